@@ -62,7 +62,7 @@ export function Page({ state }) {
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
     if (!refresh.value) return;
-    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void run.run(); }, refresh.value * 1000);
+    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void import('./logsagain.js').then((m) => m.again(run, grid.current)); }, refresh.value * 1000);
     return () => clearInterval(timer);
   }, [refresh.value]);
 
@@ -204,7 +204,7 @@ export function Page({ state }) {
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.write(`logs.widths.${v.db}.${table}`, { ...widths, [n]: w })}
-          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void run.more()} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
+          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void import('./logsmore.js').then((m) => m.more(run))} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
         ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}
       ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} pinned=${v.pins.includes(opened)} onPin=${() => pin(opened)} onLink=${() => void link()} />`}
@@ -260,6 +260,6 @@ function Figures({ run, live }) {
   if (live) return html`${all}${total !== null && run.buckets.value && html`<span class="num">until ${showTime(run.range.to, 0, zone.value)}</span>`}`;
   return html`${all}
     <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>
-    <span class="num">${count(rows.total)} loaded${run.complete.value ? '' : ', more on scrolling'}</span>
+    <span class="num">${count(rows.total)} loaded${run.held.value ? ' earlier, too many are newer' : run.complete.value ? '' : ', more on scrolling'}</span>
     ${rows.columns.length < run.columns.value.length && html`<span class="num">${count(rows.columns.length)} of ${count(run.columns.value.length)} columns asked for</span>`}`;
 }

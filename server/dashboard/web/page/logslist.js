@@ -57,7 +57,8 @@ export function LogsList(props) {
     };
   }, []);
   useLayoutEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, props.json, zone.value]);
-  useLayoutEffect(() => { grid.current?.setSource(props.rows); }, [props.rows, props.folded]);
+  useLayoutEffect(() => { if (grid.current?.source !== props.rows) grid.current?.setSource(props.rows); }, [props.rows]);
+  useLayoutEffect(() => { if (props.folded) grid.current?.setSource(props.rows); }, [props.folded]);
   useLayoutEffect(() => { if (props.grown) grid.current?.grew(); }, [props.grown]);
   useLayoutEffect(() => { grid.current?.setWrap(props.wrap); }, [props.wrap]);
   return html`<div class="logs-list" ref=${host}></div>`;

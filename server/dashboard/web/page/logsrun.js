@@ -2,7 +2,7 @@
 // statements of a run see the same instants.
 
 import { batch, signal } from '../lib/ui.js';
-import { described, isAbort, list, query, statement } from '../core/api.js';
+import { described, isAbort, list, query } from '../core/api.js';
 import { user } from '../core/auth.js';
 import * as catalog from '../core/catalog.js';
 import { levels, levelOf } from '../core/levels.js';
@@ -14,8 +14,6 @@ import { nowNanos } from '../core/time.js';
 import * as logsql from './logsquery.js';
 
 export const pageSize = 500;
-/** Loading more stops here: the list is for reading, exports are for more. */
-export const mostRows = 100_000;
 const mostKeys = 8;
 
 /** @typedef {[field: string, value: any, flags: string, path?: (string|number)[]]} Chip flags: n negated, o switched off; path leads to a member of a JSON value */
@@ -55,6 +53,12 @@ export async function loadReader() {
 /** searched is what a search means; nothing yet while the reader is on its way. @param {string} text @param {import('../core/search.js').Context} context @returns {import('../core/search.js').Found} */
 export const searched = (text, context) => (reader.value && text !== '' ? reader.value.search(text, context) : { sql: '', parts: [], words: [], problem: null });
 
+/**
+ * Place finds where somebody reads in the rows of another run, which it loads more of. It gives what shows them there, and whether they
+ * are all; null where that is too far down.
+ * @typedef {(rows: import('../core/rows.js').Rows, scope: logsql.Scope, signal: AbortSignal) => Promise<{show: () => void, complete: boolean}|null>} Place
+ */
+
 export class LogsRun {
   /** @param {import('../core/state.js').PageState} state */
   constructor(state) {
@@ -70,6 +74,8 @@ export class LogsRun {
     /** folded counts how often equal rows were folded or unfolded. */
     this.folded = signal(0);
     this.complete = signal(false);
+    /** held: the rows are those of a run before, as the place in them was not found in newer ones. */
+    this.held = signal(false);
     this.buckets = signal(/** @type {import('../ui/histogram.js').Buckets|null} */ (null));
     /** values[i] is the raw value of the i-th key of the histogram. */
     this.values = /** @type {any[]} */ ([]);
@@ -102,8 +108,8 @@ export class LogsRun {
     this.busy.value = false;
   }
 
-  /** run asks everything anew. */
-  async run() {
+  /** run asks everything anew. @param {Place} [place] */
+  async run(place) {
     this.stop();
     const control = this.control = new AbortController();
     this.busy.value = true;
@@ -112,7 +118,7 @@ export class LogsRun {
       if (control.signal.aborted) return;
       const scope = this.scope.value;
       if (!scope) return;
-      await Promise.all([this.loadRows(scope, control.signal), this.loadHistogram(scope, control.signal)]);
+      await Promise.all([this.loadRows(scope, control.signal, place), this.loadHistogram(scope, control.signal)]);
     } catch (e) {
       if (!control.signal.aborted && !isAbort(e)) this.error.value = described(e);
     } finally {
@@ -153,8 +159,8 @@ export class LogsRun {
     return [...own, ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))];
   }
 
-  /** @param {logsql.Scope} scope @param {AbortSignal} signal */
-  async loadRows(scope, signal) {
+  /** @param {logsql.Scope} scope @param {AbortSignal} signal @param {Place} [place] */
+  async loadRows(scope, signal, place) {
     const sql = logsql.rows(scope, logsql.columnList(scope, this.state.get('cols')), pageSize);
     this.sql.value = { ...this.sql.value, rows: sql };
     const started = performance.now();
@@ -162,10 +168,14 @@ export class LogsRun {
       const rows = await query(sql, { signal });
       if (signal.aborted) return rows.free();
       await this.shape(rows, scope);
+      const found = await place?.(rows, scope, signal);
+      this.held.value = found === null;
+      if (signal.aborted || found === null) return rows.free();
       this.rows.value?.free();
       batch(() => {
+        found?.show();
         this.rows.value = rows;
-        this.complete.value = rows.total < pageSize;
+        this.complete.value = found?.complete ?? rows.total < pageSize;
         this.elapsedMS.value = performance.now() - started;
         this.error.value = null;
       });
@@ -209,35 +219,6 @@ export class LogsRun {
     const key = `logs.roles.${this.state.get('db')}.${this.scope.value?.table}`;
     store.write(key, { ...store.read(key, {}), ...role });
     void this.run();
-  }
-
-  loading = false;
-
-  /** more loads the next older rows. */
-  async more() {
-    const rows = this.rows.value, scope = this.scope.value;
-    const time = scope?.roles.time;
-    if (!rows || !scope || !time || this.loading || this.complete.value || rows.total >= mostRows) return;
-    this.loading = true;
-    const { signal } = this.control;
-    try {
-      const at = rows.columns.findIndex((c) => c.name === time.name);
-      const last = await rows.last();
-      const first = rows.total, edge = BigInt(last[at]);
-      const columns = logsql.columnList(scope, this.state.get('cols'));
-      const size = Math.min(5000, Math.max(pageSize, rows.total));
-      let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size), { signal, background: true }), at);
-      for (let offset = size; done.added === 0 && done.received === size; offset += size) { // one instant has more rows than a page
-        done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset), { signal, background: true }), -1);
-      }
-      if (signal.aborted || rows !== this.rows.value) return;
-      this.complete.value = done.received < size;
-      if (rows.total !== first) this.grown.value++;
-    } catch (e) {
-      if (!isAbort(e) && !signal.aborted) this.error.value = described(e);
-    } finally {
-      this.loading = false;
-    }
   }
 
   /** split is the column whose values the bars are made of; null: none. */

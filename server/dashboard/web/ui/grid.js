@@ -37,7 +37,7 @@ import { Columns } from './columns.js';
  * @property {(row: any[], index: number) => string} [rowClass]
  */
 
-const pageRows = 200;
+export const pageRows = 200;
 const mostPages = 25;
 /** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
 const highest = 15_000_000;
@@ -110,11 +110,7 @@ export class Grid {
 
   /** setSource shows other rows; keep leaves the view where it is. @param {Source} source @param {boolean} [keep] */
   setSource(source, keep = false) {
-    this.source = source;
-    this.version++;
-    this.pages.clear();
-    this.endTold = -1;
-    this.heights = null;
+    this.show(source, new Map());
     if (keep) {
       this.focus = Math.min(this.focus, source.count - 1);
       this.anchor = Math.min(this.anchor, source.count - 1);
@@ -124,6 +120,16 @@ export class Grid {
     }
     this.want(this.first, this.first + (keep ? this.pool.length : 1));
     this.coming = this.pages.size > 0;
+  }
+
+  /** show shows other rows, of which pages are here. @param {Source} source @param {Map<number, any[][]|null>} pages */
+  show(source, pages) {
+    this.source = source;
+    this.pages = pages;
+    this.version++;
+    this.endTold = -1;
+    this.heights = null;
+    this.coming = false;
     this.schedule();
   }
 
@@ -364,14 +370,20 @@ export class Grid {
   /** clickOpens: one click opens a row; else it takes two. */
   clickOpens = true;
 
-  /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs. */
+  /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs: at once where that moves those in the view. */
   measureRows() {
-    let changed = false;
+    let changed = false, above = 0;
     for (const el of this.pool) {
-      const i = rowOf(el);
-      if (i >= 0 && this.row(i) && this.heights?.set(i, el.offsetHeight)) changed = true;
+      const i = rowOf(el), by = i >= 0 && this.row(i) && this.heights?.set(i, el.offsetHeight);
+      if (!by) continue;
+      changed = true;
+      if (i < this.first) above += by;
     }
-    if (changed) this.schedule();
+    if (above !== 0) {
+      this.body.style.height = Math.min(this.total(), highest) + 'px';
+      this.root.scrollTop += above / this.scale();
+      this.paint();
+    } else if (changed) this.schedule();
   }
 
   /** @param {EventTarget|null} target */

@@ -11,13 +11,13 @@ export class Heights {
     this.own = new Float64Array(count);
   }
 
-  /** set notes the measured height of a row; false when it was known. @param {number} row @param {number} height */
+  /** set notes the measured height of a row and gives by how much it differs from the one known. @param {number} row @param {number} height */
   set(row, height) {
     const change = height - this.height - this.own[row];
-    if (Math.abs(change) < 0.5) return false;
+    if (Math.abs(change) < 0.5) return 0;
     this.own[row] += change;
     for (let i = row + 1; i <= this.count; i += i & -i) this.sums[i] += change;
-    return true;
+    return change;
   }
 
   /** top is where a row begins. @param {number} row */
