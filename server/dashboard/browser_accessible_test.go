@@ -22,6 +22,7 @@ const withoutChildren = `(() => {
 // TestD83States lets axe look at what pages show besides their first sight: empty, refused and cut states, other tabs, what is
 // loaded later. Each is an address, and what somebody does there.
 func TestD83States(t *testing.T) {
+	t.Parallel()
 	full, empty := shop(t), start(t)
 	axe, err := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -66,6 +67,7 @@ func TestD83States(t *testing.T) {
 		{"status, configuration", "status#tab=config", nil, `document.querySelector('.status')`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := full
 			if c.name == "logs, no tables" || c.name == "metrics, none" {
 				s = empty

@@ -22,6 +22,7 @@ func (p *page) other(form string) {
 
 // TestD30ChartForms: what a graph shows can be read as a table, walked by the keyboard, and saved as values and as a picture.
 func TestD30ChartForms(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	end := time.Now().UTC().Truncate(time.Minute)

@@ -28,6 +28,7 @@ func (p *page) dragHead(name, onto string) {
 
 // TestD82LogColumns: the columns of the list are ordered, resized and taken away by mouse and by keys, and are so again later.
 func TestD82LogColumns(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(500, time.Second))
 	p := logsAt(t, s, "t=app&cols=host,service,status")
@@ -64,6 +65,7 @@ func TestD82LogColumns(t *testing.T) {
 
 // TestD22Columns: those of a result are moved, frozen, hidden, sorted and copied.
 func TestD22Columns(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(500, time.Second))
 	p := openSQL(t, s, "SELECT service, bytes, status, host, message, trace_id, level FROM app ORDER BY ts")
@@ -115,6 +117,7 @@ func TestD22Columns(t *testing.T) {
 
 // TestD23ChartSaved: a chart's columns are chosen, are in the address, and the chart is saved as picture and table.
 func TestD23ChartSaved(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(2000, time.Second))
 	text := "SELECT date_bin(INTERVAL '1 minute', ts) AS t, service, level, count(*) AS n, sum(bytes) AS b FROM app GROUP BY 1, 2, 3 ORDER BY 1"
@@ -149,6 +152,7 @@ func TestD23ChartSaved(t *testing.T) {
 
 // TestD16OwnRange: a page with a range of its own leaves that of the others alone.
 func TestD16OwnRange(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(500, time.Second))
 	p := logsAt(t, s, "t=app&from="+url.QueryEscape("now-6h"))

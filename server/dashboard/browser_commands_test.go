@@ -46,6 +46,7 @@ func (p *page) asks(statement string) string {
 
 // TestD60LargeFile: what a terminal sends a file with that is more than a page sends works as pasted.
 func TestD60LargeFile(t *testing.T) {
+	t.Parallel()
 	open, users := start(t), hardServer(t)
 	for _, c := range []struct {
 		name, file, line, times string
@@ -103,6 +104,7 @@ func sentBy(t *testing.T, dir, command string) {
 
 // TestD61SignedIn: with users each snippet that is a command works with the password in its variable, whatever the name is.
 func TestD61SignedIn(t *testing.T) {
+	t.Parallel()
 	s := hardServer(t)
 	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
 	p.wait("the user in the snippet", `document.querySelector('.snippet pre')?.textContent.includes('$PASSWORD')`)
@@ -127,6 +129,7 @@ func TestD61SignedIn(t *testing.T) {
 
 // TestD61Files: the command that sends files works as it stands, with the password in its variable.
 func TestD61Files(t *testing.T) {
+	t.Parallel()
 	s := hardServer(t)
 	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
 	p.wait("the snippets", `document.querySelector('.how .tabs button')`)
@@ -144,6 +147,7 @@ func TestD61Files(t *testing.T) {
 
 // TestD13ExportLarge: what is more than the page can hold is offered as a command, which saves all of it as pasted.
 func TestD13ExportLarge(t *testing.T) {
+	t.Parallel()
 	t.Run("csv", func(t *testing.T) {
 		s := start(t)
 		s.ingest(t, "app", shopLines(3000, time.Second))
@@ -201,6 +205,7 @@ func exportLarge(t *testing.T, p *page, format string) string {
 
 // TestCopiedCurl: what an error gives for a terminal is the whole request, with what it asked.
 func TestCopiedCurl(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	p := open(t, s, "/dashboard/metrics#q="+url.QueryEscape("sum by (code (http_requests_total)"))
@@ -216,6 +221,7 @@ func TestCopiedCurl(t *testing.T) {
 
 // TestD01Shell: the command of a fresh server works in any shell.
 func TestD01Shell(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, s, "/dashboard/")
 	p.wait("the command", `document.querySelector('.first pre')`)

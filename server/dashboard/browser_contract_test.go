@@ -52,6 +52,7 @@ func held(t *testing.T, s *server, path string) (front *server, let func()) {
 
 // TestChartsWaitForTheirSheet: a chart that is drawn before the library's sheet is here would lie where its legend is.
 func TestChartsWaitForTheirSheet(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	front, let := held(t, s, "/plot.css")
@@ -71,6 +72,7 @@ func TestChartsWaitForTheirSheet(t *testing.T) {
 
 // TestD16Table: a table that the page chose by itself is in the address, so that somebody else sees the same, however full others are by then.
 func TestD16Table(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "first", shopLines(50, time.Second))
 	s.ingest(t, "second", shopLines(20, time.Second))
@@ -103,6 +105,7 @@ func TestD16Table(t *testing.T) {
 
 // TestOffersOfTheRange: the values that the search line offers are those of the range that is shown.
 func TestOffersOfTheRange(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", []string{logLine(5*time.Hour, `"level":"info","host":"older","message":"a"`), logLine(time.Minute, `"level":"info","host":"newer","message":"b"`)})
 	p := logsAt(t, s, "t=app")
@@ -121,6 +124,7 @@ func TestOffersOfTheRange(t *testing.T) {
 
 // TestRefreshWaits: a page that runs by itself waits for its answer, however long that takes.
 func TestRefreshWaits(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-10 * time.Minute)
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))
@@ -143,6 +147,7 @@ func TestRefreshWaits(t *testing.T) {
 
 // TestListsSayWhatTheyLeaveOut: no list of names ends without a word.
 func TestListsSayWhatTheyLeaveOut(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20, time.Second))
 	var create strings.Builder
@@ -164,6 +169,7 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 
 // TestTimeTicks: the moments written along spans and dots are round ones, by the clock of the zone.
 func TestTimeTicks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-5 * time.Minute)
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))
@@ -197,6 +203,7 @@ func TestTimeTicks(t *testing.T) {
 
 // TestUnknownTable: it says so, names the nearest ones, and offers SQL.
 func TestUnknownTable(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20, time.Second))
 	p := open(t, s, "/dashboard/logs#t=apq")
@@ -207,6 +214,7 @@ func TestUnknownTable(t *testing.T) {
 
 // TestFindingOfMerges: a queue of merges that grows for some minutes deserves a look, one that is worked off does not.
 func TestFindingOfMerges(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, s, "/dashboard/status")
 	p.shown("status")
@@ -224,6 +232,7 @@ func TestFindingOfMerges(t *testing.T) {
 
 // TestBarsAreExact: the number beside a bar is that of the row.
 func TestBarsAreExact(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(9000, time.Second))
 	p := open(t, s, "/dashboard/sql#view=chart&sql="+url.QueryEscape("SELECT service, count(*) AS n FROM app GROUP BY 1 ORDER BY 1"))
@@ -241,6 +250,7 @@ func TestBarsAreExact(t *testing.T) {
 
 // TestDepthTyped: a number is cleared and typed anew without a word about what the address has meanwhile.
 func TestDepthTyped(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := openIngest(t, s, "#t=lines")
 	p.click(".try .depth")
@@ -256,6 +266,7 @@ func TestDepthTyped(t *testing.T) {
 
 // TestSamplesOfATable: rows that are taken as samples keep the digits and the types that they have.
 func TestSamplesOfATable(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.sql(t, `CREATE TABLE wide (ts TIMESTAMP(9) TIME INDEX, id BIGINT UNSIGNED, share DOUBLE, ok BOOLEAN)`)
 	s.sql(t, `INSERT INTO wide VALUES (1795232762123456789, 18446744073709551615, 0.5, true)`)

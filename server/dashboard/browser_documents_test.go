@@ -14,6 +14,7 @@ import (
 
 // TestHelpDocuments: the documents of the installed version are read in the help, and their links lead to each other.
 func TestHelpDocuments(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, s, "/dashboard/ingest#way=otlp")
 	p.wait("the snippets", `document.querySelector('.how .link')`)

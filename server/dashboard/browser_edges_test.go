@@ -42,6 +42,7 @@ func behind(t *testing.T, s *server, prefix string) *server {
 
 // TestD85Pages goes from page to page behind a prefix.
 func TestD85Pages(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(500, 1_000_000_000))
 	front := behind(t, s, "/varve")
@@ -68,6 +69,7 @@ func TestD85Pages(t *testing.T) {
 
 // TestD88NoTag builds the server without its dashboard.
 func TestD88NoTag(t *testing.T) {
+	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "varve")
 	if out, err := exec.Command("go", "build", "-o", plain, "varve/cmd/varve").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -99,6 +101,7 @@ func TestD88NoTag(t *testing.T) {
 
 // TestD89ForeignPage lets a page of another site try what it may.
 func TestD89ForeignPage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(10, 1_000_000_000))
 	foreign := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -149,6 +152,7 @@ func TestD89ForeignPage(t *testing.T) {
 
 // TestSavedAfterAFailure: what could not be read once is still saved on the server; a server that keeps nothing leaves it to the browser.
 func TestSavedAfterAFailure(t *testing.T) {
+	t.Parallel()
 	p := open(t, start(t), "/dashboard/")
 	p.wait("the application", `document.querySelector('#rail')`)
 	p.allow("Failed to load resource")

@@ -44,6 +44,7 @@ const replaced = `(() => {
 // TestFocusStays: nothing that could have the focus is put there anew when a page asks again, by itself or by its key: who is on
 // it with Tab would begin at the top again.
 func TestFocusStays(t *testing.T) {
+	t.Parallel()
 	p := open(t, shop(t), "/dashboard/sql")
 	p.before(hastened)
 	for _, one := range []struct{ path, ready string }{

@@ -24,6 +24,7 @@ var hostile = []string{
 }
 
 func TestD14HostileText(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var lines []string
 	for i, h := range hostile {
@@ -81,6 +82,7 @@ func quoteJSON(text string) string {
 
 // TestD04Names filters by click on columns and values that need quoting; D05: what is excluded keeps rows without.
 func TestD04Names(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	values := []string{`it's`, `100%`, `back\slash`, "two\nlines", `"quoted"`, `🙂`, `a_b`, ``}
 	var lines []string
@@ -113,6 +115,7 @@ func (p *page) named(what, selector, is string) {
 }
 
 func TestD80SignIn(t *testing.T) {
+	t.Parallel()
 	users := filepath.Join(t.TempDir(), "users")
 	if err := os.WriteFile(users, []byte("ops=sesame\nviewer:ro=look\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -174,6 +177,7 @@ func TestD80SignIn(t *testing.T) {
 
 // TestD85Prefix runs everything behind a proxy that takes a prefix away.
 func TestD85Prefix(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(1000, time.Second))
 	to, err := url.Parse(s.url)
@@ -196,6 +200,7 @@ func TestD85Prefix(t *testing.T) {
 
 // TestD86Upgrade serves another build to an open tab.
 func TestD86Upgrade(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "web")
 	if err := os.CopyFS(dir, os.DirFS("web")); err != nil {
 		t.Fatal(err)
@@ -220,6 +225,7 @@ func TestD86Upgrade(t *testing.T) {
 }
 
 func TestD18Errors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := startAt(t, dir, "127.0.0.1:0")
 	s.ingest(t, "app", shopLines(1000, time.Second))
@@ -250,6 +256,7 @@ func TestD18Errors(t *testing.T) {
 
 // TestD81Zones reads and shows times in zones with odd offsets, and a day with a change of the clock.
 func TestD81Zones(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", []string{
 		`{"ts":1793544300123456789,"level":"info","message":"one"}`, // 2026-11-01T14:45:00.123456789Z

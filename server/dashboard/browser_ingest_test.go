@@ -21,6 +21,7 @@ func openIngest(t *testing.T, s *server, fragment string) *page {
 }
 
 func TestIngest(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 
 	t.Run("D60 try", func(t *testing.T) {
@@ -169,6 +170,7 @@ func (s *server) figure(t *testing.T, name string) (sum float64) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20_000, 150*time.Millisecond))
 

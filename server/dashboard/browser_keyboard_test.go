@@ -51,6 +51,7 @@ func (p *page) goTo(key, name string) {
 
 // TestD82Keyboard does the main task of each page without a mouse.
 func TestD82Keyboard(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	p := open(t, s, "/dashboard/logs#t=app")
 	p.shown("logs")

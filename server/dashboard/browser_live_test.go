@@ -95,6 +95,7 @@ func TestD11LiveFlood(t *testing.T) {
 
 // TestLogsLiveFailure: rows that came are shown also where the question how many are left out fails first.
 func TestLogsLiveFailure(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
@@ -143,6 +144,7 @@ func (p *page) everyRow(list string) []string {
 // TestD10Live: 5,000 rows in ten seconds, some with equal times, some late. Each is shown once, and nothing moves under who has
 // scrolled up.
 func TestD10Live(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(100, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
@@ -205,6 +207,7 @@ func TestD10Live(t *testing.T) {
 
 // TestLogsLiveFold: in the live list, too, rows that differ in time alone are one with their number; the key shows each.
 func TestLogsLiveFold(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	line := func(text string) string { return logLine(0, fmt.Sprintf(`"level":"info","message":%q`, text)) }
 	s.ingest(t, "app", []string{line("started"), line("retrying"), line("retrying"), line("retrying")})
@@ -232,8 +235,10 @@ func TestLogsLiveFold(t *testing.T) {
 // TestLogsLiveAhead: rows ahead of their time, of a host whose clock is wrong, hide none of those that come at their time: nor do they
 // when they alone fill an answer. Each row is shown once, in the list that was there and in what comes.
 func TestLogsLiveAhead(t *testing.T) {
+	t.Parallel()
 	for _, ahead := range []int{1, 1500} {
 		t.Run(fmt.Sprintf("%d rows ahead", ahead), func(t *testing.T) {
+			t.Parallel()
 			s := start(t)
 			line := func(age time.Duration, format string, of ...any) string {
 				return logLine(age, fmt.Sprintf(`"level":"info","message":%q`, fmt.Sprintf(format, of...)))
@@ -274,6 +279,7 @@ func TestLogsLiveAhead(t *testing.T) {
 
 // TestLogsLiveBeginsAhead: a list that is live already when the first row ahead of its time comes goes on with those that are not.
 func TestLogsLiveBeginsAhead(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(300, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")

@@ -46,6 +46,7 @@ func state(pairs ...string) string {
 }
 
 func TestLogsSearch(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20_000, 150*time.Millisecond))
 
@@ -331,6 +332,7 @@ func grouped(n string) string {
 
 // TestD13Export compares what the page writes with what the server itself writes.
 func TestD13Export(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(60_000, 50*time.Millisecond))
 	p := logsAt(t, s, "t=app&from=all")
@@ -391,6 +393,7 @@ func TestD13Export(t *testing.T) {
 
 // TestD08Exact: nothing that a row has is rounded or mistaken for something else.
 func TestD08Exact(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.sql(t, `CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, big BIGINT UNSIGNED, low BIGINT, f DOUBLE, empty STRING, nothing STRING, doc JSON)`)
 	ts := time.Now().UnixNano()/1000*1000 + 789
@@ -418,6 +421,7 @@ func TestD08Exact(t *testing.T) {
 
 // TestD12Rows100k scrolls on until a hundred thousand rows are loaded.
 func TestD12Rows100k(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(100_000, 20*time.Millisecond))
 	p := logsAt(t, s, "t=app&from=all")

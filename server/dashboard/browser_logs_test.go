@@ -113,6 +113,7 @@ func TestD01FirstRun(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20_000, 150*time.Millisecond))
 	s.ingest(t, "other", shopLines(10, time.Second))
@@ -173,6 +174,7 @@ func TestLogs(t *testing.T) {
 
 // TestSearchLine runs the cases that the Go side of the grammar passes as well.
 func TestSearchLine(t *testing.T) {
+	t.Parallel()
 	cases, err := os.ReadFile("testdata/search.json")
 	if err != nil {
 		t.Fatal(err)

@@ -125,6 +125,7 @@ func (s *server) evaluate(t *testing.T, path string, form url.Values) []series {
 }
 
 func TestD30MetricsGraph(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	end := time.Now().UTC().Truncate(time.Minute)
@@ -210,6 +211,7 @@ func TestD30MetricsGraph(t *testing.T) {
 }
 
 func TestD31MetricsComplete(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b")
 	var m metrics
 	m.add([]sample{{time.Now(), 1}}, "__name__", "http_requests_total", "code", "200", "method", "GET")
@@ -282,6 +284,7 @@ func TestD32MetricsMany(t *testing.T) {
 }
 
 func TestD33MetricsExplore(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	p := open(t, s, "/dashboard/metrics")
@@ -303,6 +306,7 @@ func TestD33MetricsExplore(t *testing.T) {
 }
 
 func TestD34MetricsExplain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	end := time.Now().UTC().Truncate(time.Minute)

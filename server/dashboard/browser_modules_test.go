@@ -9,6 +9,7 @@ import (
 
 // TestModules runs functions of modules in the page, where they are at home. Each expression is compared as JSON.
 func TestModules(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, s, "/dashboard/ingest")
 	p.wait("the page", `document.querySelector('.try')`)

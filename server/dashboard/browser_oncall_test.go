@@ -45,6 +45,7 @@ func incident(t *testing.T, s *server) {
 // TestOnCall finds the reason of an incident by nine clicks: the bump in the histogram, its errors, one of them, its trace, the
 // logs of that, the span that took the time, and the metric of its service.
 func TestOnCall(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	incident(t, s)
 	p := open(t, s, "/dashboard/")
@@ -79,6 +80,7 @@ func TestOnCall(t *testing.T) {
 
 // TestFirstLine: on a fresh server a line is pasted, sent and seen by three clicks and a paste.
 func TestFirstLine(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, s, "/dashboard/")
 	p.named("Paste lines", ".first button", `e.innerText === 'Paste lines'`)
@@ -100,6 +102,7 @@ func TestFirstLine(t *testing.T) {
 // TestPageComesLate: until the module of a page is here nothing of the page before stands there, which would take the address for
 // its own.
 func TestPageComesLate(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	p := open(t, s, "/dashboard/traces")
 	p.shown("traces")

@@ -52,6 +52,7 @@ func (p *page) shown(name string) {
 // TestD84Zoom: at 380 and 320 px and at a zoom of 200 % (1280x800 in half as many px) every page fits the width, and each of its
 // controls can be brought into the view whole.
 func TestD84Zoom(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	for _, view := range []struct {
 		name          string
@@ -59,6 +60,7 @@ func TestD84Zoom(t *testing.T) {
 		scale         float64
 	}{{"380 px", 380, 760, 1}, {"320 px", 320, 640, 1}, {"200 %", 640, 400, 2}} {
 		t.Run(view.name, func(t *testing.T) {
+			t.Parallel()
 			p := open(t, s, "/dashboard/")
 			p.do("size", chromedp.EmulateViewport(view.width, view.height, chromedp.EmulateScale(view.scale)))
 			for _, one := range everyPage {
@@ -86,6 +88,7 @@ const outOfReach = `[...document.querySelectorAll('button, input, select, textar
 
 // TestD87Offline: with no name and no other host to be reached every page shows what it shows otherwise.
 func TestD87Offline(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1280, 800), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"))
 	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
@@ -117,6 +120,7 @@ func TestD87Offline(t *testing.T) {
 // TestD83Accessible lets axe look at each page in both themes. It lies in node_modules after make dashboard-compiler; where it
 // does not, what a script can tell without it is looked at.
 func TestD83Accessible(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	axe, err := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -124,6 +128,7 @@ func TestD83Accessible(t *testing.T) {
 	}
 	for _, one := range everyPage {
 		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
 			p := open(t, s, "/dashboard/"+one.name+"#"+one.state)
 			p.shown(one.name)
 			for _, theme := range []string{"light", "dark"} {
@@ -134,6 +139,7 @@ func TestD83Accessible(t *testing.T) {
 		})
 	}
 	t.Run("what opens", func(t *testing.T) {
+		t.Parallel()
 		p := open(t, s, "/dashboard/logs#t=app")
 		p.shown("logs")
 		p.click(".grid-row[data-row='3'] .grid-cell")
@@ -176,6 +182,7 @@ func (p *page) accessible(t *testing.T, where, axe string) {
 
 // TestD16SharePages: the address of each page, opened by somebody else, is the same state.
 func TestD16SharePages(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	p, other := open(t, s, "/dashboard/"), open(t, s, "/dashboard/")
 	shows := func(p *page) string {

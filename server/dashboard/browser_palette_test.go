@@ -12,6 +12,7 @@ import (
 
 // TestPaletteFinds: tables, kept queries, pipelines and metrics are a few letters away.
 func TestPaletteFinds(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	s.post(t, "/v1/dashboards/query.slow-ones", "application/json", []byte(`{"kind":"query","version":1,"name":"Slow ones","sql":"SELECT 'kept'"}`))
 	p := open(t, s, "/dashboard/logs#t=app")
@@ -34,6 +35,7 @@ func TestPaletteFinds(t *testing.T) {
 
 // TestD82TwoKeys: two keys lead to each page from each, also where the second is a key of the page; find gives its key back.
 func TestD82TwoKeys(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(50, time.Second))
 	p := logsAt(t, s, "t=app")
@@ -52,6 +54,7 @@ func TestD82TwoKeys(t *testing.T) {
 
 // TestSQLRefresh: what runs again by itself changes nothing, and what is shown stays until the next answer.
 func TestSQLRefresh(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(50, time.Second))
 	p := openSQL(t, s, "SELECT count(*) AS n, now() AS at FROM app")

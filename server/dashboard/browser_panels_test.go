@@ -98,6 +98,7 @@ func latency(t *testing.T, s *server, trace string) {
 const expressions = `(() => { const h = new URLSearchParams(location.hash.slice(1)); return [h.get('q') ?? '', ...JSON.parse(h.get('more') ?? '[]').map((p) => p.q ?? '')].join(' | '); })()`
 
 func TestD30MetricsPanels(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	p := openMetrics(t, s, "room_temperature", "")
@@ -146,6 +147,7 @@ func TestD30MetricsPanels(t *testing.T) {
 }
 
 func TestD30MetricsHeat(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	trace := traceID(7)
 	begin := time.Now().Add(-9 * time.Minute)
@@ -207,6 +209,7 @@ func TestD30MetricsHeat(t *testing.T) {
 }
 
 func TestD33MetricsTables(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	now := time.Now().UnixNano()
 	s.ingest(t, "jobs", []string{

@@ -58,6 +58,7 @@ func (p *page) cells() [][]string {
 }
 
 func TestPipelines(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 
 	t.Run("D50 play", func(t *testing.T) {

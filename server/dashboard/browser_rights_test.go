@@ -26,6 +26,7 @@ func signedIn(t *testing.T, s *server, user, password, path string) *page {
 
 // TestD80Readers looks at the pages as a user who may only read.
 func TestD80Readers(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b,reader:ro=r")
 	document := "processors:\n  - dissect: {field: message, pattern: '%{level} %{text}'}\ntransform:\n  - {field: level, type: string}\n  - {field: text, type: string}\n"
 	r, err := http.NewRequest("POST", s.url+"/v1/pipelines/shop", strings.NewReader(document))
@@ -67,6 +68,7 @@ func TestD80Readers(t *testing.T) {
 
 // TestD80Writers looks at the pages as a user who may only write: nothing can be read, and each page says why.
 func TestD80Writers(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b,writer:wo=w")
 	p := signedIn(t, s, "writer", "w", "/dashboard/ingest#t=app")
 	p.wait("that sending is open", `[...document.querySelectorAll('.try button')].some((b) => b.textContent.trim() === 'Send')`)
@@ -84,6 +86,7 @@ func TestD80Writers(t *testing.T) {
 
 // TestD80ReadOnlyButtons: what a read-only user may not do is closed beforehand, with the reason.
 func TestD80ReadOnlyButtons(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b,reader:ro=r")
 	r, err := http.NewRequest("POST", s.url+"/v1/ingest?table=app&pipeline_name=service_identity", strings.NewReader(`[{"message":"one","level":"info"}]`))
 	if err != nil {
@@ -122,6 +125,7 @@ func TestD80ReadOnlyButtons(t *testing.T) {
 
 // TestD14HostilePages: names and samples that want to be markup stay text on every page.
 func TestD14HostilePages(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	const evil = `<img src=x onerror="document.title='broken'"><script>alert(1)</script>`
 	name := `"><svg onload=alert(1)>`

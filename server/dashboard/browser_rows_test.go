@@ -18,6 +18,7 @@ func logLine(age time.Duration, more string) string {
 
 // TestLogsFold: rows that differ in time alone are one, with their number; the key shows each, exports have each.
 func TestLogsFold(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var lines []string
 	for i := range 700 { // more than a page: the last run of equal rows goes on in the next
@@ -60,6 +61,7 @@ func TestLogsFold(t *testing.T) {
 
 // TestLogsPins: pinned rows are marked in the histogram and open from there; a link opens a row among others of its instant.
 func TestLogsPins(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(2000, time.Second))
 	at := time.Now().Add(-90 * time.Second).UnixNano()
@@ -101,6 +103,7 @@ func TestLogsPins(t *testing.T) {
 
 // TestLogsMembers: members of JSON, in columns of JSON and in texts, are filters; what the page counts is what SQL counts.
 func TestLogsMembers(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.sql(t, `CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, doc JSON)`)
 	now := time.Now().UnixNano()
@@ -144,6 +147,7 @@ func TestLogsMembers(t *testing.T) {
 
 // TestLogsRoles: a table without a column called message shows its longest text; another can be chosen, and stays.
 func TestLogsRoles(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var lines []string
 	for i := range 30 {
@@ -170,6 +174,7 @@ func TestLogsRoles(t *testing.T) {
 
 // TestLogsReading: text is selected as it stands on the screen, also after scrolling; a trace id leads to its trace from any column.
 func TestLogsReading(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(400, time.Second))
 	p := logsAt(t, s, "t=app&cols=trace_id")
@@ -199,6 +204,7 @@ func TestLogsReading(t *testing.T) {
 
 // TestLogsLiveLate: how late a row may be and still be seen is chosen, and so in the next visit.
 func TestLogsLiveLate(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", []string{logLine(time.Second, `"level":"info","message":"the first"`)})
 	p := open(t, s, "/dashboard/logs#t=app&live=1")

@@ -12,6 +12,7 @@ import (
 
 // TestD14HostileSignals: what strangers write into labels, names of services and of spans stays text on Metrics and Traces.
 func TestD14HostileSignals(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var m metrics
 	begin := time.Now().Add(-time.Minute)
@@ -76,6 +77,7 @@ func TestD14HostileSignals(t *testing.T) {
 
 // TestD18SignalErrors: an expression and a search that cannot be read say so where the result would stand.
 func TestD18SignalErrors(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopMetrics(t, s)
 	p := open(t, s, "/dashboard/metrics#q="+url.QueryEscape("sum by (code (http_requests_total)"))

@@ -63,6 +63,7 @@ func (p *page) before(script string) {
 // TestTabFitsTheText: what Tab takes fits what is typed, however late the offers come: those shown may be for the text before. Letters
 // and Tab are one task of the page here, so that no answer comes between.
 func TestTabFitsTheText(t *testing.T) {
+	t.Parallel()
 	s := shop(t)
 	for _, c := range []struct{ name, page, box, first, then, want string }{
 		{"a field of spans", "traces", "#traces-search", "r", "out", "span_attributes.http.route:"},
@@ -72,6 +73,7 @@ func TestTabFitsTheText(t *testing.T) {
 		{"no offer fits", "logs#t=app", "#logs-search", "servic", "xyz", "servicxyz"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := open(t, s, "/dashboard/")
 			p.before(fmt.Sprintf(lateAnswers, max(*slow, 3)))
 			p.visit("/dashboard/" + c.page)

@@ -34,6 +34,7 @@ func (p *page) runSQL(all bool) {
 }
 
 func TestSQL(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(20_000, 150*time.Millisecond))
 
@@ -197,6 +198,7 @@ func TestD25Cancel(t *testing.T) {
 
 // TestWholeResult: what is saved of a cut result is all of it, as the server writes it.
 func TestWholeResult(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(3000, time.Second))
 	p := openSQL(t, s, "SELECT level, bytes, message FROM app ORDER BY ts, message")
@@ -243,6 +245,7 @@ func TestWholeResult(t *testing.T) {
 
 // TestD26History: tabs, their text and the history outlive a reload, no result does; a kept query is there for others.
 func TestD26History(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := openSQL(t, s, "SELECT 'first tab' AS a")
 	p.runSQL(false)
@@ -274,6 +277,7 @@ func TestD26History(t *testing.T) {
 
 // TestSQLTyping: what is typed while the address takes the text of before stays.
 func TestSQLTyping(t *testing.T) {
+	t.Parallel()
 	p := openSQL(t, start(t), "SELECT 1")
 	p.allow("/v1/sql/parse") // what is typed so far may be no statement
 	p.quiet()
@@ -307,6 +311,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 
 // TestTreeNamesWhole: names that begin alike are told apart in the tree.
 func TestTreeNamesWhole(t *testing.T) {
+	t.Parallel()
 	p := openSQL(t, shop(t), "SELECT 1")
 	p.wait("the tables", `document.querySelectorAll('.table-node').length > 5`)
 	if cut := eval[[]string](p, `[...document.querySelectorAll('.table-node .row .text')].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)`); len(cut) > 0 {

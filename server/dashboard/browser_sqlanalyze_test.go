@@ -22,6 +22,7 @@ func (p *page) explain() {
 
 // TestPlanFills: a plan is there while the query runs and its figures grow, what has the focus keeps it, and Cancel and KILL end the query.
 func TestPlanFills(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(3000, time.Second))
 	const endless = "SELECT a.level, count(*) FROM app a CROSS JOIN app b CROSS JOIN app c CROSS JOIN app d WHERE a.status + b.status + c.status * d.status = 7 GROUP BY 1"

@@ -35,10 +35,12 @@ const looksOfResult = `(() => {
 // TestSQLRefreshKeeps: when a statement runs again by itself nothing changes but the values: not how the rows are sorted and filtered,
 // not the columns, not the place and the focus, not which result is shown. Few rows lie in the page, many in its worker.
 func TestSQLRefreshKeeps(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(3000, time.Second))
 	for _, rows := range []int{60, 3000} {
 		t.Run(fmt.Sprintf("%d rows", rows), func(t *testing.T) {
+			t.Parallel()
 			p := openSQL(t, s, fmt.Sprintf("SELECT now() AS at, level, bytes, status, message FROM app ORDER BY ts LIMIT %d; SELECT 2 AS two", rows))
 			p.runSQL(true)
 			p.click(".result-list button:nth-child(1)")
@@ -109,6 +111,7 @@ func TestSQLRefreshKeeps(t *testing.T) {
 // TestSQLRefreshStops: who runs a statement does not wait for one that runs by itself, and who leaves the page waits for none; one that
 // is cancelled leaves what is shown.
 func TestSQLRefreshStops(t *testing.T) {
+	t.Parallel()
 	p := openSQL(t, start(t), "SELECT now() AS at")
 	p.runSQL(false)
 	p.again()

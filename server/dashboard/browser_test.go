@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -45,7 +46,11 @@ var (
 	browser context.Context
 )
 
+// Tests wait far more than they work: so many that are no measurement of time or memory run at once, each in pages of its own.
+const atOnce = "3"
+
 func TestMain(m *testing.M) {
+	flag.Set("test.parallel", atOnce)
 	flag.Parse()
 	os.Exit(run(m))
 }
@@ -239,6 +244,10 @@ func openIn(t *testing.T, browser context.Context, s *server, path string) *page
 	// Bodies that the browser would keep for the tools of developers would count as the page's memory, up to 200 MB of them.
 	unkept := network.EnableParams{MaxTotalBufferSize: new(int64(0)), MaxResourceBufferSize: new(int64(0))}
 	if _, err := chromedp.Call(ctx, network.Enable, unkept); err != nil {
+		t.Fatal(err)
+	}
+	// Other pages run at the same time, of which one alone would have the focus of the browser.
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.size(1280, 800)

@@ -64,6 +64,7 @@ func (p *page) operations() []string {
 }
 
 func TestD40TracesSearch(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-10 * time.Minute)
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))
@@ -159,6 +160,7 @@ func TestD40TracesSearch(t *testing.T) {
 }
 
 func TestD41Waterfall(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-5 * time.Minute)
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))
@@ -271,6 +273,7 @@ func TestD42TraceLarge(t *testing.T) {
 }
 
 func TestD43TraceLogs(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-5 * time.Minute)
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))

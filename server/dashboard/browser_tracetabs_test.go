@@ -48,6 +48,7 @@ func shopTraces(t *testing.T, s *server, traces int) {
 
 // TestD40TracesOverview: the operations and the map say what SQL says, and lead back to the search.
 func TestD40TracesOverview(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	shopTraces(t, s, 60)
 	p := open(t, s, "/dashboard/traces#view=operations")
@@ -114,6 +115,7 @@ func TestD40TracesOverview(t *testing.T) {
 }
 
 func TestD41TraceTabs(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-5 * time.Minute)
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))
@@ -186,6 +188,7 @@ func TestD41TraceTabs(t *testing.T) {
 
 // TestD40TracesCut: of more operations and services than are listed the page says how many there are.
 func TestD40TracesCut(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	begin := time.Now().Add(-10 * time.Minute)
 	var spans []span

@@ -24,6 +24,7 @@ func visited(t *testing.T, s *server, path string) (p *page, bytes int) {
 
 // TestFirstVisit holds the bounds of what a first visit brings over the wire.
 func TestFirstVisit(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(100, time.Second))
 	for path, most := range map[string]int{"/dashboard/logs#t=app": 150_000, "/dashboard/sql": 400_000} {
