@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench microbench bce bce-accept fuzz docs-test e2e clean
+.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench microbench bce bce-accept fuzz docs-test e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -23,6 +23,15 @@ run: build
 ## build: the server with its dashboard as bin/varve
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -tags dashboard -ldflags '$(LDFLAGS)' -o bin/varve ./cmd/varve
+
+## release: archives, Debian packages and their sums in dist, of the commit, made twice and compared (needs git and dpkg-deb)
+release:
+	$(GO) run ./cmd/release
+
+## image: the container image varve:VERSION (needs docker)
+image:
+	docker build -f cmd/release/container/Dockerfile -t varve -t varve:$$(cat cmd/varve/VERSION) \
+	  --build-arg VERSION=$$(cat cmd/varve/VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --build-arg CREATED=$$(git log -1 --format=%cI) .
 
 ## dashboard-lib: bundle the dashboard's libraries again from the lock file in server/dashboard/libsrc (needs npm)
 dashboard-lib: dashboard-compiler
@@ -104,4 +113,4 @@ e2e:
 	$(GO) test -count=1 -v ./bench/e2e
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

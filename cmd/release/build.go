@@ -1,0 +1,136 @@
+package main
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// target is a system that the program is built for.
+type target struct {
+	os, arch string
+	debian   bool // it gets a package
+}
+
+func (t target) String() string { return t.os + "-" + t.arch }
+
+// targets are those of a release. The first two get packages, of the same names of architectures.
+var targets = []target{{"linux", "amd64", true}, {"linux", "arm64", true}, {"darwin", "arm64", false}}
+
+// builder makes the files of a release from a tree.
+type builder struct {
+	tree  string    // a clean checkout
+	cache string    // of compiled packages; empty: the one of the go command
+	when  time.Time // of all files in archives
+}
+
+// make writes the files of the release into a new directory.
+func (b *builder) make(out string) error {
+	version, err := os.ReadFile(filepath.Join(b.tree, "cmd/varve/VERSION"))
+	if err != nil {
+		return err
+	}
+	c := contents{version: strings.TrimSpace(string(version)), when: b.when, programs: map[target][]byte{}}
+	programs := filepath.Join(b.tree, "bin")
+	for _, t := range targets {
+		file := filepath.Join(programs, "varve-"+t.String())
+		if err := b.build(t, file); err != nil {
+			return err
+		}
+		if c.programs[t], err = os.ReadFile(file); err != nil {
+			return err
+		}
+	}
+	native := filepath.Join(programs, "varve-"+runtime.GOOS+"-"+runtime.GOARCH)
+	if err := c.ask(native); err != nil {
+		return err
+	}
+	if c.readme, err = os.ReadFile(filepath.Join(b.tree, "README.md")); err != nil {
+		return err
+	}
+	// The tree may have no licence of its own.
+	if c.licence, err = os.ReadFile(filepath.Join(b.tree, "LICENSE")); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := b.libraries(&c, filepath.Join(programs, "varve-linux-amd64")); err != nil {
+		return err
+	}
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return err
+	}
+	return c.write(out)
+}
+
+// toolchainLine names the version of Go that a release is built with.
+var toolchainLine = regexp.MustCompile(`(?m)^toolchain (\S+)$`)
+
+// environ is what the go command needs to know for a target, and what it must not take from whoever makes the release.
+func (b *builder) environ(t target) ([]string, error) {
+	mod, err := os.ReadFile(filepath.Join(b.tree, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	toolchain := toolchainLine.FindSubmatch(mod)
+	if toolchain == nil {
+		return nil, fmt.Errorf("go.mod names no toolchain")
+	}
+	e := []string{
+		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off",
+		"GOWORK=off", "GOTOOLCHAIN=" + string(toolchain[1]),
+	}
+	if b.cache != "" {
+		e = append(e, "GOCACHE="+b.cache)
+	}
+	return e, nil
+}
+
+// build builds the program for a target.
+func (b *builder) build(t target, file string) error {
+	environ, err := b.environ(t)
+	if err != nil {
+		return err
+	}
+	_, err = output(b.tree, environ, "go", "build", "-trimpath", "-buildvcs=true", "-tags", "dashboard", "-ldflags", "-s -w -buildid=", "-o", file, "./cmd/varve")
+	return err
+}
+
+// ask has a program that runs here print what goes with it.
+func (c *contents) ask(program string) error {
+	for _, q := range []struct {
+		into *[]byte
+		args []string
+	}{
+		{&c.config, []string{"config", "default"}},
+		{&c.manual, []string{"help", "--man"}},
+		{&c.bash, []string{"completion", "bash"}},
+		{&c.zsh, []string{"completion", "zsh"}},
+		{&c.fish, []string{"completion", "fish"}},
+	} {
+		text, err := output("", nil, program, q.args...)
+		if err != nil {
+			return err
+		}
+		*q.into = []byte(text + "\n")
+	}
+	return nil
+}
+
+// libraries notes what the program is made of, and the notices of it.
+func (b *builder) libraries(c *contents, program string) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	board, err := dashboardLibraries(filepath.Join(b.tree, "server/dashboard/web/lib/LIBRARIES.json"))
+	if err != nil {
+		return err
+	}
+	c.modules = []byte(info.String() + board)
+	c.notices, err = b.notices()
+	return err
+}
