@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -282,5 +283,23 @@ func TestDeliver(t *testing.T) {
 	}
 	if b, err := os.ReadFile(filepath.Join(out, "letter.txt")); err != nil || string(b) != "dear" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestUnit: the unit waits for the replay, restarts what fails or hangs, and leaves the server what it needs and no more.
+func TestUnit(t *testing.T) {
+	lines := strings.Split(string(asset("systemd/varve.service")), "\n")
+	for want := range strings.FieldsSeq(`Type=notify User=varve StateDirectory=varve Restart=on-failure RestartSec=2 TimeoutStartSec=infinity TimeoutStopSec=120
+		WatchdogSec=30 LimitNOFILE=1048576 OOMScoreAdjust=-500 NoNewPrivileges=yes ProtectSystem=strict ProtectHome=yes PrivateTmp=yes PrivateDevices=yes
+		ProtectKernelTunables=yes ProtectKernelModules=yes ProtectKernelLogs=yes ProtectControlGroups=yes ProtectClock=yes RestrictNamespaces=yes RestrictRealtime=yes
+		LockPersonality=yes SystemCallFilter=@system-service SystemCallArchitectures=native CapabilityBoundingSet= UMask=0077`) {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the unit lacks %s", want)
+		}
+	}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "MemoryDenyWriteExecute") {
+			t.Errorf("%s: the JSON library generates code", line)
+		}
 	}
 }
