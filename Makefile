@@ -102,10 +102,11 @@ fuzz:
 
 ## docs-test: the blocks and links of README and docs, and that what is generated is current
 docs-test:
-	$(GO) test -count=1 ./bench/e2e -run '^Test(Documents|Masks|Links)$$'
+	$(GO) test -count=1 ./bench/e2e -run '^Test(Documents|Same|Links)$$'
 	$(GO) test -count=1 ./docs
 	$(GO) test -count=1 ./cmd/varve -run '^Test(ManualIsCurrent|ConfigIsDocumented|ScriptsOfTheManual)$$'
 	$(GO) test -count=1 ./server -run '^TestManual$$'
+	$(GO) test -count=1 ./server/dashboard -run '^TestFunctionsPage$$'
 	$(GO) test -count=1 ./sqlexec -run '^TestManualNamesEveryFunction$$'
 
 ## e2e: the built program, killed under load and started again

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -10,8 +12,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"varve/bench/process"
 )
@@ -31,8 +36,9 @@ type page struct {
 // TestDocuments runs the blocks of README.md and docs/**.md that are marked `sh run`: those of a page in order, each by a
 // bash of its own, against one fresh server in the place of 127.0.0.1:4000. Each has to succeed; what the `text` block
 // right after it holds is what has to come, but for times, ids and figures of speed. A block marked `toml serve` is the
-// configuration of the page's server, whose other addresses get free ports as well. A block marked `sh run needs=PROGRAM`
-// ends its page where that is not installed. With -update outputs are written anew.
+// configuration of the page's server, whose other addresses get free ports as well. Further words of a mark: `needs=PROGRAM`
+// ends the page where that is not installed, `background` lets the block go on until the page ends, `wait` repeats it until
+// it prints what the page shows. With -update outputs are written anew.
 func TestDocuments(t *testing.T) {
 	ran := 0
 	for _, name := range documents(t) {
@@ -105,22 +111,22 @@ func runPage(t *testing.T, text string) string {
 		said = false
 		switch {
 		case shown:
-			if masked(output) != masked(block) && !*update {
+			if !same(output, block) && !*update {
 				t.Errorf("line %d: got\n%s\nwant\n%s", line, output, block)
-			} else if masked(output) != masked(block) {
+			} else if !same(output, block) {
 				whole = "```text\n" + output + "```\n"
 			}
-		case mark == "sh run" || strings.HasPrefix(mark, "sh run needs="):
-			if program := strings.TrimPrefix(mark, "sh run needs="); program != mark && !installed(t, program) {
+		case mark == "sh run" || strings.HasPrefix(mark, "sh run "):
+			how := strings.Fields(mark)[2:]
+			if !p.installed(t, how) {
 				return out.String() + rest
 			}
-			var err error
-			if output, err = p.run(t, block); err != nil {
-				t.Fatalf("line %d: %s%v\n%s", line, block, err, output)
+			want := ""
+			if slices.Contains(how, "wait") {
+				want = next(t, rest[at[1]:])
 			}
+			output = p.run(t, line, block, slices.Contains(how, "background"), want)
 			said = true
-		case strings.HasPrefix(mark, "sh run"):
-			t.Fatalf("line %d: a block is marked %q", line, mark)
 		}
 		out.WriteString(before + whole)
 		line += strings.Count(rest[at[0]:at[1]], "\n")
@@ -177,80 +183,177 @@ func (p *page) listen(t *testing.T, config string) {
 	}
 }
 
-// installed reports whether a program is there; where it is not, the test says so.
-func installed(t *testing.T, program string) bool {
-	_, err := exec.LookPath(program)
-	if err != nil && os.Getenv("VARVE_NEED_SHIPPERS") != "" {
-		t.Fatal(err)
-	} else if err != nil {
-		t.Logf("%v: the rest of the page is not run", err)
+// next is the text block that comes at once.
+func next(t *testing.T, text string) string {
+	t.Helper()
+	at := fence.FindStringSubmatch(text)
+	if at == nil || at[1] != "text" || !strings.HasPrefix(text, at[0]) {
+		t.Fatalf("nothing says what is waited for: %.200s", text)
 	}
-	return err == nil
+	return at[2]
+}
+
+// installed reports whether the programs that a block needs are there; where one is not, the test says so.
+func (p *page) installed(t *testing.T, how []string) bool {
+	for _, word := range how {
+		program, is := strings.CutPrefix(word, "needs=")
+		if !is {
+			if word != "wait" && word != "background" {
+				t.Fatalf("a block is marked with %q", word)
+			}
+			continue
+		}
+		if _, err := exec.LookPath(program); err != nil && os.Getenv("VARVE_NEED_SHIPPERS") != "" {
+			t.Fatal(err)
+		} else if err != nil {
+			t.Logf("%v: the rest of the page is not run", err)
+			return false
+		}
+	}
+	return true
 }
 
 // address is that of the server in a document.
 var address = regexp.MustCompile(`(localhost|127\.0\.0\.1):4000`)
 
-// run runs a block and gives what stands on the terminal then, with the addresses of the document.
-func (p *page) run(t *testing.T, block string) (string, error) {
+// run runs a block and gives what stands on the terminal then. One in the background goes on until the page ends; one that
+// waits is repeated until it prints what is wanted.
+func (p *page) run(t *testing.T, line int, block string, background bool, wanted string) string {
 	t.Helper()
-	host := strings.TrimPrefix(p.url, "http://")
-	block = strings.NewReplacer(p.ports...).Replace(address.ReplaceAllString(block, host))
-	c := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", block)
-	c.Dir = p.work
+	if background {
+		c := p.command(context.Background(), block)
+		c.Cancel = nil
+		var out bytes.Buffer
+		c.Stdout, c.Stderr = &out, &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			syscall.Kill(-c.Process.Pid, syscall.SIGTERM) // one that has ended is seen by Wait
+			if err := c.Wait(); t.Failed() {
+				t.Logf("line %d: %v\n%s", line, err, &out)
+			}
+		})
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), askLimit)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	last := ""
+	for ; ; <-tick.C {
+		b, err := p.command(ctx, block).CombinedOutput()
+		out := p.shown(string(b))
+		switch {
+		case ctx.Err() != nil:
+			t.Fatalf("line %d: %s%v; before that\n%s", line, block, ctx.Err(), last)
+		case wanted != "" && (err != nil || !same(out, wanted)):
+			last = out
+		case err != nil:
+			t.Fatalf("line %d: %s%v\n%s", line, block, err, out)
+		default:
+			return out
+		}
+	}
+}
+
+// command is a block as bash runs it, in a group of its own, with the addresses that this server has.
+func (p *page) command(ctx context.Context, block string) *exec.Cmd {
+	block = strings.NewReplacer(p.ports...).Replace(address.ReplaceAllString(block, strings.TrimPrefix(p.url, "http://")))
+	c := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", block)
+	c.Dir, c.SysProcAttr = p.work, &syscall.SysProcAttr{Setpgid: true}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "VARVE_") && !strings.HasPrefix(v, "XDG_") {
 			c.Env = append(c.Env, v)
 		}
 	}
-	c.Env = append(c.Env, "PATH="+filepath.Join(p.work, "bin")+":"+os.Getenv("PATH"), "HOME="+p.work, "TZ=UTC", "LC_ALL=C.UTF-8",
+	c.Env = append(c.Env, "PATH="+filepath.Join(p.work, "bin")+":/usr/sbin:/lib/systemd:"+os.Getenv("PATH"), "HOME="+p.work, "TZ=UTC", "LC_ALL=C.UTF-8",
 		"VARVE_URL="+p.url, "no_proxy=127.0.0.1")
-	b, err := c.CombinedOutput()
-	out := strings.NewReplacer(host, "127.0.0.1:4000", p.work+"/", "", "\r\n", "\n").Replace(string(b))
+	return c
+}
+
+// shown is what a command has printed as the document has it.
+func (p *page) shown(out string) string {
+	out = strings.NewReplacer(strings.TrimPrefix(p.url, "http://"), "127.0.0.1:4000", p.work+"/", "", "\r\n", "\n").Replace(out)
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
-	return out, err
+	return out
 }
 
-// masks take away what differs from run to run: ids, times, durations, rates, and the blanks that these make in tables.
+// masks take away what differs from run to run: ids, durations, rates, sizes (packed times have them), and the blanks that
+// these make in tables.
 var masks = []struct {
 	what *regexp.Regexp
 	by   string
 }{
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{16}\b`), "ID"},
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`), "TIME"},
-	{regexp.MustCompile(`\b\d{13}(\d{3}|\d{6})?\b`), "TIME"},
 	{regexp.MustCompile(`"execution_time_ms":\d+`), `"execution_time_ms":N`},
 	{regexp.MustCompile(`\b[\d.,]+ ?[kMG]?(i?B|rows)/s\b`), "RATE"},
+	{regexp.MustCompile(`\b[\d.,]+ ?([kKMG]i?)?B\b`), "SIZE"},
 	{regexp.MustCompile(`\b[\d.]+ ?(ns|us|µs|ms|s)\b`), "DURATION"},
 	{regexp.MustCompile(`(─| |-)+`), " "},
 }
 
-func masked(output string) string {
-	for _, m := range masks {
-		output = m.what.ReplaceAllString(output, m.by)
+// moment finds times, as text or counted from 1970.
+var moment = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?|\b1\d{12}(\d{3}|\d{6})?\b`)
+
+// present reports whether a time is of this day or about it: one that the run has made.
+func present(text string) bool {
+	t, err := time.Parse("2006-01-02 15:04", strings.Replace(text[:min(len(text), 16)], "T", " ", 1))
+	if err != nil {
+		seconds, _ := strconv.ParseInt(text[:10], 10, 64) // ten digits
+		t = time.Unix(seconds, 0)
 	}
-	return output
+	return time.Since(t).Abs() < 24*time.Hour
 }
 
-func TestMasks(t *testing.T) {
-	for _, c := range []struct{ a, b string }{
+// same compares an output with that of a page: where one has a time of this day the other may have any.
+func same(got, want string) bool {
+	if here, there := moment.FindAllString(got, -1), moment.FindAllString(want, -1); len(here) == len(there) {
+		n := -1
+		want = moment.ReplaceAllStringFunc(want, func(text string) string {
+			if n++; present(here[n]) {
+				return "TIME"
+			}
+			return text
+		})
+		got = moment.ReplaceAllStringFunc(got, func(text string) string {
+			if present(text) {
+				return "TIME"
+			}
+			return text
+		})
+	}
+	for _, m := range masks {
+		got, want = m.what.ReplaceAllString(got, m.by), m.what.ReplaceAllString(want, m.by)
+	}
+	return got == want
+}
+
+func TestSame(t *testing.T) {
+	now := time.Now().UTC()
+	for _, c := range []struct{ got, want string }{
 		{"3 rows (12 ms, server 0.9 ms)", "3 rows (1.2 s, server 9 ms)"},
-		{"2026-11-21T04:00:00.123Z in", "2027-01-31T23:59:59.001Z in"},
+		{now.Format(time.RFC3339) + " in", "2025-01-31T23:59:59Z in"},
+		{now.Format(time.DateTime) + ".123 and 2025-01-31 00:00", "2025-01-31 23:59:59.999 and 2025-01-31 00:00"},
+		{strconv.FormatInt(now.UnixMilli(), 10), "1700000000123"},
 		{"┌─ts───┬─n─┐", "┌─ts─────────┬─n─┐"},
-		{"1700000000000", "1800000000123"},
 		{"4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b700f067aa0ba902b7"},
 		{`"execution_time_ms":1}`, `"execution_time_ms":1234}`},
+		{"194 B in 3 ms", "1.2 KiB in 44ms"},
 		{"10 rows, 1,234 rows/s", "10 rows, 22 rows/s"},
 	} {
-		if masked(c.a) != masked(c.b) {
-			t.Errorf("%q is %q,\n%q is %q", c.a, masked(c.a), c.b, masked(c.b))
+		if !same(c.got, c.want) {
+			t.Errorf("%q is not %q", c.got, c.want)
 		}
 	}
-	for _, c := range []struct{ a, b string }{{"3 rows", "4 rows"}, {"error", "info"}, {"1700", "1800"}} {
-		if masked(c.a) == masked(c.b) {
-			t.Errorf("%q and %q are the same", c.a, c.b)
+	for _, c := range []struct{ got, want string }{
+		{"3 rows", "4 rows"}, {"error", "info"}, {"1700", "1800"}, {"1700000000123", "1700000000124"}, {"", "x"},
+		{"2025-01-31 00:00:00", "2025-01-31 01:00:00"}, {"2025-01-31 00:00:00", "2025-01-31 00:00:00 2025-01-31 00:00:00"},
+	} {
+		if same(c.got, c.want) {
+			t.Errorf("%q is %q", c.got, c.want)
 		}
 	}
 }

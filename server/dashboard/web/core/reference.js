@@ -105,13 +105,13 @@ export const reference = {
   [
    "JSON",
    [
-    "parse_json(s)", "json_to_string(j)", "json_get_int(j, path)", "json_extract(j, x)", "json_extract_string(j, x)", "json_array_length(j [, path])", "json_is_null(j)", "json_path_exists(j, path)", "json_path_match(j, '$.a == 1')", "json_object(k, v, ..)", "json_object_keys(j)", "json_get_float", "json_get_bool", "json_get_string", "json_get_object", "json_is_bool", "json_is_int", "json_is_float", "json_is_string", "json_is_object", "json_is_array"
+    "parse_json(s)", "json_to_string(j)", "json_get_int(j, path)", "json_get(j, path)", "json_extract(j, x)", "json_extract_string(j, x)", "json_array_length(j [, path])", "json_is_null(j)", "json_path_exists(j, path)", "json_path_match(j, '$.a == 1')", "json_object(k, v, ..)", "json_object_keys(j)", "json_get_float", "json_get_bool", "json_get_string", "json_get_object", "json_is_bool", "json_is_int", "json_is_float", "json_is_string", "json_is_object", "json_is_array"
    ]
   ],
   [
    "Others",
    [
-    "and", "ilike", "json_get", "like", "negate", "not", "or"
+    "and", "ilike", "like", "negate", "not", "or"
    ]
   ]
  ]
