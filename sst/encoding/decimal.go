@@ -3,6 +3,7 @@ package encoding
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"varve/engine/filter"
 	"varve/engine/vector"
@@ -88,38 +89,80 @@ func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool
 }
 
 func decodeDecimal(d *Decoder, r *reader, dst []float64) {
-	head := r.byte()
-	digits := int(head &^ singleFlag)
-	count := r.count(len(dst), "exceptions")
-	patches := r.take(count * 12)
-	if digits > maxDigits {
-		r.fail("%d digits", digits)
-	}
-	d.decodeTexts(r, len(dst))
-	if r.err != nil {
+	head, patches := r.decimal(len(dst))
+	if d.decodeTexts(r, len(dst)); r.err != nil {
 		return
 	}
-	p := powers[digits]
-	if head&singleFlag != 0 {
-		for i, x := range d.texts {
-			dst[i] = float64(float32(float64(int64(x)) / p))
-		}
-	} else if digits == 0 {
-		for i, x := range d.texts {
-			dst[i] = float64(int64(x))
-		}
-	} else {
-		for i, x := range d.texts {
-			dst[i] = float64(int64(x)) / p
-		}
-	}
-	for ; len(patches) > 0; patches = patches[12:] {
+	quotients(dst, d.texts, head)
+	for ; len(patches) > 0; patches = patches[patchSize:] {
 		i := binary.LittleEndian.Uint32(patches)
 		if int(i) >= len(dst) {
 			r.fail("exception at row %d of %d", i, len(dst))
 			return
 		}
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))
+	}
+}
+
+// pickDecimal picks floats: only their quotients are computed.
+func pickDecimal(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool {
+	if v.Type.Kind() != vector.Float64 {
+		return false
+	}
+	head, patches := r.decimal(n)
+	if d.pickTexts(r, n, rows); r.err != nil {
+		return false
+	}
+	v.Floats = vector.Sized(v.Floats, len(rows))
+	quotients(v.Floats, d.texts, head)
+	if len(patches) == 0 {
+		return true
+	}
+	d.want(n, rows)
+	for ; len(patches) > 0; patches = patches[patchSize:] {
+		i := binary.LittleEndian.Uint32(patches)
+		if int(i) >= n {
+			r.fail("exception at row %d of %d", i, n)
+			return false
+		}
+		if d.hits.Get(int(i)) {
+			at, _ := slices.BinarySearch(rows, i)
+			v.Floats[at] = math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))
+		}
+	}
+	return true
+}
+
+// patchSize is the size of an exception: its row and its value.
+const patchSize = 12
+
+// decimal reads what stands before the integers of n decimals.
+func (r *reader) decimal(n int) (head byte, patches []byte) {
+	head = r.byte()
+	patches = r.take(r.count(n, "exceptions") * patchSize)
+	if head&^singleFlag > maxDigits {
+		r.fail("%d digits", head&^singleFlag)
+	}
+	return head, patches
+}
+
+// quotients makes floats of integers.
+func quotients(dst []float64, texts []uint64, head byte) {
+	dst = dst[:len(texts)]
+	p := powers[head&^singleFlag]
+	switch {
+	case head&singleFlag != 0:
+		for i, x := range texts {
+			dst[i] = float64(float32(float64(int64(x)) / p))
+		}
+	case p == 1:
+		for i, x := range texts {
+			dst[i] = float64(int64(x))
+		}
+	default:
+		for i, x := range texts {
+			dst[i] = float64(int64(x)) / p
+		}
 	}
 }
 
@@ -143,16 +186,11 @@ func keepDecimals(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vecto
 	if math.Abs(b.K) > maxMantissa {
 		return false
 	}
-	head := r.byte()
-	digits := int(head &^ singleFlag)
-	patches := r.take(r.count(n, "exceptions") * 12)
-	if digits > maxDigits {
-		r.fail("%d digits", digits)
-	}
+	head, patches := r.decimal(n)
 	if r.err != nil {
 		return false
 	}
-	p := powers[digits]
+	p := powers[head&^singleFlag]
 	most := mostHeld(b, func(m int64) float64 {
 		if v := float64(m) / p; head&singleFlag == 0 {
 			return v
@@ -163,7 +201,7 @@ func keepDecimals(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vecto
 	if r.err != nil {
 		return false
 	}
-	for ; len(patches) > 0; patches = patches[12:] {
+	for ; len(patches) > 0; patches = patches[patchSize:] {
 		i := int(binary.LittleEndian.Uint32(patches))
 		if i >= n {
 			r.fail("exception at row %d of %d", i, n)

@@ -22,6 +22,7 @@ type Decoder struct {
 	member        bool          // decodes the streams of templates
 	hits          vector.Bitmap // rows that pass a condition
 	passes        vector.Bitmap // codes that pass it
+	bytePasses    [256]uint8    // the same as bytes, of codes of at most 8 bits
 	narrows       narrows
 	picked        []uint32 // exceptions that may pass a condition
 }

@@ -94,10 +94,20 @@ func pickFrame[T int64 | uint64](d *Decoder, r *reader, dst []T, n int, rows []u
 	if r.err != nil {
 		return
 	}
+	d.want(n, rows)
 	for i, p := range d.positions {
-		if at, found := slices.BinarySearch(rows, p); found {
+		if int(p) < n && d.hits.Get(int(p)) {
+			at, _ := slices.BinarySearch(rows, p)
 			dst[at] += T(d.highs[i] << f.width)
 		}
+	}
+}
+
+// want sets the bits of some rows of n in d.hits: exceptions, of which few are wanted, are looked for there.
+func (d *Decoder) want(n int, rows []uint32) {
+	d.hits = append(d.hits[:0], make(vector.Bitmap, vector.Words(n))...)
+	for _, row := range rows {
+		d.hits.Set(int(row))
 	}
 }
 

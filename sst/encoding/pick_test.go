@@ -41,7 +41,7 @@ func TestPick(t *testing.T) {
 			}
 		}
 	}
-	for _, id := range []ID{Packed, Hex, IPv4, Number} {
+	for _, id := range []ID{Packed, Decimal, Hex, IPv4, Number} {
 		if picked[id] < 20 {
 			t.Errorf("%d blocks of %s were picked from", picked[id], id)
 		}
@@ -53,7 +53,7 @@ func TestPickOfDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	const n = 300
 	var d Decoder
-	for _, name := range []string{"outliers", "trace ids", "uuids", "addresses", "number texts"} {
+	for _, name := range []string{"outliers", "trace ids", "uuids", "addresses", "number texts", "decimals and odd ones"} {
 		s := &shapes[indexOf(name)]
 		for _, nulls := range []int{0, 3} {
 			sound := NewEncoder().Append(nil, s.build(n, nulls, 1), n, nil)

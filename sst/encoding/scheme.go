@@ -61,7 +61,7 @@ func init() {
 		Runs:     {name: "runs", signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
 		Local:    {name: "local", unsigned: decodeLocalInts, strings: decodeLocalStrings},
 		Shared:   {name: "shared", strings: decodeShared},
-		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals},
+		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals, pick: pickDecimal},
 		XOR:      {name: "xor", floats: decodeXOR},
 		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf, pick: pickHex, whole: dashed},
 		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, pick: pickIPv4, whole: always},
