@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
@@ -88,7 +89,7 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	if st.Alias != "" {
 		source.Value = st.Alias
 	}
-	return tabled(ctx, r, source)
+	return tabled(ctx, s.memory, r, source)
 }
 
 // grid reads start, end, step and lookback. One step asks for the value at one time.
@@ -170,12 +171,24 @@ func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (
 }
 
 // tabled is an answer as a table: the time, the labels, the value. Histograms, where there are any, come as JSON in a column
-// of their own.
-func tabled(ctx context.Context, r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch, error) {
+// of their own. What the table takes is taken from memory before it is made.
+func tabled(ctx context.Context, memory *exec.Budget, r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch, error) {
 	names := labelNames(r)
-	times := &vector.Vector{Type: vector.Timestamp(3)}
-	values := &vector.Vector{Type: vector.FloatType}
+	all := 0
+	for i := range r.Len() {
+		for range r.Samples(i) {
+			all++
+		}
+	}
+	if err := memory.Reserve(int64(all) * int64(8+8+4*len(names))); err != nil {
+		return nil, nil, err
+	}
+	times := &vector.Vector{Type: vector.Timestamp(3), Ints: make([]int64, 0, all)}
+	values := &vector.Vector{Type: vector.FloatType, Floats: make([]float64, 0, all)}
 	labels := make([]dictionary, len(names))
+	for k := range labels {
+		labels[k] = dictionary{memory: memory, codes: make([]uint32, 0, all)}
+	}
 	var histograms []string
 	for i := range r.Len() {
 		if i%askSeries == 0 && ctx.Err() != nil {
@@ -187,14 +200,20 @@ func tabled(ctx context.Context, r *promql.Result, source promql.Source) ([]vect
 			if p.H != nil || histograms != nil {
 				histograms = append(histograms, make([]string, len(times.Ints)-len(histograms))...)
 				if p.H != nil {
-					histograms[len(histograms)-1] = string(p.H.AppendJSON(nil))
+					text := string(p.H.AppendJSON(nil))
+					if err := memory.Reserve(int64(len(text)) + histogramBytes); err != nil {
+						return nil, nil, err
+					}
+					histograms[len(histograms)-1] = text
 				}
 			}
 			rows++
 		}
 		ls := r.Labels(i)
 		for k, name := range names {
-			labels[k].add(ls.Get(name), rows)
+			if err := labels[k].add(ls.Get(name), rows); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	b := &vector.Batch{N: len(times.Ints), Cols: []*vector.Vector{times}}
@@ -204,22 +223,40 @@ func tabled(ctx context.Context, r *promql.Result, source promql.Source) ([]vect
 	}
 	fields, b.Cols = append(fields, vector.Field{Name: source.Value, Type: values.Type}), append(b.Cols, values)
 	if histograms != nil {
-		var d dictionary
-		values.Valid = vector.MakeBitmap(b.N)
-		values.Valid.Fill(b.N)
-		for i := range b.N {
-			text := ""
-			if i < len(histograms) {
-				text = histograms[i]
-			}
-			if d.add(text, 1); text != "" {
-				values.Valid.Clear(i)
-			}
+		texts, err := histogramColumn(memory, values, histograms)
+		if err != nil {
+			return nil, nil, err
 		}
-		fields, b.Cols = append(fields, vector.Field{Name: "histogram", Type: vector.StringType}), append(b.Cols, d.vector())
+		fields, b.Cols = append(fields, vector.Field{Name: "histogram", Type: vector.StringType}), append(b.Cols, texts)
 	}
 	return fields, b, nil
 }
+
+// histogramColumn makes a column of the texts of histograms; rows beyond them have none. Values of rows with one become NULL.
+func histogramColumn(memory *exec.Budget, values *vector.Vector, histograms []string) (*vector.Vector, error) {
+	d, rows := dictionary{memory: memory}, len(values.Floats)
+	values.Valid = vector.MakeBitmap(rows)
+	values.Valid.Fill(rows)
+	for i := range rows {
+		text := ""
+		if i < len(histograms) {
+			text = histograms[i]
+		}
+		if err := d.add(text, 1); err != nil {
+			return nil, err
+		}
+		if text != "" {
+			values.Valid.Clear(i)
+		}
+	}
+	return d.vector(), nil
+}
+
+// histogramBytes is what the row of a histogram takes besides its text, textBytes what each text of a dictionary takes besides.
+const (
+	histogramBytes = 16 + 4
+	textBytes      = 64
+)
 
 // askSeries is the number of series of an answer after which the context is asked.
 const askSeries = 1024
@@ -246,12 +283,16 @@ type dictionary struct {
 	codes  []uint32
 	byText map[string]uint32
 	nulls  bool
+	memory *exec.Budget // of the texts; codes are counted by their owner
 }
 
 // add adds so many rows of a text.
-func (d *dictionary) add(text string, rows int) {
+func (d *dictionary) add(text string, rows int) error {
 	code, ok := d.byText[text]
 	if !ok {
+		if err := d.memory.Reserve(int64(len(text)) + textBytes); err != nil {
+			return err
+		}
 		if d.byText == nil {
 			d.byText = map[string]uint32{}
 		}
@@ -264,6 +305,7 @@ func (d *dictionary) add(text string, rows int) {
 	for range rows {
 		d.codes = append(d.codes, code)
 	}
+	return nil
 }
 
 func (d *dictionary) vector() *vector.Vector {

@@ -7,7 +7,41 @@ import (
 	"time"
 
 	"varve/engine/status"
+	"varve/sqlexec/exec"
 )
+
+// TestTablesOfTQLTakeMemory: an answer of the language of metrics is counted as the table it becomes: few labels of many steps, and many labels.
+func TestTablesOfTQLTakeMemory(t *testing.T) {
+	pool := exec.NewPool(4<<20, nil)
+	x := New(openStore(t), Options{Workers: 2, Memory: pool})
+	names, values := "", ""
+	for i := range 100 {
+		names, values = names+fmt.Sprintf(", l%d STRING", i), values+fmt.Sprintf(", '%d'", i)
+	}
+	keys := strings.ReplaceAll(strings.TrimPrefix(names, ", "), " STRING", "")
+	outcomeOf(t, x, "CREATE TABLE wide (ts TIMESTAMP TIME INDEX"+names+", v DOUBLE, PRIMARY KEY ("+keys+")); INSERT INTO wide (ts, "+keys+", v) VALUES (0"+values+", 1);")
+	for _, c := range []struct {
+		sql   string
+		taken bool // it is too much
+	}{
+		{"TQL EVAL (0, 1000, '1s') vector(1)", false},
+		{"TQL EVAL (0, 1000, '1s', '1h') wide", false},                                    // 416 bytes a row
+		{"TQL EVAL (0, 10900, '1s', '6h') wide", true},                                    // 4.5 MB
+		{"WITH q AS (TQL EVAL (0, 10900, '1s', '6h') wide) SELECT count(*) FROM q", true}, // as it is read elsewhere
+		{"TQL ANALYZE (0, 10900, '1s', '6h') wide", true},
+	} {
+		got, err := answer(x, &Session{}, c.sql, false)
+		if err == nil {
+			err = got.err
+		}
+		if (status.Of(err) == status.RuntimeResourcesExhausted) != c.taken || !c.taken && err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+		}
+		if pool.Used() != 0 {
+			t.Errorf("%s: %d bytes are still taken", c.sql, pool.Used())
+		}
+	}
+}
 
 // TestTQL: grids of every form, names of columns, labels that a series lacks, expressions inside queries.
 func TestTQL(t *testing.T) {
