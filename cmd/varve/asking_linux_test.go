@@ -1,9 +1,14 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"varve/server/auth"
 )
@@ -70,5 +75,54 @@ func TestAskedBeforeDeleting(t *testing.T) {
 		if code := p.leave(); code != c.code {
 			t.Errorf("%q: exit code %d", c.answer, code)
 		}
+	}
+}
+
+// TestKeysPressedAhead: keys pressed while a statement runs mean at the next prompt what they mean there, and are not shown before; what the shell runs
+// gets the terminal as it was, and so does who comes after the shell.
+func TestKeysPressedAhead(t *testing.T) {
+	held, release := make(chan struct{}), make(chan struct{})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.FormValue("sql"), "hold") {
+			held <- struct{}{}
+			<-release
+		}
+		io.WriteString(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"x","data_type":"String"}]},"rows":[["the answer"]]}}]}`) //nolint:errcheck // the client tells
+	}))
+	defer front.Close()
+	p := onTerminal(t, nil, "sql", "--url", front.URL)
+	modes := func() uint32 {
+		m, err := unix.IoctlGetTermios(int(p.master.Fd()), unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Lflag & (unix.ICANON | unix.ECHO | unix.ISIG)
+	}
+	before := modes()
+	p.wait("public> ")
+	p.press("SELECT 'fir' || 'st';\r")
+	p.wait("the answer", "public> ")
+	for range 3 {
+		p.press("SELECT hold;\r")
+		<-held
+		p.press("\x12fir")
+		release <- struct{}{}
+		p.wait("SELECT 'fir' || 'st';")
+		p.press("\r")
+		p.wait("the answer")
+	}
+	p.press("\\! stty -a; echo end of mo''des\r")
+	if shown := p.wait("end of modes"); !regexp.MustCompile(`\sicanon\s`).MatchString(shown) || !regexp.MustCompile(`\secho\s`).MatchString(shown) {
+		t.Errorf("a command gets the modes %s", shown)
+	}
+	p.press("SELECT hold;\r")
+	<-held
+	p.press("\x04")
+	release <- struct{}{}
+	if code := p.leave(); code != 0 {
+		t.Errorf("Ctrl-D: exit code %d", code)
+	}
+	if after := modes(); after != before {
+		t.Errorf("modes %#x, before it %#x", after, before)
 	}
 }

@@ -68,6 +68,18 @@ func hideTyping(fd int) error {
 	return unix.IoctlSetTermios(fd, setModes, modes)
 }
 
+// KeepKeys lets a terminal show nothing of what is typed and keep it as it is, key by key, for who reads it next. Ctrl-C and such still send signals.
+func KeepKeys(fd int) error {
+	modes, err := unix.IoctlGetTermios(fd, getModes)
+	if err != nil {
+		return err
+	}
+	modes.Iflag &^= unix.ICRNL | unix.INLCR | unix.IGNCR
+	modes.Lflag &^= unix.ECHO | unix.ICANON | unix.IEXTEN
+	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 1, 0
+	return unix.IoctlSetTermios(fd, setModes, modes)
+}
+
 // Confirm asks a question whose answer is yes or no, which is no. Without a terminal it is ErrNoTerminal; when ctx ends, it is its cause.
 func Confirm(ctx context.Context, question string) (bool, error) {
 	tty, err := terminal()

@@ -86,7 +86,9 @@ func (s *Shell) system(ctx context.Context, arg string) error {
 func (s *Shell) runOnTerminal(_ context.Context, command string) error {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.o.In, s.o.Out, s.o.Notes
+	back := s.keys.lend()
 	err := cmd.Run()
+	back()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return s.note("exit code %d", exit.ExitCode())

@@ -30,7 +30,10 @@ func (s *Shell) Interact() error {
 	var in typist
 	if s.o.Plain {
 		in = &lineTypist{s, bufio.NewReader(s.o.In)}
+	} else if err := s.keepKeys(); err != nil {
+		return err
 	} else {
+		defer s.keys.giveBack()
 		in = newEditor(s, h)
 	}
 	for cut := newSplitter(); ; {

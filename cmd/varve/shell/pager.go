@@ -24,10 +24,12 @@ type pager struct {
 	command string
 	notes   io.Writer
 	began   func() // is called once, before something is written
+	keys    *keys  // which the command gets
 
 	held  []byte
 	lines int
 	cmd   *exec.Cmd
+	back  func() // takes the keys back
 	to    io.WriteCloser
 }
 
@@ -56,6 +58,7 @@ func (p *pager) Write(b []byte) (int, error) {
 
 func (p *pager) start() {
 	p.began()
+	back := p.keys.lend()
 	cmd := exec.Command("sh", "-c", p.command)
 	cmd.Stdout, cmd.Stderr = p.out, p.notes
 	to, err := cmd.StdinPipe()
@@ -65,9 +68,10 @@ func (p *pager) start() {
 	if err != nil {
 		fmt.Fprintf(p.notes, "varve: PAGER %s: %v\n", p.command, err)
 		p.to = nopCloser{p.out}
+		back()
 		return
 	}
-	p.cmd, p.to = cmd, to
+	p.cmd, p.to, p.back = cmd, to, back
 }
 
 // nopCloser is what stands for a pager that could not be started: the terminal.
@@ -97,6 +101,7 @@ func (p *pager) Close() error {
 	p.to.Close()
 	if p.cmd != nil {
 		p.cmd.Wait() //nolint:errcheck // how a pager ends says nothing of the result
+		p.back()
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (s *Shell) results(began func()) (to io.Writer, end func() error) {
 	if s.o.Pager == "" || rows <= 0 {
 		rows = 1 // nothing is held back
 	}
-	p := &pager{out: s.o.Out, rows: rows, command: s.o.Pager, notes: s.o.Notes, began: began}
+	p := &pager{out: s.o.Out, rows: rows, command: s.o.Pager, notes: s.o.Notes, began: began, keys: s.keys}
 	return p, p.Close
 }
 
@@ -173,6 +173,7 @@ func (s *Shell) allowed(ctx context.Context, text string) error {
 	case s.o.ReadOnly != "" && (!givesRows(text) || word == "admin") && word != "use" && word != "set":
 		return &client.UsageError{Err: fmt.Errorf("%s: %s is refused", s.o.ReadOnly, strings.ToUpper(word))}
 	case s.asking && s.o.Production && (word == "drop" || word == "truncate" || word == "delete"):
+		defer s.keys.lend()()
 		yes, err := s.o.Confirm(ctx, fmt.Sprintf("%s is production. Run %.60q?", s.o.Label, text))
 		if err == nil && !yes {
 			err = errors.New("not run")

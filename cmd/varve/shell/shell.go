@@ -3,7 +3,7 @@
 //	shell.go run.go split.go            the session, a statement, a text of many
 //	answer.go value.go                  an answer as it arrives, its values
 //	format.go table.go pager.go         how results are printed
-//	interact.go history.go              what is typed
+//	interact.go history.go keys.go      what is typed
 //	edit.go highlight.go                how it is edited
 //	complete.go words.go names.go       what could be typed next
 //	meta.go describe.go files.go        commands with a backslash
@@ -88,6 +88,7 @@ type Shell struct {
 	out   io.Writer // where \o sends results; nil: to Options.Out
 	ended func() error
 	names names
+	keys  *keys // of the terminal; nil: it is as it was
 }
 
 // New makes a shell. Errors are client.UsageErrors.
