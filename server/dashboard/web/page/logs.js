@@ -62,7 +62,7 @@ export function Page({ state }) {
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
     if (!refresh.value) return;
-    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void import('./logsagain.js').then((m) => m.again(run, grid.current)); }, refresh.value * 1000);
+    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void import('./logsagain.js').then((m) => m.again(run, grid.current, reading)); }, refresh.value * 1000);
     return () => clearInterval(timer);
   }, [refresh.value]);
 
@@ -260,6 +260,6 @@ function Figures({ run, live }) {
   if (live) return html`${all}${total !== null && run.buckets.value && html`<span class="num">until ${showTime(run.range.to, 0, zone.value)}</span>`}`;
   return html`${all}
     <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>
-    <span class="num">${count(rows.total)} loaded${run.held.value ? ' earlier, too many are newer' : run.complete.value ? '' : ', more on scrolling'}</span>
+    <span class="num">${count(rows.total)} loaded${run.held.value ? ' earlier' : run.complete.value ? '' : ', more on scrolling'}</span>
     ${rows.columns.length < run.columns.value.length && html`<span class="num">${count(rows.columns.length)} of ${count(run.columns.value.length)} columns asked for</span>`}`;
 }

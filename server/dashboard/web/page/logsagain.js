@@ -4,14 +4,17 @@ import { sameRow, showAt } from '../ui/sameplace.js';
 import { older } from './logsmore.js';
 import { pageSize } from './logsrun.js';
 
-/** So many rows are loaded to find a place again; where more came above it, the rows stay as they are. */
+/** So many rows are loaded to find a place again; where more came above it, the rows stay as they are. So they do when somebody opens one meanwhile. */
 const mostAgain = 10_000;
 
-/** again runs the page; at the top, with no row chosen, the newest rows come into the view. @param {import('./logsrun.js').LogsRun} run @param {import('../ui/grid.js').Grid|null} grid */
-export function again(run, grid) {
+/** again runs the page; at the top, with no row chosen, the newest rows come into the view. @param {import('./logsrun.js').LogsRun} run @param {import('../ui/grid.js').Grid|null} grid @param {{current: boolean}} reading somebody has a row open */
+export function again(run, grid, reading) {
   const before = run.rows.value;
-  if (!grid || !before || before.count === 0 || (grid.focus < 0 && grid.root.scrollTop === 0)) return run.run();
-  return run.run((rows, scope, signal) => placeIn(run, grid, before, rows, scope, signal));
+  return run.run(async (rows, scope, signal) => {
+    const atTop = !grid || !before || before.count === 0 || (grid.focus < 0 && grid.root.scrollTop === 0);
+    const found = atTop ? { show: () => {}, complete: rows.total < pageSize } : await placeIn(run, grid, before, rows, scope, signal);
+    return reading.current ? null : found;
+  });
 }
 
 /**
