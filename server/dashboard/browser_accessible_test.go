@@ -67,22 +67,23 @@ func TestD83States(t *testing.T) {
 		{"status, configuration", "status#tab=config", nil, `document.querySelector('.status')`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			s := full
 			if c.name == "logs, no tables" || c.name == "metrics, none" {
 				s = empty
 			}
-			p := open(t, s, "/dashboard/"+c.path)
-			p.before(withoutChildren)
+			p := open(t, s, "/dashboard/"+c.path, withoutChildren)
 			p.allow("400 (Bad Request)")
 			p.allow("beforeunload") // what is written in the editor is not stored
 			for _, theme := range []string{"light", "dark"} {
-				p.theme(theme)
+				if theme == "dark" { // light is what a page begins with
+					p.theme(theme)
+				}
 				if c.act != nil {
 					p.wait("the page", `document.querySelector('.toolbar h1') && !document.querySelector('.bar')`)
 					c.act(p)
 				}
 				p.wait(c.name, c.ready)
+				p.themed(theme)
 				p.accessible(t, c.name+", "+theme, string(axe))
 				for _, bare := range eval[[]string](p, `[...window.bare]`) {
 					t.Errorf("without what its role needs: %s", bare)

@@ -23,7 +23,7 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 	p.wait("the bars of eight values", `document.querySelectorAll('.logs-histogram .legend .swatch').length === 8`)
 	p.measured()
 	const times = 60
-	add("histogram of 120 x 8 values, drawn anew", "ms", 16, 100, median(func() float64 {
+	add("histogram of 120 x 8 values, drawn anew", "ms", 16, 100, median(100, func() float64 {
 		from := p.busy()
 		eval[bool](p, fmt.Sprintf(`(async () => {
 			const bars = document.querySelector('.histogram');
@@ -39,7 +39,7 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 
 	p = openMetrics(t, s, "queue_depth", "&from=now-5h")
 	p.wait("all lines", `document.querySelectorAll('.chart-legend tbody tr').length === 200`)
-	add("200 series x 300 points, drawn anew", "ms", 100, 1000, median(func() float64 { return eval[float64](p, chartRedrawn) }))
+	add("200 series x 300 points, drawn anew", "ms", 100, 1000, median(1000, func() float64 { return eval[float64](p, chartRedrawn) }))
 
 	p = open(t, s, "/dashboard/traces")
 	p.wait("the list", `document.querySelector('.traces-list tbody tr button')`)
@@ -52,11 +52,11 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 		while (!document.querySelector('.waterfall .grid-row .operation')) await frame();
 		return performance.now() - began;
 	})()`
-	add("waterfall of 10,000 spans, from the click to the rows", "ms", 500, 3000, median(func() float64 { return eval[float64](p, opened) }))
+	add("waterfall of 10,000 spans, from the click to the rows", "ms", 500, 3000, median(3000, func() float64 { return eval[float64](p, opened) }))
 	p.watchTasks()
-	add("longest task of that, 0: under 50", "ms", 50, 200, median(func() float64 {
+	add("longest task of that, 0: under 50", "ms", 50, 200, median(200, func() float64 {
 		eval[float64](p, opened)
 		return p.longestTask()
 	}))
-	add("scrolling through 10,000 spans, slowest of 240 frames", "ms", 33, 200, median(func() float64 { return eval[float64](p, scrolling) }))
+	add("scrolling through 10,000 spans, slowest of 240 frames", "ms", 33, 200, median(200, func() float64 { return eval[float64](p, scrolling) }))
 }

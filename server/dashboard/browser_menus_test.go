@@ -24,7 +24,6 @@ func TestMenus(t *testing.T) {
 	const openers = `[...document.querySelectorAll('button[aria-haspopup=menu], #rail button[title^="Database"]')].filter((b) => !b.disabled && b.checkVisibility())`
 	for _, path := range []string{"logs#t=app", "sql#sql=SELECT%20level%2C%20count(*)%20AS%20n%20FROM%20app%20GROUP%20BY%201", "metrics#q=http_requests_total", "traces", "traces#id=" + traceID(0), "pipelines#name=shop", "status#tab=tables"} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			p := open(t, s, "/dashboard/"+path)
 			p.wait("the page", `document.querySelector('#page h1') && !document.querySelector('.coming')`)
 			p.quiet()
@@ -87,7 +86,6 @@ func TestDialogsGiveTheFocusBack(t *testing.T) {
 		{"help from a link", "metrics", `#rail a[href$="/metrics"]`, "?", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			p := open(t, s, "/dashboard/"+c.page)
 			p.wait("the page", `document.querySelector('#page h1') && !document.querySelector('.coming') && document.querySelector(`+quoteJSON(c.from)+`)`)
 			p.quiet()

@@ -60,7 +60,6 @@ func TestD84Zoom(t *testing.T) {
 		scale         float64
 	}{{"380 px", 380, 760, 1}, {"320 px", 320, 640, 1}, {"200 %", 640, 400, 2}} {
 		t.Run(view.name, func(t *testing.T) {
-			t.Parallel()
 			p := open(t, s, "/dashboard/")
 			p.do("size", chromedp.EmulateViewport(view.width, view.height, chromedp.EmulateScale(view.scale)))
 			for _, one := range everyPage {
@@ -128,18 +127,18 @@ func TestD83Accessible(t *testing.T) {
 	}
 	for _, one := range everyPage {
 		t.Run(one.name, func(t *testing.T) {
-			t.Parallel()
 			p := open(t, s, "/dashboard/"+one.name+"#"+one.state)
-			p.shown(one.name)
 			for _, theme := range []string{"light", "dark"} {
-				p.theme(theme)
+				if theme == "dark" { // light is what a page begins with
+					p.theme(theme)
+				}
 				p.shown(one.name)
+				p.themed(theme)
 				p.accessible(t, one.name+", "+theme, string(axe))
 			}
 		})
 	}
 	t.Run("what opens", func(t *testing.T) {
-		t.Parallel()
 		p := open(t, s, "/dashboard/logs#t=app")
 		p.shown("logs")
 		p.click(".grid-row[data-row='3'] .grid-cell")

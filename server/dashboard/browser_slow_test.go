@@ -73,10 +73,7 @@ func TestTabFitsTheText(t *testing.T) {
 		{"no offer fits", "logs#t=app", "#logs-search", "servic", "xyz", "servicxyz"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			p := open(t, s, "/dashboard/")
-			p.before(fmt.Sprintf(lateAnswers, max(*slow, 3)))
-			p.visit("/dashboard/" + c.page)
+			p := open(t, s, "/dashboard/"+c.page, fmt.Sprintf(lateAnswers, max(*slow, 3)))
 			p.wait("the page", fmt.Sprintf(`document.querySelector(%q)`, c.box))
 			p.quiet()
 			eval[bool](p, fmt.Sprintf(`document.querySelector(%q).focus() ?? document.execCommand('insertText', false, %q)`, c.box, c.first))

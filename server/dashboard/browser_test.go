@@ -46,7 +46,9 @@ var (
 	browser context.Context
 )
 
-// Tests wait far more than they work: so many that are no measurement of time or memory run at once, each in pages of its own.
+// atOnce is how many tests run at the same time, each in pages of its own: they wait far more than they work. Those that measure time or
+// memory run alone before. Parts of a test whose server has rows of now follow each other: they would wait for other tests, and the rows
+// grow old.
 const atOnce = "3"
 
 func TestMain(m *testing.M) {
@@ -215,14 +217,14 @@ type page struct {
 	open     map[network.RequestID]cdp.LoaderID
 }
 
-// open opens a page of a server in a new tab with nothing kept from others.
-func open(t *testing.T, s *server, path string) *page {
+// open opens a page of a server in a new tab with nothing kept from others; scripts run before those of each document.
+func open(t *testing.T, s *server, path string, scripts ...string) *page {
 	t.Helper()
-	return openIn(t, browser, s, path)
+	return openIn(t, browser, s, path, scripts...)
 }
 
 // openIn does so in one of several browsers.
-func openIn(t *testing.T, browser context.Context, s *server, path string) *page {
+func openIn(t *testing.T, browser context.Context, s *server, path string, scripts ...string) *page {
 	t.Helper()
 	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{}, open: map[network.RequestID]cdp.LoaderID{},
 		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
@@ -251,7 +253,9 @@ func openIn(t *testing.T, browser context.Context, s *server, path string) *page
 		t.Fatal(err)
 	}
 	p.size(1280, 800)
-	p.before(quietScript)
+	for _, script := range append([]string{quietScript}, scripts...) {
+		p.before(script)
+	}
 	p.slowDown()
 	p.visit(path)
 	return p
@@ -416,6 +420,14 @@ func (p *page) theme(name string) {
 	p.t.Helper()
 	eval[string](p, fmt.Sprintf(`localStorage.setItem('varve.theme', JSON.stringify(%q)) ?? ''`, name))
 	p.do("reload", chromedp.Reload())
+}
+
+// themed holds that the page is light or dark.
+func (p *page) themed(name string) {
+	p.t.Helper()
+	if got := eval[string](p, `document.documentElement.dataset.theme`); got != name {
+		p.t.Errorf("the page is %s, want %s", got, name)
+	}
 }
 
 // shot keeps a screenshot, to be looked at.
