@@ -377,6 +377,19 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestPagesBegin: the pages of those who use the server begin with what a reader can do afterwards.
+func TestPagesBegin(t *testing.T) {
+	for _, name := range documents(t) {
+		if name == "README.md" || strings.HasPrefix(name, "docs/decisions/") || strings.HasPrefix(name, "docs/format/") {
+			continue
+		}
+		text := regexp.MustCompile(`(?m)^<!--.*-->\n\n`).ReplaceAllString(read(t, name), "")
+		if _, first, ok := strings.Cut(text, "\n\n"); !ok || !strings.HasPrefix(text, "# ") || !strings.HasPrefix(first, "After this page ") {
+			t.Errorf("%s begins with %.80q, want a title and what one can do after the page", name, first)
+		}
+	}
+}
+
 // broken says what is wrong with a link of a page; empty: nothing.
 func broken(from, to string, places map[string][]string) string {
 	if strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") {

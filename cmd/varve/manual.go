@@ -182,7 +182,7 @@ production = true                           # be careful there
 // markdown is the manual as a document.
 func markdown(blocks []block) string {
 	var b strings.Builder
-	b.WriteString("# The command line\n\n<!-- Made of the command model: go test ./cmd/varve -run Manual -update -->\n")
+	b.WriteString("# The command line\n\n<!-- Made of the command model: go test ./cmd/varve -run Manual -update -->\n\nAfter this page you can look up every command, its flags and its exit codes.\n")
 	for _, m := range blocks {
 		b.WriteByte('\n')
 		switch m.kind {
