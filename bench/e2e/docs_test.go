@@ -37,7 +37,7 @@ type page struct {
 // bash of its own, against one fresh server in the place of 127.0.0.1:4000. Each has to succeed; what the `text` block
 // right after it holds is what has to come, but for times, ids and figures of speed. A block marked `toml serve` is the
 // configuration of the page's server, whose other addresses get free ports as well. Further words of a mark: `needs=PROGRAM`
-// ends the page where that is not installed, `background` lets the block go on until the page ends, `wait` repeats it until
+// and `if=PROGRAM` end the page where that is not installed, `background` lets the block go on until the page ends, `wait` repeats it until
 // it prints what the page shows. With -update outputs are written anew.
 func TestDocuments(t *testing.T) {
 	ran := 0
@@ -193,17 +193,19 @@ func next(t *testing.T, text string) string {
 	return at[2]
 }
 
-// installed reports whether the programs that a block needs are there; where one is not, the test says so.
+// installed reports whether the programs of a block's mark are there; where one is not, the test says so. Where
+// VARVE_NEED_SHIPPERS is set those that it needs have to be there.
 func (p *page) installed(t *testing.T, how []string) bool {
 	for _, word := range how {
-		program, is := strings.CutPrefix(word, "needs=")
-		if !is {
-			if word != "wait" && word != "background" {
-				t.Fatalf("a block is marked with %q", word)
-			}
+		kind, program, _ := strings.Cut(word, "=")
+		switch kind {
+		case "wait", "background":
 			continue
+		case "needs", "if":
+		default:
+			t.Fatalf("a block is marked with %q", word)
 		}
-		if _, err := exec.LookPath(program); err != nil && os.Getenv("VARVE_NEED_SHIPPERS") != "" {
+		if _, err := exec.LookPath(program); err != nil && kind == "needs" && os.Getenv("VARVE_NEED_SHIPPERS") != "" {
 			t.Fatal(err)
 		} else if err != nil {
 			t.Logf("%v: the rest of the page is not run", err)

@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -83,7 +85,7 @@ func lookAtSources() error {
 	})
 }
 
-// launch starts a server on dir, waits until it serves, and kills it when the test ends. A failed test shows its output.
+// launch starts a server on dir, waits until it serves its tables, and kills it when the test ends. A failed test shows its output.
 func launch(t *testing.T, o process.Options) *process.Server {
 	t.Helper()
 	o.Binary = binary
@@ -101,7 +103,29 @@ func launch(t *testing.T, o process.Options) *process.Server {
 			t.Logf("output of the server:\n%s", s.Output())
 		}
 	})
-	return s
+	for tick := time.NewTicker(10 * time.Millisecond); ; <-tick.C {
+		if starting, err := recovering(ctx, s); err != nil {
+			t.Fatal(err)
+		} else if !starting {
+			tick.Stop()
+			return s
+		}
+	}
+}
+
+// recovering reports whether a server answers already while its tables are not served: it does so where opening them
+// takes a second or more. One that cannot write, because its disk is full, is not recovering.
+func recovering(ctx context.Context, s *process.Server) (bool, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/ready", nil)
+	if err != nil {
+		return false, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	return resp.StatusCode != http.StatusOK && strings.Contains(string(body), "is starting"), errors.Join(err, resp.Body.Close())
 }
 
 // start is launch with nothing but a directory.
