@@ -49,6 +49,26 @@ func (p *page) goTo(key, name string) {
 	p.wait("page "+name, fmt.Sprintf(`location.pathname.endsWith('/%s') && document.querySelector('#page h1')?.innerText.toLowerCase() === '%s' && !document.querySelector('#page .coming')`, name, name))
 }
 
+// TestD82Rows: j and k walk the rows wherever the focus is but in a field, where they are letters, and the help names them.
+func TestD82Rows(t *testing.T) {
+	p := open(t, shop(t), "/dashboard/logs#t=app")
+	p.shown("logs")
+	const at = `document.querySelector('.grid-row.focus')?.getAttribute('aria-rowindex')`
+	p.press("j")
+	p.wait("the first row", at+` === '1' && document.activeElement.matches('.grid')`)
+	p.press("j")
+	p.wait("the second row", at+` === '2'`)
+	p.press("/")
+	p.press("k")
+	p.wait("a letter", `document.getElementById('logs-search').value.endsWith('k')`)
+	p.press(kb.Escape)
+	eval[bool](p, `(() => { document.querySelector('#rail a').focus(); return true; })()`)
+	p.press("k")
+	p.wait("the row before", at+` === '1' && document.activeElement.matches('.grid')`)
+	p.press("?")
+	p.wait("the keys", `document.querySelector('dialog')?.innerText.includes('Next row')`)
+}
+
 // TestD82Keyboard does the main task of each page without a mouse.
 func TestD82Keyboard(t *testing.T) {
 	t.Parallel()

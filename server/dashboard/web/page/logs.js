@@ -159,6 +159,8 @@ export function Page({ state }) {
     { keys: 'l', text: 'Live', run: () => state.set({ live: !v.live }) },
     { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: () => (finding ? false : import('../ui/find.js').then(() => setFinding(true))) },
     { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else setFinding(false); } },
+    { keys: 'j', text: 'Next row', run: () => grid.current?.move(1) },
+    { keys: 'k', text: 'Row before', run: () => grid.current?.move(-1) },
     { keys: '[', text: 'Drawer tab before', run: () => setDrawerTab(turn(drawerTab, -1)) },
     { keys: ']', text: 'Next drawer tab', run: () => setDrawerTab(turn(drawerTab, 1)) },
     { keys: 'x', text: 'Context of the row', run: () => { const i = grid.current?.focus ?? -1; setDrawerTab('context'); void show(i); } },

@@ -118,7 +118,7 @@ function timeColumn(p, c) {
   const digits = sqltext.digitsOf(type), unit = sqltext.unitNanos(type), z = zone.value;
   const narrow = innerWidth < 800; // then the time of day, to the millisecond, must do; the drawer has the rest
   return {
-    name, title: `time ${zoneLabel(z)}`, hint: name, width: narrow ? 108 : 160 + digits * 7.3, kind: 'time', draw: (el, row) => {
+    name, title: `time ${zoneLabel(z)}`, hint: name, width: narrow ? 108 : 166 + digits * 7.4, kind: 'time', draw: (el, row) => {
       const text = cellText(row[c], type, z);
       drawText(el, narrow ? text.slice(11, 23) : text);
       el.onmouseenter = () => { el.title = `${cellText(row[c], type, z)} ${zoneLabel(z)}\n${ago(BigInt(row[c]) * unit)}\n${raw(row[c])}`; };
@@ -143,7 +143,7 @@ export function valueColumn(p, c) {
   const { name, type } = p.rows.columns[c];
   const number = sqltext.isNumeric(type), z = zone.value;
   return {
-    name, title: oneLine(name, 60), hint: `${oneLine(name, 200)}: ${type}`, width: sqltext.isTime(type) ? 160 + sqltext.digitsOf(type) * 7.3 : Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
+    name, title: oneLine(name, 60), hint: `${oneLine(name, 200)}: ${type}`, width: sqltext.isTime(type) ? 166 + sqltext.digitsOf(type) * 7.4 : Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
     kind: number ? 'num' : sqltext.isTime(type) ? 'time' : undefined,
     draw: (el, row) => drawValue(el, row[c], type, z, p.hits),
   };

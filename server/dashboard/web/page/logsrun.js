@@ -92,14 +92,19 @@ export class LogsRun {
     this.longest = { table: '', column: '' };
   }
 
-  /** table is the one of the address, else the last one looked at, else the fullest. */
+  /** table is the one of the address, else the last one looked at, else the fullest that does not hold metrics or spans. */
   table() {
     const named = this.state.get('t');
     const known = this.tables.value ?? [];
     if (named || known.length === 0) return named;
     const last = store.read(`logs.table.${this.state.get('db')}`, '');
     if (known.some((t) => t.name === last)) return last;
-    return [...known].sort((a, b) => (b.rows ?? 0) - (a.rows ?? 0))[0].name;
+    const names = new Set(known.map((t) => t.name));
+    const other = (/** @type {catalog.Table} */ { name, options }) => {
+      const of = name.replace(/_(services|operations)$/, '');
+      return Number(/physical_(metric_)?table=|signal=metric|service_trace/.test(options) || of !== name && names.has(of));
+    };
+    return [...known].sort((a, b) => other(a) - other(b) || (b.rows ?? 0) - (a.rows ?? 0))[0].name;
   }
 
   /** stop ends what runs; nobody waits for it. */

@@ -62,7 +62,7 @@ export function Page({ state }) {
   return html`<div class="toolbar"><h1>Status</h1>
       <div class="status-tabs"><${Tabs} label="Parts of the status" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} /></div><span class="grow"></span>
       ${session.value.mode !== 'rw' && html`<span class="soft">Your user is ${session.value.mode === 'ro' ? 'read-only' : 'write-only'}: some panels are closed to it.</span>`}</div>
-    <div class="content status" role="tabpanel">
+    <div class="content status" role="tabpanel" aria-label=${tabs.find((t) => t.id === tab)?.text} tabindex="0">
       ${tab === 'overview' && html`<${Findings} list=${found} ready=${readings.value.length > 0} />
         ${errors.status && html`<${ErrorBox} error=${errors.status} />`}<${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone} />
         ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} /><${Requests} />`}`}

@@ -444,14 +444,20 @@ export class Grid {
     this.schedule();
   }
 
+  /** move goes some rows on: from the first that is seen while none has the focus. @param {number} by @param {boolean} [widen] */
+  move(by, widen) {
+    const from = this.focus < 0 ? (by > 0 ? this.first - 1 : this.first + 1) : this.focus;
+    this.root.focus({ preventScroll: true });
+    this.select(from + by, widen);
+  }
+
   /** key moves by keyboard. @param {KeyboardEvent} e */
   key(e) {
     if (e.target !== this.root || e.ctrlKey || e.metaKey || e.altKey) return;
     const page = Math.max(1, Math.floor((this.height - this.headHeight()) / this.rowHeight) - 1);
     const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[e.key];
     if (by !== undefined) {
-      const from = this.focus < 0 ? (by > 0 ? this.first - 1 : this.first + 1) : this.focus;
-      this.select(from + by, e.shiftKey);
+      this.move(by, e.shiftKey);
     } else if (this.cells && this.heads.key(e)) {
       this.schedule();
     } else if (this.cells && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) {
