@@ -6,4 +6,5 @@ import "golang.org/x/sys/unix"
 const (
 	getModes = unix.TIOCGETA
 	setModes = unix.TIOCSETA
+	setFresh = unix.TIOCSETAF // and drops what was typed
 )

@@ -6,4 +6,5 @@ import "golang.org/x/sys/unix"
 const (
 	getModes = unix.TCGETS
 	setModes = unix.TCSETS
+	setFresh = unix.TCSETSF // and drops what was typed
 )

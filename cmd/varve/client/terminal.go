@@ -80,13 +80,32 @@ func KeepKeys(fd int) error {
 	return unix.IoctlSetTermios(fd, setModes, modes)
 }
 
-// Confirm asks a question whose answer is yes or no, which is no. Without a terminal it is ErrNoTerminal; when ctx ends, it is its cause.
+// dropTyped forgets what was typed and not read yet. It does without Fd, which would take the deadlines from a file.
+func dropTyped(tty *os.File) error {
+	raw, err := tty.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		var modes *unix.Termios
+		if modes, err = unix.IoctlGetTermios(int(fd), getModes); err == nil {
+			err = unix.IoctlSetTermios(int(fd), setFresh, modes)
+		}
+	})
+	return errors.Join(failed, err)
+}
+
+// Confirm asks a question whose answer is yes or no, which is no. What was typed before it stood there is no answer. Without a terminal it is
+// ErrNoTerminal; when ctx ends, it is its cause.
 func Confirm(ctx context.Context, question string) (bool, error) {
 	tty, err := terminal()
 	if err != nil {
 		return false, err
 	}
 	defer tty.Close()
+	if err := dropTyped(tty); err != nil {
+		return false, err
+	}
 	fmt.Fprintf(tty, "%s [y/N] ", question)
 	lines := make(chan string, 1)
 	go func() {

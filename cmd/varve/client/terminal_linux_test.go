@@ -54,15 +54,19 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 
 // TestAsking: questions go to the terminal though standard input is none, passwords are not shown, and no answer is no.
 func TestAsking(t *testing.T) {
-	for _, c := range []struct{ what, prompt, typed, want string }{
-		{"password", "Password: ", "geheim\n", `got "geheim" <nil>`},
-		{"password", "Password: ", "\x03", ""}, // the process ends
-		{"confirm", "Really? [y/N] ", "y\n", "got true <nil>"},
-		{"confirm", "Really? [y/N] ", "\n", "got false <nil>"},
-		{"confirm", "Really? [y/N] ", "\x04", "got false <nil>"},
-		{"confirm", "Really? [y/N] ", "\x03", "got false interrupted"},
+	for _, c := range []struct{ what, before, prompt, typed, want string }{
+		{"password", "", "Password: ", "geheim\n", `got "geheim" <nil>`},
+		{"password", "", "Password: ", "\x03", ""}, // the process ends
+		{"confirm", "", "Really? [y/N] ", "y\n", "got true <nil>"},
+		{"confirm", "", "Really? [y/N] ", "\n", "got false <nil>"},
+		{"confirm", "", "Really? [y/N] ", "\x04", "got false <nil>"},
+		{"confirm", "", "Really? [y/N] ", "\x03", "got false interrupted"},
+		{"confirm", "y\ny", "Really? [y/N] ", "\n", "got false <nil>"},
 	} {
 		master, slave := openTerminal(t)
+		if _, err := master.WriteString(c.before); err != nil {
+			t.Fatal(err)
+		}
 		command := exec.Command(os.Args[0])
 		command.Env = append(os.Environ(), "CLIENT_TEST_ASKS="+c.what)
 		command.Stderr = slave
