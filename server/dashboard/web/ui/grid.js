@@ -42,6 +42,7 @@ const mostPages = 25;
 /** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
 const highest = 15_000_000;
 const spare = 6;
+const headHeight = 24;
 /** Heights are needed when lines are wrapped: they are loaded then. @type {typeof import('./heights.js').Heights|null} */
 let Heights = null;
 /** rowOf is the row that an element shows, -1: none. @param {HTMLElement} el */
@@ -181,12 +182,8 @@ export class Grid {
   /** scale is how much of the rows one px of the scroll bar stands for. */
   scale() {
     const total = this.total();
-    const view = Math.max(1, this.height - this.headHeight());
+    const view = Math.max(1, this.height - headHeight);
     return total <= highest ? 1 : (total - view) / (highest - view);
-  }
-
-  headHeight() {
-    return 24;
   }
 
   /** row gives a row if it is here. @param {number} index @returns {any[]|undefined} */
@@ -243,7 +240,7 @@ export class Grid {
     const count = this.source.count;
     if (this.wrap && Heights && this.heights?.count !== count) this.heights = new Heights(count, this.rowHeight);
     const scale = this.scale();
-    const view = Math.max(0, this.height - this.headHeight());
+    const view = Math.max(0, this.height - headHeight);
     const top = scrollTop * scale;
     this.body.style.height = Math.min(this.total(), highest) + 'px';
     this.body.style.width = this.heads.fullWidth + 'px';
@@ -311,7 +308,7 @@ export class Grid {
   /** @param {number} last @param {number} scrollTop */
   tellEnds(last, scrollTop) {
     const count = this.source.count;
-    this.atEnd = scrollTop + this.height >= Math.min(this.total(), highest) + this.headHeight() - 4;
+    this.atEnd = scrollTop + this.height >= Math.min(this.total(), highest) + headHeight - 4;
     this.on.scrolled?.(this.atEnd, scrollTop < this.lastTop - 1);
     this.lastTop = scrollTop;
     if (last >= count - 50 && count > 0 && this.endTold !== count) {
@@ -428,7 +425,7 @@ export class Grid {
   /** reveal scrolls a row into view. @param {number} index @param {'near'|'middle'} [where] */
   reveal(index, where = 'near') {
     const scale = this.scale();
-    const view = this.height - this.headHeight();
+    const view = this.height - headHeight;
     const top = this.top(index) / scale;
     const bottom = top + this.rowHeight;
     if (where === 'middle') this.root.scrollTop = top - view / 2;
@@ -454,7 +451,7 @@ export class Grid {
   /** key moves by keyboard. @param {KeyboardEvent} e */
   key(e) {
     if (e.target !== this.root || e.ctrlKey || e.metaKey || e.altKey) return;
-    const page = Math.max(1, Math.floor((this.height - this.headHeight()) / this.rowHeight) - 1);
+    const page = Math.max(1, Math.floor((this.height - headHeight) / this.rowHeight) - 1);
     const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[e.key];
     if (by !== undefined) {
       this.move(by, e.shiftKey);
