@@ -64,6 +64,9 @@ func TestArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !r.ModTime.IsZero() || r.Name != "" {
+		t.Errorf("the archive was made at %s, as %q", r.ModTime, r.Name)
+	}
 	list, files := unpacked(t, r)
 	const want = `0755 varve-1.2.3-linux-amd64/
 0755 varve-1.2.3-linux-amd64/completions/
@@ -139,6 +142,16 @@ func testPackage(t *testing.T, arch, deb string) {
 			t.Fatal(err)
 		}
 		return []byte(out)
+	}
+	data, err := os.ReadFile(deb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Whatever the clock says, the members of the package are of the time of the release.
+	for _, member := range []string{"debian-binary", "control.tar.xz", "data.tar.xz"} {
+		if head := fmt.Appendf(nil, "%-16s%-12d0     0     ", member, small().when.Unix()); !bytes.Contains(data, head) {
+			t.Errorf("%s has no member that begins with %q", deb, head)
+		}
 	}
 	fields := string(run("--field", deb))
 	for _, want := range []string{"Package: varve\n", "Version: 1.2.3~rc.1\n", "Architecture: " + arch + "\n", "Maintainer: " + maintainer + "\n"} {
