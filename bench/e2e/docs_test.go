@@ -48,6 +48,7 @@ func TestDocuments(t *testing.T) {
 		}
 		ran++
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // a page waits for its server most of the time
 			if got := runPage(t, text); *update && got != text {
 				if err := os.WriteFile(filepath.Join(root, name), []byte(got), 0o644); err != nil {
 					t.Fatal(err)
