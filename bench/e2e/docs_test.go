@@ -291,7 +291,7 @@ var masks = []struct {
 	by   string
 }{
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{16}\b`), "ID"},
-	{regexp.MustCompile(`"execution_time_ms":\d+`), `"execution_time_ms":N`},
+	{regexp.MustCompile(`"(execution_time_ms|took)":\d+`), "N"},
 	{regexp.MustCompile(`\b[\d.,]+ ?[kMG]?(i?B|rows)/s\b`), "RATE"},
 	{regexp.MustCompile(`\b[\d.,]+ ?([kKMG]i?)?B\b`), "SIZE"},
 	{regexp.MustCompile(`\b[\d.]+ ?(ns|us|µs|ms|s)\b`), "DURATION"},
