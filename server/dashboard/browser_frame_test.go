@@ -132,6 +132,7 @@ func TestD80SignIn(t *testing.T) {
 	}
 	sign("ops", "wrong")
 	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
+	p.wait("the name as it was and the focus in the password's field", `document.querySelector('dialog input[name=user]').value === 'ops' && document.activeElement.name === 'password'`)
 	sign("ops", "sesame")
 	p.wait("the page", `document.querySelector('.first') && !document.querySelector('dialog')`)
 	kept := eval[string](p, `JSON.stringify(localStorage) + document.cookie + location.href`)

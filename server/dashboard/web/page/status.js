@@ -46,11 +46,13 @@ export function Page({ state }) {
     await Promise.all([
       part('figures', () => look(signal)),
       part('status', async () => {
-        const status = await json('status', { background: true, signal });
+        const [status, who] = await Promise.all([json('status', { background: true, signal }), json('v1/session', { background: true, signal })]);
+        setAbout((a) => ({ ...a, status, open: who.auth_required === false, zone: who.default_timezone }));
+      }),
+      part('clock', async () => {
         const sent = Date.now();
         const now = Number((await list('SELECT cast(now() AS TIMESTAMP(3))', { background: true, signal }))[0][0]);
-        const who = await json('v1/session', { background: true, signal });
-        setAbout({ status, clockMS: (sent + Date.now()) / 2 - now, open: who.auth_required === false, zone: who.default_timezone });
+        setAbout((a) => ({ ...a, clockMS: (sent + Date.now()) / 2 - now }));
       }),
       part('tables', async () => setTables(await loadTables(signal))),
     ]);
@@ -64,7 +66,7 @@ export function Page({ state }) {
       ${session.value.mode !== 'rw' && html`<span class="soft">Your user is ${session.value.mode === 'ro' ? 'read-only' : 'write-only'}: some panels are closed to it.</span>`}</div>
     <div class="content status" role="tabpanel" aria-label=${tabs.find((t) => t.id === tab)?.text} tabindex="0">
       ${tab === 'overview' && html`<${Findings} list=${found} ready=${readings.value.length > 0} />
-        ${errors.status && html`<${ErrorBox} error=${errors.status} />`}<${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone} />
+        ${errors.status && html`<${ErrorBox} error=${errors.status} />`}<${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone} untold=${errors.clock?.message} />
         ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} /><${Requests} />`}`}
       ${tab === 'tables' && html`<${Tables} tables=${tables} error=${errors.tables} sort=${state.get('sort')} onSort=${(/** @type {string} */ sort) => state.set({ sort }, false)} onChange=${() => void loadAll(new AbortController().signal)} />`}
       ${tab === 'queries' && html`<${Queries} settings=${config} />`}

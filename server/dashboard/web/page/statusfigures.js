@@ -40,14 +40,14 @@ function Shares({ list }) {
     spark=${list.map((f) => sum(f, 'varve_budget_bytes', of))} note=${`of ${known(sum(now, 'varve_budget_limit_bytes', of), bytes)}`} />`)}</dl>`;
 }
 
-/** @param {{status: any, clockMS: number|null, zone: string}} props */
-export function About({ status, clockMS, zone }) {
+/** @param {{status: any, clockMS: number|null, zone: string, untold?: string}} props untold is why there is no clock */
+export function About({ status, clockMS, zone, untold }) {
   const now = readings.value[readings.value.length - 1];
   const started = now?.sum('process_start_time_seconds') * 1000;
   const rows = [
     ['Version', status?.version], ['Commit', status?.commit], ['Go', status?.go_version], ['Host', status?.hostname],
     ['Up for', Number.isFinite(started) ? duration(Date.now() - started) : undefined], ['Time zone', zone],
-    ['Clock', clockMS === null ? undefined : Math.abs(clockMS) < 1000 ? 'agrees with this browser' : `this browser is ${duration(Math.abs(clockMS))} ${clockMS > 0 ? 'ahead' : 'behind'}`],
+    ['Clock', clockMS === null ? untold : Math.abs(clockMS) < 1000 ? 'agrees with this browser' : `this browser is ${duration(Math.abs(clockMS))} ${clockMS > 0 ? 'ahead' : 'behind'}`],
   ];
   return html`<dl class="about">${rows.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v ?? '–'}</dd></div>`)}</dl>`;
 }

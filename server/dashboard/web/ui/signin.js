@@ -11,7 +11,8 @@ export function SignIn() {
 
 /** @param {{text: string}} props */
 function Form({ text }) {
-  const [name, setName] = useState(auth.user.value);
+  const [known] = useState(auth.user.value); // whose password is asked for again
+  const [name, setName] = useState(known);
   const [password, setPassword] = useState('');
   const [keep, setKeep] = useState(true);
   const [proxy, setProxy] = useState(auth.proxied.value);
@@ -23,8 +24,8 @@ function Form({ text }) {
   return html`<${Dialog} title="Sign in" onClose=${auth.cancel}>
     <form onSubmit=${submit}>
       ${text && html`<p class="level-error" role="alert">${text}</p>`}
-      <label>User<input name="user" autocomplete="username" autofocus required value=${name} onInput=${(/** @type {any} */ e) => setName(e.target.value)} /></label>
-      <label>Password<input name="password" type="password" autocomplete="current-password" value=${password} onInput=${(/** @type {any} */ e) => setPassword(e.target.value)} /></label>
+      <label>User<input name="user" autocomplete="username" autofocus=${known === ''} required value=${name} onInput=${(/** @type {any} */ e) => setName(e.target.value)} /></label>
+      <label>Password<input name="password" type="password" autocomplete="current-password" autofocus=${known !== ''} value=${password} onInput=${(/** @type {any} */ e) => setPassword(e.target.value)} /></label>
       <label class="check"><input type="checkbox" checked=${keep} onChange=${(/** @type {any} */ e) => setKeep(e.target.checked)} />Stay signed in until the tab closes</label>
       <label class="check"><input type="checkbox" checked=${proxy} onChange=${(/** @type {any} */ e) => setProxy(e.target.checked)} />A proxy uses Authorization</label>
       <div class="buttons"><button type="button" onClick=${auth.cancel}>Cancel</button><button class="primary">Sign in</button></div>
