@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
 	"varve/engine/status"
+	"varve/sqlexec/exec"
 )
 
 // allTypes is a table with a column of every type, and rows with the values that are hard to keep.
@@ -117,6 +122,52 @@ INSERT INTO src VALUES (1, '"bare \u00e9 \"text\""', '"x"'), (2, '"{\"a\":1}"', 
 		outcomeOf(t, x, fmt.Sprintf("CREATE TABLE %s LIKE src; COPY src TO 'a.%[1]s'; COPY %[1]s FROM 'a.%[1]s';", form))
 		if got := outcomeOf(t, x, fmt.Sprintf("SELECT * FROM %s ORDER BY ts;", form)); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", form, got, want)
+		}
+	}
+}
+
+// TestUnpackingTakesMemory: what a packed file makes its reader keep counts as memory of queries before it is kept.
+func TestUnpackingTakesMemory(t *testing.T) {
+	x, dir := copyStore(t)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX, v STRING) WITH (append_mode = 'true');")
+	text := []byte("ts,v\n1,a\n2,b\n")
+	var frame, stream bytes.Buffer
+	z, err := zstd.NewWriter(&frame, zstd.WithWindowSize(32<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Flush(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := xz.WriterConfig{DictCap: 48 << 20}.NewWriter(&stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, packed := range map[string][]byte{"a.csv.zst": frame.Bytes(), "a.csv.xz": stream.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), packed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pool := exec.NewPool(40<<20, nil)
+		x.o.Memory = pool
+		refused(t, x, "COPY t FROM '"+name+"'", "MiB", status.RuntimeResourcesExhausted)
+		if pool.Used() != 0 {
+			t.Errorf("%s: %d bytes are still taken", name, pool.Used())
+		}
+		x.o.Memory = exec.NewPool(128<<20, nil)
+		if got := outcomeOf(t, x, "COPY t FROM '"+name+"';"); got != "Affected Rows: 2\n" {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

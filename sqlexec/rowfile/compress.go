@@ -69,11 +69,13 @@ func (c Compression) Ext() string {
 	return ""
 }
 
-// zstdWindow bounds the window that a file may ask its reader to keep, xzDictionary that of the first block of an xz file: others
-// have the same.
+// zstdWindow bounds the window that a frame may ask its reader to keep, xzDictionary that of a block of xz, for which a reader has
+// xzLeast at least; bzip2Bytes is what one of bzip2 has.
 const (
 	zstdWindow   = 64 << 20
 	xzDictionary = 64 << 20
+	xzLeast      = 8 << 20
+	bzip2Bytes   = 5 << 20
 )
 
 // writtenWindow is that of the zstd files that are written, each of whose encoders holds more than as much; its own choice would be 8 MiB.
@@ -100,8 +102,8 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// decompressor unpacks r. Its Close frees what the unpacking holds.
-func decompressor(r io.Reader, c Compression) (io.ReadCloser, error) {
+// decompressor unpacks r. hold is told what that is about to have in memory. Its Close frees that.
+func decompressor(r io.Reader, c Compression, hold func(bytes int64) error) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if c == Auto {
 		head, err := b.Peek(6)
@@ -120,50 +122,21 @@ func decompressor(r io.Reader, c Compression) (io.ReadCloser, error) {
 		}
 		return z, nil
 	case Bzip2:
-		return io.NopCloser(bzip2.NewReader(b)), nil
+		return io.NopCloser(bzip2.NewReader(b)), hold(bzip2Bytes)
 	case Zstd:
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		z, err := zstd.NewReader(zstdWindows(b, hold), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
 		return z.IOReadCloser(), nil
 	case XZ:
-		head, err := b.Peek(64)
-		if err != nil && err != io.EOF {
-			return nil, err
-		}
-		if size := xzDictionaryOf(head); size > xzDictionary {
-			return nil, fmt.Errorf("xz: a dictionary of %d bytes is larger than %d", size, xzDictionary)
-		}
-		z, err := xz.NewReader(b)
+		z, err := xz.NewReader(xzWindows(b, hold))
 		if err != nil {
 			return nil, fmt.Errorf("xz: %w", err)
 		}
 		return io.NopCloser(z), nil
 	}
 	return nil, errors.New("text files are read with gzip, zstd, bzip2, xz or no compression")
-}
-
-// xzDictionaryOf is the size of the dictionary that the first block of an xz file asks for; 0: the head is none of such a file.
-// A block has behind the 12 bytes of the stream's header its length, flags, up to two sizes of 7 bits a byte, and the filter: 0x21, the
-// length 1 and the size, whose lowest bit is half of a power of two.
-func xzDictionaryOf(head []byte) uint64 {
-	if len(head) < 14 {
-		return 0
-	}
-	flags, rest := head[13], head[14:]
-	for _, given := range []byte{0x40, 0x80} {
-		for flags&given != 0 && len(rest) > 0 {
-			last := rest[0] < 0x80
-			if rest = rest[1:]; last {
-				break
-			}
-		}
-	}
-	if len(rest) < 3 || rest[0] != 0x21 || rest[1] != 1 || rest[2] > 40 {
-		return 0
-	}
-	return (2 | uint64(rest[2]&1)) << (rest[2]/2 + 11)
 }
 
 // sniff knows compressions by their first bytes.
@@ -184,15 +157,19 @@ func sniff(head []byte) Compression {
 // closing closes c because of err.
 func closing(c io.Closer, err error) error { return errors.Join(err, c.Close()) }
 
+// longRecord is the size from which on a record counts as memory, bytes.
+const longRecord = 1 << 20
+
 // lineReader reads the lines of a text, the line feed included.
 type lineReader struct {
 	b    *bufio.Reader
 	from io.Closer
-	line int64 // lines given so far
+	hold func(bytes int64) error // is told of long records before they are read
+	line int64                   // lines given so far
 }
 
-func newLineReader(r io.ReadCloser) *lineReader {
-	l := &lineReader{b: bufio.NewReaderSize(r, 256<<10), from: r}
+func newLineReader(r io.ReadCloser, hold func(bytes int64) error) *lineReader {
+	l := &lineReader{b: bufio.NewReaderSize(r, 256<<10), from: r, hold: hold}
 	if head, err := l.b.Peek(3); err == nil && string(head) == "\xef\xbb\xbf" {
 		l.b.Discard(3) //nolint:errcheck // three bytes were just seen
 	}
@@ -204,6 +181,11 @@ func (l *lineReader) append(dst []byte) ([]byte, error) {
 	from := len(dst)
 	for {
 		part, err := l.b.ReadSlice('\n')
+		if n := len(dst) + len(part); n > longRecord && n > cap(dst) {
+			if err := l.hold(4 * int64(n)); err != nil { // it grows by up to its double, and its values are copied
+				return dst, err
+			}
+		}
 		dst = append(dst, part...)
 		switch {
 		case len(dst) > MaxRecord:

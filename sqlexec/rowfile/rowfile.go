@@ -154,8 +154,8 @@ type ReadOptions struct {
 	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is left
 	// out. nil: the first is the error of Next.
 	Bad func(at int64, err error) error
-	// Hold is told what a reader of Parquet is about to have in memory, as far as the file claims it. Its error ends the
-	// reading. nil: nobody counts.
+	// Hold is told what a reader is about to have in memory, all in all: of Parquet as far as the file claims it, of text what unpacks it and
+	// long records. Its error ends the reading. nil: nobody counts.
 	Hold func(bytes int64) error
 }
 
@@ -164,17 +164,24 @@ func NewReader(f File, size int64, names []string, o ReadOptions) (Reader, error
 	if o.Bad == nil {
 		o.Bad = func(_ int64, err error) error { return err }
 	}
+	if o.Hold == nil {
+		o.Hold = func(int64) error { return nil }
+	}
 	if o.Format == Parquet {
-		if o.Hold == nil {
-			o.Hold = func(int64) error { return nil }
-		}
 		return newParquetReader(f, size, names, o.Hold)
 	}
-	z, err := decompressor(f, o.Compression)
+	var unpacking, record int64
+	z, err := decompressor(f, o.Compression, func(bytes int64) error {
+		unpacking = max(unpacking, bytes)
+		return o.Hold(unpacking + record)
+	})
 	if err != nil {
 		return nil, err
 	}
-	lines := newLineReader(z)
+	lines := newLineReader(z, func(bytes int64) error {
+		record = max(record, bytes)
+		return o.Hold(unpacking + record)
+	})
 	if o.Format == JSON {
 		return newJSONReader(lines, names, o.Raw, o.Bad), nil
 	}

@@ -176,23 +176,3 @@ func FuzzParquet(f *testing.F) {
 		readAll(data, Parquet, sampleNames) //nolint:errcheck // an error is as good as rows
 	})
 }
-
-// TestXZDictionary reads the size of the dictionary from the head of a file, with the sizes of the block and without.
-func TestXZDictionary(t *testing.T) {
-	head := "\xfd7zXZ\x00\x00\x04\x00\x00\x00\x00"
-	for _, c := range []struct {
-		block string
-		want  uint64
-	}{
-		{"\x02\x00\x21\x01\x16", 8 << 20}, {"\x02\x00\x21\x01\x17", 12 << 20}, {"\x03\xc0\x81\x01\x05\x21\x01\x1c", 64 << 20},
-		{"\x03\x40\x7f\x21\x01\x28", 4 << 30}, {"\x02\x00\x03\x01\x16", 0}, {"\x02\xc0\xff", 0}, {"", 0},
-	} {
-		if got := xzDictionaryOf([]byte(head + c.block)); got != c.want {
-			t.Errorf("%q: %d, want %d", c.block, got, c.want)
-		}
-	}
-	huge := []byte(head + "\x03\x40\x7f\x21\x01\x28 and what follows")
-	if _, err := readAll(huge, CSV, sampleNames); err == nil || !strings.Contains(err.Error(), "dictionary") {
-		t.Errorf("a dictionary of 4 GiB: %v", err)
-	}
-}
