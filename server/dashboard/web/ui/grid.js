@@ -130,7 +130,7 @@ export class Grid {
     this.version++;
     this.endTold = -1;
     this.heights = null;
-    this.coming = false;
+    this.coming = this.still = false;
     this.schedule();
   }
 
@@ -283,7 +283,7 @@ export class Grid {
     while (this.pool.length > last - first + 40) this.pool.splice(this.pool.indexOf(/** @type {HTMLElement} */ (free.shift())), 1)[0].remove();
     if (this.focus >= first && this.focus < last) this.root.setAttribute('aria-activedescendant', `${this.id}-${this.focus}`);
     else this.root.removeAttribute('aria-activedescendant');
-    if (this.wrap) this.measureRows();
+    if (this.wrap && this.measureRows()) return;
     this.tellEnds(last, scrollTop);
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.inOrder(), 300);
@@ -304,6 +304,9 @@ export class Grid {
   first = 0;
   /** coming: the first rows of another source are on their way. Until they are here those before stay, and so does their count. */
   coming = false;
+
+  /** still: wrapped rows above the view that turn out higher than was thought do not push it down. A list that follows its end has no need of it. */
+  still = false;
 
   /** @param {number} last @param {number} scrollTop */
   tellEnds(last, scrollTop) {
@@ -344,12 +347,9 @@ export class Grid {
       const column = this.columns[drawn[i]];
       cell.className = 'grid-cell' + (column.kind ? ' ' + column.kind : '') + (column.flex ? ' flex' : '');
       this.heads.place(cell, drawn[i]);
-      if (this.wrap && column.flex) {
-        cell.style.left = '0';
-        cell.style.marginLeft = layout[drawn[i]].left + 'px';
-      } else {
-        cell.style.marginLeft = '';
-      }
+      const below = this.wrap && column.flex;
+      if (below) cell.style.left = '0';
+      cell.style.marginLeft = below ? layout[drawn[i]].left + 'px' : '';
       cell.removeAttribute('title');
       if (row) column.draw(cell, row, index);
       else cell.textContent = '';
@@ -367,20 +367,20 @@ export class Grid {
   /** clickOpens: one click opens a row; else it takes two. */
   clickOpens = true;
 
-  /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs: at once where that moves those in the view. */
+  /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs: at once, and gives true, where that would move those in the view. */
   measureRows() {
     let changed = false, above = 0;
     for (const el of this.pool) {
       const i = rowOf(el), by = i >= 0 && this.row(i) && this.heights?.set(i, el.offsetHeight);
-      if (!by) continue;
-      changed = true;
-      if (i < this.first) above += by;
+      if (by) changed = true;
+      if (by && this.still && i < this.first) above += by;
     }
-    if (above !== 0) {
-      this.body.style.height = Math.min(this.total(), highest) + 'px';
-      this.root.scrollTop += above / this.scale();
-      this.paint();
-    } else if (changed) this.schedule();
+    if (changed) this.schedule();
+    if (above === 0) return false;
+    this.body.style.height = Math.min(this.total(), highest) + 'px';
+    this.root.scrollTop += above / this.scale();
+    this.paint();
+    return true;
   }
 
   /** @param {EventTarget|null} target */

@@ -61,7 +61,7 @@ export async function showAt(grid, rows, from, to) {
       grid.heights = new Heights(rows.count, grid.rowHeight);
       for (let i = Math.max(0, -by); i < Math.min(heights.count, rows.count - by); i++) if (heights.own[i]) grid.heights.set(i + by, heights.own[i] + grid.rowHeight);
     }
-    Object.assign(grid, { focus, anchor, first });
+    Object.assign(grid, { focus, anchor, first, still: true });
     grid.body.style.height = grid.total() + 'px'; // so that it can be scrolled there
     grid.root.scrollTop = (grid.top(first) + into) / grid.scale();
   };
