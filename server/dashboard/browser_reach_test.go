@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // outOfBox lists the controls of the page of which a box that cannot be scrolled, or that is lower than they are, hides a part.
@@ -97,4 +99,64 @@ func TestD02Chosen(t *testing.T) {
 	if at := eval[string](p, `location.hash`); !strings.Contains(at, "t=logs") {
 		t.Errorf("the page shows %s, want the table logs", at)
 	}
+}
+
+// TestManyOfAll: a table of very many columns and a database of very many tables keep every page below the bound of its elements,
+// what is not shown is said, and there is a way to it.
+func TestManyOfAll(t *testing.T) {
+	s := start(t)
+	line := func(columns int) []string {
+		row := fmt.Sprintf(`{"ts":%d,"message":"wide"`, time.Now().UnixNano())
+		for i := range columns {
+			row += fmt.Sprintf(`,"field_%04d":%d`, i, i)
+		}
+		return []string{row + "}"}
+	}
+	s.ingest(t, "asked", line(290))
+	s.ingest(t, "wide", line(700))
+	var tables strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&tables, "CREATE TABLE one_%03d (ts TIMESTAMP TIME INDEX);", i)
+	}
+	s.sql(t, tables.String())
+	p := open(t, s, "/dashboard/logs#t=asked")
+	few := func(where string) {
+		t.Helper()
+		p.quiet()
+		if n := eval[float64](p, elements); n > 5000 {
+			t.Errorf("%s has %.0f elements", where, n)
+		}
+	}
+	drawer := func(text string) {
+		t.Helper()
+		p.wait(text, fmt.Sprintf(`document.querySelector('.drawer')?.innerText.includes(%q)`, text))
+	}
+	p.wait("the row", `document.querySelectorAll('.grid-row').length === 1`)
+	p.quiet()
+	p.press("j")
+	p.press(kb.Enter)
+	drawer("Fields 1 to 100 of 292")
+	few("the drawer")
+	p.button("The next")
+	drawer("Fields 101 to 200 of 292")
+	p.visit("/dashboard/logs#t=wide")
+	p.wait("the row", `document.querySelectorAll('.grid-row').length === 1`)
+	p.quiet()
+	p.press("j")
+	p.press(kb.Enter)
+	drawer("The list asks for 2 of 702 columns.")
+	p.button("All of this instant in SQL")
+	p.wait("the statement", `location.pathname.endsWith('/sql') && document.querySelector('.editor')?.shadowRoot?.textContent.includes('SELECT * FROM')`)
+	p.wait("the tables", `document.querySelectorAll('.sql-tree .table-node').length > 100`)
+	p.fill(".sql-tree input", "wide")
+	p.wait("the table", `document.querySelectorAll('.sql-tree .table-node').length === 1`)
+	p.click(".sql-tree .table-node button")
+	p.wait("that columns are left out", `document.querySelector('.sql-tree')?.innerText.includes('402 more: Describe lists them')`)
+	few("the tree of tables with many columns")
+	p.fill(".sql-tree input", "")
+	p.wait("that tables are left out", `/452 more/.test(document.querySelector('.sql-tree')?.innerText)`)
+	few("the tree of tables")
+	p.visit("/dashboard/status#tab=tables")
+	p.wait("the tables", `document.querySelector('.status')?.innerText.includes('the first 100 are shown')`)
+	few("the list of tables")
 }

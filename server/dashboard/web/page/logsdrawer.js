@@ -1,8 +1,9 @@
 // The drawer of a row: its fields with filters, the row as JSON, what stood around it, and its trace.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { object, plural, raw, visible } from '../core/format.js';
+import { count, object, plural, raw, visible } from '../core/format.js';
 import * as router from '../core/router.js';
+import * as sqltext from '../core/sqltext.js';
 import * as store from '../core/store.js';
 import { Drawer } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
@@ -10,6 +11,7 @@ import { JSONTree } from '../ui/json.js';
 import { copy } from '../ui/toast.js';
 import { Value, tree } from '../ui/value.js';
 import { Context } from './logscontext.js';
+import * as logsql from './logsquery.js';
 
 /**
  * @typedef {object} RowProps
@@ -47,9 +49,20 @@ export function RowDrawer(props) {
   </${Drawer}>`;
 }
 
+/** So many fields are shown at once: each has its buttons. */
+const mostFields = 100;
+
+/** whole is the statement for all columns of the rows of a row's instant. @param {RowProps['run']} run @param {RowProps['columns']} columns @param {any[]} row */
+function whole(run, columns, row) {
+  const scope = /** @type {import('./logsquery.js').Scope} */ (run.scope.value), time = /** @type {import('../core/catalog.js').Column} */ (scope.roles.time);
+  const unit = sqltext.unitNanos(time.type), at = BigInt(row[columns.findIndex((c) => c.name === time.name)]) * unit;
+  return logsql.rows({ ...scope, range: { from: at, to: at + unit }, filters: [] }, '*', 100);
+}
+
 /** @param {RowProps} props */
 function Fields({ run, columns, row, onFilter, shown, onColumn }) {
   const [hideEmpty, setHide] = useState(true);
+  const [from, setFrom] = useState(0);
   const roles = run.roles.value, key = `logs.top.${run.state.get('db')}.${run.scope.value?.table}`;
   const [top, setTop] = useState(/** @type {string[]} */ (store.read(key, [])));
   const first = [roles?.message, roles?.level, roles?.time?.name, ...top];
@@ -58,10 +71,11 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
     store.write(key, next);
     setTop(next);
   };
-  const order = columns.map((c, i) => ({ c, i })).sort((a, b) => first.indexOf(b.c.name) - first.indexOf(a.c.name));
+  const list = columns.map((c, i) => ({ c, i })).sort((a, b) => first.indexOf(b.c.name) - first.indexOf(a.c.name)).filter(({ i }) => !hideEmpty || row[i] !== null);
+  const begin = from < list.length ? from : 0, all = run.columns.value.length;
   const empty = row.filter((v) => v === null).length;
   return html`<table class="fields"><tbody>
-    ${order.filter(({ i }) => !hideEmpty || row[i] !== null).map(({ c, i }) => html`<tr key=${c.name}>
+    ${list.slice(begin, begin + mostFields).map(({ c, i }) => html`<tr key=${c.name}>
       <th><button class="link" title=${`${c.name}: ${c.type}\nClick: ${top.includes(c.name) ? 'back to its place' : 'to the top for this table'}`} aria-pressed=${top.includes(c.name) ? 'true' : 'false'} onClick=${() => pin(c.name)}>${visible(c.name)}</button></th>
       <td class="value"><${Value} value=${row[i]} type=${c.type} onValue=${members(onFilter, c.name)} /></td>
       <td class="acts small">
@@ -72,6 +86,8 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
         <button class="quiet small icon" title="Column in the list" aria-label=${`Column ${c.name} in the list`} aria-pressed=${shown.includes(c.name) ? 'true' : 'false'} onClick=${() => onColumn(c.name)}><${Icon} name="table" /></button>
       </td></tr>`)}
   </tbody></table>
+  ${list.length > mostFields && html`<p class="soft pad">Fields ${begin + 1} to ${Math.min(begin + mostFields, list.length)} of ${list.length} <button class="link" onClick=${() => setFrom(begin + mostFields)}>${begin + mostFields < list.length ? 'The next' : 'The first'}</button></p>`}
+  ${all > columns.length && html`<p class="soft pad">The list asks for ${columns.length} of ${count(all)} columns. <button class="link" onClick=${() => router.go('sql', { sql: whole(run, columns, row) })}>All of this instant in SQL</button></p>`}
   ${empty > 0 && html`<p class="soft pad"><button class="link" onClick=${() => setHide(!hideEmpty)}>${hideEmpty ? `Show ${plural(empty, 'column')} that ${empty === 1 ? 'is' : 'are'} NULL` : 'Hide what is NULL'}</button></p>`}`;
 }
 

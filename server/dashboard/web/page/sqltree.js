@@ -13,8 +13,8 @@ import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
 import { toast } from '../ui/toast.js';
 
-/** Tables of a database that are listed. */
-const mostTables = 500;
+/** Tables of a database, and columns of a table, that are listed. */
+const mostTables = 150, mostColumns = 300;
 
 /** @param {{onInsert: (text: string) => void, onRun: (sql: string) => void}} props */
 export function Tree({ onInsert, onRun }) {
@@ -66,6 +66,7 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
           <button role="menuitem" onClick=${() => { close(); router.go('logs', { db: database, t: table.name }); }}>Open in Logs</button><hr />
           <button role="menuitem" class="danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => { close(); void drop(); }}>Drop…</button>`}
       </${Pop}></span>
-    ${open && columns && columns.map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${sqltext.typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span><span class="faint end">${c.type}</span></button>`)}
+    ${open && columns && columns.slice(0, mostColumns).map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${sqltext.typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span><span class="faint end">${c.type}</span></button>`)}
+    ${open && columns && columns.length > mostColumns && html`<p class="faint pad cut">${count(columns.length - mostColumns)} more: Describe lists them</p>`}
   </div>`;
 }

@@ -16,7 +16,7 @@ import { toast } from '../ui/toast.js';
 /** @typedef {{db: string, name: string, engine: string, rows: number, disk: number, memory: number, index: number, parts: number, options: string, time: string, timeType: string}} Table */
 
 /** So many tables are listed; more are said. */
-const most = 500;
+const most = 100;
 
 /** load reads what there is. @param {AbortSignal} signal @returns {Promise<Table[]>} */
 export async function load(signal) {
