@@ -77,8 +77,12 @@ func explain(err error) error {
 		}
 		return fmt.Errorf("%s wants %s: see %[1]s --help", node.FullPath(), strings.ReplaceAll(wanted, `"`, ""))
 	}
-	return errors.New(strings.ReplaceAll(text, "a valid 64 bit int", "a whole number"))
+	return errors.New(ourWords.Replace(text))
 }
+
+// ourWords are for those of the parser that only programmers know.
+var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value", "expected a whole number",
+	"bool value must be true, 1, yes, false, 0 or no", "expected true or false", `one of "",`, "one of ", "[<", "<", ">]", ">", " (short flag)", "")
 
 // deepest is the command that was understood so far.
 func deepest(ctx *kong.Context) *kong.Node {
