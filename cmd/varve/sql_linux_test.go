@@ -135,6 +135,23 @@ func (p *terminal) press(keys string) {
 	}
 }
 
+// complete presses Tab until a word is offered: a busy server may answer later than the shell waits for it.
+func (p *terminal) complete(word string) {
+	p.t.Helper()
+	waitFor(p.t, func() bool {
+		p.press("\t")
+		for limit := time.After(time.Second); !strings.Contains(p.new(), word); {
+			select {
+			case <-p.grown:
+			case <-limit:
+				return false
+			}
+		}
+		return true
+	})
+	p.wait(word)
+}
+
 // leave waits for the end of the program and gives its exit code.
 func (p *terminal) leave() int {
 	p.t.Helper()
@@ -166,9 +183,11 @@ func TestSQLShell(t *testing.T) {
 	p.press("1 AS answer;\r")
 	p.wait("│ answer │", "│     42 │", "1 row (", "public> ")
 
-	p.press("select count(*) as n from requ\t")
-	p.wait("requests")
-	p.press(" where lev\t")
+	p.press("select count(*) as n from requ")
+	p.complete("requests")
+	p.press(" where hos")
+	p.complete("host") // and with it the columns are known
+	p.press(" <> '' and lev\t")
 	p.wait("columns", "string field", "levenshtein")
 	p.press("el = 'error' and coun\t")
 	p.wait("functions", "count_if")
