@@ -23,6 +23,13 @@ const recounts = 5000;
 /** Choice is a setting of live lists, kept in this browser. @param {{text: string, name: string, value: number, set: (n: number) => void, of: number[], unit: string}} props */
 const Choice = ({ text, name, value, set, of, unit }) => html`<label>${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)} onChange=${(/** @type {any} */ e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)}${unit === 's' ? ' s' : ''}</option>`)}</select></label>`;
 
+/** left: somebody scrolled up, of which the list learns in its next frame only. @param {import('../ui/grid.js').Grid|null} grid */
+function left(grid) {
+  if (!grid) return false;
+  const { scrollTop, clientHeight, scrollHeight } = grid.root;
+  return scrollTop < grid.lastTop - 1 && scrollTop + clientHeight < scrollHeight - 4;
+}
+
 /** @param {{run: import('./logsrun.js').LogsRun, shown: string[], hits: RegExp|null, wrap: boolean, json: boolean, fold: boolean, onRow: (row: any[], columns: import('../core/rowset.js').Column[]) => void, held: boolean, onStop: () => void}} props */
 export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }) {
   const scope = run.scope.value;
@@ -39,7 +46,7 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
   const follow = useRef(true);
   const now = useRef({ paused, held, every });
   now.current = { paused, held, every };
-  const moves = () => follow.current && !now.current.paused && !now.current.held && String(getSelection()) === '';
+  const moves = () => follow.current && !left(grid.current) && !now.current.paused && !now.current.held && String(getSelection()) === '';
 
   useEffect(() => {
     if (!tail) return;
@@ -48,17 +55,17 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
     const loop = async () => {
       while (!control.signal.aborted) {
         const began = performance.now();
-        const follows = moves(), enough = !follows && tail.full();
+        const enough = !moves() && tail.full();
         setFull(enough);
         if (!now.current.paused && !enough) {
           try {
             const added = await tail.poll(control.signal);
             setError(null);
             const g = grid.current;
-            if (follows) {
+            if (moves()) {
               tail.trim();
               g?.setSource(source, true);
-              if (added > 0 && moves()) g?.toEnd();
+              if (added > 0) g?.toEnd();
             } else if (added > 0) {
               g?.grew();
               setWaiting((n) => n + added);
