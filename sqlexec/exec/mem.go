@@ -29,7 +29,8 @@ type Pool struct {
 	held    atomic.Int64 // by the store for queries
 	changed func(bytes int64)
 
-	turns turns
+	turns    turns
+	awaiting atomic.Int64 // queries at work that wait for bytes that others give
 }
 
 // NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and held
@@ -91,8 +92,9 @@ type Budget struct {
 	peak  atomic.Int64
 	begun atomic.Bool
 
-	client netip.Addr // the zero Addr: nobody's
-	share  int64      // taken by Begin
+	client netip.Addr   // the zero Addr: nobody's
+	share  int64        // taken by Begin
+	waited atomic.Int64 // for others of whom it was not known whether they give way, ns
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
@@ -160,11 +162,30 @@ func (b *Budget) Reserve(bytes int64) error {
 	return nil
 }
 
-// await takes bytes when those give way who keep them and need not.
+// await takes bytes when others give them back. It waits for those that are about to give way, and once in a query for those of whom that
+// is not known yet. Where somebody gives way no query begins meanwhile: it would take what was given.
 func (b *Budget) await(bytes int64) bool {
-	for start := time.Now(); b.others() > b.pool.limit/2 && b.pool.giveWay(1) > 0 && time.Since(start) < giveWayTime; {
+	if b.pool.GiveWay == nil {
+		return false
+	}
+	promised := false
+	defer func() {
+		if promised {
+			b.pool.awaiting.Add(-1)
+			b.pool.turns.wake()
+		}
+	}()
+	for start := time.Now(); b.others() > b.pool.limit/2 && time.Since(start) < giveWayTime; {
+		if b.pool.giveWay(1) == 0 {
+			if b.waited.Add(int64(giveWayLook)) > int64(giveWayTime) {
+				return false
+			}
+		} else if !promised {
+			promised = true
+			b.pool.awaiting.Add(1)
+		}
 		select {
-		case <-time.After(giveWayTime / 40):
+		case <-time.After(giveWayLook):
 		case <-b.ctx.Done():
 			return false
 		}

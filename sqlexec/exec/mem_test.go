@@ -227,10 +227,50 @@ func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 			t.Errorf("the other does not go: %v after %v", err, time.Since(start))
 		}
 		soon, start = 0, time.Now()
+		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted || time.Since(start) != giveWayTime {
+			t.Errorf("nobody gives way as far as is known: %v after %v", err, time.Since(start))
+		}
+		start = time.Now()
 		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted || time.Since(start) > 0 {
-			t.Errorf("nobody gives way: %v after %v", err, time.Since(start))
+			t.Errorf("nobody gives way, for the second time: %v after %v", err, time.Since(start))
 		}
 		slow.Close()
 		b.Close()
+	})
+}
+
+// TestWhatIsGivenIsForQueriesAtWork: what somebody gives back for a query at work is not taken by one that waits to begin.
+func TestWhatIsGivenIsForQueriesAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(64<<20, nil)
+		p.GiveWay = func(int) int { return 1 }
+		slow, slower, b, next := p.Budget(t.Context()), p.Budget(t.Context()), p.Budget(t.Context()), p.Budget(t.Context())
+		if err := errors.Join(slow.Reserve(28<<20), slower.Reserve(36<<20)); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		go func() {
+			if err := next.Begin(); err != nil {
+				t.Error("the one that begins:", err)
+			}
+			order = append(order, "next")
+		}()
+		synctest.Wait()
+		go func() {
+			if err := b.Reserve(60 << 20); err != nil {
+				t.Error("the one at work:", err)
+			}
+			order = append(order, "at work")
+			b.Release(60 << 20)
+		}()
+		time.AfterFunc(time.Second, slow.Close)
+		time.AfterFunc(2*time.Second, slower.Close)
+		<-time.After(3 * time.Second)
+		synctest.Wait()
+		if !slices.Equal(order, []string{"at work", "next"}) {
+			t.Errorf("room had, in turn, %v", order)
+		}
+		b.Close()
+		next.Close()
 	})
 }

@@ -17,8 +17,9 @@ const (
 	queryBytes = 8 << 20
 	queryWait  = 10 * time.Second
 	queryLook  = 250 * time.Millisecond
-	// giveWayTime is how long a query at work waits for those to end that give way.
-	giveWayTime = 2 * time.Second
+	// giveWayTime is how long a query at work waits for those to end that give way, giveWayLook how often it looks.
+	giveWayTime = 5 * time.Second
+	giveWayLook = 50 * time.Millisecond
 )
 
 // Begin takes what a query needs that reads a table, the first time that it is called. Of the queries that wait, the next is one of
@@ -31,7 +32,7 @@ func (b *Budget) Begin() error {
 	w := &waiter{client: b.client, wake: make(chan struct{}, 1)}
 	share := min(b.pool.limit/queryShare, queryBytes)
 	begin := func() bool {
-		if !b.pool.turns.take(w, func() bool { return b.pool.take(share) }) {
+		if !b.pool.turns.take(w, func() bool { return b.pool.awaiting.Load() == 0 && b.pool.take(share) }) {
 			return false
 		}
 		b.share = share
