@@ -162,7 +162,7 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 	p.wait("all that are called so", `!document.querySelector('.table-list .cut') && document.querySelector('.table-list .row')?.innerText.includes('many_510')`)
 	eval[bool](p, `(() => { localStorage.setItem('varve.sql.history.', JSON.stringify(Array.from({ length: 230 }, (_, i) => ({ sql: 'SELECT ' + i, db: 'public', at: i + 1, elapsedMS: 1, rows: 1 })))); return true; })()`)
 	p.visit("/dashboard/sql")
-	p.wait("tables of the tree", `document.querySelector('.sql-tree .cut')?.innerText === '21 more: type a part of the name'`)
+	p.wait("tables of the tree", `document.querySelector('.sql-tree .cut')?.innerText === '371 more: type a part of the name'`)
 	p.button("History")
 	p.wait("runs before", `document.querySelector('.sql-history .cut')?.innerText === '30 more: type a part of one'`)
 }
