@@ -57,7 +57,7 @@ dashboard-test:
 
 ## dashboard-bench: what the dashboard's pages cost in a browser, beside both bounds (needs chromium)
 dashboard-bench:
-	$(GO) test -count=1 -tags 'dashboard browser' -timeout 20m -run '^TestBounds$$' ./server/dashboard -args -bounds $(ARGS)
+	$(GO) test -v -count=1 -tags 'dashboard browser' -timeout 20m -run '^TestBounds$$' ./server/dashboard -args -bounds $(ARGS)
 
 ## test: vet and all tests
 test:
