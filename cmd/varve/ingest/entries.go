@@ -20,6 +20,7 @@ type entryCutter struct {
 	line          int64  // where the present entry begins, from 1
 	pending       bool   // the scanner holds an entry that did not fit
 	err           error  // to be told next
+	batchEntries  int    // that the last batch has
 }
 
 // scanner finds entries.
@@ -60,8 +61,9 @@ func (c *entryCutter) fill(b *batch, buf []byte) error {
 		return c.err
 	}
 	b.body, b.from = buf[:0], c.cutAt
+	b.ends = make([]entryEnd, 0, c.batchEntries+c.batchEntries/8) // the next batch is mostly like the last
 	c.err = c.scanAll(b)
-	b.to = c.cutAt
+	b.to, c.batchEntries = c.cutAt, len(b.ends)
 	if len(b.body) > 0 || b.refused != "" {
 		return nil
 	}
