@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"varve/cmd/varve/client"
@@ -70,8 +71,9 @@ func TestResumeBehindFault(t *testing.T) {
 		}
 		return false
 	}
-	f.after = func(n int) {
-		if n == 5 {
+	var stored atomic.Int32
+	f.after = func(int) {
+		if stored.Add(1) == 4 {
 			close(ready)
 		}
 	}
