@@ -50,7 +50,7 @@ func TestHelpDocuments(t *testing.T) {
 	eval[bool](p, `import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read('http.md#users'); return true; })`)
 	p.wait("a place in a document", `document.querySelector('.help .body').scrollTop > 500 && document.querySelector('.document-text [data-place=users]')`)
 	p.button("All documents")
-	p.wait("the list", `document.querySelectorAll('.documents li').length === 13`)
+	p.wait("the list", `document.querySelectorAll('.documents li').length === 14`)
 	p.press(kb.Escape)
 	p.wait("that the help closes", `!document.querySelector('dialog.help')`)
 
@@ -58,7 +58,7 @@ func TestHelpDocuments(t *testing.T) {
 	p.wait("the keys", `document.querySelector('dialog.help .shortcuts')`)
 	p.size(380, 760)
 	p.button("Documents")
-	p.wait("the list", `document.querySelectorAll('.documents li').length === 13`)
+	p.wait("the list", `document.querySelectorAll('.documents li').length === 14`)
 	p.click(".documents li:nth-child(2) button")
 	p.wait("a long one on a small screen", `document.querySelectorAll('.document-text table').length > 3`)
 	p.shot("help-document-narrow")

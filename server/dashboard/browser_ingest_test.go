@@ -212,6 +212,9 @@ func TestStatus(t *testing.T) {
 		p.wait("the finding", `document.querySelector('.findings li')?.innerText.includes('wal.sync is never')`)
 		p.button("Configuration")
 		p.wait("the mark of what was set", `[...document.querySelectorAll('tr.differs')].some((r) => r.innerText.includes('wal.sync') && r.innerText.includes('always'))`)
+		if bad := eval[[]string](p, `[...document.querySelectorAll('table.config tbody tr')].filter((r) => r.cells[3].innerText === '' || /`+"`"+`|\]\(/.test(r.cells[2].innerText + r.cells[3].innerText)).map((r) => r.innerText)`); len(bad) > 0 {
+			t.Errorf("keys that are not explained, or with the marks of a document: %q", bad)
+		}
 	})
 
 	t.Run("D70 tables", func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"varve/docs"
 )
 
-//go:embed web/index.html web/*.js web/*.css web/icon.svg web/core web/ui web/page web/lib/*.br web/lib/*.css web/lib/*.json
+//go:embed web/index.html web/*.js web/*.css web/icon.svg web/core web/ui web/page web/lib/*.br web/lib/*.css
 var embedded embed.FS
 
 // Assets are the files of the application, built in by the tag dashboard.

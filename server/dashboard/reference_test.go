@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"varve/sqlexec/exec"
@@ -112,27 +113,29 @@ func metricsFunctions() []group {
 	return []group{aggregations, ranges, others}
 }
 
-// TestReference: the functions that help shows are those of this build; -update writes them.
+// TestReference: the functions that help shows are those of this build; -update packs them anew.
 func TestReference(t *testing.T) {
 	var want bytes.Buffer
-	want.WriteString("// The functions of both query languages by subject, from the executor, docs/sql.md and the language of metrics;\n" +
-		"// go test ./server/dashboard -update writes this file.\n\n" +
-		"/** @type {Record<'sql'|'metrics', [string, string[]][]>} */\nexport const reference = ")
 	e := json.NewEncoder(&want)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
 	if err := e.Encode(map[string][]group{"sql": sqlFunctions(t), "metrics": metricsFunctions()}); err != nil {
 		t.Fatal(err)
 	}
-	body := regexp.MustCompile(`",\n\s+"`).ReplaceAll(bytes.TrimSpace(want.Bytes()), []byte(`", "`))
-	body = append(body, ";\n"...)
-	const file = "web/core/reference.js"
+	const file = "web/core/reference.json.br"
 	if *update {
-		if err := os.WriteFile(file, body, 0o644); err != nil {
+		var packed bytes.Buffer
+		w := brotli.NewWriterLevel(&packed, brotli.BestCompression)
+		w.Write(want.Bytes()) // a buffer takes everything
+		w.Close()
+		if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, body) {
-		t.Errorf("%s is not the list of this build (%v); -update writes it", file, err)
+	packed, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := unpacked(t, "br", packed); !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s is not the list of this build: go test ./server/dashboard -run TestReference -update\n got %s\nwant %s", file, got, want.Bytes())
 	}
 }

@@ -2,7 +2,7 @@
 import { h } from 'preact';
 import htm from 'htm';
 
-export { h, render, createRef, createContext, Fragment, Component } from 'preact';
-export { useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback, useContext } from 'preact/hooks';
-export { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from '@preact/signals';
+export { render } from 'preact';
+export { useState, useEffect, useLayoutEffect, useRef, useMemo } from 'preact/hooks';
+export { signal, computed, effect, batch } from '@preact/signals';
 export const html = htm.bind(h);

@@ -5,7 +5,7 @@ import { opened } from './keys.js';
 
 /** @type {[string, string][]} */
 export const documents = [
-  ['http.md', 'HTTP interface'], ['sql.md', 'SQL'], ['promql.md', 'Metrics language'], ['pipelines.md', 'Pipelines'], ['vrl.md', 'Scripts in pipelines'],
+  ['http.md', 'HTTP interface'], ['sql.md', 'SQL'], ['promql.md', 'Metrics language'], ['pipelines.md', 'Pipelines'], ['vrl.md', 'Scripts in pipelines'], ['config.md', 'Configuration'],
   ['ingest/json-lines.md', 'Sending JSON lines'], ['ingest/line-protocol.md', 'Sending line protocol'], ['ingest/otlp.md', 'Sending with OpenTelemetry'], ['ingest/remote-write.md', 'Sending with remote write'],
   ['ingest/log-push.md', 'Sending with log push'], ['ingest/json-put.md', 'Sending JSON put'], ['ingest/journald.md', 'Sending journals'], ['ingest/syslog.md', 'Sending syslog'],
 ];

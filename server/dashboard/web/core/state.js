@@ -131,5 +131,3 @@ export const instants = () => resolve(range.value, zone.value, nowNanos());
 /** setRange changes the shared range. @param {string} from @param {string} to @param {boolean} [step] */
 export const setRange = (from, to, step = true) => frame.set({ from, to }, step);
 
-/** kept keeps a list by user: histories and the like. @param {string} name @param {string} user */
-export const keptName = (name, user) => `${name}.${user}`;

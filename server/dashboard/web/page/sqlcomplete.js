@@ -2,16 +2,16 @@
 // asked, never a table.
 
 import * as catalog from '../core/catalog.js';
+import { reference } from '../core/reference.js';
 import { statementAt, pieces } from '../core/statements.js';
 import { db } from '../core/state.js';
 import * as sqltext from '../core/sqltext.js';
 
 const keywords = 'SELECT FROM WHERE GROUP BY ORDER BY HAVING LIMIT OFFSET JOIN LEFT INNER ON AS AND OR NOT IN IS NULL BETWEEN LIKE ILIKE CASE WHEN THEN ELSE END DISTINCT INTERVAL UNION ALL WITH RANGE ALIGN FILL LINEAR PREV TQL EVAL EXPLAIN ANALYZE SHOW TABLES DATABASES CREATE TABLE VIEW INSERT INTO VALUES DELETE TRUNCATE DROP ALTER ADD COLUMN RENAME DESCRIBE USE SET ADMIN COPY TO TIME INDEX PRIMARY KEY PARTITION ASC DESC NULLS FIRST LAST EXISTS IF CAST FILTER OVER TRUE FALSE'.split(' ');
 
-/** calls are completions of the functions with their arguments: the product's own list, made from its source. */
+/** calls are completions of the functions with their arguments. */
 async function calls() {
-  const { reference } = await import('../core/reference.js');
-  return reference.sql.flatMap(([, forms]) => forms.map((form) => {
+  return (await reference()).sql.flatMap(([, forms]) => forms.map((form) => {
     const [name, args] = form.split(/(?=\()/, 2);
     return { label: name, type: 'function', apply: name + '(', detail: args ?? '(…)' };
   }));

@@ -4,9 +4,9 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { count, duration, plural } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
-import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
 import { lazy } from '../ui/lazy.js';
+import { Tabs } from '../ui/tabs.js';
 import { ResultGrid } from './sqlgrid.js';
 import { Plan, isPlan, planSoFar, readPlan } from './sqlplan.js';
 

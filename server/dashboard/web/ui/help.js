@@ -3,10 +3,11 @@
 import { html, useEffect, useState } from '../lib/ui.js';
 import * as keys from '../core/keys.js';
 import { reading } from '../core/documents.js';
+import { reference } from '../core/reference.js';
 import { session } from '../core/state.js';
-import { Tabs } from './drawer.js';
 import { Documents } from './documents.js';
 import { Dialog } from './pop.js';
+import { Tabs } from './tabs.js';
 
 const tabs = [{ id: 'keys', text: 'Keys' }, { id: 'search', text: 'Search' }, { id: 'sql', text: 'SQL' }, { id: 'metrics', text: 'Metrics' }, { id: 'documents', text: 'Documents' }];
 
@@ -62,7 +63,7 @@ const SearchLanguage = () => html`<dl class="terms">${forms.map(([form, meaning]
 function Functions({ language }) {
   const [text, setText] = useState('');
   const [groups, setGroups] = useState(/** @type {[string, string[]][]} */ ([]));
-  useEffect(() => { void import('../core/reference.js').then((m) => setGroups(m.reference[language])); }, [language]);
+  useEffect(() => { void reference().then((r) => setGroups(r[language])); }, [language]);
   const found = groups.map(([title, list]) => /** @type {[string, string[]]} */ ([title, list.filter((f) => f.toLowerCase().includes(text.toLowerCase()))])).filter(([, list]) => list.length > 0);
   return html`<input class="find" placeholder="Find a function" aria-label="Find a function" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} />
     ${found.map(([title, list]) => html`<section key=${title}><h3>${title}</h3><div class="functions">${list.map((f) => html`<code key=${f}>${f}</code>`)}</div></section>`)}
