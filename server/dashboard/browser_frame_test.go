@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -174,6 +175,49 @@ func TestD80SignIn(t *testing.T) {
 	if eval[bool](p, history) {
 		t.Error("the history is kept although it was to be forgotten")
 	}
+}
+
+// TestD80Ended: who is signed in and is refused later is told that, and not that what nobody typed is wrong.
+func TestD80Ended(t *testing.T) {
+	t.Parallel()
+	users := filepath.Join(t.TempDir(), "users")
+	password := func(is string) {
+		if err := os.WriteFile(users, []byte("ops="+is+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	password("sesame")
+	s := start(t, "--user-provider", "static_user_provider:file:"+users)
+	p := signedIn(t, s, "ops", "sesame", "/dashboard/sql")
+	renew := func(to string) {
+		password(to)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		p.wait("the server's new users", fmt.Sprintf(`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa('ops:%s')); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, to))
+	}
+	again := func() {
+		p.named("Run", ".sql-actions button", `e.innerText === 'Run'`)
+		p.wait("that one has to sign in again", `document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again')`)
+		if text := p.text("dialog"); strings.Contains(text, "wrong") {
+			t.Errorf("nothing was typed yet: %s", text)
+		}
+	}
+	sign := func(password string) {
+		p.fill("dialog input[name=password]", password)
+		p.click("dialog button.primary")
+	}
+	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+	p.click(".editor")
+	p.press("SELECT 40 + 2")
+	renew("abracadabra")
+	again()
+	sign("sesame")
+	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
+	sign("abracadabra")
+	p.wait("the answer", `!document.querySelector('dialog') && [...document.querySelectorAll('.sql-results .grid-cell')].some((c) => c.innerText === '42')`)
+	renew("open")
+	again() // also after a password that was typed here
 }
 
 // TestD85Prefix runs everything behind a proxy that takes a prefix away.

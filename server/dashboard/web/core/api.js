@@ -158,6 +158,7 @@ async function attempts(url, options, abort) {
       await pause(Math.min(Number(answer.headers.get('Retry-After') ?? 1) || 1, 10) * 1000, abort);
       continue;
     }
+    if (answer.ok && url.pathname.startsWith(root.pathname + 'v1/')) auth.accepted(who[0]?.[1] ?? ''); // what lies beside it asks nobody who they are
     if (answer.ok) return whole(answer, abort, options.into);
     throw await failure(answer, url, options);
   }

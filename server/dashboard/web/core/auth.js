@@ -18,6 +18,9 @@ export const asking = signal(null);
 let credentials = load();
 user.value = credentials?.user ?? '';
 
+/** untried: the credentials were typed and the server has answered nothing to them yet, so that a refusal means them. */
+let untried = false;
+
 /** @type {((ok: boolean) => void)[]} */
 let waiters = [];
 
@@ -47,13 +50,19 @@ export function header() {
  */
 export function ask(used) {
   if (used !== (header()[0]?.[1] ?? '')) return Promise.resolve(true); // somebody signed in meanwhile
-  asking.value = { text: credentials ? 'The name or the password is wrong.' : '' };
+  asking.value = { text: untried ? 'The name or the password is wrong.' : credentials ? 'The server no longer takes this name and password. Sign in again.' : '' };
   return new Promise((resolve) => waiters.push(resolve));
+}
+
+/** accepted notes that the server answered to credentials. @param {string} used their header */
+export function accepted(used) {
+  if (untried && used === header()[0]?.[1]) untried = false;
 }
 
 /** signIn takes a name and password; the waiting requests are sent again. @param {string} name @param {string} password @param {boolean} keep */
 export function signIn(name, password, keep) {
   credentials = { user: name, password, proxied: proxied.value };
+  untried = true;
   try {
     if (keep) sessionStorage.setItem(kept, JSON.stringify(credentials));
     else sessionStorage.removeItem(kept);
@@ -74,6 +83,7 @@ const ofUser = ['sql.history', 'sql.tabs', 'metrics.history', 'logs.history', 's
 export function signOut(all) {
   if (all) for (const what of ofUser) store.forget(`${what}.${user.value}`);
   credentials = null;
+  untried = false;
   user.value = '';
   try {
     sessionStorage.removeItem(kept);

@@ -130,4 +130,3 @@ export const instants = () => resolve(range.value, zone.value, nowNanos());
 
 /** setRange changes the shared range. @param {string} from @param {string} to @param {boolean} [step] */
 export const setRange = (from, to, step = true) => frame.set({ from, to }, step);
-
