@@ -53,9 +53,10 @@ type DryResult struct {
 
 // DryEntry is what became of an entry: its error, or its rows, none when it was dropped.
 type DryEntry struct {
-	Err   error
-	Rows  []DryRow
-	Steps []Step // of Trace
+	Err    error
+	Rows   []DryRow
+	Before []byte // of Trace: the entry as JSON, as the first processor gets it; empty when it could not be read
+	Steps  []Step // of Trace
 }
 
 // DryRow is a row of a trial.
@@ -116,11 +117,11 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 			}
 			return result, err
 		}
-		steps, traceErr := w.trace.take()
+		came, steps, traceErr := w.trace.take()
 		if traceErr != nil {
 			return result, traceErr
 		}
-		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before), Steps: steps})
+		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before), Before: came, Steps: steps})
 	}
 	if r.EachEntry {
 		result.Warnings = append(slices.Clip(result.Warnings), w.timeWarnings()...)

@@ -23,9 +23,22 @@ type Step struct {
 // trace keeps what became of the entries of a trial, processor by processor. A nil trace keeps nothing.
 type trace struct {
 	first *Program
-	steps []Step // of the current entry
-	bytes int
-	full  bool
+	// before and steps are of the current entry.
+	before []byte
+	steps  []Step
+	bytes  int
+	full   bool
+}
+
+// begin keeps an entry as it comes to the first processor.
+func (t *trace) begin(v value.Value, arena *value.Arena) {
+	if t == nil || t.full {
+		return
+	}
+	if t.full = t.bytes+arena.Used() > maxTraceBytes; !t.full {
+		t.before = value.AppendJSON(nil, v)
+		t.bytes += len(t.before)
+	}
 }
 
 // after keeps the outcome of a processor.
@@ -62,15 +75,15 @@ func (t *trace) value(p *Program, index int, v value.Value, arena *value.Arena, 
 	}
 }
 
-// take returns the steps of an entry.
-func (t *trace) take() ([]Step, error) {
+// take returns an entry as it came, empty when it could not be read, and its steps.
+func (t *trace) take() (before []byte, steps []Step, err error) {
 	if t == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if t.full {
-		return nil, status.New(status.InvalidArguments, "the steps of the dry run take more than %d bytes: send fewer or smaller entries, or no trace", maxTraceBytes)
+		return nil, nil, status.New(status.InvalidArguments, "the steps of the dry run take more than %d bytes: send fewer or smaller entries, or no trace", maxTraceBytes)
 	}
-	steps := t.steps
-	t.steps = nil
-	return steps, nil
+	before, steps = t.before, t.steps
+	t.before, t.steps = nil, nil
+	return before, steps, nil
 }

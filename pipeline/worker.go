@@ -81,6 +81,7 @@ func (w *worker) entry(text []byte) error {
 	w.arena.Reset()
 	v, err := w.decode(text)
 	if err == nil {
+		w.trace.begin(v, &w.arena)
 		err = w.run(w.first, v, "", 0)
 	}
 	if err != nil {

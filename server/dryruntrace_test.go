@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"mime/multipart"
 	"strings"
 	"testing"
@@ -41,6 +42,7 @@ dispatcher:
 	got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "info 1\nerror 2\ndebug 3", "trace": true}, 200)
 	var tables []struct {
 		TableName string `json:"table_name"`
+		Before    []json.RawMessage
 		Steps     [][]struct {
 			Pipeline, Processor string
 			Index               int
@@ -52,6 +54,9 @@ dispatcher:
 	}
 	if len(tables) != 2 || len(tables[0].Steps) != 3 || len(tables[1].Steps) != 3 {
 		t.Fatalf("got %s", got)
+	}
+	if a, b := fmt.Sprintf("%s", tables[1].Before), `[{"message":"info 1"} {"message":"error 2"} {"message":"debug 3"}]`; a != b {
+		t.Errorf("before the first processor the entries are %s, want %s", a, b)
 	}
 	var lines []string
 	for _, entry := range tables[1].Steps {
@@ -111,7 +116,7 @@ func TestDryRunTraceOfEachEntry(t *testing.T) {
 		}
 		return h.do("POST", "/v1/pipelines/dryrun", body.String(), "Content-Type", w.FormDataContentType())
 	}
-	h.want(form("true"), 200, `{"entry":2,"steps":[{"processor":"dissect","index":0,"after":{"level":"info","message":"info x","n":"x"}},{"processor":"epoch","index":1}],"error":"`)
+	h.want(form("true"), 200, `{"entry":2,"steps":[{"processor":"dissect","index":0,"after":{"level":"info","message":"info x","n":"x"}},{"processor":"epoch","index":1}],"before":{"message":"info x"},"error":"`)
 	h.want(form("maybe"), 400, `trace is true or false, got \"maybe\"`)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,10 @@ func TestPipelines(t *testing.T) {
 		p.wait("the steps", `document.querySelectorAll('.steps li').length === 3`)
 		if text := p.text(".steps"); !strings.Contains(text, "1. dissect") || !strings.Contains(text, "3. epoch failed") {
 			t.Errorf("the steps are %q", text)
+		}
+		// The first step is told apart from the entry itself.
+		if got := eval[[]string](p, `[...document.querySelectorAll('.steps li:first-child tr')].map((r) => r.className + ' ' + r.cells[1].innerText)`); !slices.Equal(got, []string{"added level", "same message", "added text", "added time"}) {
+			t.Errorf("the first step differs from the entry by %q", got)
 		}
 	})
 

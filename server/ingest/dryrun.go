@@ -99,9 +99,11 @@ func dryBytes(r *pipeline.DryResult) (bytes int64) {
 		}
 	}
 	for i := range r.Entries {
-		for _, s := range r.Entries[i].Steps { // with each table
-			bytes += int64(max(1, len(r.Tables))) * int64(len(s.After)+len(s.Processor)+len(s.Pipeline)+member)
+		each := len(r.Entries[i].Before) + member
+		for _, s := range r.Entries[i].Steps {
+			each += len(s.After) + len(s.Processor) + len(s.Pipeline) + member
 		}
+		bytes += int64(max(1, len(r.Tables))) * int64(each) // with each table
 	}
 	return bytes
 }
@@ -205,14 +207,7 @@ func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 			dst = tables[i].AppendRow(dst, row)
 		}
 		if dst = append(dst, ']'); traced {
-			dst = append(dst, `,"steps":[`...)
-			for k := range r.Entries {
-				if k > 0 {
-					dst = append(dst, ',')
-				}
-				dst = appendSteps(dst, r.Entries[k].Steps)
-			}
-			dst = append(dst, ']')
+			dst = appendTrace(dst, r.Entries)
 		}
 		if i == len(tables)-1 {
 			dst = web.AppendWarnings(dst, r.Warnings)
@@ -240,6 +235,7 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 		e := &r.Entries[i]
 		if len(e.Steps) > 0 {
 			dst = appendSteps(append(dst, `,"steps":`...), e.Steps)
+			dst = append(append(dst, `,"before":`...), e.Before...)
 		}
 		if e.Err != nil {
 			_, text := web.Message(e.Err)
@@ -258,6 +254,28 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 		dst = append(dst, "]}"...)
 	}
 	return append(web.AppendWarnings(append(dst, ']'), r.Warnings), '}')
+}
+
+// appendTrace appends of each entry what it was after each processor, and before the first.
+func appendTrace(dst []byte, entries []pipeline.DryEntry) []byte {
+	dst = append(dst, `,"steps":[`...)
+	for i := range entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendSteps(dst, entries[i].Steps)
+	}
+	dst = append(dst, `],"before":[`...)
+	for i := range entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if len(entries[i].Before) == 0 {
+			dst = append(dst, "null"...)
+		}
+		dst = append(dst, entries[i].Before...)
+	}
+	return append(dst, ']')
 }
 
 // appendSteps appends what an entry was after each processor.

@@ -62,7 +62,7 @@ export const ddl = async (name, table, signal) => (await json(path(name) + '/ddl
 
 /**
  * @typedef {{processor: string, index: number, pipeline?: string, after?: any}} Step
- * @typedef {{entry: number, error?: string, rows?: {table_name: string, row: import('../page/drytables.js').DryCell[]}[], steps?: Step[]}} Entry
+ * @typedef {{entry: number, error?: string, rows?: {table_name: string, row: import('../page/drytables.js').DryCell[]}[], steps?: Step[], before?: any}} Entry before: as the first processor got it
  * @typedef {{tables: import('../page/drytables.js').DryTable[], entries: Entry[], warnings: string[]}} Trial
  */
 

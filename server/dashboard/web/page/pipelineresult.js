@@ -26,14 +26,14 @@ export function Steps({ trial }) {
   const [which, setWhich] = useState(1);
   const entry = trial.entries.find((e) => e.entry === which) ?? trial.entries[0];
   if (!entry) return html`<p class="soft">There are no entries.</p>`;
-  let before = /** @type {any} */ (null);
+  let before = entry.before;
   return html`<div class="row">${trial.entries.map((e) => html`<button key=${e.entry} class="small ${e.error ? 'danger' : ''}" aria-pressed=${e === entry ? 'true' : 'false'} onClick=${() => setWhich(e.entry)}>Entry ${e.entry}</button>`)}</div>
     <ol class="steps">${(entry.steps ?? []).map((s, i) => {
       const from = before;
       before = s.after ?? before;
       return html`<li key=${i}><h3>${s.pipeline ? html`<span class="soft">${s.pipeline}: </span>` : ''}${s.index + 1}. ${s.processor}
           ${s.after === null && html` <span class="badge">dropped</span>`}${s.after === undefined && html` <span class="badge bad">failed</span>`}</h3>
-        ${s.after && html`<table class="fields mono">${diff.fields(i === 0 ? {} : from, s.after).map((f) => html`<tr key=${f.key} class=${{ '+': 'added', '-': 'removed', '~': 'changed', '=': 'same' }[f.kind]}>
+        ${s.after && html`<table class="fields mono">${diff.fields(from, s.after).map((f) => html`<tr key=${f.key} class=${{ '+': 'added', '-': 'removed', '~': 'changed', '=': 'same' }[f.kind]}>
           <td class="sign" aria-label=${{ '+': 'new', '-': 'removed', '~': 'changed', '=': 'as before' }[f.kind]}>${f.kind === '=' ? ' ' : f.kind}</td><td>${visible(f.key)}</td>
           <td>${f.kind === '~' && html`<del>${text(f.before)}</del> `}${text(f.kind === '-' ? f.before : f.after)}</td></tr>`)}</table>`}</li>`;
     })}</ol>
