@@ -159,4 +159,17 @@ func TestManyOfAll(t *testing.T) {
 	p.visit("/dashboard/status#tab=tables")
 	p.wait("the tables", `document.querySelector('.status')?.innerText.includes('the first 100 are shown')`)
 	few("the list of tables")
+
+	// Where a table is named, the names that fit are offered.
+	for path, list := range map[string]string{"ingest": "ingest-tables", "pipelines": "sample-tables"} {
+		p.visit("/dashboard/" + path)
+		offered := func(what, is string) {
+			t.Helper()
+			p.wait(what, fmt.Sprintf(`(() => { const of = [...document.querySelectorAll('#%s option')].map((o) => o.value), said = document.querySelector('input[list=%[1]s]')?.title ?? ''; return %s; })()`, list, is))
+		}
+		offered("the first of very many", `of.length === 150 && said.startsWith('150 of 602 tables')`)
+		few(path)
+		p.fill("input[list="+list+"]", "ONE_59")
+		offered("those that are called so", `of.join() === Array.from({ length: 10 }, (_, i) => 'one_59' + i).join() && said === ''`)
+	}
 }

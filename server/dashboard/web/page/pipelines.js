@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { ApiError, described, isAbort, root } from '../core/api.js';
-import { columns, forget, tables } from '../core/catalog.js';
+import { columns, forget } from '../core/catalog.js';
 import { draft } from '../core/draft.js';
 import { plural, visible } from '../core/format.js';
 import * as docs from '../core/pipelinedoc.js';
@@ -14,6 +14,7 @@ import { ask } from '../ui/ask.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
+import { TableName } from '../ui/tablename.js';
 import { Tabs } from '../ui/tabs.js';
 import { copy, toast } from '../ui/toast.js';
 import { useKeys } from '../core/keys.js';
@@ -230,20 +231,19 @@ export function Page({ state }) {
 
 /** FromTable takes the last rows of a table for samples. @param {{onText: (text: string) => void}} props */
 function FromTable({ onText }) {
-  const [names, setNames] = useState(/** @type {string[]} */ ([]));
-  useEffect(() => {
-    let wanted = true;
-    tables(db.value).then((t) => { if (wanted) setNames(t.map((x) => x.name)); }, () => {});
-    return () => { wanted = false; };
-  }, [db.value]);
+  const [text, setText] = useState('');
   const take = async (/** @type {string} */ table) => {
+    if (table === '') return;
     try {
-      onText(await pipelines.samplesOf(db.value, table, await columns(db.value, table)));
+      const of = await columns(db.value, table);
+      if (of.length === 0) return void toast(`There is no table ${table}.`, { kind: 'bad' });
+      onText(await pipelines.samplesOf(db.value, table, of));
+      setText('');
     } catch (e) {
       if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
     }
   };
-  return html`<label>Rows of <select value="" onChange=${(/** @type {any} */ e) => { void take(e.target.value); e.target.value = ''; }}><option value="">a table …</option>${names.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>`;
+  return html`<label>Rows of <${TableName} id="sample-tables" value=${text} placeholder="a table …" onInput=${(/** @type {any} */ e) => setText(e.target.value)} onChange=${(/** @type {any} */ e) => void take(e.target.value.trim())} /></label>`;
 }
 
 /** @param {DragEvent} e @param {import('../core/state.js').PageState} state */

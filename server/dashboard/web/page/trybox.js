@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
 import { described, isAbort, request } from '../core/api.js';
-import { forget, tables } from '../core/catalog.js';
+import { forget } from '../core/catalog.js';
 import { bytes, count, duration, oneLine, plural, visible } from '../core/format.js';
 import * as pipelines from '../core/pipelines.js';
 import * as samples from '../core/samples.js';
@@ -14,6 +14,7 @@ import { closed, db, instants, session } from '../core/state.js';
 import { nowNanos, rfc3339, second } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { useKeys } from '../core/keys.js';
+import { TableName } from '../ui/tablename.js';
 import { copy } from '../ui/toast.js';
 import { DryTables } from './drytables.js';
 
@@ -30,7 +31,7 @@ export const tableAtFirst = 'app';
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function TryBox({ state }) {
   const [text, setText] = useState('');
-  const [names, setNames] = useState({ tables: /** @type {string[]} */ ([]), pipelines: /** @type {string[]} */ ([]) });
+  const [stored, setStored] = useState(/** @type {string[]} */ ([]));
   const [result, setResult] = useState(/** @type {any} */ (null));
   const [busy, setBusy] = useState('');
   const control = useRef(new AbortController());
@@ -47,9 +48,9 @@ export function TryBox({ state }) {
 
   useEffect(() => {
     let wanted = true;
-    Promise.all([tables(db.value), pipelines.names()]).then(([t, p]) => { if (wanted) setNames({ tables: t.map((x) => x.name), pipelines: p }); }, () => {});
+    pipelines.names().then((names) => { if (wanted) setStored(names); }, () => {});
     return () => { wanted = false; };
-  }, [db.value]);
+  }, []);
   useEffect(() => () => control.current.abort(new DOMException('left', 'AbortError')), []);
 
   /** run does one thing at a time and shows what became of it. @param {string} what @param {(signal: AbortSignal) => Promise<any>} work */
@@ -126,14 +127,13 @@ export function TryBox({ state }) {
         ${otherForms.filter((f) => session.value.features?.includes(f.needs)).map((f) => html`<option key=${f.id} value=${f.id}>${f.title}</option>`)}
       </select></label>
       ${!other && html`
-        <label>Table <input list="ingest-tables" value=${state.get('t')} placeholder=${tableAtFirst} onInput=${set('t')} />
-          <datalist id="ingest-tables">${names.tables.map((n) => html`<option key=${n} value=${n} />`)}</datalist></label>
+        <label>Table <${TableName} id="ingest-tables" value=${state.get('t')} placeholder=${tableAtFirst} onInput=${set('t')} /></label>
         <label>Read as <select value=${chosen} onChange=${set('kind')}>
           <option value="auto">${text ? `found: ${samples.kindNames[kind]}` : 'what it looks like'}</option>
           ${Object.entries(samples.kindNames).map(([id, name]) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
         <label>Pipeline <select value=${pipeline} onChange=${set('p')}>
           <option value="service_identity">service_identity</option>
-          ${names.pipelines.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>
+          ${stored.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>
         ${pipeline === 'service_identity' && html`<label>Time <select value=${time?.field ?? 'now'} onChange=${set('time')}>
           <option value="now">when it arrives</option>
           ${times.map((t) => html`<option key=${t.field} value=${t.field}>${t.field}</option>`)}</select></label>
