@@ -114,6 +114,10 @@ func TestPipelines(t *testing.T) {
 		p.wait("that the answer can be given", `!document.querySelector('dialog .buttons .primary').disabled`)
 		p.press("\r")
 		p.wait("the name in the list", `document.querySelector('.pipelines-list [aria-pressed=true] b')?.innerText === 'shop.web'`)
+		if got := eval[string](p, `document.querySelector('.samples textarea').value`); !strings.Contains(got, "cart opened") {
+			t.Errorf("saving leaves the samples %q", got)
+		}
+		p.wait("what becomes of them", `document.querySelectorAll('.dry tbody tr').length === 2`)
 		time1 := s.sql(t, "SELECT count(*) FROM service_private.pipelines WHERE name = 'shop.web'")
 		if fmt.Sprint(time1) != "[[1]]" {
 			t.Errorf("versions stored: %v", time1)

@@ -154,7 +154,7 @@ export function Page({ state }) {
       const { version, warnings } = await pipelines.save(to, document);
       toast(`Version ${version} is now the default${warnings.length > 0 ? `; ${warnings[0]}` : ''}`, { kind: 'good' });
       setKept({ name: to, text: document });
-      state.set({ name: to, doc: '' });
+      state.set({ name: to, doc: '', s: data }); // a new document came with an example
       await refresh();
     } catch (e) {
       if (!isAbort(e)) setFailure(described(e));
