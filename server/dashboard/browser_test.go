@@ -226,9 +226,15 @@ func open(t *testing.T, s *server, path string, scripts ...string) *page {
 // openIn does so in one of several browsers.
 func openIn(t *testing.T, browser context.Context, s *server, path string, scripts ...string) *page {
 	t.Helper()
+	return openTab(t, browser, s, path, scripts, chromedp.WithNewBrowserContext())
+}
+
+// openTab opens a tab that shares with others of a context what the browser keeps, unless with says otherwise.
+func openTab(t *testing.T, browser context.Context, s *server, path string, scripts []string, with ...chromedp.ContextOption) *page {
+	t.Helper()
 	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{}, open: map[network.RequestID]cdp.LoaderID{},
 		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
-	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	ctx, end := chromedp.NewContext(browser, with...)
 	p.ctx = ctx
 	if err := chromedp.Listen(ctx, p.notice); err != nil {
 		t.Fatal(err)

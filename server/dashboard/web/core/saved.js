@@ -43,9 +43,15 @@ function fromServer(id, text) {
   }
 }
 
+/** idOf is what something is kept under: names that differ in case and spaces alone are one. @param {string} kind @param {string} name */
+const idOf = (kind, name) => `${kind}.${slug(name)}`;
+
+/** find gives the loaded one that has a name. @param {string} kind @param {string} name */
+export const find = (kind, name) => all.value.find((s) => s.id === idOf(kind, name));
+
 /** save keeps something by name and says where. @param {'view'|'query'} kind @param {string} name @param {any} definition @returns {Promise<'server'|'browser'>} */
 export async function save(kind, name, definition) {
-  const id = `${kind}.${slug(name)}`;
+  const id = idOf(kind, name);
   const full = { kind, version: 1, name, ...definition };
   if (session.value.mode !== 'ro') {
     try {

@@ -102,7 +102,7 @@ export const own = computed(() => /** @type {boolean} */ (frame.get('own')));
 /** zone is the time zone of everything shown and read. */
 export const zone = signal(keptZone());
 /** theme is 'system', 'light' or 'dark'. */
-export const theme = signal(store.read('theme', 'system'));
+export const theme = signal(keptTheme());
 /** session is who one is and what one may do, as the server says. @type {import('../lib/ui.js').Signal<{user: string, mode: 'rw'|'ro'|'wo', version?: string, features?: string[]}>} */
 export const session = signal({ user: '', mode: 'rw' });
 /** closed is why what changes data cannot be done; '' when it can. */
@@ -115,15 +115,24 @@ function keptZone() {
   return typeof kept === 'string' && isZone(kept) ? kept : 'local';
 }
 
-effect(() => void store.write('zone', zone.value));
+function keptTheme() {
+  const kept = store.read('theme', 'system');
+  return ['light', 'dark'].includes(kept) ? kept : 'system';
+}
+
+/** keep keeps a preference in the browser, and follows other tabs of it: what they wrote is not written again. @param {string} name @param {import('../lib/ui.js').Signal<string>} preference @param {() => string} kept */
+function keep(name, preference, kept) {
+  effect(() => { if (store.read(name, '') !== preference.value) store.write(name, preference.value); });
+  store.follow(name, () => { preference.value = kept(); });
+}
+
+keep('zone', zone, keptZone);
+keep('theme', theme, keptTheme);
 /** dark is the theme in force. */
 const systemDark = signal(matchMedia('(prefers-color-scheme: dark)').matches);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => { systemDark.value = e.matches; });
 export const dark = computed(() => theme.value === 'dark' || (theme.value === 'system' && systemDark.value));
-effect(() => {
-  store.write('theme', theme.value);
-  document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
-});
+effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
 
 /** instants resolves the shared range once: all panels of a run see the same. */
 export const instants = () => resolve(range.value, zone.value, nowNanos());

@@ -32,6 +32,27 @@ export function write(name, value) {
   }
 }
 
+/**
+ * change writes what becomes of a kept value and gives it. It reads it first: other tabs of the browser write too.
+ * @template T
+ * @param {string} name
+ * @param {T} fallback where nothing is kept
+ * @param {(kept: T) => T} next
+ * @returns {T}
+ */
+export function change(name, fallback, next) {
+  const value = next(read(name, fallback));
+  write(name, value);
+  return value;
+}
+
+/** follow calls a function when another tab of the browser has written a value; it gives what ends that. @param {string} name @param {() => void} changed */
+export function follow(name, changed) {
+  const listen = (/** @type {StorageEvent} */ e) => { if (e.key === prefix + name) changed(); };
+  addEventListener('storage', listen);
+  return () => removeEventListener('storage', listen);
+}
+
 /** @param {string} name */
 export function forget(name) {
   try {

@@ -205,7 +205,7 @@ export function Page({ state }) {
       ${v.tab === 'rows' && !live && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
-          onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.write(`logs.widths.${v.db}.${table}`, { ...widths, [n]: w })}
+          onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.change(`logs.widths.${v.db}.${table}`, widths, (kept) => ({ ...kept, [n]: w }))}
           onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void import('./logsmore.js').then((m) => m.more(run))} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
         ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}

@@ -67,9 +67,8 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
   const [top, setTop] = useState(/** @type {string[]} */ (store.read(key, [])));
   const first = [roles?.message, roles?.level, roles?.time?.name, ...top];
   const pin = (/** @type {string} */ name) => {
-    const next = top.includes(name) ? top.filter((n) => n !== name) : [name, ...top];
-    store.write(key, next);
-    setTop(next);
+    const on = !top.includes(name);
+    setTop(store.change(key, top, (kept) => [...(on ? [name] : []), ...kept.filter((n) => n !== name)]));
   };
   const list = columns.map((c, i) => ({ c, i })).sort((a, b) => first.indexOf(b.c.name) - first.indexOf(a.c.name)).filter(({ i }) => !hideEmpty || row[i] !== null);
   const begin = from < list.length ? from : 0, all = run.columns.value.length;

@@ -7,32 +7,26 @@ import * as saved from '../core/saved.js';
 import { zone } from '../core/state.js';
 import * as store from '../core/store.js';
 import { nowNanos, showShort } from '../core/time.js';
-import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
+import { keep, remove } from '../ui/keep.js';
 import { copyLink } from '../ui/link.js';
 import { rangeText } from '../ui/timepicker.js';
-import { toast } from '../ui/toast.js';
 import { historyName } from './logsrun.js';
 
 /** LogsMenu is what the menu holds. @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props */
 export function LogsMenu({ run, onExport, close }) {
   useEffect(() => { void saved.load().catch(() => {}); }, []);
   const views = saved.all.value.filter((s) => s.kind === 'view');
-  const keep = async () => {
-    const name = await ask({ title: 'Keep this view', text: 'Table, search, filters, columns and range, by name.', field: 'Name', yes: 'Keep' });
-    if (name === null) return;
-    const where = await saved.save('view', name.trim(), { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
-    toast(where === 'server' ? `Kept as ${name}` : `Kept as ${name} in this browser`, { kind: 'good' });
-  };
+  const keepView = () => keep('view', 'Table, search, filters, columns and range, by name.', { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
   const does = (/** @type {() => void} */ f) => () => { close(); f(); };
   const looks = /** @type {import('./logsrun.js').Look[]} */ (store.read(historyName(), []));
   const [most, setMost] = useState(12);
   const before = looks.slice(0, most);
-  return html`<button role="menuitem" onClick=${does(() => void keep())}><${Icon} name="star" />Keep this view…</button>
+  return html`<button role="menuitem" onClick=${does(() => void keepView())}><${Icon} name="star" />Keep this view…</button>
       <button role="menuitem" onClick=${does(() => void copyLink(false))}><${Icon} name="link" />Copy link<span class="end">s</span></button>
       <button role="menuitem" onClick=${does(() => void copyLink(true))}><${Icon} name="link" />Copy link with fixed times</button>
       <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}><${Icon} name="download" />Export…</button>
-      ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>${views.map((s) => html`<span class="row" key=${s.id}><button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>${s.name}${s.local && html`<span class="end">this browser</span>`}</button><button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void saved.remove(s)}><${Icon} name="trash" /></button></span>`)}`}
+      ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>${views.map((s) => html`<span class="row" key=${s.id}><button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>${s.name}${s.local && html`<span class="end">this browser</span>`}</button><button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></span>`)}`}
       ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${duration(l.ms)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(l.at) * 1_000_000n, zone.value, nowNanos()).slice(-8)}</span></button>`)}
       ${looks.length > most && html`<button role="menuitem" onClick=${() => setMost(looks.length)}>All ${count(looks.length)}</button>`}`}`;
 }

@@ -17,9 +17,8 @@ export function TableList({ tables, current, db, onTable }) {
     .sort((a, b) => Number(stars.includes(b.t.name)) - Number(stars.includes(a.t.name)) || (text ? b.s - a.s : 0) || a.t.name.localeCompare(b.t.name));
   const sorted = found.slice(0, most);
   const star = (/** @type {string} */ name) => {
-    const next = stars.includes(name) ? stars.filter((s) => s !== name) : [...stars, name];
-    store.write(`logs.stars.${db}`, next);
-    setStars(next);
+    const on = !stars.includes(name);
+    setStars(store.change(`logs.stars.${db}`, stars, (kept) => [...kept.filter((s) => s !== name), ...(on ? [name] : [])]));
   };
   return html`<div class="table-list">
     <input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}

@@ -15,7 +15,7 @@ import { useKeys } from '../core/keys.js';
 import { usePoll } from '../ui/usepoll.js';
 import { extensions } from './sqllanguage.js';
 import { SQLRun } from './sqlrun.js';
-import { keepTabs, newTab, readTabs } from './sqltabs.js';
+import { adoptTabs, followTabs, keepTabs, newTab, readTabs } from './sqltabs.js';
 import { Tree } from './sqltree.js';
 
 const History = lazy(() => import('./sqlhistory.js'), 'History');
@@ -38,7 +38,9 @@ const limits = [1000, 10_000, 100_000];
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function Page({ state }) {
   const run = useMemo(() => new SQLRun(), []);
-  const [{ tabs, active }, setTabs] = useState(() => readTabs(state.get('sql')));
+  const [here, setTabs] = useState(() => readTabs(state.get('sql')));
+  const { tabs, active } = here;
+  const adopted = useRef(/** @type {typeof here|null} */ (null)); // as another window wrote them: not written again
   const [tree, setTree] = useState(() => innerWidth > 900 && store.read('sql.tree', true));
   const [history, setHistory] = useState(false);
   const editor = useRef(/** @type {import('../ui/editor.js').EditorHandle|null} */ (null));
@@ -57,7 +59,11 @@ export function Page({ state }) {
     clearTimeout(timer.current);
     run.end();
   }, []);
-  useEffect(() => { keepTabs(tabs, active); }, [tabs, active]);
+  useEffect(() => { if (here !== adopted.current) keepTabs(tabs, active); }, [here]);
+  useEffect(() => {
+    if (tab.text) state.set({ sql: tab.text }, false); // the address says what is shown, from the last visit too
+    return followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s))));
+  }, []);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
   useLayoutEffect(() => { // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost
     const sql = v.sql;

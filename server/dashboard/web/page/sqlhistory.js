@@ -5,9 +5,8 @@ import { count, duration } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
 import * as saved from '../core/saved.js';
-import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
-import { toast } from '../ui/toast.js';
+import { keep, remove } from '../ui/keep.js';
 
 /** Runs that are listed. */
 const most = 200;
@@ -17,22 +16,16 @@ export function History({ run, onOpen, onClose }) {
   const [text, setText] = useState('');
   const kept = saved.all.value.filter((s) => s.kind === 'query');
   const has = (/** @type {string} */ t) => t.toLowerCase().includes(text.toLowerCase());
-  const keep = async (/** @type {string} */ sql) => {
-    const name = await ask({ title: 'Keep this query', text: 'It can be opened by everybody who uses this server.', field: 'Name', yes: 'Keep' });
-    if (name === null) return;
-    const where = await saved.save('query', name.trim(), { sql });
-    toast(where === 'server' ? `Kept as ${name}` : `Kept as ${name} in this browser`, { kind: 'good' });
-  };
   const list = run.history.value.filter((h) => has(h.sql));
   return html`<aside class="sql-history" aria-label="History">
     <div class="head"><input placeholder="Find a query" aria-label="Find a query" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="quiet small icon" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">
-      ${kept.length > 0 && html`<h3>Kept</h3>${kept.filter((s) => has(s.name)).map((s) => html`<div class="row" key=${s.id}><button class="quiet node grow" onClick=${() => onOpen(s.definition.sql, s.name)}><${Icon} name="star" /><span class="text">${s.name}</span>${s.local && html`<span class="faint end">this browser</span>`}</button><button class="quiet small icon" aria-label=${`Remove ${s.name}`} onClick=${() => void saved.remove(s)}><${Icon} name="trash" /></button></div>`)}`}
+      ${kept.length > 0 && html`<h3>Kept</h3>${kept.filter((s) => has(s.name)).map((s) => html`<div class="row" key=${s.id}><button class="quiet node grow" onClick=${() => onOpen(s.definition.sql, s.name)}><${Icon} name="star" /><span class="text">${s.name}</span>${s.local && html`<span class="faint end">this browser</span>`}</button><button class="quiet small icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></div>`)}`}
       <h3>Run before</h3>
       ${list.slice(0, most).map((h) => html`<div class="history-entry" key=${h.at + h.sql}>
         <button class="quiet" title=${h.sql} onClick=${() => onOpen(h.sql)}><code>${h.sql.slice(0, 300)}</code></button>
         <div class="faint num"><span>${showTime(BigInt(h.at) * 1_000_000n, 0, zone.value)}</span><span>${duration(h.elapsedMS)}</span><span class=${h.error ? 'level-error' : ''}>${h.error ? 'error' : h.rows === null ? '' : `${count(h.rows)} rows`}</span>
-          <button class="quiet small icon" title="Keep by name" aria-label="Keep by name" onClick=${() => void keep(h.sql)}><${Icon} name="star" /></button></div></div>`)}
+          <button class="quiet small icon" title="Keep by name" aria-label="Keep by name" onClick=${() => void keep('query', 'It can be opened by everybody who uses this server.', { sql: h.sql })}><${Icon} name="star" /></button></div></div>`)}
       ${list.length > most && html`<p class="faint pad cut">${count(list.length - most)} more: type a part of one</p>`}
       ${list.length === 0 && html`<p class="faint pad">nothing yet</p>`}
       ${run.history.value.length > 0 && html`<button class="small" onClick=${() => run.clearHistory()}>Clear the history</button>`}

@@ -204,8 +204,8 @@ export class SQLRun {
   /** remember puts a run into the history. @param {Result} r @param {string} written */
   remember(r, written) {
     const entry = { sql: written, db: db.value, at: r.at, elapsedMS: r.elapsedMS, rows: r.rows ? r.rows.count : r.affected ?? null, error: r.error?.message };
-    this.history.value = [entry, ...this.history.value.filter((h) => h.sql !== written || h.star)].slice(0, mostHistory);
-    store.write(`sql.history.${user.value}`, this.history.value.map((h) => (h.sql.length > 20_000 ? { ...h, sql: h.sql.slice(0, 20_000) } : h)));
+    this.history.value = store.change(`sql.history.${user.value}`, this.history.value, (kept) =>
+      [entry, ...kept.filter((h) => h.sql !== written)].slice(0, mostHistory).map((h) => (h.sql.length > 20_000 ? { ...h, sql: h.sql.slice(0, 20_000) } : h)));
   }
 
   /** clearHistory forgets what was run. */

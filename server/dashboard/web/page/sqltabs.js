@@ -26,6 +26,25 @@ export function readTabs(wanted) {
   return { tabs, active: tabs[Math.max(0, active)].id };
 }
 
+/**
+ * adoptTabs gives the tabs as another window of the browser left them: all windows have one list. The text that is shown here stays:
+ * changed there it is a tab of its own here, closed there it comes back with the next key.
+ * @param {{tabs: Tab[], active: number}} here
+ */
+export function adoptTabs(here) {
+  const kept = store.read(name(), /** @type {{tabs: Tab[]}|null} */ (null))?.tabs;
+  const mine = here.tabs.find((t) => t.id === here.active);
+  if (!Array.isArray(kept) || !mine) return here;
+  const theirs = kept.find((t) => t.id === mine.id);
+  if (theirs?.text === mine.text) return { tabs: kept, active: mine.id };
+  const own = theirs ? newTab([...kept, mine], mine.text) : mine;
+  if (theirs) keepTabs([...kept, own], own.id);
+  return { tabs: [...kept, own], active: own.id };
+}
+
+/** followTabs tells when another window has written them. @param {() => void} changed */
+export const followTabs = (changed) => store.follow(name(), changed);
+
 /** newTab makes one with a number as its name. @param {Tab[]} tabs @param {string} text @param {string} [title] @returns {Tab} */
 export function newTab(tabs, text, title) {
   const id = Math.max(0, ...tabs.map((t) => t.id)) + 1;
