@@ -5,8 +5,10 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -52,6 +54,17 @@ func (e each) String() string                         { return "Each" }
 
 var oneInt = spec{t: vector.Int64Type}
 
+// noMoreGoroutines wants no more goroutines than there were before. They end a moment after what they signal.
+func noMoreGoroutines(t *testing.T, before int) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+			return
+		}
+	}
+}
+
 // TestCancellation: once the query is cancelled, a worker takes at most the batch that it is about to take, and Run
 // gives the context's error when all have ended.
 func TestCancellation(t *testing.T) {
@@ -68,9 +81,13 @@ func TestCancellation(t *testing.T) {
 			before := runtime.NumGoroutine()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			var at atomic.Int64
+			var mu sync.Mutex // no worker reads on while one cancels
+			at := int64(0)
 			src := newEndless(func(n int64) {
-				if n >= 10 && at.CompareAndSwap(0, n) {
+				mu.Lock()
+				defer mu.Unlock()
+				if n >= 10 && at == 0 {
+					at = n
 					cancel()
 				}
 			})
@@ -81,15 +98,13 @@ func TestCancellation(t *testing.T) {
 			if _, err := (&Pipeline{Source: src, Sink: sink}).Run(ctx, workers); !errors.Is(err, context.Canceled) {
 				t.Errorf("a cancelled query: %v", err)
 			}
-			if n := src.given.Load(); n > at.Load()+2*workers {
-				t.Errorf("%d batches were read, cancelled after %d", n, at.Load())
+			if n := src.given.Load(); n > at+2*workers {
+				t.Errorf("%d batches were read, cancelled after %d", n, at)
 			}
 			if src.closed.Load() != workers {
 				t.Errorf("%d readers of %d are closed", src.closed.Load(), workers)
 			}
-			if after := runtime.NumGoroutine(); after > before {
-				t.Errorf("%d goroutines, %d before", after, before)
-			}
+			noMoreGoroutines(t, before)
 		})
 	}
 }
@@ -167,9 +182,7 @@ func TestErrors(t *testing.T) {
 				if src.closed.Load() != int64(workers) {
 					t.Errorf("%d readers of %d are closed", src.closed.Load(), workers)
 				}
-				if after := runtime.NumGoroutine(); after > before {
-					t.Errorf("%d goroutines, %d before", after, before)
-				}
+				noMoreGoroutines(t, before)
 			}
 		})
 	}
