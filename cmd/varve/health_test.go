@@ -46,7 +46,7 @@ func TestHealth(t *testing.T) {
 	}
 	url := "http://" + free.Addr().String()
 	free.Close()
-	if code, _, errs := command("health", "--url", url, "--wait", "150ms"); code != exitUnreachable || !strings.HasPrefix(errs, "varve: not healthy within 150ms: cannot reach "+url+": connection refused") {
+	if code, _, errs := command("health", "--url", url, "--wait", "2s"); code != exitUnreachable || !strings.HasPrefix(errs, "varve: not healthy within 2s: cannot reach "+url+": connection refused") {
 		t.Errorf("nobody: %d %s", code, errs)
 	}
 }

@@ -147,8 +147,12 @@ func TestRequests(t *testing.T) {
 	}))
 	defer server.Close()
 	var notes strings.Builder
-	f := Flags{URL: server.URL, User: "u", Header: []string{"x-one: 1: 2"}, Verbose: true, Timeout: 50 * time.Millisecond}
+	f := Flags{URL: server.URL, User: "u", Header: []string{"x-one: 1: 2"}, Verbose: true}
 	c, err := f.Connect([]string{"VARVE_PASSWORD=w"}, &notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasty, err := (&Flags{URL: server.URL, Timeout: 50 * time.Millisecond}).Connect(nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +174,11 @@ func TestRequests(t *testing.T) {
 		"/moved":          "request failed (HTTP 301): it is to be asked at https://elsewhere.example.com/moved: name that server with --url",
 		"/slow":           "cannot reach " + server.URL + ": no answer within 50ms (--timeout). Is the server running? (varve serve)",
 	} {
-		_, err := c.Do(t.Context(), Request{Path: path})
+		asks := c
+		if path == "/slow" {
+			asks = hasty
+		}
+		_, err := asks.Do(t.Context(), Request{Path: path})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}

@@ -83,7 +83,7 @@ func TestTimeLimit(t *testing.T) {
 		<-over
 	})
 	defer close(over)
-	flags := client.Flags{URL: c.Base, Timeout: 300 * time.Millisecond}
+	flags := client.Flags{URL: c.Base, Timeout: 2 * time.Second}
 	limited, err := flags.Connect(nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
