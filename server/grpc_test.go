@@ -42,7 +42,7 @@ func dial(t *testing.T, addr string) *grpc.ClientConn {
 
 // call calls a method with a message; pairs are metadata.
 func call(c *grpc.ClientConn, method string, message []byte, pairs []string, options ...grpc.CallOption) (answer []byte, err error) {
-	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(context.Background(), pairs...), 10*time.Second)
+	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(context.Background(), pairs...), 40*time.Second)
 	defer cancel()
 	err = c.Invoke(ctx, method, &message, &answer, options...)
 	return answer, err
@@ -109,7 +109,7 @@ func TestGRPCConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	second.SetReadDeadline(time.Now().Add(5 * time.Second))
+	second.SetReadDeadline(time.Now().Add(20 * time.Second))
 	if n, err := second.Read(make([]byte, 1)); n > 0 || err == nil || strings.Contains(err.Error(), "timeout") {
 		t.Errorf("a connection too many: %d bytes, %v", n, err)
 	}

@@ -209,7 +209,7 @@ func (h *house) raw(send string) string {
 	if _, err := io.WriteString(c, send); err != nil {
 		h.Fatal(err)
 	}
-	c.SetReadDeadline(time.Now().Add(3 * time.Second))
+	c.SetReadDeadline(time.Now().Add(20 * time.Second))
 	b, err := io.ReadAll(c)
 	if err != nil {
 		h.Logf("reading the answer: %v", err)

@@ -338,10 +338,21 @@ func TestSlowSendersLockNobodyOut(t *testing.T) {
 		})
 	}
 	all.Wait()
-	told := 0
+	codes := make(chan int, stalled)
 	for _, nc := range clients {
-		nc.SetReadDeadline(time.Now().Add(time.Millisecond))
-		if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err == nil && resp.StatusCode == 408 {
+		nc.SetReadDeadline(time.Now().Add(20 * time.Second))
+		go func() {
+			resp, err := http.ReadResponse(bufio.NewReader(nc), nil)
+			if err != nil {
+				codes <- 0
+				return
+			}
+			codes <- resp.StatusCode
+		}()
+	}
+	told := 0
+	for heard := 0; heard < stalled && told < share/(512<<10); heard++ { // those that hold the room; the others wait on
+		if <-codes == 408 {
 			told++
 		}
 	}

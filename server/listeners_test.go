@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,7 @@ func (h *house) serving(serve ...func() error) (stop func()) {
 		go func() { served <- one() }()
 	}
 	stop = sync.OnceFunc(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		err := h.s.listeners.shutdown(ctx)
 		for range serve {
@@ -60,7 +61,7 @@ func (h *house) connect(addr string) net.Conn {
 		h.Fatal(err)
 	}
 	h.Cleanup(func() { c.Close() })
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(40 * time.Second)); err != nil {
 		h.Fatal(err)
 	}
 	return c
@@ -73,18 +74,17 @@ func bigMessage(size int) string {
 
 const bigAnswer = "\x81\xa3ack\xda\x00\x02id"
 
-// TestSlowLargeMessages: senders that begin large messages and stand still keep no place from others, however many they are: one that arrives is stored and answered at once
-// while there is room, and after a moment in place of slow ones where there is none.
+// TestSlowLargeMessages: senders that begin large messages and stand still keep no place from others, however many they are: one that arrives is stored and answered beside
+// them while there is room, and in place of slow ones where there is none.
 func TestSlowLargeMessages(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		senders, begun  int
 		held            string // by the slow ones
-		within          time.Duration
 		someoneGivesWay bool
 	}{
-		{"a little of each", 40, 70 << 10, "1.048576e+07", 5 * time.Second, false},
-		{"all the room", 6, 15 << 20, "6.7108864e+07", 10 * time.Second, true},
+		{"a little of each", 40, 70 << 10, "1.048576e+07", false},
+		{"all the room", 6, 15 << 20, "6.7108864e+07", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := real(t, nil)
@@ -100,7 +100,7 @@ func TestSlowLargeMessages(t *testing.T) {
 				a := h.do("GET", "/metrics", "")
 				return (c.someoneGivesWay || strings.Contains(a.body, fmt.Sprintf("varve_forward_connections %d\n", c.senders))) && strings.Contains(a.body, "varve_forward_held_bytes "+c.held)
 			})
-			good, begun := h.connect(addr), time.Now()
+			good := h.connect(addr) // for less than the minute that a message may take
 			if _, err := io.WriteString(good, bigMessage(1<<20)); err != nil {
 				t.Fatal(err)
 			}
@@ -108,18 +108,20 @@ func TestSlowLargeMessages(t *testing.T) {
 			if _, err := io.ReadFull(good, answer); err != nil || string(answer) != bigAnswer {
 				t.Fatalf("answer %q, %v", answer, err)
 			}
-			if took := time.Since(begun); took > c.within {
-				t.Errorf("it took %v", took)
-			}
-			closed := 0
-			for _, k := range conns {
-				k.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-				if _, err := k.Read(make([]byte, 1)); !strings.Contains(err.Error(), "timeout") {
-					closed++
+			closed := func() (n int) {
+				for _, k := range conns {
+					k.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+					if _, err := k.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+						n++
+					}
 				}
+				return n
 			}
-			if (closed > 0) != c.someoneGivesWay || closed == c.senders {
-				t.Errorf("%d of %d slow senders were cut off", closed, c.senders)
+			if c.someoneGivesWay {
+				h.eventually(func() bool { return closed() > 0 })
+			}
+			if n := closed(); (n > 0) != c.someoneGivesWay || n == c.senders {
+				t.Errorf("%d of %d slow senders were cut off", n, c.senders)
 			}
 		})
 	}
@@ -159,7 +161,7 @@ func (h *house) eventually(holds func() bool) {
 	h.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(10 * time.Second); !holds(); <-tick.C {
+	for end := time.Now().Add(40 * time.Second); !holds(); <-tick.C {
 		if time.Now().After(end) {
 			h.Fatal("it does not come")
 		}

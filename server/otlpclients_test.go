@@ -36,7 +36,7 @@ func (h *house) calls() string {
 	served := make(chan error, 1)
 	go func() { served <- h.s.ServeGRPC(ln) }()
 	h.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		if err := h.s.Shutdown(ctx); err != nil {
 			h.Errorf("shutdown: %v", err)

@@ -400,7 +400,7 @@ func TestClientThatLeaves(t *testing.T) {
 	c.Close()
 	select {
 	case <-ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(40 * time.Second):
 		t.Fatal("the query goes on although its client left")
 	}
 }
@@ -440,7 +440,7 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 	stopped := make(chan error, 1)
 	start := time.Now()
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		stopped <- h.s.Shutdown(ctx)
 	}()
@@ -452,7 +452,7 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 		t.Errorf("the request in hand got %d %s", a.status, a.body)
 	}
 	<-stopped
-	if took := time.Since(start); took > 4*time.Second {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("shutting down took %v", took)
 	}
 }

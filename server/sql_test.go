@@ -53,7 +53,7 @@ func TestEndingAQueryNobodyReads(t *testing.T) {
 			}
 			c.end(h.runningID("repeat"))
 			h.until("varve_sql_requests_running 0")
-			conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			conn.SetReadDeadline(time.Now().Add(40 * time.Second))
 			if n, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("the connection is not cut: %v after %d bytes", err, n)
 			}
@@ -76,12 +76,12 @@ func (h *house) runningID(word string) string {
 // until asks for the figures until a line is there.
 func (h *house) until(line string) {
 	h.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); {
 		if strings.Contains(h.do("GET", "/metrics", "").body, "\n"+line+"\n") {
 			return
 		}
 	}
-	h.Fatalf("no %q after 10 seconds", line)
+	h.Fatalf("no %q after 40 seconds", line)
 }
 
 // TestSecondStatementFails has a first statement whose rows are more than what is buffered: the error is still the answer.

@@ -74,7 +74,7 @@ func TestSyslog(t *testing.T) {
 	want := `[["auth","crit","web","su","7","ID47",{"a@1":{"k":"v"}},"one"],["local4","notice","db","pg",null,null,null,"two\nlines"],["user","notice","mail","postfix","3",null,null,"three ` + "\uFFFD" + `"]]`
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.After(10 * time.Second); ; {
+	for end := time.After(40 * time.Second); ; {
 		a := h.do("POST", "/v1/sql", "sql="+query, "Content-Type", "application/x-www-form-urlencoded")
 		if strings.Contains(a.body, want) {
 			break
