@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,15 +171,11 @@ func newPage(t *testing.T, text string) *page {
 func (p *page) listen(t *testing.T, config string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`"127\.0\.0\.1:(\d+)"`).FindAllStringSubmatch(config, -1) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		addr, err := process.FreeAddr()
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, port, _ := net.SplitHostPort(l.Addr().String()) // an address of the system's
-		p.ports = append(p.ports, m[1], port)
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		p.ports = append(p.ports, m[1], strings.TrimPrefix(addr, "127.0.0.1:"))
 	}
 }
 

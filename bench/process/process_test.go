@@ -1,6 +1,7 @@
 package process
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,5 +55,22 @@ func TestStartTellsWhyNot(t *testing.T) {
 	s, err := Start(t.Context(), Options{Binary: "/bin/false", Dir: t.TempDir()})
 	if err == nil {
 		t.Fatal("a program that ends at once serves", s.Kill())
+	}
+}
+
+// TestFreeAddresses: each is another, and one that a server can have.
+func TestFreeAddresses(t *testing.T) {
+	given := map[string]bool{}
+	for range 100 {
+		addr, err := FreeAddr()
+		if err != nil || given[addr] {
+			t.Fatalf("%s, %v", addr, err)
+		}
+		given[addr] = true
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -40,20 +42,34 @@ type Server struct {
 	err    error         // of Wait; set before done is closed
 }
 
-// freeAddr is an address of 127.0.0.1 that nothing listened on a moment ago.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// Free addresses have these ports: systems give none of them to who asks for any, so that nobody takes one between the moment it is found
+// free and the start of its server, nor while that is started again.
+const (
+	firstPort = 20000
+	portCount = 10000
+)
+
+// portsGiven is where FreeAddr goes on; other processes begin elsewhere.
+var portsGiven atomic.Uint32
+
+func init() { portsGiven.Store(rand.Uint32N(portCount)) }
+
+// FreeAddr is an address of 127.0.0.1 that nothing listens on; each call gives another.
+func FreeAddr() (string, error) {
+	for range portCount {
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+portsGiven.Add(1)%portCount)
+		if l, err := net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
+		}
 	}
-	return l.Addr().String(), l.Close()
+	return "", fmt.Errorf("all ports from %d to %d are taken", firstPort, firstPort+portCount-1)
 }
 
 // Launch starts a server without waiting for it to serve. The process dies with this one.
 func Launch(o Options) (*Server, error) {
 	if o.Addr == "" {
 		var err error
-		if o.Addr, err = freeAddr(); err != nil {
+		if o.Addr, err = FreeAddr(); err != nil {
 			return nil, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // until it serves. It listens on 127.0.0.1 alone and dies with this process. Without arguments it keeps data below the directory and takes
 // remote write.
 func Stock(ctx context.Context, binary, dir, config string, args ...string) (*Server, error) {
-	addr, err := freeAddr()
+	addr, err := FreeAddr()
 	if err != nil {
 		return nil, err
 	}
