@@ -81,6 +81,14 @@ func TestCompleteNames(t *testing.T) {
 			t.Fatal(errs)
 		}
 	}
+	// soon gives what is offered once the server has answered in time: a busy one may not at first.
+	soon := func(environ []string, words ...string) (got string) {
+		waitFor(t, func() bool {
+			got = offered(environ, words...)
+			return got != ""
+		})
+		return got
+	}
 	for _, c := range []struct{ words, want string }{
 		{"tail lo", "logs"},
 		{"tail --db other ", "inner"},
@@ -89,14 +97,14 @@ func TestCompleteNames(t *testing.T) {
 		{"pipeline show ", "small"},
 		{"ingest --pipeline s", "small"},
 	} {
-		if got := offered([]string{"VARVE_URL=" + s.url}, strings.Split(c.words, " ")...); got != c.want {
+		if got := soon([]string{"VARVE_URL=" + s.url}, strings.Split(c.words, " ")...); got != c.want {
 			t.Errorf("%q offers %q, want %q", c.words, got, c.want)
 		}
 	}
-	if got := offered(nil, "tail", "--url="+s.url, "l"); got != "logs" {
+	if got := soon(nil, "tail", "--url="+s.url, "l"); got != "logs" {
 		t.Errorf("by --url: %q", got)
 	}
-	if got := offered([]string{"VARVE_URL=" + s.url}, "pipeline", "delete", "small", "--version", ""); !strings.HasPrefix(got, "20") || !strings.Contains(got, "T") {
+	if got := soon([]string{"VARVE_URL=" + s.url}, "pipeline", "delete", "small", "--version", ""); !strings.HasPrefix(got, "20") || !strings.Contains(got, "T") {
 		t.Errorf("versions: %q", got)
 	}
 	forever := make(chan struct{})
