@@ -59,13 +59,14 @@ func pickIPv4(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) boo
 
 func printAddresses(v *vector.Vector, addresses []uint64) {
 	v.Views = vector.Sized(v.Views, len(addresses))
-	heap := v.Heap[:0]
+	heap := vector.Sized(v.Heap, (len(addresses)+1)*slack) // none is longer
+	end := 0
 	for i, x := range addresses {
-		from := len(heap)
-		heap = appendAddress(heap, uint32(x))
-		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
+		from := end
+		end = putAddress(heap, end, uint32(x))
+		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(end - from)}
 	}
-	v.Heap = heap
+	v.Heap = heap[:end]
 }
 
 func keepIPv4(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
