@@ -293,3 +293,57 @@ func TestLogsLiveBeginsAhead(t *testing.T) {
 		count(200 + 2*(i+1))
 	}
 }
+
+// wrappedList reads a list of wrapped rows: whether it stands at its end with its last row wholly in view, and the first row that begins
+// in view, with its place.
+const wrappedList = `(() => {
+	const grid = document.querySelector('.grid'), view = grid.getBoundingClientRect(), top = grid.querySelector('.grid-head').getBoundingClientRect().bottom;
+	const rows = [...grid.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.lastElementChild?.textContent).map((r) => ({ row: Number(r.dataset.row), text: r.lastElementChild.textContent.split(':')[0], at: r.getBoundingClientRect() })).sort((a, b) => a.row - b.row);
+	const first = rows.find((r) => r.at.top >= top), last = rows.at(-1);
+	return { first: first && first.text + ' at ' + Math.round(first.at.top), last: last?.text, high: rows.filter((r) => r.at.height > 60).length,
+		atEnd: grid.scrollTop + grid.clientHeight >= grid.scrollHeight - 4 && last?.row === Number(grid.getAttribute('aria-rowcount')) - 1 && last.at.bottom <= view.bottom + 1 };
+})()`
+
+// TestLogsLiveWrapped: a live list whose rows are wrapped stays at its end, whatever heights the rows turn out to have, and nothing moves
+// under who has scrolled up.
+func TestLogsLiveWrapped(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	sent := 0
+	send := func(n int) string {
+		t.Helper()
+		var lines []string
+		for range n {
+			sent++
+			lines = append(lines, logLine(time.Duration(n-len(lines))*time.Millisecond, fmt.Sprintf(`"level":"info","message":"live %d:%s"`, sent, strings.Repeat(" some words", 1+sent*37%200))))
+		}
+		s.ingest(t, "app", lines)
+		return fmt.Sprintf("live %d", sent)
+	}
+	last := send(100)
+	p := open(t, s, "/dashboard/logs#t=app&live=1&wrap=1&fold=0")
+	follows := func(last string) {
+		t.Helper()
+		p.wait("the end of the list, "+last, fmt.Sprintf(`document.querySelector('.grid') && (() => { const l = %s; return l.atEnd && l.last === %q && l.high > 1; })()`, wrappedList, last))
+	}
+	follows(last)
+	for range 5 {
+		follows(send(20))
+	}
+
+	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop -= 3000; return true; })()`)
+	stands := fmt.Sprintf(`(() => { const now = %s.first, before = window.stood; window.stood = now; return now && now === before; })()`, wrappedList)
+	p.wait("the rows further up, measured", fmt.Sprintf(`(() => { const l = %s; return !l.atEnd && l.high > 1; })()`, wrappedList)+" && "+stands)
+	before := eval[string](p, wrappedList+".first")
+	for i := range 5 {
+		last = send(20)
+		p.wait("how many came since", fmt.Sprintf(`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText === '%d new rows')`, 20*(i+1)))
+		p.wait("a place that stands", stands)
+		if after := eval[string](p, wrappedList+".first"); after != before {
+			t.Errorf("the first row was %s, after %d more rows it is %s", before, 20*(i+1), after)
+		}
+	}
+	p.press(kb.End)
+	follows(last)
+	follows(send(20))
+}

@@ -63,8 +63,8 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
             setError(null);
             const g = grid.current;
             if (moves()) {
-              tail.trim();
-              g?.setSource(source, true);
+              if (tail.trim() > 0) g?.setSource(source, true);
+              else g?.grew();
               if (added > 0) g?.toEnd();
             } else if (added > 0) {
               g?.grew();
@@ -92,6 +92,8 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
     grid.current?.setSource(/** @type {any} */ (tail), true);
     if (moves()) grid.current?.toEnd();
   }, [tail, fold]);
+
+  useEffect(() => { if (moves()) grid.current?.toEnd(); }, [wrap, json]); // which change the heights of rows
 
   const toEnd = () => {
     follow.current = true;

@@ -138,11 +138,7 @@ export class Grid {
   grew() {
     this.endTold = -1;
     for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows || !this.pages.has(page + 1)) this.fetchPage(page); // what is there stays until then
-    if (Heights && this.heights && this.heights.count !== this.source.count) {
-      const old = this.heights;
-      this.heights = new Heights(this.source.count, this.rowHeight);
-      for (let i = 0; i < Math.min(old.count, this.source.count); i++) if (old.own[i]) this.heights.set(i, old.own[i] + this.rowHeight);
-    }
+    if (this.heights) this.heights = this.heights.of(this.source.count);
     this.schedule();
   }
 
@@ -236,14 +232,17 @@ export class Grid {
   paint() {
     if (this.coming || this.columns.length === 0) return;
     if (this.width === 0) this.measure();
-    const scrollTop = this.root.scrollTop;
+    let scrollTop = this.root.scrollTop;
+    this.ending &&= scrollTop >= this.lastTop - 1; // else somebody scrolled up meanwhile
     const count = this.source.count;
     if (this.wrap && Heights && this.heights?.count !== count) this.heights = new Heights(count, this.rowHeight);
-    const scale = this.scale();
-    const view = Math.max(0, this.height - headHeight);
-    const top = scrollTop * scale;
     this.body.style.height = Math.min(this.total(), highest) + 'px';
     this.body.style.width = this.heads.fullWidth + 'px';
+    if (this.ending) {
+      this.root.scrollTop = this.root.scrollHeight;
+      scrollTop = this.lastTop = this.root.scrollTop;
+    }
+    const view = Math.max(0, this.height - headHeight), top = scrollTop * this.scale();
     const at = (/** @type {number} */ y) => (this.wrap && this.heights ? this.heights.at(y) : Math.floor(y / this.rowHeight));
     const first = Math.max(0, at(top) - spare);
     const last = Math.min(count, at(top + view) + 1 + spare);
@@ -284,6 +283,7 @@ export class Grid {
     if (this.focus >= first && this.focus < last) this.root.setAttribute('aria-activedescendant', `${this.id}-${this.focus}`);
     else this.root.removeAttribute('aria-activedescendant');
     if (this.wrap && this.measureRows()) return;
+    this.ending &&= !this.row(first) || !this.row(last - 1) || this.wrap && !this.heights;
     this.tellEnds(last, scrollTop);
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.inOrder(), 300);
@@ -307,6 +307,8 @@ export class Grid {
 
   /** still: wrapped rows above the view that turn out higher than was thought do not push it down. A list that follows its end has no need of it. */
   still = false;
+  /** ending: the view goes to the end until the rows that are there are here and have their heights. */
+  ending = false;
 
   /** @param {number} last @param {number} scrollTop */
   tellEnds(last, scrollTop) {
@@ -376,7 +378,7 @@ export class Grid {
       if (by && this.still && i < this.first) above += by;
     }
     if (changed) this.schedule();
-    if (above === 0) return false;
+    if (above === 0 && !(changed && this.ending)) return false;
     this.body.style.height = Math.min(this.total(), highest) + 'px';
     this.root.scrollTop += above / this.scale();
     this.paint();
@@ -424,10 +426,8 @@ export class Grid {
 
   /** reveal scrolls a row into view. @param {number} index @param {'near'|'middle'} [where] */
   reveal(index, where = 'near') {
-    const scale = this.scale();
     const view = this.height - headHeight;
-    const top = this.top(index) / scale;
-    const bottom = top + this.rowHeight;
+    const top = this.top(index) / this.scale(), bottom = top + this.rowHeight;
     if (where === 'middle') this.root.scrollTop = top - view / 2;
     else if (top < this.root.scrollTop) this.root.scrollTop = top;
     else if (bottom > this.root.scrollTop + view) this.root.scrollTop = bottom - view;
@@ -436,9 +436,9 @@ export class Grid {
 
   /** toEnd scrolls to the last row. */
   toEnd() {
+    this.ending = true;
+    this.lastTop = this.root.scrollTop;
     this.paint();
-    this.root.scrollTop = this.root.scrollHeight;
-    this.schedule();
   }
 
   /** move goes some rows on: from the first that is seen while none has the focus. @param {number} by @param {boolean} [widen] */

@@ -11,6 +11,14 @@ export class Heights {
     this.own = new Float64Array(count);
   }
 
+  /** of gives the heights of as many rows: those that were measured here, as far as they go. @param {number} count */
+  of(count) {
+    if (count === this.count) return this;
+    const other = new Heights(count, this.height);
+    for (let i = 0; i < Math.min(count, this.count); i++) if (this.own[i]) other.set(i, this.own[i] + this.height);
+    return other;
+  }
+
   /** set notes the measured height of a row and gives by how much it differs from the one known. @param {number} row @param {number} height */
   set(row, height) {
     const change = height - this.height - this.own[row];
