@@ -272,6 +272,27 @@ func TestD42TraceLarge(t *testing.T) {
 	}
 }
 
+// TestTraceOfManyCalls: a span that waited for thousands of others has as many parts on the critical path, of which are drawn those that
+// an eye tells apart.
+func TestTraceOfManyCalls(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	spans := []span{{service: "web", id: spanID(0), name: "root", from: 0, to: 12_000}}
+	for i := 1; i < 6000; i++ {
+		spans = append(spans, span{service: "store", id: spanID(i), parent: spanID(0), name: fmt.Sprintf("call %d", i), from: 2 * i, to: 2*i + 1})
+	}
+	s.postSpans(t, traceID(0), time.Now().Add(-5*time.Minute), spans)
+	p := open(t, s, "/dashboard/traces#id="+traceID(0))
+	p.wait("all rows", `document.querySelector('.waterfall')?.getAttribute('aria-rowcount') === '6000' && document.querySelector('.grid-row[data-row="0"] .span-critical')`)
+	if n := eval[float64](p, elements); n > 3000 {
+		t.Errorf("%.0f elements", n)
+	}
+	widest := eval[float64](p, `Math.max(...[...document.querySelectorAll('.grid-row[data-row="0"] .span-critical')].map((e) => parseFloat(e.style.width)))`)
+	if widest < 99 {
+		t.Errorf("the critical path of the root, which has gaps of 1 ms in 12 s, is drawn with a widest part of %.1f %%", widest)
+	}
+}
+
 func TestD43TraceLogs(t *testing.T) {
 	t.Parallel()
 	s := start(t)

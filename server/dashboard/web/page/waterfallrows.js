@@ -56,9 +56,9 @@ export function SpanRows(props) {
 /** @param {RowsProps} p @returns {import('../ui/grid.js').Column[]} */
 function columns(p) {
   const narrow = innerWidth < 800;
-  const [a, b] = p.view;
+  const [a, b] = p.view, indent = narrow ? 7 : 12;
   return [
-    { name: 'span', title: 'service and operation', width: narrow ? 176 : p.beside ? 250 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p) },
+    { name: 'span', title: 'service and operation', width: narrow ? 176 : p.beside ? 250 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p, indent) },
     { name: 'duration', width: narrow ? 74 : 84, kind: 'num', draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
     { name: 'time', hint: `${at(a)} to ${at(b)}`, drawHead: (th) => drawTicks(th, p), width: narrow ? 100 : 160, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
   ];
@@ -96,11 +96,10 @@ function element(tag, className, text) {
   return el;
 }
 
-/** @param {HTMLElement} el @param {Span} s @param {RowsProps} p */
-function drawName(el, s, p) {
+/** @param {HTMLElement} el @param {Span} s @param {RowsProps} p @param {number} indent of a level, px */
+function drawName(el, s, p, indent) {
   const parts = [];
-  const step = innerWidth < 800 ? 7 : 12;
-  el.style.paddingLeft = `${4 + Math.min(s.depth, deepestIndent) * step}px`;
+  el.style.paddingLeft = `${4 + Math.min(s.depth, deepestIndent) * indent}px`;
   if (s.children.length > 0) {
     const open = !p.folded.has(s);
     const button = element('button', 'fold quiet', open ? '▾' : '▸');
@@ -132,6 +131,22 @@ function hinted(el, title) {
   return el;
 }
 
+/** The parts of a bar that lie closer than this share of what is in view are drawn as one: about a px. A span of thousands of calls has as many. */
+const closest = 1 / 500;
+
+/** seen are the parts in view, which come latest first. @param {[number, number][]} parts @param {number} a @param {number} b @returns {[number, number][]} */
+function seen(parts, a, b) {
+  /** @type {[number, number][]} */
+  const list = [];
+  for (const [from, to] of parts) {
+    if (to <= a || from >= b) continue;
+    const later = list[list.length - 1];
+    if (later && later[0] - to < (b - a) * closest) later[0] = from;
+    else list.push([from, to]);
+  }
+  return list;
+}
+
 /** drawBar draws the bar, the parts of it on the critical path, and ticks at events. @param {HTMLElement} el @param {Span} s @param {number} a @param {number} b */
 function drawBar(el, s, a, b) {
   const all = Math.max(1, b - a);
@@ -146,7 +161,7 @@ function drawBar(el, s, a, b) {
     if (!s.missing) bar.style.background = hashColour(s.service);
     parts.push(bar);
   }
-  for (const [from, to] of s.critical) if (to > a && from < b) parts.push(hinted(place(element('div', 'span-critical'), from, to), 'On the critical path'));
+  for (const [from, to] of seen(s.critical, a, b)) parts.push(hinted(place(element('div', 'span-critical'), from, to), 'On the critical path'));
   for (const e of s.events.slice(0, 100)) {
     if (e.at >= a && e.at <= b) parts.push(hinted(place(element('div', 'span-event'), e.at, e.at), e.name));
   }

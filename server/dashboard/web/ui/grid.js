@@ -201,10 +201,10 @@ export class Grid {
     const source = this.source;
     source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
       if (source !== this.source) return;
+      if (this.pages.get(p)) this.version++; // rows that were not here are drawn anyhow
       this.pages.set(p, rows);
       this.coming &&= [...this.pages.values()].includes(null);
       this.drop(p);
-      this.version++;
       this.schedule();
     }, () => {
       this.pages.delete(p);
