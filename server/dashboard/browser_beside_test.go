@@ -24,9 +24,11 @@ func TestBesideSQL(t *testing.T) {
 	s := start(t)
 	one := open(t, s, "/dashboard/sql")
 	two := one.beside("/dashboard/sql")
-	for i, p := range []*page{one, two} {
+	for _, p := range []*page{one, two} {
 		p.allow("/v1/sql/parse") // what is typed so far may be no statement
 		p.wait("the editor", sqlText+` !== undefined`)
+	}
+	for i, p := range []*page{one, two} {
 		text := fmt.Sprintf("SELECT %d AS n", i+1)
 		eval[bool](p, fmt.Sprintf(`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return document.execCommand('insertText', false, %q); })()`, text))
 		p.wait("that it is kept", fmt.Sprintf(`localStorage.getItem('varve.sql.tabs.')?.includes(%q)`, text))

@@ -13,6 +13,7 @@ import { cellsOf } from './heat.js';
  * @property {number} count of all series
  * @property {Record<string, string>} said labels that all series have alike
  * @property {Line[]} lines those of the highest last values
+ * @property {number} odd values that are NaN or infinite: gaps in lines, and in no figure of them
  * @property {import('./heat.js').Heat|null} heat the histograms there are
  */
 
@@ -58,7 +59,8 @@ export function readRange(body, grid, most) {
   const { data, notes } = dataOf(body);
   const list = listOf(data), places = placesOf(grid);
   const lines = list.filter((s) => s.values).map((s) => lineOf(s, grid, places)).sort((a, b) => (b.last ?? -Infinity) - (a.last ?? -Infinity)).slice(0, most);
-  return { type: data.resultType, notes, count: list.length, said: common(list.map((s) => s.metric)), lines, heat: cellsOf(list, grid, places) };
+  const odd = list.reduce((n, s) => n + (s.values ?? []).filter(([, text]) => !Number.isFinite(Number(text))).length, 0);
+  return { type: data.resultType, notes, odd, count: list.length, said: common(list.map((s) => s.metric)), lines, heat: cellsOf(list, grid, places) };
 }
 
 /** readInstant reads an answer at one moment. @param {ArrayBuffer} body @returns {Instant} */

@@ -1,7 +1,7 @@
 // The graph of an expression and its legend: the equal labels said once, the others in the name of each series.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { count, oneLine } from '../core/format.js';
+import { count, oneLine, plural } from '../core/format.js';
 import { placesOf } from '../core/series.js';
 import { frame } from '../core/state.js';
 import { rfc3339 } from '../core/time.js';
@@ -82,6 +82,7 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
       ${asHeat && heat.groups.length > 1 && html`<select aria-label="Histogram" value=${String(group)} onChange=${(/** @type {any} */ e) => setGroup(Number(e.target.value))}>${heat.groups.map((g, i) => html`<option key=${i} value=${String(i)}>${oneLine(labelText(without(g.labels, said)), 200)}</option>`)}</select>`}
       ${asHeat && heat.count > heat.groups.length && html`<span class="soft">${count(heat.count)} histograms, the first ${heat.groups.length} can be chosen</span>`}
       ${!asHeat && total > lines.length && html`<span class="soft cut">${count(total)} series, ${count(lines.length)} drawn (highest last value)</span><button onClick=${() => onQuery(`topk(50, ${result.query})`)}>topk(50, …)</button>`}
+      ${!asHeat && result.odd > 0 && html`<span class="soft odd">${plural(result.odd, 'value')} NaN or infinite: a gap, and in no figure below</span>`}
       ${!asHeat && Object.keys(said).length > 0 && html`<span class="soft said">all: <code>${oneLine(labelText(said))}</code></span>`}
       <span class="grow"></span>${asHeat && shown && html`<${Scale} max=${shown.max} />`}
       <${ChartMenu} drawn=${drawn} host=${() => box.current?.querySelector('.chart') ?? null} />

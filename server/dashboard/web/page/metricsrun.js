@@ -25,6 +25,7 @@ const mostHistory = 50;
  * @property {'graph'|'table'} view
  * @property {number} at the moment of the table, s
  * @property {number} count of all series
+ * @property {number} odd values that are NaN or infinite
  * @property {Raw[]} list what the table shows
  * @property {Record<string, string>} said labels that all series of the graph have alike
  * @property {import('../core/series.js').Line[]} lines what the graph shows
@@ -91,7 +92,7 @@ export class MetricsRun {
     const started = performance.now();
     const grid = gridOf(fixed);
     /** @type {Result} */
-    const result = { query, grid, view, at: moment ?? grid.end, count: 0, list: [], said: {}, lines: [], heat: null, type: '', notes: [], elapsedMS: 0 };
+    const result = { query, grid, view, at: moment ?? grid.end, count: 0, odd: 0, list: [], said: {}, lines: [], heat: null, type: '', notes: [], elapsedMS: 0 };
     this.busy.value = true;
     try {
       const points = (grid.end - grid.start) / grid.step + 1;

@@ -59,7 +59,7 @@ export function Page({ state }) {
     clearTimeout(timer.current);
     run.end();
   }, []);
-  useEffect(() => { if (here !== adopted.current) keepTabs(tabs, active); }, [here]);
+  useEffect(() => { if (here !== adopted.current) keepTabs(tabs, active, v.sql); }, [here, v.sql]);
   useEffect(() => {
     if (tab.text) state.set({ sql: tab.text }, false); // the address says what is shown, from the last visit too
     return followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s))));

@@ -12,10 +12,10 @@ const name = () => `sql.tabs.${user.value}`;
 
 /** readTabs gives the tabs of the last visit, with one that has the text of the address. @param {string} wanted @returns {{tabs: Tab[], active: number}} */
 export function readTabs(wanted) {
-  const kept = store.read(name(), /** @type {{tabs: Tab[], active: number}} */ ({ tabs: [], active: 0 }));
+  const kept = store.read(name(), /** @type {{tabs: Tab[], active: number, sql?: string}} */ ({ tabs: [], active: 0 }));
   const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((t) => typeof t?.text === 'string') : [];
   let active = tabs.findIndex((t) => t.id === kept.active);
-  if (wanted) {
+  if (wanted && (wanted !== kept.sql || active < 0)) { // else the text that was shown with this address: while somebody types it is ahead
     active = tabs.findIndex((t) => t.text === wanted);
     if (active < 0) {
       tabs.push(newTab(tabs, wanted));
@@ -51,7 +51,7 @@ export function newTab(tabs, text, title) {
   return { id, name: title ?? `Query ${id}`, text };
 }
 
-/** keepTabs writes them; false when there is too much. @param {Tab[]} tabs @param {number} active */
-export function keepTabs(tabs, active) {
-  return tabs.reduce((sum, t) => sum + t.text.length, 0) <= most && store.write(name(), { tabs, active });
+/** keepTabs writes them; false when there is too much. @param {Tab[]} tabs @param {number} active @param {string} [sql] what the address has meanwhile */
+export function keepTabs(tabs, active, sql) {
+  return tabs.reduce((sum, t) => sum + t.text.length, 0) <= most && store.write(name(), { tabs, active, sql });
 }

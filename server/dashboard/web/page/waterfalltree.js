@@ -132,7 +132,7 @@ function link(spans, notes) {
   if (missing.size > 0) notes.push(`${missing.size} ${missing.size === 1 ? 'parent was' : 'parents were'} not received`);
   if (entire > 1) notes.push(`${entire} root spans`);
   if (twice > 0) notes.push(`${twice} ${twice === 1 ? 'span has' : 'spans have'} an id that another has`);
-  if (cycles > 0) notes.push(`${cycles} ${cycles === 1 ? 'span is' : 'spans are'} an ancestor of itself`);
+  if (cycles > 0) notes.push(`${cycles} ${cycles === 1 ? 'span is an ancestor of itself' : 'spans are ancestors of themselves'}`);
   const early = spans.filter((s) => s.early).length;
   if (early > 0) notes.push(`${early} ${early === 1 ? 'span starts' : 'spans start'} before the parent: the clocks differ`);
   return roots;
