@@ -131,7 +131,10 @@ keep('theme', theme, keptTheme);
 /** dark is the theme in force. */
 const systemDark = signal(matchMedia('(prefers-color-scheme: dark)').matches);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => { systemDark.value = e.matches; });
-export const dark = computed(() => theme.value === 'dark' || (theme.value === 'system' && systemDark.value));
+/** forced: the system gives the colours, and what is drawn beside them has to fit. */
+const forced = signal(matchMedia('(forced-colors: active)').matches);
+matchMedia('(forced-colors: active)').addEventListener('change', (e) => { forced.value = e.matches; });
+export const dark = computed(() => (forced.value ? systemDark.value : theme.value === 'dark' || (theme.value === 'system' && systemDark.value)));
 effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
 
 /** instants resolves the shared range once: all panels of a run see the same. */
