@@ -31,6 +31,14 @@ func TestPaletteFinds(t *testing.T) {
 		p.wait(c.typed, c.want)
 		p.wait("no palette", `!document.querySelector('dialog')`)
 	}
+	p.mod("k")
+	p.wait("more than fits", `(() => { const list = document.querySelector('#palette-list'); return list?.scrollHeight > list?.clientHeight + 100; })()`)
+	p.quiet()
+	p.press(kb.ArrowUp) // from the first to the last
+	p.wait("the last in the view", `(() => {
+		const e = document.getElementById(document.activeElement.getAttribute('aria-activedescendant')), r = e?.getBoundingClientRect(), list = document.querySelector('#palette-list').getBoundingClientRect();
+		return e && !e.nextElementSibling && r.top >= list.top - 1 && r.bottom <= list.bottom + 1;
+	})()`)
 }
 
 // TestD82TwoKeys: two keys lead to each page from each, also where the second is a key of the page; find gives its key back.

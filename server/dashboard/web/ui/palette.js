@@ -56,6 +56,7 @@ export function Palette({ pages }) {
   }, []);
   const found = useMemo(() => all.map((c) => ({ c, s: score(text, `${c.text} ${c.kind}`) })).filter(({ s }) => s > 0)
     .sort((a, b) => b.s - a.s).slice(0, 50).map(({ c }) => c), [all, text]);
+  useEffect(() => { document.getElementById(`palette-${at}`)?.scrollIntoView({ block: 'nearest' }); }, [at]);
   const close = () => { opened.value = ''; };
   const run = (/** @type {Command|undefined} */ c) => {
     close();
