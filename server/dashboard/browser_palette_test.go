@@ -75,3 +75,25 @@ func TestSQLRefresh(t *testing.T) {
 	s.ingest(t, "app", shopLines(7, time.Second))
 	p.wait("the new count without a click", `[...document.querySelectorAll('.sql-results .grid-row')].some((r) => r.innerText.includes('57'))`)
 }
+
+// TestOffersFollow: the completion that the arrows chose is named by its field and is in the view.
+func TestOffersFollow(t *testing.T) {
+	t.Parallel()
+	p := open(t, shop(t), "/dashboard/")
+	p.size(1280, 160) // half of it is what the list has
+	for _, one := range []struct{ path, field string }{{"logs#t=app", "#logs-search"}, {"traces", "#traces-search"}} {
+		p.visit("/dashboard/" + one.path)
+		p.wait("the field", fmt.Sprintf(`document.querySelector(%q)`, one.field))
+		p.quiet()
+		p.fill(one.field, "s")
+		p.wait("more than fits", `(() => { const list = document.querySelector('.offers'); return list?.scrollHeight > list?.clientHeight; })()`)
+		p.quiet()
+		p.press(kb.ArrowUp) // to the last
+		p.wait("the last in the view", `(() => {
+			const e = document.getElementById(document.activeElement.getAttribute('aria-activedescendant')), r = e?.getBoundingClientRect(), list = document.querySelector('.offers').getBoundingClientRect();
+			return e && e.ariaSelected === 'true' && !e.nextElementSibling && r.top >= list.top - 1 && r.bottom <= list.bottom + 1;
+		})()`)
+		p.press(kb.Escape)
+		p.wait("nothing named", `!document.querySelector('.offers') && !document.activeElement.hasAttribute('aria-activedescendant')`)
+	}
+}

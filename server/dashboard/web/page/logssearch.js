@@ -4,7 +4,7 @@ import { html, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { oneLine } from '../core/format.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
-import { OfferList, useOffers } from '../ui/offers.js';
+import { OfferList, offerID, useOffers } from '../ui/offers.js';
 import { Pop } from '../ui/pop.js';
 import { loadReader, reader, searched } from './logsrun.js';
 
@@ -54,7 +54,7 @@ export function SearchBox({ run, state }) {
   const problem = typed.problem;
   return html`<div class="search grow">
     <${Icon} name="search" />
-    <input id="logs-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="search-offers" aria-label="Search" aria-invalid=${problem ? 'true' : 'false'} aria-describedby="search-note"
+    <input id="logs-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="search-offers" aria-activedescendant=${offerID('search-offers', at)} aria-label="Search" aria-invalid=${problem ? 'true' : 'false'} aria-describedby="search-note"
       placeholder="Search: level:error timeout -host:cart-7 status:>=500" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
       onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { loadReader().catch(() => {}); if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${key} />
     <button class="quiet small" aria-pressed=${anyCase ? 'false' : 'true'} title=${anyCase ? 'Words are found in any case: click to tell case apart' : 'Words are found as written: click for any case'} onClick=${() => state.set({ any: !anyCase })}>Aa</button>

@@ -12,7 +12,7 @@ import { ErrorBox } from '../ui/error.js';
 import { FirstSend } from '../ui/firstsend.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
-import { OfferList, useOffers } from '../ui/offers.js';
+import { OfferList, offerID, useOffers } from '../ui/offers.js';
 import { Tabs } from '../ui/tabs.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
 import { useKeys } from '../core/keys.js';
@@ -164,7 +164,7 @@ function Line({ state, table, columns }) {
   };
   const note = columns.length > 0 && !isID ? typed.problem : null;
   return html`<form class="search grow" role="search" onSubmit=${submit}><${Icon} name="search" />
-    <input id="traces-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="traces-offers" aria-describedby="traces-note" aria-label="Search spans, or the id of a trace" aria-invalid=${note ? 'true' : 'false'} placeholder="Search spans: http.route:/cart  or an id of a trace" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
+    <input id="traces-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="traces-offers" aria-activedescendant=${offerID('traces-offers', at)} aria-describedby="traces-note" aria-label="Search spans, or the id of a trace" aria-invalid=${note ? 'true' : 'false'} placeholder="Search spans: http.route:/cart  or an id of a trace" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
       onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (!key(e) && e.key === 'Escape') box.current?.blur(); }} />
     ${note && html`<div id="traces-note" class="search-note" role="status"><span class="level-error">${note.message}</span>
       ${(note.near ?? []).map((n) => html`<button key=${n} type="button" class="small" onClick=${() => apply(text.slice(0, note.from) + n + text.slice(note.to))}>${n}</button>`)}

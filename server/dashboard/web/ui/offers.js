@@ -1,6 +1,6 @@
 // Completions below a field: chosen by arrows and Tab, or by the mouse.
 
-import { html, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useRef, useState } from '../lib/ui.js';
 
 /** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer text replaces what stands from one place to another */
 
@@ -25,6 +25,7 @@ export function useOffers(box, setText, ask) {
   };
   const close = () => {
     asked.current++;
+    setAt(-1);
     setOffers([]);
   };
   const take = (/** @type {Offer} */ o) => {
@@ -59,5 +60,11 @@ export function useOffers(box, setText, ask) {
   return { offers, at, complete, take, key, close };
 }
 
-/** OfferList shows them. @param {{id: string, offers: Offer[], at: number, take: (o: Offer) => void}} props */
-export const OfferList = ({ id, offers, at, take }) => offers.length > 0 && html`<ul id=${id} class="offers" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`;
+/** offerID is the element of the chosen offer, for the field to name; undefined: none is. @param {string} id of the list @param {number} at */
+export const offerID = (id, at) => (at >= 0 ? `${id}-${at}` : undefined);
+
+/** OfferList shows them; the chosen one stays in the view. @param {{id: string, offers: Offer[], at: number, take: (o: Offer) => void}} props */
+export function OfferList({ id, offers, at, take }) {
+  useEffect(() => { document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }); }, [at, offers]);
+  return offers.length > 0 && html`<ul id=${id} class="offers" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} id=${`${id}-${i}`} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`;
+}
