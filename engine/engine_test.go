@@ -81,7 +81,7 @@ func TestConcurrent(t *testing.T) {
 	if _, err := scanTable(e, public("log"), everything); err == nil {
 		t.Error("a closed store answers")
 	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
 		if runtime.NumGoroutine() <= before { // goroutines end a moment after what they signal
 			return
 		}

@@ -99,7 +99,7 @@ func (s *served) serves() bool {
 // wait waits until the server has printed what an expression finds.
 func (s *served) wait(what *regexp.Regexp) []string {
 	s.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(40 * time.Second)
 	for {
 		if m := what.FindStringSubmatch(s.said()); m != nil {
 			return m

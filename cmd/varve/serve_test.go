@@ -102,7 +102,7 @@ func leaveQuery(t *testing.T, client *http.Client, url string) {
 	until := func(want string) {
 		t.Helper()
 		for begun := time.Now(); !metric(want); {
-			if time.Since(begun) > 20*time.Second {
+			if time.Since(begun) > 40*time.Second {
 				t.Fatalf("the figures never say %s", want)
 			}
 		}
@@ -231,7 +231,7 @@ func TestServiceManager(t *testing.T) {
 	defer manager.Close()
 	heard := func(want string) {
 		t.Helper()
-		manager.SetReadDeadline(time.Now().Add(20 * time.Second))
+		manager.SetReadDeadline(time.Now().Add(40 * time.Second))
 		for b := make([]byte, 4096); ; {
 			n, err := manager.Read(b)
 			if err != nil {

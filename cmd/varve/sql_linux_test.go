@@ -104,7 +104,7 @@ func (p *terminal) new() string {
 // wait waits until all the words are shown behind what was waited for before, and gives what was.
 func (p *terminal) wait(words ...string) string {
 	p.t.Helper()
-	limit := time.After(15 * time.Second)
+	limit := time.After(40 * time.Second)
 	for {
 		shown := p.new()
 		missing := ""
@@ -157,7 +157,7 @@ func (p *terminal) leave() int {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(15 * time.Second):
+	case <-time.After(40 * time.Second):
 		p.t.Fatalf("the program does not end; it shows %s", p.new())
 	}
 	return p.command.ProcessState.ExitCode()
@@ -280,7 +280,7 @@ func TestSQLCancel(t *testing.T) {
 	}
 	until := func(want string) {
 		t.Helper()
-		for limit := time.Now().Add(10 * time.Second); running() != want; {
+		for limit := time.Now().Add(40 * time.Second); running() != want; {
 			if time.Now().After(limit) {
 				t.Fatalf("queries that run: %s, want %s", running(), want)
 			}
@@ -421,7 +421,7 @@ func TestSQLInterrupted(t *testing.T) {
 			t.Errorf("%s: exit code %d, and printed %q", sig, got, rest)
 		}
 	}
-	for limit := time.Now().Add(10 * time.Second); ; {
+	for limit := time.Now().Add(40 * time.Second); ; {
 		_, out, _ := command("sql", "--url", s.url, "--format", "line", "-e", "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%generate_series%' AND query NOT LIKE '%process_list%'")
 		if out == "0\n" {
 			return

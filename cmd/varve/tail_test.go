@@ -73,7 +73,7 @@ func startTail(t *testing.T, args ...string) *tailed {
 func (p *tailed) take(n int) []string {
 	p.t.Helper()
 	var got []string
-	limit := time.After(20 * time.Second)
+	limit := time.After(40 * time.Second)
 	for len(got) < n {
 		select {
 		case line, ok := <-p.lines:
@@ -180,7 +180,7 @@ func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.After(20 * time.Second); !holds(); {
+	for limit := time.After(40 * time.Second); !holds(); {
 		select {
 		case <-tick.C:
 		case <-limit:
