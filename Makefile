@@ -40,7 +40,7 @@ dashboard-lib: dashboard-compiler
 	  $(GO) tool esbuild server/dashboard/libsrc/$$b.js --bundle --minify --format=esm --target=es2022 --legal-comments=none --log-level=warning \
 	    --alias:lru-cache=./server/dashboard/libsrc/nocache.js --metafile=$(DASHBOARD_META)/$$b.meta.json --outfile=$(DASHBOARD_META)/$$b.js || exit 1; \
 	done
-	cp server/dashboard/libsrc/node_modules/uplot/dist/uPlot.min.css server/dashboard/web/lib/plot.css
+	cp server/dashboard/libsrc/node_modules/uplot/dist/uPlot.min.css $(DASHBOARD_META)/plot.css
 	cd server/dashboard/libsrc && META_DIR=$(DASHBOARD_META) node libraries.mjs
 
 ## dashboard-compiler: the compiler that checks the types of the dashboard's modules (needs npm)

@@ -9,7 +9,7 @@ import (
 	"varve/docs"
 )
 
-//go:embed web/index.html web/*.js web/*.css web/icon.svg web/core web/ui web/page web/lib/*.br web/lib/*.css
+//go:embed web/index.html web/*.js web/*.css web/icon.svg web/core web/ui web/page web/lib/*.br
 var embedded embed.FS
 
 // Assets are the files of the application, built in by the tag dashboard.

@@ -39,9 +39,8 @@ for (const bundle of bundles) {
 }
 const list = [...packages.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 /** @type {Record<string, string>} */
-const files = { 'plot.css': sha256(join(lib, 'plot.css')) };
-for (const bundle of bundles) {
-  const file = bundle + '.js';
+const files = {};
+for (const file of [...bundles.map((b) => b + '.js'), 'plot.css']) {
   const text = readFileSync(join(made, file));
   files[file] = sha256(join(made, file));
   writeFileSync(join(lib, file + '.br'), packed(text));

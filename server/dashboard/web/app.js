@@ -88,7 +88,7 @@ function Database() {
   const names = databases.value;
   useEffect(() => { if (names === null) void databases.load(); }, []);
   return html`<${RailPop} icon="sql" text=${db.value} title="Database">
-    ${(/** @type {() => void} */ close) => html`<div role="menu" aria-label="Database" onKeyDown=${(/** @type {any} */ e) => walk(e, e.currentTarget)}>${(names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" autofocus=${n === db.value} aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}</div>`}
+    ${(close) => html`<div role="menu" aria-label="Database" onKeyDown=${(e) => walk(e, e.currentTarget)}>${(names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" autofocus=${n === db.value} aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}</div>`}
   </${RailPop}>`;
 }
 
@@ -167,7 +167,7 @@ const Renewed = () => html`<div class="state" role="alert"><h2>A new version is 
   <div class="actions"><button class="primary" onClick=${() => location.reload()}>Reload</button></div></div>`;
 
 function App() {
-  return html`<a class="skip" href="#page" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
+  return html`<a class="skip" href="#page" onClick=${(e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
     <${Rail} />
     <main id="main"><${Waiting} /><${Banners} /><div id="page" tabindex="-1"><${Content} /></div></main>
     ${keys.opened.value === 'palette' && html`<${Palette} pages=${pages} />`}${keys.opened.value === 'help' && html`<${Help} />`}${auth.asking.value && html`<${SignIn} />`}<${Toasts} />`;

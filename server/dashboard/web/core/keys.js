@@ -28,7 +28,7 @@ export function push(list) {
 export function useKeys(list) {
   const latest = useRef(list);
   latest.current = list;
-  useEffect(() => push(list.map((s, i) => ({ ...s, run: (/** @type {KeyboardEvent} */ e) => latest.current[i].run(e) }))), []);
+  useEffect(() => push(list.map((s, i) => ({ ...s, run: (e) => latest.current[i].run(e) }))), []);
 }
 
 /** all lists the shortcuts that work now. */

@@ -194,19 +194,19 @@ export function Page({ state }) {
       <span class="grow"></span>
       ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
       <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
-      <${Pop} title="How rows look, and copying them" className="quiet small" side="right" menu label="View">${(/** @type {() => void} */ close) => html`<${ViewMenu} state=${state} rows=${rows} grid=${grid.current} onDefaults=${defaults} close=${close} />`}</${Pop}>
+      <${Pop} title="How rows look, and copying them" className="quiet small" side="right" menu label="View">${(close) => html`<${ViewMenu} state=${state} rows=${rows} grid=${grid.current} onDefaults=${defaults} close=${close} />`}</${Pop}>
       <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
     </div>
     <div class="logs-body">
       ${((panel && !(open && innerWidth < 1500)) || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
       ${v.tab === 'patterns' && html`<${Patterns} run=${run} state=${state} />`}
       ${v.tab === 'changes' && html`<${Changes} run=${run} onFilter=${filter} />`}
-      ${live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} fold=${v.fold} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
+      ${live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} fold=${v.fold} held=${open !== null} onRow=${(/** @type {any[]} */ row, cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
       ${v.tab === 'rows' && !live && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.change(`logs.widths.${v.db}.${table}`, widths, (kept) => ({ ...kept, [n]: w }))}
-          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void import('./logsmore.js').then((m) => m.more(run))} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
+          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void import('./logsmore.js').then((m) => m.more(run))} onGrid=${(g) => { grid.current = g; }} />`}
         ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}
       ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} pinned=${v.pins.includes(opened)} onPin=${() => pin(opened)} onLink=${() => void link()} />`}
@@ -232,7 +232,7 @@ function Bar({ run, state, found, onExport }) {
     <${TimePicker} />
     <button class="primary" onClick=${() => run.run()} title="Run (Ctrl+Enter)"><${Icon} name="play" />Run</button>
     <button aria-pressed=${state.get('live') ? 'true' : 'false'} title="Live (l)" onClick=${() => state.set({ live: !state.get('live'), tab: 'rows' })}><${Icon} name="live" />Live</button>
-    <${Pop} title="More" className="icon" side="right" menu label=${html`<${Icon} name="menu" />`}>${(/** @type {() => void} */ close) => html`<${LogsMenu} run=${run} onExport=${onExport} close=${close} />`}</${Pop}>
+    <${Pop} title="More" className="icon" side="right" menu label=${html`<${Icon} name="menu" />`}>${(close) => html`<${LogsMenu} run=${run} onExport=${onExport} close=${close} />`}</${Pop}>
   </div>`;
 }
 

@@ -100,7 +100,7 @@ function JSONView({ columns, row, onFilter }) {
   const value = {};
   columns.forEach((c, i) => { if (row[i] !== null) value[c.name] = tree(row[i]) ?? row[i]; });
   return html`<div class="pad small"><button class="small" onClick=${() => copy(text)}><${Icon} name="copy" />Copy as JSON</button></div>
-    <div class="json"><${JSONTree} value=${value} onValue=${(/** @type {import('../ui/json.js').Path} */ [name, ...path], /** @type {any} */ v) => members((_, value, negated, only, at) => (path.length > 0 ? onFilter(String(name), value, negated, only, at) : onFilter(String(name), row[columns.findIndex((c) => c.name === name)], negated)), String(name))(path, v)} /></div>`;
+    <div class="json"><${JSONTree} value=${value} onValue=${(/** @type {import('../ui/json.js').Path} */ [name, ...path], v) => members((_, value, negated, only, at) => (path.length > 0 ? onFilter(String(name), value, negated, only, at) : onFilter(String(name), row[columns.findIndex((c) => c.name === name)], negated)), String(name))(path, v)} /></div>`;
 }
 
 /** @param {{id: string, trace: string, run: import('./logsrun.js').LogsRun, onFilter: RowProps['onFilter']}} props */

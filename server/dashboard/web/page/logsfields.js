@@ -37,7 +37,7 @@ export function FieldPanel({ run, state, wide, shown, onFilter, onColumn, onClos
     ].filter((g) => g.list.length > 0);
   }, [columns, text, fuzzy, shown.join('\u0001'), present, roles]);
   return html`<aside class="fields-panel ${wide ? 'wide' : ''}" aria-label="Fields">
-    <div class="head"><input placeholder="Find a field" aria-label="Find a field" value=${text} onInput=${(/** @type {any} */ e) => find(e.target.value)} />
+    <div class="head"><input placeholder="Find a field" aria-label="Find a field" value=${text} onInput=${(e) => find(e.target.value)} />
       ${!wide && html`<button class="quiet small icon close" aria-label="Close the field panel" onClick=${onClose}><${Icon} name="close" /></button>`}</div>
     <div class="scroll">${groups.map((g) => html`<div key=${g.title}><h3>${g.title}</h3>
       ${g.list.slice(0, 500).map((c) => html`<div class="field" key=${c.name}>

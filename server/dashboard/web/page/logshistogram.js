@@ -37,11 +37,11 @@ export function HistogramPanel({ run, state, onRow, onRange, onWider, onFilter }
   };
   return html`<section class="logs-histogram ${folded ? 'folded' : ''}" aria-label="Rows over time">
     <div class="legend">
-      ${data && split !== null && data.keys.map((k, i) => html`<button key=${k} class="quiet small" title="Click: only this. Shift and click: not this." disabled=${run.values[i] === undefined} onClick=${(/** @type {MouseEvent} */ e) => pick(e, i)}>
+      ${data && split !== null && data.keys.map((k, i) => html`<button key=${k} class="quiet small" title="Click: only this. Shift and click: not this." disabled=${run.values[i] === undefined} onClick=${(e) => pick(e, i)}>
         <span class="swatch" style=${{ background: color(k, i) }}></span>${oneLine(k, 60)} <span class="faint num" title=${count(sum(data.counts[i]))}>${short(sum(data.counts[i]))}</span></button>`)}
       <span class="grow"></span>
       ${state.get('from').startsWith('2') && html`<button class="small" title="Back to the last hour" onClick=${() => frame.set({ from: 'now-1h', to: 'now' })}>fixed range ×</button>`}
-      <label class="soft nowrap by">by <select aria-label="Group the histogram by" value=${split ?? '-'} onChange=${(/** @type {any} */ e) => state.set({ split: e.target.value })}>
+      <label class="soft nowrap by">by <select aria-label="Group the histogram by" value=${split ?? '-'} onChange=${(e) => state.set({ split: e.target.value })}>
         <option value="-">nothing</option>${run.columns.value.filter((c) => !c.timeIndex).slice(0, 300).map((c) => html`<option key=${c.name} value=${c.name}>${c.name}</option>`)}</select></label>
       <button class="quiet small" title="Copy the statement of the histogram" onClick=${() => copy(run.sql.value.histogram, 'SQL copied')}>SQL</button>
       <button class="quiet small icon" aria-label=${folded ? 'Show the histogram' : 'Hide the histogram'} aria-expanded=${folded ? 'false' : 'true'} onClick=${fold}><${Icon} name=${folded ? 'down' : 'up'} /></button>

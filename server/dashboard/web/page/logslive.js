@@ -21,7 +21,7 @@ const intervals = [0.5, 1, 2, 5, 10];
 const recounts = 5000;
 
 /** Choice is a setting of live lists, kept in this browser. @param {{text: string, name: string, value: number, set: (n: number) => void, of: number[], unit: string}} props */
-const Choice = ({ text, name, value, set, of, unit }) => html`<label>${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)} onChange=${(/** @type {any} */ e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)}${unit === 's' ? ' s' : ''}</option>`)}</select></label>`;
+const Choice = ({ text, name, value, set, of, unit }) => html`<label>${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)} onChange=${(e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)}${unit === 's' ? ' s' : ''}</option>`)}</select></label>`;
 
 /** left: somebody scrolled up, of which the list learns in its next frame only. @param {import('../ui/grid.js').Grid|null} grid */
 function left(grid) {
@@ -132,6 +132,6 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
     ${error && html`<${ErrorBox} error=${error} />`}
     ${tail.columns.length > 0 && html`<${LogsList} label="Log rows, newest last" rows=${tail} grown=${0} roles=${scope.roles} shown=${shown} hits=${hits} wrap=${wrap} json=${json} widths=${{}} onWidth=${() => {}}
       onOpen=${(/** @type {number} */ i) => { const row = tail.lines[i]?.row; if (row && !(/** @type {any} */ (row).marker)) onRow(row, tail.columns); }} onMove=${() => {}} onEnd=${() => {}}
-      onGrid=${(/** @type {any} */ g) => { grid.current = g; if (g) requestAnimationFrame(() => g.toEnd()); }} onScrolled=${(/** @type {boolean} */ atEnd, /** @type {boolean} */ up) => { if (atEnd) follow.current = true; else if (up) follow.current = false; if (atEnd && waiting > 0) setWaiting(0); }}
-      rowClass=${(/** @type {any} */ row) => (row.marker ? 'marker' : '')} />`}`;
+      onGrid=${(g) => { grid.current = g; if (g) requestAnimationFrame(() => g.toEnd()); }} onScrolled=${(/** @type {boolean} */ atEnd, /** @type {boolean} */ up) => { if (atEnd) follow.current = true; else if (up) follow.current = false; if (atEnd && waiting > 0) setWaiting(0); }}
+      rowClass=${(row) => (row.marker ? 'marker' : '')} />`}`;
 }

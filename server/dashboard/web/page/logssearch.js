@@ -14,7 +14,7 @@ const TableList = lazy(() => import('./logstables.js'), 'TableList', 'page/logsp
 export function TableChooser({ run, state }) {
   const current = run.scope.value?.table ?? run.table();
   return html`<${Pop} title="Table" className="table-button" label=${html`<${Icon} name="table" /><span class="name">${current ? oneLine(current, 60) : 'no table'}</span><${Icon} name="chevron" />`}>
-    ${(/** @type {() => void} */ close) => html`<${TableList} tables=${run.tables.value ?? []} current=${current} db=${state.get('db')} onTable=${(/** @type {string} */ t) => { state.set({ t, f: [], cols: [] }); close(); }} />`}
+    ${(close) => html`<${TableList} tables=${run.tables.value ?? []} current=${current} db=${state.get('db')} onTable=${(/** @type {string} */ t) => { state.set({ t, f: [], cols: [] }); close(); }} />`}
   </${Pop}>`;
 }
 
@@ -56,7 +56,7 @@ export function SearchBox({ run, state }) {
     <${Icon} name="search" />
     <input id="logs-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="search-offers" aria-activedescendant=${offerID('search-offers', at)} aria-label="Search" aria-invalid=${problem ? 'true' : 'false'} aria-describedby="search-note"
       placeholder="Search: level:error timeout -host:cart-7 status:>=500" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
-      onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { loadReader().catch(() => {}); if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${key} />
+      onInput=${(e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(e) => { loadReader().catch(() => {}); if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${key} />
     <button class="quiet small" aria-pressed=${anyCase ? 'false' : 'true'} title=${anyCase ? 'Words are found in any case: click to tell case apart' : 'Words are found as written: click for any case'} onClick=${() => state.set({ any: !anyCase })}>Aa</button>
     <button class="quiet small" title="Write the WHERE clause itself" onClick=${() => state.set({ w: typed.sql || 'true' })}>SQL</button>
     ${problem && html`<div id="search-note" class="search-note" role="status"><span class="level-error">${problem.message}</span>
@@ -77,5 +77,5 @@ function ClauseBox({ state, run }) {
     else state.set({ w: text });
   };
   return html`<form class="search grow" onSubmit=${submit}><span class="kw">WHERE</span>
-    <input id="logs-search" class="mono" aria-label="WHERE clause" value=${text} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></form>`;
+    <input id="logs-search" class="mono" aria-label="WHERE clause" value=${text} spellcheck=${false} autocomplete="off" onInput=${(e) => setText(e.target.value)} /></form>`;
 }

@@ -21,8 +21,8 @@ export function TableList({ tables, current, db, onTable }) {
     setStars(store.change(`logs.stars.${db}`, stars, (kept) => [...kept.filter((s) => s !== name), ...(on ? [name] : [])]));
   };
   return html`<div class="table-list">
-    <input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}
-      onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter' && sorted[0]) onTable(sorted[0].t.name); }} />
+    <input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(e) => setText(e.target.value)}
+      onKeyDown=${(e) => { if (e.key === 'Enter' && sorted[0]) onTable(sorted[0].t.name); }} />
     <div class="menu">${sorted.map(({ t }) => html`<span class="row" key=${t.name}>
       <button class="grow" aria-current=${t.name === current ? 'true' : undefined} onClick=${() => onTable(t.name)}>${oneLine(t.name, 200)}<span class="end num" title=${t.rows === null ? '' : `${count(t.rows)} rows`}>${t.rows === null ? t.kind.toLowerCase() : short(t.rows)}</span></button>
       <button class="star ${stars.includes(t.name) ? 'on' : ''}" aria-pressed=${stars.includes(t.name) ? 'true' : 'false'} aria-label=${`Favourite ${t.name}`} onClick=${() => star(t.name)}><${Icon} name="star" /></button></span>`)}

@@ -65,7 +65,7 @@ export function Page({ state }) {
       <button class="quiet icon" aria-pressed=${explore ? 'true' : 'false'} title="Explore (f)" aria-label="Explore" onClick=${() => setExplore(!explore)}><${Icon} name="fields" /></button>
       <button class="add-panel" title=${panels.length < mostPanels ? 'Add a panel (a)' : `A page holds ${mostPanels} panels`} disabled=${panels.length >= mostPanels} onClick=${() => add(blank, panels.length)}><${Icon} name="plus" />Panel</button>
       <span class="grow"></span>
-      <label class="soft">step <select aria-label="Step" value=${String(step)} onChange=${(/** @type {any} */ e) => state.set({ step: Number(e.target.value) })}><option value="0">auto (${stepText(gridOf(0).step)})</option>${steps.map((s) => html`<option key=${s} value=${String(s)}>${stepText(s)}</option>`)}</select></label>
+      <label class="soft">step <select aria-label="Step" value=${String(step)} onChange=${(e) => state.set({ step: Number(e.target.value) })}><option value="0">auto (${stepText(gridOf(0).step)})</option>${steps.map((s) => html`<option key=${s} value=${String(s)}>${stepText(s)}</option>`)}</select></label>
       <${TimePicker} />
     </div>
     ${refresh.value > 0 && html`<${Again} key=${refresh.value} run=${all} ms=${refresh.value * 1000} />`}
@@ -73,7 +73,7 @@ export function Page({ state }) {
       ${explore && html`<${Explore} key=${v.of} service=${v.of} onService=${(/** @type {string} */ of) => state.set({ of }, false)} onQuery=${(/** @type {string} */ q) => current()?.query(q)} onClose=${() => setExplore(false)} />`}
       <div class="metrics-panels ${panels.length > 1 ? 'several' : ''}">
         ${panels.map((panel, i) => html`<${Panel} key=${known.current[i]} panel=${panel} step=${step} place=${i} count=${panels.length} active=${panels.length > 1 && i === at}
-          set=${(/** @type {any} */ patch, /** @type {boolean|undefined} */ asStep) => write(panelsOf(state.values.value).map((p, k) => (k === i ? { ...p, ...patch } : p)), known.current, asStep)}
+          set=${(patch, /** @type {boolean|undefined} */ asStep) => write(panelsOf(state.values.value).map((p, k) => (k === i ? { ...p, ...patch } : p)), known.current, asStep)}
           onActive=${() => setActive(i)} onHandle=${(/** @type {Handle|null} */ h) => { const id = known.current[i]; if (h) handles.current.set(id, h); }} onGone=${(/** @type {Handle} */ h) => { for (const [id, x] of handles.current) if (x === h) handles.current.delete(id); }}
           onMove=${(/** @type {number} */ by) => move(i, i + by)} onCopy=${() => add({ ...panel }, i + 1)} onRemove=${() => remove(i)}
           onDrag=${() => { dragged.current = i; }} onDrop=${() => { move(dragged.current, i); dragged.current = -1; }} />`)}

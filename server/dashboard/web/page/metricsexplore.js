@@ -61,7 +61,7 @@ function Names({ service, onService, onOpen, onClose }) {
   }, [text, service, db.value]);
   let before = '';
   const others = service ? [] : tables.list.filter((t) => t.name.toLowerCase().includes(text.trim().toLowerCase()));
-  return html`<div class="head"><input type="search" aria-label="Search metrics" placeholder="Search metrics" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
+  return html`<div class="head"><input type="search" aria-label="Search metrics" placeholder="Search metrics" value=${text} onInput=${(e) => setText(e.target.value)} /><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     ${service && html`<p class="pad of">Metrics of <b title=${service}>${oneLine(service, 60)}</b> <button class="small" onClick=${() => onService('')}>All metrics</button></p>`}
     <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
       ${names?.length === 0 && others.length === 0 && html`<p class="soft pad">${service && !text ? 'No metric has this service in one of its labels job, service_name, service or app.' : text ? 'No metric has this in its name.' : 'There are no metrics in this database, and no tables with a time and numbers.'}</p>`}
@@ -117,7 +117,7 @@ function Metric({ metric, service, onQuery, onBack, onClose }) {
   return html`<div class="head"><button class="quiet icon" title="All metrics" aria-label="All metrics" onClick=${onBack}><${Icon} name="left" /></button><b class="grow name" title=${metric}>${metric}</b><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
       ${(said.type || said.help) && html`<p class="pad soft">${said.type && html`<span class="badge">${said.type}</span> `}${said.help}</p>`}
-      ${fields.length > 1 && html`<label class="pad">value <select onChange=${(/** @type {any} */ e) => choose('__field__', e.target.value)}><option value="">the first field</option>${fields.map((f) => html`<option key=${f} value=${f}>${f}</option>`)}</select></label>`}
+      ${fields.length > 1 && html`<label class="pad">value <select onChange=${(e) => choose('__field__', e.target.value)}><option value="">the first field</option>${fields.map((f) => html`<option key=${f} value=${f}>${f}</option>`)}</select></label>`}
       ${series && html`<p class="pad soft">${series.total > mostSeries ? `More than ${count(mostSeries)} series in the range; counts are of the first ${count(mostSeries)}` : `${plural(series.total, 'series', 'series')} in the range`}</p>`}
       ${labels.map(([name, values]) => html`<div class="label" key=${name} data-label=${name}>
         <div class="row"><button class="quiet node" aria-expanded=${opened === name ? 'true' : 'false'} onClick=${() => setOpened(opened === name ? '' : name)}><${Icon} name=${opened === name ? 'chevron' : 'right'} /><span class="text">${name}</span><span class="end soft num">${plural(values.length, 'value')}</span></button>

@@ -95,14 +95,14 @@ export function Panel(props) {
   const icon = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ act, off = false) => html`<button class="quiet small icon" title=${text} aria-label=${text} disabled=${off} onClick=${act}><${Icon} name=${name} /></button>`;
   const drop = { onDragOver: (/** @type {DragEvent} */ e) => { if (e.dataTransfer?.types.includes(dragType)) { e.preventDefault(); setOver(true); } }, onDragLeave: () => setOver(false), onDrop: (/** @type {DragEvent} */ e) => { e.preventDefault(); setOver(false); props.onDrop(); } };
   return html`<section ref=${box} class="metrics-panel ${v.fold ? 'folded' : ''} ${props.active ? 'active' : ''} ${over ? 'over' : ''}" aria-label=${`Panel ${place + 1}`} onFocusCapture=${props.onActive} onPointerDown=${props.onActive} ...${count > 1 ? drop : {}}>
-    <div class="metrics-editor ${v.fold ? 'hidden' : ''}"><${Editor} value=${v.q} label=${count > 1 ? `PromQL expression of panel ${place + 1}` : 'PromQL expression'} single lines=${false} onRun=${() => latest.current.submit()} extensions=${extensions} onReady=${(/** @type {any} */ h) => { editor.current = h; }} /></div>
+    <div class="metrics-editor ${v.fold ? 'hidden' : ''}"><${Editor} value=${v.q} label=${count > 1 ? `PromQL expression of panel ${place + 1}` : 'PromQL expression'} single lines=${false} onRun=${() => latest.current.submit()} extensions=${extensions} onReady=${(h) => { editor.current = h; }} /></div>
     <div class="metrics-actions small">
       ${count > 1 && html`<span class="handle" draggable="true" title="Drag to another place; the arrows beside it do the same" onDragStart=${(/** @type {DragEvent} */ e) => { e.dataTransfer?.setData(dragType, String(place)); props.onDrag(); }}>⠿</span>
         ${icon(v.fold ? 'right' : 'chevron', v.fold ? 'Unfold the panel' : 'Fold the panel', () => set({ fold: !v.fold }))}`}
       ${v.fold ? html`<code class="grow line">${oneLine(v.q, 200) || 'no expression'}</code>` : html`
       ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" title="Enter" onClick=${() => latest.current.submit()}><${Icon} name="play" />Run</button>`}
       <button class="small" onClick=${() => void format()}>Format</button>
-      <${Pop} label="Recent" className="small" menu title="Expressions run before">${(/** @type {() => void} */ close) => {
+      <${Pop} label="Recent" className="small" menu title="Expressions run before">${(close) => {
         const list = recent().slice(0, 20);
         return list.length === 0 ? html`<button role="menuitem" disabled>None yet</button>` : list.map((q) => html`<button key=${q} role="menuitem" onClick=${() => { latest.current.query(q); close(); }}><code>${oneLine(q, 90)}</code></button>`);
       }}</${Pop}>
@@ -144,7 +144,7 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
     const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };
     return view === 'table' ? html`<${InstantTable} result=${r} unit=${unit.values} />` : html`<${Graph} key=${r.query} result=${r} panel=${panel} set=${set} unit=${unit} onQuery=${onQuery} />`;
   };
-  return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {any} */ id) => set({ view: id }, false)} /><span class="grow"></span>
+  return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(id) => set({ view: id }, false)} /><span class="grow"></span>
       ${view === 'table' && html`<${Moment} at=${panel.at} onAt=${(/** @type {string} */ at) => set({ at })} />`}
       ${r && view !== 'explain' && !r.error && html`<span class="soft num facts">${view === 'graph' ? `${range.value.from === 'all' ? `the last ${daysOfAll} days · ` : ''}step ${stepText(r.grid.step)} · ` : ''}${duration(r.elapsedMS)}</span>`}</div>
     ${r?.notes.map((n) => html`<p key=${n} class="hint" role="note"><b>Server</b> ${n}</p>`)}
@@ -154,7 +154,7 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
 /** Moment chooses when the table is of. @param {{at: string, onAt: (at: string) => void}} props */
 function Moment({ at, onAt }) {
   const wrong = at !== '' && momentOf(at) === null;
-  return html`<label class="soft moment">at <input aria-label="Moment of the table" aria-invalid=${wrong ? 'true' : 'false'} title="A time like 03:46, now-15m or 2026-11-21 03:46; empty: the end of the range" placeholder="end of the range" value=${at} onChange=${(/** @type {any} */ e) => onAt(e.target.value.trim())} /></label>
+  return html`<label class="soft moment">at <input aria-label="Moment of the table" aria-invalid=${wrong ? 'true' : 'false'} title="A time like 03:46, now-15m or 2026-11-21 03:46; empty: the end of the range" placeholder="end of the range" value=${at} onChange=${(e) => onAt(e.target.value.trim())} /></label>
     ${wrong && html`<span class="bad" role="status">not a time</span>`}`;
 }
 

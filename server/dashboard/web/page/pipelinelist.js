@@ -15,7 +15,7 @@ export function PipelineList({ stored, name, onOpen, onNew }) {
   const shown = (stored ?? []).filter((p) => p.name.toLowerCase().includes(needle));
   return html`<nav class="pipelines-list" aria-label="Pipelines">
     <button class="primary" onClick=${onNew}><${Icon} name="plus" />New</button>
-    ${(stored?.length ?? 0) > 8 && html`<input type="search" aria-label="Find a pipeline" placeholder="Find" value=${find} onInput=${(/** @type {any} */ e) => setFind(e.target.value)} />`}
+    ${(stored?.length ?? 0) > 8 && html`<input type="search" aria-label="Find a pipeline" placeholder="Find" value=${find} onInput=${(e) => setFind(e.target.value)} />`}
     <ul>${shown.slice(0, most).map((p) => html`<li key=${p.name}><button class="quiet" aria-pressed=${p.name === name ? 'true' : 'false'} onClick=${() => onOpen(p.name)}>
         <b>${p.name}</b><span class="soft num">${p.versions[0].version.slice(0, 16)}, ${plural(p.versions.length, 'version')}, ${bytes(p.versions[0].size)}</span></button></li>`)}
       ${shown.length > most && html`<li class="soft none">${count(shown.length - most)} more: type a part of the name</li>`}

@@ -63,7 +63,7 @@ export function TableOf({ name, table, onTable, changed }) {
     }
   };
   if (!name) return html`<p class="soft">Save the document first: the table is made from the stored version.</p>`;
-  return html`<div class="row"><label>Table <input value=${table} placeholder="name" onInput=${(/** @type {any} */ e) => onTable(e.target.value)} /></label>
+  return html`<div class="row"><label>Table <input value=${table} placeholder="name" onInput=${(e) => onTable(e.target.value)} /></label>
       ${changed && html`<span class="soft">Of the stored version, without your changes.</span>`}</div>
     ${error && html`<${ErrorBox} error=${error} />`}
     ${found && html`${found.message && html`<p class="warn">${visible(found.message)}</p>`}<pre class="mono ddl">${found.sql}</pre>
@@ -88,7 +88,7 @@ export function Versions({ name, versions, document, onRestore, onDelete }) {
   if (versions.length === 0) return html`<p class="soft">No version is stored yet.</p>`;
   const of = (/** @type {string} */ v) => (v === own ? document : texts[v]);
   const x = of(a), y = of(b);
-  const choice = (/** @type {string} */ label, /** @type {string} */ v, /** @type {(v: string) => void} */ set) => html`<label>${label} <select value=${v} onChange=${(/** @type {any} */ e) => set(e.target.value)}>
+  const choice = (/** @type {string} */ label, /** @type {string} */ v, /** @type {(v: string) => void} */ set) => html`<label>${label} <select value=${v} onChange=${(e) => set(e.target.value)}>
     <option value=${own}>${own}</option>${versions.map((o, i) => html`<option key=${o.version} value=${o.version}>${o.version.slice(0, 23)}${i === 0 ? ' (in use)' : ''}</option>`)}</select></label>`;
   const restore = async (/** @type {string} */ v) => {
     try {

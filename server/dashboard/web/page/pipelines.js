@@ -194,7 +194,7 @@ export function Page({ state }) {
       <span class="grow"></span>
       <button class="primary" disabled=${readOnly || document === '' || (name !== '' && !changed)} title=${closed.value || 'Ctrl+S'} onClick=${() => void save()}>Save</button>
       <${Pop} label=${html`<${Icon} name="menu" />`} title="More" className="icon" side="right" menu>
-        ${(/** @type {() => void} */ close) => html`
+        ${(close) => html`
           <button role="menuitem" disabled=${!name} onClick=${() => { close(); state.set({ name: '', doc: document }); }}>Duplicate</button>
           <button role="menuitem" onClick=${() => { close(); download(`${name || 'pipeline'}.yaml`, document); }}>Download</button>
           <button role="menuitem" disabled=${!name} onClick=${() => { close(); void copy(curlOf(name), 'curl copied'); }}>Copy curl</button>
@@ -206,10 +206,10 @@ export function Page({ state }) {
         <${DocumentEditor} value=${document} onChange=${setDoc} marks=${marks} onRun=${() => void latest.current()} /></section>
       <section class="samples" aria-label="Samples"><h2>Samples
           <span class="soft">${plural(entries, 'entry', 'entries')}${entries > pipelines.mostEntries ? `, the first ${pipelines.mostEntries} are tried` : ''}</span></h2>
-        <textarea class="mono" aria-label="Samples" spellcheck="false" placeholder="Paste lines here, or drop a file." value=${data} onInput=${(/** @type {any} */ e) => state.set({ s: e.target.value || '\n' }, false)}
-          onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => void dropped(e, state)}></textarea>
+        <textarea class="mono" aria-label="Samples" spellcheck="false" placeholder="Paste lines here, or drop a file." value=${data} onInput=${(e) => state.set({ s: e.target.value || '\n' }, false)}
+          onDragOver=${(e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => void dropped(e, state)}></textarea>
         <div class="row">
-          <label>Read as <select value=${state.get('kind')} onChange=${(/** @type {any} */ e) => state.set({ kind: e.target.value }, false)}><option value="auto">found: ${samples.kindNames[kind]}</option>
+          <label>Read as <select value=${state.get('kind')} onChange=${(e) => state.set({ kind: e.target.value }, false)}><option value="auto">found: ${samples.kindNames[kind]}</option>
             ${Object.entries(samples.kindNames).map(([id, n]) => html`<option key=${id} value=${id}>${n}</option>`)}</select></label>
           <${FromTable} onText=${(/** @type {string} */ t) => state.set({ s: t }, false)} />
           <button onClick=${makeDraft} title="A document from what the samples look like, by fixed rules">Make a start from these</button>
@@ -243,7 +243,7 @@ function FromTable({ onText }) {
       if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
     }
   };
-  return html`<label>Rows of <${TableName} id="sample-tables" value=${text} placeholder="a table …" onInput=${(/** @type {any} */ e) => setText(e.target.value)} onChange=${(/** @type {any} */ e) => void take(e.target.value.trim())} /></label>`;
+  return html`<label>Rows of <${TableName} id="sample-tables" value=${text} placeholder="a table …" onInput=${(e) => setText(e.target.value)} onChange=${(e) => void take(e.target.value.trim())} /></label>`;
 }
 
 /** @param {DragEvent} e @param {import('../core/state.js').PageState} state */

@@ -143,7 +143,7 @@ export function Page({ state }) {
     <div class="sql-page">
       ${tree && html`<${Tree} onInsert=${(/** @type {string} */ t) => { editor.current?.insert(t); editor.current?.focus(); }} onRun=${runText} />`}
       <div class="sql-main">
-        <div class="sql-editor"><${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute} onReady=${(/** @type {any} */ h) => { editor.current = h; if ([from.current, document.body].includes(document.activeElement)) h?.focus(); }}
+        <div class="sql-editor"><${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute} onReady=${(h) => { editor.current = h; if ([from.current, document.body].includes(document.activeElement)) h?.focus(); }}
           extensions=${extensions} /></div>
         <div class="sql-actions small">
           ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" onClick=${() => execute('statement')} title="Ctrl+Enter"><${Icon} name="play" />Run</button>`}
@@ -151,7 +151,7 @@ export function Page({ state }) {
           <button class="small" aria-disabled=${busy} onClick=${explain}>Explain</button>
           <button class="small" onClick=${() => editor.current?.setText(format(editor.current.text()))}>Format</button>
           <span class="grow"></span>
-          <label>at most <select aria-label="At most so many rows" value=${String(limit)} onChange=${(/** @type {any} */ e) => state.set({ lim: Number(e.target.value) }, false)}>${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
+          <label>at most <select aria-label="At most so many rows" value=${String(limit)} onChange=${(e) => state.set({ lim: Number(e.target.value) }, false)}>${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
         </div>
         ${refresh.value > 0 && html`<${Refresh} key=${refresh.value} run=${run} />`}
         ${run.results.value.length > 0 || run.running.value ? html`<${Results} run=${run} state=${state} limit=${limit} />` : html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`}

@@ -106,7 +106,7 @@ export function ResultChart({ rows, state }) {
     <${Chart} x=${drawn.x} series=${drawn.series} kind=${kind} time=${isTime} log=${v.log} zero=${v.zero} unit=${unit} off=${off} lit=${lit} label="Result"
       onRange=${isTime ? (/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) }) : undefined} /></div>
     <div class="chart-legend"><table class="list"><thead><tr><th>Series</th><th class="num">last</th><th class="num">min</th><th class="num">max</th></tr></thead><tbody>
-      ${drawn.series.map((s, i) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => setLit(s.name)} onPointerLeave=${() => setLit(null)}><td><button class="quiet small" title=${`${s.name}\nClick: only this. Ctrl and click: switch.`} onClick=${(/** @type {MouseEvent} */ e) => toggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span><span class="text">${s.name}</span></button></td>
+      ${drawn.series.map((s, i) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => setLit(s.name)} onPointerLeave=${() => setLit(null)}><td><button class="quiet small" title=${`${s.name}\nClick: only this. Ctrl and click: switch.`} onClick=${(e) => toggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span><span class="text">${s.name}</span></button></td>
         ${figures(s.values).map((n, k) => html`<td key=${k} class="num">${n === null ? '' : unit(n)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
@@ -126,7 +126,7 @@ function figures(values) {
 const barsCSV = (list, columns, g) => writeRows(columns, list.slice(0, mostBars), { format: 'csv', columns: [g.x, g.values[0]] });
 
 /** Axis chooses a column. @param {{state: import('../core/state.js').PageState, name: string, text: string, columns: import('../core/rowset.js').Column[], first: [string, string], second?: [string, string]}} props */
-const Axis = ({ state, name, text, columns, first, second }) => columns.length > 1 && html`<label>${text} <select value=${state.get(name)} onChange=${(/** @type {any} */ e) => state.set({ [name]: e.target.value }, false)}>
+const Axis = ({ state, name, text, columns, first, second }) => columns.length > 1 && html`<label>${text} <select value=${state.get(name)} onChange=${(e) => state.set({ [name]: e.target.value }, false)}>
   ${[first, ...(second ? [second] : []), ...columns.map((c) => [c.name, oneLine(c.name, 40)])].map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}</select></label>`;
 
 /** @param {{state: import('../core/state.js').PageState, columns: import('../core/rowset.js').Column[], g: NonNullable<ReturnType<typeof guess>>, bars?: boolean, forms: any}} props forms: in which other forms the chart is there */
@@ -134,13 +134,13 @@ function Controls({ state, columns, g, bars, forms }) {
   const v = state.values.value;
   const numbers = columns.filter((c) => sqltext.isNumeric(c.type));
   return html`<div class="chart-controls small">
-    ${!bars && html`<label>as <select value=${v.kind} onChange=${(/** @type {any} */ e) => state.set({ kind: e.target.value }, false)}>${[['auto', 'lines'], ['area', 'areas'], ['stacked', 'stacked'], ['bars', 'bars'], ['points', 'points']].map(([k, t]) => html`<option key=${k} value=${k}>${t}</option>`)}</select></label>
+    ${!bars && html`<label>as <select value=${v.kind} onChange=${(e) => state.set({ kind: e.target.value }, false)}>${[['auto', 'lines'], ['area', 'areas'], ['stacked', 'stacked'], ['bars', 'bars'], ['points', 'points']].map(([k, t]) => html`<option key=${k} value=${k}>${t}</option>`)}</select></label>
     <button aria-pressed=${v.log ? 'true' : 'false'} onClick=${() => state.set({ log: !v.log }, false)}>log scale</button>
     <button aria-pressed=${v.zero ? 'true' : 'false'} onClick=${() => state.set({ zero: !v.zero }, false)}>from zero</button>`}
     <${Axis} state=${state} name="x" text="across" columns=${columns} first=${['', columns[g.x].name]} />
     <${Axis} state=${state} name="y" text="up" columns=${numbers} first=${['', 'all numbers']} />
     ${!bars && html`<${Axis} state=${state} name="by" text="lines by" columns=${columns} first=${['', 'texts']} second=${['-', 'nothing']} />`}
-    <label>unit <select value=${v.unit} onChange=${(/** @type {any} */ e) => state.set({ unit: e.target.value }, false)}>${Object.keys(units).map((u) => html`<option key=${u} value=${u}>${u || 'none'}</option>`)}</select></label>
+    <label>unit <select value=${v.unit} onChange=${(e) => state.set({ unit: e.target.value }, false)}>${Object.keys(units).map((u) => html`<option key=${u} value=${u}>${u || 'none'}</option>`)}</select></label>
     <span class="grow"></span>${forms}</div>`;
 }
 

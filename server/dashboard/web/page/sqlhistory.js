@@ -18,7 +18,7 @@ export function History({ run, onOpen, onClose }) {
   const has = (/** @type {string} */ t) => t.toLowerCase().includes(text.toLowerCase());
   const list = run.history.value.filter((h) => has(h.sql));
   return html`<aside class="sql-history" aria-label="History">
-    <div class="head"><input placeholder="Find a query" aria-label="Find a query" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="quiet small icon" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
+    <div class="head"><input placeholder="Find a query" aria-label="Find a query" value=${text} onInput=${(e) => setText(e.target.value)} /><button class="quiet small icon" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">
       ${kept.length > 0 && html`<h3>Kept</h3>${kept.filter((s) => has(s.name)).map((s) => html`<div class="row" key=${s.id}><button class="quiet node grow" onClick=${() => onOpen(s.definition.sql, s.name)}><${Icon} name="star" /><span class="text">${s.name}</span>${s.local && html`<span class="faint end">this browser</span>`}</button><button class="quiet small icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></div>`)}`}
       <h3>Run before</h3>

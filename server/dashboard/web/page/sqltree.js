@@ -28,7 +28,7 @@ export function Tree({ onInsert, onRun }) {
   useEffect(() => { open.forEach((n) => void load(n)); }, [open.join('\u0001')]);
   const toggle = (/** @type {string} */ n) => setOpen(open.includes(n) ? open.filter((o) => o !== n) : [...open, n]);
   return html`<aside class="sql-tree" aria-label="Tables">
-    <div class="head"><input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} />
+    <div class="head"><input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(e) => setText(e.target.value)} />
       <button class="quiet small icon" title="Look again" aria-label="Look again" onClick=${() => { catalog.forget(); void catalog.databases.load(); open.forEach((n) => void load(n)); }}><${Icon} name="refresh" /></button></div>
     <div class="scroll">${names.map((n) => html`<div key=${n}>
       <button class="quiet node" aria-expanded=${open.includes(n) ? 'true' : 'false'} onClick=${() => toggle(n)}><${Icon} name=${open.includes(n) ? 'down' : 'right'} /><b>${n}</b></button>
@@ -57,7 +57,7 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
   return html`<div class="table-node"><span class="row">
       <button class="quiet node grow" aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)} onDblClick=${() => onInsert(name)} title=${[table.name, table.options].filter(Boolean).join('\n')}><${Icon} name=${open ? 'down' : 'right'} /><span class="text">${oneLine(table.name, 80)}</span><span class="faint num end">${table.rows === null ? '' : short(table.rows)}</span></button>
       <${Pop} title=${`What to do with ${table.name}`} className="quiet small icon" side="right" menu label=${html`<${Icon} name="menu" />`}>
-        ${(/** @type {() => void} */ close) => html`
+        ${(close) => html`
           <button role="menuitem" onClick=${() => { close(); onRun(`SELECT * FROM ${name} LIMIT 100`); }}>First 100 rows</button>
           <button role="menuitem" onClick=${() => { close(); onRun(`SELECT count(*) FROM ${name}`); }}>Count</button>
           <button role="menuitem" onClick=${() => { close(); onRun(`DESCRIBE TABLE ${name}`); }}>Describe</button>

@@ -30,8 +30,8 @@ export function Configuration({ settings, error }) {
   const differs = (/** @type {import('../core/toml.js').Setting} */ s) => explained[s.key] !== undefined && plain(s.value) !== explained[s.key].default;
   const needle = find.toLowerCase();
   const shown = settings.filter((s) => (!changed || differs(s)) && `${s.key} ${s.value} ${explained[s.key]?.text ?? ''}`.toLowerCase().includes(needle));
-  return html`<div class="row"><input type="search" aria-label="Find a key" placeholder="Find a key or a word" value=${find} onInput=${(/** @type {any} */ e) => setFind(e.target.value)} />
-      <label class="check"><input type="checkbox" checked=${changed} onChange=${(/** @type {any} */ e) => setChanged(e.target.checked)} /> only what differs from the default (${plural(settings.filter(differs).length, 'key')})</label></div>
+  return html`<div class="row"><input type="search" aria-label="Find a key" placeholder="Find a key or a word" value=${find} onInput=${(e) => setFind(e.target.value)} />
+      <label class="check"><input type="checkbox" checked=${changed} onChange=${(e) => setChanged(e.target.checked)} /> only what differs from the default (${plural(settings.filter(differs).length, 'key')})</label></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Configuration"><table class="list config"><thead><tr><th scope="col">Key</th><th scope="col">Value</th><th scope="col">Default</th><th scope="col">Meaning</th></tr></thead>
       <tbody>${shown.map((s) => html`<tr key=${s.key} class=${differs(s) ? 'differs' : ''}><td class="mono nowrap">${s.key}</td><td class="mono value">${plain(s.value)}${differs(s) && html` <span class="badge">set</span>`}</td>
         <td class="mono soft">${explained[s.key]?.default ?? ''}</td><td>${explained[s.key]?.text ?? ''}</td></tr>`)}</tbody></table></div>

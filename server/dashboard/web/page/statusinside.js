@@ -44,9 +44,9 @@ function LogLevel() {
   };
   return html`<section class="card"><h2>Log level</h2>
     <form class="row" onSubmit=${apply}>
-      <label>Level <select value=${level} onChange=${(/** @type {any} */ e) => setLevelField(e.target.value)}>${levels.map((l) => html`<option key=${l}>${l}</option>`)}</select></label>
-      <label>Of <input placeholder="everything" value=${target} size="14" title="server, engine, pipeline, …; empty: everything" onInput=${(/** @type {any} */ e) => setTarget(e.target.value)} /></label>
-      <label>For <select value=${minutes} onChange=${(/** @type {any} */ e) => setMinutes(e.target.value)}>${[['1', '1 minute'], ['10', '10 minutes'], ['60', '1 hour'], ['0', 'good']].map(([v, t]) => html`<option key=${v} value=${v}>${t}</option>`)}</select></label>
+      <label>Level <select value=${level} onChange=${(e) => setLevelField(e.target.value)}>${levels.map((l) => html`<option key=${l}>${l}</option>`)}</select></label>
+      <label>Of <input placeholder="everything" value=${target} size="14" title="server, engine, pipeline, …; empty: everything" onInput=${(e) => setTarget(e.target.value)} /></label>
+      <label>For <select value=${minutes} onChange=${(e) => setMinutes(e.target.value)}>${[['1', '1 minute'], ['10', '10 minutes'], ['60', '1 hour'], ['0', 'good']].map(([v, t]) => html`<option key=${v} value=${v}>${t}</option>`)}</select></label>
       <button class="primary">Set</button>
     </form>
     <p class="soft" role="status">${answer}${back.value && html` Back to <b>${back.value.to}</b> at <span class="num">${showTime(BigInt(back.value.at) * 1_000_000n, 0, zone.value).slice(11)}</span> if this tab stays open.`}</p>
@@ -86,7 +86,7 @@ function Profiles() {
   };
   return html`<section class="card"><h2>Profiles</h2>
     <div class="row">
-      <label>Seconds <select value=${seconds} onChange=${(/** @type {any} */ e) => setSeconds(e.target.value)}>${['1', '5', '15', '30'].map((s) => html`<option key=${s}>${s}</option>`)}</select></label>
+      <label>Seconds <select value=${seconds} onChange=${(e) => setSeconds(e.target.value)}>${['1', '5', '15', '30'].map((s) => html`<option key=${s}>${s}</option>`)}</select></label>
       <button class="primary" disabled=${busy} onClick=${() => void take('cpu', 'flamegraph')}>Processors</button>
       <button class="primary" disabled=${busy} onClick=${() => void take('mem', 'flamegraph')}>Memory</button>
       <button disabled=${busy} title="For the pprof tool" onClick=${() => void take('cpu', 'proto')}><${Icon} name="download" />Processors (pprof)</button>

@@ -52,7 +52,7 @@ export function Tables({ tables, error, sort, onSort, onChange }) {
     return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
   });
   const largest = Math.max(1, ...tables.map((t) => t.disk + t.memory));
-  return html`<div class="row"><input type="search" aria-label="Find a table" placeholder="Find a table" value=${find} onInput=${(/** @type {any} */ e) => setFind(e.target.value)} />
+  return html`<div class="row"><input type="search" aria-label="Find a table" placeholder="Find a table" value=${find} onInput=${(e) => setFind(e.target.value)} />
       <span class="soft">${plural(tables.length, 'table')}, ${bytes(tables.reduce((n, t) => n + t.disk + t.memory, 0))}${shown.length > most ? `; the first ${most} are shown` : ''}</span></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Tables"><table class="list tables"><thead><tr>
       ${heads.map((h) => html`<th key=${h.id} scope="col" class=${h.num ? 'num' : ''} aria-sort=${h === head ? (down ? 'descending' : 'ascending') : 'none'}>
@@ -94,7 +94,7 @@ function Row({ t, share, onChange }) {
     <td class="num">${when(0)}</td><td class="num">${when(1)}</td>
     <td class="mono options" title=${t.options}>${t.options.replace(/(^|[\n ])comment=.*/, '').replace(/\n/g, ' ')}</td>
     <td><${Pop} label=${html`<${Icon} name="menu" />`} title=${closed.value || `What to do with ${t.name}`} className="quiet small icon" side="right" menu disabled=${closed.value !== ''}>
-      ${(/** @type {() => void} */ close) => actions(t, onChange).map((a) => html`<button key=${a.text} role="menuitem" class=${a.bad ? 'danger' : ''} onClick=${() => { close(); void a.run(); }}>${a.text}</button>`)}</${Pop}></td></tr>`;
+      ${(close) => actions(t, onChange).map((a) => html`<button key=${a.text} role="menuitem" class=${a.bad ? 'danger' : ''} onClick=${() => { close(); void a.run(); }}>${a.text}</button>`)}</${Pop}></td></tr>`;
 }
 
 /** @param {Table} t @param {() => void} onChange */

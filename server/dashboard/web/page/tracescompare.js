@@ -83,7 +83,7 @@ export function Choose({ trace, id, table, columns, onChoose }) {
   }, [id]);
   const good = /^[0-9a-f]{32}$/i.test(text.trim());
   return html`<div class="state compare-choose"><h2>Compare with another trace</h2>
-    <form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); if (good) onChoose(text.trim().toLowerCase()); }}><input class="mono" aria-label="Id of the other trace" placeholder="id of the other trace, 32 hex digits" value=${text} aria-invalid=${text !== '' && !good ? 'true' : 'false'} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="primary" disabled=${!good}>Compare</button></form>
+    <form onSubmit=${(e) => { e.preventDefault(); if (good) onChoose(text.trim().toLowerCase()); }}><input class="mono" aria-label="Id of the other trace" placeholder="id of the other trace, 32 hex digits" value=${text} aria-invalid=${text !== '' && !good ? 'true' : 'false'} onInput=${(e) => setText(e.target.value)} /><button class="primary" disabled=${!good}>Compare</button></form>
     ${error && html`<${ErrorBox} error=${error} />`}
     ${list?.length === 0 && html`<p>No other trace within a day begins with ${oneLine(root.service, 60)} ${oneLine(root.name, 120)}.</p>`}
     ${list && list.length > 0 && html`<p>Others that begin with <b>${oneLine(root.service, 60)} ${oneLine(root.name, 120)}</b>, within a day; the slowest and the quickest:</p>

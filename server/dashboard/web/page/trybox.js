@@ -119,10 +119,10 @@ export function TryBox({ state }) {
   };
 
   return html`<section class="try" aria-label="Try it"
-    onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => { e.preventDefault(); void take(e.dataTransfer?.files[0]); }}>
+    onDragOver=${(e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => { e.preventDefault(); void take(e.dataTransfer?.files[0]); }}>
     <h2>Try it</h2>
     <div class="fields">
-      <label>Form <select value=${form} onChange=${(/** @type {any} */ e) => { set('form')(e); const f = otherForms.find((x) => x.id === e.target.value); setText(f ? f.example() : ''); }}>
+      <label>Form <select value=${form} onChange=${(e) => { set('form')(e); const f = otherForms.find((x) => x.id === e.target.value); setText(f ? f.example() : ''); }}>
         <option value="ingest">Lines and JSON</option>
         ${otherForms.filter((f) => session.value.features?.includes(f.needs)).map((f) => html`<option key=${f.id} value=${f.id}>${f.title}</option>`)}
       </select></label>
@@ -140,14 +140,14 @@ export function TryBox({ state }) {
         <label>Levels <${Levels} value=${state.get('depth')} onInput=${set('depth')} /></label>`}
         <label class="check" title="Entries that fail are left out and counted"><input type="checkbox" checked=${state.get('skip')} onChange=${set('skip')} /> leave out bad entries</label>`}
     </div>
-    <textarea class="mono" aria-label="Lines to send" spellcheck="false" rows="10" value=${text} placeholder="Paste lines here, or drop a file." onInput=${(/** @type {any} */ e) => { setText(e.target.value); setResult(null); }}></textarea>
+    <textarea class="mono" aria-label="Lines to send" spellcheck="false" rows="10" value=${text} placeholder="Paste lines here, or drop a file." onInput=${(e) => { setText(e.target.value); setResult(null); }}></textarea>
     <p class="facts soft">${text ? html`${plural(other ? samples.lines(text).length : samples.countEntries(text, kind), other ? 'line' : 'entry', other ? 'lines' : 'entries')}, ${bytes(new Blob([text]).size)}` : html`<button class="link" onClick=${() => { setText(other ? other.example() : samples.example()); }}>Fill in an example</button>`}
       ${index && time && html` · <code>${time.field}</code> is read as ${time.shown.map((s) => html`<span class="num time-shown">${s}</span> `)}`}</p>
     ${!other && samples.badLine(text, kind) > 0 && html`<p class="warn">Line ${samples.badLine(text, kind)} is no JSON object: <code>${visible(text.split(/\r?\n/)[samples.badLine(text, kind) - 1].slice(0, 200))}</code></p>`}
     <div class="actions">
       ${!other && html`<button disabled=${!ready} onClick=${() => void dryRun()}>Dry run</button>`}
       <button class="primary" disabled=${!ready || readOnly} title=${closed.value || 'Ctrl+Enter'} onClick=${() => void send()}>Send</button>
-      <label class="button">Choose a file<input class="only-read" type="file" onChange=${(/** @type {any} */ e) => void take(e.target.files[0])} /></label>
+      <label class="button">Choose a file<input class="only-read" type="file" onChange=${(e) => void take(e.target.files[0])} /></label>
       ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(new DOMException('cancelled', 'AbortError'))}>Cancel</button></span>`}
       ${readOnly && html`<span class="soft">${closed.value}</span>`}
     </div>
@@ -158,7 +158,7 @@ export function TryBox({ state }) {
 /** Levels says how deep objects become columns; while another number is being typed the one before holds. @param {{value: number, onInput: (e: Event) => void}} props */
 function Levels({ value, onInput }) {
   const [text, setText] = useState(String(value));
-  return html`<input class="depth" type="number" required min="1" max="64" value=${text} title="How deep objects become columns" onInput=${(/** @type {any} */ e) => {
+  return html`<input class="depth" type="number" required min="1" max="64" value=${text} title="How deep objects become columns" onInput=${(e) => {
     setText(e.target.value);
     if (e.target.validity.valid) onInput(e);
   }} />`;

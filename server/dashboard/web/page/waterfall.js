@@ -111,16 +111,16 @@ function Waterfall({ tables, found, state, back }) {
       <${Tabs} label="View" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ t) => { setLogsOf(null); state.set({ tab: t }); }} />
       <span class="grow"></span>
       ${listed && html`
-      <input id="trace-find" type="search" placeholder="Find in the trace" aria-label="Find in the trace" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}
-        onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); }} />
+      <input id="trace-find" type="search" placeholder="Find in the trace" aria-label="Find in the trace" value=${text} onInput=${(e) => setText(e.target.value)}
+        onKeyDown=${(e) => { if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); }} />
       ${text !== '' && html`<span class="num soft hits">${hits.length === 0 ? 'none' : `${at + 1} of ${count(hits.length)}`}</span>`}
-      <select aria-label="Service" value=${service} onChange=${(/** @type {any} */ e) => setService(e.target.value)}><option value="">all services</option>${trace.services.map((s) => html`<option key=${s} value=${s}>${oneLine(s || 'no service', 80)}</option>`)}</select>
+      <select aria-label="Service" value=${service} onChange=${(e) => setService(e.target.value)}><option value="">all services</option>${trace.services.map((s) => html`<option key=${s} value=${s}>${oneLine(s || 'no service', 80)}</option>`)}</select>
       <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'} title="Only what leads to errors (e)" onClick=${toggle('errors')}>Errors</button>
       <button class="small" aria-pressed=${only === 'critical' ? 'true' : 'false'} title="Only the spans that determine the duration (c)" onClick=${toggle('critical')}>Critical path</button>
       ${tab === 'spans' && html`<button class="small" onClick=${() => setFolded(folded.size > 0 ? new Set() : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}`}
     </div>
     <div class="logs-body">
-      ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} beside=${chosen !== null} onFold=${fold} onOpen=${setChosen} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
+      ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} beside=${chosen !== null} onFold=${fold} onOpen=${setChosen} onGrid=${(g) => { grid.current = g; }} />`}
       ${tab === 'flame' && html`<${FlameGraph} trace=${trace} view=${view} chosen=${chosen} hits=${only || service || text ? new Set(spans) : null} onOpen=${setChosen} />`}
       ${tab === 'table' && html`<${SpanTable} spans=${spans} beside=${chosen !== null} onOpen=${setChosen} />`}
       ${tab === 'compare' && (vs ? html`<${Compare} trace=${trace} id=${id} other=${vs} tables=${tables} onSwap=${() => state.set({ id: vs, vs: id })} onNone=${() => state.set({ vs: '' })} />` : html`<${Choose} trace=${trace} id=${id} table=${found.table} columns=${found.columns} onChoose=${(/** @type {string} */ other) => state.set({ vs: other })} />`)}

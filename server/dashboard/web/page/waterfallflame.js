@@ -100,7 +100,7 @@ export function FlameGraph({ trace, view, chosen, hits, onOpen }) {
   };
   const told = at && !over ? at : null;
   return html`<div class="flame" ref=${box} tabindex="0" role="group" aria-label=${`Flame graph of ${trace.spans.length} spans in ${flame.lines.length} lines; arrows walk, Enter opens`} onKeyDown=${key}>
-    <div class="flame-all" style=${{ height: `${flame.lines.length * lineHeight + 4}px` }}><canvas ref=${canvas} aria-hidden="true" onPointerMove=${move} onPointerLeave=${() => setOver(null)} onClick=${(/** @type {any} */ e) => { const s = spanAt(e); if (s && !s.missing) onOpen(s); }}></canvas></div>
+    <div class="flame-all" style=${{ height: `${flame.lines.length * lineHeight + 4}px` }}><canvas ref=${canvas} aria-hidden="true" onPointerMove=${move} onPointerLeave=${() => setOver(null)} onClick=${(e) => { const s = spanAt(e); if (s && !s.missing) onOpen(s); }}></canvas></div>
     ${over && html`<div class="tip" style=${{ left: `${Math.max(4, Math.min(over.x + 14, (box.current?.clientWidth ?? 0) - 280))}px`, top: `${over.y + 14}px` }}>${describe(over.span, trace.duration)}</div>`}
     <div class=${told ? 'flame-said' : 'only-read'} role="status">${told && describe(told, trace.duration)}</div></div>`;
 }

@@ -45,7 +45,7 @@ export function Overview({ trace, view, dark, onView }) {
     e.stopPropagation();
   };
   return html`<div class="trace-overview"><canvas ref=${canvas} tabindex="0" role="img" aria-label=${`Overview; the bars show ${duration(a / 1e6)} to ${duration(b / 1e6)}`} title="Drag to choose a part, click twice for all; arrows move, + and - zoom"
-    onPointerDown=${(/** @type {PointerEvent} */ e) => { /** @type {HTMLElement} */ (e.currentTarget).setPointerCapture(e.pointerId); from.current = at(e); }}
+    onPointerDown=${(e) => { /** @type {HTMLElement} */ (e.currentTarget).setPointerCapture(e.pointerId); from.current = at(e); }}
     onPointerMove=${drag} onPointerUp=${() => { from.current = null; }} onDblClick=${() => onView([0, trace.duration])} onKeyDown=${key}></canvas></div>`;
 }
 

@@ -28,12 +28,12 @@ function Form({ q, done }) {
   const [checked, setChecked] = useState(false);
   const ready = q.typed === undefined ? q.field === undefined || text.trim() !== '' : text === q.typed;
   return html`<${Dialog} title=${q.title} onClose=${() => done(null)}>
-    <form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); if (ready) done(checked ? 'checked' : text); }}>
+    <form onSubmit=${(e) => { e.preventDefault(); if (ready) done(checked ? 'checked' : text); }}>
       <p>${q.text}</p>
       ${q.code && html`<pre class="json">${q.code}</pre>`}
       ${(q.typed !== undefined || q.field !== undefined) && html`<label>${q.field ?? `Type ${q.typed} to confirm`}
-        <input value=${text} autofocus onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>`}
-      ${q.check && html`<label class="check"><input type="checkbox" checked=${checked} onChange=${(/** @type {any} */ e) => setChecked(e.target.checked)} />${q.check}</label>`}
+        <input value=${text} autofocus onInput=${(e) => setText(e.target.value)} /></label>`}
+      ${q.check && html`<label class="check"><input type="checkbox" checked=${checked} onChange=${(e) => setChecked(e.target.checked)} />${q.check}</label>`}
       <div class="buttons"><button type="button" onClick=${() => done(null)}>Cancel</button>
         <button class="primary" disabled=${!ready}>${q.yes}</button></div>
     </form>

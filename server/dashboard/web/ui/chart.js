@@ -57,7 +57,7 @@ export function Chart(props) {
 
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
-    const u = new uPlot(options(latest, drawn, el, setTip, (/** @type {any} */ p) => setPlaced(place(p, latest.current.marks ?? []))), dataOf(props, drawn), el);
+    const u = new uPlot(options(latest, drawn, el, setTip, (p) => setPlaced(place(p, latest.current.marks ?? []))), dataOf(props, drawn), el);
     plot.current = u;
     const o = new ResizeObserver(() => {
       if (el.clientWidth > 0 && el.clientHeight > 0) u.setSize({ width: el.clientWidth, height: el.clientHeight });

@@ -69,7 +69,7 @@ export function ChartMenu({ drawn, host }) {
     if (drawing) save(await pictureOf(drawing, d), `${d.name}.png`);
   };
   return html`<${Pop} label=${html`<${Icon} name="download" />`} title="The chart in other forms" className="quiet small icon chart-menu" side="right" menu>
-      ${(/** @type {() => void} */ close) => html`
+      ${(close) => html`
         <button role="menuitem" onClick=${() => { close(); setRead(drawn()); }}>Values as a table</button>
         <button role="menuitem" onClick=${() => { close(); save(csvOf(drawn()), `${drawn().name}.csv`); }}>Save values as CSV</button>
         <button role="menuitem" onClick=${() => { close(); void copy(csvOf(drawn())); }}>Copy values as CSV</button>

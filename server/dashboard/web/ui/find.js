@@ -33,5 +33,5 @@ export function Find({ rows, turn, grid, onClose }) {
     onClose();
   };
   return html`<span class="find" role="search"><input aria-label="Find in the loaded rows" placeholder="Find" value=${found.text} ref=${box}
-    onInput=${async (/** @type {any} */ e) => { const [first] = await find(e.target.value) ?? []; if (first !== undefined) grid.current?.select(first); }} onKeyDown=${key} /><span class="num soft">${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`;
+    onInput=${async (e) => { const [first] = await find(e.target.value) ?? []; if (first !== undefined) grid.current?.select(first); }} onKeyDown=${key} /><span class="num soft">${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`;
 }

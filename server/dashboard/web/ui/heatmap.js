@@ -39,7 +39,7 @@ export function HeatMap(props) {
   };
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
-    const u = new uPlot(options(latest, el, setAt, (/** @type {any} */ p) => setPlaced(placedOn(p, latest.current))), [x, x.map(() => null)], el);
+    const u = new uPlot(options(latest, el, setAt, (p) => setPlaced(placedOn(p, latest.current))), [x, x.map(() => null)], el);
     plot.current = u;
     const read = latestAt.current; // who reads a cell goes on reading it when the map is drawn anew
     if (read && read.column < x.length) queueMicrotask(() => go(u, read.column, read.row));

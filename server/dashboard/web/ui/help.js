@@ -65,7 +65,7 @@ function Functions({ language }) {
   const [groups, setGroups] = useState(/** @type {[string, string[]][]} */ ([]));
   useEffect(() => { void reference().then((r) => setGroups(r[language])); }, [language]);
   const found = groups.map(([title, list]) => /** @type {[string, string[]]} */ ([title, list.filter((f) => f.toLowerCase().includes(text.toLowerCase()))])).filter(([, list]) => list.length > 0);
-  return html`<input class="find" placeholder="Find a function" aria-label="Find a function" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} />
+  return html`<input class="find" placeholder="Find a function" aria-label="Find a function" value=${text} onInput=${(e) => setText(e.target.value)} />
     ${found.map(([title, list]) => html`<section key=${title}><h3>${title}</h3><div class="functions">${list.map((f) => html`<code key=${f}>${f}</code>`)}</div></section>`)}
     ${groups.length > 0 && found.length === 0 && html`<p class="soft">No function is called so.</p>`}`;
 }

@@ -76,7 +76,7 @@ export function Histogram({ data, range, color, onRange, onWider, loaded, pins, 
   return html`<div class="histogram" role="img" aria-label=${label} tabindex="0" onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => !drag && setHover(-1)} onDblClick=${onWider} onKeyDown=${key} onBlur=${() => setHover(-1)}>
     <canvas ref=${canvas}></canvas>
     <span class="only-read" aria-live="polite">${words}</span>
-    ${pins && pins.length > 0 && html`<span onPointerDown=${(/** @type {Event} */ e) => e.stopPropagation()}><${Marks} placed=${pins.filter((p) => p.at >= range.from && p.at < range.to).map((p) => ({ left: padLeft + (Number(p.at - data.start) / Number(data.step * BigInt(n))) * width(), top: 6, mark: { x: 0, y: null, ...p } }))} /></span>`}
+    ${pins && pins.length > 0 && html`<span onPointerDown=${(e) => e.stopPropagation()}><${Marks} placed=${pins.filter((p) => p.at >= range.from && p.at < range.to).map((p) => ({ left: padLeft + (Number(p.at - data.start) / Number(data.step * BigInt(n))) * width(), top: 6, mark: { x: 0, y: null, ...p } }))} /></span>`}
     ${drag && drag.from !== drag.to && html`<div class="select" style=${{ left: left(Math.min(drag.from, drag.to)) + 'px', width: left(Math.abs(drag.to - drag.from) + 1) - padLeft + 'px' }}></div>`}
     ${hover >= 0 && hover < n && html`<div class="tip" style=${{ top: '4px', ...(left(hover) > width() / 2 ? { right: width() + padLeft - left(hover) + 8 + 'px' } : { left: left(hover + 1) + 8 + 'px' }) }}>
       <div class="num" style=${{ textAlign: 'left' }}>${showTime(from(hover), digits(data.step), zone.value)} – ${showTime(to(hover), digits(data.step), zone.value).slice(11)}</div>

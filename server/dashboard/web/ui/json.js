@@ -21,7 +21,7 @@ function Branch({ value, name, depth, path, onValue }) {
   const [most, setMost] = useState(mostNodes);
   const entries = Object.entries(value);
   const kind = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
-  return html`<details open=${open} onToggle=${(/** @type {any} */ e) => setOpen(e.currentTarget.open)}>
+  return html`<details open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>
     <summary>${name !== undefined && html`<span class="k">${visible(name)}</span> `}<span class="z">${kind}</span></summary>
     ${open && entries.slice(0, most).map(([k, v]) => html`<${JSONTree} key=${k} name=${k} value=${v} depth=${depth + 1} path=${[...path, Array.isArray(value) ? Number(k) : k]} onValue=${onValue} />`)}
     ${open && entries.length > most && html`<button class="small" onClick=${() => setMost(most + mostNodes)}>${entries.length - most} more</button>`}

@@ -73,7 +73,7 @@ export function Palette({ pages }) {
   };
   return html`<${Dialog} title="Command palette" bare className="palette" onClose=${close}>
     <input role="combobox" aria-expanded=${found.length > 0 ? 'true' : 'false'} aria-controls="palette-list" aria-activedescendant=${found.length ? `palette-${at}` : undefined} aria-label="Command" placeholder="Page, table or action" value=${text} autofocus spellcheck=${false}
-      onInput=${(/** @type {any} */ e) => { setText(e.target.value); setAt(0); }} onKeyDown=${key} />
+      onInput=${(e) => { setText(e.target.value); setAt(0); }} onKeyDown=${key} />
     ${found.length === 0 ? html`<p class="pad faint">Nothing is called so</p>` : html`<ul id="palette-list" role="listbox" aria-label="Commands">
       ${found.map((c, i) => html`<li key=${c.kind + c.text} id=${`palette-${i}`} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerMove=${() => setAt(i)} onClick=${() => run(c)}>
         <span>${c.text}</span><span class="kind">${c.kind}</span></li>`)}

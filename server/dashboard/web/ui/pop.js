@@ -77,8 +77,8 @@ export function Dialog({ title, onClose, className = '', children, bare }) {
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
-  return html`<dialog ref=${box} class=${className} aria-label=${title} onCancel=${(/** @type {Event} */ e) => { e.preventDefault(); onClose(); }}
-    onClick=${(/** @type {Event} */ e) => { if (e.target === box.current) onClose(); }}>
+  return html`<dialog ref=${box} class=${className} aria-label=${title} onCancel=${(e) => { e.preventDefault(); onClose(); }}
+    onClick=${(e) => { if (e.target === box.current) onClose(); }}>
     ${!bare && html`<h2>${title}</h2>`}${children}
   </dialog>`;
 }

@@ -50,16 +50,16 @@ export function TimePanel({ close }) {
     </div>
     <div>
       <form onSubmit=${apply}>
-        <label>From<input name="from" value=${from} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setFrom(e.target.value)} />
+        <label>From<input name="from" value=${from} spellcheck=${false} autocomplete="off" onInput=${(e) => setFrom(e.target.value)} />
           <${Understood} time=${a} /></label>
-        <label>To<input name="to" value=${to} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setTo(e.target.value)} />
+        <label>To<input name="to" value=${to} spellcheck=${false} autocomplete="off" onInput=${(e) => setTo(e.target.value)} />
           <${Understood} time=${b} wrong=${a !== null && b !== null && wrong} /></label>
         <button class="primary" disabled=${wrong}>Apply</button>
       </form>
       <${Calendar} onDay=${(/** @type {bigint} */ start, /** @type {bigint} */ end) => { setFrom(showTime(start, 0, zone.value)); setTo(showTime(end, 0, zone.value)); }} from=${a?.ns ?? null} to=${b?.ns ?? null} />
       <div style=${{ display: 'flex', gap: '8px', marginTop: '8px' }}>
         <label class="grow">Time zone<${ZoneField} /></label>
-        <label>Refresh<br /><select value=${String(refresh.value)} onChange=${(/** @type {any} */ e) => { refresh.value = Number(e.target.value); }}>
+        <label>Refresh<br /><select value=${String(refresh.value)} onChange=${(e) => { refresh.value = Number(e.target.value); }}>
           ${refreshes.map((s) => html`<option value=${String(s)}>${s === 0 ? 'off' : s < 60 ? `${s} s` : `${s / 60} m`}</option>`)}</select></label>
       </div>
       <label class="check" title="Else one range holds on all pages of this tab"><input type="checkbox" checked=${own.value} onChange=${unlink} /> This page has its own range</label>
@@ -89,7 +89,7 @@ export function ZoneField() {
   const [text, setText] = useState(zone.value === 'local' ? 'Local' : zone.value);
   const name = /^local$/i.test(text.trim()) ? 'local' : text.trim();
   const ok = isZone(name);
-  return html`<input list="zones" name="zone" value=${text} spellcheck=${false} aria-invalid=${ok ? 'false' : 'true'} onInput=${(/** @type {any} */ e) => {
+  return html`<input list="zones" name="zone" value=${text} spellcheck=${false} aria-invalid=${ok ? 'false' : 'true'} onInput=${(e) => {
     setText(e.target.value);
     const z = /^local$/i.test(e.target.value.trim()) ? 'local' : e.target.value.trim();
     if (isZone(z)) zone.value = z;

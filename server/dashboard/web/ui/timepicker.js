@@ -40,7 +40,7 @@ export function TimePicker() {
   return html`<span class="pop-anchor timepicker">
     <button class="icon quiet" title="One range earlier" aria-label="One range earlier" disabled=${at.from === null} onClick=${() => shift(-1)}><${Icon} name="left" /></button>
     <${Pop} id="timerange" title=${`Time range: ${title}`} side="right" sheet label=${html`<${Icon} name="clock" /><span class="nowrap">${rangeText(r, zone.value)}</span>${own.value && html`<span class="badge" title="Of this page alone">own</span>`} <span class="faint nowrap">${zoneLabel(zone.value)}</span>`}>
-      ${(/** @type {() => void} */ close) => html`<${TimePanel} close=${close} />`}
+      ${(close) => html`<${TimePanel} close=${close} />`}
     </${Pop}>
     <button class="icon quiet" title="One range later" aria-label="One range later" disabled=${at.from === null} onClick=${() => shift(1)}><${Icon} name="right" /></button>
     <button class="icon quiet" title="Twice as wide" aria-label="Twice as wide" disabled=${at.from === null} onClick=${() => shift(0)}><${Icon} name="wider" /></button>
