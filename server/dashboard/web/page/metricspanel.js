@@ -144,7 +144,7 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
     const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };
     return view === 'table' ? html`<${InstantTable} result=${r} unit=${unit.values} />` : html`<${Graph} key=${r.query} result=${r} panel=${panel} set=${set} unit=${unit} onQuery=${onQuery} />`;
   };
-  return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(id) => set({ view: id }, false)} /><span class="grow"></span>
+  return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(id) => set({ view: id })} /><span class="grow"></span>
       ${view === 'table' && html`<${Moment} at=${panel.at} onAt=${(/** @type {string} */ at) => set({ at })} />`}
       ${r && view !== 'explain' && !r.error && html`<span class="soft num facts">${view === 'graph' ? `${range.value.from === 'all' ? `the last ${daysOfAll} days · ` : ''}step ${stepText(r.grid.step)} · ` : ''}${duration(r.elapsedMS)}</span>`}</div>
     ${r?.notes.map((n) => html`<p key=${n} class="hint" role="note"><b>Server</b> ${n}</p>`)}

@@ -22,7 +22,7 @@ export function Results({ run, state, limit }) {
   const plan = Boolean(r?.measured || (r?.rows && isPlan(r.rows.columns)));
   return html`<div class="sql-results">
     <div class="sql-views">
-      <${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {string} */ id) => state.set({ view: id }, false)} />
+      <${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {string} */ id) => state.set({ view: id })} />
       <span class="grow"></span>
       ${results.length > 1 && html`<span class="result-list small">${results.map((x, i) => html`<button key=${i} class="small ${x.error ? 'danger' : ''}" aria-pressed=${i === run.shown.value ? 'true' : 'false'} title=${x.sql.slice(0, 300)} onClick=${() => { run.shown.value = i; }}>${i + 1}</button>`)}</span>`}
       ${r && !r.measured && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
