@@ -101,3 +101,39 @@ func TestDialogsGiveTheFocusBack(t *testing.T) {
 		})
 	}
 }
+
+// TestPaletteGivenUp: Escape before the palette is there gives it up. What is typed meanwhile is not for the field behind, which keeps
+// the focus; so it does when the palette opens and closes.
+func TestPaletteGivenUp(t *testing.T) {
+	t.Parallel()
+	s := shop(t)
+	const editor = `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`
+	for _, c := range []struct{ page, field string }{
+		{"logs#t=app", `document.querySelector('#logs-search')`}, {"traces", `document.querySelector('#traces-search')`},
+		{"sql#sql=SELECT%201", editor}, {"metrics#q=up", editor},
+	} {
+		t.Run(c.page, func(t *testing.T) {
+			p := open(t, s, "/dashboard/"+c.page)
+			p.wait("the field", c.field)
+			if !eval[bool](p, `(() => {
+				window.field = `+c.field+`;
+				window.has = () => window.field.getRootNode().activeElement === window.field && document.activeElement !== document.body;
+				window.field.focus();
+				const text = () => window.field.value ?? window.field.innerText, before = text();
+				const key = (key, ctrlKey) => { if (window.field.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, composed: true, cancelable: true })) && !ctrlKey && key.length === 1) document.execCommand('insertText', false, key); };
+				key('k', true);
+				key('x', false);
+				key('Escape', false);
+				return window.has() && text() === before;
+			})()`) {
+				t.Errorf("the field lost the focus or took what was typed\n%s", p.describe())
+			}
+			p.quiet()
+			p.wait("no palette", `!document.querySelector('dialog') && window.has()`)
+			p.mod("k")
+			p.wait("the palette", `document.querySelector('dialog:modal')?.contains(document.activeElement)`)
+			p.press(kb.Escape)
+			p.wait("the focus back", `!document.querySelector('dialog') && window.has()`)
+		})
+	}
+}

@@ -52,6 +52,12 @@ export function keyName(e) {
 
 /** start listens for all shortcuts of the page. */
 export function start() {
+  addEventListener('keydown', (e) => { // the dialog that was opened is still loaded: keys are its own, Escape gives it up
+    if (!opened.value || document.querySelector('dialog:modal') || e.ctrlKey || e.metaKey || (e.key !== 'Escape' && e.key.length > 1)) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+    if (e.key === 'Escape') opened.value = '';
+  }, true);
   addEventListener('keydown', (e) => {
     if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return; // keys are the dialog's then
     const name = keyName(e);
