@@ -85,7 +85,7 @@ func TestKeepReplaces(t *testing.T) {
 		one.click("dialog button.primary")
 	}
 	keep("All rows")
-	one.wait("that it is kept", `document.querySelector('.sql-history h3')?.innerText === 'Kept'`)
+	one.wait("that it is kept", `document.querySelector('.sql-history h2')?.innerText === 'Kept'`)
 	keep("all  ROWS")
 	one.wait("the second question", `document.querySelector('dialog h2')?.innerText === 'Replace All rows'`)
 	one.press("\x1b")
@@ -94,5 +94,5 @@ func TestKeepReplaces(t *testing.T) {
 	one.click(".sql-history [aria-label='Remove All rows']")
 	one.wait("the question", `document.querySelector('dialog h2')?.innerText === 'Remove All rows'`)
 	one.click("dialog button.primary")
-	one.wait("nothing kept", `document.querySelector('.sql-history h3')?.innerText === 'Run before'`)
+	one.wait("nothing kept", `document.querySelector('.sql-history h2')?.innerText === 'Run before'`)
 }

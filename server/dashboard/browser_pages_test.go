@@ -167,6 +167,12 @@ func (p *page) accessible(t *testing.T, where, axe string) {
 	if n := eval[int](p, `document.querySelectorAll('h1').length`); n != 1 {
 		t.Errorf("%s: %d main headings", where, n)
 	}
+	if jumps := eval[[]string](p, `[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].filter((e, i, all) => i > 0 && e.tagName[1] - all[i - 1].tagName[1] > 1).map((e) => e.outerHTML.slice(0, 100))`); len(jumps) > 0 {
+		t.Errorf("%s: headings that leave a level out: %q", where, jumps)
+	}
+	if bare := eval[[]string](p, `[...document.querySelectorAll('table')].filter((e) => !e.closest('.tip') && (!(e.ariaLabel || e.caption || e.closest('[role=region]')?.ariaLabel) || e.querySelector('th:not([scope])'))).map((e) => e.outerHTML.slice(0, 300))`); len(bare) > 0 {
+		t.Errorf("%s: tables without a name, or with a head that does not say of what: %q", where, bare)
+	}
 	if axe == "" {
 		return
 	}

@@ -266,7 +266,7 @@ func TestD26History(t *testing.T) {
 	p.wait("the question", `document.querySelector('dialog input')`)
 	p.fill("dialog input", "First of all")
 	p.click("dialog button.primary")
-	p.wait("that it is kept", `document.querySelector('.sql-history h3')?.innerText === 'Kept'`)
+	p.wait("that it is kept", `document.querySelector('.sql-history h2')?.innerText === 'Kept'`)
 
 	other := open(t, s, "/dashboard/sql") // another browser: nothing kept from the first
 	other.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)

@@ -31,7 +31,7 @@ func TestPlanFills(t *testing.T) {
 	}
 	p := openSQL(t, s, endless)
 	p.explain()
-	p.wait("the plan of the running query", `document.querySelector('.plan h3')?.innerText.includes('runs') && document.querySelector('.plan-tree code').innerText.startsWith('Projection')`)
+	p.wait("the plan of the running query", `document.querySelector('.plan h2')?.innerText.includes('runs') && document.querySelector('.plan-tree code').innerText.startsWith('Projection')`)
 	eval[bool](p, `(() => { window.on = document.querySelector('[data-tab=plan]'); window.on.focus(); window.tree = document.querySelector('.plan-tree'); return true; })()`)
 	first := 0
 	p.wait("figures", mostRows+` > 10000`)
@@ -50,7 +50,7 @@ func TestPlanFills(t *testing.T) {
 
 	p.allow("status of 4")
 	p.explain()
-	p.wait("the plan again", `document.querySelector('.plan h3')?.innerText.includes('runs')`)
+	p.wait("the plan again", `document.querySelector('.plan h2')?.innerText.includes('runs')`)
 	id := s.sql(t, "SELECT id FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN app d%' AND query NOT LIKE '%process_list%'")[0][0]
 	s.sql(t, fmt.Sprintf("KILL '%v'", id))
 	p.wait("that it was killed", `document.querySelector('.sql-results .error')?.innerText.includes('killed')`)
@@ -58,7 +58,7 @@ func TestPlanFills(t *testing.T) {
 	// One that ends shows all that it did, as one that is not seen running.
 	q := openSQL(t, s, "EXPLAIN ANALYZE SELECT level, count(*) AS n FROM app GROUP BY 1 ORDER BY 2 DESC")
 	q.runSQL(false)
-	q.wait("its plan", `document.querySelector('.plan pre.faint')?.innerText.includes('rows: 4, planning: ') && !document.querySelector('.plan h3').innerText.includes('runs')`)
+	q.wait("its plan", `document.querySelector('.plan pre.faint')?.innerText.includes('rows: 4, planning: ') && !document.querySelector('.plan h2').innerText.includes('runs')`)
 	if text := q.text(".plan-tree"); !strings.Contains(text, "TableScan: public.app") || !strings.Contains(text, "3,000") {
 		t.Errorf("the plan is %s", text)
 	}

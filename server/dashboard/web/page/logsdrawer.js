@@ -73,9 +73,9 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
   const list = columns.map((c, i) => ({ c, i })).sort((a, b) => first.indexOf(b.c.name) - first.indexOf(a.c.name)).filter(({ i }) => !hideEmpty || row[i] !== null);
   const begin = from < list.length ? from : 0, all = run.columns.value.length;
   const empty = row.filter((v) => v === null).length;
-  return html`<table class="fields"><tbody>
+  return html`<table aria-label="Fields" class="fields"><tbody>
     ${list.slice(begin, begin + mostFields).map(({ c, i }) => html`<tr key=${c.name}>
-      <th><button class="link" title=${`${c.name}: ${c.type}\nClick: ${top.includes(c.name) ? 'back to its place' : 'to the top for this table'}`} aria-pressed=${top.includes(c.name) ? 'true' : 'false'} onClick=${() => pin(c.name)}>${visible(c.name)}</button></th>
+      <th scope="row"><button class="link" title=${`${c.name}: ${c.type}\nClick: ${top.includes(c.name) ? 'back to its place' : 'to the top for this table'}`} aria-pressed=${top.includes(c.name) ? 'true' : 'false'} onClick=${() => pin(c.name)}>${visible(c.name)}</button></th>
       <td class="value"><${Value} value=${row[i]} type=${c.type} onValue=${members(onFilter, c.name)} /></td>
       <td class="acts small">
         <button class="quiet small icon" title="Only rows with this value (+)" aria-label=${`Only rows with this ${c.name}`} onClick=${() => onFilter(c.name, row[i], false)}><${Icon} name="plus" /></button>

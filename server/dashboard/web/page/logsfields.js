@@ -39,7 +39,7 @@ export function FieldPanel({ run, state, wide, shown, onFilter, onColumn, onClos
   return html`<aside class="fields-panel ${wide ? 'wide' : ''}" aria-label="Fields">
     <div class="head"><input placeholder="Find a field" aria-label="Find a field" value=${text} onInput=${(e) => find(e.target.value)} />
       ${!wide && html`<button class="quiet small icon close" aria-label="Close the field panel" onClick=${onClose}><${Icon} name="close" /></button>`}</div>
-    <div class="scroll">${groups.map((g) => html`<div key=${g.title}><h3>${g.title}</h3>
+    <div class="scroll">${groups.map((g) => html`<div key=${g.title}><h2>${g.title}</h2>
       ${g.list.slice(0, 500).map((c) => html`<div class="field" key=${c.name}>
         <button class="quiet name" aria-expanded=${open === c.name ? 'true' : 'false'} title=${`${c.name}: ${c.type}`} onClick=${() => setOpen(open === c.name ? '' : c.name)}>
           <span class="type" aria-hidden="true">${typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span></button>

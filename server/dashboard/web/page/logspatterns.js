@@ -36,7 +36,7 @@ export function Patterns({ run, state }) {
     state.set({ q: `${state.get('q')} ${not ? '-' : ''}/${regex}/`.trim(), w: '', tab: 'rows' });
   };
   return html`<div class="content patterns"><p class="soft small">${found.length === most ? `The ${most} most frequent patterns` : `${count(found.length)} patterns`} of ${count(total)} rows. <button class="small" onClick=${() => copy(logsql.patterns(scope, most), 'SQL copied')}>SQL</button></p>
-    <table class="list acts"><thead><tr><th class="num">rows</th><th class="num">share</th><th>pattern</th><th class="num">first</th><th class="num">last</th><th></th></tr></thead><tbody>
+    <table aria-label="Patterns" class="list acts"><thead><tr><th scope="col" class="num">rows</th><th scope="col" class="num">share</th><th scope="col">pattern</th><th scope="col" class="num">first</th><th scope="col" class="num">last</th><th scope="col"><span class="only-read">Actions</span></th></tr></thead><tbody>
     ${found.map(([p, n, low, high, example]) => html`<tr key=${p}><td class="num">${count(n)}</td><td class="num">${percent(total ? Number(n) / total : 0)}</td>
       <td class="pattern guess-${p === null ? '' : guessLevel(p)}" title=${example === null ? '' : oneLine(String(example), 1000)}>${p === null ? html`<i class="faint">NULL</i>` : oneLine(p, 400).split('*').map((part, i) => html`${i > 0 && html`<span class="star">∗</span>`}${part}`)}</td>
       <td class="num nowrap">${showShort(BigInt(low) * unit, zone.value)}</td><td class="num nowrap">${showShort(BigInt(high) * unit, zone.value)}</td>

@@ -28,7 +28,7 @@ const kinds = /** @type {Record<string, string>} */ ({ aggregation: 'aggregation
 /** @param {{tree: any, at: number}} props at s */
 export function Explain({ tree, at }) {
   const parts = partsOf(tree);
-  return html`<div class="metrics-explain"><table class="list"><thead><tr><th>Part</th><th>is</th><th class="num">series</th><th>one of them</th></tr></thead><tbody>
+  return html`<div class="metrics-explain"><table aria-label="Parts of the expression" class="list"><thead><tr><th scope="col">Part</th><th scope="col">is</th><th scope="col" class="num">series</th><th scope="col">one of them</th></tr></thead><tbody>
     ${parts.slice(0, most).map((p, i) => html`<${PartRow} key=${`${i} ${p.query} ${at}`} part=${p} at=${at} />`)}</tbody></table>
     ${parts.length > most && html`<p class="pad soft">${count(parts.length)} parts, the first ${most} are evaluated</p>`}</div>`;
 }

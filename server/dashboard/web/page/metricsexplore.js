@@ -67,12 +67,12 @@ function Names({ service, onService, onOpen, onClose }) {
       ${names?.length === 0 && others.length === 0 && html`<p class="soft pad">${service && !text ? 'No metric has this service in one of its labels job, service_name, service or app.' : text ? 'No metric has this in its name.' : 'There are no metrics in this database, and no tables with a time and numbers.'}</p>`}
       ${names?.slice(0, mostNames).map((n) => {
         const group = /^[^_:.]+/.exec(n)?.[0] ?? n;
-        const head = group !== before && html`<h3>${group}</h3>`;
+        const head = group !== before && html`<h2>${group}</h2>`;
         before = group;
         return html`<div key=${n}>${head}<button class="quiet node" title=${known[n]?.[0]?.help || n} onClick=${() => onOpen(n)}><span class="text">${oneLine(n, 200)}</span>${known[n]?.[0]?.type && known[n][0].type !== 'unknown' && html`<span class="badge end">${known[n][0].type}</span>`}</button></div>`;
       })}
       ${(names?.length ?? 0) > mostNames && html`<p class="soft pad">The first ${mostNames} are shown: search for more.</p>`}
-      ${others.length > 0 && html`<h3>Tables with numbers</h3>`}
+      ${others.length > 0 && html`<h2>Tables with numbers</h2>`}
       ${others.slice(0, mostNames).map((t) => html`<button key=${t.name} class="quiet node table" title=${`${plural(t.fields.length, 'number')}: ${t.fields.slice(0, 20).join(', ')}`} onClick=${() => onOpen(t.name)}><span class="text">${oneLine(t.name, 200)}</span><span class="badge end">${t.fields.length === 1 ? 'table' : plural(t.fields.length, 'field')}</span></button>`)}
       ${others.length > mostNames && html`<p class="soft pad">The first ${mostNames} tables are shown: search for more.</p>`}
       ${tables.cut && html`<p class="soft pad">There are more tables than were looked at: write the name of another as an expression.</p>`}</div>`;

@@ -100,8 +100,8 @@ function Legend({ lines, off, write, onToggle, onLit }) {
   const [by, setBy] = useState({ key: /** @type {'name'|'last'|'min'|'max'|'mean'} */ ('last'), up: false });
   const sign = by.up ? 1 : -1;
   const sorted = lines.map((s, i) => ({ s, i })).sort((a, b) => sign * (by.key === 'name' ? (a.s.name < b.s.name ? -1 : 1) : (a.s[by.key] ?? -Infinity) - (b.s[by.key] ?? -Infinity)) || a.i - b.i);
-  const head = (/** @type {typeof by.key} */ key, /** @type {string} */ text) => html`<th class=${key === 'name' ? '' : 'num'} aria-sort=${by.key === key ? (by.up ? 'ascending' : 'descending') : 'none'}><button class="quiet small" onClick=${() => setBy({ key, up: by.key === key ? !by.up : key === 'name' })}>${text}${by.key === key ? (by.up ? ' ↑' : ' ↓') : ''}</button></th>`;
-  return html`<div class="chart-legend"><table class="list"><thead><tr>${head('name', 'Series')}${heads.map((h) => head(h, h))}</tr></thead><tbody>
+  const head = (/** @type {typeof by.key} */ key, /** @type {string} */ text) => html`<th scope="col" class=${key === 'name' ? '' : 'num'} aria-sort=${by.key === key ? (by.up ? 'ascending' : 'descending') : 'none'}><button class="quiet small" onClick=${() => setBy({ key, up: by.key === key ? !by.up : key === 'name' })}>${text}${by.key === key ? (by.up ? ' ↑' : ' ↓') : ''}</button></th>`;
+  return html`<div class="chart-legend"><table aria-label="Series" class="list"><thead><tr>${head('name', 'Series')}${heads.map((h) => head(h, h))}</tr></thead><tbody>
     ${sorted.map(({ s, i }) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => onLit(s.name)} onPointerLeave=${() => onLit(null)}>
       <td><button class="quiet small" title=${`${s.name}\nClick: only this. Ctrl and click: switch.`} onClick=${(e) => onToggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span><span class="text">${s.name}</span></button></td>
       ${heads.map((h) => html`<td key=${h} class="num">${s[h] === null ? '' : write(/** @type {number} */ (s[h]))}</td>`)}</tr>`)}</tbody></table></div>`;

@@ -33,7 +33,7 @@ export function Steps({ trial }) {
       before = s.after ?? before;
       return html`<li key=${i}><h3>${s.pipeline ? html`<span class="soft">${s.pipeline}: </span>` : ''}${s.index + 1}. ${s.processor}
           ${s.after === null && html` <span class="badge">dropped</span>`}${s.after === undefined && html` <span class="badge bad">failed</span>`}</h3>
-        ${s.after && html`<table class="fields mono">${diff.fields(from, s.after).map((f) => html`<tr key=${f.key} class=${{ '+': 'added', '-': 'removed', '~': 'changed', '=': 'same' }[f.kind]}>
+        ${s.after && html`<table aria-label="Fields" class="fields mono">${diff.fields(from, s.after).map((f) => html`<tr key=${f.key} class=${{ '+': 'added', '-': 'removed', '~': 'changed', '=': 'same' }[f.kind]}>
           <td class="sign" aria-label=${{ '+': 'new', '-': 'removed', '~': 'changed', '=': 'as before' }[f.kind]}>${f.kind === '=' ? ' ' : f.kind}</td><td>${visible(f.key)}</td>
           <td>${f.kind === '~' && html`<del>${text(f.before)}</del> `}${text(f.kind === '-' ? f.before : f.after)}</td></tr>`)}</table>`}</li>`;
     })}</ol>
@@ -98,7 +98,7 @@ export function Versions({ name, versions, document, onRestore, onDelete }) {
     }
   };
   return html`${error && html`<${ErrorBox} error=${error} />`}
-    <table class="list versions"><tbody>${versions.map((v, i) => html`<tr key=${v.version}><td class="num nowrap">${v.version}</td><td>${i === 0 ? html`<span class="badge">in use</span>` : ''}</td><td class="num soft">${plural(v.size, 'byte')}</td>
+    <table aria-label="Versions" class="list versions"><tbody>${versions.map((v, i) => html`<tr key=${v.version}><td class="num nowrap">${v.version}</td><td>${i === 0 ? html`<span class="badge">in use</span>` : ''}</td><td class="num soft">${plural(v.size, 'byte')}</td>
       <td class="nowrap"><button class="small" disabled=${i === 0 || closed.value !== ''} onClick=${() => void restore(v.version)}>Restore</button> <button class="small danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => onDelete(v.version)}>Delete</button></td></tr>`)}</tbody></table>
     <div class="row">${choice('From', a, setA)}${choice('to', b, setB)}</div>
     ${x !== undefined && y !== undefined && (x === y ? html`<p class="soft">Both are equal.</p>` : html`<pre class="diff mono" tabindex="0" role="region" aria-label="Difference">${diff.lines(x, y).map((l, i) => html`<div key=${i} class=${{ '+': 'added', '-': 'removed', '=': 'same' }[l.kind]}>${l.kind === '=' ? ' ' : l.kind} ${visible(l.text)}</div>`)}</pre>`)}`;

@@ -105,7 +105,7 @@ export function ResultChart({ rows, state }) {
     ${drawn.left > 0 && html`<p class="pad soft">${count(drawn.left + mostSeries)} series, ${mostSeries} drawn</p>`}
     <${Chart} x=${drawn.x} series=${drawn.series} kind=${kind} time=${isTime} log=${v.log} zero=${v.zero} unit=${unit} off=${off} lit=${lit} label="Result"
       onRange=${isTime ? (/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) }) : undefined} /></div>
-    <div class="chart-legend"><table class="list"><thead><tr><th>Series</th><th class="num">last</th><th class="num">min</th><th class="num">max</th></tr></thead><tbody>
+    <div class="chart-legend"><table aria-label="Series" class="list"><thead><tr><th scope="col">Series</th><th scope="col" class="num">last</th><th scope="col" class="num">min</th><th scope="col" class="num">max</th></tr></thead><tbody>
       ${drawn.series.map((s, i) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => setLit(s.name)} onPointerLeave=${() => setLit(null)}><td><button class="quiet small" title=${`${s.name}\nClick: only this. Ctrl and click: switch.`} onClick=${(e) => toggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span><span class="text">${s.name}</span></button></td>
         ${figures(s.values).map((n, k) => html`<td key=${k} class="num">${n === null ? '' : unit(n)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
@@ -149,7 +149,7 @@ function Bars({ list, columns, g, unit }) {
   const c = g.values[0];
   const shown = list.slice(0, mostBars);
   const top = Math.max(1e-300, ...shown.map((r) => Math.abs(Number(r[c]))));
-  return html`<div class="bars"><h3 class="soft">${columns[c].name} by ${columns[g.x].name}</h3>
+  return html`<div class="bars"><h2 class="soft">${columns[c].name} by ${columns[g.x].name}</h2>
     ${shown.map((r, i) => html`<div class="bar-row" key=${i}><span class="text" title=${raw(r[g.x])}>${r[g.x] === null ? 'NULL' : oneLine(raw(r[g.x]), 120)}</span><span class="track"><span class="fill" style=${{ width: `${(Math.abs(Number(r[c])) / top) * 100}%` }}></span></span><span class="num">${r[c] === null ? '' : unit(Number(r[c]))}</span></div>`)}
     ${list.length > shown.length && html`<p class="soft">${count(list.length)} rows, ${mostBars} drawn</p>`}</div>`;
 }

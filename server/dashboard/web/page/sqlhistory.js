@@ -20,8 +20,8 @@ export function History({ run, onOpen, onClose }) {
   return html`<aside class="sql-history" aria-label="History">
     <div class="head"><input placeholder="Find a query" aria-label="Find a query" value=${text} onInput=${(e) => setText(e.target.value)} /><button class="quiet small icon" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">
-      ${kept.length > 0 && html`<h3>Kept</h3>${kept.filter((s) => has(s.name)).map((s) => html`<div class="row" key=${s.id}><button class="quiet node grow" onClick=${() => onOpen(s.definition.sql, s.name)}><${Icon} name="star" /><span class="text">${s.name}</span>${s.local && html`<span class="faint end">this browser</span>`}</button><button class="quiet small icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></div>`)}`}
-      <h3>Run before</h3>
+      ${kept.length > 0 && html`<h2>Kept</h2>${kept.filter((s) => has(s.name)).map((s) => html`<div class="row" key=${s.id}><button class="quiet node grow" onClick=${() => onOpen(s.definition.sql, s.name)}><${Icon} name="star" /><span class="text">${s.name}</span>${s.local && html`<span class="faint end">this browser</span>`}</button><button class="quiet small icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></div>`)}`}
+      <h2>Run before</h2>
       ${list.slice(0, most).map((h) => html`<div class="history-entry" key=${h.at + h.sql}>
         <button class="quiet" title=${h.sql} onClick=${() => onOpen(h.sql)}><code>${h.sql.slice(0, 300)}</code></button>
         <div class="faint num"><span>${showTime(BigInt(h.at) * 1_000_000n, 0, zone.value)}</span><span>${duration(h.elapsedMS)}</span><span class=${h.error ? 'level-error' : ''}>${h.error ? 'error' : h.rows === null ? '' : `${count(h.rows)} rows`}</span>

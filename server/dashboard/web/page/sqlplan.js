@@ -71,8 +71,8 @@ function Drawn({ title, text, nodes, notes, running }) {
   const worst = Math.max(...nodes.map((n) => n.timeMS));
   const measured = running || total > 0;
   const share = (/** @type {Node} */ n) => (total > 0 ? n.timeMS / total : 0);
-  return html`<section class="plan"><h3>${title} ${running ? html`<span class="soft">· runs</span>` : html`<button class="small quiet" onClick=${() => copy(text)}>Copy the text</button>`}</h3>
-    <table class="list plan-tree"><thead><tr><th>Node</th>${measured && html`<th class="num">rows</th><th class="num">own time</th><th class="share">share</th>`}</tr></thead>
+  return html`<section class="plan"><h2>${title} ${running ? html`<span class="soft">· runs</span>` : html`<button class="small quiet" onClick=${() => copy(text)}>Copy the text</button>`}</h2>
+    <table aria-label=${title} class="list plan-tree"><thead><tr><th scope="col">Node</th>${measured && html`<th scope="col" class="num">rows</th><th scope="col" class="num">own time</th><th scope="col" class="share">share</th>`}</tr></thead>
     <tbody>${nodes.map((n, i) => html`<tr key=${i} class=${total > 0 && n.timeMS === worst ? 'worst' : ''}>
       <td><span style=${{ paddingLeft: n.depth * 18 + 'px' }}>${n.depth > 0 && html`<span class="faint">└ </span>`}<code>${n.text}</code></span>
         ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${running && !n.figures.time ? 'not begun' : Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${k === 'elapsed' ? duration(milliseconds(v)) : count(v)}`).join(' · ')}</div>`}</td>

@@ -57,5 +57,5 @@ function JSONView({ rows }) {
 }
 
 /** Log lists each statement with its time and rows. @param {{run: import('./sqlrun.js').SQLRun}} props */
-const Log = ({ run }) => html`<div class="content"><table class="list"><thead><tr><th>began</th><th class="num">took</th><th class="num">rows</th><th>statement</th></tr></thead><tbody>
+const Log = ({ run }) => html`<div class="content"><table aria-label="Statements" class="list"><thead><tr><th scope="col">began</th><th scope="col" class="num">took</th><th scope="col" class="num">rows</th><th scope="col">statement</th></tr></thead><tbody>
   ${run.results.value.map((r, i) => html`<tr key=${i}><td class="num nowrap">${showTime(BigInt(r.at) * 1_000_000n, 3, zone.value)}</td><td class="num">${duration(r.elapsedMS)}</td><td class="num">${r.error ? 'error' : r.rows ? count(r.rows.count) + (r.cut ? '+' : '') : count(r.affected ?? 0)}</td><td><pre>${r.sql}</pre>${r.error && html`<div class="level-error">${r.error.message}</div>`}</td></tr>`)}</tbody></table></div>`;

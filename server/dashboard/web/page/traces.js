@@ -204,7 +204,7 @@ function Form({ state, table, tables, onRun }) {
 /** @param {{traces: sql.Summary[], onOpen: (id: string) => void}} props */
 function List({ traces, onOpen }) {
   const longest = traces.reduce((m, t) => Math.max(m, t.duration), 1);
-  return html`<div class="traces-list"><table class="list"><thead><tr><th>service and operation</th><th class="start">start ${zoneLabel(zone.value)}</th><th>duration</th><th class="num">spans</th><th class="num">errors</th><th class="chips">services</th></tr></thead><tbody>
+  return html`<div class="traces-list"><table aria-label="Traces" class="list"><thead><tr><th scope="col">service and operation</th><th scope="col" class="start">start ${zoneLabel(zone.value)}</th><th scope="col">duration</th><th scope="col" class="num">spans</th><th scope="col" class="num">errors</th><th scope="col" class="chips">services</th></tr></thead><tbody>
     ${traces.map((t) => html`<tr key=${t.id} data-trace=${t.id} onClick=${() => onOpen(t.id)}>
       <td class="what"><button class="link" title=${t.id} onClick=${(/** @type {Event} */ e) => { e.stopPropagation(); onOpen(t.id); }}><b>${oneLine(t.service, 60)}</b> ${oneLine(t.operation, 200)}</button></td>
       <td class="start">${showTime(t.start, 3, zone.value)}</td>

@@ -67,8 +67,8 @@ function Fields({ span, columns, onSearch }) {
   const empty = list.filter(({ v }) => v === null || v === '').length;
   return html`${groups.map(([title], g) => {
     const own = list.filter(({ group, v }) => group === g && (all || (v !== null && v !== '')));
-    return own.length > 0 && html`<h3 class="group">${title}</h3><table class="fields"><tbody>${own.map(({ c, v }) => html`<tr key=${c.name}>
-      <th title=${`${c.name}: ${c.type}`}>${visible(c.name.replace(/^(span|resource|scope)_attributes\./, ''))}</th><td class="value"><${Value} value=${v} type=${c.type} /></td>
+    return own.length > 0 && html`<h2 class="group">${title}</h2><table aria-label=${title} class="fields"><tbody>${own.map(({ c, v }) => html`<tr key=${c.name}>
+      <th scope="row" title=${`${c.name}: ${c.type}`}>${visible(c.name.replace(/^(span|resource|scope)_attributes\./, ''))}</th><td class="value"><${Value} value=${v} type=${c.type} /></td>
       <td class="acts small">${!/^(timestamp|json|binary)/i.test(c.type) && html`<button class="quiet small icon" title="Search for this value" aria-label=${`Search for this ${c.name}`} onClick=${() => onSearch(term(c.name, v, false))}><${Icon} name="plus" /></button>
         <button class="quiet small icon" title="Search without this value" aria-label=${`Search without this ${c.name}`} onClick=${() => onSearch(term(c.name, v, true))}><${Icon} name="minus" /></button>`}
         <button class="quiet small icon" title="Copy the value" aria-label=${`Copy ${c.name}`} onClick=${() => copy(v === null ? '' : raw(v))}><${Icon} name="copy" /></button></td></tr>`)}</tbody></table>`;

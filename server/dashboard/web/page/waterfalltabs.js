@@ -34,7 +34,7 @@ export function TraceLogs({ only, onAll, id, db, begin, duration: length, spans 
   return html`<div class="trace-logs">
     <div class="small acts-line pad">${found.tables.map((t) => html`<button key=${t} class="open-logs" onClick=${() => open(t)}>Open ${t} in Logs</button>`)}${found.full.length > 0 && html`<span class="soft">only the first ${sql.mostLogs} lines of ${found.full.join(', ')}</span>`}</div>
     ${only && html`<p class="pad soft of-span">${lines.length === 0 ? 'No lines' : plural(lines.length, 'line')} of the span <b>${oneLine(only.name, 80)}</b>, of ${found.lines.length} of the trace <button class="small" onClick=${onAll}>All lines</button></p>`}
-    <table class="list"><thead><tr><th>time</th><th>level</th><th class="in-span">span</th><th>message</th></tr></thead><tbody>
+    <table aria-label="Log lines" class="list"><thead><tr><th scope="col">time</th><th scope="col">level</th><th scope="col" class="in-span">span</th><th scope="col">message</th></tr></thead><tbody>
       ${lines.map((l, i) => {
         const level = levelOf(l.level, l.levelName), span = byId.get(l.span);
         return html`<tr key=${i}><td class="num" title=${l.table}>${showTime(l.at, 3, zone.value).slice(11)}</td><td class="level level-${level}">${l.level === null ? '' : `${letters[level]} ${oneLine(l.level, 20)}`}</td>
@@ -66,6 +66,6 @@ export function ServiceTimes({ trace }) {
     return { service, calls: own.length, errors: own.filter((s) => s.error).length, own: own.reduce((n, s) => n + s.own, 0), all: own.reduce((n, s) => n + s.end - s.start, 0) };
   }).sort((a, b) => b.own - a.own);
   const whole = sums.reduce((n, s) => n + s.own, 0) || 1;
-  return html`<div class="trace-logs"><table class="list"><thead><tr><th>service</th><th class="num">own time</th><th class="num">share</th><th class="num">all time</th><th class="num">spans</th><th class="num">errors</th></tr></thead><tbody>
+  return html`<div class="trace-logs"><table aria-label="Services" class="list"><thead><tr><th scope="col">service</th><th scope="col" class="num">own time</th><th scope="col" class="num">share</th><th scope="col" class="num">all time</th><th scope="col" class="num">spans</th><th scope="col" class="num">errors</th></tr></thead><tbody>
     ${sums.map((s) => html`<tr key=${s.service}><td><span class="swatch" style=${{ background: hashColour(s.service) }}></span>${oneLine(s.service || 'no service', 80)}</td><td class="num">${duration(s.own / 1e6)}</td><td class="num">${percent(s.own / whole)}</td><td class="num">${duration(s.all / 1e6)}</td><td class="num" title=${plural(s.calls, 'span')}>${s.calls}</td><td class="num ${s.errors > 0 ? 'level-error' : ''}">${s.errors}</td></tr>`)}</tbody></table></div>`;
 }
