@@ -355,3 +355,31 @@ func TestD42TraceCut(t *testing.T) {
 		t.Errorf("%s rows", n)
 	}
 }
+
+// TestTraceBackwards: a span that ends before it starts takes no time in the list and in its waterfall, and both say so.
+func TestTraceBackwards(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	begin := time.Now().Add(-5 * time.Minute)
+	s.postSpans(t, traceID(0), begin, []span{{service: "web", id: spanID(1), name: "back", from: 5, to: 0}})
+	s.postSpans(t, traceID(1), begin, []span{{service: "web", id: spanID(2), name: "whole", from: 0, to: 50}, {service: "web", id: spanID(3), parent: spanID(2), name: "part", from: 20, to: 10}})
+	s.postSpans(t, traceID(2), begin, []span{{service: "web", id: spanID(4), name: "right", from: 0, to: 30}})
+	p := open(t, s, "/dashboard/traces")
+	p.wait("the traces", `document.querySelectorAll('.traces-list tbody tr').length === 3`)
+	const note = "1 span ends before it starts"
+	for i, want := range []struct{ length, list, trace string }{{"0 ns", note, note}, {"50 ms", note, note}, {"30 ms", "", ""}} {
+		row := fmt.Sprintf(`document.querySelector('tr[data-trace=%q]')`, traceID(i))
+		if got := eval[[]string](p, `[`+row+`.querySelector('.length .num').innerText, `+row+`.querySelector('.mark-note')?.title ?? '']`); !slices.Equal(got, []string{want.length, want.list}) {
+			t.Errorf("trace %d in the list: %q, want %q", i, got, want)
+		}
+	}
+	for i, want := range []struct{ length, note, marked string }{{"0 ns", note, "back"}, {"50 ms", note, "part"}, {"30 ms", "", ""}} {
+		p.visit("/dashboard/traces#id=" + traceID(i))
+		p.wait("the trace", fmt.Sprintf(`document.querySelector('.trace-id')?.innerText === %q && document.querySelector('.waterfall .operation')`, traceID(i)))
+		p.quiet()
+		got := eval[[]string](p, `[document.querySelector('.trace-head .figures b').innerText, document.querySelector('.trace-notes')?.innerText ?? '', [...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.querySelector('.mark-note[title="this span ends before it starts"]')).map((r) => r.querySelector('.operation').textContent).join(' ')]`)
+		if !slices.Equal(got, []string{want.length, want.note, want.marked}) {
+			t.Errorf("trace %d: %q, want %q", i, got, want)
+		}
+	}
+}

@@ -208,7 +208,7 @@ function List({ traces, onOpen }) {
     ${traces.map((t) => html`<tr key=${t.id} data-trace=${t.id} onClick=${() => onOpen(t.id)}>
       <td class="what"><button class="link" title=${t.id} onClick=${(/** @type {Event} */ e) => { e.stopPropagation(); onOpen(t.id); }}><b>${oneLine(t.service, 60)}</b> ${oneLine(t.operation, 200)}</button></td>
       <td class="start">${showTime(t.start, 3, zone.value)}</td>
-      <td class="length"><span class="num">${duration(t.duration / 1e6)}</span><span class="length-bar"><span style=${{ width: `${Math.max(1, (t.duration / longest) * 100)}%` }}></span></span></td>
+      <td class="length"><span class="num">${duration(t.duration / 1e6)}</span>${t.backward > 0 && html`<span class="mark-note" role="img" title=${sql.backwards(t.backward)} aria-label=${sql.backwards(t.backward)}>⚠ </span>`}<span class="length-bar"><span style=${{ width: `${Math.max(1, (t.duration / longest) * 100)}%` }}></span></span></td>
       <td class="num">${count(t.spans)}</td><td class="num ${t.errors > 0 ? 'level-error' : 'faint'}">${count(t.errors)}</td>
       <td class="chips">${t.services.map((s) => html`<span key=${s} class="service-chip"><span class="swatch" style=${{ background: hashColour(s) }}></span>${oneLine(s || 'no service', 60)}</span>`)}</td></tr>`)}</tbody></table></div>`;
 }

@@ -17,7 +17,7 @@ const failed = `"span_status_code" = 'STATUS_CODE_ERROR'`;
 const units = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
 /** @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean}} Dot */
-/** @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors: number, services: string[]}} Summary */
+/** @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors: number, backward: number, services: string[]}} Summary backward spans end before they start */
 
 /** So many rows come over from the worker at a time: more at once would hold up the page. */
 const rowsAtOnce = 5000;
@@ -163,26 +163,30 @@ export async function summaries(table, columns, range, ids, signal) {
   const wider = { from: range.from === null ? null : range.from - hour, to: range.to === null ? null : range.to + hour };
   const where = sqltext.where(`"trace_id" IN (${ids.map(sqltext.string).join(', ')})`, sqltext.within(time.name, wider, time.type));
   const [groups, roots] = await Promise.all([
-    query(`SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
+    query(`SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}), count(*) FILTER (WHERE timestamp_end < ${t}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
     query(`SELECT trace_id, service_name, span_name FROM ${sqltext.table(table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then(taken),
   ]);
   /** @type {Map<string, Summary & {end: bigint}>} */
   const found = new Map();
-  for (const [id, service, from, to, spans, errors] of groups) {
+  for (const [id, service, from, to, spans, errors, backward] of groups) {
     const start = BigInt(from) * unit, end = BigInt(to) * unit;
     /** @type {Summary & {end: bigint}} */
-    const s = found.get(id) ?? { id, service: '', operation: 'no root span', start, end, duration: 0, spans: 0, errors: 0, services: [] };
+    const s = found.get(id) ?? { id, service: '', operation: 'no root span', start, end, duration: 0, spans: 0, errors: 0, backward: 0, services: [] };
     if (start < s.start) s.start = start;
     if (end > s.end) s.end = end;
     s.spans += Number(spans);
     s.errors += Number(errors);
+    s.backward += Number(backward);
     s.services.push(String(service ?? ''));
-    s.duration = Number(s.end - s.start);
+    s.duration = Math.max(0, Number(s.end - s.start)); // what ends before it starts takes no time
     found.set(id, s);
   }
   for (const [id, service, operation] of roots) Object.assign(found.get(String(id)) ?? {}, { service: String(service ?? ''), operation: String(operation ?? '') });
   return ids.flatMap((id) => found.get(id) ?? []);
 }
+
+/** backwards says of spans that they end before they start. @param {number} n */
+export const backwards = (n) => (n === 1 ? '1 span ends before it starts' : `${n} spans end before they start`);
 
 /** trace asks for the spans of one trace, from the first of the tables that has some. @param {string[]} tables @param {string} id @param {AbortSignal} signal */
 export async function trace(tables, id, signal) {

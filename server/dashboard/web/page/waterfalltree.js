@@ -1,5 +1,7 @@
 // The spans of a trace as a tree: who called whom, what is odd about it, and which spans determine how long it took.
 
+import { backwards } from './tracesquery.js';
+
 /** Child and parent of one name stand below each other; so deep an indent is not made wider. */
 export const deepestIndent = 40;
 
@@ -49,6 +51,7 @@ export function traceOf(columns, rows) {
   const text = (/** @type {any[]} */ row, /** @type {string} */ name) => String(row[at[name]] ?? '');
   const times = rows.map((row) => BigInt(row[at.timestamp]));
   const begin = times.reduce((least, t) => (t < least ? t : least), times[0] ?? 0n);
+  let backward = 0;
   const spans = rows.map((row, i) => {
     const start = Number(times[i] - begin);
     /** @type {Span} */
@@ -57,9 +60,13 @@ export function traceOf(columns, rows) {
       start, end: start + Number(row[at.duration_nano] ?? 0), error: row[at.span_status_code] === 'STATUS_CODE_ERROR',
       events: eventsOf(row[at.span_events], begin), children: none, depth: 0, early: false, note: '', missing: false, critical: none, own: 0,
     };
+    if (row[at.timestamp_end] !== undefined && BigInt(row[at.timestamp_end]) < times[i]) {
+      span.note = 'this span ends before it starts';
+      backward++;
+    }
     return span;
   });
-  const notes = /** @type {string[]} */ ([]);
+  const notes = backward > 0 ? [backwards(backward)] : [];
   const roots = link(spans, notes);
   for (const s of spans) s.own = ownTime(s);
   const longest = roots.flatMap((r) => (r.missing ? r.children : [r])).reduce((/** @type {Span|null} */ a, b) => (!a || b.end - b.start > a.end - a.start ? b : a), null);
