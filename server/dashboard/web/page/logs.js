@@ -190,7 +190,7 @@ export function Page({ state }) {
     ${missing ? html`<${Empty} run=${run} state=${state} />` : html`
     <${HistogramPanel} run=${run} state=${state} onRow=${(/** @type {string} */ name) => void openNamed(name)} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
     <div class="logs-status">
-      <span aria-live=${live ? 'off' : 'polite'} class="figures"><${Figures} run=${run} live=${live} /></span>
+      <span class="figures"><${Figures} run=${run} live=${live} /></span>
       <span class="grow"></span>
       ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
       <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />

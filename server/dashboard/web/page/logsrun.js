@@ -10,7 +10,9 @@ import * as router from '../core/router.js';
 import * as sqltext from '../core/sqltext.js';
 import { instants, zone } from '../core/state.js';
 import * as store from '../core/store.js';
+import { plural } from '../core/format.js';
 import { nowNanos } from '../core/time.js';
+import { tell } from '../ui/toast.js';
 import * as logsql from './logsquery.js';
 
 export const pageSize = 500;
@@ -127,7 +129,11 @@ export class LogsRun {
     } catch (e) {
       if (!control.signal.aborted && !isAbort(e)) this.error.value = described(e);
     } finally {
-      if (control === this.control) this.busy.value = false;
+      if (control === this.control) {
+        this.busy.value = false;
+        const rows = this.rows.value, total = this.total.value;
+        if (!place && !control.signal.aborted && (rows || this.error.value)) tell(total === null ? `${plural(rows?.total ?? 0, 'row')} loaded` : plural(total, 'row'), this.error.value);
+      }
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { described } from '../core/api.js';
-import { duration, oneLine } from '../core/format.js';
+import { duration, oneLine, plural } from '../core/format.js';
 import { db, range, zone } from '../core/state.js';
 import { nowNanos, parseTime } from '../core/time.js';
 import { Editor } from '../ui/editor.js';
@@ -10,7 +10,7 @@ import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
 import { Tabs } from '../ui/tabs.js';
-import { copy, toast } from '../ui/toast.js';
+import { copy, tell, toast } from '../ui/toast.js';
 import * as ask from './metricsask.js';
 import { NoData, NoMetrics } from './metricsempty.js';
 import { Explain } from './metricsexplain.js';
@@ -57,7 +57,10 @@ export function Panel(props) {
 
   const latest = useRef(/** @type {Handle} */ (/** @type {any} */ (null)));
   latest.current = {
-    evaluate: async () => { if (v.q && !v.fold && v.view !== 'explain') await run.run(v.q, v.view, step, moment); },
+    evaluate: async () => {
+      const r = v.q && !v.fold && v.view !== 'explain' ? await run.run(v.q, v.view, step, moment) : null;
+      if (r) tell(`${count > 1 ? `Panel ${place + 1}: ` : ''}${plural(r.count, 'series', 'series')}`, r.error);
+    },
     query: (q) => {
       editor.current?.setText(q);
       if (q === v.q) void latest.current.evaluate();

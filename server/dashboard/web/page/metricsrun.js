@@ -85,7 +85,7 @@ export class MetricsRun {
     this.control.abort(new DOMException('cancelled', 'AbortError'));
   }
 
-  /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none */
+  /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none @returns {Promise<Result|null>} null: a newer run took its place */
   async run(query, view, fixed, moment = null) {
     this.cancel();
     const control = this.control = new AbortController();
@@ -105,13 +105,14 @@ export class MetricsRun {
         result.count = result.list.length;
       }
     } catch (e) {
-      if (control !== this.control) return;
+      if (control !== this.control) return null;
       result.error = isAbort(e) ? described(new Error('Cancelled.')) : placed(described(e), query);
     }
-    if (control !== this.control) return;
+    if (control !== this.control) return null;
     result.elapsedMS = performance.now() - started;
     this.result.value = result;
     this.busy.value = false;
     if (!result.error) remember(query);
+    return result;
   }
 }

@@ -147,7 +147,7 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
     }
   };
   return html`<div class="result-bar small">
-      <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(shown.rows.total, 'row')}</b>`}${shown.count !== shown.rows.total ? ` · ${count(shown.count)} shown` : ''}</span>
+      <span class="num" aria-live=${filters ? 'polite' : 'off'}>${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(shown.rows.total, 'row')}</b>`}${shown.count !== shown.rows.total ? ` · ${count(shown.count)} shown` : ''}</span>
       <span class="grow"></span>
       ${finding && html`<${Find} rows=${shown.rows} turn=${shown} grid=${grid} onClose=${() => setFinding(false)} />`}
       <button class="small" aria-pressed=${filters ? 'true' : 'false'} onClick=${() => setFilters(filters ? null : {})}>Filter</button>

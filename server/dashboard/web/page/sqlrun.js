@@ -9,7 +9,9 @@ import { db, instants, session } from '../core/state.js';
 import * as sqltext from '../core/sqltext.js';
 import * as store from '../core/store.js';
 import { hour, interval, nowNanos, stepFor } from '../core/time.js';
+import { count, plural } from '../core/format.js';
 import { ask } from '../ui/ask.js';
+import { tell } from '../ui/toast.js';
 
 /**
  * @typedef {object} Result
@@ -140,6 +142,8 @@ export class SQLRun {
       });
     }
     this.busy.value = false;
+    const all = this.results.value, last = all.at(-1);
+    if (last) tell(`${all.length > 1 ? `${all.length} results, the last: ` : ''}${last.rows ? last.cut ? `the first ${count(limit)} rows, more exist` : plural(last.rows.total, 'row') : `${plural(last.affected ?? 0, 'row')} changed`}`, last.error);
   }
 
   /** each runs one statement after the other, up to the first that fails. @param {string} text @param {number} limit @param {AbortSignal} signal @param {boolean} [seen] somebody waits and sees them run @returns {AsyncGenerator<Result>} */

@@ -15,6 +15,7 @@ import { lazy } from '../ui/lazy.js';
 import { OfferList, offerID, useOffers } from '../ui/offers.js';
 import { Tabs } from '../ui/tabs.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
+import { tell } from '../ui/toast.js';
 import { useKeys } from '../core/keys.js';
 import { rolesOf } from './logsquery.js';
 import { Operations } from './tracesoperations.js';
@@ -89,7 +90,12 @@ function Search({ state, tables }) {
       if (control.signal.aborted) return;
       setFound(f);
       setError(null);
-    }, (e) => { if (!isAbort(e) && !control.signal.aborted) setError(described(e)); });
+      tell(`${plural(f.traces.length, 'trace')} listed`);
+    }, (e) => {
+      if (isAbort(e) || control.signal.aborted) return;
+      setError(described(e));
+      tell('', e);
+    });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [what]);
   useEffect(() => {
@@ -113,7 +119,7 @@ function Search({ state, tables }) {
     if (!found) return html`<p class="state soft wait" role="status">Asking…</p>`;
     if (found.dots.length === 0) return html`<${Nothing} state=${state} table=${table} columns=${columns} />`;
     return html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
-      <p class="traces-figures soft" aria-live="polite">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>
+      <p class="traces-figures soft">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>
       <${List} traces=${found.traces} onOpen=${open} />`;
   };
   const statement = () => (v.view === 'map' ? sql.callsText(table, columns, range) : v.view === 'operations' ? sql.operationsText(table, columns, range, filters) : sql.dotsText(table, columns, range, filters, v.sort === 'slowest' ? 'duration_nano DESC' : undefined));

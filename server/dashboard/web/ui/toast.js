@@ -1,10 +1,13 @@
-// Toasts tell the result of an action; what a query gave stands where its result would stand.
+// Toasts tell the result of an action; what a query gave stands where its result would stand, and is told to who does not see it.
 
 import { html, signal } from '../lib/ui.js';
+import { refresh } from '../core/state.js';
 import { Icon } from './icons.js';
 
 /** @type {import('../lib/ui.js').Signal<{id: number, text: string, kind: string, action?: {text: string, run: () => void}}[]>} */
 const shown = signal([]);
+/** told is what was said last to readers of the screen. @type {import('../lib/ui.js').Signal<{id: number, text: string}[]>} */
+const told = signal([]);
 let ids = 0;
 
 /**
@@ -18,6 +21,12 @@ export function toast(text, more = {}) {
   if (more.kind !== 'bad') setTimeout(() => close(id), more.action ? 10_000 : 4000);
 }
 
+/** tell says to readers of the screen what a run gave, once at its end; while the page runs by itself, only what is another than before. @param {string} text @param {unknown} [error] why it gave nothing */
+export function tell(text, error) {
+  const say = error ? 'The query failed.' : text, last = told.value.at(-1)?.text;
+  if (refresh.value === 0 || say !== last) told.value = [...told.value.slice(-3), { id: ++ids, text: say }];
+}
+
 /** @param {number} id */
 function close(id) {
   shown.value = shown.value.filter((t) => t.id !== id);
@@ -29,7 +38,8 @@ export const Toasts = () => html`<div class="toasts" role="status" aria-live="po
     ${t.action && html`<button class="small" onClick=${() => { t.action?.run(); close(t.id); }}>${t.action.text}</button>`}
     <button class="quiet small icon" aria-label="Close" onClick=${() => close(t.id)}><${Icon} name="close" /></button>
   </div>`)}
-</div>`;
+</div>
+<div id="told" class="only-read" aria-live="polite">${told.value.map((t) => html`<p key=${t.id}>${t.text}</p>`)}</div>`;
 
 /** copy puts text into the clipboard and says so. @param {string} text @param {string} [what] */
 export async function copy(text, what = 'Copied') {
