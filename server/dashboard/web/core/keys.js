@@ -3,7 +3,7 @@
 
 import { signal, useEffect, useRef } from '../lib/ui.js';
 
-/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown, typing?: boolean}} Shortcut run gives false to leave the key to the browser, a promise where something has to be loaded first */
+/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown}} Shortcut run gives false to leave the key to the browser, a promise where something has to be loaded first */
 
 /** opened is the dialog of the frame that is open. @type {import('../lib/ui.js').Signal<''|'palette'|'help'>} */
 export const opened = signal('');
@@ -35,7 +35,7 @@ export function useKeys(list) {
 export const all = () => [...layers].reverse().flat();
 
 /** typing tells whether keys belong to a text field. @param {EventTarget|null} target */
-export function typing(target) {
+function typing(target) {
   const path = target instanceof Element ? deepest(target) : null;
   return path instanceof HTMLElement && (path.isContentEditable || path.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'));
 }
@@ -44,7 +44,7 @@ export function typing(target) {
 const deepest = (e) => (e.shadowRoot?.activeElement ? deepest(e.shadowRoot.activeElement) : e);
 
 /** keyName is how a shortcut is written: Mod+k, Shift+Enter, g l. @param {KeyboardEvent} e */
-export function keyName(e) {
+function keyName(e) {
   const key = e.key === ' ' ? 'Space' : e.key;
   const shift = e.shiftKey && key.length > 1 ? 'Shift+' : '';
   return (e.ctrlKey || e.metaKey ? 'Mod+' : '') + (e.altKey ? 'Alt+' : '') + shift + ((e.ctrlKey || e.metaKey) && key.length === 1 ? key.toLowerCase() : key);
@@ -53,19 +53,19 @@ export function keyName(e) {
 /** start listens for all shortcuts of the page. */
 export function start() {
   addEventListener('keydown', (e) => { // the dialog that was opened is still loaded: keys are its own, Escape gives it up
-    if (!opened.value || document.querySelector('dialog:modal') || e.ctrlKey || e.metaKey || (e.key !== 'Escape' && e.key.length > 1)) return;
-    e.preventDefault();
-    e.stopImmediatePropagation();
+    if (!opened.value || document.querySelector('dialog:modal')) return;
     if (e.key === 'Escape') opened.value = '';
+    else if (keyName(e).length > 1) return;
+    e.preventDefault();
+    e.stopPropagation();
   }, true);
   addEventListener('keydown', (e) => {
     if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return; // keys are the dialog's then
     const name = keyName(e);
-    const inText = typing(e.target);
-    if (waiting && !inText && name.length === 1) return;
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';
     prefix = '';
-    const named = (/** @type {string} */ keys) => all().find((s) => s.keys === keys && (!inText || s.typing || name.startsWith('Mod+')));
+    if (typing(e.target) ? !name.startsWith('Mod+') : waiting && name.length === 1) return;
+    const named = (/** @type {string} */ keys) => all().find((s) => s.keys === keys);
     const hit = (two && named(two)) || named(name);
     if (hit) {
       const done = hit.run(e);
@@ -76,7 +76,7 @@ export function start() {
       }
       return;
     }
-    if (!inText && layers.some((l) => l.some((s) => s.keys.startsWith(name + ' ')))) {
+    if (all().some((s) => s.keys.startsWith(name + ' '))) {
       prefix = name;
       prefixAt = e.timeStamp;
     }

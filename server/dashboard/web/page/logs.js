@@ -157,7 +157,7 @@ export function Page({ state }) {
     { keys: 'f', text: 'Field panel', run: () => togglePanel() },
     { keys: 'w', text: 'Wrap long lines', run: () => state.set({ wrap: !v.wrap }, false) },
     { keys: 'l', text: 'Live', run: () => state.set({ live: !v.live }) },
-    { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: () => (finding ? false : import('../ui/find.js').then(() => setFinding(true))) },
+    { keys: 'Mod+f', text: 'Find in the loaded rows', run: () => (finding ? false : import('../ui/find.js').then(() => setFinding(true))) },
     { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else setFinding(false); } },
     { keys: 'j', text: 'Next row', run: () => grid.current?.move(1) },
     { keys: 'k', text: 'Row before', run: () => grid.current?.move(-1) },

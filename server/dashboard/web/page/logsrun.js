@@ -131,8 +131,8 @@ export class LogsRun {
     } finally {
       if (control === this.control) {
         this.busy.value = false;
-        const rows = this.rows.value, total = this.total.value;
-        if (!place && !control.signal.aborted && (rows || this.error.value)) tell(total === null ? `${plural(rows?.total ?? 0, 'row')} loaded` : plural(total, 'row'), this.error.value);
+        const error = this.error.value ?? this.histogramError.value;
+        if (!place && !control.signal.aborted && (this.scope.value || error)) tell(plural(this.total.value ?? 0, 'row'), error);
       }
     }
   }

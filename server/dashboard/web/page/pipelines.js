@@ -116,7 +116,7 @@ export function Page({ state }) {
     return () => clearTimeout(timer);
   }, [document, data, kind, kept]);
   useEffect(() => () => running.current.abort(new DOMException('left', 'AbortError')), []);
-  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', typing: true, run: () => void run() }, { keys: 'Mod+s', text: 'Save the document', typing: true, run: () => void save() }]);
+  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', run: () => void run() }, { keys: 'Mod+s', text: 'Save the document', run: () => void save() }]);
 
   // Leaving with changes asks: they are in the address, but not on the server.
   useEffect(() => {

@@ -112,7 +112,7 @@ export function TryBox({ state }) {
     return () => document.removeEventListener('paste', paste);
   }, []);
   const ready = text.trim() !== '' && !busy;
-  useKeys([{ keys: 'Mod+Enter', text: 'Send', typing: true, run: () => { if (ready && !readOnly) void send(); } }]);
+  useKeys([{ keys: 'Mod+Enter', text: 'Send', run: () => { if (ready && !readOnly) void send(); } }]);
   const set = (/** @type {string} */ k) => (/** @type {any} */ e) => {
     state.set({ [k]: e.target.type === 'checkbox' ? e.target.checked : e.target.value }, false);
     setResult(null);

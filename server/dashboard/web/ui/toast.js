@@ -6,8 +6,9 @@ import { Icon } from './icons.js';
 
 /** @type {import('../lib/ui.js').Signal<{id: number, text: string, kind: string, action?: {text: string, run: () => void}}[]>} */
 const shown = signal([]);
-/** told is what was said last to readers of the screen. @type {import('../lib/ui.js').Signal<{id: number, text: string}[]>} */
-const told = signal([]);
+/** told is what was said last to readers of the screen. */
+const told = signal(/** @type {any[]} */ ([]));
+let last = '';
 let ids = 0;
 
 /**
@@ -23,8 +24,9 @@ export function toast(text, more = {}) {
 
 /** tell says to readers of the screen what a run gave, once at its end; while the page runs by itself, only what is another than before. @param {string} text @param {unknown} [error] why it gave nothing */
 export function tell(text, error) {
-  const say = error ? 'The query failed.' : text, last = told.value.at(-1)?.text;
-  if (refresh.value === 0 || say !== last) told.value = [...told.value.slice(-3), { id: ++ids, text: say }];
+  const say = error ? 'The query failed.' : text;
+  if (!refresh.value || say !== last) told.value = [...told.value.slice(-3), html`<p key=${++ids}>${say}</p>`];
+  last = say;
 }
 
 /** @param {number} id */
@@ -32,14 +34,14 @@ function close(id) {
   shown.value = shown.value.filter((t) => t.id !== id);
 }
 
-export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">
+export const Toasts = () => html`<div class="toasts" role="status">
   ${shown.value.map((t) => html`<div class="toast ${t.kind}" key=${t.id}>
     <span class="grow">${t.text}</span>
     ${t.action && html`<button class="small" onClick=${() => { t.action?.run(); close(t.id); }}>${t.action.text}</button>`}
     <button class="quiet small icon" aria-label="Close" onClick=${() => close(t.id)}><${Icon} name="close" /></button>
   </div>`)}
 </div>
-<div id="told" class="only-read" aria-live="polite">${told.value.map((t) => html`<p key=${t.id}>${t.text}</p>`)}</div>`;
+<div id="told" class="only-read" aria-live="polite">${told.value}</div>`;
 
 /** copy puts text into the clipboard and says so. @param {string} text @param {string} [what] */
 export async function copy(text, what = 'Copied') {
