@@ -276,4 +276,4 @@ export async function json(path, options) {
 export const isAbort = (e) => e instanceof DOMException && e.name === 'AbortError';
 
 /** described makes an ApiError of whatever was thrown. @param {unknown} e */
-export const described = (e) => (e instanceof ApiError ? e : new ApiError(e instanceof Error ? e.message : String(e)));
+export const described = (e) => (e instanceof ApiError ? e : new ApiError(isAbort(e) ? 'Cancelled.' : e instanceof Error ? e.message : String(e)));

@@ -1,7 +1,7 @@
 // What changed between two ranges: for each field with few values, how much of all rows each value had, before and now.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { described, isAbort, list } from '../core/api.js';
+import { described, list } from '../core/api.js';
 import { count, oneLine, percent, raw } from '../core/format.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
@@ -34,7 +34,7 @@ export function Changes({ run, onFilter }) {
   useEffect(() => {
     if (!scope || scope.range.from === null) return;
     const control = new AbortController();
-    look(scope, with_, control.signal).then((f) => { setFound(f); setError(null); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    look(scope, with_, control.signal).then((f) => { setFound(f); setError(null); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort();
   }, [scope, with_]);
   if (!scope) return null;

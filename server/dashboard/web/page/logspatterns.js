@@ -1,7 +1,7 @@
 // What the messages look like when numbers, ids and quoted parts are left out: the most frequent forms, counted exactly.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { described, isAbort, list } from '../core/api.js';
+import { described, list } from '../core/api.js';
 import { count, oneLine, percent } from '../core/format.js';
 import { guessLevel } from '../core/levels.js';
 import * as sqltext from '../core/sqltext.js';
@@ -22,7 +22,7 @@ export function Patterns({ run, state }) {
   useEffect(() => {
     if (!scope?.roles.message) return;
     const control = new AbortController();
-    list(logsql.patterns(scope, most), { signal: control.signal }).then((rows) => { setFound(rows); setError(null); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    list(logsql.patterns(scope, most), { signal: control.signal }).then((rows) => { setFound(rows); setError(null); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort();
   }, [scope]);
   if (!scope) return null;

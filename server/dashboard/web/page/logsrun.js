@@ -192,7 +192,7 @@ export class LogsRun {
       });
     } catch (e) {
       if (signal.aborted) return;
-      this.error.value = isAbort(e) ? described(new Error('Cancelled.')) : described(e);
+      this.error.value = described(e);
     }
   }
 

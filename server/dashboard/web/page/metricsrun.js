@@ -1,7 +1,7 @@
 // One evaluation of an expression: over the range for the graph, at one moment for the table.
 
 import { signal } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described } from '../core/api.js';
 import { user } from '../core/auth.js';
 import { instants } from '../core/state.js';
 import * as store from '../core/store.js';
@@ -106,7 +106,7 @@ export class MetricsRun {
       }
     } catch (e) {
       if (control !== this.control) return null;
-      result.error = isAbort(e) ? described(new Error('Cancelled.')) : placed(described(e), query);
+      result.error = placed(described(e), query);
     }
     if (control !== this.control) return null;
     result.elapsedMS = performance.now() - started;

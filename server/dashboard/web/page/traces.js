@@ -1,7 +1,7 @@
 // The Traces page: a search for traces, their durations as dots, the list; with an id in the address, that trace.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { described, isAbort, root, running } from '../core/api.js';
+import { described, root, running } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import * as router from '../core/router.js';
@@ -92,7 +92,7 @@ function Search({ state, tables }) {
       setError(null);
       tell(`${plural(f.traces.length, 'trace')} listed`);
     }, (e) => {
-      if (isAbort(e) || control.signal.aborted) return;
+      if (control.signal.aborted) return;
       setError(described(e));
       tell('', e);
     });

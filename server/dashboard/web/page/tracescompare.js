@@ -1,7 +1,7 @@
 // Two traces beside each other: what each operation took in the one and in the other, the greatest difference first.
 
 import { html, useEffect, useMemo, useState } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described } from '../core/api.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
@@ -43,7 +43,7 @@ export function Compare({ trace, id, other, tables, onSwap, onNone }) {
   useEffect(() => {
     const control = new AbortController();
     setError(null);
-    sql.trace(tables, other, control.signal).then((f) => { if (!control.signal.aborted) setFound({ of: other, trace: f && traceOf(f.columns, f.rows.slice(0, sql.mostSpans)) }); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    sql.trace(tables, other, control.signal).then((f) => { if (!control.signal.aborted) setFound({ of: other, trace: f && traceOf(f.columns, f.rows.slice(0, sql.mostSpans)) }); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [other, tables.join()]);
   const second = found?.of === other ? found.trace : null;
@@ -78,7 +78,7 @@ export function Choose({ trace, id, table, columns, onChoose }) {
   const root = trace.roots.find((r) => !r.missing) ?? trace.spans[0];
   useEffect(() => {
     const control = new AbortController();
-    sql.alike(table, columns, root, trace.begin, control.signal).then((d) => { if (!control.signal.aborted) setList(d.filter((x) => x.trace !== id)); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    sql.alike(table, columns, root, trace.begin, control.signal).then((d) => { if (!control.signal.aborted) setList(d.filter((x) => x.trace !== id)); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('left', 'AbortError'));
   }, [id]);
   const good = /^[0-9a-f]{32}$/i.test(text.trim());

@@ -1,7 +1,7 @@
 // The service map: which service calls which, from spans whose parent is of another service. Callers stand left.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described } from '../core/api.js';
 import { count, duration, oneLine, percent, short } from '../core/format.js';
 import { hashColour } from '../ui/canvas.js';
 import { ErrorBox } from '../ui/error.js';
@@ -101,7 +101,7 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
     const control = new AbortController();
     setError(null);
     Promise.all([sql.serviceSums(sql.servicesText(table, columns, range), control.signal), sql.calls(sql.callsText(table, columns, range), control.signal)])
-      .then(([services, calls]) => { if (!control.signal.aborted) setFound({ ...layoutOf(services.list, calls.list), cut: cutText(services, calls) }); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+      .then(([services, calls]) => { if (!control.signal.aborted) setFound({ ...layoutOf(services.list, calls.list), cut: cutText(services, calls) }); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [key]);
   if (error) return html`<${ErrorBox} error=${error} />`;

@@ -1,7 +1,7 @@
 // The overview of operations (T6): how often each was called, how often it failed, and how long it took.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described } from '../core/api.js';
 import { count, duration, oneLine, percent } from '../core/format.js';
 import { hashColour } from '../ui/canvas.js';
 import { ErrorBox } from '../ui/error.js';
@@ -23,7 +23,7 @@ export function Operations({ statement, turn, onOpen }) {
   useEffect(() => {
     const control = new AbortController();
     setError(null);
-    sql.overview(statement, control.signal).then((f) => { if (!control.signal.aborted) setFound(f); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    sql.overview(statement, control.signal).then((f) => { if (!control.signal.aborted) setFound(f); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [statement, turn]);
   if (error) return html`<${ErrorBox} error=${error} />`;

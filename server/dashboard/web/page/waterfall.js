@@ -1,7 +1,7 @@
 // A trace: its head, the overview with a movable window, the rows of spans with their bars, and what is beside them.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described } from '../core/api.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import { dark, zone } from '../core/state.js';
 import { showTime, zoneLabel } from '../core/time.js';
@@ -32,7 +32,7 @@ export function TraceView({ state, tables }) {
   useEffect(() => {
     const control = new AbortController();
     setError(null);
-    sql.trace(tables, id, control.signal).then((found) => { if (!control.signal.aborted) setAsked({ id, found }); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    sql.trace(tables, id, control.signal).then((found) => { if (!control.signal.aborted) setAsked({ id, found }); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [id, key, turn]);
   const back = html`<button onClick=${() => state.set({ id: '' })} title="Back to the search"><${Icon} name="left" />Search</button>`;

@@ -1,7 +1,7 @@
 // Beside the waterfall: the log lines of the trace, and the time that each service took.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described } from '../core/api.js';
 import { duration, oneLine, percent, plural } from '../core/format.js';
 import { letters, levelOf } from '../core/levels.js';
 import * as router from '../core/router.js';
@@ -22,7 +22,7 @@ export function TraceLogs({ only, onAll, id, db, begin, duration: length, spans 
   const range = { from: begin - 5n * minute, to: begin + BigInt(length) + 5n * minute };
   useEffect(() => {
     const control = new AbortController();
-    linesOf(db, id, range, control.signal).then((f) => { if (!control.signal.aborted) setFound(f); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    linesOf(db, id, range, control.signal).then((f) => { if (!control.signal.aborted) setFound(f); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [id, db]);
   if (error) return html`<${ErrorBox} error=${error} />`;
