@@ -15,20 +15,24 @@ func TestSlowStatements(t *testing.T) {
 	t.Parallel()
 	const rows = `[...document.querySelectorAll('table.slow tbody tr')]`
 	t.Run("on", func(t *testing.T) {
-		s := start(t, "--set", "slow_query.threshold=0s")
+		dir := t.TempDir()
+		s := startAt(t, dir, "127.0.0.1:0", "--set", "slow_query.threshold=0s")
 		s.ingest(t, "app", shopLines(20, time.Second))
 		s.sql(t, "SELECT 'older' AS mark")
 		for _, path := range []string{"/v1/sql?sql=" + url.QueryEscape("SELECT newer FROM app"), "/v1/metricsapi/api/v1/query_range?query=vector(7)&start=60&end=120&step=30"} {
+			for now := time.Now(); time.Since(now) < time.Millisecond; { // in which they begin is all that is kept of their order
+			}
 			r, err := http.Get(s.url + path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.Body.Close()
 		}
+		s.stop()
+		s = startAt(t, dir, "127.0.0.1:0") // what the page asks takes less than its threshold, and pushes nothing out of the list
 		p := open(t, s, "/dashboard/status#tab=queries")
 		text := func(part string) string { return rows + `.findIndex((r) => r.innerText.includes(` + part + `))` }
-		// The page asks no more then: what it asks is recorded as well, and only so many are shown.
-		p.wait("the statements", text(`"SELECT 'older'"`)+` >= 0 && `+text(`"SELECT newer"`)+` >= 0 && `+text(`"vector(7)"`)+` >= 0 && Object.defineProperty(document, 'hidden', { value: true })`)
+		p.wait("the statements", text(`"SELECT 'older'"`)+` >= 0 && `+text(`"SELECT newer"`)+` >= 0 && `+text(`"vector(7)"`)+` >= 0`)
 		if !eval[bool](p, text(`"vector(7)"`)+` < `+text(`"SELECT newer"`)+` && `+text(`"SELECT newer"`)+` < `+text(`"SELECT 'older'"`)) {
 			t.Error("the newest is not the first")
 		}
