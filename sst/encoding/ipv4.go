@@ -59,14 +59,13 @@ func pickIPv4(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) boo
 
 func printAddresses(v *vector.Vector, addresses []uint64) {
 	v.Views = vector.Sized(v.Views, len(addresses))
-	heap := vector.Sized(v.Heap, (len(addresses)+1)*slack) // none is longer
-	end := 0
+	heap := v.Heap[:0]
 	for i, x := range addresses {
-		from := end
-		end = putAddress(heap, end, uint32(x))
-		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(end - from)}
+		from := len(heap)
+		heap = appendAddress(heap, uint32(x))
+		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
 	}
-	v.Heap = heap[:end]
+	v.Heap = heap
 }
 
 func keepIPv4(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {

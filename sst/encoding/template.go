@@ -1,6 +1,11 @@
 package encoding
 
-import "varve/engine/vector"
+import (
+	"encoding/binary"
+	"strconv"
+
+	"varve/engine/vector"
+)
 
 // Templates: log text as its constant words and its variables.
 //
@@ -69,6 +74,100 @@ const (
 	// rareRows is the number of rows below which a template is not worth its bytes.
 	rareRows = 3
 )
+
+// appendVariable prints a numeric variable.
+func appendVariable(dst []byte, k slotKind, width int, x uint64) []byte {
+	switch k {
+	case paddedSlot:
+		return appendPadded(dst, x, width)
+	case decimalSlot:
+		dst = appendDigits(dst, x/pow10[width])
+		return appendPadded(append(dst, '.'), x%pow10[width], width)
+	case addressSlot:
+		return appendAddress(dst, uint32(x))
+	case timeSlot:
+		dst = appendPadded(dst, x/3600, 2)
+		dst = appendPadded(append(dst, ':'), x/60%60, 2)
+		return appendPadded(append(dst, ':'), x%60, 2)
+	case dateSlot:
+		dst = appendPadded(dst, x/10000, 4)
+		dst = appendPadded(append(dst, '-'), x/100%100, 2)
+		return appendPadded(append(dst, '-'), x%100, 2)
+	}
+	return appendDigits(dst, x)
+}
+
+var pow10 = func() (t [maxDigitsSlot + 1]uint64) {
+	x := uint64(1)
+	for i := range t {
+		t[i] = x
+		x *= 10
+	}
+	return t
+}()
+
+// appendPadded appends the last width digits of x.
+func appendPadded(dst []byte, x uint64, width int) []byte {
+	at := len(dst) + width
+	for range width {
+		dst = append(dst, '0')
+	}
+	for i := at - 1; i >= at-width; i-- {
+		dst[i] = '0' + byte(x%10)
+		x /= 10
+	}
+	return dst
+}
+
+// digitPairs holds the numbers 0 to 99 with two digits each.
+var digitPairs = func() (t [200]byte) {
+	for i := range 100 {
+		t[2*i], t[2*i+1] = '0'+byte(i/10), '0'+byte(i%10)
+	}
+	return t
+}()
+
+// appendDigits appends x in decimal.
+func appendDigits(dst []byte, x uint64) []byte {
+	var buf [20]byte
+	i := len(buf)
+	for x >= 100 {
+		q := x / 100
+		r := 2 * (x - 100*q)
+		i -= 2
+		binary.LittleEndian.PutUint16(buf[i:], binary.LittleEndian.Uint16(digitPairs[r:]))
+		x = q
+	}
+	if x >= 10 {
+		i -= 2
+		buf[i], buf[i+1] = digitPairs[2*x], digitPairs[2*x+1]
+	} else {
+		i--
+		buf[i] = '0' + byte(x)
+	}
+	return append(dst, buf[i:]...)
+}
+
+func appendAddress(dst []byte, x uint32) []byte {
+	var buf [16]byte
+	n := 0
+	for shift := 24; shift >= 0; shift -= 8 {
+		o := octets[byte(x>>shift)]
+		binary.LittleEndian.PutUint32(buf[n:n+4], o)
+		n += int(octetSizes[byte(x>>shift)])
+	}
+	return append(dst, buf[:n-1]...)
+}
+
+// octets holds the numbers 0 to 255 in decimal with a dot behind, octetSizes their lengths with the dot.
+var octets, octetSizes = func() (t [256]uint32, sizes [256]uint8) {
+	for i := range t {
+		text := append(strconv.AppendInt(nil, int64(i), 10), '.')
+		sizes[i] = uint8(len(text))
+		t[i] = binary.LittleEndian.Uint32(append(text, 0, 0))
+	}
+	return t, sizes
+}()
 
 // field is one slot of one template, with its values.
 type field struct {

@@ -27,9 +27,7 @@ type Templates struct {
 	opened  vector.Bitmap // templates whose streams are decoded
 	pieces  []textPiece   // of all templates
 	starts  []int         // where those of template i begin
-	steps   []printStep   // the same, of those templates whose streams are decoded
 	rows    []uint32
-	places  []uint32 // of rows among those that are printed, by template
 	keep    templateKeep
 }
 
@@ -219,7 +217,6 @@ func (t *Templates) split() {
 		}
 	}
 	t.starts = append(t.starts, len(t.pieces))
-	t.steps = vector.Sized(t.steps, len(t.pieces))
 }
 
 // openStream decodes the values of a stream.
@@ -296,61 +293,34 @@ func (s *openStream) openBytes(r *reader, width int) {
 
 // AppendRows makes dst the rows whose template want has, in order, Flat, in memory of its own. Only their variables are
 // decoded. rows are their numbers, valid until the next call; nil for want: all rows.
-//
-// Texts are printed template by template, so that the steps of printing one are those of the last: the processor guesses
-// them, where the templates of rows come in any order.
 func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []uint32, err error) {
-	n := t.byTemplate(want)
-	dst.Views = vector.Sized(dst.Views, n)
-	heap, end, from := dst.Heap[:cap(dst.Heap)], 0, 0
-	for i, to := range t.cursors {
-		places := t.places[from:to]
-		if from = int(to); len(places) == 0 {
-			continue
-		}
-		if err := t.openFields(i); err != nil {
-			return nil, err
-		}
-		steps := t.steps[t.starts[i]:t.starts[i+1]]
-		for ord, at := range places {
-			begin := end
-			if heap, end = printRow(heap, end, steps, ord); end > MaxHeap {
-				return nil, errTooLong
+	for i := range t.Len() {
+		if want == nil || want.Get(i) {
+			if err := t.openFields(i); err != nil {
+				return nil, err
 			}
-			dst.Views[at] = vector.View{Off: uint32(begin), Len: uint32(end - begin)}
 		}
 	}
-	dst.Heap = heap[:end]
-	return t.rows, nil
-}
-
-// byTemplate makes places the places of the n rows whose template want has, by template, those of each in order: the cursor of
-// a template is where its end. rows are their numbers, none where want is nil.
-func (t *Templates) byTemplate(want vector.Bitmap) (n int) {
 	t.begin()
 	t.rows = t.rows[:0]
-	for i, k := range t.counts {
-		t.cursors[i] = uint32(n)
-		if want == nil || want.Get(i) {
-			n += k
-		}
-	}
-	t.places = vector.Sized(t.places, n)
-	if want == nil {
-		for r, c := range t.Codes {
-			t.places[t.cursors[c]] = uint32(r)
-			t.cursors[c]++
-		}
-		return n
-	}
+	heap, views := dst.Heap[:0], dst.Views[:0]
 	for r, c := range t.Codes {
-		if want.Get(int(c)) {
-			t.places[t.cursors[c]] = uint32(len(t.rows))
-			t.cursors[c]++
+		ord := t.cursors[c]
+		t.cursors[c]++
+		if want != nil {
+			if !want.Get(int(c)) {
+				continue
+			}
 			t.rows = append(t.rows, uint32(r))
 		}
+		from := len(heap)
+		if heap = t.print(heap, c, int(ord)); len(heap) > MaxHeap {
+			return nil, errTooLong
+		}
+		views = append(views, vector.View{Off: uint32(from), Len: uint32(len(heap) - from)})
 	}
-	return n
+	dst.Heap, dst.Views = heap, views
+	return t.rows, nil
 }
 
 // Sparse makes dst the rows of keep alone, Flat, in memory of its own.
@@ -360,8 +330,7 @@ func (t *Templates) Sparse(dst *vector.Vector, keep vector.Bitmap) error {
 	for len(keep) > 0 && keep[len(keep)-1] == 0 {
 		keep = keep[:len(keep)-1] // what comes after the last row needs not be counted
 	}
-	heap, views := dst.Heap[:cap(dst.Heap)], dst.Views[:0]
-	end := 0
+	heap, views := dst.Heap[:0], dst.Views[:0]
 	for w, m := range keep {
 		codes := t.Codes[w*64 : min(w*64+64, n)]
 		if m == 0 {
@@ -382,14 +351,14 @@ func (t *Templates) Sparse(dst *vector.Vector, keep vector.Bitmap) error {
 				}
 				t.opened.Set(int(c))
 			}
-			from := end
-			if heap, end = printRow(heap, end, t.steps[t.starts[c]:t.starts[c+1]], int(ord)); end > MaxHeap {
+			from := len(heap)
+			if heap = t.print(heap, c, int(ord)); len(heap) > MaxHeap {
 				return errTooLong
 			}
-			views = append(views, vector.View{Off: uint32(from), Len: uint32(end - from)})
+			views = append(views, vector.View{Off: uint32(from), Len: uint32(len(heap) - from)})
 		}
 	}
-	dst.Heap, dst.Views = heap[:end], views
+	dst.Heap, dst.Views = heap, views
 	return nil
 }
 
@@ -403,22 +372,50 @@ func (t *Templates) begin() {
 	clear(t.opened)
 }
 
-// openFields decodes the streams of a template and makes its steps.
+// openFields decodes the streams of a template.
 func (t *Templates) openFields(template int) error {
-	for k := t.starts[template]; k < t.starts[template+1]; k++ {
-		p := t.pieces[k]
+	for _, f := range t.fields[t.first[template]:t.first[template+1]] {
+		if err := t.openStream(&t.streams[f.stream]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print appends a row: the ord-th of its template.
+func (t *Templates) print(dst []byte, template uint32, ord int) []byte {
+	for _, p := range t.pieces[t.starts[template]:t.starts[template+1]] {
 		if p.field < 0 {
-			t.steps[k] = printStep{text: t.texts.Heap[p.from:], width: int(p.to - p.from)}
+			dst = append(dst, t.texts.Heap[p.from:p.to]...)
 			continue
 		}
 		f := &t.fields[p.field]
 		s := &t.streams[f.stream]
-		if err := t.openStream(s); err != nil {
-			return err
-		}
-		t.steps[k] = s.step(f.from - s.from)
+		dst = s.print(dst, f.from-s.from+ord)
 	}
-	return nil
+	return dst
+}
+
+// print appends value i of the stream.
+func (s *openStream) print(dst []byte, i int) []byte {
+	switch s.kind {
+	case intSlot, wideSlot:
+		return appendDigits(dst, s.ints[i])
+	case hexSlot:
+		for _, b := range s.packed[i*s.width : (i+1)*s.width] {
+			dst = append(dst, hexPairs[b][0], hexPairs[b][1])
+		}
+		return dst
+	case uuidSlot:
+		at := len(dst)
+		dst = append(dst, make([]byte, uuidLength)...)
+		unpackUUIDs(dst[at:], s.packed[i*16:(i+1)*16])
+		return dst
+	case wordSlot, restSlot, memberSlot:
+		w := s.views[i]
+		return append(dst, s.heap[w.Off:w.Off+w.Len]...)
+	}
+	return appendVariable(dst, s.kind, s.width, s.ints[i])
 }
 
 func decodeTemplates(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {

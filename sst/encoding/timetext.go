@@ -2,7 +2,6 @@ package encoding
 
 import (
 	"math"
-	"slices"
 
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -120,15 +119,15 @@ func (t *timeWriter) append(dst []byte, x int64) ([]byte, bool) {
 		if year < 0 || year > 9999 {
 			return dst, false
 		}
-		putDate(t.text[:], 0, uint64(year)*10000+uint64(month)*100+uint64(d))
+		text := appendPadded(t.text[:0], uint64(year), 4)
+		text = appendPadded(append(text, '-'), uint64(month), 2)
+		appendPadded(append(text, '-'), uint64(d), 2) // all of it in t.text
 		t.day, t.text[10] = day, t.separator
 	}
 	dst = append(dst, t.text[:]...)
-	at := len(dst)
-	dst = slices.Grow(dst, len("hh:mm:ss.")+t.digits)[:at+len("hh:mm:ss")+min(t.digits, 1)+t.digits]
-	if at = putTime(dst, at, uint64(second)); t.digits > 0 {
-		dst[at] = t.point
-		putPadded(dst, at+1, uint64(part), t.digits)
+	dst = appendVariable(dst, timeSlot, 0, uint64(second))
+	if t.digits > 0 {
+		dst = appendPadded(append(dst, t.point), uint64(part), t.digits)
 	}
 	return append(dst, t.zone...), true
 }
