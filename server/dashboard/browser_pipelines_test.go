@@ -164,6 +164,53 @@ func TestPipelines(t *testing.T) {
 		q.wait("the same samples", `document.querySelector('.samples textarea').value.includes('cart opened')`)
 	})
 
+	// The stored text comes late: until then there is nothing to try, and what was saved meanwhile stays.
+	t.Run("a late document", func(t *testing.T) {
+		const late = `(() => {
+			const real = window.fetch, gate = new Promise((open) => { window.letThrough = open; });
+			window.tried = 0;
+			window.fetch = async (what, how) => {
+				const path = new URL(what?.url ?? what, location.href).pathname;
+				if (path.endsWith('/v1/pipelines/dryrun')) window.tried++;
+				const answer = await real(what, how);
+				if (path.endsWith('/v1/pipelines/late') && (how?.method ?? 'GET') === 'GET') await gate;
+				return answer;
+			};
+		})()`
+		first := "processors:\n  - letter: {field: message, method: upper}\ntransform:\n  - {field: message, type: string}\n"
+		s.post(t, "/v1/pipelines/late", "application/x-yaml", []byte(first))
+		p := open(t, s, "/dashboard/pipelines#name=late&s=one", late)
+		p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+		eval[bool](p, `(document.querySelector('.samples textarea').focus(), true)`)
+		p.mod("\r")
+		eval[bool](p, `(window.letThrough(), true)`)
+		p.wait("what becomes of the sample", `[...document.querySelectorAll('.dry tbody td')].some((c) => c.innerText === 'ONE')`)
+		if n := eval[int](p, `window.tried`); n != 1 {
+			t.Errorf("%d trials of one document", n)
+		}
+
+		s.sql(t, "DELETE FROM service_private.pipelines WHERE name = 'late'")
+		q := open(t, s, "/dashboard/pipelines#s=one", late)
+		q.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+		q.write(first)
+		q.button("Save")
+		q.wait("the question for a name", `document.querySelector('dialog input')`)
+		q.fill("dialog input", "late")
+		q.wait("that the answer can be given", `!document.querySelector('dialog .buttons .primary').disabled`)
+		q.press("\r")
+		q.wait("the name", `document.querySelector('.doc-name').innerText === 'late'`)
+		second := strings.Replace(first, "upper", "lower", 1)
+		q.write(second)
+		q.wait("that it is changed", `document.querySelector('.toolbar .badge')?.innerText === 'changed'`)
+		q.button("Save")
+		q.wait("that it is saved", `!document.querySelector('.toolbar .badge') && document.querySelectorAll('.toast.good').length === 2`)
+		eval[bool](q, `(window.letThrough(), true)`)
+		q.quiet()
+		if got := eval[string](q, `document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText`); !strings.Contains(got, "lower") {
+			t.Errorf("after saving the editor holds %q", got)
+		}
+	})
+
 	t.Run("D52 draft", func(t *testing.T) {
 		now := time.Now().UTC().Add(-time.Hour)
 		for _, c := range []struct{ name, samples, want string }{

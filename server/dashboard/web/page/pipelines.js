@@ -82,14 +82,17 @@ export function Page({ state }) {
     if (!name) return;
     const control = new AbortController();
     setReadError(null);
-    pipelines.read(name, undefined, control.signal).then((t) => setKept({ name, text: t }), (e) => { if (!isAbort(e)) setReadError(described(e)); });
+    // What was saved since is newer.
+    pipelines.read(name, undefined, control.signal).then((t) => setKept((k) => (k?.name === name ? k : { name, text: t })), (e) => { if (!isAbort(e)) setReadError(described(e)); });
     return () => control.abort(new DOMException('newer', 'AbortError'));
   }, [name]);
 
   // The trial, once nobody types for a while.
   const running = useRef(new AbortController());
+  const ready = document !== '' && data.trim() !== '';
   const run = async () => {
     running.current.abort(new DOMException('newer', 'AbortError'));
+    if (!ready) return; // by a key, or since the timer was set
     const control = running.current = new AbortController();
     const part = samples.firstEntries(data, kind, pipelines.mostEntries);
     try {
@@ -107,7 +110,8 @@ export function Page({ state }) {
   const latest = useRef(run);
   latest.current = run;
   useEffect(() => {
-    if (document === '' || data.trim() === '') {
+    if (!ready) {
+      running.current.abort(new DOMException('newer', 'AbortError'));
       setTrial(null);
       setFailure(null);
       return;
