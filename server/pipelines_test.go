@@ -113,6 +113,23 @@ func TestPipelineUploads(t *testing.T) {
 	}
 }
 
+// TestOlderPaths: what older senders of logs know answers as the addresses of today.
+func TestOlderPaths(t *testing.T) {
+	h := real(t, nil)
+	const base = "/v1/events/pipelines/"
+	h.want(h.do("POST", base+"p", makes("one"), "Content-Type", yamlType), 200, `"name":"p"`)
+	h.want(h.do("GET", base+"p", ""), 200, "transform")
+	h.want(h.do("GET", "/v1/pipelines/p", ""), 200, "transform")
+	h.want(h.do("GET", base+"p/ddl?table=t", ""), 200, "CREATE TABLE")
+	h.want(h.do("POST", base+"dryrun?pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, `"rows"`)
+	h.want(h.do("POST", "/v1/events/logs?pipeline_name=p&table=t", `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, `"affectedrows":1`)
+	version := h.upload("p", makes("two"))
+	h.want(h.do("DELETE", base+"p?version="+url.QueryEscape(version), ""), 200, `"name":"p"`)
+	if _, rows := h.rows("SELECT one FROM t"); match("rows", []any{[]any{"x"}}, rows) != "" {
+		t.Errorf("the rows are %v", rows)
+	}
+}
+
 func TestPipelineNames(t *testing.T) {
 	h := real(t, nil)
 	for _, name := range []string{"a%20b", "%C3%A9", "dots.and-dashes_", "x%2By"} {

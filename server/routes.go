@@ -37,6 +37,9 @@ var (
 	del     = []string{"DELETE"}
 )
 
+// olderPaths begin the addresses that older senders of logs know for ingest and pipelines.
+const olderPaths = "/v1/events"
+
 // linesPath is the address that clients of line protocol are given.
 const linesPath = "/v1/lineproto"
 
@@ -68,15 +71,7 @@ func (s *Server) routes() []route {
 	a, q := s.admin, s.query
 	list := []route{
 		// Writing.
-		{post, "/v1/ingest", accessWrite, s.ingest.Ingest},
-
-		// Pipelines.
-		{post, "/v1/pipelines/dryrun", accessRead, s.ingest.DryRun},
-		{post, "/v1/pipelines/_dryrun", accessRead, s.ingest.DryRun},
-		{post, "/v1/pipelines/{name}", accessWrite, s.ingest.PutPipeline},
-		{get, "/v1/pipelines/{name}", accessRead, s.ingest.GetPipeline},
-		{del, "/v1/pipelines/{name}", accessWrite, s.ingest.DeletePipeline},
-		{get, "/v1/pipelines/{name}/ddl", accessRead, s.ingest.PipelineDDL},
+		{post, "/v1/ingest", accessWrite, s.ingest.Ingest}, {post, olderPaths + "/logs", accessWrite, s.ingest.Ingest},
 
 		// Asking.
 		{getPost, "/v1/sql", accessUser, q.SQL},
@@ -112,6 +107,7 @@ func (s *Server) routes() []route {
 		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},
 			route{post, "/v1/dashboards/{name}", accessWrite, d.Save}, route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
 	}
+	list = append(append(list, s.pipelineRoutes("/v1/pipelines")...), s.pipelineRoutes(olderPaths+"/pipelines")...)
 	list = append(list, s.protocols.routes()...)
 	for _, p := range [...]struct {
 		off    bool
@@ -125,6 +121,15 @@ func (s *Server) routes() []route {
 		}
 	}
 	return list
+}
+
+// pipelineRoutes are the paths of pipelines below a base.
+func (s *Server) pipelineRoutes(base string) []route {
+	return []route{
+		{post, base + "/dryrun", accessRead, s.ingest.DryRun}, {post, base + "/_dryrun", accessRead, s.ingest.DryRun},
+		{post, base + "/{name}", accessWrite, s.ingest.PutPipeline}, {get, base + "/{name}", accessRead, s.ingest.GetPipeline},
+		{del, base + "/{name}", accessWrite, s.ingest.DeletePipeline}, {get, base + "/{name}/ddl", accessRead, s.ingest.PipelineDDL},
+	}
 }
 
 // lineRoutes are the paths of line protocol.

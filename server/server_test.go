@@ -132,6 +132,13 @@ GET PUT POST /v1/elasticsearch/{index}/_settings write
 POST /v1/elasticsearch/{index}/{type} write
 PUT POST /v1/elasticsearch/{index}/{type}/_bulk write
 PUT POST /v1/elasticsearch/{index}/{type}/{id:*} write
+POST /v1/events/logs write
+POST /v1/events/pipelines/_dryrun read
+POST /v1/events/pipelines/dryrun read
+DELETE /v1/events/pipelines/{name} write
+GET /v1/events/pipelines/{name} read
+POST /v1/events/pipelines/{name} write
+GET /v1/events/pipelines/{name}/ddl read
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
