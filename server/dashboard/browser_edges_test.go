@@ -83,10 +83,7 @@ func TestD88NoTag(t *testing.T) {
 			t.Errorf("%s: the page is in the binary: %v", filepath.Base(file), !want)
 		}
 	}
-	with := binary
-	binary = plain
-	defer func() { binary = with }()
-	s := start(t)
+	s := startOf(t, plain, t.TempDir(), "127.0.0.1:0")
 	for _, path := range []string{"/dashboard", "/dashboard/", "/dashboard/logs", "/dashboard/a/0123456789ab/app.js"} {
 		r, err := http.Get(s.url + path)
 		if err != nil {

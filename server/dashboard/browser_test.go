@@ -115,6 +115,12 @@ func start(t *testing.T, args ...string) *server {
 
 func startAt(t *testing.T, dir, addr string, args ...string) *server {
 	t.Helper()
+	return startOf(t, binary, dir, addr, args...)
+}
+
+// startOf runs a server of a build of its own.
+func startOf(t *testing.T, binary, dir, addr string, args ...string) *server {
+	t.Helper()
 	s := &server{done: make(chan struct{}), text: &syncBuffer{}}
 	s.cmd = exec.Command(binary, append([]string{"serve", "--data-dir", dir, "--http-addr", addr}, args...)...)
 	r, w := io.Pipe()
