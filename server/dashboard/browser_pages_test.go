@@ -89,8 +89,7 @@ const outOfReach = `[...document.querySelectorAll('button, input, select, textar
 func TestD87Offline(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1280, 800), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"))
-	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), headless(chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"))...)
 	t.Cleanup(endAlloc)
 	alone, end := chromedp.NewContext(alloc)
 	t.Cleanup(end)
