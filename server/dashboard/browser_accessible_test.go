@@ -24,6 +24,7 @@ const withoutChildren = `(() => {
 func TestD83States(t *testing.T) {
 	t.Parallel()
 	full, empty := shop(t), start(t)
+	full.post(t, "/v1/dashboards/query.kept", "application/json", []byte(`{"kind":"query","version":1,"name":"Kept","sql":"SELECT 1"}`))
 	axe, err := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	if err != nil {
 		t.Logf("axe is not installed (make dashboard-compiler installs it): names of buttons and fields alone are looked at")
@@ -32,6 +33,7 @@ func TestD83States(t *testing.T) {
 		p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 		p.mod("\r")
 	}
+	tab, bare := open(t, full, "/dashboard/status", withoutChildren), open(t, empty, "/dashboard/status", withoutChildren)
 	for _, c := range []struct {
 		name, path string
 		act        func(p *page) // nil: nothing
@@ -58,9 +60,12 @@ func TestD83States(t *testing.T) {
 		}, `document.querySelector('.palette p')`},
 		{"sql, result", "sql#sql=SELECT%20*%20FROM%20app%20LIMIT%2020", run, `document.querySelectorAll('.sql-results .grid-row').length > 5`},
 		{"sql, log", "sql#view=log&sql=SELECT%201", run, `document.querySelector('.sql-results tbody tr')`},
-		{"sql, history", "sql#sql=SELECT%201", func(p *page) { p.button("History") }, `document.querySelector('.sql-history h2')`},
+		{"sql, history", "sql#sql=SELECT%201", func(p *page) {
+			run(p)
+			p.button("History")
+		}, `document.querySelectorAll('.sql-history h2').length === 2 && document.querySelector('.history-entry')`},
 		{"sql, refused", "sql#sql=SELEC", run, `document.querySelector('.sql-results .error')`},
-		{"metrics, table", "metrics#q=http_requests_total&view=table", nil, `document.querySelector('.metrics-table, table')`},
+		{"metrics, table", "metrics#q=last_over_time(http_requests_total%5B1h%5D)&view=table", nil, `document.querySelector('.metrics-table, table')`},
 		{"metrics, explain", "metrics#q=http_requests_total&view=explain", nil, `document.querySelector('.metrics-explain tbody tr')`},
 		{"metrics, none", "metrics", nil, `document.querySelector('.toolbar h1')`},
 		{"traces, one", "traces#id=" + traceID(0), nil, `document.querySelector('.waterfall .grid-row .operation')`},
@@ -72,23 +77,20 @@ func TestD83States(t *testing.T) {
 		{"status, configuration", "status#tab=config", nil, `document.querySelector('.status')`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := full
+			p := tab
 			if c.name == "logs, no tables" || c.name == "metrics, none" {
-				s = empty
+				p = bare
 			}
-			p := open(t, s, "/dashboard/"+c.path, withoutChildren)
 			p.allow("400 (Bad Request)")
 			p.allow("beforeunload") // what is written in the editor is not stored
+			p.anew(t, "/dashboard/"+c.path)
+			if c.act != nil {
+				p.wait("the page", `document.querySelector('.toolbar h1') && !document.querySelector('.bar')`)
+				c.act(p)
+			}
 			for _, theme := range []string{"light", "dark"} {
-				if theme == "dark" { // light is what a page begins with
-					p.theme(theme)
-				}
-				if c.act != nil {
-					p.wait("the page", `document.querySelector('.toolbar h1') && !document.querySelector('.bar')`)
-					c.act(p)
-				}
+				p.system(theme)
 				p.wait(c.name, c.ready)
-				p.themed(theme)
 				p.accessible(t, c.name+", "+theme, string(axe))
 				for _, bare := range eval[[]string](p, `[...window.bare]`) {
 					t.Errorf("without what its role needs: %s", bare)

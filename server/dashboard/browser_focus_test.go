@@ -50,7 +50,7 @@ func TestFocusStays(t *testing.T) {
 	for _, one := range []struct{ path, ready string }{
 		{"logs#t=app", `document.querySelector('.grid-row')`}, {"logs#t=app&tab=patterns", `document.querySelector('.patterns tbody tr')`}, {"logs#t=app&tab=fields", `document.querySelector('.field .name')`},
 		{"logs#t=app&tab=changes", `document.querySelector('.changes')`},
-		{"sql#sql=SELECT%201", ""}, {"metrics#q=rate(http_requests_total%5B1m%5D)", ""}, {"metrics#q=http_requests_total&view=table", `document.querySelector('.metrics-results table')`},
+		{"sql#sql=SELECT%201", ""}, {"metrics#q=rate(http_requests_total%5B1m%5D)", ""}, {"metrics#q=last_over_time(http_requests_total%5B1h%5D)&view=table", `document.querySelector('.metrics-results table')`},
 		{"metrics", ""}, {"traces", ""}, {"traces#view=operations", `document.querySelector('table tbody tr')`}, {"traces#id=" + traceID(0), `document.querySelector('.waterfall .grid-row .operation')`},
 		{"pipelines#name=shop&s=info%20hello", ""}, {"ingest#t=app", ""}, {"status", ""}, {"status#tab=tables", `document.querySelector('table.tables tbody tr')`},
 		{"status#tab=queries", ""}, {"status#tab=inside", ""}, {"status#tab=config", ""},

@@ -332,8 +332,7 @@ func TestD81Zones(t *testing.T) {
 		"Asia/Kathmandu": {"2026-07-26 00:00:00", "2026-07-25 05:45:00 – 2026-11-02 05:45:00"}, "America/St_Johns": {"2026-07-25 00:00:00", "2026-07-24 21:30:00 – 2026-11-01 20:30:00"},
 	} {
 		eval[string](p, fmt.Sprintf(`localStorage.setItem('varve.zone', JSON.stringify(%q)) ?? ''`, zone))
-		p.visit("/dashboard/status")
-		p.visit("/dashboard/logs#" + state("t", "app", "from", "2026-07-25T00:00:00Z", "to", "2026-11-02T00:00:00Z"))
+		p.afresh("/dashboard/logs#" + state("t", "app", "from", "2026-07-25T00:00:00Z", "to", "2026-11-02T00:00:00Z"))
 		p.figures()
 		second := eval[string](p, `(async () => {
 			const chart = document.querySelector('.histogram');

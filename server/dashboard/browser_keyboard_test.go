@@ -51,6 +51,7 @@ func (p *page) goTo(key, name string) {
 
 // TestD82Rows: j and k walk the rows wherever the focus is but in a field, where they are letters, and the help names them.
 func TestD82Rows(t *testing.T) {
+	t.Parallel()
 	p := open(t, shop(t), "/dashboard/logs#t=app")
 	p.shown("logs")
 	const at = `document.querySelector('.grid-row.focus')?.getAttribute('aria-rowindex')`

@@ -176,8 +176,7 @@ func TestLogsSearch(t *testing.T) {
 			lines = append(lines, logLine(time.Duration(i)*time.Second, `"message":"m"`+user))
 		}
 		s.ingest(t, "partly", lines)
-		p.visit("/dashboard/status")
-		p.visit("/dashboard/logs#t=partly")
+		p.afresh("/dashboard/logs#t=partly")
 		p.named("the field", ".field .name", `e.innerText.trim().endsWith('user')`)
 		p.wait("what has it not", `document.querySelector('.values .value.none')`)
 		got, want = shown(), append(counted("user", "partly", 40), "not there 10 25%")
@@ -284,8 +283,7 @@ func TestLogsSearch(t *testing.T) {
 		}
 
 		// A pinned link shows the same rows after others came.
-		p.visit("/dashboard/status")
-		p.visit("/dashboard/logs#" + state("t", "app", "q", "level:error"))
+		p.afresh("/dashboard/logs#" + state("t", "app", "q", "level:error"))
 		p.figures()
 		before := total(p)
 		eval[bool](p, clipboard)

@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -15,6 +16,13 @@ func (p *page) media(feature, value string) {
 	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: feature, Value: value}}}); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// system lets the system ask for a theme, light or dark, which the page that follows it takes as it stands.
+func (p *page) system(theme string) {
+	p.t.Helper()
+	p.media("prefers-color-scheme", theme)
+	p.wait("the theme "+theme, fmt.Sprintf(`document.documentElement.dataset.theme === %q`, theme))
 }
 
 // drawnBare are the elements that are nothing but a colour: bars, swatches, dots.

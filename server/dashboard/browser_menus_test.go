@@ -21,10 +21,11 @@ func TestMenus(t *testing.T) {
 	if err != nil {
 		t.Logf("axe is not installed (make dashboard-compiler installs it): names of buttons and fields alone are looked at")
 	}
+	p := open(t, s, "/dashboard/status")
 	const openers = `[...document.querySelectorAll('button[aria-haspopup=menu], #rail button[title^="Database"]')].filter((b) => !b.disabled && b.checkVisibility())`
 	for _, path := range []string{"logs#t=app", "sql#sql=SELECT%20level%2C%20count(*)%20AS%20n%20FROM%20app%20GROUP%20BY%201", "metrics#q=http_requests_total", "traces", "traces#id=" + traceID(0), "pipelines#name=shop", "status#tab=tables"} {
 		t.Run(path, func(t *testing.T) {
-			p := open(t, s, "/dashboard/"+path)
+			p.anew(t, "/dashboard/"+path)
 			p.wait("the page", `document.querySelector('#page h1') && !document.querySelector('.coming')`)
 			p.quiet()
 			if path[:3] == "sql" {
@@ -61,7 +62,7 @@ func TestMenus(t *testing.T) {
 			}
 		})
 	}
-	p := open(t, s, "/dashboard/status")
+	p.anew(t, "/dashboard/status")
 	p.wait("the chooser", `document.querySelector('#rail button[title^="Database"]')`)
 	p.quiet()
 	p.click(`#rail button[title^="Database"]`)
@@ -71,7 +72,7 @@ func TestMenus(t *testing.T) {
 // TestDialogsGiveTheFocusBack: Escape closes what opened over the page, and the focus is where it was.
 func TestDialogsGiveTheFocusBack(t *testing.T) {
 	t.Parallel()
-	s := shop(t)
+	p := open(t, shop(t), "/dashboard/status")
 	for _, c := range []struct {
 		name, page, from string
 		keys             string
@@ -86,7 +87,7 @@ func TestDialogsGiveTheFocusBack(t *testing.T) {
 		{"help from a link", "metrics", `#rail a[href$="/metrics"]`, "?", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := open(t, s, "/dashboard/"+c.page)
+			p.anew(t, "/dashboard/"+c.page)
 			p.wait("the page", `document.querySelector('#page h1') && !document.querySelector('.coming') && document.querySelector(`+quoteJSON(c.from)+`)`)
 			p.quiet()
 			eval[bool](p, `(() => { window.from = document.querySelector(`+quoteJSON(c.from)+`); window.from.focus(); return true; })()`)
@@ -106,14 +107,14 @@ func TestDialogsGiveTheFocusBack(t *testing.T) {
 // the focus; so it does when the palette opens and closes.
 func TestPaletteGivenUp(t *testing.T) {
 	t.Parallel()
-	s := shop(t)
+	p := open(t, shop(t), "/dashboard/status")
 	const editor = `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`
 	for _, c := range []struct{ page, field string }{
 		{"logs#t=app", `document.querySelector('#logs-search')`}, {"traces", `document.querySelector('#traces-search')`},
 		{"sql#sql=SELECT%201", editor}, {"metrics#q=up", editor},
 	} {
 		t.Run(c.page, func(t *testing.T) {
-			p := open(t, s, "/dashboard/"+c.page)
+			p.anew(t, "/dashboard/"+c.page)
 			p.wait("the field", c.field)
 			if !eval[bool](p, `(() => {
 				window.field = `+c.field+`;

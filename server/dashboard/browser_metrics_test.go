@@ -325,8 +325,7 @@ func TestD34MetricsExplain(t *testing.T) {
 	p.wait("the rate", `new URLSearchParams(location.hash.slice(1)).get('q') === 'sum by (code) (rate(http_requests_total[5m])) / 2' && !document.querySelector('.hint')`)
 	notes := func(query, part string) {
 		t.Helper()
-		p.visit("/dashboard/status")
-		p.visit("/dashboard/metrics#view=explain&q=" + url.QueryEscape(query))
+		p.afresh("/dashboard/metrics#view=explain&q=" + url.QueryEscape(query))
 		if part == "" {
 			p.wait("the parts", `document.querySelectorAll('.metrics-explain tbody tr').length > 0`)
 			if got := p.text(".hint"); got != "" {
@@ -341,8 +340,7 @@ func TestD34MetricsExplain(t *testing.T) {
 	notes("histogram_quantile(0.9, sum(rate(http_duration_bucket[5m])))", "needs the label le")
 	notes("histogram_quantile(0.9, sum by (le) (rate(http_duration_bucket[5m])))", "")
 	notes("room_temperature", "")
-	p.visit("/dashboard/status")
-	p.visit("/dashboard/metrics#q=" + url.QueryEscape(`http_requests_total{code="404",method="GET"}`))
+	p.afresh("/dashboard/metrics#q=" + url.QueryEscape(`http_requests_total{code="404",method="GET"}`))
 	p.wait("which matcher has no match", `document.querySelector('.state')?.innerText.includes('No series of http_requests_total matches code="404".') && document.querySelector('.state').innerText.includes('Its first sample is of')`)
 	p.shot("metrics-nodata")
 }

@@ -137,8 +137,7 @@ func TestD30MetricsPanels(t *testing.T) {
 	p.click(".metrics-panel:nth-child(2) [title='Remove the panel']")
 	p.wait("one panel", `document.querySelectorAll('.metrics-panel').length === 1 && !location.hash.includes('more=') && !document.querySelector('[title="Remove the panel"]')`)
 	p.size(380, 760)
-	p.visit("/dashboard/status")
-	p.visit("/dashboard/metrics#q=room_temperature&more=" + url.QueryEscape(`[{"q":"up"},{"q":"http_requests_total","fold":true}]`))
+	p.afresh("/dashboard/metrics#q=room_temperature&more=" + url.QueryEscape(`[{"q":"up"},{"q":"http_requests_total","fold":true}]`))
 	p.wait("three panels on a small screen", `document.querySelectorAll('.metrics-panel').length === 3 && document.querySelector('.chart-legend')`)
 	p.shot("metrics-panels-narrow")
 	if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > 380 {
@@ -163,8 +162,7 @@ func TestD30MetricsHeat(t *testing.T) {
 	p.press(kb.ArrowUp)
 	p.wait("a cell read out", `document.querySelector('.heat .tip[role=status]')?.innerText.includes('1 s to 2 s')`)
 	p.shot("metrics-heat-native")
-	p.visit("/dashboard/status")
-	p.visit("/dashboard/metrics#from=now-30m&q=" + url.QueryEscape("sum by (le) (rate(answer_seconds_bucket[2m]))"))
+	p.afresh("/dashboard/metrics#from=now-30m&q=" + url.QueryEscape("sum by (le) (rate(answer_seconds_bucket[2m]))"))
 	p.wait("the heat map of a classic histogram", `document.querySelector('.chart.heat canvas')?.width > 0`)
 	// Cells are what a bucket has more than the one below it.
 	cells := eval[string](p, `import(new URL('./core/heat.js', document.querySelector('script[type=module]').src)).then(({ cellsOf }) => {
@@ -199,8 +197,7 @@ func TestD30MetricsHeat(t *testing.T) {
 	p.click("button.exemplars")
 	p.wait("no exemplars", `!document.querySelector('.chart button.chart-mark') && location.hash.includes('ex=0')`)
 	p.click("button.exemplars")
-	p.visit("/dashboard/status")
-	p.visit("/dashboard/metrics#from=now-30m&q=" + url.QueryEscape("histogram_quantile(0.9, sum by (le) (rate(answer_seconds_bucket[2m])))"))
+	p.afresh("/dashboard/metrics#from=now-30m&q=" + url.QueryEscape("histogram_quantile(0.9, sum by (le) (rate(answer_seconds_bucket[2m])))"))
 	p.wait("exemplars on lines", `document.querySelectorAll('.chart button.chart-mark').length === 5`)
 	p.wait("a unit", `document.querySelector('[aria-label=Unit]').selectedOptions[0].innerText === 'auto (seconds)' && document.querySelector('.chart-legend td.num').innerText.endsWith(' s')`)
 	p.shot("metrics-exemplars")

@@ -27,12 +27,13 @@ const outOfBox = `[...document.querySelectorAll('#page button, #page input, #pag
 // TestD84Short: in a window of little height each control can still be brought into the view: those of the first page of an empty
 // server, and the rows below what a page shows above them.
 func TestD84Short(t *testing.T) {
-	empty, full := start(t), shop(t)
+	t.Parallel()
+	empty, full := open(t, start(t), "/dashboard/status"), open(t, shop(t), "/dashboard/status")
 	now := time.Now()
 	absolute := fmt.Sprintf("from=%s&to=%s", now.Add(-800*time.Hour).UTC().Format(time.RFC3339Nano), now.Add(time.Hour).UTC().Format(time.RFC3339Nano))
 	for _, c := range []struct {
 		name, path, ready string
-		s                 *server
+		p                 *page
 	}{
 		{"nothing sent yet", "logs", `document.querySelector('.state.first')`, empty},
 		{"no metrics", "metrics", `document.querySelector('.state h2')`, empty},
@@ -43,9 +44,9 @@ func TestD84Short(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, size := range [][2]int64{{640, 400}, {320, 600}} {
-				p := open(t, c.s, "/dashboard/")
+				p := c.p
 				p.size(size[0], size[1])
-				p.visit("/dashboard/" + c.path)
+				p.anew(t, "/dashboard/"+c.path)
 				p.wait(c.name, c.ready)
 				p.quiet()
 				for _, lost := range eval[[]string](p, outOfBox) {
@@ -62,6 +63,7 @@ func TestD84Short(t *testing.T) {
 // TestWholeTimes: the times of the list are whole as they come, whatever their digits are; nothing of the statement's condition is cut
 // that there is room for.
 func TestWholeTimes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	at := time.Now().Add(-time.Minute).UTC()
 	for _, digits := range []int{0, 3, 6, 9} {
@@ -86,6 +88,7 @@ func TestWholeTimes(t *testing.T) {
 
 // TestD02Chosen: who names no table sees the fullest of logs, not one of metrics or spans, however full those are.
 func TestD02Chosen(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "few", shopLines(3, time.Second))
 	s.ingest(t, "logs", shopLines(20, time.Second))
@@ -104,6 +107,7 @@ func TestD02Chosen(t *testing.T) {
 // TestManyOfAll: a table of very many columns and a database of very many tables keep every page below the bound of its elements,
 // what is not shown is said, and there is a way to it.
 func TestManyOfAll(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	line := func(columns int) []string {
 		row := fmt.Sprintf(`{"ts":%d,"message":"wide"`, time.Now().UnixNano())

@@ -126,8 +126,7 @@ func TestLogsMembers(t *testing.T) {
 		{"Only rows with this message.user.first.name", `TRY_CAST(message AS JSON) -> 'user' ->> 'first.name' = 'it''s 1'`},
 		{"Not this message.ok", `(TRY_CAST(message AS JSON) ->> 'ok') IS DISTINCT FROM 'false'`},
 	} {
-		p.visit("/dashboard/status")
-		p.visit("/dashboard/logs#t=app&fold=0")
+		p.afresh("/dashboard/logs#t=app&fold=0")
 		p.figures()
 		p.rowsShown()
 		p.click(".grid-row[data-row='1'] .grid-cell")
@@ -167,8 +166,7 @@ func TestLogsRoles(t *testing.T) {
 	p.named("Is the message", ".values button", `e.innerText === 'Is the message'`)
 	p.wait("the other message", headTitles+`.endsWith('verb')`)
 
-	p.visit("/dashboard/status")
-	p.visit("/dashboard/logs#t=app")
+	p.afresh("/dashboard/logs#t=app")
 	p.wait("the same later", headTitles+`.endsWith('verb') && document.querySelector('.grid-row .level-error')`)
 }
 
@@ -213,7 +211,6 @@ func TestLogsLiveLate(t *testing.T) {
 	p.wait("the first again", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('the first'))`)
 	s.ingest(t, "app", []string{logLine(0, `"level":"info","message":"the second"`), logLine(40*time.Second, `"level":"info","message":"late by forty"`)})
 	p.wait("the late one", `['the second', 'late by forty'].every((m) => [...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes(m)))`)
-	p.visit("/dashboard/status")
-	p.visit("/dashboard/logs#t=app&live=1")
+	p.afresh("/dashboard/logs#t=app&live=1")
 	p.wait("the same choice", `document.querySelector('[aria-label="late by, s"]')?.value === '60'`)
 }

@@ -64,7 +64,7 @@ func (p *page) before(script string) {
 // and Tab are one task of the page here, so that no answer comes between.
 func TestTabFitsTheText(t *testing.T) {
 	t.Parallel()
-	s := shop(t)
+	p := open(t, shop(t), "/dashboard/status", fmt.Sprintf(lateAnswers, max(*slow, 3)))
 	for _, c := range []struct{ name, page, box, first, then, want string }{
 		{"a field of spans", "traces", "#traces-search", "r", "out", "span_attributes.http.route:"},
 		{"a field of log lines", "logs#t=app", "#logs-search", "e", "rvic", "service:"},
@@ -73,7 +73,7 @@ func TestTabFitsTheText(t *testing.T) {
 		{"no offer fits", "logs#t=app", "#logs-search", "servic", "xyz", "servicxyz"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := open(t, s, "/dashboard/"+c.page, fmt.Sprintf(lateAnswers, max(*slow, 3)))
+			p.anew(t, "/dashboard/"+c.page)
 			p.wait("the page", fmt.Sprintf(`document.querySelector(%q)`, c.box))
 			p.quiet()
 			eval[bool](p, fmt.Sprintf(`document.querySelector(%q).focus() ?? document.execCommand('insertText', false, %q)`, c.box, c.first))

@@ -19,17 +19,17 @@ const telling = `(() => {
 // that is what the run before gave. What is typed tells nothing.
 func TestRunsAreTold(t *testing.T) {
 	t.Parallel()
-	s := shop(t)
+	p := open(t, shop(t), "/dashboard/ingest", telling)
+	p.allow("400 (Bad Request)")
 	for _, one := range []struct{ path, said, fails string }{
 		{"logs#t=app&from=all", "500 rows", "logs#t=app&w=nosuch%20%3D%201"},
 		{"sql#sql=SELECT%201%20UNION%20ALL%20SELECT%202", "2 rows", "sql#sql=SELECT%20nosuch"},
 		{"metrics#q=sum%20by%20(code)%20(http_requests_total)", "2 series", "metrics#q=rate(http_requests_total)"},
-		{"metrics#view=table&q=sum(http_requests_total)", "1 series", "metrics#view=table&q=rate(http_requests_total)"},
+		{"metrics#view=table&q=sum(last_over_time(http_requests_total%5B1h%5D))", "1 series", "metrics#view=table&q=rate(http_requests_total)"},
 		{"traces", "1 trace listed", ""},
 	} {
 		t.Run(one.path, func(t *testing.T) {
-			p := open(t, s, "/dashboard/"+one.path, telling)
-			p.allow("400 (Bad Request)")
+			p.anew(t, "/dashboard/"+one.path)
 			sql := strings.HasPrefix(one.path, "sql")
 			run := func() {
 				p.wait("the page", `[...document.querySelectorAll('#page button')].some((b) => b.innerText === 'Run')`)
@@ -59,8 +59,7 @@ func TestRunsAreTold(t *testing.T) {
 			if one.fails == "" {
 				return
 			}
-			p.visit("/dashboard/ingest")
-			p.visit("/dashboard/" + one.fails)
+			p.afresh("/dashboard/" + one.fails)
 			if sql {
 				p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 				run()

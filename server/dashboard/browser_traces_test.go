@@ -86,8 +86,7 @@ func TestD40TracesSearch(t *testing.T) {
 		{"service", "svc=mail", 1}, {"operation", "op=op-1", 10}, {"errors", "st=error", 3}, {"no errors", "st=ok", 28}, {"kind", "kind=client", 0}, {"another kind", "kind=server", 30}, {"service and operation", "svc=web&op=op-1", 5},
 		{"longer", "min=300ms", 13}, {"shorter", "max=10ms", 3}, {"attribute without its prefix", "q=http.route:/r7", 1}, {"attribute", "q=span_attributes.http.route:/cart", 1}, {"limit", "lim=20", 20},
 	} {
-		p.visit("/dashboard/sql")
-		p.visit("/dashboard/traces#lim=50&" + c.keys)
+		p.afresh("/dashboard/traces#lim=50&" + c.keys)
 		if c.want == 0 {
 			p.wait(c.name, `document.querySelector('.state h2')?.innerText === 'No spans match'`)
 		} else if c.name == "limit" {
@@ -97,14 +96,12 @@ func TestD40TracesSearch(t *testing.T) {
 			shown(c.name, c.want)
 		}
 	}
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#sort=slowest")
+	p.afresh("/dashboard/traces#sort=slowest")
 	shown("the slowest", 20)
 	if first := p.text(".traces-list tbody tr"); !strings.Contains(first, "842 ms") {
 		t.Errorf("the slowest is %q", first)
 	}
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#lim=50")
+	p.afresh("/dashboard/traces#lim=50")
 	shown("all traces again", 30)
 	// Attributes are offered by their short names, too, and their values with counts.
 	offered := func(what string) {
@@ -125,8 +122,7 @@ func TestD40TracesSearch(t *testing.T) {
 	shown("the trace of the value", 1)
 	p.fill("#traces-search", "no_such_field:1")
 	p.wait("what is wrong", `document.querySelector('#traces-note')?.innerText.includes('no_such_field')`)
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#lim=50")
+	p.afresh("/dashboard/traces#lim=50")
 	shown("all traces again", 30)
 	box := eval[[]float64](p, `(() => { const r = document.querySelector('.traces-scatter canvas').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
 	p.drag(box[0]+box[2]*0.5, box[1]+8, box[0]+box[2]-10, box[1]+box[3]*0.5)
@@ -138,20 +134,17 @@ func TestD40TracesSearch(t *testing.T) {
 		t.Errorf("%s traces lie in the rectangle", n)
 	}
 	p.wait("the traces of the rectangle", fmt.Sprintf(`document.querySelectorAll('.traces-list tbody tr').length === %v`, want))
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#q=http.route:/cart")
+	p.afresh("/dashboard/traces#q=http.route:/cart")
 	shown("the trace", 1)
 	p.click(".traces-list tbody tr button")
 	p.wait("its address", fmt.Sprintf(`location.hash.includes('id=%s')`, traceID(0)))
 	if got := p.operations(); len(got) != 7 {
 		t.Errorf("rows %q", got)
 	}
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#id=" + strings.Repeat("f", 32))
+	p.afresh("/dashboard/traces#id=" + strings.Repeat("f", 32))
 	p.wait("an unknown trace", `document.querySelector('.state')?.innerText.includes('opentelemetry_traces')`)
 	p.size(380, 720)
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces")
+	p.afresh("/dashboard/traces")
 	shown("traces on a small screen", 20)
 	p.shot("traces-380")
 	if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > 380 {
@@ -214,8 +207,7 @@ func TestD41Waterfall(t *testing.T) {
 	p.wait("the trace in the dark", `document.querySelector('.waterfall .operation')`)
 	p.shot("trace-dark")
 	p.size(380, 720)
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#id=" + traceID(0))
+	p.afresh("/dashboard/traces#id=" + traceID(0))
 	p.wait("the trace on a small screen", `document.querySelector('.waterfall .operation')`)
 	p.shot("trace-380")
 }

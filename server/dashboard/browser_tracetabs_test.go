@@ -68,8 +68,7 @@ func TestD40TracesOverview(t *testing.T) {
 	p.shot("traces-operations")
 	p.click(".operations tbody .level-error")
 	p.wait("the search for them", `/svc=pay&op=charge&st=error|st=error/.test(location.hash) && location.hash.includes('svc=pay') && document.querySelector('.traces-list tbody tr')`)
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#view=map")
+	p.afresh("/dashboard/traces#view=map")
 	p.wait("the map", `document.querySelectorAll('.map-scroll .service').length === 6`)
 	want = want[:0]
 	for _, row := range s.sql(t, `SELECT p.service_name, c.service_name, count(*) FROM opentelemetry_traces c JOIN opentelemetry_traces p ON c.trace_id = p.trace_id AND c.parent_span_id = p.span_id WHERE p.service_name <> c.service_name GROUP BY 1, 2`) {
@@ -170,14 +169,12 @@ func TestD41TraceTabs(t *testing.T) {
 	p.theme("dark")
 	p.wait("the comparison", `document.querySelector('.compare .list tbody tr')`)
 	p.shot("trace-compare-dark")
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#tab=flame&id=" + traceID(0))
+	p.afresh("/dashboard/traces#tab=flame&id=" + traceID(0))
 	p.wait("the flame graph by its address", `document.querySelector('.flame canvas')?.height > 20`)
 	p.shot("trace-flame-dark")
 	p.size(380, 720)
 	for _, tab := range []string{"flame", "table", "compare&vs=" + traceID(50)} {
-		p.visit("/dashboard/sql")
-		p.visit("/dashboard/traces#id=" + traceID(0) + "&tab=" + tab)
+		p.afresh("/dashboard/traces#id=" + traceID(0) + "&tab=" + tab)
 		p.wait(tab+" on a small screen", `document.querySelector('.flame canvas, .span-table .grid-row[data-row="0"], .compare .list')`)
 		p.shot("trace-narrow-" + strings.SplitN(tab, "&", 2)[0])
 		if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > 380 {
@@ -205,8 +202,7 @@ func TestD40TracesCut(t *testing.T) {
 		t.Errorf("the cut is said as %q", said)
 	}
 	p.shot("traces-operations-cut")
-	p.visit("/dashboard/sql")
-	p.visit("/dashboard/traces#view=map")
+	p.afresh("/dashboard/traces#view=map")
 	p.wait("the map", `document.querySelectorAll('.map-scroll .service').length >= 300`)
 	if said := p.text(".cut"); said != "330 services, the 200 of most spans have figures; 329 pairs of caller and called, the 300 of most calls are drawn." {
 		t.Errorf("the cut is said as %q", said)
