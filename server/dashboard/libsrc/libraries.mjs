@@ -45,7 +45,7 @@ for (const file of [...bundles.map((b) => b + '.js'), 'plot.css']) {
   files[file] = sha256(join(made, file));
   writeFileSync(join(lib, file + '.br'), packed(text));
 }
-writeFileSync(join(lib, 'LIBRARIES.json'), JSON.stringify({ packages: list, sha256: Object.fromEntries(Object.entries(files).sort()) }, null, 2) + '\n');
+writeFileSync(join(lib, 'LIBRARIES.json'), `{"packages": [\n${list.map((p) => JSON.stringify(p)).join(',\n')}\n],\n"sha256": ${JSON.stringify(Object.fromEntries(Object.entries(files).sort()))}}\n`);
 
 // Packages whose texts differ in their lines of copyright alone share the rest, which then stands below all of these lines.
 const texts = new Map();

@@ -3,7 +3,7 @@
 import { list, query } from '../core/api.js';
 import * as sqltext from '../core/sqltext.js';
 import { nowNanos, second } from '../core/time.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 
 /** The first answer and each later one have at most so many rows. */
 const firstRows = 200, perPoll = 1000;

@@ -7,7 +7,7 @@ import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { nowNanos, showTime } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 
 const mostValues = 200;
 const mostFields = 40;

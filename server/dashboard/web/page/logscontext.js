@@ -9,7 +9,7 @@ import * as sqltext from '../core/sqltext.js';
 import { rfc3339, second } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { LogsList } from './logslist.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 
 const step = 50;
 /** So many rows of the instant of the row are looked through for it. */

@@ -14,7 +14,7 @@ import { Icon } from '../ui/icons.js';
 import { rangeText } from '../ui/timepicker.js';
 import { copy, toast } from '../ui/toast.js';
 import { demoLines } from './demo.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 
 /** Empty stands where there is no table to read. @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState}} props */
 export function Empty({ run, state }) {

@@ -11,7 +11,7 @@ import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { Dialog } from '../ui/pop.js';
 import { copy, toast } from '../ui/toast.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 import { save } from '../ui/save.js';
 
 const rowsPerPage = 20_000;

@@ -1,7 +1,7 @@
 // More rows of a run: those that are next, older ones.
 
 import { described, isAbort, statement } from '../core/api.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 import { pageSize } from './logsrun.js';
 
 /** Loading more stops here: the list is for reading, exports are for more. */

@@ -9,7 +9,7 @@ import { zone } from '../core/state.js';
 import { showShort } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { copy } from '../ui/toast.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 
 const most = 200;
 

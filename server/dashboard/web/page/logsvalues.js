@@ -9,7 +9,7 @@ import { zone } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { copy } from '../ui/toast.js';
-import * as logsql from './logsquery.js';
+import * as logsql from './logsparts.js';
 
 /** @typedef {{values: any[][], rows: number, present: number, distinct: number}} Found */
 
