@@ -17,7 +17,7 @@ import { effect, html, render, useEffect, useState } from './lib/ui.js';
 import * as auth from './core/auth.js';
 import * as router from './core/router.js';
 import { PageState, dark, notes, session, theme, zone } from './core/state.js';
-import { ApiError, json, list, lost, running } from './core/api.js';
+import { ApiError, bring, json, list, lost, running } from './core/api.js';
 import { databases } from './core/catalog.js';
 import * as keys from './core/keys.js';
 import { db, frame } from './core/state.js';
@@ -135,7 +135,7 @@ function Banners() {
     return () => clearInterval(timer);
   }, [off]);
   return html`
-    ${off && html`<div class="banner" role="status"><b>No connection to the server.</b> <span class="num">Trying again in ${Math.max(0, Math.ceil((off.again - Date.now()) / 1000))} s.</span> What is shown stays.</div>`}
+    ${off && html`<div class="banner"><b role="status">No connection to the server.</b> <span class="num">Trying again in ${Math.max(0, Math.ceil((off.again - Date.now()) / 1000))} s.</span> What is shown stays.</div>`}
     ${blind && html`<div class="banner" role="status"><span class="grow"><b>Your user is write-only</b>: it may send data, and read none.</span><button class="small" onClick=${() => void router.go('ingest')}>Go to Ingest</button></div>`}
     ${notes.value.length > 0 && html`<div class="banner" role="status"><span class="grow">${notes.value.join('; ')}.</span><button class="small" onClick=${() => { notes.value = []; }}>Close</button></div>`}`;
 }
@@ -150,7 +150,7 @@ function Content() {
     let wanted = true;
     document.title = `${page.title} · Varve`;
     if (here) return;
-    Promise.all([page.load(), sheet(`page/${page.name}.css`), page === pages[0] || over()]).then(([{ Page, state }]) => {
+    bring(() => Promise.all([page.load(), sheet(`page/${page.name}.css`), page === pages[0] || over()])).then(([{ Page, state }]) => {
       if (!loaded.has(page.name)) loaded.set(page.name, { Page, state: new PageState(state) });
       if (wanted) draw((n) => n + 1);
     }, () => { if (wanted) setFailed(true); });

@@ -42,7 +42,7 @@ export class TooLarge extends ApiError {}
  * @property {boolean} [background] in the lane of the rest
  * @property {string} [statement] what errors show
  * @property {boolean} [retry] false: nothing is sent again by itself, for what changes data
- * @property {{add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] takes the body as it arrives; the answer is without it then
+ * @property {() => {add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] gives what takes the body as it arrives, anew for each time that it is sent; the answer is without it then
  */
 
 /** running lists the requests under way: the bar and its Cancel. @type {import('../lib/ui.js').Signal<{since: number, abort: () => void, background: boolean}[]>} */
@@ -120,7 +120,7 @@ export async function request(path, options = {}) {
   options.signal?.addEventListener('abort', () => control.abort(options.signal?.reason), { once: true });
   if (options.signal?.aborted) control.abort(options.signal.reason);
   const background = options.background ?? false;
-  const entry = { since: performance.now(), abort: () => control.abort(new DOMException('cancelled', 'AbortError')), background };
+  const entry = { since: performance.now(), abort: () => control.abort(stopped), background };
   running.value = [...running.value, entry];
   try {
     await enter(background, control.signal);
@@ -131,26 +131,29 @@ export async function request(path, options = {}) {
     }
   } finally {
     running.value = running.value.filter((e) => e !== entry);
+    if (running.value.length === 0) lost.value = null; // nobody tries again
   }
 }
 
+/** Where an answer ends too early so often the server is there, and the answer is what ends it. */
+const mostCut = 3;
+
 /** attempts sends the request until it is answered for good. @param {URL} url @param {RequestOptions} options @param {AbortSignal} abort */
 async function attempts(url, options, abort) {
-  for (let busy = 0, unreachable = 0; ;) {
+  for (let busy = 0, unreachable = 0, cut = 0; ;) {
     const who = auth.header();
-    let answer;
-    try {
-      answer = await fetch(url, {
-        method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort, cache: 'no-store', credentials: 'omit',
-        headers: { ...options.headers, 'x-service-client': `dashboard/${session.value.version ?? ''}`, ...Object.fromEntries(who) },
-      });
-    } catch (e) {
-      if (abort.aborted) throw abort.reason;
-      if (options.retry === false) throw new ApiError('There is no connection to the server.', { statement: options.statement, curl: curl(url, options) });
+    const head = await fetch(url, {
+      method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort, cache: 'no-store', credentials: 'omit',
+      headers: { ...options.headers, 'x-service-client': `dashboard/${session.value.version ?? ''}`, ...Object.fromEntries(who) },
+    }).catch(none);
+    if (head) lost.value = null;
+    const answer = head && await whole(head, head.ok ? options.into?.() : undefined);
+    abort.throwIfAborted();
+    if (!answer) {
+      if (options.retry === false || head && ++cut === mostCut) throw new ApiError(head ? 'The connection to the server ended within its answer.' : 'There is no connection to the server.', { statement: options.statement, curl: curl(url, options) });
       await offline([1, 2, 5, 10][Math.min(unreachable++, 3)], abort);
       continue;
     }
-    lost.value = null;
     if (answer.status === 401) {
       if (await auth.ask(who[0]?.[1] ?? '')) continue;
     } else if ((answer.status === 429 || answer.status === 503) && busy < 2 && options.retry !== false) {
@@ -158,11 +161,14 @@ async function attempts(url, options, abort) {
       await pause(Math.min(Number(answer.headers.get('Retry-After') ?? 1) || 1, 10) * 1000, abort);
       continue;
     }
-    if (answer.ok && url.pathname.startsWith(root.pathname + 'v1/')) auth.accepted(who[0]?.[1] ?? ''); // what lies beside it asks nobody who they are
-    if (answer.ok) return whole(answer, abort, options.into);
-    throw await failure(answer, url, options);
+    if (!answer.ok) throw await failure(answer, url, options);
+    if (url.pathname.startsWith(root.pathname + 'v1/')) auth.accepted(who[0]?.[1] ?? ''); // what lies beside it asks nobody who they are
+    return answer;
   }
 }
+
+/** none is what a connection gives that ended. */
+const none = () => null;
 
 /** offline tells that the server cannot be reached and waits. @param {number} seconds @param {AbortSignal} abort */
 async function offline(seconds, abort) {
@@ -170,24 +176,24 @@ async function offline(seconds, abort) {
   await pause(seconds * 1000, abort);
 }
 
-/** whole reads the body to its end, so that it counts as running until then. @param {Response} answer @param {AbortSignal} abort @param {RequestOptions['into']} into */
-async function whole(answer, abort, into) {
+/** whole reads the body to its end, so that it counts as running until then; null where the connection ended before. @param {Response} answer @param {ReturnType<NonNullable<RequestOptions['into']>>} [into] */
+async function whole(answer, into) {
   if (!answer.body) return answer;
   const reader = answer.body.getReader();
   const chunks = [];
   let size = 0;
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
+    const part = await reader.read().catch(none);
+    if (!part) return null;
+    if (part.done) break;
+    size += part.value.length;
     if (size > largest) {
       await reader.cancel();
       throw new TooLarge('The answer is larger than 256 MB. Ask for fewer rows or columns.');
     }
-    if (into) into.add(value);
-    else chunks.push(value);
+    if (into) into.add(part.value);
+    else chunks.push(part.value);
   }
-  abort.throwIfAborted();
   if (into) return answer;
   return new Response(size <= short ? joined(chunks, size) : new Blob(chunks), { status: answer.status, headers: answer.headers });
 }
@@ -205,11 +211,10 @@ function joined(chunks, size) {
 }
 
 /** asset reads a file of the application. @param {string} name */
-export async function asset(name) {
-  const answer = await fetch(new URL('../' + name, import.meta.url), { credentials: 'omit' });
-  if (!answer.ok) throw new ApiError(`${name} is not part of the installed version: reload the page.`, { status: answer.status });
-  return answer.text();
-}
+export const asset = async (name) => (await request(new URL('../' + name, import.meta.url).href, { background: true })).text();
+
+/** bring loads a module. One that did not come is asked for again once the server answers; where it has another build by then, that fails. @template T @param {() => Promise<T>} load */
+export const bring = (load) => load().catch(() => asset('app.js').then(load));
 
 /** failure makes the error of a refused request. @param {Response} answer @param {URL} url @param {RequestOptions} options */
 async function failure(answer, url, options) {
@@ -239,7 +244,7 @@ async function failure(answer, url, options) {
  * @property {boolean} [retry]
  */
 
-/** send sends one statement. @param {string} sql @param {SQLOptions} options @param {Incoming} [into] */
+/** send sends one statement. @param {string} sql @param {SQLOptions} options @param {() => Incoming} [into] */
 const send = (sql, options, into) => request('v1/sql', {
   query: { db: options.db ?? db.value, limit: options.limit, format: options.format }, method: 'POST',
   body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) },
@@ -251,9 +256,12 @@ export const statement = async (sql, options = {}) => (await send(sql, options))
 
 /** query sends one statement and opens its rows, which are read while they arrive. @param {string} sql @param {SQLOptions} [options] */
 export async function query(sql, options = {}) {
-  const answer = new Incoming();
+  let answer = new Incoming();
   try {
-    await send(sql, options, answer);
+    await send(sql, options, () => {
+      answer.drop();
+      return answer = new Incoming();
+    });
   } catch (e) {
     answer.drop();
     throw e;
@@ -272,8 +280,11 @@ export async function json(path, options) {
   return (await request(path, options)).json();
 }
 
+/** stopped is the reason of what somebody ends by Cancel. */
+export const stopped = new DOMException('Cancelled.', 'AbortError');
+
 /** isAbort tells whether an error only says that nobody wants the answer any more. @param {unknown} e */
-export const isAbort = (e) => e instanceof DOMException && e.name === 'AbortError';
+export const isAbort = (e) => e instanceof DOMException && e.name === 'AbortError' && e !== stopped;
 
 /** described makes an ApiError of whatever was thrown. @param {unknown} e */
-export const described = (e) => (e instanceof ApiError ? e : new ApiError(isAbort(e) ? 'Cancelled.' : e instanceof Error ? e.message : String(e)));
+export const described = (e) => (e instanceof ApiError ? e : new ApiError(e instanceof Error ? e.message : String(e)));

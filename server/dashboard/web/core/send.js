@@ -1,6 +1,6 @@
 // Sending pasted lines: cut at line ends into requests, one after the other.
 
-import { ApiError, request } from './api.js';
+import { ApiError, described, isAbort, request } from './api.js';
 import { db } from './state.js';
 import { mediaTypes } from './samples.js';
 
@@ -62,8 +62,8 @@ export async function ingest(text, kind, to, options) {
         query: { db: db.value, ...about.query }, headers: { 'Content-Type': mediaTypes[kind], ...about.headers },
       });
     } catch (e) {
-      if (e instanceof ApiError && before > 0) throw moved(e, before);
-      throw e;
+      if (isAbort(e) || before === 0) throw e;
+      throw moved(described(e), before);
     }
     done.elapsedMS += performance.now() - began;
     done.skipped += Number(answer.headers.get('x-service-skipped-rows') ?? 0);
@@ -75,9 +75,9 @@ export async function ingest(text, kind, to, options) {
   return done;
 }
 
-/** moved tells where in the whole text a piece stands that was refused. @param {ApiError} e @param {number} before lines of the pieces before */
+/** moved tells where in the whole text a piece stands that was refused, or what is stored when none came to its end. @param {ApiError} e @param {number} before lines of the pieces before */
 function moved(e, before) {
-  return new ApiError(`${e.message} (counted from line ${before + 1}; the ${before} lines before it are stored)`, { code: e.code, status: e.status, curl: e.curl });
+  return new ApiError(`${e.message} (${e.status ? `counted from line ${before + 1}; ` : ''}the first ${before} lines are stored)`, { code: e.code, status: e.status, curl: e.curl });
 }
 
 /**

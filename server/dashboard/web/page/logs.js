@@ -1,6 +1,7 @@
 // The Logs page: a search line that becomes SQL, the histogram, the rows, and what is beside them.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { bring } from '../core/api.js';
 import { count, plural } from '../core/format.js';
 import { useKeys } from '../core/keys.js';
 import { refresh, setRange, zone } from '../core/state.js';
@@ -62,7 +63,7 @@ export function Page({ state }) {
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
     if (!refresh.value) return;
-    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void import('./logsagain.js').then((m) => m.again(run, grid.current, reading)); }, refresh.value * 1000);
+    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void bring(() => import('./logsagain.js')).then((m) => m.again(run, grid.current, reading)); }, refresh.value * 1000);
     return () => clearInterval(timer);
   }, [refresh.value]);
 
@@ -96,7 +97,7 @@ export function Page({ state }) {
   };
   const openNamed = async (/** @type {string} */ name) => {
     const scope = run.scope.value;
-    const found = scope && await import('./logsrow.js').then((m) => m.rowOf(scope, name)).catch(() => null);
+    const found = scope && await bring(() => import('./logsrow.js')).then((m) => m.rowOf(scope, name)).catch(() => null);
     if (!found) return toast('This row is not there any more.', { kind: 'bad' });
     setDrawerTab('context');
     setOpen({ index: -1, ...found });
@@ -164,7 +165,7 @@ export function Page({ state }) {
     { keys: '[', text: 'Drawer tab before', run: () => setDrawerTab(turn(drawerTab, -1)) },
     { keys: ']', text: 'Next drawer tab', run: () => setDrawerTab(turn(drawerTab, 1)) },
     { keys: 'x', text: 'Context of the row', run: () => { const i = grid.current?.focus ?? -1; setDrawerTab('context'); void show(i); } },
-    { keys: 'c', text: 'Copy the selected rows', run: async () => (await import('./logsview.js')).copyRows(rows, grid.current) },
+    { keys: 'c', text: 'Copy the selected rows', run: async () => (await bring(() => import('./logsview.js'))).copyRows(rows, grid.current) },
     { keys: 'd', text: 'Fold equal rows', run: () => state.set({ fold: !v.fold }, false) },
     { keys: 'o', text: 'Rows as JSON', run: () => state.set({ json: !v.json }, false) },
     { keys: 'p', text: 'Pin the row', run: () => {
@@ -206,7 +207,7 @@ export function Page({ state }) {
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.change(`logs.widths.${v.db}.${table}`, widths, (kept) => ({ ...kept, [n]: w }))}
-          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void import('./logsmore.js').then((m) => m.more(run))} onGrid=${(g) => { grid.current = g; }} />`}
+          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void bring(() => import('./logsmore.js')).then((m) => m.more(run))} onGrid=${(g) => { grid.current = g; }} />`}
         ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}
       ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} pinned=${v.pins.includes(opened)} onPin=${() => pin(opened)} onLink=${() => void link()} />`}

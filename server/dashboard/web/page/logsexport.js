@@ -1,7 +1,7 @@
 // Rows into a file: those loaded, or all that match, in the server's own form, window after window of time.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
-import { described, isAbort, statement, TooLarge } from '../core/api.js';
+import { described, isAbort, statement, stopped, TooLarge } from '../core/api.js';
 import { user } from '../core/auth.js';
 import { saveRows } from '../core/commands.js';
 import { bytes, count, object, plural } from '../core/format.js';
@@ -82,11 +82,11 @@ export function Export({ run, shown, onClose }) {
     } catch (e) {
       setDone(null);
       if (e instanceof TooLarge) return setLarge(e.message);
-      toast(isAbort(e) ? 'The export was cancelled; no file was kept.' : described(e).message, { kind: isAbort(e) ? '' : 'bad' });
+      toast(e === stopped ? 'The export was cancelled; no file was kept.' : described(e).message, { kind: e === stopped ? '' : 'bad' });
     }
   };
   const close = () => {
-    control.current.abort(new DOMException('cancelled', 'AbortError'));
+    control.current.abort(stopped);
     onClose();
   };
   const command = saveRows({ table: scope.table, columns: columns === 'all' && format !== 'text' ? [] : names.map(String), where: sqltext.where(...scope.filters).replace(/^ WHERE /, ''), since: scope.range.from, until: scope.range.to },

@@ -2,7 +2,7 @@
 // statements of a run see the same instants.
 
 import { batch, signal } from '../lib/ui.js';
-import { described, isAbort, list, query } from '../core/api.js';
+import { bring, described, isAbort, list, query } from '../core/api.js';
 import { user } from '../core/auth.js';
 import * as catalog from '../core/catalog.js';
 import { levels, levelOf } from '../core/levels.js';
@@ -48,7 +48,7 @@ export const reader = signal(/** @type {typeof import('../core/search.js')|null}
 
 /** loadReader is to be called when a search is near. */
 export async function loadReader() {
-  reader.value ??= await import('../core/search.js');
+  reader.value ??= await bring(() => import('../core/search.js'));
   return reader.value;
 }
 

@@ -1,7 +1,7 @@
 // One evaluation of an expression: over the range for the graph, at one moment for the table.
 
 import { signal } from '../lib/ui.js';
-import { described } from '../core/api.js';
+import { described, stopped } from '../core/api.js';
 import { user } from '../core/auth.js';
 import { instants } from '../core/state.js';
 import * as store from '../core/store.js';
@@ -82,7 +82,7 @@ export class MetricsRun {
   }
 
   cancel() {
-    this.control.abort(new DOMException('cancelled', 'AbortError'));
+    this.control.abort(stopped);
   }
 
   /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none @returns {Promise<Result|null>} null: a newer run took its place */

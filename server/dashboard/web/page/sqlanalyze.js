@@ -40,7 +40,7 @@ export async function analyze(sql, signal, tell) {
   const last = { is: /** @type {AnalyzeEvent|null} */ (null) };
   await request('v1/sql/analyze/stream', {
     method: 'POST', query: { db: db.value, snapshot_interval_ms: every }, body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) }, signal, statement: sql,
-    into: new Events((/** @type {AnalyzeEvent} */ e) => {
+    into: () => new Events((/** @type {AnalyzeEvent} */ e) => {
       last.is = e;
       if (e.state === 'metrics' && e.metrics) tell(e.metrics);
     }),

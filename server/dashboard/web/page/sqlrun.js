@@ -1,7 +1,7 @@
 // Runs the statements of a tab one after the other, so that an error does not take the results before it along.
 
 import { batch, signal } from '../lib/ui.js';
-import { described, isAbort, query, ApiError } from '../core/api.js';
+import { bring, described, query, stopped, ApiError } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { user } from '../core/auth.js';
 import { bare, destroys, fill, prepares, split } from '../core/statements.js';
@@ -76,7 +76,7 @@ export class SQLRun {
 
   /** cancel ends the running statement; the server stops working on it. */
   cancel() {
-    this.control.abort(new DOMException('cancelled', 'AbortError'));
+    this.control.abort(stopped);
   }
 
   /** values are what $from, $to, $step and $db stand for now. */
@@ -185,7 +185,7 @@ export class SQLRun {
     this.changing = changes;
     try {
       const fills = seen && before.length === 0 && measures.test(bare(sql)) && session.value.features?.includes('analyze_stream');
-      const rows = fills ? await (await import('./sqlanalyze.js')).analyze(sql, signal, (measured) => { this.running.value = { ...result, measured }; })
+      const rows = fills ? await (await bring(() => import('./sqlanalyze.js'))).analyze(sql, signal, (measured) => { this.running.value = { ...result, measured }; })
         : await query(text, { limit: limit + 1, signal, retry: changes ? false : undefined });
       if (rows.columns.length > 0) {
         if (rows.count > limit) {
@@ -198,8 +198,8 @@ export class SQLRun {
         result.affected = rows.affected ?? 0;
       }
     } catch (e) {
-      result.stopped = isAbort(e);
-      result.error = result.stopped ? new ApiError('Cancelled.', { statement: sql }) : described(e);
+      result.stopped = e === stopped;
+      result.error = result.stopped ? new ApiError(stopped.message, { statement: sql }) : described(e);
     }
     result.elapsedMS = performance.now() - started;
     return result;

@@ -1,7 +1,7 @@
 // Looking inside: the level of the log, for a while or for good, and profiles of processors and memory as pictures.
 
 import { html, signal, useEffect, useRef, useState } from '../lib/ui.js';
-import { described, isAbort, request } from '../core/api.js';
+import { described, isAbort, request, stopped } from '../core/api.js';
 import { showTime } from '../core/time.js';
 import { zone } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
@@ -91,7 +91,7 @@ function Profiles() {
       <button class="primary" disabled=${busy} onClick=${() => void take('mem', 'flamegraph')}>Memory</button>
       <button disabled=${busy} title="For the pprof tool" onClick=${() => void take('cpu', 'proto')}><${Icon} name="download" />Processors (pprof)</button>
       <button disabled=${busy} title="For the pprof tool" onClick=${() => void take('mem', 'proto')}><${Icon} name="download" />Memory (pprof)</button>
-      ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(new DOMException('cancelled', 'AbortError'))}>Cancel</button></span>`}
+      ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(stopped)}>Cancel</button></span>`}
     </div>
     ${error && html`<${ErrorBox} error=${error} />`}
     ${shown && html`<figure class="flame"><figcaption>${shown.name} <a href=${shown.url} target="_blank" rel="noopener noreferrer">open as an image</a></figcaption>

@@ -2,6 +2,7 @@
 // when the first editor is shown.
 
 import { html, useEffect, useRef } from '../lib/ui.js';
+import { bring } from '../core/api.js';
 
 /** @typedef {typeof import('../lib/editor.js')} Library */
 
@@ -34,7 +35,7 @@ import { html, useEffect, useRef } from '../lib/ui.js';
 /** @type {Promise<Library>|null} */
 let library = null;
 /** load gives the editor library. */
-export const load = () => (library ??= import('../lib/editor.js'));
+export const load = () => (library ??= bring(() => import('../lib/editor.js')));
 
 /** @param {EditorProps} props */
 export function Editor(props) {

@@ -1,6 +1,7 @@
 // Components that are loaded when they are first shown, with their sheets of styles, so that a first visit brings what it needs only.
 
 import { html, useEffect, useState } from '../lib/ui.js';
+import { bring } from '../core/api.js';
 
 /** @type {Map<string, Promise<void>>} */
 const sheets = new Map();
@@ -12,9 +13,13 @@ export function sheet(name) {
   const link = document.createElement('link');
   link.rel = 'stylesheet';
   link.href = new URL(`../${name}`, import.meta.url).href;
-  const loaded = new Promise((/** @type {(v: void) => void} */ resolve) => {
-    link.addEventListener('load', () => resolve());
-    link.addEventListener('error', () => resolve());
+  const loaded = new Promise((/** @type {(v: void) => void} */ resolve, reject) => {
+    link.onload = () => resolve();
+    link.onerror = () => {
+      link.remove();
+      sheets.delete(name);
+      reject(new Error(name));
+    };
   });
   sheets.set(name, loaded);
   const pages = name.startsWith('page/') ? null : document.querySelector('link[rel=stylesheet][href*="/page/"]');
@@ -31,7 +36,7 @@ export function lazy(load, name, styles, said) {
   return (/** @type {any} */ props) => {
     const [loaded, setLoaded] = useState(/** @type {{is: any}|null} */ (null));
     const [failed, setFailed] = useState(false);
-    useEffect(() => { Promise.all([load(), over(), styles && sheet(styles)]).then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true)); }, []);
+    useEffect(() => { bring(() => Promise.all([load(), over(), styles && sheet(styles)])).then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true)); }, []);
     if (failed) return html`<p class="state">A part of this page is gone: a new version is installed. <button onClick=${() => location.reload()}>Reload</button></p>`;
     return loaded ? html`<${loaded.is} ...${props} />` : said && html`<p class="state soft wait" role="status">Loading …</p>`;
   };
