@@ -78,15 +78,13 @@ function nextTheme() {
 
 async function signOut() {
   const [{ ask }] = await Promise.all([import('./ui/ask.js'), over()]);
-  const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in this tab.`, check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
-  if (answer === null) return;
-  auth.signOut(answer === 'checked');
-  location.reload();
+  const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in all tabs of this browser.`, check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
+  if (answer !== null) auth.signOut(answer === 'checked');
 }
 
 function Database() {
   const names = databases.value;
-  useEffect(() => { if (names === null) void databases.load(); }, []);
+  useEffect(() => { if (names === null) void databases.load(); }, [auth.user.value]);
   return html`<${RailPop} icon="sql" text=${db.value} title="Database">
     ${(close) => html`<div role="menu" aria-label="Database" onKeyDown=${(e) => walk(e, e.currentTarget)}>${(names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" autofocus=${n === db.value} aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}</div>`}
   </${RailPop}>`;
@@ -200,4 +198,7 @@ await router.start();
 effect(() => { document.documentElement.dataset.page = router.page.value || 'logs'; });
 keys.start();
 render(html`<${App} />`, document.body);
-greet().catch(() => {}); // the page's own requests say what is wrong
+greet().catch(() => { // the page's own requests say what is wrong; who signs in later is asked for then
+  const { value } = auth.user;
+  effect(() => { if (auth.user.value !== value) greet().catch(() => {}); });
+});

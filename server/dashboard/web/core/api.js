@@ -141,6 +141,8 @@ const mostCut = 3;
 /** attempts sends the request until it is answered for good. @param {URL} url @param {RequestOptions} options @param {AbortSignal} abort */
 async function attempts(url, options, abort) {
   for (let busy = 0, unreachable = 0, cut = 0; ;) {
+    const guarded = url.pathname.startsWith(root.pathname + 'v1/'); // what lies beside it asks nobody who they are
+    if (guarded && !await auth.answered()) throw new ApiError('Nobody is signed in.', { status: 401, statement: options.statement });
     const who = auth.header();
     const head = await fetch(url, {
       method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort, cache: 'no-store', credentials: 'omit',
@@ -162,7 +164,7 @@ async function attempts(url, options, abort) {
       continue;
     }
     if (!answer.ok) throw await failure(answer, url, options);
-    if (url.pathname.startsWith(root.pathname + 'v1/')) auth.accepted(who[0]?.[1] ?? ''); // what lies beside it asks nobody who they are
+    if (guarded) auth.accepted(who[0]?.[1] ?? '');
     return answer;
   }
 }

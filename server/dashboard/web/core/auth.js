@@ -54,12 +54,15 @@ export function ask(used) {
   return new Promise((resolve) => waiters.push(resolve));
 }
 
+/** answered waits for the dialog while it is open, as what is sent meanwhile would be refused; false when the user closes it. @returns {Promise<boolean>|true} */
+export const answered = () => asking.value === null || new Promise((resolve) => { waiters.push(resolve); });
+
 /** accepted notes that the server answered to credentials. @param {string} used their header */
 export function accepted(used) {
   if (untried && used === header()[0]?.[1]) untried = false;
 }
 
-/** signIn takes a name and password; the waiting requests are sent again. @param {string} name @param {string} password @param {boolean} keep */
+/** signIn takes a name and password; the waiting requests are sent again. Somebody else finds the page as it begins. @param {string} name @param {string} password @param {boolean} keep */
 export function signIn(name, password, keep) {
   credentials = { user: name, password, proxied: proxied.value };
   untried = true;
@@ -69,6 +72,7 @@ export function signIn(name, password, keep) {
   } catch {
     // Then it is kept in memory only.
   }
+  if (user.value && user.value !== name) return location.reload(); // what is shown, and waits, is of somebody else
   user.value = name;
   finish(true);
 }
@@ -79,17 +83,26 @@ export const cancel = () => finish(false);
 /** What this browser keeps of a user, under the name behind it. */
 const ofUser = ['sql.history', 'sql.tabs', 'metrics.history', 'logs.history', 'saved'];
 
+/** leaving tells the other tabs of this browser who signs out: they forget them, too. */
+const leaving = new BroadcastChannel('varve');
+leaving.onmessage = ({ data }) => { if (data === user.value) forget(); };
+
 /** signOut forgets who it was, and what was kept of them where that is wanted. @param {boolean} all */
 export function signOut(all) {
   if (all) for (const what of ofUser) store.forget(`${what}.${user.value}`);
+  leaving.postMessage(user.value);
+  forget();
+}
+
+/** forget begins the page anew, as nobody. */
+function forget() {
   credentials = null;
-  untried = false;
-  user.value = '';
   try {
     sessionStorage.removeItem(kept);
   } catch {
     // Nothing was kept then.
   }
+  location.reload();
 }
 
 /** @param {boolean} ok */
