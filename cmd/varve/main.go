@@ -75,22 +75,18 @@ func run(args []string, io streams) int {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	var line commandLine
-	exited := -1
-	parsed, err := newParser(&line, io, &exited).Parse(args)
-	if exited >= 0 || outputClosed(err) {
-		return max(0, exited) // help was printed, as far as its reader wanted
-	}
-	if err != nil {
-		code := complain(io.err, &usageError{explain(err)})
+	parsed, err := newModel(&line).Parse(args, io.environ)
+	switch {
+	case err != nil:
+		code := complain(io.err, &usageError{err})
 		if isVRL(args) {
 			return vrlUsage
 		}
 		return code
+	case parsed.WantsHelp:
+		return complain(io.err, parsed.WriteHelp(io.out, helpWidth(io.out, io.environ)))
 	}
-	if strings.HasPrefix(parsed.Command(), "help") {
-		return complain(io.err, line.Help.run(parsed.Model, io.out))
-	}
-	return line.execute(parsed.Command(), io)
+	return line.execute(strings.TrimPrefix(parsed.FullPath(), "varve "), io)
 }
 
 // execute runs a command that was understood and gives the exit code.
@@ -102,42 +98,44 @@ func (line *commandLine) execute(command string, io streams) int {
 	switch command {
 	case "serve":
 		err = line.Serve.run(io)
-	case "ingest", "ingest <input>":
+	case "ingest":
 		err = line.Ingest.run(io)
 	case "health":
 		err = line.Health.run(io)
-	case "config check <file>":
+	case "config check":
 		err = line.Config.Check.run(io.out)
 	case "config default":
 		err = line.Config.Default.run(io.out)
 	case "config show":
 		err = line.Config.Show.run(io)
-	case "user hash", "user hash <name>":
+	case "user hash":
 		err = line.User.Hash.run(os.Stdin, io.out)
-	case "user check <file>":
+	case "user check":
 		err = line.User.Check.run(io.out)
 	case "sql":
 		err = line.SQL.run(os.Stdin, io)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
-	case "bench", "bench <what>":
+	case "bench":
 		err = line.Bench.run(io)
-	case "check <dir>":
+	case "check":
 		err = line.Check.run(io.out)
-	case "dump <file>":
+	case "dump":
 		err = line.Dump.run(io.out)
 	case "export":
 		err = line.Export.run(io)
-	case "tail <table>":
+	case "tail":
 		err = line.Tail.run(io)
-	case "backup <dest>":
+	case "backup":
 		err = line.Backup.run(io)
-	case "restore <source>":
+	case "restore":
 		err = line.Restore.run(os.Stdin, io)
-	case "completion <shell>":
+	case "completion":
 		err = line.Completion.run(io.out)
-	case "__complete", "__complete <words>":
+	case "__complete":
 		err = line.Complete.run(io)
+	case "help":
+		err = line.Help.run(io.out)
 	case "version":
 		err = line.Version.run(io.out)
 	}
