@@ -31,7 +31,7 @@ func TestStartLines(t *testing.T) {
 		limits = regexp.QuoteMeta("limits    " + text + "\n")
 	}
 	want := regexp.MustCompile(`^varve ` + version + ` \(go[0-9.]+, [a-z0-9]+\)
-data      .*/data  \(0 tables, 0 B, nothing to replay in \d+m?s\)
+data      .*/data  \(0 tables, 0 B, nothing to replay in [0-9.]+(ms|s|m[0-9]+s)\)
 ` + limits + `listening http://127\.0\.0\.1:\d+(   dashboard http://127\.0\.0\.1:\d+/dashboard/)?
 users     none: everybody who can reach this address may read and write
 $`)
