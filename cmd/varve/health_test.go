@@ -51,6 +51,27 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestHealthReady: a server that recovers is healthy, and ready only afterwards.
+func TestHealthReady(t *testing.T) {
+	var asked atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/ready" && asked.Add(1) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			w.Write([]byte(`{"code":4008,"error":"the server is starting"}`)) //nolint:errcheck // the client notices
+		}
+	}))
+	defer s.Close()
+	if code, out, errs := command("health", "--url", s.URL); code != 0 || out != s.URL+" is healthy\n" {
+		t.Errorf("healthy: %d %s%s", code, out, errs)
+	}
+	if code, out, errs := command("health", "--url", s.URL, "--ready"); code != exitFailed || out != "" || !strings.Contains(errs, "the server is starting") {
+		t.Errorf("not ready: %d %s%s", code, out, errs)
+	}
+	if code, out, errs := command("health", "--url", s.URL, "--ready", "--wait", "20s"); code != 0 || out != s.URL+" is ready\n" || asked.Load() != 3 {
+		t.Errorf("waited: %d %s%s after %d", code, out, errs, asked.Load())
+	}
+}
+
 // TestConfigCommands: the default file loads as it is and with every key taken, and files are checked as serve does.
 func TestConfigCommands(t *testing.T) {
 	code, out, errs := command("config", "default")
