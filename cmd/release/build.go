@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"debug/buildinfo"
 	"fmt"
 	"os"
@@ -27,43 +28,43 @@ type builder struct {
 	tree  string    // a clean checkout
 	cache string    // of compiled packages; empty: the one of the go command
 	when  time.Time // of all files in archives
+	note  func(what string)
 }
 
-// make writes the files of the release into a new directory.
-func (b *builder) make(out string) error {
+// contents makes what the files of the release are made of.
+func (b *builder) contents(ctx context.Context) (*contents, error) {
 	version, err := os.ReadFile(filepath.Join(b.tree, "cmd/varve/VERSION"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c := contents{version: strings.TrimSpace(string(version)), when: b.when, programs: map[target][]byte{}}
+	c := &contents{version: strings.TrimSpace(string(version)), when: b.when, programs: map[target][]byte{}}
 	programs := filepath.Join(b.tree, "bin")
 	for _, t := range targets {
 		file := filepath.Join(programs, "varve-"+t.String())
-		if err := b.build(t, file); err != nil {
-			return err
+		begun := time.Now()
+		if err := b.build(ctx, t, file); err != nil {
+			return nil, err
 		}
 		if c.programs[t], err = os.ReadFile(file); err != nil {
-			return err
+			return nil, err
 		}
+		b.note(fmt.Sprintf("%s built in %s, %d bytes", t, time.Since(begun).Round(time.Second), len(c.programs[t])))
 	}
 	native := filepath.Join(programs, "varve-"+runtime.GOOS+"-"+runtime.GOARCH)
-	if err := c.ask(native); err != nil {
-		return err
+	if err := c.ask(ctx, native); err != nil {
+		return nil, err
 	}
 	if c.readme, err = os.ReadFile(filepath.Join(b.tree, "README.md")); err != nil {
-		return err
+		return nil, err
 	}
 	// The tree may have no licence of its own.
 	if c.licence, err = os.ReadFile(filepath.Join(b.tree, "LICENSE")); err != nil && !os.IsNotExist(err) {
-		return err
+		return nil, err
 	}
-	if err := b.libraries(&c, filepath.Join(programs, "varve-linux-amd64")); err != nil {
-		return err
+	if err := b.libraries(ctx, c, filepath.Join(programs, "varve-linux-amd64")); err != nil {
+		return nil, err
 	}
-	if err := os.Mkdir(out, 0o755); err != nil {
-		return err
-	}
-	return c.write(out)
+	return c, nil
 }
 
 // toolchainLine names the version of Go that a release is built with.
@@ -90,17 +91,17 @@ func (b *builder) environ(t target) ([]string, error) {
 }
 
 // build builds the program for a target.
-func (b *builder) build(t target, file string) error {
+func (b *builder) build(ctx context.Context, t target, file string) error {
 	environ, err := b.environ(t)
 	if err != nil {
 		return err
 	}
-	_, err = output(b.tree, environ, "go", "build", "-trimpath", "-buildvcs=true", "-tags", "dashboard", "-ldflags", "-s -w -buildid=", "-o", file, "./cmd/varve")
+	_, err = output(ctx, b.tree, environ, "go", "build", "-trimpath", "-buildvcs=true", "-tags", "dashboard", "-ldflags", "-s -w -buildid=", "-o", file, "./cmd/varve")
 	return err
 }
 
 // ask has a program that runs here print what goes with it.
-func (c *contents) ask(program string) error {
+func (c *contents) ask(ctx context.Context, program string) error {
 	for _, q := range []struct {
 		into *[]byte
 		args []string
@@ -111,7 +112,7 @@ func (c *contents) ask(program string) error {
 		{&c.zsh, []string{"completion", "zsh"}},
 		{&c.fish, []string{"completion", "fish"}},
 	} {
-		text, err := output("", nil, program, q.args...)
+		text, err := output(ctx, "", nil, program, q.args...)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (c *contents) ask(program string) error {
 }
 
 // libraries notes what the program is made of, and the notices of it.
-func (b *builder) libraries(c *contents, program string) error {
+func (b *builder) libraries(ctx context.Context, c *contents, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return err
@@ -131,6 +132,6 @@ func (b *builder) libraries(c *contents, program string) error {
 		return err
 	}
 	c.modules = []byte(info.String() + board)
-	c.notices, err = b.notices()
+	c.notices, err = b.notices(ctx)
 	return err
 }

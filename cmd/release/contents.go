@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -43,7 +44,7 @@ const (
 )
 
 // write writes the files of the release into a directory.
-func (c *contents) write(dir string) error {
+func (c *contents) write(ctx context.Context, dir string) error {
 	for _, t := range targets {
 		name := fmt.Sprintf("varve-%s-%s", c.version, t)
 		packed, err := tarball(name, c.archive(t), c.when)
@@ -56,7 +57,7 @@ func (c *contents) write(dir string) error {
 		if !t.debian {
 			continue
 		}
-		if err := c.debianPackage(t, dir); err != nil {
+		if err := c.debianPackage(ctx, t, dir); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/md5"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ const maintainer = "Varve maintainers <maintainers@varve.invalid>"
 
 // debianPackage writes the package of a target into a directory. dpkg-deb makes it, of a tree that is staged beside it: its owners are
 // root, its times the release's.
-func (c *contents) debianPackage(t target, dir string) (err error) {
+func (c *contents) debianPackage(ctx context.Context, t target, dir string) (err error) {
 	files, err := c.installed(t)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (c *contents) debianPackage(t target, dir string) (err error) {
 		"DPKG_DEB_THREADS_MAX=1", // how many there are decides on where the compressor begins anew
 	}
 	name := fmt.Sprintf("varve_%s_%s.deb", c.debianVersion(), t.arch)
-	_, err = output("", environ, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", stage, filepath.Join(dir, name))
+	_, err = output(ctx, "", environ, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", stage, filepath.Join(dir, name))
 	return err
 }
 

@@ -5,43 +5,49 @@
 //
 // A release is a commit. The program clones it into two directories, makes everything in each, the second time without the cache of
 // compiled packages, and fails when one byte differs: nothing of a directory, of a day or of a machine is in what is made. Times in
-// archives are the commit's, or SOURCE_DATE_EPOCH where the environment has it. It needs git, dpkg-deb and the go command.
+// archives are the commit's, or SOURCE_DATE_EPOCH where the environment has it. It needs git, dpkg-deb and the go command, 3 GB for
+// temporary files, and minutes: standard error says how far it is. Ctrl-C ends it and leaves nothing behind.
 package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
 func main() {
 	out := flag.String("out", "dist", "the directory that gets the files of the release; it must not exist, or be one that a release filled")
 	flag.Parse()
-	if err := run(*out); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
 // run makes the release of the commit that the tree of the working directory is at.
-func run(out string) error {
-	changed, err := output("", nil, "git", "status", "--porcelain")
+func run(ctx context.Context, out string) error {
+	changed, err := output(ctx, "", nil, "git", "status", "--porcelain")
 	if err != nil {
 		return err
 	}
 	if changed != "" {
 		return fmt.Errorf("a release is a commit, and the tree has changes that are in none:\n%s", changed)
 	}
-	when, err := commitTime()
+	when, err := commitTime(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,16 +55,16 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	err = makeTwice(scratch, when, out)
+	err = makeTwice(ctx, scratch, when, out)
 	return errors.Join(err, os.RemoveAll(scratch))
 }
 
 // commitTime is the time of what is made: that of SOURCE_DATE_EPOCH, in seconds, or of the commit.
-func commitTime() (time.Time, error) {
+func commitTime(ctx context.Context) (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
 		var err error
-		if text, err = output("", nil, "git", "log", "-1", "--format=%ct"); err != nil {
+		if text, err = output(ctx, "", nil, "git", "log", "-1", "--format=%ct"); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -70,21 +76,27 @@ func commitTime() (time.Time, error) {
 }
 
 // makeTwice makes the release in two directories below scratch, whose names differ in length, and moves it to out when both are equal.
-func makeTwice(scratch string, when time.Time, out string) error {
+func makeTwice(ctx context.Context, scratch string, when time.Time, out string) error {
 	var made [2]string
+	var parts [2]*contents
 	for i, name := range []string{"a", "another-one"} {
 		tree := filepath.Join(scratch, name)
-		if _, err := output("", nil, "git", "clone", "--quiet", "--no-hardlinks", ".", tree); err != nil {
+		if _, err := output(ctx, "", nil, "git", "clone", "--quiet", "--no-hardlinks", ".", tree); err != nil {
 			return err
 		}
-		b := builder{tree: tree, when: when}
+		b := builder{tree: tree, when: when, note: func(what string) { fmt.Fprintf(os.Stderr, "release: %d of 2: %s\n", i+1, what) }}
 		if i > 0 {
 			b.cache = filepath.Join(scratch, "cache")
 		}
-		made[i] = filepath.Join(tree, "dist")
-		if err := b.make(made[i]); err != nil {
+		var err error
+		if parts[i], err = b.contents(ctx); err != nil {
 			return err
 		}
+		made[i] = filepath.Join(tree, "dist")
+	}
+	fmt.Fprintln(os.Stderr, "release: packing both")
+	if err := packAll(ctx, made, parts); err != nil {
+		return err
 	}
 	sums, err := sumsOf(made[0])
 	if err != nil {
@@ -102,6 +114,21 @@ func makeTwice(scratch string, when time.Time, out string) error {
 	}
 	fmt.Print(sums)
 	return deliver(made[0], out)
+}
+
+// packAll writes both releases into new directories, at the same time: what packs them has one thread.
+func packAll(ctx context.Context, dirs [2]string, parts [2]*contents) error {
+	ended := make(chan error, len(dirs))
+	for i, dir := range dirs {
+		go func() {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				ended <- err
+				return
+			}
+			ended <- parts[i].write(ctx, dir)
+		}()
+	}
+	return errors.Join(<-ended, <-ended)
 }
 
 // sumsOf lists the files of a directory with their SHA-256, as sha256sum -c reads them.
@@ -146,12 +173,16 @@ func deliver(dir, out string) error {
 
 // output runs a command in a directory, with variables besides those of the environment, and gives what it prints without the last
 // line break. Its error has what it complains about.
-func output(dir string, environ []string, name string, args ...string) (string, error) {
-	c := exec.Command(name, args...)
+func output(ctx context.Context, dir string, environ []string, name string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // the go command removes its own temporary files then
 	c.Dir, c.Env = dir, slices.Concat(os.Environ(), environ)
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("stopped while %s ran", name)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, errs.String())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -30,14 +31,14 @@ func dashboardLibraries(file string) (string, error) {
 }
 
 // notices are the licences of everything that is in the program of any target: of Go, of the modules, and of the dashboard's libraries.
-func (b *builder) notices() ([]byte, error) {
+func (b *builder) notices(ctx context.Context) ([]byte, error) {
 	texts := map[string][]string{} // the names of those that have a text, by it
 	for _, t := range targets {
 		environ, err := b.environ(t)
 		if err != nil {
 			return nil, err
 		}
-		list, err := output(b.tree, environ, "go", "list", "-deps", "-tags", "dashboard",
+		list, err := output(ctx, b.tree, environ, "go", "list", "-deps", "-tags", "dashboard",
 			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/varve")
 		if err != nil {
 			return nil, err
@@ -56,7 +57,7 @@ func (b *builder) notices() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := output(b.tree, environ, "go", "env", "GOROOT")
+	root, err := output(ctx, b.tree, environ, "go", "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}

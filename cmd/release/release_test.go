@@ -113,7 +113,7 @@ func TestRelease(t *testing.T) {
 	}
 	sums := map[string]string{}
 	for _, dir := range []string{one, two} {
-		if err := small().write(dir); err != nil {
+		if err := small().write(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 		var err error
@@ -137,7 +137,7 @@ func TestRelease(t *testing.T) {
 func testPackage(t *testing.T, arch, deb string) {
 	run := func(args ...string) []byte {
 		t.Helper()
-		out, err := output("", nil, "dpkg-deb", args...)
+		out, err := output(t.Context(), "", nil, "dpkg-deb", args...)
 		if err != nil {
 			t.Fatal(err)
 		}
