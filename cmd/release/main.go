@@ -77,13 +77,15 @@ func commitTime(ctx context.Context) (time.Time, error) {
 
 // makeTwice makes the release in two directories below scratch, whose names differ in length, and moves it to out when both are equal.
 func makeTwice(ctx context.Context, scratch string, when time.Time, out string) error {
-	var made [2]string
-	var parts [2]*contents
-	for i, name := range []string{"a", "another-one"} {
-		tree := filepath.Join(scratch, name)
+	trees := [2]string{filepath.Join(scratch, "a"), filepath.Join(scratch, "another-one")}
+	for _, tree := range trees { // both now: the tree may go on to other commits meanwhile
 		if _, err := output(ctx, "", nil, "git", "clone", "--quiet", "--no-hardlinks", ".", tree); err != nil {
 			return err
 		}
+	}
+	var made [2]string
+	var parts [2]*contents
+	for i, tree := range trees {
 		b := builder{tree: tree, when: when, note: func(what string) { fmt.Fprintf(os.Stderr, "release: %d of 2: %s\n", i+1, what) }}
 		if i > 0 {
 			b.cache = filepath.Join(scratch, "cache")
