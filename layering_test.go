@@ -61,7 +61,7 @@ var within = map[string][]string{
 	"sqlexec/rowfile":    {"sqlexec/expr"},
 
 	// Commands that talk to a server share the client, and it knows none of them.
-	"cmd/varve":        {"cmd/varve/cmdline", "cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail", "cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark"},
+	"cmd/varve":        {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail", "cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark"},
 	"cmd/varve/ingest": {"cmd/varve/client"},
 	"cmd/varve/export": {"cmd/varve/client"},
 	"cmd/varve/tail":   {"cmd/varve/client"},
@@ -117,6 +117,7 @@ var homes = map[string][]string{
 	"github.com/prometheus/prometheus":    {"sqlexec/promql"},
 	"go.yaml.in/yaml/v3":                  {"pipeline"},
 	"github.com/pelletier/go-toml/v2":     {"cmd/varve", "server/admin"},
+	"github.com/alecthomas/kong":          {"cmd/varve"},
 	"github.com/google/pprof":             {"server/admin"},
 	"github.com/pkg/profile":              {"bench"},
 	"github.com/schollz/progressbar/v3":   {"bench"},
@@ -130,15 +131,11 @@ var homes = map[string][]string{
 	"github.com/zeebo/xxh3":               {"pipeline/vrl/stdlib"},
 	"github.com/ua-parser/uap-go":         {"pipeline/vrl/stdlib"},
 	"github.com/reeflective/readline":     {"cmd/varve/shell"},
-	"github.com/rivo/uniseg":              {"pipeline/vrl/stdlib", "cmd/varve/shell", "cmd/varve/cmdline"},
+	"github.com/rivo/uniseg":              {"pipeline/vrl/stdlib", "cmd/varve/shell"},
 	"unsafe":                              {"engine/vector", "engine/vfs", "flatten", "pipeline/value"},
 	"net/http":                            {"server", "cmd/varve", "bench"},
 	"encoding/json":                       {"engine/convert", "engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "cmd/release", "bench"},
 	"C":                                   {},
-
-	// They look up methods by name: with one of them in the program the linker keeps every exported method there is, 7 MB.
-	"text/template": {"cmd/release"},
-	"html/template": {},
 }
 
 // pkg is what `go list` says of a package.

@@ -10,8 +10,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/alecthomas/kong"
+
 	"varve/cmd/varve/client"
-	"varve/cmd/varve/cmdline"
 	"varve/cmd/varve/pipe"
 )
 
@@ -76,7 +77,7 @@ var (
 // typed is what of a command line is typed.
 type typed struct {
 	environ []string
-	node    *cmdline.Node
+	node    *kong.Node
 	flags   map[string]string // by name: those with their values
 	args    []string          // behind the last command
 }
@@ -84,7 +85,8 @@ type typed struct {
 // complete offers what may stand in place of the last word.
 func (t *typed) complete(words []string) []offer {
 	var line commandLine
-	t.node = newModel(&line)
+	exited := -1
+	t.node = newParser(&line, streams{io.Discard, io.Discard, nil}, &exited).Model.Node
 	last := words[len(words)-1]
 	open, ended := t.read(words[:len(words)-1])
 	switch {
@@ -108,7 +110,7 @@ func (t *typed) complete(words []string) []offer {
 }
 
 // read takes the words before the last. open is a flag that waits for its value; ended says that no flags come any more.
-func (t *typed) read(words []string) (open *cmdline.Flag, ended bool) {
+func (t *typed) read(words []string) (open *kong.Flag, ended bool) {
 	for _, word := range words {
 		switch {
 		case open != nil:
@@ -123,13 +125,13 @@ func (t *typed) read(words []string) (open *cmdline.Flag, ended bool) {
 			case f == nil:
 			case found:
 				t.flags[f.Name] = value
-			case f.IsBool():
+			case f.IsBool() || f.IsCounter():
 				t.flags[f.Name] = "true"
 			default:
 				open = f
 			}
 		default:
-			if child := t.node.Child(word); child != nil {
+			if child := childOf(t.node, word); child != nil {
 				t.node = child
 			} else {
 				t.args = append(t.args, word)
@@ -139,26 +141,39 @@ func (t *typed) read(words []string) (open *cmdline.Flag, ended bool) {
 	return open, ended
 }
 
+func childOf(n *kong.Node, name string) *kong.Node {
+	for _, child := range n.Children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return nil
+}
+
 // flag finds a flag as it is typed; of short ones that stand together it is the last.
-func (t *typed) flag(word string) *cmdline.Flag {
-	for _, f := range t.node.Flags {
-		if "--"+f.Name == word || f.Short != 0 && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, string(f.Short)) {
-			return f
+func (t *typed) flag(word string) *kong.Flag {
+	for _, level := range t.node.AllFlags(false) {
+		for _, f := range level {
+			if "--"+f.Name == word || f.Short != 0 && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, string(f.Short)) {
+				return f
+			}
 		}
 	}
 	return nil
 }
 
 func (t *typed) offerFlags(typed string) (offers []offer) {
-	for _, f := range t.node.Flags {
-		if _, given := t.flags[f.Name]; !given || f.IsList() {
-			offers = append(offers, offer{"--" + f.Name, f.Help})
+	for _, level := range t.node.AllFlags(true) {
+		for _, f := range level {
+			if _, given := t.flags[f.Name]; !given || f.IsSlice() || f.IsMap() {
+				offers = append(offers, offer{"--" + f.Name, f.Help})
+			}
 		}
 	}
 	return matching(typed, "", offers)
 }
 
-func commandsOf(n *cmdline.Node) (offers []offer) {
+func commandsOf(n *kong.Node) (offers []offer) {
 	for _, child := range n.Children {
 		if !child.Hidden {
 			offers = append(offers, offer{child.Name, child.Help})
@@ -171,7 +186,7 @@ func commandsOf(n *cmdline.Node) (offers []offer) {
 func (t *typed) helped(last string) []offer {
 	node := t.node.Parent
 	for _, word := range t.args {
-		if node = node.Child(word); node == nil {
+		if node = childOf(node, word); node == nil {
 			return nil
 		}
 	}
@@ -192,9 +207,9 @@ func matching(typed, prefix string, offers []offer) (list []offer) {
 }
 
 // values offers what a flag may be set to.
-func (t *typed) values(f *cmdline.Flag) (offers []offer) {
-	if f.Enum != nil {
-		for _, value := range f.Enum {
+func (t *typed) values(f *kong.Flag) (offers []offer) {
+	if f.Enum != "" {
+		for value := range strings.SplitSeq(f.Enum, ",") {
 			offers = append(offers, offer{word: value})
 		}
 		return offers
@@ -220,13 +235,13 @@ func (t *typed) values(f *cmdline.Flag) (offers []offer) {
 
 // argument offers what the argument that is typed may be.
 func (t *typed) argument() (offers []offer) {
-	at := min(len(t.args), len(t.node.Args)-1)
-	if at < 0 || at < len(t.args) && !t.node.Args[at].IsList() {
+	at := min(len(t.args), len(t.node.Positional)-1)
+	if at < 0 || at < len(t.args) && !t.node.Positional[at].IsCumulative() {
 		return nil
 	}
-	p := t.node.Args[at]
-	if p.Enum != nil {
-		for _, value := range p.Enum {
+	p := t.node.Positional[at]
+	if p.Enum != "" {
+		for value := range strings.SplitSeq(p.Enum, ",") {
 			offers = append(offers, offer{word: value})
 		}
 		return offers

@@ -64,7 +64,7 @@ func TestComplete(t *testing.T) {
 func commandNames(t *testing.T) string {
 	t.Helper()
 	var names []string
-	for _, o := range commandsOf(newModel(&commandLine{})) {
+	for _, o := range commandsOf(model(&commandLine{}).Model.Node) {
 		names = append(names, o.word)
 	}
 	return strings.Join(names, " ")

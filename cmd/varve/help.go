@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 type helpCommand struct {
@@ -54,8 +56,8 @@ func (restoreCommand) Help() string {
 func (helpCommand) Help() string { return examples("varve help serve", "varve help --man > varve.1") }
 
 // run prints the manual; help of commands is printed by the parser.
-func (helpCommand) run(out io.Writer) error {
-	_, err := io.WriteString(out, roff(manual(newModel(&commandLine{}))))
+func (helpCommand) run(model *kong.Application, out io.Writer) error {
+	_, err := io.WriteString(out, roff(manual(model)))
 	return err
 }
 

@@ -39,7 +39,7 @@ type ingestCommand struct {
 	RetryFor        *time.Duration `placeholder:"DURATION" help:"How long a batch is tried again while the server is away or busy (default: 10m)."`
 	Rejects         string         `placeholder:"FILE" help:"Sets refused entries aside in this file, as JSON lines, and goes on; default: the first one ends the command."`
 	MaxRejects      int            `placeholder:"N" default:"-1" help:"End with more refused entries than that."`
-	State           string         `placeholder:"FILE" help:"The file that keeps up to where inputs are stored; default: one a table under $XDG_STATE_HOME/varve/ingest."`
+	State           string         `placeholder:"FILE" help:"The file that keeps up to where inputs are stored; default: one a table under $$XDG_STATE_HOME/varve/ingest."`
 	Resume          bool           `help:"Go on where an earlier run ended."`
 	Restart         bool           `help:"Store inputs again that are stored already."`
 	Follow          bool           `help:"Go on with what is appended to the files, as tail -F does."`

@@ -75,18 +75,22 @@ func run(args []string, io streams) int {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	var line commandLine
-	parsed, err := newModel(&line).Parse(args, io.environ)
-	switch {
-	case err != nil:
-		code := complain(io.err, &usageError{err})
+	exited := -1
+	parsed, err := newParser(&line, io, &exited).Parse(args)
+	if exited >= 0 || outputClosed(err) {
+		return max(0, exited) // help was printed, as far as its reader wanted
+	}
+	if err != nil {
+		code := complain(io.err, &usageError{explain(err)})
 		if isVRL(args) {
 			return vrlUsage
 		}
 		return code
-	case parsed.WantsHelp:
-		return complain(io.err, parsed.WriteHelp(io.out, helpWidth(io.out, io.environ)))
 	}
-	return line.execute(strings.TrimPrefix(parsed.FullPath(), "varve "), io)
+	if strings.HasPrefix(parsed.Command(), "help") {
+		return complain(io.err, line.Help.run(parsed.Model, io.out))
+	}
+	return line.execute(parsed.Command(), io)
 }
 
 // execute runs a command that was understood and gives the exit code.
@@ -98,44 +102,42 @@ func (line *commandLine) execute(command string, io streams) int {
 	switch command {
 	case "serve":
 		err = line.Serve.run(io)
-	case "ingest":
+	case "ingest", "ingest <input>":
 		err = line.Ingest.run(io)
 	case "health":
 		err = line.Health.run(io)
-	case "config check":
+	case "config check <file>":
 		err = line.Config.Check.run(io.out)
 	case "config default":
 		err = line.Config.Default.run(io.out)
 	case "config show":
 		err = line.Config.Show.run(io)
-	case "user hash":
+	case "user hash", "user hash <name>":
 		err = line.User.Hash.run(os.Stdin, io.out)
-	case "user check":
+	case "user check <file>":
 		err = line.User.Check.run(io.out)
 	case "sql":
 		err = line.SQL.run(os.Stdin, io)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
-	case "bench":
+	case "bench", "bench <what>":
 		err = line.Bench.run(io)
-	case "check":
+	case "check <dir>":
 		err = line.Check.run(io.out)
-	case "dump":
+	case "dump <file>":
 		err = line.Dump.run(io.out)
 	case "export":
 		err = line.Export.run(io)
-	case "tail":
+	case "tail <table>":
 		err = line.Tail.run(io)
-	case "backup":
+	case "backup <dest>":
 		err = line.Backup.run(io)
-	case "restore":
+	case "restore <source>":
 		err = line.Restore.run(os.Stdin, io)
-	case "completion":
+	case "completion <shell>":
 		err = line.Completion.run(io.out)
-	case "__complete":
+	case "__complete", "__complete <words>":
 		err = line.Complete.run(io)
-	case "help":
-		err = line.Help.run(io.out)
 	case "version":
 		err = line.Version.run(io.out)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"varve/cmd/varve/cmdline"
+	"github.com/alecthomas/kong"
 )
 
 // The manual is made of the command model: docs/cli.md and the page of man are two forms of it.
@@ -33,18 +33,18 @@ const (
 const connection = "Connection:"
 
 // manual is the whole manual.
-func manual(model *cmdline.Node) []block {
+func manual(model *kong.Application) []block {
 	m := []block{
 		{kind: paragraph, text: "varve is one program: the server, its clients and its tools for files. Results go to standard output, all else to standard error, so that a result can be sent to a file or another program. Flags may stand before or behind arguments; -- ends flags, - is standard input or output. What is asked is asked on a terminal only, and --yes answers it."},
 		{kind: code, text: "varve COMMAND [flags] [arguments]\nvarve help [COMMAND]      varve COMMAND --help"},
 	}
 	for _, group := range commandGroups(model) {
-		m = append(m, block{kind: heading, text: strings.TrimSuffix(group[0].Group, ":")})
+		m = append(m, block{kind: heading, text: strings.TrimSuffix(group[0].Group.Title, ":")})
 		for _, command := range group {
 			m = append(m, manualOf(command)...)
 		}
 	}
-	for _, command := range model.Leaves() {
+	for _, command := range model.Leaves(true) {
 		if flags := flagTerms(command, true); len(flags) > 0 {
 			m = append(m, block{kind: heading, text: "Connection"}, block{kind: paragraph, text: "Commands that talk to a server have these flags besides. A flag comes before the variable of the environment, this before the profile, it before the default."}, block{kind: list, terms: flags})
 			break
@@ -54,9 +54,14 @@ func manual(model *cmdline.Node) []block {
 }
 
 // commandGroups are the commands by group, in the order of the model.
-func commandGroups(model *cmdline.Node) (groups [][]*cmdline.Node) {
-	for _, command := range model.Leaves() {
-		at := slices.IndexFunc(groups, func(g []*cmdline.Node) bool { return g[0].Group == command.Group })
+func commandGroups(model *kong.Application) (groups [][]*kong.Node) {
+	for _, command := range model.Leaves(true) {
+		top := command
+		for top.Parent != nil && top.Parent.Type != kong.ApplicationNode {
+			top = top.Parent
+		}
+		command.Group = top.Group
+		at := slices.IndexFunc(groups, func(g []*kong.Node) bool { return g[0].Group.Key == top.Group.Key })
 		if at < 0 {
 			groups, at = append(groups, nil), len(groups)
 		}
@@ -66,11 +71,11 @@ func commandGroups(model *cmdline.Node) (groups [][]*cmdline.Node) {
 }
 
 // manualOf tells of one command.
-func manualOf(command *cmdline.Node) []block {
+func manualOf(command *kong.Node) []block {
 	m := []block{
 		{kind: subheading, text: command.FullPath()},
 		{kind: paragraph, text: command.Help},
-		{kind: code, text: command.Summary()},
+		{kind: code, text: "varve " + command.Summary()},
 	}
 	for part := range strings.SplitSeq(command.Detail, "\n\n") {
 		switch {
@@ -82,7 +87,7 @@ func manualOf(command *cmdline.Node) []block {
 		}
 	}
 	var terms [][2]string
-	for _, p := range command.Args {
+	for _, p := range command.Positional {
 		terms = append(terms, [2]string{p.Summary(), p.Help})
 	}
 	if terms = append(terms, flagTerms(command, false)...); len(terms) > 0 {
@@ -105,20 +110,25 @@ func exampleLines(detail string) (lines []string) {
 }
 
 // flagTerms are the flags of a command: those of the connection, or the others.
-func flagTerms(command *cmdline.Node, ofConnection bool) (terms [][2]string) {
-	for _, f := range command.Flags {
-		if f.Name == "help" || (f.Group == connection) != ofConnection {
-			continue
+func flagTerms(command *kong.Node, ofConnection bool) (terms [][2]string) {
+	for _, level := range command.AllFlags(true) {
+		for _, f := range level {
+			if f.Name == "help" || (f.Group != nil && f.Group.Key == connection) != ofConnection {
+				continue
+			}
+			name := "--" + f.Name
+			if f.Short != 0 {
+				name = "-" + string(f.Short) + ", " + name
+			}
+			if !f.IsBool() && !f.IsCounter() {
+				name += "=" + cmp.Or(f.PlaceHolder, f.Default, strings.ToUpper(f.Name))
+			}
+			help := f.Help
+			for _, variable := range f.Envs {
+				help += " Environment: " + variable + "."
+			}
+			terms = append(terms, [2]string{name, help})
 		}
-		name := f.Summary()
-		if f.Short != 0 {
-			name = "-" + string(f.Short) + ", " + name
-		}
-		help := f.Help
-		if f.Env != "" {
-			help += " Environment: " + f.Env + "."
-		}
-		terms = append(terms, [2]string{name, help})
 	}
 	return terms
 }

@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write documents anew")
 // TestManualIsCurrent: docs/cli.md is what the command model says.
 func TestManualIsCurrent(t *testing.T) {
 	const path = "../../docs/cli.md"
-	want := markdown(manual(newModel(&commandLine{})))
+	want := markdown(manual(model(&commandLine{}).Model))
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

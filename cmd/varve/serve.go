@@ -41,7 +41,7 @@ import (
 
 // serveCommand is varve serve.
 type serveCommand struct {
-	Config       string   `env:"VARVE_CONFIG" placeholder:"FILE" help:"Configuration file (TOML)."`
+	Config       string   `type:"path" env:"VARVE_CONFIG" placeholder:"FILE" help:"Configuration file (TOML)."`
 	DataDir      string   `placeholder:"DIR" help:"Where the data is (storage.data_home)."`
 	HTTPAddr     string   `name:"http-addr" placeholder:"HOST:PORT" help:"Where to listen (http.addr)."`
 	TLSCert      string   `name:"tls-cert" placeholder:"FILE" help:"The certificate of HTTP, PEM (http.tls_cert)."`

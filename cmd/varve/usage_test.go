@@ -5,11 +5,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
+
+// model is the parser, which tests ask for its commands.
+func model(line *commandLine) *kong.Kong {
+	exited := -1
+	return newParser(line, streams{&strings.Builder{}, &strings.Builder{}, nil}, &exited)
+}
 
 // TestExamples: every command has help with an example, and the examples are understood.
 func TestExamples(t *testing.T) {
-	for _, command := range newModel(&commandLine{}).Leaves() {
+	for _, command := range model(&commandLine{}).Model.Leaves(true) {
 		if command.Help == "" || !strings.HasSuffix(command.Help, ".") {
 			t.Errorf("%s: its help is %q, want a sentence", command.FullPath(), command.Help)
 		}
@@ -26,11 +34,11 @@ func TestExamples(t *testing.T) {
 			if isHelp(args) {
 				continue
 			}
-			parsed, err := newModel(&commandLine{}).Parse(args, nil)
+			parsed, err := model(&commandLine{}).Parse(args)
 			if err != nil {
 				t.Errorf("%s: the example %q: %v", command.FullPath(), line, err)
-			} else if parsed.FullPath() != command.FullPath() {
-				t.Errorf("%s: the example %q is one of %s", command.FullPath(), line, parsed.FullPath())
+			} else if got := parsed.Selected(); got.FullPath() != command.FullPath() {
+				t.Errorf("%s: the example %q is one of %s", command.FullPath(), line, got.FullPath())
 			}
 		}
 	}
