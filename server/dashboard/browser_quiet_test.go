@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// quietScript gives a page the function quiet: it resolves after three frames in a row in which nothing was asked of the server or of a
+// quietScript gives a page the list toasts, of all that was said for some seconds, and the function quiet: it resolves after three frames in a row in which nothing was asked of the server or of a
 // worker and nothing changed on the page. What follows from a key, a click or an address has come to its end then.
 const quietScript = `(() => {
 	const workers = new Set();
@@ -26,6 +26,10 @@ const quietScript = `(() => {
 		postMessage(...what) { this.open++; super.postMessage(...what); }
 		terminate() { workers.delete(this); super.terminate(); }
 	};
+	window.toasts = [];
+	new MutationObserver((list) => {
+		for (const added of list.flatMap((m) => [...m.addedNodes])) if (added.matches?.('.toast')) window.toasts.push(added.querySelector('.grow').textContent);
+	}).observe(document, { subtree: true, childList: true });
 	window.quiet = async () => {
 		const { running } = await import(document.querySelector('script[type=module]').src.replace('app.js', 'core/api.js'));
 		let changed = false;
@@ -55,6 +59,12 @@ func (p *page) quiet() {
 			p.t.Fatalf("waited for quiet: %d files are on their way\n%s", open, p.describe())
 		}
 	}
+}
+
+// said waits until the page has said something for some seconds: a text that fits a pattern, after those of the calls before.
+func (p *page) said(pattern string) {
+	p.t.Helper()
+	p.wait("that it says "+pattern, fmt.Sprintf(`(() => { const at = toasts.findIndex((t) => new RegExp(%s).test(t)); return at >= 0 && toasts.splice(0, at + 1); })()`, quoteJSON(pattern)))
 }
 
 // requests counts the files that the page asked for until now, and those that are on their way to the document shown.

@@ -206,10 +206,6 @@ func TestWholeResult(t *testing.T) {
 	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
 	p.wait("that it is cut", `document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)
-	said := func(what string) {
-		t.Helper()
-		p.wait("that it says "+what, fmt.Sprintf(`/%s/.test([...document.querySelectorAll('.toast')].at(-1)?.innerText)`, what))
-	}
 	for title, want := range map[string]struct{ format, file, said string }{
 		"CSV": {"csvWithNames", "result.csv", "^3,000 rows saved in result.csv"}, "CSV with types": {"csvWithNamesAndTypes", "result.csv", "^3,000 rows saved in result.csv"},
 		"JSON": {"json", "result.json", "^[0-9.]+ KiB saved in result.json"}, "Arrow": {"arrow", "result.arrow", "^[0-9.]+ KiB saved in result.arrow"},
@@ -218,7 +214,7 @@ func TestWholeResult(t *testing.T) {
 		p.button("Copy, save")
 		p.named(title, ".pop button", fmt.Sprintf(`e.innerText === %q`, title))
 		p.wait("the file", fmt.Sprintf(`window.blob && window.named === %q`, want.file))
-		said(want.said)
+		p.said(want.said)
 		if off := eval[string](p, fmt.Sprintf(`(async () => {
 			const hex = async (b) => (await b.text()).replace(/"execution_time_ms":[\d.]+/, '');
 			const server = await (await fetch('/v1/sql?format=%s', { method: 'POST', body: new URLSearchParams({ sql: 'SELECT level, bytes, message FROM app ORDER BY ts, message' }) })).blob();
@@ -236,11 +232,11 @@ func TestWholeResult(t *testing.T) {
 	left := eval[string](p, `document.querySelector('.sql-results .grid').getAttribute('aria-rowcount')`)
 	p.button("Copy, save")
 	p.named("Save as CSV", ".pop button", `e.innerText === 'Save as CSV'`)
-	said("^" + left + " rows saved in result.csv")
+	p.said("^" + left + " rows saved in result.csv")
 	s.ingest(t, "app", []string{fmt.Sprintf(`{"ts":%d,"level":"info","bytes":1,"message":"a \"line\"\nand a second\r\n\"\n\","}`, time.Now().UnixNano())})
 	p.button("Copy, save")
 	p.named("CSV", ".pop button", `e.innerText === 'CSV'`)
-	said("^3,001 rows saved")
+	p.said("^3,001 rows saved")
 }
 
 // TestD26History: tabs, their text and the history outlive a reload, no result does; a kept query is there for others.
