@@ -20,7 +20,7 @@ export const state = /** @type {Record<string, import('../core/state.js').Key>} 
   form: { type: 'text', default: 'ingest', of: ['ingest', 'lineproto', 'jsonput', 'logpush'] },
   t: { type: 'text', default: '' },
   kind: { type: 'text', default: 'auto', of: ['auto', 'text', 'ndjson', 'json'] },
-  p: { type: 'text', default: 'service_identity' },
+  p: { type: 'text', default: '' },
   time: { type: 'text', default: 'auto' },
   skip: { type: 'switch', default: false },
   depth: { type: 'number', default: 10 },
@@ -45,7 +45,7 @@ export function Page({ state }) {
       </nav>
       <section class="how" aria-label="How to send">
         <h2>${way.title}</h2>
-        <${Tabs} label="Snippets" tabs=${way.snippets.map((s, i) => ({ id: String(i), text: s.title }))} tab=${String(way.snippets.indexOf(snippet))} onTab=${(/** @type {string} */ i) => state.set({ snippet: Number(i) }, false)} />
+        <${Tabs} label="Snippets" tabs=${way.snippets.map((s, i) => ({ id: String(i), text: s.title }))} tab=${String(way.snippets.indexOf(snippet))} onTab=${(/** @type {string} */ i) => state.set({ snippet: Number(i) })} />
         <div class="snippet"><pre class="mono" tabindex="0" role="region" aria-label="Snippet" data-run=${snippet.run ? '1' : '0'}>${text}</pre>
           <button class="small" onClick=${() => copy(text)}><${Icon} name="copy" />Copy</button></div>
         ${place.user && html`<p class="soft">The password is taken from <code>$PASSWORD</code>.</p>`}

@@ -6,6 +6,7 @@ import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { OfferList, offerID, useOffers } from '../ui/offers.js';
 import { Pop } from '../ui/pop.js';
+import { useTyped } from '../ui/toast.js';
 import { loadReader, reader, searched } from './logsrun.js';
 
 const TableList = lazy(() => import('./logstables.js'), 'TableList', 'page/logsparts.css');
@@ -50,8 +51,9 @@ export function SearchBox({ run, state }) {
       else if (!typed.problem) apply(text);
     }
   };
-  if (clause) return html`<${ClauseBox} state=${state} run=${run} />`;
   const problem = typed.problem;
+  useTyped(text, problem?.message);
+  if (clause) return html`<${ClauseBox} state=${state} run=${run} />`;
   return html`<div class="search grow">
     <${Icon} name="search" />
     <input id="logs-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="search-offers" aria-activedescendant=${offerID('search-offers', at)} aria-label="Search" aria-invalid=${problem ? 'true' : 'false'} aria-describedby="search-note"
@@ -59,7 +61,7 @@ export function SearchBox({ run, state }) {
       onInput=${(e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(e) => { loadReader().catch(() => {}); if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${key} />
     <button class="quiet small" aria-pressed=${anyCase ? 'false' : 'true'} title=${anyCase ? 'Words are found in any case: click to tell case apart' : 'Words are found as written: click for any case'} onClick=${() => state.set({ any: !anyCase })}>Aa</button>
     <button class="quiet small" title="Write the WHERE clause itself" onClick=${() => state.set({ w: typed.sql || 'true' })}>SQL</button>
-    ${problem && html`<div id="search-note" class="search-note" role="status"><span class="level-error">${problem.message}</span>
+    ${problem && html`<div id="search-note" class="search-note"><span class="level-error">${problem.message}</span>
       ${(problem.near ?? []).map((n) => html`<button key=${n} class="small" onClick=${() => apply(text.slice(0, problem.from) + n + text.slice(problem.to))}>${n}</button>`)}
       ${problem.asText && html`<button class="small" onClick=${() => apply(/** @type {string} */ (problem.asText))}>search as text instead</button>`}</div>`}
     ${!problem && text !== state.get('q') && html`<div id="search-note" class="search-note"><code>${typed.sql || 'all rows'}</code><span class="faint">Enter runs it</span></div>`}

@@ -15,7 +15,7 @@ import { lazy } from '../ui/lazy.js';
 import { OfferList, offerID, useOffers } from '../ui/offers.js';
 import { Tabs } from '../ui/tabs.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
-import { tell } from '../ui/toast.js';
+import { tell, useTyped } from '../ui/toast.js';
 import { useKeys } from '../core/keys.js';
 import { rolesOf } from './logsquery.js';
 import { Operations } from './tracesoperations.js';
@@ -169,10 +169,11 @@ function Line({ state, table, columns }) {
     else if (!typed.problem) apply(text);
   };
   const note = columns.length > 0 && !isID ? typed.problem : null;
+  useTyped(text, note?.message);
   return html`<form class="search grow" role="search" onSubmit=${submit}><${Icon} name="search" />
     <input id="traces-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="traces-offers" aria-activedescendant=${offerID('traces-offers', at)} aria-describedby="traces-note" aria-label="Search spans, or the id of a trace" aria-invalid=${note ? 'true' : 'false'} placeholder="Search spans: http.route:/cart  or an id of a trace" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
       onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (!key(e) && e.key === 'Escape') box.current?.blur(); }} />
-    ${note && html`<div id="traces-note" class="search-note" role="status"><span class="level-error">${note.message}</span>
+    ${note && html`<div id="traces-note" class="search-note"><span class="level-error">${note.message}</span>
       ${(note.near ?? []).map((n) => html`<button key=${n} type="button" class="small" onClick=${() => apply(text.slice(0, note.from) + n + text.slice(note.to))}>${n}</button>`)}
       ${note.asText && html`<button type="button" class="small" onClick=${() => apply(/** @type {string} */ (note.asText))}>search as text instead</button>`}</div>`}
     ${!note && text !== state.get('q') && html`<div id="traces-note" class="search-note"><code>${isID ? `trace ${text.trim()}` : typed.sql || 'all spans'}</code><span class="faint">Enter runs it</span></div>`}

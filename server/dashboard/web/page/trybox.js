@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
-import { described, isAbort, request } from '../core/api.js';
+import { described, isAbort, request, stopped } from '../core/api.js';
 import { forget } from '../core/catalog.js';
 import { bytes, count, duration, oneLine, plural, visible } from '../core/format.js';
 import * as pipelines from '../core/pipelines.js';
@@ -14,7 +14,7 @@ import { closed, db, instants, session } from '../core/state.js';
 import { nowNanos, rfc3339, second } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { useKeys } from '../core/keys.js';
-import { TableName } from '../ui/tablename.js';
+import { NameField, TableName } from '../ui/tablename.js';
 import { copy } from '../ui/toast.js';
 import { DryTables } from './drytables.js';
 
@@ -25,13 +25,14 @@ const otherForms = [
   { id: 'logpush', title: 'Log push JSON', path: 'v1/logpush/api/v1/push', type: 'application/json', needs: 'logpush', example: () => JSON.stringify({ streams: [{ stream: { app: 'demo' }, values: [[`${Date.now()}000000`, 'hello']] }] }, null, 1) },
 ];
 
+/** What takes lines as they are, where no pipeline is named. */
+const identity = 'service_identity';
 /** The table that lines go to where none is named. */
 export const tableAtFirst = 'app';
 
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function TryBox({ state }) {
   const [text, setText] = useState('');
-  const [stored, setStored] = useState(/** @type {string[]} */ ([]));
   const [result, setResult] = useState(/** @type {any} */ (null));
   const [busy, setBusy] = useState('');
   const control = useRef(new AbortController());
@@ -40,29 +41,25 @@ export function TryBox({ state }) {
   const kind = chosen === 'auto' ? samples.guessKind(text) : /** @type {samples.Kind} */ (chosen);
   const head = useMemo(() => samples.entries(text.slice(0, 400_000), kind, 200), [text, kind]);
   const times = useMemo(() => samples.timeFields(head), [head]);
-  const pipeline = state.get('p'), table = state.get('t').trim() || tableAtFirst;
+  const pipeline = state.get('p').trim() || identity, table = state.get('t').trim() || tableAtFirst;
   const time = times.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? times[0] : undefined);
-  const index = pipeline === 'service_identity' ? time?.index : undefined;
+  const index = pipeline === identity ? time?.index : undefined;
   const other = otherForms.find((f) => f.id === form);
   const readOnly = closed.value !== '';
 
-  useEffect(() => {
-    let wanted = true;
-    pipelines.names().then((names) => { if (wanted) setStored(names); }, () => {});
-    return () => { wanted = false; };
-  }, []);
   useEffect(() => () => control.current.abort(new DOMException('left', 'AbortError')), []);
 
   /** run does one thing at a time and shows what became of it. @param {string} what @param {(signal: AbortSignal) => Promise<any>} work */
   const run = async (what, work) => {
     control.current.abort(new DOMException('newer', 'AbortError'));
-    control.current = new AbortController();
+    const { signal } = control.current = new AbortController();
     setBusy(what);
     setResult(null);
     try {
-      setResult(await work(control.current.signal));
+      setResult(await work(signal));
     } catch (e) {
-      if (!isAbort(e)) setResult({ error: described(e) });
+      if (isAbort(e)) return; // another thing is done by now
+      setResult({ error: described(e) });
     }
     setBusy('');
   };
@@ -90,7 +87,7 @@ export function TryBox({ state }) {
     const array = begin.trimStart().startsWith('[') && chosen !== 'text';
     const as = array ? 'json' : chosen === 'auto' ? samples.guessKind(begin) : /** @type {samples.Kind} */ (chosen);
     const found = samples.timeFields(samples.entries(array ? begin.slice(0, begin.lastIndexOf('},') + 1) + ']' : begin, as, 200)), by = found.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? found[0] : undefined);
-    return sendFile(name, as, { table, pipeline, index: pipeline === 'service_identity' ? by?.index : undefined, skip: state.get('skip'), depth: state.get('depth') });
+    return sendFile(name, as, { table, pipeline, index: pipeline === identity ? by?.index : undefined, skip: state.get('skip'), depth: state.get('depth') });
   };
   const take = async (/** @type {File|undefined} */ file) => {
     if (!file) return;
@@ -131,10 +128,8 @@ export function TryBox({ state }) {
         <label>Read as <select value=${chosen} onChange=${set('kind')}>
           <option value="auto">${text ? `found: ${samples.kindNames[kind]}` : 'what it looks like'}</option>
           ${Object.entries(samples.kindNames).map(([id, name]) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
-        <label>Pipeline <select value=${pipeline} onChange=${set('p')}>
-          <option value="service_identity">service_identity</option>
-          ${stored.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>
-        ${pipeline === 'service_identity' && html`<label>Time <select value=${time?.field ?? 'now'} onChange=${set('time')}>
+        <label>Pipeline <${NameField} id="ingest-pipelines" value=${state.get('p')} placeholder=${identity} what="pipelines" names=${pipelines.names} onInput=${set('p')} /></label>
+        ${pipeline === identity && html`<label>Time <select value=${time?.field ?? 'now'} onChange=${set('time')}>
           <option value="now">when it arrives</option>
           ${times.map((t) => html`<option key=${t.field} value=${t.field}>${t.field}</option>`)}</select></label>
         <label>Levels <${Levels} value=${state.get('depth')} onInput=${set('depth')} /></label>`}
@@ -148,7 +143,7 @@ export function TryBox({ state }) {
       ${!other && html`<button disabled=${!ready} onClick=${() => void dryRun()}>Dry run</button>`}
       <button class="primary" disabled=${!ready || readOnly} title=${closed.value || 'Ctrl+Enter'} onClick=${() => void send()}>Send</button>
       <label class="button">Choose a file<input class="only-read" type="file" onChange=${(e) => void take(e.target.files[0])} /></label>
-      ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(new DOMException('cancelled', 'AbortError'))}>Cancel</button></span>`}
+      ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(stopped)}>Cancel</button></span>`}
       ${readOnly && html`<span class="soft">${closed.value}</span>`}
     </div>
     <div aria-live="polite">${result && html`<${Outcome} result=${result} text=${text} />`}</div>

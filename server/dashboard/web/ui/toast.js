@@ -1,6 +1,6 @@
 // Toasts tell the result of an action; what a query gave stands where its result would stand, and is told to who does not see it.
 
-import { html, signal } from '../lib/ui.js';
+import { html, signal, useEffect } from '../lib/ui.js';
 import { refresh } from '../core/state.js';
 import { Icon } from './icons.js';
 
@@ -24,10 +24,22 @@ export function toast(text, more = {}) {
 
 /** tell says to readers of the screen what a run gave, once at its end; while the page runs by itself, only what is another than before. @param {string} text @param {unknown} [error] why it gave nothing */
 export function tell(text, error) {
-  const say = error ? 'The query failed.' : text;
-  if (!refresh.value || say !== last) told.value = [...told.value.slice(-3), html`<p key=${++ids}>${say}</p>`];
-  last = say;
+  const now = error ? 'The query failed.' : text;
+  if (!refresh.value || now !== last) say(now);
+  last = now;
 }
+
+/** useTyped says to readers of the screen what is wrong with a text, once nobody types for a while. @param {string} text @param {string} [wrong] */
+export function useTyped(text, wrong) {
+  useEffect(() => {
+    if (!wrong) return;
+    const timer = setTimeout(() => say(wrong), 1000);
+    return () => clearTimeout(timer);
+  }, [text, wrong]);
+}
+
+/** @param {string} text */
+const say = (text) => { told.value = [...told.value.slice(-3), html`<p key=${++ids}>${text}</p>`]; };
 
 /** @param {number} id */
 function close(id) {
