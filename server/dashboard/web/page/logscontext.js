@@ -52,7 +52,11 @@ export function Context({ run, columns, row }) {
       const { rows, origin, cut } = around(before.reverse(), atOnce, after, row, size);
       setFound({ rows: localRows(columns, rows), origin, cut });
       setError(null);
-    }).catch((e) => { if (!isAbort(e)) setError(described(e)); });
+    }).catch((e) => {
+      if (isAbort(e)) return;
+      moving.current = false;
+      setError(described(e));
+    });
     return () => control.abort();
   }, [key]);
   useEffect(() => {
