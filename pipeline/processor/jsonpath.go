@@ -9,11 +9,12 @@ import (
 type jsonPath struct {
 	fields
 	path  *path
-	index int64 // of the match to take; negative: all, as an array
+	one   bool  // take one match instead of all, as an array
+	index int64 // of that match; out of range it is null
 }
 
 func newJSONPath(s Settings, names *Names) (Processor, error) {
-	p := &jsonPath{index: -1}
+	p := &jsonPath{}
 	for x, err := range p.own(s, names) {
 		if err != nil {
 			return nil, err
@@ -28,11 +29,11 @@ func newJSONPath(s Settings, names *Names) (Processor, error) {
 				return nil, x.Invalid("Parse json path error: %v", err)
 			}
 		case "result_index":
-			n, ok := x.Int()
-			if !ok || n < 0 {
+			var ok bool
+			if p.index, ok = x.Int(); !ok {
 				return nil, x.Invalid("Json path result index not number")
 			}
-			p.index = n
+			p.one = true
 		}
 	}
 	if p.path == nil {
@@ -55,7 +56,7 @@ func (p *jsonPath) Run(e *Event) error {
 		if !ok {
 			return About(status.New(status.InvalidArguments, "Processor json_path: more than %d matches", maxMatches), f.name, v, "")
 		}
-		if p.index < 0 {
+		if !p.one {
 			all := e.Arena.Array(len(found))
 			for _, v := range found {
 				all.Push(e.Arena, v)
@@ -64,7 +65,7 @@ func (p *jsonPath) Run(e *Event) error {
 			continue
 		}
 		v = value.Null
-		if p.index < int64(len(found)) {
+		if 0 <= p.index && p.index < int64(len(found)) {
 			v = found[p.index]
 		}
 		e.Set(f.target, v)

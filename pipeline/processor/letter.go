@@ -2,10 +2,10 @@ package processor
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // letter changes the case of letters.
@@ -77,13 +77,17 @@ func flip(a *value.Arena, text string, first byte) value.Value {
 	return value.Bytes(b)
 }
 
-// capital makes the first character upper case.
+// capital makes the first character upper case, which may be several: "ß" becomes "SS".
 func capital(a *value.Arena, text string) value.Value {
-	r, size := utf8.DecodeRuneInString(text)
-	up := unicode.ToUpper(r)
-	if up == r {
+	_, size := utf8.DecodeRuneInString(text)
+	up := text[:size]
+	if size > 1 {
+		up = stdlib.Upper(up)
+	} else {
+		up = upper(a, up).Str()
+	}
+	if up == text[:size] {
 		return value.String(text)
 	}
-	b := utf8.AppendRune(a.Begin(), up)
-	return a.End(append(b, text[size:]...))
+	return a.End(append(append(a.Begin(), up...), text[size:]...))
 }

@@ -32,11 +32,10 @@ func newVRL(s Settings, _ *Names) (Processor, error) {
 	if err != nil {
 		return nil, at.Invalid("Failed to compile VRL, %v", err)
 	}
-	result := p.Result()
-	switch {
+	switch result := p.Result(); {
 	case !result.May(vrl.Object | vrl.Array):
 		return nil, at.Invalid("Vrl script should return object or array in the end, got `%s`", result.Kinds())
-	case result.Holds(vrl.Regex):
+	case p.HoldsRegex():
 		return nil, at.Invalid("Please don't use regex in Vrl script")
 	}
 	return &Script{p}, nil

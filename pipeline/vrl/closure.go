@@ -58,9 +58,10 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		closure.slots = append(closure.slots, v.slot.index)
 	}
 	before := len(c.pending)
-	outer, returns := c.returns, noType
-	c.returns = &returns
+	outer := c.returns
+	c.returns = noType
 	body, ok := c.block(n.body, want.Result != 0 || want.ReturnsFor != nil)
+	returns := c.returns
 	c.vars, c.returns = c.vars[:declared], outer
 	if !ok {
 		return nil, operand{}, false

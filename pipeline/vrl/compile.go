@@ -66,8 +66,8 @@ type compiler struct {
 	regexSize       int  // of the expressions so far
 	plain           bool // see compile
 
-	// returns is the type of what the closure being compiled returns; nil outside of closures.
-	returns *Type
+	// returns is the type of what return gives, of the closure being compiled or, outside of closures, of the program.
+	returns Type
 
 	// moving is the argument that the assignment being compiled takes away, see movable.
 	moving node
@@ -169,7 +169,8 @@ func (c *compiler) program(items []rootItem) *Program {
 		statements = []operand{constOperand(&literalNode{}, value.Null)}
 	}
 	return &Program{
-		run: sequence(statements), zone: c.options.Zone, result: statements[len(statements)-1].typ.settled(),
+		run: sequence(statements), zone: c.options.Zone,
+		result: statements[len(statements)-1].typ.settled(), returned: c.returns.settled(),
 		slots: c.slots, stack: c.stackMax, hints: c.hints,
 	}
 }
@@ -418,9 +419,7 @@ func (c *compiler) returnExpr(n *returnNode) (operand, bool) {
 		c.add(n.result.at(), "handle errors before using the expression as a return value")
 		return operand{}, false
 	}
-	if c.returns != nil {
-		*c.returns = Union(*c.returns, r.typ)
-	}
+	c.returns = Union(c.returns, r.typ)
 	x := operand{node: n}
 	x.run = func(f *Frame) (value.Value, *Failure) {
 		v, fl := r.run(f)

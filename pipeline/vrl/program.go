@@ -33,9 +33,11 @@ type ReadOnlyPath struct {
 
 // Program is a compiled script. It is never changed and may be run by many goroutines, each with its own Frame.
 type Program struct {
-	run    op
-	zone   *time.Location
-	result Type
+	run  op
+	zone *time.Location
+
+	// result is the type of the last expression, returned that of what return gives anywhere outside of closures.
+	result, returned Type
 
 	slots, stack, hints int
 
@@ -45,9 +47,17 @@ type Program struct {
 // op computes a value, or fails.
 type op func(f *Frame) (value.Value, *Failure)
 
-// Result is the type of the program's value as far as it is known. Whether a pipeline can use it:
-// Result().May(Object|Array); whether it is known to hold a regular expression: Result().Holds(Regex).
-func (p *Program) Result() Type { return p.result }
+// Result is the type of the program's value as far as it is known: of the last expression, and where that never gives one,
+// as "return ." does, of what the program returns. Whether a pipeline can use it: Result().May(Object|Array).
+func (p *Program) Result() Type {
+	if p.result.Never() {
+		return p.returned
+	}
+	return p.result
+}
+
+// HoldsRegex reports whether the program's value is known to hold a regular expression, by its last expression or a return.
+func (p *Program) HoldsRegex() bool { return p.result.Holds(Regex) || p.returned.Holds(Regex) }
 
 // Warnings are what the compiler found besides errors.
 func (p *Program) Warnings() []Diagnostic { return p.warnings }

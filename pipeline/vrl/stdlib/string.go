@@ -91,7 +91,7 @@ func validText(s string) string {
 func upcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	s := args[0].Str()
 	if !isASCII(s) {
-		return value.String(cases.Upper(language.Und).String(validText(s))), nil
+		return value.String(Upper(validText(s))), nil
 	}
 	b := f.Arena.Alloc(len(s))
 	for i := range b {
@@ -103,6 +103,9 @@ func upcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	}
 	return value.Bytes(b), nil
 }
+
+// Upper returns text in upper case, in which one character may become several: "ß" is "SS".
+func Upper(text string) string { return cases.Upper(language.Und).String(text) }
 
 func downcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return value.String(lower(f.Arena, args[0].Str())), nil
