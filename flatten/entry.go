@@ -2,6 +2,7 @@ package flatten
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -226,6 +227,8 @@ func (t *TimeIndex) fromValue(v *value) (x int64, reason string) {
 		return 0, fmt.Sprintf("unsupported value type to convert to date string: %s", Cut(v.shown()))
 	case v.kind == intValue:
 		return v.int, ""
+	case v.kind == floatValue && v.float == math.Trunc(v.float) && math.Abs(v.float) < 1<<63:
+		return int64(v.float), ""
 	}
 	return 0, fmt.Sprintf("unsupported value type to convert to timestamp: %s", Cut(v.shown()))
 }
@@ -236,5 +239,5 @@ func (t *TimeIndex) tried() string {
 		return fmt.Sprintf("read by the format %s, which must give an offset from UTC", t.Format)
 	}
 	return "read as a whole number of " + map[uint8]string{0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[t.Unit] +
-		" since 1970; a pipeline's epoch processor cuts fractions off"
+		" since 1970; a pipeline's epoch processor reads fractions"
 }

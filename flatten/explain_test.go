@@ -26,9 +26,9 @@ func TestExplained(t *testing.T) {
 			`(entry 2 of 2, field "a", value "` + long[:2*79] + `...)`},
 		{"no object", "", `[{"a":1},[2]]`, JSONStream, `1006 Top level value must be map (entry 2 of 2, value [2])`},
 		{"no time", "t;epoch;s", "{\"t\":1}\n{\"a\":1}", NDJSON, `1004 Failed to cast type, msg: missing field ` +
-			`(entry 2 of 2, field "t": read as a whole number of seconds since 1970; a pipeline's epoch processor cuts fractions off)`},
+			`(entry 2 of 2, field "t": read as a whole number of seconds since 1970; a pipeline's epoch processor reads fractions)`},
 		{"fraction", "t;epoch;ms", `{"t":1.5}`, NDJSON, `1004 Failed to cast type, msg: unsupported value type to convert to timestamp: 1.5 ` +
-			`(entry 1 of 1, field "t", value 1.5: read as a whole number of milliseconds since 1970; a pipeline's epoch processor cuts fractions off)`},
+			`(entry 1 of 1, field "t", value 1.5: read as a whole number of milliseconds since 1970; a pipeline's epoch processor reads fractions)`},
 		{"bad line", "", "{\"a\":1}\n\n{\"a\":}\n{}\n{}", NDJSON, `1004 Invalid request parameter: invalid JSON at index: 2 (line 3 of 5, value {"a":}: unexpected character at byte 5 of the line)`},
 		{"line that is no text", "", "{\"a\":1}\n\xff\n", NDJSON, "1004 Invalid request parameter: invalid line at index: 1 (line 2 of 2, value \uFFFD: it is not UTF-8)"},
 		{"bad stream", "", `{"a":1} {"a" 2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 13 (entry 2 of 2, value {"a" 2})`},

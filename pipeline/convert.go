@@ -300,7 +300,7 @@ func (c *column) tried(v value.Value) string {
 		case value.StringKind:
 			return text + "; a date processor reads times from text"
 		case value.FloatKind:
-			return text + "; an epoch processor cuts fractions off"
+			return text + "; an epoch processor reads fractions"
 		}
 	}
 	return text

@@ -3,6 +3,7 @@ package processor
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"varve/engine/status"
 	"varve/pipeline/value"
@@ -101,9 +102,16 @@ func (p *epoch) time(v value.Value) (value.Value, error) {
 	case value.StringKind:
 		var err error
 		if n, err = strconv.ParseInt(v.Str(), 10, 64); err != nil {
+			if ns, ok := p.decimal(v.Str()); ok {
+				return value.Timestamp(ns), nil
+			}
 			return v, status.Wrap(err, status.InvalidArguments, "Failed to parse %s to int: %s", shorten(v.Str()), numberReason(v.Str(), err))
 		}
 	case value.FloatKind:
+		// The shortest text of a float is what its writer meant: 1742814853.1 is not 1742814853.0999999.
+		if ns, ok := p.decimal(strconv.FormatFloat(v.Float(), 'f', -1, 64)); ok {
+			return value.Timestamp(ns), nil
+		}
 		n = truncate(v.Float())
 	default:
 		return v, status.New(status.InvalidArguments, "Processor epoch: unsupported value %s", shorten(plainText(v)))
@@ -113,6 +121,26 @@ func (p *epoch) time(v value.Value) (value.Value, error) {
 		return v, status.New(status.InvalidArguments, "Invalid epoch value '%d' for resolution '%s'", n, p.resolution)
 	}
 	return value.Timestamp(n * unit), nil
+}
+
+// decimal reads a decimal number of units, with or without a fraction, as nanoseconds; what is finer is cut off. ok is
+// false for other texts and for times out of range.
+func (p *epoch) decimal(text string) (ns int64, ok bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	unit := p.resolution.Nanos()
+	if err != nil || n >= math.MaxInt64/unit || n <= math.MinInt64/unit || strings.Trim(fraction, "0123456789") != "" {
+		return 0, false
+	}
+	part, scale := int64(0), unit
+	for i := 0; i < len(fraction) && scale > 1; i++ {
+		scale /= 10
+		part += int64(fraction[i]-'0') * scale
+	}
+	if whole[0] == '-' {
+		part = -part
+	}
+	return n*unit + part, true
 }
 
 // truncate cuts a float toward zero, at the ends of 64 bits.

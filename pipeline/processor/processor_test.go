@@ -91,11 +91,11 @@ func TestProcessors(t *testing.T) {
 
 		// epoch
 		{`epoch: {field: t, resolution: s}`, `{"t":"1722580862"}`, `{"t":"2024-08-02T06:41:02Z"}`},
-		{`epoch: {field: t}`, `{"t":-1.9}`, `{"t":"1969-12-31T23:59:59.999Z"}`},
-		{`epoch: {field: t, resolution: s}`, `{"t":1742814853.9}`, `{"t":"2025-03-24T11:14:13Z"}`},
-		{`epoch: {field: t, resolution: s}`, `{"t":"-0.5"}`, `error: Failed to parse -0.5 to int*`},
-		{`epoch: {field: t, resolution: ms}`, `{"t":1742814853123.9}`, `{"t":"2025-03-24T11:14:13.123Z"}`},
-		{`epoch: {field: t, resolution: s}`, `{"t":"1."}`, `error: Failed to parse 1. to int*`},
+		{`epoch: {field: t}`, `{"t":-1.9}`, `{"t":"1969-12-31T23:59:59.998100Z"}`},
+		{`epoch: {field: t, resolution: s}`, `{"t":1742814853.1}`, `{"t":"2025-03-24T11:14:13.100Z"}`},
+		{`epoch: {field: t, resolution: s}`, `{"t":"-0.5"}`, `{"t":"1969-12-31T23:59:59.500Z"}`},
+		{`epoch: {field: t, resolution: ms}`, `{"t":"1742814853123.4567899"}`, `{"t":"2025-03-24T11:14:13.123456789Z"}`},
+		{`epoch: {field: t, resolution: s}`, `{"t":"1.5x"}`, `error: Failed to parse 1.5x to int*`},
 		{`epoch: {field: t, resolution: s}`, `{"t":"9223372037.5"}`, `error: Failed to parse 9223372037.5 to int*`},
 		{`epoch: {field: t, resolution: ns}`, `{"t":7.9}`, `{"t":"1970-01-01T00:00:00.000000007Z"}`},
 		{`epoch: {field: t, resolution: ns}`, `{"t":"+12"}`, `{"t":"1970-01-01T00:00:00.000000012Z"}`},
