@@ -101,6 +101,9 @@ func TestServerGoesAway(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
 	s.ingest(t, "many", shopLines(30_000, 100*time.Millisecond))
+	l := leavingServer(t, s)
+	p := open(t, l.server, "/dashboard/status")
+	p.allowLost()
 	for _, one := range []struct {
 		path, at, ask string // ask is what somebody does then: a button, keys, or nothing where the page asks by itself
 		had, got      string // what was there before and stays, and what is there at last
@@ -110,7 +113,7 @@ func TestServerGoesAway(t *testing.T) {
 		{"logs#t=app&live=1", "LIMIT+1000", "", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`, `document.querySelector('.live-dot:not(.paused)')`},
 		{"sql#sql=SELECT%20*%20FROM%20many&lim=100000", "SELECT+*+FROM+many", "Run", sqlText + `?.includes('many')`, `document.querySelector('.result-bar')?.innerText.includes('30,000 rows')`},
 		{"metrics#q=http_requests_total", "query=http_requests_total", "Run", `document.querySelector('.chart canvas')`, `document.querySelector('.chart canvas')`},
-		{"metrics#view=table&q=http_requests_total", "query=http_requests_total", "Run", `document.querySelector('.metrics-results tbody tr')`, `document.querySelector('.metrics-results tbody tr')`},
+		{"metrics#view=table&q=last_over_time(http_requests_total%5B1h%5D)", "query=last_over_time", "Run", `document.querySelector('.metrics-results tbody tr')`, `document.querySelector('.metrics-results tbody tr')`},
 		{"traces", "SELECT+trace_id", "Run", `document.querySelector('.traces-list tbody tr')`, `document.querySelector('.traces-list tbody tr')`},
 		{"traces", traceID(0), "shop", `document.querySelector('.traces-list tbody tr')`, `document.querySelector('.waterfall .operation')`},
 		{"pipelines#name=shop&s=info%20hello", "/dryrun", "\x00textarea[aria-label=Samples]", `document.querySelectorAll('.dry tbody tr').length === 1`, `document.querySelectorAll('.dry tbody tr').length === 2`},
@@ -118,9 +121,7 @@ func TestServerGoesAway(t *testing.T) {
 		{"status", "/metrics", "", `document.querySelectorAll('.figure').length > 15`, `document.querySelectorAll('.figure').length > 15`},
 	} {
 		t.Run(one.path+" "+one.at, func(t *testing.T) {
-			l := leavingServer(t, s)
-			p := open(t, l.server, "/dashboard/"+one.path)
-			p.allowLost()
+			p.anew(t, "/dashboard/"+one.path)
 			if strings.HasPrefix(one.path, "ingest") {
 				p.wait("the box", `document.querySelector('.try textarea')`)
 				p.fill(".try textarea", `{"message":"hello"}`)
