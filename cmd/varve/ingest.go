@@ -27,7 +27,7 @@ type ingestCommand struct {
 	Pipeline        string         `placeholder:"NAME" help:"The pipeline that reads the entries; default: they are taken as they are (service_identity)."`
 	PipelineVersion string         `placeholder:"TIME" help:"A version of the pipeline; default: the latest."`
 	PipelineFile    string         `placeholder:"FILE" help:"A pipeline that is uploaded for this run and removed after it."`
-	Format          string         `placeholder:"FORMAT" help:"ndjson, json, text, csv (with a head line), lineproto, jsonput or logpush; default: what names and beginnings of files look like."`
+	Format          string         `placeholder:"FORMAT" help:"ndjson, json, text, csv (with a head line), lineproto, jsonput, logpush, or insert: JSON lines of varve export into a table that is there, of any types; default: what names and beginnings of files look like."`
 	Time            string         `placeholder:"FIELD" help:"The field with the time of entries: 'FIELD;epoch;ms' (or s, us, ns), 'FIELD;datestr;FORMAT', or auto to find it in the first entries; default: when they arrive."`
 	MaxNestedLevels *int           `placeholder:"N" help:"How deep objects become columns."`
 	Hint            []string       `sep:"none" placeholder:"K=V" help:"A hint for tables that are made, such as ttl=7d; may be repeated."`
@@ -55,6 +55,7 @@ func (ingestCommand) Help() string {
 			"varve ingest --table '{name}' 'export/*.ndjson.zst' --resume",
 			"varve ingest --table app --dry-run 5 app.ndjson",
 			"varve ingest --manifest exported/ --db copies",
+			"varve ingest --table app --format insert app.ndjson.zst",
 			"journalctl -f -o json | varve ingest --table journal -")
 }
 
@@ -87,6 +88,9 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 		setPositive("--retry-for", &o.RetryFor, c.RetryFor), setPositive("--dry-run", &o.DryRun, c.DryRun))
 	if err != nil {
 		return nil, &usageError{err}
+	}
+	if c.MaxRejects < -1 { // -1 is that of no flag
+		return nil, &usageError{fmt.Errorf("--max-rejects %d: 0 or more is wanted", c.MaxRejects)}
 	}
 	if c.Batch != "" {
 		var size Size

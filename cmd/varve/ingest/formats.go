@@ -23,7 +23,7 @@ type format struct {
 }
 
 // formatNames are all, for messages.
-const formatNames = "ndjson, json, text, csv, lineproto, jsonput and logpush"
+const formatNames = "ndjson, json, text, csv, lineproto, jsonput, logpush and insert"
 
 var formats = map[string]*format{
 	"ndjson":    {name: "ndjson", title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
@@ -33,7 +33,11 @@ var formats = map[string]*format{
 	"lineproto": {name: "lineproto", title: "line protocol", path: "/v1/lineproto/write", contentType: "text/plain", namesTables: true, newCutter: newProtocolCutter},
 	"jsonput":   {name: "jsonput", title: "JSON put", path: "/v1/jsonput/api/put", contentType: "application/json", namesTables: true, newCutter: newJSONCutter, before: "[", after: "]"},
 	"logpush":   {name: "logpush", title: "log push", path: "/v1/logpush/api/v1/push", contentType: "application/json", newCutter: newStreamsCutter, before: `{"streams":[`, after: "]}"},
+	"insert":    insert,
 }
+
+// insert is the format of rows that go to a table which is there, with all the types that only SQL can write.
+var insert = &format{name: "insert", title: "exported rows", path: "/v1/sql", contentType: "application/x-www-form-urlencoded", newCutter: newLineCutter}
 
 // choose sets the format of an input: the one asked for, or what its name and its beginning say.
 func (in *input) choose(o *Options, src *source) error {

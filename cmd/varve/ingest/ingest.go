@@ -81,6 +81,7 @@ type run struct {
 	report *report
 	state  *state
 	inputs []*input
+	unmade []error // tables of a manifest that the server refuses to make
 
 	buffers chan []byte // free ones
 	work    chan *batch
@@ -101,6 +102,9 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 		err = r.readManifest(ctx)
 	} else {
 		r.inputs, err = findInputs(o)
+		if err == nil && formats[o.Format] == insert {
+			err = r.findColumns(ctx)
+		}
 	}
 	if err != nil {
 		return err
@@ -115,7 +119,7 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 		return err
 	}
 	if len(r.inputs) == 0 {
-		return nil
+		return r.left(nil)
 	}
 	removePipeline, err := r.uploadPipeline(ctx)
 	if err != nil {
@@ -170,10 +174,15 @@ func (o *Options) complete(c *client.Client) error {
 		return usage("--pipeline and --pipeline-file exclude each other")
 	case o.PipelineVersion != "" && o.Pipeline == "":
 		return usage("--pipeline-version needs --pipeline")
+	case f == insert && (o.Time+o.Pipeline+o.PipelineFile != "" || len(o.Hints) > 0 || o.SkipError || o.MaxNestedLevels != 0):
+		return usage("--format insert is for rows as the table has them: leave --time, pipelines and what is for them out")
 	case o.Time != "" && (o.PipelineFile != "" || o.Pipeline != "" && o.Pipeline != identity):
 		return usage("--time is for entries without a pipeline: a pipeline has a time index of its own")
 	case o.Time != "" && f != nil && (f.namesTables || f.name == "text" || f.name == "logpush"):
 		return usage("--time names a field, and --format %s has none", f.name)
+	}
+	if f == insert {
+		o.Batch = min(o.Batch, mostInsert)
 	}
 	o.slowDown()
 	return checkTime(o.Time)
@@ -283,10 +292,20 @@ func (r *run) outcome(ctx context.Context) error {
 		return context.Cause(ctx)
 	case len(s.failed) == len(r.inputs) && s.stored == 0:
 		return errors.Join(s.failed...)
+	case len(r.unmade) > 0:
+		return r.left(s.failed)
 	case len(s.failed) > 0:
 		return &client.PartialError{Err: errors.Join(append(s.failed, fmt.Errorf("%d of %d inputs could not be read whole", len(s.failed), len(r.inputs)))...)}
 	case s.rejected > 0:
 		return &client.PartialError{Err: fmt.Errorf("%s rejected%s", counted(s.rejected, "entry was", "entries were"), r.send.rejects.where())}
 	}
 	return nil
+}
+
+// left is the error of what was left out of a manifest, and of inputs that failed besides; nil: nothing was.
+func (r *run) left(failed []error) error {
+	if len(r.unmade) == 0 {
+		return nil
+	}
+	return &client.PartialError{Err: errors.Join(append(r.unmade, failed...)...)}
 }

@@ -2,13 +2,35 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"varve/cmd/varve/client"
 )
+
+// rowError is why a row cannot be written as SQL.
+type rowError struct{ error }
+
+// findColumns asks for the columns of the tables that rows go to.
+func (r *run) findColumns(ctx context.Context) error {
+	known := map[string][]client.TableColumn{}
+	for _, in := range r.inputs {
+		if known[in.table] == nil {
+			t, err := r.c.Table(ctx, r.o.DB, in.table)
+			if err != nil {
+				return err
+			}
+			known[in.table] = t.Columns
+		}
+		in.columns = known[in.table]
+	}
+	return nil
+}
 
 // insertBody is the form of a statement that writes rows, each an object a line.
 func insertBody(in *input, dst []byte, lines []byte) ([]byte, error) {
@@ -25,7 +47,7 @@ func insertBody(in *input, dst []byte, lines []byte) ([]byte, error) {
 		}
 		if !splitRow(line, quoted, values) {
 			if err := parseRow(line, names, values); err != nil {
-				return dst, fmt.Errorf("a row is no object: %w", err)
+				return dst, &rowError{err}
 			}
 		}
 		if row = append(row[:0], '('); dst[len(dst)-1] == ')' {
@@ -37,7 +59,7 @@ func insertBody(in *input, dst []byte, lines []byte) ([]byte, error) {
 			}
 			var err error
 			if row, err = appendValue(row, c.Type, values[i]); err != nil {
-				return dst, fmt.Errorf("column %s: %w", c.Name, err)
+				return dst, &rowError{fmt.Errorf("column %s: %w", c.Name, err)}
 			}
 		}
 		dst = append(appendEscaped(dst, row), ')')
@@ -107,10 +129,14 @@ func valueEnd(text []byte) int {
 func parseRow(line []byte, names []string, values [][]byte) error {
 	var row map[string]json.RawMessage
 	if err := json.Unmarshal(line, &row); err != nil {
-		return err
+		return fmt.Errorf("it is no object: %w", err)
 	}
 	for i, name := range names {
 		values[i] = row[name]
+		delete(row, name)
+	}
+	if len(row) > 0 {
+		return fmt.Errorf("the table has no column %s", slices.Min(slices.Collect(maps.Keys(row))))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestInsertBody(t *testing.T) {
 	if err != nil || form.Get("sql") != want || len(form) != 1 {
 		t.Errorf("%v\n got %s\nwant %s", err, form.Get("sql"), want)
 	}
-	for _, bad := range []string{"x", `{"ts":}`, `{"ts":"a"`, `{"x":"zz"}`, `[]`} {
+	for _, bad := range []string{"x", `{"ts":}`, `{"ts":"a"`, `{"x":"zz"}`, `[]`, `{"ts":1,"other":2}`, `{"ts":1,"a\"b":null,"x":null,"j":null,"n":null,"m":null}`} {
 		if body, err := insertBody(in, nil, []byte(bad)); err == nil {
 			t.Errorf("%s gives %s", bad, body)
 		}

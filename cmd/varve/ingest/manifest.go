@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"varve/cmd/varve/client"
 )
@@ -33,9 +34,6 @@ type manifest struct {
 	}
 }
 
-// insert is the format of rows that go to a table which is there, with all the types that only SQL can write.
-var insert = &format{name: "insert", title: "exported rows", path: "/v1/sql", contentType: "application/x-www-form-urlencoded", newCutter: newLineCutter}
-
 // readManifest checks an exported directory, makes its tables and gives their rows as inputs. Without --resume no table may
 // be there.
 func (r *run) readManifest(ctx context.Context) error {
@@ -52,10 +50,15 @@ func (r *run) readManifest(ctx context.Context) error {
 			return fmt.Errorf("table %s is in database %s already: --db names another, --resume goes on with an earlier run", t.Name, r.o.DB)
 		}
 	}
-	if err := r.makeTables(ctx, m, there); err != nil {
+	left, err := r.makeTables(ctx, m, there)
+	if err != nil {
 		return err
 	}
 	for _, t := range m.Tables {
+		if left[t.Create] != nil {
+			r.unmade = append(r.unmade, fmt.Errorf("table %s is left out with its %s: %w", t.Name, counted(t.Rows, "row", "rows"), left[t.Create]))
+			continue
+		}
 		if t.Data == "" || t.Rows == 0 {
 			continue
 		}
@@ -73,36 +76,38 @@ func (r *run) readManifest(ctx context.Context) error {
 }
 
 // makeTables makes the tables that are not there. Views may be made of views that stand behind them in the manifest: those that
-// fail are tried again as long as another could be made.
-func (r *run) makeTables(ctx context.Context, m *manifest, there map[string]bool) error {
-	var left []string // files of the statements of views
+// fail are tried again as long as another could be made. left are the files of statements that the server refuses, with the reason:
+// names that other protocols take may be none of SQL.
+func (r *run) makeTables(ctx context.Context, m *manifest, there map[string]bool) (left map[string]error, err error) {
+	var views []string // files of the statements
+	left = map[string]error{}
 	for _, t := range m.Tables {
 		switch {
 		case there[t.Name]:
 		case t.Kind == "view":
-			left = append(left, t.Create)
+			views = append(views, t.Create)
 		default:
-			if err := r.makeTable(ctx, t.Create); err != nil {
-				return err
+			if err := r.makeTable(ctx, t.Create); isRefused(err) {
+				left[t.Create] = err
+			} else if err != nil {
+				return nil, err
 			}
 		}
 	}
-	for len(left) > 0 {
-		var failed []string
-		var first error
-		for _, file := range left {
-			if err := r.makeTable(ctx, file); err != nil {
-				if failed = append(failed, file); first == nil {
-					first = err
-				}
-			}
-		}
-		if len(failed) == len(left) {
-			return first
-		}
-		left = failed
+	for more := true; more; {
+		more = false
+		views = slices.DeleteFunc(views, func(file string) bool {
+			left[file] = r.makeTable(ctx, file)
+			more = more || left[file] == nil
+			return left[file] == nil
+		})
 	}
-	return nil
+	for _, file := range views {
+		if !isRefused(left[file]) {
+			return nil, left[file]
+		}
+	}
+	return left, nil
 }
 
 // makeTable runs the statement of a file.

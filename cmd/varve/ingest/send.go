@@ -116,15 +116,14 @@ func (w *worker) take(b *batch) (err error) {
 			return errStopped
 		}
 		err := w.deliver(b, &p)
-		var answer *client.AnswerError
 		switch {
 		case err == nil:
-		case !errors.As(err, &answer) || !isRefusal(answer.Status):
+		case !isRefused(err):
 			return fmt.Errorf("%s, line %d: %w", b.in.name, p.line(), err)
 		default:
 			left, right, ok := p.halve()
 			if !ok || b.long != nil {
-				err = w.reject(b, &p, answer)
+				err = w.reject(b, &p, err)
 				break
 			}
 			todo = append(todo, right, left)
@@ -136,6 +135,13 @@ func (w *worker) take(b *batch) (err error) {
 		b.in.ledger.done(p.from, p.to)
 	}
 	return nil
+}
+
+// isRefused reports whether an error is that these entries, or this statement, will never be taken.
+func isRefused(err error) bool {
+	var answer *client.AnswerError
+	var row *rowError
+	return errors.As(err, &answer) && isRefusal(answer.Status) || errors.As(err, &row)
 }
 
 // isRefusal: the server does not want these entries, and others may be well.
