@@ -83,17 +83,11 @@ func serve(t *testing.T, environ []string, args ...string) *served {
 	s.url = s.wait(listening)[1]
 	if strings.Contains(s.said(), "(recovering: ") { // on a busy machine it says so before an empty directory is looked through
 		waitFor(t, func() bool {
-			code, _, _ := command("health", "-q", "--insecure", "--url", s.url)
-			return code == 0 && s.serves()
+			code, _, _ := command("health", "-q", "--ready", "--insecure", "--url", s.url)
+			return code == 0
 		})
 	}
 	return s
-}
-
-// serves reports whether the server has its tables; one that wants a password does not say.
-func (s *served) serves() bool {
-	_, _, errs := command("sql", "-q", "--insecure", "--url", s.url, "-e", "SELECT count(*) FROM information_schema.tables")
-	return !strings.Contains(errs, "the server is starting")
 }
 
 // wait waits until the server has printed what an expression finds.
