@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"varve/engine"
@@ -31,6 +32,9 @@ type checkCommand struct {
 
 // run verifies a data directory; damage ends with exit code 6.
 func (c *checkCommand) run(out io.Writer) error {
+	if info, err := os.Stat(c.Dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no data directory: it is a file; varve dump prints one", c.Dir)
+	}
 	var rebuilt *engine.Rebuilt
 	if c.RebuildManifest {
 		var err error

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"varve/engine"
 	"varve/engine/manifest"
@@ -42,7 +43,9 @@ func (c *dumpCommand) run(out io.Writer) (err error) {
 		return errors.Join(err, d.Close())
 	}
 	magic := make([]byte, 8)
-	if _, err := io.ReadFull(f, magic); err != nil {
+	if _, err := io.ReadFull(f, magic); errors.Is(err, syscall.EISDIR) {
+		return fmt.Errorf("%s is a directory: varve check looks at a whole one", c.File)
+	} else if err != nil {
 		return fmt.Errorf("%s is no file of a store: it has less than 8 bytes", c.File)
 	}
 	if !c.JSON {

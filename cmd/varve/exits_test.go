@@ -37,6 +37,8 @@ func TestExitCodes(t *testing.T) {
 		{"done", ops, []string{"sql", "-e", "SELECT 1"}, 0, ""},
 		{"error of the server", ops, []string{"sql", "-e", "SELECT * FROM nosuch"}, exitFailed, "query failed (4001): "},
 		{"file that is not there", ops, []string{"check", "/nonexistent"}, exitFailed, "/nonexistent"},
+		{"file instead of a directory", nil, []string{"check", document}, exitFailed, "it is a file"},
+		{"directory instead of a file", nil, []string{"dump", damaged}, exitFailed, "is a directory"},
 		{"wrong usage", ops, []string{"sql", "--nosuch"}, exitUsage, "--nosuch"},
 		{"bad configuration", ops, []string{"serve", "--set", "http.nosuch=1"}, exitUsage, "http.nosuch"},
 		{"bad document", ops, []string{"pipeline", "lint", document}, exitUsage, document},
