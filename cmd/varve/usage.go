@@ -62,7 +62,7 @@ func explain(err error) error {
 		}
 		return fmt.Errorf("there is no command %s%s", strings.TrimSpace(strings.TrimPrefix(node.FullPath(), "varve")+" "+name), nearestCommand(node, name))
 	}
-	if flag, _, found := strings.Cut(text, `: expected `); found && strings.Contains(text, `but got "EOL"`) {
+	if flag, problem, found := strings.Cut(text, ": "); found && lacksValue(node, problem) {
 		return fmt.Errorf("%s wants a value", flag)
 	}
 	if wanted, found := strings.CutPrefix(text, "expected "); found {
@@ -80,8 +80,28 @@ func explain(err error) error {
 	return errors.New(ourWords.Replace(text))
 }
 
+// lacksValue reports whether a flag's problem is that nothing follows it, or another flag.
+func lacksValue(node *kong.Node, problem string) bool {
+	if strings.HasPrefix(problem, "missing value") {
+		return true
+	}
+	_, got, _ := strings.Cut(problem, `value but got "`)
+	got, _, _ = strings.Cut(got, `"`)
+	if got == "EOL" {
+		return true
+	}
+	for _, level := range node.AllFlags(true) {
+		for _, flag := range level {
+			if got == "--"+flag.Name || flag.Short != 0 && got == "-"+string(flag.Short) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ourWords are for those of the parser that only programmers know.
-var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value", "expected a whole number",
+var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value", "expected a whole number", "expected string value", "expected a value",
 	"bool value must be true, 1, yes, false, 0 or no", "expected true or false", `one of "",`, "one of ", "[<", "<", ">]", ">", " (short flag)", "")
 
 // deepest is the command that was understood so far.
