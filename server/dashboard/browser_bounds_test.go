@@ -29,12 +29,12 @@ type bound struct {
 	got        float64
 }
 
-// median takes a figure five times for the table. Else the first within its bound will do, of three: what other programs take from the
+// median takes a figure five times for the table. Else the first within its bound will do, of ten: what other programs take from the
 // machine meanwhile only adds to it.
 func median(most float64, measure func() float64) float64 {
 	if !*bounds {
 		got := measure()
-		for range 2 {
+		for range 9 {
 			if got <= most {
 				break
 			}

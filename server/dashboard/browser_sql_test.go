@@ -139,6 +139,7 @@ func TestSQL(t *testing.T) {
 }
 
 func TestD22Grid100k(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(110_000, 10*time.Millisecond))
 	p := openSQL(t, s, "SELECT * FROM app ORDER BY ts")
@@ -155,11 +156,6 @@ func TestD22Grid100k(t *testing.T) {
 	if nodes > 3000 {
 		t.Errorf("%d elements", nodes)
 	}
-	slowest := median(200, func() float64 { return eval[float64](p, scrolling) })
-	t.Logf("100,000 rows: %d elements, slowest of 240 frames %.0f ms", nodes, slowest)
-	if slowest > 200 && !slowed() {
-		t.Errorf("a frame took %.0f ms", slowest)
-	}
 	// Sorted by a head: the lowest status first.
 	eval[bool](p, `(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
 	lowest := fmt.Sprint(s.sql(t, "SELECT min(bytes) FROM (SELECT bytes FROM app ORDER BY ts LIMIT 100000)")[0][0])
@@ -172,6 +168,7 @@ func TestD22Grid100k(t *testing.T) {
 	p.fill(".filter-row input[aria-label*=status]", ">=500")
 	p.wait("the rows that are left", fmt.Sprintf(`document.querySelector('.result-bar').innerText.includes('%s shown')`, grouped(failed)))
 	p.wait("they alone", fmt.Sprintf(`document.querySelector('.sql-results .grid').getAttribute('aria-rowcount') === %q`, failed)) // their number comes with the rows
+	p.quiet()
 	eval[bool](p, clipboard)
 	cell := eval[string](p, `(() => { const row = document.querySelector('.grid-row[data-row="2"]'), c = [...row.children].find((e) => /timeout|connection/.test(e.innerText)); c.click(); document.querySelector('.sql-results .grid').focus(); return c.innerText; })()`)
 	p.press("c")
