@@ -61,9 +61,15 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := cmp.Or(f.URL, Getenv(environ, "VARVE_URL"), p.URL, defaultURL)
+	address, from := f.URL, "--url"
+	if address == "" {
+		address, from = Getenv(environ, "VARVE_URL"), "VARVE_URL"
+	}
+	if address == "" {
+		address, from = cmp.Or(p.URL, defaultURL), "profile "+p.Name+": url"
+	}
 	c := &Client{header: http.Header{}, timeout: f.Timeout, notes: &notebook{w: notes}, verbose: f.Verbose}
-	if c.Base, err = checkAddress(address); err != nil {
+	if c.Base, err = checkAddress(from, address); err != nil {
 		return nil, err
 	}
 	if f.Timeout < 0 {
@@ -106,16 +112,16 @@ func (f *Flags) ConnectUnasked(environ []string) (*Client, error) {
 	return quiet.Connect(environ, io.Discard)
 }
 
-// checkAddress gives the address of a server without a slash at its end.
-func checkAddress(text string) (string, error) {
+// checkAddress gives the address of a server without a slash at its end; from is where it stands.
+func checkAddress(from, text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return "", &UsageError{fmt.Errorf("--url %s: an address that begins with http:// or https:// is wanted", text)}
+		return "", &UsageError{fmt.Errorf("%s %s: an address that begins with http:// or https:// is wanted", from, text)}
 	case u.User != nil:
-		return "", &UsageError{errors.New("--url: an address with a name or a password shows it to everybody on this machine: use --user and --password-file")}
+		return "", &UsageError{fmt.Errorf("%s: an address with a name or a password shows it to everybody on this machine: use --user and --password-file", from)}
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", &UsageError{fmt.Errorf("--url %s: the address of a server has no ? and no #", text)}
+		return "", &UsageError{fmt.Errorf("%s %s: the address of a server has no ? and no #", from, text)}
 	}
 	return strings.TrimRight(text, "/"), nil
 }
