@@ -101,8 +101,9 @@ func lacksValue(node *kong.Node, problem string) bool {
 }
 
 // ourWords are for those of the parser that only programmers know.
-var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value", "expected a whole number", "expected string value", "expected a value",
-	"bool value must be true, 1, yes, false, 0 or no", "expected true or false", `one of "",`, "one of ", "[<", "<", ">]", ">", " (short flag)", "")
+var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value", "expected a whole number",
+	"expected string value", "expected a value", "expected duration value", "expected a duration",
+	"bool value must be true, 1, yes, false, 0 or no", "expected true or false", `one of "",`, "one of ", "[<", "<", ">]", ">", " (short flag)", "", " (long flag)", "")
 
 // deepest is the command that was understood so far.
 func deepest(ctx *kong.Context) *kong.Node {
