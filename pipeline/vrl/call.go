@@ -304,10 +304,12 @@ func (b *boundCall) runner(run Run) op {
 	for i := range params {
 		defaults[i] = params[i].Default
 	}
+	// Of an argument given twice the last counts, so that the number of arguments does not tell whether all are given.
+	missing := slices.Contains(b.byParam, -1)
 	base, end := b.base, b.base+len(params)
 	return func(f *Frame) (value.Value, *Failure) {
 		stack := f.stack[base:end:end]
-		if len(args) < len(stack) {
+		if missing {
 			copy(stack, defaults)
 		}
 		for i := range args {
