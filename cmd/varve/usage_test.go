@@ -109,6 +109,8 @@ func TestWrongUsage(t *testing.T) {
 		"sql -e --quiet":                       "varve: --execute wants a value",
 		"ingest -t -t x":                       "varve: --table wants a value",
 		"ingest --table -dash x":               `varve: --table: expected a value but got "-dash"; perhaps try --table="-dash"?`,
+		"ingest --table --nosuch x":            `varve: --table: expected a value but got "--nosuch"; perhaps try --table="--nosuch"?`,
+		"backup x --timeout -1s":               `varve: --timeout: expected a duration but got "-1s"; perhaps try --timeout="-1s"?`,
 		"ingest -t t x --batch=0":              "varve: --batch 0: more than 0 is wanted",
 		"config":                               "varve: varve config wants one of check, default, show: see varve config --help",
 		"config shwo":                          "varve: there is no command config shwo. Did you mean varve config show?",
