@@ -124,8 +124,8 @@ func (d *documents) notFound(ctx context.Context, name, version string) error {
 		names, err = d.names(ctx)
 	}
 	hint := ""
-	if err == nil && !slices.Contains(names, name) {
-		if hint = nearest.Hint(name, append(names, Identity)); hint != "" {
+	if names = append(names, Identity); err == nil && !slices.Contains(names, name) {
+		if hint = nearest.Hint(name, names); hint != "" {
 			hint = "." + hint
 		}
 	}

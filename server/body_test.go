@@ -102,6 +102,7 @@ func TestTableNamesOfIngest(t *testing.T) {
 	h.want(h.do("POST", "/v1/ingest?pipeline_name=identity_service&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, `version: latest"`)
 	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, "Did you mean 'service_identity'?")
 	h.want(h.do("GET", "/v1/pipelines/host", ""), 400, "Did you mean 'hosts'?")
+	h.want(h.do("GET", "/v1/pipelines/service_identity", ""), 400, `version: latest"`)
 	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a/../b"}`, "Content-Type", "application/json"), 400, "Invalid table name")
 	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a"}`, "Content-Type", "application/json"), 200, "affectedrows")
 }
