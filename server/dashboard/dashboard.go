@@ -10,6 +10,19 @@
 // A file NAME.br is FILE NAME, compressed: the bundles of libraries lie so in web/lib. Modules are sent without their comments.
 //
 // All addresses in the pages are relative, so that the application works behind a proxy under any prefix.
+//
+// # A page
+//
+// A page is a line in pages of web/app.js, a module page/NAME.js and a sheet page/NAME.css. The module exports
+//
+//	state   the keys of the page in the address, with types and defaults (see core/state.js)
+//	Page    the component; it is given {state}: state.get('q') reads a key and follows it, state.set({q}) changes it as a
+//	        step that Back undoes, state.set({q}, false) in place of the present one
+//
+// Shared keys (db, from, to) are in every page's state; range, zone and db are signals of core/state.js as well. A page
+// asks the server through core/api.js only, writes SQL through core/sqltext.js only, shows rows with ui/grid.js, charts
+// with ui/chart.js, and adds its shortcuts with useKeys of core/keys.js while it is shown. The first element of a page
+// is a div.toolbar with the h1 and the TimePicker; the rest is its own. Other pages are reached by router.go(name, keys).
 package dashboard
 
 import (

@@ -1,17 +1,5 @@
 // The frame: rail, the page that the address names, sign-in, palette, shortcuts, and what is told about requests.
-//
-// # A page
-//
-// A page is a line in pages below, a module page/NAME.js and a sheet page/NAME.css. The module exports
-//
-//   state   the keys of the page in the address, with types and defaults (see core/state.js)
-//   Page    the component; it is given {state}: state.get('q') reads a key and follows it, state.set({q}) changes it as a
-//           step that Back undoes, state.set({q}, false) in place of the present one
-//
-// Shared keys (db, from, to) are in every page's state; range, zone and db are signals of core/state.js as well. A page
-// asks the server through core/api.js only, writes SQL through core/sqltext.js only, shows rows with ui/grid.js, charts
-// with ui/chart.js, and adds its shortcuts with useKeys of core/keys.js while it is shown. The first element of a page
-// is a div.toolbar with the h1 and the TimePicker; the rest is its own. Other pages are reached by router.go(name, keys).
+// What a page is stands in ../dashboard.go.
 
 import { effect, html, render, useEffect, useState } from './lib/ui.js';
 import * as auth from './core/auth.js';
