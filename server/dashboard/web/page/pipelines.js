@@ -88,30 +88,42 @@ export function Page({ state }) {
   }, [name]);
 
   // The trial, once nobody types for a while.
-  const running = useRef(new AbortController());
+  const running = useRef({ control: new AbortController(), of: '', outcome: /** @type {Promise<string|null>} */ (Promise.resolve('')) });
   const ready = document !== '' && data.trim() !== '';
-  const run = async () => {
-    running.current.abort(new DOMException('newer', 'AbortError'));
-    if (!ready) return; // by a key, or since the timer was set
-    const control = running.current = new AbortController();
+  /** attempt gives what fails, '' for nothing; null: it was given up. @param {AbortSignal} signal */
+  const attempt = async (signal) => {
     const part = samples.firstEntries(data, kind, pipelines.mostEntries);
     try {
-      const found = await pipelines.trial({ document }, part, kind, control.signal);
-      const old = changed && name ? await pipelines.trial({ name }, part, kind, control.signal, false).catch((e) => { if (isAbort(e)) throw e; return null; }) : null;
+      const found = await pipelines.trial({ document }, part, kind, signal);
+      const old = changed && name ? await pipelines.trial({ name }, part, kind, signal, false).catch((e) => { if (isAbort(e)) throw e; return null; }) : null;
       setTrial(found);
       setBefore(old);
       setFailure(null);
+      return found.entries.find((e) => e.error)?.error ?? '';
     } catch (e) {
-      if (isAbort(e)) return;
+      if (isAbort(e)) return null;
+      running.current.of = '';
       setFailure(described(e));
       setTrial(null);
+      return described(e).message;
     }
+  };
+  /** run gives the outcome for what is on the page now, which is tried once, or again. @param {boolean} [again] */
+  const run = (again) => {
+    const of = JSON.stringify([name, document, data, kind, base]);
+    if (again || of !== running.current.of) {
+      running.current.control.abort(new DOMException('newer', 'AbortError'));
+      const control = new AbortController();
+      running.current = { control, of, outcome: Promise.resolve('') };
+      if (ready) running.current.outcome = attempt(control.signal);
+    }
+    return running.current.outcome;
   };
   const latest = useRef(run);
   latest.current = run;
   useEffect(() => {
     if (!ready) {
-      running.current.abort(new DOMException('newer', 'AbortError'));
+      void latest.current();
       setTrial(null);
       setFailure(null);
       return;
@@ -119,8 +131,8 @@ export function Page({ state }) {
     const timer = setTimeout(() => void latest.current(), pause);
     return () => clearTimeout(timer);
   }, [document, data, kind, kept]);
-  useEffect(() => () => running.current.abort(new DOMException('left', 'AbortError')), []);
-  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', run: () => void run() }, { keys: 'Mod+s', text: 'Save the document', run: () => void save() }]);
+  useEffect(() => () => running.current.control.abort(new DOMException('left', 'AbortError')), []);
+  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', run: () => void run(true) }, { keys: 'Mod+s', text: 'Save the document', run: () => void save() }]);
 
   // Leaving with changes asks: they are in the address, but not on the server.
   useEffect(() => {
@@ -153,7 +165,8 @@ export function Page({ state }) {
     const to = name || (await ask({ title: 'Save the pipeline', text: 'Names that begin with service_ are built in.', field: 'Name', value: '', yes: 'Save' }))?.trim();
     if (!to) return;
     if (to.startsWith('service_')) return void toast('A name may not begin with service_', { kind: 'bad' });
-    if ((failure || failedEntries.length > 0) && (await ask({ title: 'Save although the trial fails', text: visible(failure?.message ?? failedEntries[0].error ?? '').slice(0, 500), yes: 'Save all the same' })) === null) return;
+    const fails = await run();
+    if (fails === null || fails && (await ask({ title: 'Save although the trial fails', text: visible(fails).slice(0, 500), yes: 'Save all the same' })) === null) return;
     try {
       const { version, warnings } = await pipelines.save(to, document);
       toast(`Version ${version} is now the default${warnings.length > 0 ? `; ${warnings[0]}` : ''}`, { kind: 'good' });
@@ -207,7 +220,7 @@ export function Page({ state }) {
     <div class="playground">
       <${PipelineList} stored=${stored} name=${name} onOpen=${(/** @type {string} */ n) => void open(n)} onNew=${() => void open('')} />
       <section class="document" aria-label="Document"><h2>Document</h2>
-        <${DocumentEditor} value=${document} onChange=${setDoc} marks=${marks} onRun=${() => void latest.current()} /></section>
+        <${DocumentEditor} value=${document} onChange=${setDoc} marks=${marks} onRun=${() => void latest.current(true)} /></section>
       <section class="samples" aria-label="Samples"><h2>Samples
           <span class="soft">${plural(entries, 'entry', 'entries')}${entries > pipelines.mostEntries ? `, the first ${pipelines.mostEntries} are tried` : ''}</span></h2>
         <textarea class="mono" aria-label="Samples" spellcheck="false" placeholder="Paste lines here, or drop a file." value=${data} onInput=${(e) => state.set({ s: e.target.value || '\n' }, false)}
