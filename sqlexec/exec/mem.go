@@ -193,7 +193,7 @@ func (b *Budget) await(bytes int64) bool {
 			return true
 		}
 	}
-	return false
+	return b.pool.take(bytes) // others may have gone since the last look
 }
 
 // others is what the pool has given to other queries.

@@ -257,11 +257,11 @@ func TestWhatIsGivenIsForQueriesAtWork(t *testing.T) {
 		}()
 		synctest.Wait()
 		go func() {
-			if err := b.Reserve(60 << 20); err != nil {
+			if err := b.Reserve(63 << 20); err != nil { // beside it there is no room to begin
 				t.Error("the one at work:", err)
 			}
 			order = append(order, "at work")
-			b.Release(60 << 20)
+			b.Release(63 << 20)
 		}()
 		time.AfterFunc(time.Second, slow.Close)
 		time.AfterFunc(2*time.Second, slower.Close)
