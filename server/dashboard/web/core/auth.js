@@ -54,7 +54,7 @@ export function ask(used) {
   return new Promise((resolve) => waiters.push(resolve));
 }
 
-/** answered waits for the dialog while it is open, as what is sent meanwhile would be refused; false when the user closes it. @returns {Promise<boolean>|true} */
+/** answered waits for the dialog while it is open, false when the user closes it. @returns {Promise<boolean>|true} */
 export const answered = () => asking.value === null || new Promise((resolve) => { waiters.push(resolve); });
 
 /** accepted notes that the server answered to credentials. @param {string} used their header */

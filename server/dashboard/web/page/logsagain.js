@@ -4,7 +4,7 @@ import { sameRow, showAt } from '../ui/sameplace.js';
 import { older } from './logsmore.js';
 import { pageSize } from './logsrun.js';
 
-/** So many rows are loaded to find a place again; where more came above it, the rows stay as they are. So they do when somebody opens one meanwhile. */
+/** So many rows are loaded to find a place again; where more came above it, the rows stay as they are. */
 const mostAgain = 10_000;
 
 /** again runs the page; at the top, with no row chosen, the newest rows come into the view. @param {import('./logsrun.js').LogsRun} run @param {import('../ui/grid.js').Grid|null} grid @param {{current: boolean}} reading somebody has a row open */

@@ -1,4 +1,4 @@
-// Which column is what, and the statements of the Logs page that a first visit asks (L1 to L11 of its description; the others are in logsparts.js).
+// Which column is what, and the statements of the Logs page that a first visit asks; the others are in logsparts.js.
 
 import * as sqltext from '../core/sqltext.js';
 import { interval, startOfDay, stepFor, day } from '../core/time.js';

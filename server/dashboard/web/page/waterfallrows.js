@@ -131,7 +131,7 @@ function hinted(el, title) {
   return el;
 }
 
-/** The parts of a bar that lie closer than this share of what is in view are drawn as one: about a px. A span of thousands of calls has as many. */
+/** The parts of a bar that lie closer than this share of what is in view are drawn as one: about a px. */
 const closest = 1 / 500;
 
 /** seen are the parts in view, which come latest first. @param {[number, number][]} parts @param {number} a @param {number} b @returns {[number, number][]} */

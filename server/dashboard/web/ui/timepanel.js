@@ -1,4 +1,4 @@
-// How a time range is chosen: quick ranges, two fields that take what people paste, a month, the zone, and how often the page runs again.
+// How a time range is chosen.
 
 import { html, useState } from '../lib/ui.js';
 import * as store from '../core/store.js';
