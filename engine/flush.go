@@ -106,8 +106,13 @@ func (e *Engine) flushRegion(ctx context.Context, r *region) error {
 func (e *Engine) flushFrozen(ctx context.Context, r *region, freeze bool) error {
 	if freeze {
 		r.mu.Lock()
-		if live := r.snap.Load().live; !live.born.IsZero() {
+		switch live := r.snap.Load().live; {
+		case r.dropped.Load(): // who dropped the table forgets its memtables
+		case !live.born.IsZero():
 			r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, live), e.memory.after(live) })
+		case e.memory.spent(live):
+			r.replace(func(s *regionSnap) { s.live = newMem(nil) })
+			e.memory.forget(live)
 		}
 		r.mu.Unlock()
 	}

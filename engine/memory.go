@@ -29,6 +29,26 @@ func (c *memory) flushable(m *mem) int64 {
 	return rows + max(0, m.table.Bytes()-rows-c.free)
 }
 
+// returnable is what flushes of a region's memtables give back, about: their rows, and the registries where series take room
+// from rows.
+func (c *memory) returnable(s *regionSnap) int64 {
+	var rows, series int64
+	var last *registry
+	for _, m := range s.mems() {
+		rows += m.table.RowBytes()
+		if m.series != last { // memtables that share a registry follow each other
+			series, last = series+m.series.Bytes(), m.series
+		}
+	}
+	if !c.crowded() {
+		return rows
+	}
+	return rows + series
+}
+
+// crowded reports whether series take room from rows.
+func (c *memory) crowded() bool { return c.series.Load() > c.free }
+
 // full reports whether writers have to wait.
 func (c *memory) full() bool { return c.load() >= c.limit }
 
@@ -65,12 +85,18 @@ func (c *memory) keep(bytes int64) {
 }
 
 // after is the memtable that follows m. It goes on with m's registry, so that series that are written for long are held
-// once, unless most of those are no longer written or they take too much of the memory for rows.
+// once, unless most of those are no longer written or they take too much of the memory for rows. When memory is full, a
+// second flush gives up the registry of the empty memtable, see spent.
 func (c *memory) after(m *mem) *mem {
 	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > min((c.limit+c.free)/4*3, maxRegistryBytes) {
 		return newMem(nil)
 	}
 	return newMem(m.series)
+}
+
+// spent reports whether a memtable has no rows and gives up its registry: nothing else of it can make room for writers.
+func (c *memory) spent(m *mem) bool {
+	return m.born.IsZero() && m.series.Bytes() > 0 && c.crowded() && c.full()
 }
 
 // signal wakes all who wait. Safe for concurrent use.

@@ -84,8 +84,13 @@ func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
 	e.memory.account(m)
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))
-	if e.memory.flushable(m) > e.o.FlushBytes || e.memory.load() > e.o.MemtableLimit {
+	if e.memory.flushable(m) > e.o.FlushBytes {
 		return e.makeRoom(region)
+	}
+	if e.memory.full() {
+		if region = e.largest(); region != nil {
+			return e.makeRoom(region)
+		}
 	}
 	return nil
 }
@@ -114,31 +119,46 @@ func (e *Engine) makeRoom(r *region) error {
 
 // flushReplayed writes what has been replayed of a region into a part that the manifest learns of at the end of replay.
 // The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
-// a crash before the end leaves files that no manifest lists, and the log.
+// a crash before the end leaves files that no manifest lists, and the log. A memtable without rows gives up its registry.
 func (e *Engine) flushReplayed(r *region) error {
 	m := r.snap.Load().live
+	p, err := e.writeReplayed(r, m)
+	if err != nil && !errors.Is(err, errNoRows) {
+		return err
+	}
+	next := e.memory.after(m)
+	if p == nil {
+		next = newMem(nil)
+	}
+	next.first, next.lastSeq, next.born = m.first, m.lastSeq, m.born // until the part is listed the log is needed
+	r.replace(func(s *regionSnap) {
+		s.live = next
+		if p != nil {
+			s.parts = append(s.parts, p)
+		}
+	})
+	e.memory.forget(m)
+	return nil
+}
+
+// writeReplayed writes the rows of a memtable into a part and adds it to those that wait for the manifest. errNoRows: there
+// are no rows, or all are of dropped tables.
+func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 	run := m.table.Freeze()
 	if run.Rows() == 0 {
-		return nil
+		return nil, errNoRows
 	}
 	t := r.snap.Load().schema
 	lo, hi := run.Sequences()
 	mode := flushMode(t)
 	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
 	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
-	if errors.Is(err, errNoRows) {
-		return nil // all of dropped tables; they wait for a flush
-	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.unlisted.Store(true)
 	r.pending = append(r.pending, p)
-	next := e.memory.after(m)
-	next.first, next.lastSeq = m.first, m.lastSeq // until the part is listed the log is needed
-	r.replace(func(s *regionSnap) { s.live, s.parts = next, append(s.parts, p) })
-	e.memory.forget(m)
-	return nil
+	return p, nil
 }
 
 // finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of the last

@@ -97,18 +97,22 @@ func tally(all []*tableWrite) []Written {
 	return out
 }
 
-// requestLargest asks for a flush of the region with the most rows in memory.
+// requestLargest asks for a flush of the region whose flush gives back the most memory.
 func (e *Engine) requestLargest() {
-	var largest *region
+	if r := e.largest(); r != nil {
+		e.requestFlush(r)
+	}
+}
+
+// largest is the region whose flush gives back the most memory; nil: none gives back any.
+func (e *Engine) largest() (largest *region) {
 	var most int64
 	for _, r := range e.catalog.Load().regions {
-		if n := r.snap.Load().live.table.Bytes(); n > most {
+		if n := e.memory.returnable(r.snap.Load()); n > most {
 			largest, most = r, n
 		}
 	}
-	if largest != nil {
-		e.requestFlush(largest)
-	}
+	return largest
 }
 
 // prepare makes the records: tables and columns that are absent are made, all at once, and what the rows have is held
