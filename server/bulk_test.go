@@ -52,6 +52,36 @@ func TestBulkItems(t *testing.T) {
 	}
 }
 
+// TestBulkBlame: each outcome stands at its own document, with its index and its id, whatever the others are. A line without text is no document.
+func TestBulkBlame(t *testing.T) {
+	h := real(t, nil)
+	for _, blank := range []string{"", "\r", "\r\r", " ", "\t", "\uFEFF", "\uFEFF\r", "[]"} {
+		h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("DROP TABLE IF EXISTS typed"), ""), 200, "")
+		h.want(h.do("POST", bulkPath+"/typed/_bulk", "{\"index\":{}}\n{\"n\":0}\n", "Content-Type", bulkType), 200, `"errors":false`)
+		body := "{\"index\":{\"_id\":\"blank\"}}\n" + blank + "\n" +
+			"{\"index\":{\"_id\":\"stored\"}}\n{\"n\":1}\n" +
+			"{\"create\":{\"_id\":7,\"_index\":\"typed\"}}\n{\"n\":\"no number\"}\n" +
+			"{\"create\":{\"_id\":null}}\n{\"n\":2}\n{\"index\":{}}\n{\"n\":3}\n"
+		a := h.do("POST", bulkPath+"/typed/_bulk", body, "Content-Type", bulkType)
+		h.want(a, 200, `"errors":true`)
+		var got struct{ Items []map[string]map[string]any }
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+			t.Fatalf("%s: %v", a.body, err)
+		}
+		var list []string
+		for _, item := range got.Items {
+			for action, x := range item {
+				list = append(list, fmt.Sprintf("%s %v %v %v %v", action, x["_index"], x["_id"], x["result"], x["status"]))
+			}
+		}
+		want := "[index typed blank <nil> 400 index typed stored created 201 create typed 7 <nil> 400 create typed  created 201 index typed  created 201]"
+		if fmt.Sprint(list) != want {
+			t.Errorf("%q\n got %v\nwant %s", blank, list, want)
+		}
+		h.holds("SELECT n FROM typed ORDER BY n", "[[0] [1] [2] [3]]")
+	}
+}
+
 // TestBulkRequests: what is refused as a whole, and what parameters do.
 func TestBulkRequests(t *testing.T) {
 	h := real(t, nil)
@@ -75,7 +105,7 @@ func TestBulkRequests(t *testing.T) {
 	}
 	h.want(send("/_bulk", "x", "Content-Encoding", "snappy"), 415, "snappy")
 	h.want(send("/_bulk", ""), 200, `"errors":false,"items":[]`)
-	h.want(send("/in-path/_bulk", packed("\n{\"create\":{}}\r\n{\"a\":\"b\"}\r\n"), "Content-Encoding", "gzip"), 200, `"errors":false,"items":[{"create":{"status":201}}]`)
+	h.want(send("/in-path/_bulk", packed("\n{\"create\":{}}\r\n{\"a\":\"b\"}\r\n"), "Content-Encoding", "gzip"), 200, `"errors":false,"items":[{"create":{"_index":"in-path","_id":"","_version":1,"result":"created","status":201}}]`)
 	h.want(send("/own/_bulk?custom_time_index="+url.QueryEscape("@timestamp;datestr;%Y-%m-%dT%H:%M:%S%:z"), "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20+00:00\"}\n"), 200, `"errors":false`)
 	h.want(send("/inner/_bulk?msg_field=log", "{\"index\":{}}\n{\"log\":\"{\\\"k\\\":1,\\n\\\"m\\\":{\\\"n\\\":\\\"x\\\"}}\",\"o\":1}\n{\"index\":{}}\n{\"log\":\"plain text\"}\n{\"index\":{}}\n{\"none\":true}\n"), 200, `"errors":false`)
 	h.want(send("/fields/_bulk?_time_field=@timestamp&_msg_field=log&_stream_fields=host&ignore_fields=agent.*,x&extra_fields=env=prod", `{"index":{}}`+"\n"+`{"@timestamp":"2023-11-14T22:13:20.5Z","log":"hi","host":"a","agent":{"id":1,"name":"f"},"x":1}`+"\n"), 200, `"errors":false`)
@@ -136,7 +166,7 @@ func TestBulkLibraries(t *testing.T) {
 	send := func(method, path, body string) answer {
 		return h.do(method, bulkPath+path, body, "Content-Type", "application/json")
 	}
-	h.want(send("PUT", "/_bulk", "{\"index\":{\"_index\":\"lib\",\"pipeline\":null},\"attempts\":0}\n{\"n\":1}\n{\"attempts\":1,\"create\":{\"_index\":\"lib\"}}\n{\"n\":2}\n"), 200, `"items":[{"index":{"status":201}},{"create":{"status":201}}]`)
+	h.want(send("PUT", "/_bulk", "{\"index\":{\"_index\":\"lib\",\"pipeline\":null},\"attempts\":0}\n{\"n\":1}\n{\"attempts\":1,\"create\":{\"_index\":\"lib\"}}\n{\"n\":2}\n"), 200, `"items":[{"index":{"_index":"lib","_id":"","_version":1,"result":"created","status":201}},{"create":{"_index":"lib",`)
 	h.want(send("POST", "/_bulk", "{\"index\":{\"_index\":\"lib\"},\"create\":{\"_index\":\"lib\"}}\n{\"n\":1}\n"), 400, "more than one action")
 	h.want(send("POST", "/_bulk", "{\"index\":\"lib\"}\n{\"n\":1}\n"), 400, "malformed action: it is empty")
 	h.want(send("POST", "/lib/_doc", "{\n\"n\": 3\n}\n"), 201, `{"_index":"lib","_id":"","_version":1,"result":"created"`)

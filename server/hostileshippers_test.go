@@ -23,8 +23,8 @@ func TestHostileShippers(t *testing.T) {
 		status                 int
 		want                   string
 	}{
-		{"wide document", bulk, ndjson, "{\"index\":{}}\n" + wide.String() + "\n{\"index\":{}}\n{\"x\":1}\n", 200, `{"index":{"status":201}}]`},
-		{"deep document", bulk, ndjson, "{\"index\":{}}\n" + deep + "\n{\"index\":{}}\n{\"ok\":1}\n", 200, `{"index":{"status":201}}]`},
+		{"wide document", bulk, ndjson, "{\"index\":{}}\n" + wide.String() + "\n{\"index\":{}}\n{\"x\":1}\n", 200, `"result":"created","status":201}}]`},
+		{"deep document", bulk, ndjson, "{\"index\":{}}\n" + deep + "\n{\"index\":{}}\n{\"ok\":1}\n", 200, `"result":"created","status":201}}]`},
 		{"deep action", bulk, ndjson, `{"index":` + deep + "\n{}\n", 400, "nesting is deeper"},
 		{"wide event", hec, "", `{"event":` + wide.String() + `}`, 400, `"code":6`},
 		{"deep event", hec, "", `{"event":` + deep, 400, `"code":6`},

@@ -44,11 +44,10 @@ func (h *Handler) Bulk(c *web.Ctx) error {
 	if err := h.store(c, d, d.read); err != nil {
 		return refuse(c, d, err)
 	}
-	out := h.answer(nil, c, d)
-	if err := c.Hold(c.BodyBytes() + 2*int64(len(out))); err != nil {
+	if err := c.Hold(c.BodyBytes() + 2*d.answerBytes()); err != nil {
 		return refuse(c, d, err)
 	}
-	c.JSON(200, out)
+	c.JSON(200, h.answer(c, d))
 	return nil
 }
 
@@ -99,33 +98,39 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 	return err
 }
 
-// answer appends what became of each document.
-func (h *Handler) answer(out []byte, c *web.Ctx, d *decoder) []byte {
-	out = strconv.AppendInt(append(out, `{"took":`...), c.ElapsedMS(), 10)
+// answer tells what became of each document.
+func (h *Handler) answer(c *web.Ctx, d *decoder) []byte {
 	failed := 0
-	items := make([]byte, 0, 32*len(d.items))
-	for i, it := range d.items {
-		if i > 0 {
-			items = append(items, ',')
-		}
-		items = append(append(append(items, `{"`...), it.action.String()...), `":{`...)
-		if err := it.table.Failed[int(it.entry)]; err != nil {
+	for i := range d.items {
+		if d.items[i].failure() != nil {
 			failed++
-			items = append(appendFailure(append(items, `"_index":`...), it.table.Name, err), `}}`...)
-		} else {
-			items = append(items, `"status":201}}`...)
 		}
 	}
 	h.failed.Add(float64(failed))
+	out := strconv.AppendInt(append(make([]byte, 0, d.answerBytes()), `{"took":`...), c.ElapsedMS(), 10)
 	out = strconv.AppendBool(append(out, `,"errors":`...), failed > 0)
-	return append(append(append(out, `,"items":[`...), items...), "]}"...)
+	out = append(out, `,"items":[`...)
+	for i := range d.items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = d.appendItem(out, &d.items[i])
+	}
+	return append(out, "]}"...)
 }
 
-// appendFailure appends the index, the status and the error of a document that was not stored.
-func appendFailure(dst []byte, index string, err error) []byte {
+// appendItem appends what became of a document. Official clients want the index, the id and the result.
+func (d *decoder) appendItem(dst []byte, it *item) []byte {
+	dst = append(append(append(dst, `{"`...), it.action.String()...), `":{"_index":`...)
+	dst = append(jsontext.AppendString(dst, it.table.Name), `,"_id":`...)
+	dst = jsontext.AppendString(dst, d.id(it))
+	err := it.failure()
+	if err == nil {
+		return append(dst, `,"_version":1,"result":"created","status":201}}`...)
+	}
 	_, text := web.Message(err)
-	dst = append(jsontext.AppendString(dst, index), `,"status":400,"error":`...)
-	return appendError(dst, "document_parsing_exception", text)
+	dst = appendError(append(dst, `,"status":400,"error":`...), "document_parsing_exception", text)
+	return append(dst, "}}"...)
 }
 
 func appendError(dst []byte, kind, reason string) []byte {

@@ -20,10 +20,14 @@ func (a action) String() string { return [...]string{"index", "create"}[a] }
 
 // item is a document of a body: its table and its number there.
 type item struct {
-	action action
-	entry  int32
-	table  *entries.Table
+	action       action
+	entry        int32
+	idFrom, idTo uint32 // its id is decoder.ids[idFrom:idTo]
+	table        *entries.Table
 }
+
+// failure is why the document was not stored, nil if it was.
+func (it *item) failure() error { return it.table.Failed[int(it.entry)] }
 
 // maxItems bounds the documents of a request: each has its place in the answer.
 const maxItems = 1 << 20
@@ -39,10 +43,25 @@ type decoder struct {
 	now     int64
 
 	items  []item
+	ids    []byte // the ids that actions name, one behind the other
 	before []byte // the action line that was read last
 	action action
+	idFrom int // the id of that action is ids[idFrom:]
 	table  *entries.Table
 	r      jsontext.Reader
+}
+
+// id is the id that the action of a document names, empty if it names none. It has no meaning here.
+func (d *decoder) id(it *item) []byte { return d.ids[it.idFrom:it.idTo] }
+
+// answerBytes is about the size of the answer; reasons of failures come on top, of which few are long.
+func (d *decoder) answerBytes() int64 {
+	const itemBytes = 128
+	size := int64(len(d.ids))
+	for i := range d.items {
+		size += itemBytes + int64(len(d.items[i].table.Name))
+	}
+	return size
 }
 
 func malformed(format string, args ...any) error {
@@ -74,9 +93,14 @@ func (d *decoder) read(body []byte) error {
 		if err := d.add(body, from, line); err != nil {
 			return err
 		}
-		d.items = append(d.items, item{d.action, int32(d.table.Len()), d.table})
+		d.took()
 	}
 	return nil
+}
+
+// took notes the document that was added last.
+func (d *decoder) took() {
+	d.items = append(d.items, item{d.action, int32(d.table.Len()), uint32(d.idFrom), uint32(len(d.ids)), d.table})
 }
 
 // one takes a body that is a document of the index in the path.
@@ -98,7 +122,7 @@ func (d *decoder) one(body []byte) (err error) {
 	if err := d.add(line, 0, line); err != nil {
 		return err
 	}
-	d.items = append(d.items, item{d.action, int32(d.table.Len()), d.table})
+	d.took()
 	return nil
 }
 
@@ -165,6 +189,7 @@ func (d *decoder) readAction(line []byte, number int) error {
 	r := &d.r
 	r.Reset(line)
 	name, found := []byte(d.index), false
+	d.idFrom = len(d.ids)
 	for r.Enter(jsontext.Object); r.Member(); {
 		if r.Peek() != jsontext.Object { // a library puts a counter of its own beside the action
 			r.Skip()
@@ -183,9 +208,13 @@ func (d *decoder) readAction(line []byte, number int) error {
 			return malformed("line %d: action %.40q is not supported: there are index and create", number, r.Key)
 		}
 		for r.Enter(jsontext.Object); r.Member(); {
-			if string(r.Key) == "_index" && r.Peek() == jsontext.String {
+			switch key := string(r.Key); {
+			case key == "_index" && r.Peek() == jsontext.String:
 				name = r.String()
-			} else {
+			case key == "_id":
+				id, _ := r.Plain()
+				d.ids = append(d.ids[:d.idFrom], id...)
+			default:
 				r.Skip()
 			}
 		}

@@ -15,8 +15,7 @@ func (h *Handler) Document(c *web.Ctx) error {
 	d := &decoder{now: c.Start.UnixNano()}
 	err := h.store(c, d, d.one)
 	if err == nil {
-		it := d.items[0]
-		err = it.table.Failed[int(it.entry)]
+		err = d.items[0].failure()
 	}
 	if err != nil {
 		kind, text := complaint(c, err)

@@ -3,6 +3,7 @@
 package entries
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
@@ -129,7 +130,7 @@ func (t *Table) Keep(body []byte, from, to int) error {
 	if t.texts == nil {
 		t.texts = [][]byte{body}
 	}
-	t.spans = append(t.spans, span{0, uint32(from), uint32(to)})
+	t.add(span{0, uint32(from), uint32(to)})
 	return t.set.grow(entryBytes)
 }
 
@@ -152,9 +153,23 @@ func (t *Table) Make(make func(dst []byte) ([]byte, error)) error {
 		return errBody
 	}
 	t.texts[last] = text
-	t.spans = append(t.spans, span{uint32(last), uint32(from), uint32(len(text))})
+	t.add(span{uint32(last), uint32(from), uint32(len(text))})
 	return t.set.grow(entryBytes + int64(cap(text)-room))
 }
+
+// add adds an entry. One without text fails here: a pipeline skips its line and would number those behind it wrongly.
+func (t *Table) add(s span) {
+	t.spans = append(t.spans, s)
+	if isBlank(t.text(s)) {
+		t.fail(len(t.spans), errBlank)
+	}
+}
+
+// isBlank reports whether a pipeline reads nothing where a line has this text.
+func isBlank(text []byte) bool { return len(bytes.Trim(text, "\r\uFEFF")) == 0 }
+
+// errBlank is the error of an entry without text.
+var errBlank = status.New(status.InvalidArguments, "an entry is empty, an object is wanted")
 
 // maxBody bounds the text of the entries of a table.
 const maxBody = 1 << 30
@@ -307,6 +322,8 @@ func width(r *jsontext.Reader, depth int) (n int) {
 // check tells why a text is no entry.
 func check(r *jsontext.Reader, text []byte) error {
 	switch {
+	case isBlank(text):
+		return errBlank
 	case len(text) > maxEntry:
 		return status.New(status.InvalidArguments, "an entry is longer than %d MiB", maxEntry>>20)
 	case !utf8.Valid(text):

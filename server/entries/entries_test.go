@@ -97,7 +97,7 @@ func TestLines(t *testing.T) {
 		}
 		return string(text)
 	}
-	if got := read(); got != "{\"n\":1}\n{\"n\":2}\n[3]\n\n" {
+	if got := read(); got != "{\"n\":1}\n{\"n\":2}\n[3]\n" {
 		t.Errorf("%q", got)
 	}
 	a.leaveOut()
