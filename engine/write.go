@@ -283,6 +283,9 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
 		}
 		role := h.role(f.Name)
+		if h.TableRoles && role == schema.Tag && c.Semantic == schema.Field {
+			role = schema.Field
+		}
 		if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag || h.Strict) {
 			return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name, c.Semantic, role)
 		}

@@ -24,6 +24,8 @@ type Hint struct {
 	Planned *schema.Table
 	// Strict refuses fields that are tags of the table.
 	Strict bool
+	// TableRoles takes Tags for tables and columns that are made alone: a column that is a field of the table stays one.
+	TableRoles bool
 	// LeftOut, when not nil, has rows of new series left out that the store may not have (storage.max_series), and is told of them after the write,
 	// which without it fails as a whole.
 	LeftOut func(rows int, why error)
@@ -112,7 +114,7 @@ func (s *WriteSet) Expect(bytes int64) { s.expect = max(bytes, 0) }
 // takes reports whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
 	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
-		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && slices.Equal(e.hint.Tags, h.Tags)
+		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && e.hint.TableRoles == h.TableRoles && slices.Equal(e.hint.Tags, h.Tags)
 }
 
 // index makes byName.

@@ -20,7 +20,10 @@ var requestHints = [...]string{"ttl", "skip_wal", "auto_create_table", "physical
 type hinter struct {
 	request *Request
 	time    string   // the time index
-	tags    []string // of service_identity
+	tags    []string // of service_identity, which its request names
+	// identity tells that the rows are those of service_identity. The requests that name its tags come from senders that do not know
+	// the table, and each names as tags what it has itself.
+	identity bool
 }
 
 // hint joins the request's hints with the option variables of rows, which come first.
@@ -52,7 +55,7 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if h.request.NoAutoCreate {
 		create = false
 	}
-	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags, Options: options, Comment: commentCreated}, nil
+	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags, TableRoles: h.identity, Options: options, Comment: commentCreated}, nil
 }
 
 // setMode decides between keeping all rows, which is what log tables do, and merging rows of equal key and time.

@@ -59,7 +59,7 @@ func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f 
 	if r.WidenNumbers {
 		o.WidenNumbers, o.TableType = true, m.tableTypes(schema.Name{DB: r.DB, Table: r.Table})
 	}
-	hints := hinter{request: r, time: index.Column(), tags: r.Tags}
+	hints := hinter{request: r, time: index.Column(), tags: r.Tags, identity: true}
 	var builders []*vector.Builder
 	rows := func(v flatten.OptionVars) (*vector.Builder, error) {
 		h, err := hints.hint(&v)

@@ -30,7 +30,7 @@ type target struct {
 }
 
 func newTarget(m *Manager, r *Request, p *Program) *target {
-	t := &target{program: p, hints: hinter{request: r, time: timeColumn}, sinks: map[string]*sink{}, tables: m.tableTypes}
+	t := &target{program: p, hints: hinter{request: r, time: timeColumn, identity: p == nil}, sinks: map[string]*sink{}, tables: m.tableTypes}
 	if p == nil {
 		t.tags = r.Tags
 		return t

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +39,28 @@ func TestCollectorEvents(t *testing.T) {
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+none", ""), 400, "Table not found")
 	h.want(h.do("POST", path+"?db=nowhere", `{"event":1}`), 400, `"code":6,"detail":"Failed to find schema`)
 	h.want(h.do("POST", path+"/ack", "{}"), 400, `"code":14`)
+}
+
+// TestCollectorRoles: a column keeps the role that it has in the table, whichever names a request has as fields: of more than 64 the rest become
+// fields of the table, and tables that others made have no tags of these names.
+func TestCollectorRoles(t *testing.T) {
+	h := real(t, nil)
+	const path = collectorPath + "/services/collector?table=wide"
+	var fields strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&fields, `,"f%d":"x%d"`, i, i)
+	}
+	h.want(h.do("POST", path, `{"event":"all","host":"a","fields":{`+fields.String()[1:]+`}}`), 200, "Success")
+	for i := range 100 {
+		h.want(h.do("POST", path, fmt.Sprintf(`{"event":"one","fields":{"f%d":"y","new%d":"z"}}`, i, i)), 200, "Success")
+	}
+	h.holds("SELECT count(*), count(f0), count(f99), count(new99) FROM wide", "[[101 2 2 1]]")
+	h.holds("SELECT semantic_type FROM information_schema.columns WHERE table_name = 'wide' AND column_name IN ('f0', 'f99', 'new99') ORDER BY column_name", "[[TAG] [FIELD] [TAG]]")
+
+	h.want(h.do("POST", bulkPath+"/made/_bulk", "{\"index\":{}}\n{\"host\":\"a\",\"service\":\"s\"}\n", "Content-Type", bulkType), 200, `"errors":false`)
+	h.want(h.do("POST", collectorPath+"/services/collector?table=made", `{"event":"one","host":"b"}`), 200, "Success")
+	h.want(h.do("POST", "/v1/ingest?table=made&pipeline_name=service_identity&_stream_fields=service", `{"service":"t"}`, "Content-Type", "application/json"), 200, "")
+	h.holds("SELECT host, service FROM made ORDER BY host, service", "[[a s] [b <nil>] [<nil> t]]")
 }
 
 // TestCollectorByOptions: a driver of containers tries its token by OPTIONS before it sends.
