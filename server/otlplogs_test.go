@@ -14,6 +14,30 @@ func otlpLog(records ...string) string {
 		strings.Join(records, ",") + `]}]}]}`
 }
 
+// TestOTLPLargeIntegers: an integer of JSON that 64 bits with a sign do not hold is a double, in attributes, bodies and points.
+func TestOTLPLargeIntegers(t *testing.T) {
+	h := real(t, nil)
+	for _, c := range []struct{ in, want string }{
+		{`"9223372036854775807"`, "9223372036854775807"}, {`-9223372036854775808`, "-9223372036854775808"}, {`9223372036854775808`, "9.223372036854776e18"}, {`"18446744073709551615"`, "1.8446744073709552e19"},
+		{`1e20`, "1e20"}, {`"-1e20"`, "-1e20"}, {`1e3`, "1000"}, {`1.5`, "1.5"}, {`100000000000000000000000`, "1e23"},
+	} {
+		log := fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"intValue":%s},"attributes":[{"key":"k","value":{"intValue":%[1]s}}]}]}]}]}`, c.in)
+		h.want(h.otlp("logs", log, "x-service-log-table-name", "l"), 200, "{}")
+		h.holds("SELECT body, json_get_string(log_attributes, 'k') FROM l", fmt.Sprintf("[[%s %[1]s]]", c.want))
+		point := fmt.Sprintf(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"1000000","asInt":%s}]}}]}]}]}`, c.in)
+		h.want(h.otlp("metrics", point), 200, "{}")
+		h.holds(fmt.Sprintf("SELECT service_value = CAST('%s' AS DOUBLE) FROM m", c.want), "[[true]]")
+		for _, table := range []string{"l", "m"} {
+			h.want(h.do("POST", "/v1/sql?sql=DROP+TABLE+"+table, ""), 200, "")
+		}
+	}
+	h.want(h.otlp("metrics", `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"1000000","asDouble":"1e999"}]}}]}]}]}`), 200, "{}")
+	h.holds("SELECT service_value > 1e308 FROM m", "[[true]]")
+	for _, bad := range []string{`"x"`, `"NaN"`, `"Infinity"`, `true`, `""`} {
+		h.want(h.otlp("logs", fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"intValue":%s}}]}]}]}`, bad)), 400, "number")
+	}
+}
+
 // TestOTLPLogTable: the columns of log records, and what their values become.
 func TestOTLPLogTable(t *testing.T) {
 	h := real(t, nil)

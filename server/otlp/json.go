@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -75,6 +76,9 @@ func (t *transcoder) message(dst []byte, m *message) []byte {
 
 // value appends a field.
 func (t *transcoder) value(dst []byte, f *field) []byte {
+	if f.double > 0 {
+		return t.integerOrDouble(dst, f)
+	}
 	switch f.kind {
 	case isMessage:
 		at := protowire.Begin(&dst, f.number)
@@ -139,7 +143,7 @@ func (t *transcoder) number() []byte {
 func (t *transcoder) double() float64 {
 	digits := t.number()
 	x, err := strconv.ParseFloat(string(digits), 64)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // past the range it is an infinity
 		t.fail("%.40q is no number", digits)
 	}
 	return x
@@ -170,6 +174,26 @@ func (t *transcoder) integer() uint64 {
 	}
 	t.fail("%.40q is no integer of 64 bits", digits)
 	return 0
+}
+
+// integerOrDouble appends an integer of 64 bits with a sign, and any other number as the double of its message: senders count without bounds.
+func (t *transcoder) integerOrDouble(dst []byte, f *field) []byte {
+	digits := t.number()
+	x, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil {
+		y, err := strconv.ParseFloat(string(digits), 64) // of too many digits: an infinity, and an error
+		switch {
+		case math.IsNaN(y) || err == nil && math.IsInf(y, 0) || err != nil && !errors.Is(err, strconv.ErrRange):
+			t.fail("%.40q is no number", digits)
+		case y != math.Trunc(y) || y < -1<<63 || y >= 1<<63:
+			return protowire.AppendDouble(dst, f.double, y)
+		}
+		x = int64(y)
+	}
+	if f.kind == isFixed64 {
+		return protowire.AppendFixed64(dst, f.number, uint64(x))
+	}
+	return protowire.AppendVarint(dst, f.number, uint64(x))
 }
 
 // enum is a number, or a name.

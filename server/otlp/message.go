@@ -27,6 +27,8 @@ type field struct {
 	repeated bool
 	message  *message // of isMessage
 	names    []string // of isEnum, by number
+	// double is the number of the field that takes a number which is no integer of 64 bits with a sign; 0: such a number is an error.
+	double int
 }
 
 // message lists the members of an object by both spellings.
@@ -59,7 +61,10 @@ func snake(name string) string {
 	return string(out)
 }
 
-func one(number int, kind fieldKind) field  { return field{number: number, kind: kind} }
+func one(number int, kind fieldKind) field { return field{number: number, kind: kind} }
+func oneOrDouble(number int, kind fieldKind, double int) field {
+	return field{number: number, kind: kind, double: double}
+}
 func list(number int, kind fieldKind) field { return field{number: number, kind: kind, repeated: true} }
 func part(number int, m *message) field     { return field{number: number, kind: isMessage, message: m} }
 func parts(number int, m *message) field {
@@ -80,7 +85,7 @@ var (
 
 func init() {
 	anyValue.set(map[string]field{
-		"stringValue": one(1, isText), "boolValue": one(2, isBool), "intValue": one(3, isInt), "doubleValue": one(4, isDouble),
+		"stringValue": one(1, isText), "boolValue": one(2, isBool), "intValue": oneOrDouble(3, isInt, 4), "doubleValue": one(4, isDouble),
 		"arrayValue": part(5, objectOf(map[string]field{"values": parts(1, anyValue)})), "kvlistValue": part(6, objectOf(map[string]field{"values": parts(1, keyValue)})),
 		"bytesValue": one(7, isBase64),
 	})
@@ -98,7 +103,7 @@ var (
 	attributes = parts(7, keyValue)
 
 	numberPoint = objectOf(map[string]field{
-		"attributes": attributes, "startTimeUnixNano": one(2, isFixed64), "timeUnixNano": one(3, isFixed64), "asDouble": one(4, isDouble), "asInt": one(6, isFixed64), "flags": one(8, isInt),
+		"attributes": attributes, "startTimeUnixNano": one(2, isFixed64), "timeUnixNano": one(3, isFixed64), "asDouble": one(4, isDouble), "asInt": oneOrDouble(6, isFixed64, 4), "flags": one(8, isInt),
 	})
 	histogramPoint = objectOf(map[string]field{
 		"attributes": parts(9, keyValue), "startTimeUnixNano": one(2, isFixed64), "timeUnixNano": one(3, isFixed64), "count": one(4, isFixed64), "sum": one(5, isDouble),
