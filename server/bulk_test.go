@@ -82,6 +82,25 @@ func TestBulkBlame(t *testing.T) {
 	}
 }
 
+// TestBulkTime: the time of a document is its @timestamp, as its senders mean it, unless the request says otherwise; without a readable one it is that of arrival.
+func TestBulkTime(t *testing.T) {
+	h := real(t, nil)
+	const documents = "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"n\":1}\n{\"index\":{}}\n{\"n\":2,\"@timestamp\":1700000000250}\n" +
+		"{\"index\":{}}\n{\"n\":3}\n{\"index\":{}}\n{\"@timestamp\":\"soon\",\"n\":4}\n"
+	send := func(path, body string) {
+		h.want(h.do("POST", bulkPath+path, body, "Content-Type", bulkType), 200, `"errors":false`)
+	}
+	send("/plain/_bulk", documents)
+	h.holds(`SELECT n, CAST(CAST(service_timestamp AS BIGINT) AS STRING), "@timestamp" FROM plain WHERE n < 3 ORDER BY n`, "[[1 1700000000500000000 <nil>] [2 1700000000250000000 <nil>]]")
+	h.holds(`SELECT n, service_timestamp > now() - INTERVAL '1 minute', "@timestamp" FROM plain WHERE n > 2 ORDER BY n`, "[[3 true <nil>] [4 true soon]]")
+	send("/fields/_bulk?_stream_fields=host&extra_fields=env=prod", "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"host\":\"a\"}\n")
+	h.holds(`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), host, env FROM fields`, "[[1700000000500000000 a prod]]")
+	send("/arrival/_bulk?_time_field=", "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"n\":1}\n")
+	h.holds(`SELECT n, "@timestamp" FROM arrival WHERE service_timestamp > now() - INTERVAL '1 minute'`, "[[1 2023-11-14T22:13:20.5Z]]")
+	h.want(h.do("POST", bulkPath+"/single/_doc", `{"@timestamp":"2023-11-14T22:13:20Z"}`, "Content-Type", bulkType), 201, "created")
+	h.holds(`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM single`, "[[1700000000000000000]]")
+}
+
 // TestBulkRequests: what is refused as a whole, and what parameters do.
 func TestBulkRequests(t *testing.T) {
 	h := real(t, nil)

@@ -23,6 +23,9 @@ type Handler struct {
 	rows, failed prometheus.Counter
 }
 
+// timeField is the field that shippers of documents have their time in.
+const timeField = "@timestamp"
+
 // New makes a handler.
 func New(o entries.Options) *Handler {
 	return &Handler{
@@ -68,6 +71,9 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 	r, err := entries.Through(c, h.o.NoAutoCreate)
 	if err != nil {
 		return err
+	}
+	if r.Pipeline == pipeline.Identity && r.CustomTimeIndex == "" && !c.QueryArgs().Has("_time_field") {
+		d.fields = d.fields.WithTime(timeField)
 	}
 	if d.fields != nil {
 		if r.Tags = d.fields.Tags; d.fields.HasTime() && r.Pipeline == pipeline.Identity {

@@ -100,6 +100,17 @@ func BenchmarkDecode(b *testing.B) {
 			}
 		}
 	})
+	b.Run("bulk with time", func(b *testing.B) {
+		b.SetBytes(int64(len(lines)))
+		b.ReportAllocs()
+		var f *entries.Fields
+		for b.Loop() {
+			set.Reset()
+			if rows, err := run(m, &decoder{fields: f.WithTime(timeField)}, inBulk, set); err != nil || rows != 5000 {
+				b.Fatal(rows, err)
+			}
+		}
+	})
 	b.Run("bulk", func(b *testing.B) {
 		b.SetBytes(int64(len(lines)))
 		b.ReportAllocs()

@@ -88,6 +88,15 @@ func ParseFields(args *fasthttp.Args) (*Fields, error) {
 	return f, nil
 }
 
+// WithTime takes the time of entries from a field at their top, whatever a query says; f may be nil.
+func (f *Fields) WithTime(name string) *Fields {
+	if f == nil {
+		f = &Fields{}
+	}
+	f.time = []string{name}
+	return f
+}
+
 // HasTime reports whether entries bring their time.
 func (f *Fields) HasTime() bool { return f != nil && len(f.time) > 0 }
 
@@ -104,6 +113,12 @@ func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
 	r := &f.r
 	r.Reset(text)
 	defer r.Reset(nil) // the text may go
+	if f.timeAlone() {
+		if out, ok := f.splice(dst, text, now); ok {
+			return out, nil
+		}
+		r.Reset(text)
+	}
 	message, moment := found{rank: len(f.message)}, found{rank: len(f.time), ns: now}
 	if len(f.message)+len(f.time) > 0 {
 		f.path = f.path[:0]

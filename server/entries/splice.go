@@ -1,0 +1,53 @@
+package entries
+
+import (
+	"strconv"
+
+	"varve/engine/jsontext"
+	"varve/flatten"
+)
+
+// timeAlone reports whether the time is all that the parameters want of entries, and lies in one field at their top.
+func (f *Fields) timeAlone() bool {
+	return len(f.time) == 1 && len(f.message)+len(f.ignored)+len(f.extra)+len(f.inside) == 0
+}
+
+// splice is Append where the time is all that is wanted: the member that holds it is replaced and the rest copied as it stands, in a third of the time
+// of taking it apart. ok is false for an entry that needs more: dst is as it was.
+func (f *Fields) splice(dst, text []byte, now int64) (out []byte, ok bool) {
+	r := &f.r
+	ns, from, to := now, -1, -1
+	members, behind := 0, 0 // behind is how many members stand before the time
+	for r.Enter(jsontext.Object); ; members++ {
+		before := r.Offset()
+		if !r.Member() {
+			break
+		}
+		if string(r.Key) != f.time[0] {
+			r.Skip()
+			continue
+		}
+		value, given := r.Plain()
+		if from >= 0 || !given {
+			return dst, false
+		}
+		if ns, ok = Time(value); !ok {
+			return dst, false
+		}
+		from, to, behind = before, r.Offset(), members
+	}
+	end := r.Offset() - 1 // of the members
+	if r.End(); r.Err() != nil {
+		return dst, false
+	}
+	if from < 0 {
+		from, to, behind = end, end, members
+	}
+	dst = AppendRaw(dst, text[:from])
+	if behind > 0 {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"`+flatten.DefaultTimeColumn+`":`...)
+	dst = strconv.AppendInt(dst, ns, 10)
+	return AppendRaw(dst, text[to:]), true
+}
