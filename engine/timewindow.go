@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"varve/engine/scan"
@@ -31,7 +33,11 @@ func windowsOf(t *schema.Table, own string, parts []*part) windows {
 	lo, hi := spanOf(parts)
 	second := inUnitOf(t.TimeColumn().Type)
 	if own != "" {
-		if ns, err := timefmt.ParseDuration(own); err == nil && ns > 0 { // was checked when it was set
+		ns, err := timefmt.ParseDuration(own)
+		if errors.Is(err, timefmt.ErrRange) {
+			ns, err = math.MaxInt64, nil
+		}
+		if err == nil && ns > 0 { // was checked when it was set
 			w := windows{max(1, ns/(1e9/second))}
 			for !w.within(lo, hi, maxOwnWindows) {
 				w.size *= 2

@@ -38,7 +38,7 @@ func TestWindowsOf(t *testing.T) {
 			t.Errorf("%s: windows of %d seconds, want %d", c.name, w.size/second, c.seconds)
 		}
 	}
-	for _, own := range []string{"", "1s", "106751991167d"} { // absurd times end, in few windows
+	for _, own := range []string{"", "1s", "106751991167d", "1000000y"} { // absurd times end, in few windows
 		w := windowsOf(optionTable(0, nil), own, partsOf([3]int64{math.MinInt64, math.MaxInt64}))
 		if !w.within(math.MinInt64, math.MaxInt64, maxOwnWindows) {
 			t.Errorf("%q: all times there are make windows of %d seconds", own, w.size)

@@ -68,10 +68,10 @@ func (x *Executor) alterOp(sess *Session, t *schema.Table, op parse.AlterOp) (*s
 		var set []schema.Option
 		var unset []string
 		for _, p := range o.Options {
-			switch {
-			case p.Null && p.Key == "ttl": // for ever: not what the database has
+			switch none := withoutValue(p); {
+			case none && p.Key == "ttl": // for ever: not what the database has
 				set = append(set, schema.Option{Key: p.Key})
-			case p.Null:
+			case none:
 				unset = append(unset, p.Key)
 			default:
 				set = append(set, schema.Option{Key: p.Key, Value: p.Value})
@@ -334,6 +334,9 @@ func alterOptions(t *schema.Table, set []schema.Option, unset []string) (*schema
 	n.Options = options
 	return n, nil
 }
+
+// withoutValue reports whether SET takes an option out: its value is NULL or an empty text.
+func withoutValue(o parse.Option) bool { return o.Null || strings.TrimSpace(o.Value) == "" }
 
 // knownOption reports whether key is a table option, by asking whether it is refused as unknown.
 func knownOption(key string) bool {

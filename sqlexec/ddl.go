@@ -46,20 +46,25 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 	return &Result{Affected: 1}, nil
 }
 
-// checkDatabaseKey checks the key of a database option: those that act live, and for a new database the defaults of its
-// tables.
-func checkDatabaseKey(key string, live bool) error {
-	if key != "ttl" && !strings.HasPrefix(key, "compaction.") && (live || !slices.Contains(schema.DefaultKeys, key)) {
+// checkDatabaseKey checks the key of a database option: those that ALTER changes, and for a new database all defaults of
+// its tables.
+func checkDatabaseKey(key string, alter bool) error {
+	switch {
+	case key == "ttl", strings.HasPrefix(key, "compaction."), key == "sst_format":
+		return nil
+	case !slices.Contains(schema.DefaultKeys, key):
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)
+	case alter:
+		return status.New(status.InvalidArguments, "Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, sst_format and compaction.*", key)
 	}
 	return nil
 }
 
 // databaseOptions checks the options of a database and gives them in normal form.
-func databaseOptions(list []parse.Option, live bool) ([]schema.Option, error) {
+func databaseOptions(list []parse.Option, alter bool) ([]schema.Option, error) {
 	given := map[string]string{}
 	for _, o := range list {
-		if err := checkDatabaseKey(o.Key, live); err != nil {
+		if err := checkDatabaseKey(o.Key, alter); err != nil {
 			return nil, err
 		}
 		given[o.Key] = o.Value
@@ -87,8 +92,8 @@ func (x *Executor) alterDatabase(ctx context.Context, s *parse.AlterDatabase) (*
 	}
 	var unset []string
 	var given []parse.Option
-	for _, o := range s.Set { // SET k = NULL takes the option out
-		if o.Null {
+	for _, o := range s.Set {
+		if withoutValue(o) {
 			unset = append(unset, o.Key)
 		} else {
 			given = append(given, o)

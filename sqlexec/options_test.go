@@ -93,3 +93,35 @@ func TestPhysicalTable(t *testing.T) {
 		refused(t, x, "ALTER TABLE phy "+change, "", status.Unsupported, status.InvalidArguments)
 	}
 }
+
+// TestEmptyOptions holds that ALTER takes an option out by an empty text, and that CREATE hides what the database has by it.
+func TestEmptyOptions(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	outcomeOf(t, x, "CREATE DATABASE d WITH ('merge_mode' = 'last_non_null', 'ttl' = '1h')")
+	outcomeOf(t, x, `CREATE TABLE d.own (ts TIMESTAMP TIME INDEX, v INT, w INT) WITH ('append_mode' = 'true', 'merge_mode' = '', 'ttl' = '');
+		CREATE TABLE d.folded (ts TIMESTAMP TIME INDEX, v INT) WITH ('merge_mode' = '', 'compaction.twcs.trigger_file_num' = '')`)
+	options := func(statement, want string) {
+		t.Helper()
+		got, err := answer(x, &Session{}, statement, false)
+		if err != nil || got.err != nil {
+			t.Fatal(err, got.err)
+		}
+		if _, with, _ := strings.Cut(got.rows[0][1], "WITH("); with != want {
+			t.Errorf("%s: got %q, want %q", statement, with, want)
+		}
+	}
+	options("SHOW CREATE TABLE d.own", "\n  append_mode = 'true',\n  merge_mode = '',\n  ttl = 'forever'\n)")
+	options("SHOW CREATE TABLE d.folded", "\n  'compaction.twcs.trigger_file_num' = '',\n  merge_mode = '',\n  ttl = '1h'\n)")
+	outcomeOf(t, x, `ALTER TABLE d.folded SET 'compaction.twcs.trigger_file_num' = '3', 'ttl' = '1d'; ALTER TABLE d.folded SET 'merge_mode' = ''`)
+	options("SHOW CREATE TABLE d.folded", "\n  'compaction.twcs.trigger_file_num' = '3',\n  ttl = '1day'\n)")
+	outcomeOf(t, x, `ALTER TABLE d.folded SET 'compaction.twcs.trigger_file_num' = ''`)
+	options("SHOW CREATE TABLE d.folded", "\n  ttl = '1day'\n)")
+
+	outcomeOf(t, x, "ALTER DATABASE d SET 'sst_format' = 'flat', 'compaction.twcs.time_window' = '1000000y'; ALTER DATABASE d SET 'ttl' = ''")
+	options("SHOW CREATE DATABASE d", "\n  'compaction.twcs.time_window' = '1000000y',\n  merge_mode = 'last_non_null',\n  sst_format = 'flat'\n)")
+	outcomeOf(t, x, "CREATE TABLE d.later (ts TIMESTAMP TIME INDEX)")
+	options("SHOW CREATE TABLE d.later", "\n  merge_mode = 'last_non_null',\n  sst_format = 'flat'\n)")
+	outcomeOf(t, x, "ALTER DATABASE d UNSET 'sst_format'")
+	refused(t, x, "ALTER DATABASE d SET 'sst_format' = 'round'", "sst_format", status.InvalidArguments)
+	refused(t, x, "ALTER DATABASE d SET 'append_mode' = 'true'", "ALTER DATABASE takes ttl, sst_format and compaction.*", status.InvalidArguments)
+}

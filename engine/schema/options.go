@@ -37,8 +37,9 @@ var optionForms = map[string]func(string) (string, bool){
 	"trace_table_partitions":               count,
 }
 
-// ParseOptions checks table options given as text and brings them into normal form. InvalidArguments for unknown keys,
-// for values that do not fit and for append_mode together with merge_mode last_non_null.
+// ParseOptions checks table options given as text and brings them into normal form. An empty text is the default of the
+// option, whatever the database has. InvalidArguments for unknown keys, for values that do not fit and for append_mode
+// together with merge_mode last_non_null.
 func ParseOptions(given map[string]string) (Options, error) {
 	var o Options
 	keys := make([]string, 0, len(given))
@@ -105,13 +106,13 @@ func (o *Options) set(key, value string) (string, string, error) {
 		o.TTL = ns
 		return key, text, nil
 	case "append_mode":
-		value, ok = boolean(value)
+		value, ok = orDefault(boolean)(value)
 		o.AppendMode = value == "true"
 	case "skip_wal":
-		value, ok = boolean(value)
+		value, ok = orDefault(boolean)(value)
 		o.SkipWAL = value == "true"
 	case "merge_mode":
-		if value, ok = oneOf("last_row", "last_non_null")(value); value == "last_non_null" {
+		if value, ok = orDefault(oneOf("last_row", "last_non_null"))(value); value == "last_non_null" {
 			o.MergeMode = LastNonNull
 		}
 	case "physical_table":
@@ -121,7 +122,7 @@ func (o *Options) set(key, value string) (string, string, error) {
 		if form == nil {
 			return "", "", status.New(status.InvalidArguments, "Unrecognized table option key: %s", key)
 		}
-		if value, ok = form(value); key == "comment" {
+		if value, ok = orDefault(form)(value); key == "comment" {
 			o.Comment = value
 		}
 	}
@@ -153,8 +154,7 @@ func ParseTTL(text string) (ns int64, normal string, err error) {
 		return TTLInstant, "instant", nil
 	}
 	if ns, err = timefmt.ParseDuration(text); errors.Is(err, timefmt.ErrRange) {
-		// Longer than nanoseconds can count: nothing expires by it. It is shown as it was given, without blanks.
-		return 0, strings.Join(strings.Fields(text), ""), nil
+		return 0, asGiven(text), nil // nothing expires by it
 	}
 	if err != nil {
 		return 0, "", status.Wrap(err, status.InvalidArguments, "Invalid value of table option ttl: %v", err)
@@ -179,6 +179,16 @@ func (o *Options) Find(key string) (string, bool) {
 func (o *Options) Equal(p *Options) bool { return slices.Equal(o.All, p.All) }
 
 // The forms of values: each gives the normal form and whether the text has the form. Text that has not stays as it is.
+
+// orDefault adds the empty text to a form: it stands for the default.
+func orDefault(form func(string) (string, bool)) func(string) (string, bool) {
+	return func(s string) (string, bool) {
+		if strings.TrimSpace(s) == "" {
+			return "", true
+		}
+		return form(s)
+	}
+}
 
 func anyText(s string) (string, bool) { return s, true }
 
@@ -207,13 +217,20 @@ func count(s string) (string, bool) {
 	return strconv.FormatUint(n, 10), true
 }
 
+// duration takes a duration that is longer than nanoseconds can count, too: it acts as the longest that they can.
 func duration(s string) (string, bool) {
 	ns, err := timefmt.ParseDuration(s)
-	if err != nil {
+	switch {
+	case errors.Is(err, timefmt.ErrRange):
+		return asGiven(s), true
+	case err != nil:
 		return s, false
 	}
 	return timefmt.FormatDuration(ns), true
 }
+
+// asGiven is how a duration is shown that nanoseconds cannot count: as it was written, without blanks.
+func asGiven(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // period is a duration that is not zero.
 func period(s string) (string, bool) {

@@ -29,6 +29,7 @@ func TestParseOptions(t *testing.T) {
 		{"bad size", "write_buffer_size=many", "1004"},
 		{"bad number", "compaction.twcs.trigger_file_num=-1", "1004"},
 		{"interval", "compaction.twcs.time_window=60m", "compaction.twcs.time_window=1h"},
+		{"longer than can be counted", "compaction.twcs.time_window=1000000 y", "compaction.twcs.time_window=1000000y"},
 		{"no interval", "auto_flush_interval=0s", "1004"},
 		{"some interval", "auto_flush_interval=60s", "auto_flush_interval=1m"},
 		{"files", "storage=File", "storage=File"},
@@ -48,6 +49,24 @@ func TestParseOptions(t *testing.T) {
 	}
 	if o, err := ParseOptions(map[string]string{"ttl": "1day", "comment": "x"}); err != nil || o.TTL != int64(24*time.Hour) || o.Comment != "x" {
 		t.Errorf("typed members: %s", fmt.Sprint(o, err))
+	}
+}
+
+// TestEmptyOption holds that an empty text is the default of every option.
+func TestEmptyOption(t *testing.T) {
+	keys := []string{"ttl", "append_mode", "merge_mode", "skip_wal", "memtable.x", "index.x", "service.semantic.x"}
+	for k := range optionForms {
+		if !strings.HasSuffix(k, ".") {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range keys {
+		for _, empty := range []string{"", " "} {
+			o, err := ParseOptions(map[string]string{k: empty})
+			if err != nil || o.AppendMode || o.SkipWAL || o.MergeMode != LastRow || o.TTL != 0 {
+				t.Errorf("%s = %q: got %+v %v", k, empty, o, err)
+			}
+		}
 	}
 }
 
