@@ -3,6 +3,7 @@ package sqlexec
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"varve/engine/schema"
 	"varve/engine/status"
@@ -38,20 +39,20 @@ func readOnly(db string) error {
 	return status.New(status.Unsupported, "%s is read only", infoschema.DB)
 }
 
-// checkName holds new names of tables, views and databases to the rules: letters, digits, _ - : @ # and the point.
+// checkName holds new names of tables, views and databases to the rules: letters and digits of any script, _ - : @ # and the point.
 func checkName(what, name string, quoted bool) error {
 	ok := true
 	for i, r := range name {
 		switch {
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127 && r != '\ufffd', strings.ContainsRune("_-:@#.", r):
-		case r >= '0' && r <= '9':
-			ok = ok && (i > 0 || quoted)
+		case unicode.IsLetter(r), strings.ContainsRune("_-:@#.", r):
+		case unicode.IsDigit(r), unicode.IsMark(r): // a mark belongs to the letter before it
+			ok = ok && (i > 0 || quoted && unicode.IsDigit(r))
 		default:
 			ok = false
 		}
 	}
 	if !ok {
-		return status.New(status.InvalidArguments, "Invalid %s name: %s", what, name)
+		return status.New(status.InvalidArguments, "Invalid %s name: %s (letters, digits and _ - : @ # . are possible)", what, name)
 	}
 	return schema.CheckName(what, name)
 }
