@@ -102,18 +102,30 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
 		}
 	}
-	tab.region.mu.Lock()
-	defer tab.region.mu.Unlock()
-	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
+	if err := e.putAltered(tab, next); err != nil {
 		return err
 	}
-	tab.home.publish(next)
 	if next.Name != old {
 		e.change(func(c *catalog) {
 			delete(c.byName, old)
 			c.byName[next.Name] = tab.home
 		})
 	}
+	return nil
+}
+
+// putAltered makes the next schema of a table its schema. A table that keeps no rows from now on loses those it has by the same edit:
+// they do not come back when its time to live changes again.
+func (e *Engine) putAltered(tab *Table, next *schema.Table) error {
+	if next.Options.TTL == schema.TTLInstant {
+		return e.empty(tab.region, tab.Schema.Name, next)
+	}
+	tab.region.mu.Lock()
+	defer tab.region.mu.Unlock()
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
+		return err
+	}
+	tab.home.publish(next)
 	return nil
 }
 

@@ -223,24 +223,36 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 	case tab.Schema.Shared():
 		return errPhysical(n, "truncated")
 	}
-	r := tab.region
+	return e.empty(tab.region, n, nil)
+}
+
+// empty removes all rows of a region. next, which may be nil, is the schema that its table gets by the same edit.
+func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
 	r.mu.Lock()
 	old := r.snap.Load()
 	aside := e.asideOf(r, old)
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.committer.seq.Load()}}}
+	if next != nil {
+		edit.PutTable = []*schema.Table{next}
+	}
 	if t := e.manifest.State().Tables[r.id]; t != nil {
 		for _, m := range t.Parts { // those that are set aside as well
 			edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: manifest.PartMeta{File: m.File}})
 		}
 	}
-	err = nil
+	var err error
 	if r.dropped.Load() {
 		err = errDropped(n)
 	} else if err = e.apply(edit); err == nil {
 		r.pending = nil
-		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
+		r.replace(func(s *regionSnap) {
+			s.live, s.frozen, s.parts = newMem(nil), nil, nil
+			if next != nil {
+				s.schema = next
+			}
+		})
 	} else if !e.lists(r) {
 		err = errDropped(n)
 	}

@@ -250,7 +250,10 @@ func (e *Engine) option(t *schema.Table, key string) (string, bool) {
 // oldest is the time before which a table's rows have expired.
 func (e *Engine) oldest(t *schema.Table) int64 {
 	ttl := e.ttl(t)
-	if ttl <= 0 {
+	switch {
+	case ttl == schema.TTLInstant:
+		return math.MaxInt64
+	case ttl <= 0:
 		return math.MinInt64
 	}
 	return inUnit(e.o.Now().Add(-time.Duration(ttl)), t.TimeColumn().Type)

@@ -164,7 +164,7 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 			}
 			if lacking {
 				evolving = append(evolving, w)
-			} else if w.rec != nil && w.schema.Options.TTL == schema.TTLInstant {
+			} else if w.rec != nil && w.instant() {
 				w.rec = nil
 			}
 			continue
@@ -199,11 +199,16 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 		if err != nil {
 			return nil, nil, err
 		}
-		if w.schema.Options.TTL == schema.TTLInstant {
+		if w.instant() {
 			w.rec = nil
 		}
 	}
 	return absent, evolving, nil
+}
+
+// instant reports whether the table drops what is written to it; one in a physical table does as that says.
+func (w *tableWrite) instant() bool {
+	return w.schema.Options.TTL == schema.TTLInstant || w.at.region.snap.Load().schema.Options.TTL == schema.TTLInstant
 }
 
 // leaveOut leaves all rows out of the record but some.
