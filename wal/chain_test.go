@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -139,6 +140,7 @@ func TestGarbledBeforeItWasSynced(t *testing.T) {
 	replayAll(t, l)
 	place := appendAll(t, l, "a", "b", "c")
 	l.w.abandon() // as a crash: no close frame
+	closeLog(t, l)
 	if err := fs.Damage(at(1), int(place[1].Offset())+FrameHead); err != nil {
 		t.Fatal(err)
 	}
@@ -217,5 +219,45 @@ func TestLastHeaderIsGone(t *testing.T) {
 			t.Errorf("%s: records %v, damage %v", name, got, result.Damaged)
 		}
 		closeLog(t, l)
+	}
+}
+
+// TestSecondLog refuses a second log in a directory while the first is open, whoever opens it, and leaves its segments alone.
+func TestSecondLog(t *testing.T) {
+	disk := vfs.NewMem()
+	first := openLog(t, disk, Options{})
+	replayAll(t, first)
+	appendAll(t, first, "a")
+	if _, err := Open(disk, dir, Options{}); !errors.Is(err, vfs.ErrLocked) {
+		t.Fatalf("a second log: %v, want %v", err, vfs.ErrLocked)
+	}
+	if _, err := Check(disk, dir, Range{}, func(LSN, []byte) error { return nil }); err != nil {
+		t.Errorf("looking at the log meanwhile: %v", err)
+	}
+	appendAll(t, first, "b")
+	closeLog(t, first)
+	second := openLog(t, disk, Options{})
+	got, _ := replayAll(t, second)
+	checkRecords(t, got, "a", "b")
+	closeLog(t, second)
+}
+
+// TestTakenSegment puts somebody else's file where the next segment goes: it stays as it is, and the log goes on behind it.
+func TestTakenSegment(t *testing.T) {
+	disk := vfs.NewMem()
+	l := openLog(t, disk, Options{})
+	replayAll(t, l)
+	foreign, err := disk.Create(path.Join(dir, segmentName(1)))
+	if err == nil {
+		_, err = foreign.Write([]byte("not ours"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, l, "a", "b")
+	closeLog(t, l)
+	m, err := disk.Map(path.Join(dir, segmentName(1)))
+	if err != nil || string(m.Bytes()) != "not ours" {
+		t.Errorf("the file that was there: %v", err)
 	}
 }

@@ -198,7 +198,12 @@ func (w *writer) sync() error {
 // openSegment makes the next segment; its header and name are on disk before the first frame is written.
 func (w *writer) openSegment() error {
 	name := path.Join(w.l.dir, segmentName(w.next))
-	f, err := w.l.fs.Create(name)
+	f, err := w.l.fs.CreateNew(name)
+	for vfs.Exist(err) { // not this log's: it stays as it is
+		w.next++
+		name = path.Join(w.l.dir, segmentName(w.next))
+		f, err = w.l.fs.CreateNew(name)
+	}
 	if err != nil {
 		return fmt.Errorf("new segment: %w", err)
 	}

@@ -88,6 +88,7 @@ type Log struct {
 	o       Options
 	metrics *Metrics
 	edit    uint64
+	lock    io.Closer // of the directory; nil: the log is only looked at
 	queue   chan *pending
 	done    chan struct{}
 
@@ -130,8 +131,11 @@ func (l *Log) find(n uint64) (segment, error) {
 // Edit is the highest number that Options.Edit gave for a segment that was there when the log was opened.
 func (l *Log) Edit() uint64 { return l.edit }
 
+// lockName is a file that is locked while a log is open: two would write segments of the same names.
+const lockName = "LOCK"
+
 // Open opens the log of a directory, making it if absent. Nothing is read before Replay and nothing written before the
-// first Append.
+// first Append. A second log in the directory is an error, see vfs.ErrLocked.
 func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -140,7 +144,19 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	if err := fs.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("log directory: %w", err)
 	}
-	return open(fs, dir, o)
+	lock, err := fs.Lock(path.Join(dir, lockName))
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, fmt.Errorf("the directory of the log, %s, is in use by another server: each needs one of its own (wal.dir): %w", dir, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("log directory: %w", err)
+	}
+	l, err := open(fs, dir, o)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	l.lock = lock
+	return l, nil
 }
 
 // open opens the log of a directory; one that is absent has no segments.
@@ -373,5 +389,8 @@ func (l *Log) Close() error {
 	l.closing.Unlock()
 	close(l.queue)
 	<-l.done
-	return l.w.closeErr
+	if l.lock == nil {
+		return l.w.closeErr
+	}
+	return errors.Join(l.w.closeErr, l.lock.Close())
 }

@@ -369,6 +369,7 @@ func TestTornTailIsSilent(t *testing.T) {
 		l := openLog(t, fs, Options{})
 		replayAll(t, l)
 		at := appendAll(t, l, "aaaa", "bbbb")
+		closeLog(t, l)
 		if err := fs.Truncate(path.Join(dir, segmentName(1)), int(at[1].Offset())+cut); err != nil {
 			t.Fatal(err)
 		}
@@ -379,7 +380,6 @@ func TestTornTailIsSilent(t *testing.T) {
 			t.Errorf("cut %d: damage %v", cut, r.Damaged)
 		}
 		closeLog(t, again)
-		closeLog(t, l)
 	}
 }
 

@@ -51,6 +51,7 @@ func (f faultFS) file(op Op, name string, open func(string) (File, error)) (File
 }
 
 func (f faultFS) Create(n string) (File, error)     { return f.file(OpCreate, n, f.fs.Create) }
+func (f faultFS) CreateNew(n string) (File, error)  { return f.file(OpCreate, n, f.fs.CreateNew) }
 func (f faultFS) OpenAppend(n string) (File, error) { return f.file(OpCreate, n, f.fs.OpenAppend) }
 func (f faultFS) Open(n string) (File, error)       { return f.file(OpOpen, n, f.fs.Open) }
 

@@ -128,6 +128,16 @@ func (m *Mem) Create(name string) (File, error) {
 	return &memFile{m, n, name}, nil
 }
 
+// CreateNew makes a file whose name is free.
+func (m *Mem) CreateNew(name string) (File, error) {
+	if _, err := m.Stat(name); err == nil {
+		return nil, pathError("create", path.Clean(name), fs.ErrExist)
+	} else if !NotExist(err) {
+		return nil, err
+	}
+	return m.Create(name)
+}
+
 // OpenAppend opens a file for writing at its end.
 func (m *Mem) OpenAppend(name string) (File, error) {
 	if f, err := m.Open(name); err == nil || !NotExist(err) {

@@ -28,6 +28,10 @@ func (osFS) Create(name string) (File, error) {
 	return open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 }
 
+func (osFS) CreateNew(name string) (File, error) {
+	return open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+}
+
 func (osFS) OpenAppend(name string) (File, error) {
 	return open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 }

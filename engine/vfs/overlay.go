@@ -102,6 +102,15 @@ func (o *overlay) Create(name string) (File, error) {
 	return o.FS.Create(upper)
 }
 
+func (o *overlay) CreateNew(name string) (File, error) {
+	if _, err := o.Stat(name); err == nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	} else if !NotExist(err) {
+		return nil, err
+	}
+	return o.Create(name)
+}
+
 func (o *overlay) OpenAppend(name string) (File, error) {
 	upper, err := o.make(name, true)
 	if err != nil {

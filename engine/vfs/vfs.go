@@ -12,6 +12,8 @@ import (
 type FS interface {
 	// Create makes or truncates a file for writing.
 	Create(name string) (File, error)
+	// CreateNew makes a file for writing; an error, see Exist, where the name is taken.
+	CreateNew(name string) (File, error)
 	// OpenAppend opens an existing file for writing at its end, or makes it.
 	OpenAppend(name string) (File, error)
 	// Open opens a file for reading.
