@@ -190,11 +190,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 		if t == nil {
 			return nil, x.noTable(s, nil, "", name)
 		}
-		own := &schema.Table{Name: name, Time: -1}
-		for _, f := range t.Fields {
-			own.Columns = append(own.Columns, schema.Column{Name: f.Name, Type: f.Type, Nullable: true})
-		}
-		return own, nil
+		return &schema.Table{Name: name, Time: -1, Columns: t.Columns}, nil
 	}
 	t, err := x.e.Table(name)
 	if err != nil {

@@ -170,7 +170,14 @@ func (x *Executor) showCreateView(s *Session, st *parse.Show) (*Result, error) {
 	if v == nil {
 		return nil, status.New(status.TableNotFound, "View not found: %s", name)
 	}
-	text := "CREATE OR REPLACE VIEW " + parse.QuoteIdent(name.Table)
+	t := newTable("View", "Create View")
+	t.add(name.Table, v.statement("CREATE OR REPLACE VIEW "))
+	return t.result()
+}
+
+// statement is the statement that makes the view, which begins with the words of create.
+func (v *view) statement(create string) string {
+	text := create + parse.QuoteIdent(v.name.Table)
 	if len(v.columns) > 0 {
 		quoted := make([]string, len(v.columns))
 		for i, c := range v.columns {
@@ -178,9 +185,7 @@ func (x *Executor) showCreateView(s *Session, st *parse.Show) (*Result, error) {
 		}
 		text += " (" + strings.Join(quoted, ", ") + ")"
 	}
-	t := newTable("View", "Create View")
-	t.add(name.Table, text+" AS "+v.definition)
-	return t.result()
+	return text + " AS " + v.definition
 }
 
 func (x *Executor) showCreateDatabase(st *parse.Show) (*Result, error) {

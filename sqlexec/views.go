@@ -234,7 +234,7 @@ func (x *Executor) infoViews(s *Session) ([]infoschema.View, error) {
 	}
 	out := make([]infoschema.View, len(list))
 	for i, v := range list {
-		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.definition, Columns: func() []schema.Column {
+		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.statement("CREATE VIEW "), Columns: func() []schema.Column {
 			cols, err := x.viewColumns(context.Background(), s, parse.Name{{Name: v.name.DB}, {Name: v.name.Table}})
 			if err != nil { // a table or column of its query is gone: it has no columns until it is back
 				return nil
@@ -259,7 +259,7 @@ func (x *Executor) queryColumns(ctx context.Context, s *Session, q *parse.Query)
 	}
 	var cols []schema.Column
 	for _, c := range node.Columns() {
-		cols = append(cols, schema.Column{Name: c.Name, Type: c.Type, Nullable: true, Semantic: schema.Field})
+		cols = append(cols, schema.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Semantic: schema.Field})
 	}
 	return cols, nil
 }

@@ -73,8 +73,9 @@ func (w Where) table(name string) bool  { return w.Table == "" || w.Table == nam
 
 // Table is one table of information_schema.
 type Table struct {
-	Name   string
-	Fields []vector.Field
+	Name    string
+	Columns []schema.Column
+	Fields  []vector.Field // of Columns
 	// SchemaColumn and TableColumn name the columns that Where restricts; empty: none.
 	SchemaColumn, TableColumn string
 	fill                      func(e *Env, w Where, r *rows) error
@@ -151,22 +152,20 @@ func (r *rows) add(values ...any) {
 	r.b.EndRow()
 }
 
-// columns makes fields of words: "name" is a string, "name:u32" and the like have their type.
-func columns(list string) []vector.Field {
+// columns makes columns of words: "name" is a string, "name:u32" and the like have their type, and one that ends in "?" may
+// be NULL.
+func columns(list string) []schema.Column {
 	types := map[string]vector.Type{
-		"u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type, "f64": vector.FloatType,
+		"": vector.StringType, "u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type, "f64": vector.FloatType,
 		"s": vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType, "u8": vector.Uint8Type,
 	}
-	var fields []vector.Field
+	var made []schema.Column
 	for _, word := range strings.Fields(list) {
-		name, t, typed := strings.Cut(word, ":")
-		f := vector.Field{Name: name, Type: vector.StringType}
-		if typed {
-			f.Type = types[t]
-		}
-		fields = append(fields, f)
+		word, nullable := strings.CutSuffix(word, "?")
+		name, t, _ := strings.Cut(word, ":")
+		made = append(made, schema.Column{Name: name, Type: types[t], Nullable: nullable, Semantic: schema.Field})
 	}
-	return fields
+	return made
 }
 
 // databases are the names of all databases that the condition lets through, information_schema included, sorted.

@@ -18,59 +18,64 @@ var tables []*Table
 
 func init() {
 	tables = []*Table{
-		{Name: "build_info", Fields: columns("git_branch git_commit git_commit_short git_clean pkg_version"), fill: buildInfo},
-		{Name: "character_sets", Fields: columns("character_set_name default_collate_name description maxlen:i64"),
+		{Name: "build_info", Columns: columns("git_branch git_commit git_commit_short git_clean pkg_version"), fill: buildInfo},
+		{Name: "character_sets", Columns: columns("character_set_name default_collate_name description maxlen:i64"),
 			fill: func(_ *Env, _ Where, r *rows) error { r.add("utf8", "utf8_bin", "UTF-8 Unicode", 4); return nil }},
-		{Name: "collations", Fields: columns("collation_name character_set_name id:i64 is_default is_compiled sortlen:i64"),
+		{Name: "collations", Columns: columns("collation_name character_set_name id:i64 is_default is_compiled sortlen:i64"),
 			fill: func(_ *Env, _ Where, r *rows) error { r.add("utf8_bin", "utf8", 1, "Yes", "Yes", 1); return nil }},
-		{Name: "column_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnIndexRows, Fields: columns(
-			"table_catalog table_schema table_name column_name index_kind parts:u64 bytes:u64 asked_by")},
-		{Name: "columns", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnRows, Fields: columns(`
-			table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64 character_octet_length:i64
-			numeric_precision:i64 numeric_scale:i64 datetime_precision:i64 character_set_name collation_name column_key extra privileges
-			generation_expression service_data_type data_type semantic_type column_default is_nullable column_type column_comment srs_id:i64`)},
-		{Name: "damage", fill: damageRows, Fields: columns("table_catalog table_schema table_name file_path block:i64 row_count:i64 min_ts:ns max_ts:ns reason")},
-		{Name: "engines", Fields: columns("engine support comment transactions xa savepoints"), fill: engines},
-		{Name: "key_column_usage", SchemaColumn: "table_schema", TableColumn: "table_name", fill: keyColumnUsage, Fields: columns(`
+		{Name: "column_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnIndexRows, Columns: columns(
+			"table_catalog table_schema table_name column_name index_kind parts:u64 bytes:u64? asked_by?")},
+		{Name: "columns", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnRows, Columns: columns(`
+			table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64? character_octet_length:i64?
+			numeric_precision:i64? numeric_scale:i64? datetime_precision:i64? character_set_name? collation_name? column_key extra privileges
+			generation_expression? service_data_type data_type semantic_type column_default? is_nullable column_type column_comment? srs_id:i64?`)},
+		{Name: "damage", fill: damageRows, Columns: columns("table_catalog table_schema? table_name? file_path block:i64? row_count:i64? min_ts:ns? max_ts:ns? reason")},
+		{Name: "engines", Columns: columns("engine support comment transactions? xa? savepoints?"), fill: engines},
+		{Name: "key_column_usage", SchemaColumn: "table_schema", TableColumn: "table_name", fill: keyColumnUsage, Columns: columns(`
 			constraint_catalog constraint_schema constraint_name table_catalog real_table_catalog table_schema table_name column_name
-			ordinal_position:u32 position_in_unique_constraint:u32 referenced_table_schema referenced_table_name referenced_column_name
-			service_index_type`)},
-		{Name: "metric_cardinality", SchemaColumn: "table_schema", fill: metricCounts, Fields: columns("table_catalog table_schema kind name count:u64")},
-		{Name: "partitions", SchemaColumn: "table_schema", TableColumn: "table_name", fill: partitions, Fields: columns(`
-			table_catalog table_schema table_name partition_name subpartition_name partition_ordinal_position:i64
-			subpartition_ordinal_position:i64 partition_method subpartition_method partition_expression subpartition_expression
-			partition_description table_rows:i64 avg_row_length:i64 data_length:i64 max_data_length:i64 index_length:i64 data_free:i64
-			create_time:s update_time:s check_time:s checksum:i64 partition_comment nodegroup tablespace_name service_partition_id:u64`)},
-		{Name: "process_list", Fields: columns("id catalog schemas query client frontend start_timestamp:ms elapsed_time user"), fill: processList},
-		{Name: "region_info", fill: regionInfo, Fields: columns(`
-			region_id:u64 table_id:u32 region_number:u32 region_group:u8 region_sequence:u8 state role writable:bool committed_sequence:u64
-			flushed_sequence:u64 manifest_version:u64 compaction_time_window:i64 region_options sst_format node_id:u64`)},
-		{Name: "region_statistics", fill: regionStatistics, Fields: columns(`
+			ordinal_position:u32 position_in_unique_constraint:u32? referenced_table_schema? referenced_table_name? referenced_column_name?
+			service_index_type?`)},
+		{Name: "metric_cardinality", SchemaColumn: "table_schema", fill: metricCounts, Columns: columns("table_catalog table_schema kind name? count:u64")},
+		{Name: "partitions", SchemaColumn: "table_schema", TableColumn: "table_name", fill: partitions, Columns: columns(`
+			table_catalog table_schema table_name partition_name subpartition_name? partition_ordinal_position:i64?
+			subpartition_ordinal_position:i64? partition_method? subpartition_method? partition_expression? subpartition_expression?
+			partition_description? table_rows:i64? avg_row_length:i64? data_length:i64? max_data_length:i64? index_length:i64? data_free:i64?
+			create_time:s? update_time:s? check_time:s? checksum:i64? partition_comment? nodegroup? tablespace_name? service_partition_id:u64?`)},
+		{Name: "process_list", Columns: columns("id catalog schemas query client frontend start_timestamp:ms elapsed_time user"), fill: processList},
+		{Name: "region_info", fill: regionInfo, Columns: columns(`
+			region_id:u64 table_id:u32 region_number:u32 region_group:u8 region_sequence:u8 state role writable:bool committed_sequence:u64?
+			flushed_sequence:u64? manifest_version:u64 compaction_time_window:i64? region_options sst_format node_id:u64`)},
+		{Name: "region_statistics", fill: regionStatistics, Columns: columns(`
 			region_id:u64 table_id:u32 region_number:u32 region_rows:u64 written_bytes_since_open:u64 query_cpu_time_millis:u64
 			query_scanned_bytes:u64 disk_size:u64 memtable_size:u64 manifest_size:u64 sst_size:u64 sst_num:u64 index_size:u64 engine
 			region_role`)},
-		{Name: "schemata", SchemaColumn: "schema_name", fill: schemata, Fields: columns(
-			"catalog_name schema_name default_character_set_name default_collation_name sql_path options")},
-		{Name: "ssts_manifest", fill: sstsManifest, Fields: columns(`
+		{Name: "schemata", SchemaColumn: "schema_name", fill: schemata, Columns: columns(
+			"catalog_name schema_name default_character_set_name default_collation_name sql_path? options?")},
+		{Name: "ssts_manifest", fill: sstsManifest, Columns: columns(`
 			table_dir region_id:u64 table_id:u32 region_number:u32 region_group:u8 region_sequence:u8 file_id index_version:u64 level:u8 file_path
-			file_size:u64 index_file_path index_file_size:u64 num_rows:u64 num_row_groups:u64 num_series:u64 min_ts:ns max_ts:ns sequence:u64
-			origin_region_id:u64 node_id:u64 visible:bool primary_key_min primary_key_max`)},
-		{Name: "ssts_storage", Fields: columns("file_path file_size:u64 last_modified_ms:ms node_id:u64"), fill: sstsStorage},
-		{Name: "statistics", SchemaColumn: "table_schema", TableColumn: "table_name", fill: statistics, Fields: columns(`
+			file_size:u64 index_file_path? index_file_size:u64 num_rows:u64 num_row_groups:u64? num_series:u64? min_ts:ns max_ts:ns sequence:u64?
+			origin_region_id:u64 node_id:u64 visible:bool primary_key_min? primary_key_max?`)},
+		{Name: "ssts_storage", Columns: columns("file_path file_size:u64 last_modified_ms:ms? node_id:u64"), fill: sstsStorage},
+		{Name: "statistics", SchemaColumn: "table_schema", TableColumn: "table_name", fill: statistics, Columns: columns(`
 			table_catalog table_schema table_name non_unique:i64 index_schema index_name seq_in_index:i64 column_name collation
-			cardinality:i64 sub_part:i64 packed nullable index_type comment index_comment is_visible expression service_index_type`)},
-		{Name: "table_constraints", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableConstraints, Fields: columns(
+			cardinality:i64? sub_part:i64? packed? nullable index_type comment index_comment is_visible expression? service_index_type`)},
+		{Name: "table_constraints", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableConstraints, Columns: columns(
 			"constraint_catalog constraint_schema constraint_name table_schema table_name constraint_type enforced")},
-		{Name: "table_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableIndexRows, Fields: columns(`
+		{Name: "table_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableIndexRows, Columns: columns(`
 			table_catalog table_schema table_name table_id:u32 parts:u64 data_bytes:u64 index_bytes:u64 zone_bytes:u64 posting_bytes:u64
 			filter_bytes:u64 series_bytes:u64 build_seconds:f64`)},
-		{Name: "tables", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableRows, Fields: columns(`
-			table_catalog table_schema table_name table_type table_id:u32 data_length:u64 max_data_length:u64 index_length:u64
-			max_index_length:u64 avg_row_length:u64 engine version:u64 row_format table_rows:u64 data_free:u64 auto_increment:u64
-			create_time:s update_time:s check_time:s table_collation checksum:u64 create_options table_comment temporary`)},
-		{Name: "views", SchemaColumn: "table_schema", TableColumn: "table_name", Fields: columns(`
-			table_catalog table_schema table_name view_definition check_option is_updatable definer security_type character_set_client
+		{Name: "tables", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableRows, Columns: columns(`
+			table_catalog table_schema table_name table_type table_id:u32? data_length:u64? max_data_length:u64? index_length:u64?
+			max_index_length:u64? avg_row_length:u64? engine? version:u64? row_format? table_rows:u64? data_free:u64? auto_increment:u64?
+			create_time:s? update_time:s? check_time:s? table_collation? checksum:u64? create_options? table_comment? temporary`)},
+		{Name: "views", SchemaColumn: "table_schema", TableColumn: "table_name", Columns: columns(`
+			table_catalog table_schema table_name view_definition check_option? is_updatable definer? security_type? character_set_client
 			collation_connection`), fill: viewRows},
+	}
+	for _, t := range tables {
+		for _, c := range t.Columns {
+			t.Fields = append(t.Fields, vector.Field{Name: c.Name, Type: c.Type})
+		}
 	}
 	sort.Slice(tables, func(i, j int) bool { return tables[i].Name < tables[j].Name })
 }
@@ -160,8 +165,8 @@ func viewRows(e *Env, w Where, r *rows) error {
 
 func columnRows(e *Env, w Where, r *rows) error {
 	eachOwn(w, func(_ int, t *Table) {
-		for i, f := range t.Fields {
-			addColumn(r, DB, t.Name, i, &schema.Column{Name: f.Name, Type: f.Type, Nullable: true}, "")
+		for i := range t.Columns {
+			addColumn(r, DB, t.Name, i, &t.Columns[i], "")
 		}
 	})
 	if hasNumbers(e, w) {
