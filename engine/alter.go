@@ -20,6 +20,9 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 		return err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, n.DB); err != nil {
+		return err
+	}
 	tab, err := e.Table(n)
 	switch {
 	case err != nil:
@@ -83,6 +86,9 @@ func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrit
 	}
 	next, err := nextSchema(tab.Schema, change)
 	if err != nil || next == tab.Schema {
+		return true, err
+	}
+	if err := MayChange(ctx, next.Name.DB); err != nil {
 		return true, err
 	}
 	if !rewriteOf(tab.Schema, next).equal(need) {

@@ -120,6 +120,7 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 			c.databases[name] = manifest.Database{}
 		}
 	}
+	c.databases[PrivateDB] = manifest.Database{} // options of older programs would make the server's own tables others
 	for _, t := range state.Tables {
 		if t.Schema.Physical == 0 {
 			c.put(home{region: newRegion(m, t.Schema)})

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
@@ -142,11 +141,14 @@ func (d *definition) hasRoom(t *schema.Table) error {
 
 // CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,
 // DatabaseNotFound.
-func (e *Engine) CreateTable(_ context.Context, t *schema.Table) (*Table, error) {
+func (e *Engine) CreateTable(ctx context.Context, t *schema.Table) (*Table, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, t.Name.DB); err != nil {
+		return nil, err
+	}
 	if err := e.define(func(d *definition) error { return d.create(t) }); err != nil {
 		return nil, err
 	}
@@ -179,9 +181,7 @@ func (e *Engine) createAbsent(ws []*tableWrite) error {
 func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
 	t := &schema.Table{Name: w.name, Time: -1, Options: w.hint.Options, Engine: "mito"}
 	if _, own := t.Options.Find("comment"); !own && w.hint.Comment != "" {
-		t.Options.Comment = w.hint.Comment
-		t.Options.All = append(slices.Clone(t.Options.All), schema.Option{Key: "comment", Value: w.hint.Comment})
-		slices.SortFunc(t.Options.All, func(a, b schema.Option) int { return strings.Compare(a.Key, b.Key) })
+		t.Options = t.Options.WithComment(w.hint.Comment)
 	}
 	for i, f := range fields {
 		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}

@@ -33,11 +33,14 @@ func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
 }
 
 // AlterDatabase replaces a database's options; DatabaseNotFound.
-func (e *Engine) AlterDatabase(_ context.Context, d Database) error {
+func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, d.Name); err != nil {
+		return err
+	}
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	if _, ok := e.catalog.Load().databases[d.Name]; !ok {
@@ -130,11 +133,16 @@ func checkTable(t *schema.Table) error {
 }
 
 // DropTables drops tables: all of them or, when one is missing, none.
-func (e *Engine) DropTables(_ context.Context, names []schema.Name) error {
+func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
+	for _, n := range names {
+		if err := mayDrop(ctx, n); err != nil {
+			return err
+		}
+	}
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
@@ -214,6 +222,9 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 		return err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, n.DB); err != nil {
+		return err
+	}
 	tab, err := e.Table(n)
 	switch {
 	case err != nil:

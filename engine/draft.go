@@ -14,11 +14,14 @@ import (
 
 // CreateDraft makes a table that nobody finds under its name: the table's name is another one until PublishDraft. DropTables gives a
 // draft up, and so does a start.
-func (e *Engine) CreateDraft(_ context.Context, t *schema.Table) (*Table, error) {
+func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, t.Name.DB); err != nil {
+		return nil, err
+	}
 	draft := *t
 	draft.Draft = true
 	err := e.define(func(d *definition) error {
@@ -38,6 +41,9 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 		return err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, draft.DB); err != nil {
+		return err
+	}
 	if replace { // rows of the old table must not be gone before the new ones are as durable
 		tab, err := e.Table(draft)
 		if err == nil {

@@ -75,6 +75,9 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 		c := e.catalog.Load()
 		var lacking []int
 		for _, i := range unknown {
+			if errs[i] = MayChange(ctx, r.Names[i].Table.DB); errs[i] != nil {
+				continue
+			}
 			if found[i], errs[i] = c.seriesOf(r, &r.Names[i]); errs[i] == errEvolve {
 				lacking = append(lacking, i)
 			}

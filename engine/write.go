@@ -42,6 +42,9 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 		return nil, err
 	}
 	defer e.leave()
+	if err := s.checkOwner(ctx); err != nil {
+		return nil, err
+	}
 	if err := e.committer.admit(ctx); err != nil {
 		return nil, err
 	}
@@ -366,6 +369,9 @@ func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) 
 		return 0, err
 	}
 	defer e.leave()
+	if err := MayChange(ctx, n.DB); err != nil {
+		return 0, err
+	}
 	if err := e.committer.admit(ctx); err != nil {
 		return 0, err
 	}

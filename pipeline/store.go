@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"varve/engine"
@@ -14,8 +15,16 @@ import (
 	"varve/engine/vector"
 )
 
-// Documents are kept as rows of an ordinary table, one for each version.
-var documentsTable = schema.Name{DB: "service_private", Table: "pipelines"}
+// Documents are kept as rows of a table of the server's own, one for each version.
+var documentsTable = schema.Name{DB: engine.PrivateDB, Table: engine.PipelinesTable}
+
+var documentsForm = engine.OwnTable{
+	Name: engine.PipelinesTable, Time: "created_at", Tags: []string{"name", "schema", "content_type"},
+	Columns: []vector.Field{
+		{Name: "name", Type: vector.StringType}, {Name: "schema", Type: vector.StringType}, {Name: "content_type", Type: vector.StringType},
+		{Name: "pipeline", Type: vector.StringType}, {Name: "created_at", Type: vector.Timestamp(9)},
+	},
+}
 
 // maxPipelineName bounds the name of a pipeline, in bytes.
 const maxPipelineName = 512
@@ -57,21 +66,25 @@ func (d *documents) ensure(ctx context.Context) error {
 	if d.store == nil {
 		return status.New(status.Unsupported, "this server keeps no pipeline documents")
 	}
-	if _, err := d.store.Table(documentsTable); status.Of(err) != status.TableNotFound {
+	if _, err := d.store.Own(&documentsForm); status.Of(err) != status.TableNotFound {
 		return err
 	}
 	options, err := schema.ParseOptions(map[string]string{"ttl": "forever"})
 	if err != nil {
 		return err
 	}
-	t := &schema.Table{Name: documentsTable, Time: 4, Tags: []int{0, 1, 2}, Options: options, Engine: "mito", Columns: []schema.Column{
-		{Name: "name", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
-		{Name: "schema", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
-		{Name: "content_type", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
-		{Name: "pipeline", Type: vector.StringType, Nullable: true},
-		{Name: "created_at", Type: vector.Timestamp(9), Semantic: schema.Timestamp},
-	}}
-	if _, err := d.store.CreateTable(ctx, t); status.Of(err) != status.TableAlreadyExists {
+	t := &schema.Table{Name: documentsTable, Time: 4, Tags: []int{0, 1, 2}, Options: options, Engine: "mito"}
+	for i, f := range documentsForm.Columns {
+		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: i != t.Time}
+		switch {
+		case i == t.Time:
+			c.Semantic = schema.Timestamp
+		case slices.Contains(t.Tags, i):
+			c.Semantic = schema.Tag
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	if _, err := d.store.CreateTable(engine.AsServer(ctx), t); status.Of(err) != status.TableAlreadyExists {
 		return err
 	}
 	return nil
@@ -83,7 +96,7 @@ func (d *documents) put(ctx context.Context, doc *Document) error {
 		return err
 	}
 	var set engine.WriteSet
-	b := set.Rows(documentsTable, engine.Hint{AutoCreate: true, TimeIndex: "created_at", Tags: []string{"name", "schema", "content_type"}})
+	b := set.Rows(documentsTable, engine.Hint{AutoCreate: true, TimeIndex: "created_at", Tags: documentsForm.Tags})
 	for _, c := range []struct{ name, text string }{
 		{"name", doc.Name}, {"schema", doc.schema}, {"content_type", doc.contentType}, {"pipeline", doc.Text},
 	} {
@@ -99,7 +112,7 @@ func (d *documents) put(ctx context.Context, doc *Document) error {
 	}
 	created.SetInt(doc.Version)
 	b.EndRow()
-	_, err = d.store.Write(ctx, &set)
+	_, err = d.store.Write(engine.AsServer(ctx), &set)
 	return err
 }
 
@@ -112,7 +125,7 @@ func (d *documents) remove(ctx context.Context, docs []Document) error {
 			vector.ConstInt(vector.Timestamp(9), docs[i].Version),
 		}}, 0, 1)
 	}
-	_, err := d.store.Delete(ctx, documentsTable, keys)
+	_, err := d.store.Delete(engine.AsServer(ctx), documentsTable, keys)
 	return err
 }
 
@@ -144,18 +157,11 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 	if err := d.ensure(ctx); err != nil {
 		return err
 	}
-	t, err := d.store.Table(documentsTable)
+	t, err := d.store.Own(&documentsForm)
 	if err != nil {
 		return err
 	}
-	request := engine.Request{Table: t, Time: scan.All}
-	for _, c := range []string{"schema", "content_type", "pipeline", "created_at", "name"} {
-		at := t.Schema.Column(c)
-		if at < 0 {
-			return status.New(status.Unexpected, "table %s lacks the column %s", documentsTable, c)
-		}
-		request.Columns = append(request.Columns, t.Schema.Columns[at].ID)
-	}
+	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs("schema", "content_type", "pipeline", "created_at", "name")}
 	request.Filter = filter.And{{Column: request.Columns[4], Op: filter.Equal, Args: vector.ConstString(name), NArgs: 1}}
 	if version != latest {
 		request.Time = scan.Range{From: version, To: version}
@@ -182,14 +188,16 @@ func (d *documents) names(ctx context.Context) (list []string, err error) {
 	if d.store == nil {
 		return nil, nil
 	}
-	t, err := d.store.Table(documentsTable)
+	t, err := d.store.Own(&documentsForm)
 	if err != nil {
 		return nil, err
 	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: []schema.ColumnID{t.Schema.Columns[t.Schema.Column("name")].ID}}
+	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs("name")}
 	return list, d.read(ctx, request, func(b *vector.Batch) (bool, error) {
 		for i := range b.N {
-			list = append(list, string(b.Cols[0].Bytes(i)))
+			if !b.Cols[0].IsNull(i) {
+				list = append(list, string(b.Cols[0].Bytes(i)))
+			}
 		}
 		return len(list) < maxNames, nil
 	})

@@ -46,6 +46,12 @@ func realOn(t *testing.T, store engine.Options, change func(*Options)) *house {
 			t.Errorf("close the store: %v", err)
 		}
 	})
+	return on(t, e, change)
+}
+
+// on starts a server on a store.
+func on(t *testing.T, e *engine.Engine, change func(*Options)) *house {
+	t.Helper()
 	return open(t, func(o *Options) {
 		o.BodyLimit = 64 << 20
 		pipelines := pipeline.New(pipeline.Options{Store: e})

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/pipeline"
 	"varve/server/auth"
@@ -62,6 +63,9 @@ func (f *fake) ParseWithin(_ context.Context, _ *sqlexec.Session, text string) (
 }
 func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
+}
+func (f *fake) TablesAside() []engine.TableAside {
+	return []engine.TableAside{{Name: schema.Name{DB: "service_private", Table: "views.aside-1"}, Reason: "the table has no column ts"}}
 }
 func (f *fake) Ready() error                       { return f.ready }
 func (f *fake) Collectors() []prometheus.Collector { return nil }

@@ -155,6 +155,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.listeners = newListeners(&o)
 	s.query = query.New(o.Query)
 	s.traceapi = traceapi.New(traceapi.Options{Executor: o.Query.Executor, Admit: s.query.Admit})
+	o.Admin.Dashboard = o.Dashboard.Files != nil || o.Dashboard.Dir != ""
 	s.admin = admin.New(o.Admin)
 	board, err := dashboard.New(o.Dashboard)
 	if err != nil {

@@ -18,7 +18,15 @@ import (
 
 // Views are rows of an ordinary table, written through the write door like any other: (database, name) is the key, the
 // text of the query the value. The time index is always 0, so that a later row replaces an earlier one.
-var viewsTable = schema.Name{DB: infoschema.Private, Table: "views"}
+var viewsTable = schema.Name{DB: engine.PrivateDB, Table: engine.ViewsTable}
+
+var viewsForm = engine.OwnTable{
+	Name: engine.ViewsTable, Time: "ts", Tags: []string{"view_schema", "view_name"},
+	Columns: []vector.Field{
+		{Name: "view_schema", Type: vector.StringType}, {Name: "view_name", Type: vector.StringType}, {Name: "definition", Type: vector.StringType},
+		{Name: "ts", Type: vector.Timestamp(3)}, {Name: "columns", Type: vector.StringType},
+	},
+}
 
 // views is what the table holds. It is read once and kept in step: all changes go through this executor.
 type views struct {
@@ -40,7 +48,7 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 		return v.list, nil
 	}
 	list := map[schema.Name]*view{}
-	if _, err := x.e.Table(viewsTable); err != nil {
+	if _, err := x.e.Own(&viewsForm); err != nil {
 		if !notFound(err) {
 			return nil, err
 		}
@@ -61,20 +69,36 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 		return nil, err
 	}
 	for i := range rows.N {
-		d := &view{definition: string(rows.Cols[2].Bytes(i))}
-		d.name = schema.Name{DB: string(rows.Cols[0].Bytes(i)), Table: string(rows.Cols[1].Bytes(i))}
-		if !rows.Cols[3].IsNull(i) {
-			if err := json.Unmarshal(rows.Cols[3].Bytes(i), &d.columns); err != nil {
-				return nil, status.Wrap(err, status.Unexpected, "view %s: its columns cannot be read", d.name)
-			}
-		}
-		if d.query, err = parse.ParseQuery(d.definition); err != nil {
-			return nil, status.Wrap(err, status.Unexpected, "view %s: its definition cannot be read", d.name)
+		d, err := readView(rows, i)
+		if err != nil { // an older program let others write here
+			x.o.Logger.Error("a view cannot be read, and is not there", "view", d.name, "error", err)
+			continue
 		}
 		list[d.name] = d
 	}
 	v.list = list
 	return list, nil
+}
+
+// readView reads a row of the table; the view has its name where that can be read.
+func readView(rows *vector.Batch, i int) (d *view, err error) {
+	text := func(column int) string {
+		if rows.Cols[column].IsNull(i) {
+			return ""
+		}
+		return string(rows.Cols[column].Bytes(i))
+	}
+	d = &view{name: schema.Name{DB: text(0), Table: text(1)}, definition: text(2)}
+	if err := schema.CheckName("view", d.name.Table); err != nil {
+		return d, err
+	}
+	if columns := text(3); columns != "" {
+		if err := json.Unmarshal([]byte(columns), &d.columns); err != nil {
+			return d, err
+		}
+	}
+	d.query, err = parse.ParseQuery(d.definition)
+	return d, err
 }
 
 // view finds a view; nil when there is none.
@@ -109,6 +133,9 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 		return nil, err
 	}
 	if err := readOnly(name.DB); err != nil {
+		return nil, err
+	}
+	if err := engine.MayChange(ctx, name.DB); err != nil {
 		return nil, err
 	}
 	if err := x.checkDatabase(name.DB); err != nil {
@@ -155,7 +182,7 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 // writeView writes the row of a view.
 func (x *Executor) writeView(ctx context.Context, v *view) error {
 	set := new(engine.WriteSet)
-	b := set.Rows(viewsTable, engine.Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"view_schema", "view_name"}})
+	b := set.Rows(viewsTable, engine.Hint{AutoCreate: true, TimeIndex: "ts", Tags: viewsForm.Tags})
 	for _, c := range []struct{ name, value string }{{"view_schema", v.name.DB}, {"view_name", v.name.Table}, {"definition", v.definition}} {
 		col, err := b.Column(c.name, vector.StringType)
 		if err != nil {
@@ -182,7 +209,7 @@ func (x *Executor) writeView(ctx context.Context, v *view) error {
 		cols.SetString("[]")
 	}
 	b.EndRow()
-	_, err = x.e.Write(ctx, set)
+	_, err = x.e.Write(engine.AsServer(ctx), set)
 	return err
 }
 
@@ -209,7 +236,7 @@ func (x *Executor) dropViews(ctx context.Context, names []schema.Name, ifExists 
 	if keys.N == 0 {
 		return nil
 	}
-	if _, err := x.e.Delete(ctx, viewsTable, keys); err != nil {
+	if _, err := x.e.Delete(engine.AsServer(ctx), viewsTable, keys); err != nil {
 		return err
 	}
 	for _, n := range names {

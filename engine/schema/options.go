@@ -175,6 +175,14 @@ func (o *Options) Find(key string) (string, bool) {
 	return "", false
 }
 
+// WithComment returns the options with another comment.
+func (o Options) WithComment(text string) Options {
+	o.Comment = text
+	o.All = append(slices.DeleteFunc(slices.Clone(o.All), func(p Option) bool { return p.Key == "comment" }), Option{"comment", text})
+	slices.SortFunc(o.All, func(a, b Option) int { return strings.Compare(a.Key, b.Key) })
+	return o
+}
+
 // Equal reports whether the options are the same in normal form.
 func (o *Options) Equal(p *Options) bool { return slices.Equal(o.All, p.All) }
 

@@ -150,6 +150,15 @@ func (t *Table) Column(name string) int {
 	return -1
 }
 
+// IDs are the ids of columns that are there.
+func (t *Table) IDs(names ...string) []ColumnID {
+	ids := make([]ColumnID, len(names))
+	for i, name := range names {
+		ids[i] = t.Columns[t.Column(name)].ID
+	}
+	return ids
+}
+
 // ByID finds a column by id; -1 when there is none.
 func (t *Table) ByID(id ColumnID) int {
 	for i := range t.Columns {

@@ -29,6 +29,7 @@ type Levels interface {
 type Store interface {
 	Ready() error
 	SetAside() []engine.SetAside
+	TablesAside() []engine.TableAside
 	Collectors() []prometheus.Collector
 }
 
@@ -41,6 +42,8 @@ type Options struct {
 	Config func() string
 	// Registry is what /metrics prints.
 	Registry *prometheus.Registry
+	// Dashboard says that there is one to link.
+	Dashboard bool
 }
 
 // Handler answers the admin endpoints. Safe for concurrent use.
@@ -71,7 +74,7 @@ func (h *Handler) Health(c *web.Ctx) error {
 	return nil
 }
 
-// Status answers /status: who the server is, the damaged files that it does not serve, and the memory it has.
+// Status answers /status: who the server is, the damaged files and the tables of its own that it does not use, and the memory it has.
 func (h *Handler) Status(c *web.Ctx) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -95,6 +98,14 @@ func (h *Handler) Status(c *web.Ctx) error {
 		}
 		body = jsontext.AppendString(append(body, `{"file":`...), d.File)
 		body = append(jsontext.AppendString(append(body, `,"reason":`...), d.Reason), '}')
+	}
+	body = append(body, `],"tables_aside":[`...)
+	for i, t := range h.o.Store.TablesAside() {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = jsontext.AppendString(append(body, `{"table":`...), t.Name.DB+"."+t.Name.Table)
+		body = append(jsontext.AppendString(append(body, `,"reason":`...), t.Reason), '}')
 	}
 	body = append(body, ']')
 	if r, ok := residentNow(); ok {
@@ -135,7 +146,11 @@ func (h *Handler) LogLevel(c *web.Ctx) error {
 
 // Index answers / with links.
 func (h *Handler) Index(c *web.Ctx) error {
-	c.Text(200, index)
+	board := ""
+	if h.o.Dashboard {
+		board = "<li><a href=\"/dashboard/\">dashboard</a></li>\n"
+	}
+	c.Text(200, strings.Replace(index, "<ul>\n", "<ul>\n"+board, 1))
 	c.SetContentType("text/html; charset=utf-8")
 	return nil
 }

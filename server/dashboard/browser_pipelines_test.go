@@ -189,7 +189,7 @@ func TestPipelines(t *testing.T) {
 			t.Errorf("%d trials of one document", n)
 		}
 
-		s.sql(t, "DELETE FROM service_private.pipelines WHERE name = 'late'")
+		s.forget(t, "late")
 		q := open(t, s, "/dashboard/pipelines#s=one", late)
 		q.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 		q.write(first)

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -204,6 +205,30 @@ func (s *server) sql(t *testing.T, statement string) [][]any {
 		return nil
 	}
 	return answer.Output[0].Records.Rows
+}
+
+// forget deletes all versions of a pipeline.
+func (s *server) forget(t *testing.T, name string) {
+	t.Helper()
+	for _, row := range s.sql(t, "SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = '"+name+"'") {
+		ns, err := strconv.ParseInt(row[0].(string), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05.000000000")
+		r, err := http.NewRequest("DELETE", s.url+"/v1/pipelines/"+name+"?version="+url.QueryEscape(version), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != 200 {
+			t.Fatalf("delete %s of %s: %s", version, name, answer.Status)
+		}
+	}
 }
 
 // ingest posts lines of JSON to a table whose time is ts in nanoseconds.

@@ -31,12 +31,17 @@ const (
 	maxExemplarRunes  = 128
 	maxExemplarSeries = 8 << 10
 	maxExemplarBytes  = 16 << 20
+	maxExemplarNumber = 1 << 62 // others are none that the server gave
 )
 
 // exemplarTable is a ring: a row for each place, and what comes later replaces what was there.
 //
 //	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3)
-var exemplarTable = schema.Name{DB: "service_private", Table: "metric_exemplars"}
+var exemplarTable = schema.Name{DB: engine.PrivateDB, Table: engine.ExemplarsTable}
+
+var exemplarForm = engine.OwnTable{
+	Name: engine.ExemplarsTable, Time: "place", Columns: append([]vector.Field{{Name: "place", Type: vector.Timestamp(3)}}, exemplarColumns[:]...),
+}
 
 // exemplarColumns are the columns besides the place.
 var exemplarColumns = [...]vector.Field{
@@ -92,7 +97,9 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	if !x.loaded {
 		if err := t.eachExemplar(ctx, exemplarColumns[:1], func(b *vector.Batch) error {
 			for i := range b.N {
-				x.next = max(x.next, b.Cols[0].Int(i)+1)
+				if n := b.Cols[0].Int(i); n < maxExemplarNumber {
+					x.next = max(x.next, n+1)
+				}
 			}
 			return nil
 		}); err != nil {
@@ -108,7 +115,7 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 			return 0, err
 		}
 	}
-	if _, err := t.o.Store.Write(ctx, &set); err != nil {
+	if _, err := t.o.Store.Write(engine.AsServer(ctx), &set); err != nil {
 		return 0, err
 	}
 	x.next += int64(len(list))
@@ -149,7 +156,7 @@ func addExemplar(b *vector.Builder, x *Exemplar, number, most int64) error {
 
 // eachExemplar reads some columns of all that is kept; nothing where there is no table.
 func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f func(b *vector.Batch) error) error {
-	table, err := t.o.Store.Table(exemplarTable)
+	table, err := t.o.Store.Own(&exemplarForm)
 	if status.Of(err) == status.TableNotFound {
 		return nil
 	}
@@ -158,11 +165,7 @@ func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f fun
 	}
 	request := engine.Request{Table: table, Time: scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}}
 	for _, c := range columns {
-		at := table.Schema.Column(c.Name)
-		if at < 0 || table.Schema.Columns[at].Type != c.Type {
-			return status.New(status.Unexpected, "table %s has no column %s of type %s", exemplarTable, c.Name, c.Type)
-		}
-		request.Columns = append(request.Columns, table.Schema.Columns[at].ID)
+		request.Columns = append(request.Columns, table.Schema.IDs(c.Name)...)
 	}
 	s, err := t.o.Store.Scan(ctx, request)
 	if err != nil {
@@ -178,17 +181,14 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 	series := map[string]promql.Labels{} // nil: they pass no selector
 	err := t.eachExemplar(ctx, exemplarColumns[1:], func(b *vector.Batch) error {
 		for i := range b.N {
-			if at := b.Cols[5].Int(i); at < from || at > to || string(b.Cols[0].Bytes(i)) != db {
+			null := slices.ContainsFunc(b.Cols, func(v *vector.Vector) bool { return v.IsNull(i) })
+			if null || b.Cols[5].Int(i) < from || b.Cols[5].Int(i) > to || string(b.Cols[0].Bytes(i)) != db {
 				continue
 			}
 			text := b.Cols[2].Bytes(i)
 			labels, known := series[string(text)]
 			if !known {
-				var err error
-				if labels, err = readLabels(text); err != nil {
-					return err
-				}
-				if !passes(selectors, labels) {
+				if labels = readLabels(text); !passes(selectors, labels) {
 					labels = nil
 				}
 				series[string(text)] = labels
@@ -201,10 +201,7 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 					return err
 				}
 			}
-			own, err := readLabels(b.Cols[3].Bytes(i))
-			if err != nil {
-				return err
-			}
+			own := readLabels(b.Cols[3].Bytes(i))
 			list = append(list, Exemplar{DB: db, Metric: labels.Get(promql.NameLabel), Series: labels, Labels: own, Value: b.Cols[4].Float(i), At: b.Cols[5].Int(i)})
 		}
 		return nil
@@ -230,16 +227,16 @@ func passes(selectors [][]*promql.Matcher, labels promql.Labels) bool {
 	})
 }
 
-// readLabels reads labels that promql.AppendLabels wrote.
-func readLabels(text []byte) (promql.Labels, error) {
+// readLabels reads labels that promql.AppendLabels wrote; of a text that others wrote there are none.
+func readLabels(text []byte) promql.Labels {
 	var texts map[string]string
-	if err := json.Unmarshal(text, &texts); err != nil {
-		return nil, status.New(status.Unexpected, "table %s: labels %.100q: %v", exemplarTable, text, err)
+	if json.Unmarshal(text, &texts) != nil {
+		return nil
 	}
 	ls := make(promql.Labels, 0, len(texts))
 	for name, value := range texts {
 		ls = append(ls, promql.Label{Name: name, Value: value})
 	}
 	slices.SortFunc(ls, func(a, b promql.Label) int { return cmp.Compare(a.Name, b.Name) })
-	return ls, nil
+	return ls
 }

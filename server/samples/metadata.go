@@ -46,7 +46,15 @@ func (m *Metadata) Bytes() int { return metadataBytes + len(m.Metric) + len(m.Un
 const metadataBytes = 128
 
 // metadataTable keeps a row for each metric that was described.
-var metadataTable = schema.Name{DB: "service_private", Table: "metric_metadata"}
+var metadataTable = schema.Name{DB: engine.PrivateDB, Table: engine.MetadataTable}
+
+var metadataForm = engine.OwnTable{
+	Name: engine.MetadataTable, Time: "described_at", Tags: metadataColumns[:2],
+	Columns: []vector.Field{
+		{Name: "database", Type: vector.StringType}, {Name: "metric", Type: vector.StringType}, {Name: "type", Type: vector.StringType},
+		{Name: "unit", Type: vector.StringType}, {Name: "help", Type: vector.StringType}, {Name: "described_at", Type: vector.Timestamp(3)},
+	},
+}
 
 // metadataColumns are the columns of texts, the key before the rest.
 var metadataColumns = [...]string{"database", "metric", "type", "unit", "help"}
@@ -121,7 +129,7 @@ func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
 		at.SetInt(0) // one row a metric: the last replaces those before
 		b.EndRow()
 	}
-	_, err := m.store.Write(ctx, &set)
+	_, err := m.store.Write(engine.AsServer(ctx), &set)
 	if err != nil {
 		m.loaded = false
 	}
@@ -157,7 +165,7 @@ func (m *metadata) load(ctx context.Context) error {
 		return nil
 	}
 	m.byName, m.count, m.bytes = map[string]map[string]Metadata{}, 0, 0
-	t, err := m.store.Table(metadataTable)
+	t, err := m.store.Own(&metadataForm)
 	if status.Of(err) == status.TableNotFound {
 		m.loaded = true
 		return nil
@@ -165,14 +173,7 @@ func (m *metadata) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := engine.Request{Table: t, Time: scan.All}
-	for _, name := range metadataColumns {
-		at := t.Schema.Column(name)
-		if at < 0 {
-			return status.New(status.Unexpected, "table %s lacks the column %s", metadataTable, name)
-		}
-		request.Columns = append(request.Columns, t.Schema.Columns[at].ID)
-	}
+	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs(metadataColumns[:]...)}
 	s, err := m.store.Scan(ctx, request)
 	if err != nil {
 		return err
@@ -184,6 +185,9 @@ func (m *metadata) load(ctx context.Context) error {
 				if !v.IsNull(i) {
 					texts[k] = string(v.Bytes(i))
 				}
+			}
+			if texts[0] == "" || texts[1] == "" { // an older program let others write here
+				continue
 			}
 			m.set(texts[0], Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]})
 		}

@@ -170,7 +170,7 @@ func TestTableOfBefore(t *testing.T) {
 			t.Errorf("start %d: recorded %q, options %v", i, got, table.Schema.Options.All)
 		}
 		if i == 1 {
-			if err := e.DropTables(t.Context(), []schema.Name{Name}); err != nil {
+			if err := e.DropTables(engine.AsServer(t.Context()), []schema.Name{Name}); err != nil {
 				t.Fatal(err)
 			}
 			again := New(Options{Store: e, TTL: "forever", Ratio: 1})

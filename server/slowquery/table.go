@@ -13,7 +13,18 @@ import (
 )
 
 // Name is the table that keeps slow statements. It is made with the first of them.
-var Name = schema.Name{DB: engine.PrivateDB, Table: "slow_queries"}
+var Name = schema.Name{DB: engine.PrivateDB, Table: engine.SlowQueriesTable}
+
+var form = engine.OwnTable{
+	Name: engine.SlowQueriesTable, Time: "timestamp", AppendMode: true,
+	Columns: []vector.Field{
+		{Name: "timestamp", Type: vector.Timestamp(3)}, {Name: "cost", Type: vector.Uint64Type}, {Name: "threshold", Type: vector.Uint64Type},
+		{Name: "query", Type: vector.StringType}, {Name: "is_promql", Type: vector.BoolType}, {Name: "promql_start", Type: vector.Timestamp(3)},
+		{Name: "promql_end", Type: vector.Timestamp(3)}, {Name: "promql_step", Type: vector.Uint64Type}, {Name: "db", Type: vector.StringType},
+		{Name: "user_name", Type: vector.StringType}, {Name: "client", Type: vector.StringType}, {Name: "row_count", Type: vector.Uint64Type},
+		{Name: "error", Type: vector.StringType},
+	},
+}
 
 // table writes to it. One goroutine at a time.
 type table struct {
@@ -40,7 +51,7 @@ func (t *table) write(ctx context.Context, list []sqlexec.Ended) error {
 			return err
 		}
 	}
-	_, err = t.store.Write(ctx, &set)
+	_, err = t.store.Write(engine.AsServer(ctx), &set)
 	return err
 }
 
@@ -90,10 +101,13 @@ func (t *table) row(b *vector.Builder, e *sqlexec.Ended) (err error) {
 
 // keep gives a table of before the ttl of the configuration, once.
 func (t *table) keep(ctx context.Context) error {
-	if t.kept {
-		return nil
+	if _, err := t.store.Own(&form); err != nil || t.kept {
+		if status.Of(err) == status.TableNotFound {
+			return nil
+		}
+		return err
 	}
-	err := t.store.Alter(ctx, Name, func(s *schema.Table) (*schema.Table, error) {
+	err := t.store.Alter(engine.AsServer(ctx), Name, func(s *schema.Table) (*schema.Table, error) {
 		given := map[string]string{}
 		for _, o := range s.Options.All {
 			given[o.Key] = o.Value

@@ -22,10 +22,15 @@ const (
 )
 
 // table keeps a row for each definition: the last one written replaces those before, as their times are the same.
-var table = schema.Name{DB: engine.PrivateDB, Table: "dashboard"}
+var table = schema.Name{DB: engine.PrivateDB, Table: engine.DashboardsTable}
 
 // timeColumn holds zero in every row.
 const timeColumn = "saved_at"
+
+var form = engine.OwnTable{
+	Name: engine.DashboardsTable, Time: timeColumn, Tags: []string{"name"},
+	Columns: []vector.Field{{Name: "name", Type: vector.StringType}, {Name: "definition", Type: vector.StringType}, {Name: timeColumn, Type: vector.Timestamp(3)}},
+}
 
 // definition is one that was saved.
 type definition struct{ name, text string }
@@ -38,21 +43,14 @@ type store struct {
 
 // list returns the definitions, by name.
 func (s *store) list(ctx context.Context) ([]definition, error) {
-	t, err := s.engine.Table(table)
+	t, err := s.engine.Own(&form)
 	if status.Of(err) == status.TableNotFound {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	request := engine.Request{Table: t, Time: scan.All}
-	for _, c := range []string{"name", "definition"} {
-		at := t.Schema.Column(c)
-		if at < 0 {
-			return nil, status.New(status.Unexpected, "table %s lacks the column %s", table, c)
-		}
-		request.Columns = append(request.Columns, t.Schema.Columns[at].ID)
-	}
+	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs("name", "definition")}
 	rows, err := s.engine.Scan(ctx, request)
 	if err != nil {
 		return nil, err
@@ -116,7 +114,7 @@ func (s *store) save(ctx context.Context, d definition) error {
 		return err
 	}
 	var set engine.WriteSet
-	b := set.Rows(table, engine.Hint{AutoCreate: true, TimeIndex: timeColumn, Tags: []string{"name"}, Options: options})
+	b := set.Rows(table, engine.Hint{AutoCreate: true, TimeIndex: timeColumn, Tags: form.Tags, Options: options})
 	for _, c := range []struct{ name, text string }{{"name", d.name}, {"definition", d.text}} {
 		column, err := b.Column(c.name, vector.StringType)
 		if err != nil {
@@ -130,7 +128,7 @@ func (s *store) save(ctx context.Context, d definition) error {
 	}
 	at.SetInt(0)
 	b.EndRow()
-	_, err = s.engine.Write(ctx, &set)
+	_, err = s.engine.Write(engine.AsServer(ctx), &set)
 	return err
 }
 
@@ -143,6 +141,6 @@ func (s *store) remove(ctx context.Context, name string) error {
 	}
 	keys := vector.NewBatch(vector.StringType, vector.Timestamp(3))
 	keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(name), vector.ConstInt(vector.Timestamp(3), 0)}}, 0, 1)
-	_, err := s.engine.Delete(ctx, table, keys)
+	_, err := s.engine.Delete(engine.AsServer(ctx), table, keys)
 	return err
 }
