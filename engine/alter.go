@@ -150,7 +150,7 @@ func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, er
 		return nil, err
 	}
 	next = keepInitial(old, next)
-	next.Version = old.Version + 1
+	next.Version, next.Altered = old.Version+1, old.Altered+1
 	return next, nil
 }
 

@@ -180,8 +180,14 @@ func (e *Engine) Tables(db string) ([]*Table, error) {
 func (e *Engine) Databases() []Database {
 	var all []Database
 	for name, d := range e.catalog.Load().databases {
-		all = append(all, Database{name, d.Options})
+		all = append(all, Database{name, d.Options, d.Made})
 	}
 	slices.SortFunc(all, func(a, b Database) int { return cmp.Compare(a.Name, b.Name) })
 	return all
+}
+
+// Database finds a database; false: there is none.
+func (e *Engine) Database(name string) (Database, bool) {
+	d, ok := e.catalog.Load().databases[name]
+	return Database{name, d.Options, d.Made}, ok
 }

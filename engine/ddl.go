@@ -13,6 +13,8 @@ import (
 type Database struct {
 	Name    string
 	Options []schema.Option
+	// Made tells the database from those before it that had its name. It is given when the database is made.
+	Made int64
 }
 
 // CreateDatabase makes a database; DatabaseAlreadyExists.
@@ -29,7 +31,8 @@ func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
 	if _, ok := e.catalog.Load().databases[d.Name]; ok {
 		return status.New(status.DatabaseAlreadyExists, "Schema %s already exists", d.Name)
 	}
-	return e.putDatabase(d)
+	e.lastMade = max(e.o.Now().UnixNano(), e.lastMade+1)
+	return e.putDatabase(d.Name, manifest.Database{Options: d.Options, Made: e.lastMade})
 }
 
 // AlterDatabase replaces a database's options; DatabaseNotFound.
@@ -43,18 +46,19 @@ func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
 	}
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
-	if _, ok := e.catalog.Load().databases[d.Name]; !ok {
+	put, ok := e.catalog.Load().databases[d.Name]
+	if !ok {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", d.Name)
 	}
-	return e.putDatabase(d)
+	put.Options = d.Options
+	return e.putDatabase(d.Name, put)
 }
 
-func (e *Engine) putDatabase(d Database) error {
-	put := manifest.Database{Options: d.Options}
-	if err := e.apply(manifest.Edit{PutDatabase: map[string]manifest.Database{d.Name: put}}); err != nil {
+func (e *Engine) putDatabase(name string, put manifest.Database) error {
+	if err := e.apply(manifest.Edit{PutDatabase: map[string]manifest.Database{name: put}}); err != nil {
 		return err
 	}
-	e.change(func(c *catalog) { c.databases[d.Name] = put })
+	e.change(func(c *catalog) { c.databases[name] = put })
 	return nil
 }
 

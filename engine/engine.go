@@ -148,6 +148,8 @@ type Engine struct {
 	ddl     sync.Mutex // held while the catalog or a schema changes
 	catalog atomic.Pointer[catalog]
 
+	lastMade int64 // Made of the last database that was made; under ddl
+
 	nextFile atomic.Uint64
 
 	committer *committer

@@ -133,6 +133,15 @@ func columnIn(p *schema.Table, c *schema.Column) int {
 	return p.Column(c.Name)
 }
 
+// freeName is a name that no column of a physical table has: name, or name with underscores behind it where it is the label of some
+// logical table.
+func freeName(p *schema.Table, name string) string {
+	for p.Column(name) >= 0 {
+		name += "_"
+	}
+	return name
+}
+
 // lodge sets the ids of columns of a logical table to the physical table's, which gets those that it lacks.
 func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 	var add []schema.Column
@@ -143,7 +152,7 @@ func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 		name, i := t.Columns[at].Name, columnIn(p, &t.Columns[at])
 		if t.Columns[at].Semantic == schema.Field {
 			if i < 0 {
-				add = append(add, schema.Column{Name: name, Type: t.Columns[at].Type, Nullable: true})
+				add = append(add, schema.Column{Name: freeName(p, name), Type: t.Columns[at].Type, Nullable: true})
 			}
 			continue
 		}
@@ -275,7 +284,7 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 			return slices.DeleteFunc(slices.Clone(t.Options.All), func(o schema.Option) bool { return o.Key == "ttl" })
 		}
 		same := *next
-		same.Version, same.Options = old.Version, old.Options
+		same.Version, same.Altered, same.Options = old.Version, old.Altered, old.Options
 		if !reflect.DeepEqual(&same, old) || !slices.Equal(others(next), others(old)) {
 			return nil, errPhysical(old.Name, "altered, but for its ttl")
 		}

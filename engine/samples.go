@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/memtable"
 )
@@ -37,7 +38,7 @@ type want struct {
 	column sampleColumnID
 }
 
-// sampleColumnID is a column that tables get when the first sample needs it; bits of Series.has.
+// sampleColumnID is a column that tables get when the first sample needs it.
 type sampleColumnID uint32
 
 const (
@@ -87,28 +88,56 @@ func (g *Samples) Float(ms int64, value float64) {
 	g.ends[len(g.ends)-1] = len(g.times)
 }
 
-// Histogram adds a sample that is a histogram in its binary form, which is copied.
-func (g *Samples) Histogram(ms int64, binary []byte) {
+// Histogram adds a sample that is a histogram in its binary form, which is copied. The error says why the table takes none.
+func (g *Samples) Histogram(ms int64, binary []byte) error {
+	if err := g.want(histogramColumn); err != nil {
+		return err
+	}
 	h := &g.histograms
 	h.Views = append(h.Views, vector.View{Off: uint32(len(h.Heap)), Len: uint32(len(binary))})
 	h.Heap = append(h.Heap, binary...)
 	g.histRows = append(g.histRows, uint32(len(g.times)))
-	g.want(histogramColumn)
 	g.Float(ms, 0)
+	return nil
 }
 
-// Started says since when the last sample counts, ms since the epoch.
+// Started says since when the last sample counts, ms since the epoch. A table that cannot have such times does without.
 func (g *Samples) Started(ms int64) {
-	g.starts, g.startRows = append(g.starts, ms), append(g.startRows, uint32(len(g.times)-1))
-	g.want(startColumn)
+	if g.want(startColumn) == nil {
+		g.starts, g.startRows = append(g.starts, ms), append(g.startRows, uint32(len(g.times)-1))
+	}
 }
 
-// want notes that the table of the series at hand needs a column.
-func (g *Samples) want(c sampleColumnID) {
+// want notes that the table of the series at hand needs a column. The error says why it cannot have it.
+func (g *Samples) want(c sampleColumnID) error {
 	x := g.series[len(g.series)-1]
-	if k := len(g.wants); sampleColumnID(x.has.Load())&c == 0 && (k == 0 || g.wants[k-1] != want{x, c}) {
+	if !slices.Contains(g.wants[max(len(g.wants)-2, 0):], want{x, c}) { // those of a series follow each other
+		if err := x.takes(c, &g.names); err != nil {
+			return err
+		}
 		g.wants = append(g.wants, want{x, c})
 	}
+	return nil
+}
+
+// takes says why the table of a series cannot have a column of samples.
+func (s *Series) takes(c sampleColumnID, names *SampleColumns) error {
+	t := s.home.schema()
+	typ, name := c.of(names)
+	switch at := t.Column(name); {
+	case sampleColumn(t, t.Physical != 0, typ, name) >= 0:
+		return nil
+	case at >= 0:
+		return errSampleColumn(t, &t.Columns[at], typ)
+	case len(t.Columns) >= schema.MaxColumns:
+		return status.New(status.InvalidArguments, "table %s has %d columns, it can have no column %s", t.Name.Table, len(t.Columns), name)
+	}
+	return nil
+}
+
+// errSampleColumn is the error for a column that has the name, but not the type or the role, of one of samples.
+func errSampleColumn(t *schema.Table, c *schema.Column, typ vector.Type) error {
+	return status.New(status.InvalidArguments, "table %s does not take such samples: its column %s is a %s of type %s, they need a FIELD of type %s", t.Name.Table, c.Name, c.Semantic, c.Type, typ)
 }
 
 // Rows is the number of samples.
@@ -124,7 +153,7 @@ func (g *Samples) reset() {
 }
 
 func (g *Samples) held() int64 {
-	return int64(8*(cap(g.series)+cap(g.refs)+cap(g.ends)+cap(g.times)+cap(g.values)+cap(g.starts)+cap(g.histograms.Views)) +
+	return int64(8*(cap(g.series)+cap(g.refs)+cap(g.ends)+cap(g.times)+cap(g.values)+cap(g.starts)+cap(g.histograms.Views)+2*cap(g.wants)) +
 		4*(cap(g.startRows)+cap(g.histRows)) + cap(g.histograms.Heap))
 }
 
@@ -133,8 +162,8 @@ func (g *Samples) write() *tableWrite {
 	return &tableWrite{writeEntry: &writeEntry{hint: Hint{AutoCreate: true}}, batch: &vector.Batch{N: len(g.times)}, samples: g}
 }
 
-// alignSamples makes the record of samples, with no value longer than longestValue; lacking: a table lacks a column that they need. Rows of a region that is gone
-// are gone with it.
+// alignSamples makes the record of samples, with no value longer than longestValue; lacking: a table lacks a column that they need. Rows of
+// a region that is gone are gone with it.
 func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (lacking bool, err error) {
 	g := w.samples
 	w.rec = nil
@@ -143,7 +172,10 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 	}
 	w.at = home{region: g.region}
 	w.schema = w.at.schema()
-	if g.lacking() || sampleColumn(w.schema, w.logical(), vector.FloatType, g.names.Value) < 0 {
+	if err := g.current(); err != nil {
+		return false, err
+	}
+	if g.lacking() || w.lacksColumns() {
 		return true, nil
 	}
 	w.rec = &record{kind: recordSeries, table: w.schema.ID, batch: w.batch, refs: g.refs, ends: g.ends}
@@ -167,6 +199,32 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 		return false, err
 	}
 	return false, w.rec.checkBounds(longestValue)
+}
+
+// current is an error where a table was altered since the labels of a series were found in it, or where one is gone that would need
+// another column. Whoever sends the samples again finds the table as it is now.
+func (g *Samples) current() error {
+	for _, x := range g.series {
+		if t := x.home.schema(); x.altered != t.Altered {
+			return errSeriesAltered(t)
+		}
+	}
+	for _, w := range g.wants {
+		if w.series.home.dropped() {
+			return errSeriesAltered(w.series.home.schema())
+		}
+	}
+	return nil
+}
+
+func errSeriesAltered(t *schema.Table) error {
+	return status.New(status.RegionBusy, "table %s was altered while samples for it were on their way: send them again", t.Name.Table)
+}
+
+// lacksColumns reports whether the region's schema does not have all columns of its tables yet that the samples need.
+func (w *tableWrite) lacksColumns() bool {
+	g := w.samples
+	return len(g.histRows) > 0 && w.column(histogramColumn) < 0 || len(g.startRows) > 0 && w.column(startColumn) < 0
 }
 
 // logical reports whether the samples are of logical tables.
@@ -194,11 +252,7 @@ func (g *Samples) lacking() bool {
 	return slices.ContainsFunc(g.wants, func(w want) bool {
 		t := w.series.home.schema()
 		typ, name := w.column.of(&g.names)
-		if sampleColumn(t, t.Physical != 0, typ, name) < 0 {
-			return true
-		}
-		w.series.has.Or(uint32(w.column))
-		return false
+		return sampleColumn(t, t.Physical != 0, typ, name) < 0
 	})
 }
 
@@ -213,8 +267,8 @@ func (d *definition) addSampleColumns(g *Samples) error {
 		if sampleColumn(t, t.Physical != 0, typ, name) >= 0 {
 			continue
 		}
-		if err := d.evolve(t, []schema.Column{{Name: name, Type: typ, Nullable: true}}); err != nil {
-			return err
+		if err := d.evolve(t, []schema.Column{{Name: name, Type: typ, Nullable: true}}); err != nil { // it took the column a moment ago
+			return status.Wrap(err, status.RegionBusy, "table %s cannot have the column %s for now: send the samples again: %v", t.Name.Table, name, err)
 		}
 	}
 	return nil

@@ -17,17 +17,19 @@ import (
 
 // Series is a series of a table of metrics, found by its labels once and written to many times. Safe for concurrent use.
 type Series struct {
-	home home
-	ref  memtable.Ref
-	has  atomic.Uint32 // sampleColumns that the table is known to have
+	home    home
+	ref     memtable.Ref
+	altered uint32 // schema.Table.Altered of the table in which the labels were found
 
 	census  *census       // that it was counted by; nil: none
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive reports whether the table of the series is still there and the series still counts. Rows written to one whose table is not
-// are gone with it.
-func (s *Series) Alive() bool { return !s.home.dropped() && !s.census.stale(s) }
+// Alive reports whether the table of the series is still there as it was, and the series still counts. Rows written to one whose table
+// is gone are gone with it.
+func (s *Series) Alive() bool {
+	return !s.home.dropped() && s.altered == s.home.schema().Altered && !s.census.stale(s)
+}
 
 // SeriesName says which series is meant: its table and its labels, sorted by name, none of them empty.
 type SeriesName struct {
@@ -143,6 +145,9 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 	if err := sampleTable(t, &r.Columns); err != nil {
 		return nil, err
 	}
+	if err := r.Columns.refuse(n); err != nil {
+		return nil, err
+	}
 	lacking := sampleColumn(t, p.logical != nil, vector.FloatType, r.Columns.Value) < 0
 	tags := 0
 	for i := range n.Labels {
@@ -161,7 +166,7 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 	if lacking {
 		return nil, errEvolve
 	}
-	s := &Series{home: p}
+	s := &Series{home: p, altered: t.Altered}
 	key := labelKey(t, n.Labels)
 	if len(key) > sst.MaxKeySize {
 		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", n.Table.Table, len(key), sst.MaxKeySize)
@@ -183,6 +188,21 @@ func sampleTable(t *schema.Table, names *SampleColumns) error {
 	for i := range t.Columns {
 		if c := &t.Columns[i]; i != t.Time && !c.Nullable && c.Default == nil && c.DefaultExpr == "" {
 			return status.New(status.InvalidArguments, "table %s takes no samples: column %s is NOT NULL and has no default value", t.Name.Table, c.Name)
+		}
+	}
+	at := t.Column(names.Value)
+	if at >= 0 && sampleColumn(t, t.Physical != 0, vector.FloatType, names.Value) < 0 {
+		return errSampleColumn(t, &t.Columns[at], vector.FloatType)
+	}
+	return nil
+}
+
+// refuse is an error where a label has the name of a column of samples.
+func (names *SampleColumns) refuse(n *SeriesName) error {
+	for i := range n.Labels {
+		switch n.Labels[i].Name {
+		case names.Time, names.Value, names.Histogram, names.Start:
+			return status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label", n.Labels[i].Name, n.Table.Table)
 		}
 	}
 	return nil
@@ -266,11 +286,10 @@ func sampleTableOf(r *SeriesRequest, n *SeriesName) (*schema.Table, error) {
 			return nil, err
 		}
 	}
+	if err := r.Columns.refuse(n); err != nil {
+		return nil, err
+	}
 	for i := range n.Labels {
-		switch n.Labels[i].Name {
-		case r.Columns.Time, r.Columns.Value, r.Columns.Histogram, r.Columns.Start:
-			return nil, status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label", n.Labels[i].Name, n.Table.Table)
-		}
 		t.Tags = append(t.Tags, len(t.Columns))
 		t.Columns = append(t.Columns, labelColumn(n.Labels[i].Name))
 	}

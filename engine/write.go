@@ -62,7 +62,7 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 		}
 	}
 	for rest := all; len(rest) > 0; {
-		if err := e.prepare(rest); err != nil {
+		if err := e.prepare(ctx, rest); err != nil {
 			return nil, err
 		}
 		done, err := e.census.admit(rest)
@@ -120,8 +120,11 @@ func (e *Engine) largest() (largest *region) {
 
 // prepare makes the records: tables and columns that are absent are made, all at once, and what the rows have is held
 // against the schemas.
-func (e *Engine) prepare(ws []*tableWrite) error {
+func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return status.Wrap(err, status.DeadlineExceeded, "the request ended while tables were made for its rows")
+		}
 		absent, evolving, err := e.alignAll(ws)
 		switch {
 		case err != nil:

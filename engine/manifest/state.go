@@ -33,9 +33,12 @@ type LogRange struct {
 	Last  uint64 `json:"last,omitempty"`
 }
 
-// Database is a database's options.
+// Database is what is known of a database besides its name.
 type Database struct {
 	Options []schema.Option `json:"options,omitempty"`
+	// Made tells the database from those before it that had its name: no two have the same. 0: it is from before there were such
+	// numbers, or is always there.
+	Made int64 `json:"made,omitempty"`
 }
 
 // TableState is one table with its parts. Immutable.

@@ -46,6 +46,9 @@ type Table struct {
 	ID      TableID
 	Name    Name
 	Version uint32
+	// Altered counts the changes by ALTER since the store was opened: what is remembered of a table's columns holds while it is the
+	// same, whatever columns writes add. It is not stored.
+	Altered uint32
 	Columns []Column
 	// Time is the position of the time index in Columns.
 	Time int

@@ -52,7 +52,9 @@ func (w *request) histogram(into *engine.Samples, message []byte) error {
 		return err
 	}
 	w.name = h.AppendBinary(w.name[:0])
-	into.Histogram(h.at, w.name)
+	if err := into.Histogram(h.at, w.name); err != nil {
+		return err
+	}
 	if w.histograms++; h.start != 0 && w.version == 2 && checkTime(h.start) == nil {
 		into.Started(h.start)
 	}

@@ -36,7 +36,7 @@ const (
 
 // exemplarTable is a ring: a row for each place, and what comes later replaces what was there.
 //
-//	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3)
+//	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3) | database_made
 var exemplarTable = schema.Name{DB: engine.PrivateDB, Table: engine.ExemplarsTable}
 
 var exemplarForm = engine.OwnTable{
@@ -111,7 +111,8 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	var set engine.WriteSet
 	b := set.Rows(exemplarTable, engine.Hint{AutoCreate: true, TimeIndex: "place"})
 	for i := range list {
-		if err := addExemplar(b, &list[i], x.next+int64(i), int64(most)); err != nil {
+		of, _ := t.owner(list[i].DB)
+		if err := addExemplar(b, &list[i], of.made, x.next+int64(i), int64(most)); err != nil {
 			return 0, err
 		}
 	}
@@ -122,7 +123,7 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	return len(list), nil
 }
 
-func addExemplar(b *vector.Builder, x *Exemplar, number, most int64) error {
+func addExemplar(b *vector.Builder, x *Exemplar, made, number, most int64) error {
 	place, err := b.Column("place", vector.Timestamp(3))
 	if err != nil {
 		return err
@@ -150,6 +151,11 @@ func addExemplar(b *vector.Builder, x *Exemplar, number, most int64) error {
 			c.SetInt(x.At)
 		}
 	}
+	c, err := b.Column(madeColumn, vector.Int64Type)
+	if err != nil {
+		return err
+	}
+	c.SetInt(made)
 	b.EndRow()
 	return nil
 }
@@ -167,6 +173,7 @@ func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f fun
 	for _, c := range columns {
 		request.Columns = append(request.Columns, table.Schema.IDs(c.Name)...)
 	}
+	request.Columns = append(request.Columns, madeID(table.Schema)...)
 	s, err := t.o.Store.Scan(ctx, request)
 	if err != nil {
 		return err
@@ -179,10 +186,14 @@ func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f fun
 func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64, memory promql.Memory) ([]Exemplar, error) {
 	var list []Exemplar
 	series := map[string]promql.Labels{} // nil: they pass no selector
+	of, ok := t.owner(db)
+	if !ok {
+		return nil, nil
+	}
 	err := t.eachExemplar(ctx, exemplarColumns[1:], func(b *vector.Batch) error {
 		for i := range b.N {
-			null := slices.ContainsFunc(b.Cols, func(v *vector.Vector) bool { return v.IsNull(i) })
-			if null || b.Cols[5].Int(i) < from || b.Cols[5].Int(i) > to || string(b.Cols[0].Bytes(i)) != db {
+			null := slices.ContainsFunc(b.Cols[:6], func(v *vector.Vector) bool { return v.IsNull(i) })
+			if null || b.Cols[5].Int(i) < from || b.Cols[5].Int(i) > to || string(b.Cols[0].Bytes(i)) != db || madeIn(b, 6, i) != of.made {
 				continue
 			}
 			text := b.Cols[2].Bytes(i)
@@ -215,6 +226,22 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 	return slices.CompactFunc(list, func(a, b Exemplar) bool { // senders repeat requests
 		return a.At == b.At && a.Value == b.Value && a.Series.Equal(b.Series) && a.Labels.Equal(b.Labels)
 	}), nil
+}
+
+// madeID is the id of madeColumn; nothing where a table is from before there was the column.
+func madeID(t *schema.Table) []schema.ColumnID {
+	if at := t.Column(madeColumn); at >= 0 && t.Columns[at].Type == vector.Int64Type {
+		return t.IDs(madeColumn)
+	}
+	return nil
+}
+
+// madeIn is which of the databases that had its name row i of a batch is of.
+func madeIn(b *vector.Batch, column, i int) int64 {
+	if column >= len(b.Cols) || b.Cols[column].IsNull(i) {
+		return 0
+	}
+	return b.Cols[column].Int(i)
 }
 
 // exemplarBytes is about the memory of an exemplar in an answer.

@@ -59,23 +59,40 @@ var metadataForm = engine.OwnTable{
 // metadataColumns are the columns of texts, the key before the rest.
 var metadataColumns = [...]string{"database", "metric", "type", "unit", "help"}
 
+// owner is a database: not another that had its name before.
+type owner struct {
+	name string
+	made int64
+}
+
+// owner is the database with a name as it is now; false: there is none.
+func (t *Tables) owner(name string) (owner, bool) {
+	d, ok := t.o.Store.Database(name)
+	return owner{name, d.Made}, ok
+}
+
+// madeColumn says of which of the databases that had the name a row is; rows from before there was the column lack it.
+const madeColumn = "database_made"
+
 // metadata is what is known of metrics, by database. Safe for concurrent use.
 type metadata struct {
 	store *engine.Engine
 
 	mu     sync.Mutex // protects what follows; held while it is read from the store and written
 	loaded bool
-	byName map[string]map[string]Metadata
+	byName map[owner]map[string]Metadata
 	count  int
 	bytes  int
 }
 
-// Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not written again.
+// Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not written again, and
+// of a database that is not there nothing is kept.
 func (t *Tables) Describe(ctx context.Context, db string, list []Metadata) error {
-	if len(list) == 0 {
+	of, ok := t.owner(db)
+	if len(list) == 0 || !ok {
 		return nil
 	}
-	return t.metadata.put(ctx, db, list)
+	return t.metadata.put(ctx, of, list)
 }
 
 // Metadata lists what is known of the metrics of a database, by name; metric, if not empty, is the only one asked for.
@@ -86,8 +103,9 @@ func (t *Tables) Metadata(ctx context.Context, db, metric string) ([]Metadata, e
 	if err := m.load(ctx); err != nil {
 		return nil, err
 	}
+	of, _ := t.owner(db)
 	var list []Metadata
-	for name, one := range m.byName[db] {
+	for name, one := range m.byName[of] {
 		if metric == "" || metric == name {
 			list = append(list, one)
 		}
@@ -96,7 +114,7 @@ func (t *Tables) Metadata(ctx context.Context, db, metric string) ([]Metadata, e
 	return list, nil
 }
 
-func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
+func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.load(ctx); err != nil {
@@ -104,9 +122,9 @@ func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
 	}
 	var fresh []Metadata
 	for _, one := range list {
-		if old, ok := m.byName[db][one.Metric]; old != one && m.hasRoom(old, one, ok) {
+		if old, ok := m.byName[of][one.Metric]; old != one && m.hasRoom(old, one, ok) {
 			fresh = append(fresh, one)
-			m.set(db, one)
+			m.set(of, one)
 		}
 	}
 	if len(fresh) == 0 {
@@ -115,7 +133,7 @@ func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
 	var set engine.WriteSet
 	b := set.Rows(metadataTable, engine.Hint{AutoCreate: true, TimeIndex: "described_at", Tags: metadataColumns[:2]})
 	for _, one := range fresh {
-		for i, text := range []string{db, one.Metric, one.Type, one.Unit, one.Help} {
+		for i, text := range []string{of.name, one.Metric, one.Type, one.Unit, one.Help} {
 			c, err := b.Column(metadataColumns[i], vector.StringType)
 			if err != nil {
 				return err
@@ -127,6 +145,11 @@ func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
 			return err
 		}
 		at.SetInt(0) // one row a metric: the last replaces those before
+		made, err := b.Column(madeColumn, vector.Int64Type)
+		if err != nil {
+			return err
+		}
+		made.SetInt(of.made)
 		b.EndRow()
 	}
 	_, err := m.store.Write(engine.AsServer(ctx), &set)
@@ -142,21 +165,38 @@ func (m *metadata) hasRoom(old, one Metadata, known bool) bool {
 	if known {
 		more -= old.Bytes()
 	}
-	return (known || m.count < maxMetadata) && m.bytes+more <= maxMetadataBytes
+	fits := func() bool { return (known || m.count < maxMetadata) && m.bytes+more <= maxMetadataBytes }
+	return fits() || m.forgetDropped() && fits()
+}
+
+// forgetDropped drops what is known of metrics of databases that are gone, and reports whether there was any. The caller holds m.mu.
+func (m *metadata) forgetDropped() (any bool) {
+	for of, metrics := range m.byName {
+		if d, ok := m.store.Database(of.name); ok && d.Made == of.made {
+			continue
+		}
+		for _, one := range metrics {
+			m.count--
+			m.bytes -= one.Bytes()
+		}
+		delete(m.byName, of)
+		any = true
+	}
+	return any
 }
 
 // set enters one. The caller holds m.mu.
-func (m *metadata) set(db string, one Metadata) {
-	if m.byName[db] == nil {
-		m.byName[db] = map[string]Metadata{}
+func (m *metadata) set(of owner, one Metadata) {
+	if m.byName[of] == nil {
+		m.byName[of] = map[string]Metadata{}
 	}
-	if old, ok := m.byName[db][one.Metric]; ok {
+	if old, ok := m.byName[of][one.Metric]; ok {
 		m.bytes -= old.Bytes()
 	} else {
 		m.count++
 	}
 	m.bytes += one.Bytes()
-	m.byName[db][one.Metric] = one
+	m.byName[of][one.Metric] = one
 }
 
 // load reads what is stored, once.
@@ -164,7 +204,7 @@ func (m *metadata) load(ctx context.Context) error {
 	if m.loaded {
 		return nil
 	}
-	m.byName, m.count, m.bytes = map[string]map[string]Metadata{}, 0, 0
+	m.byName, m.count, m.bytes = map[owner]map[string]Metadata{}, 0, 0
 	t, err := m.store.Own(&metadataForm)
 	if status.Of(err) == status.TableNotFound {
 		m.loaded = true
@@ -173,7 +213,7 @@ func (m *metadata) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs(metadataColumns[:]...)}
+	request := engine.Request{Table: t, Time: scan.All, Columns: append(t.Schema.IDs(metadataColumns[:]...), madeID(t.Schema)...)}
 	s, err := m.store.Scan(ctx, request)
 	if err != nil {
 		return err
@@ -181,15 +221,16 @@ func (m *metadata) load(ctx context.Context) error {
 	if err := s.Each(func(b *vector.Batch) (bool, error) {
 		for i := range b.N {
 			var texts [len(metadataColumns)]string
-			for k, v := range b.Cols {
+			for k, v := range b.Cols[:len(texts)] {
 				if !v.IsNull(i) {
 					texts[k] = string(v.Bytes(i))
 				}
 			}
-			if texts[0] == "" || texts[1] == "" { // an older program let others write here
+			of := owner{texts[0], madeIn(b, len(texts), i)}
+			if d, ok := m.store.Database(of.name); !ok || d.Made != of.made || texts[1] == "" { // an older program let others write here
 				continue
 			}
-			m.set(texts[0], Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]})
+			m.set(of, Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]})
 		}
 		return true, nil
 	}); err != nil {
