@@ -131,6 +131,9 @@ func (h *house) chunkedSeries(a answer) []string {
 				query = f.Value
 			}
 		}
+		if len(lines) != from+1 {
+			h.Fatalf("a frame has %d series: clients read the first only", len(lines)-from)
+		}
 		for i := from; i < len(lines); i++ {
 			lines[i] = fmt.Sprint(query, " ", lines[i])
 		}
@@ -250,4 +253,46 @@ func TestLongSeriesIsReadInFrames(t *testing.T) {
 	if len(got) < 2 || samples != n {
 		t.Errorf("%d frames with %d samples, want %d", len(got), samples, n)
 	}
+}
+
+// remoteReadAnswer is a sampled answer in the form of the cases: for each query a list of {"labels":{..},"samples":[[value,ms],..]}.
+func remoteReadAnswer(a answer) (any, error) {
+	plain, err := s2.Decode(nil, []byte(a.body))
+	if err != nil {
+		return nil, err
+	}
+	var results []any
+	for f := protowire.Of(plain); f.Next(); {
+		list := []any{}
+		for in := protowire.Of(f.Bytes); in.Next(); {
+			list = append(list, remoteReadSeries(in.Bytes))
+		}
+		results = append(results, list)
+	}
+	return results, nil
+}
+
+func remoteReadSeries(message []byte) any {
+	labels, samples := map[string]any{}, []any{}
+	for f := protowire.Of(message); f.Next(); {
+		var texts [3]string
+		var value float64
+		var at int64
+		for in := protowire.Of(f.Bytes); in.Next(); {
+			switch {
+			case f.Number == 1:
+				texts[in.Number] = string(in.Bytes)
+			case in.Number == 1:
+				value = in.Double()
+			default:
+				at = in.Int()
+			}
+		}
+		if f.Number == 1 {
+			labels[texts[1]] = texts[2]
+		} else {
+			samples = append(samples, []any{value, float64(at)})
+		}
+	}
+	return map[string]any{"labels": labels, "samples": samples}
 }

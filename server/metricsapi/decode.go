@@ -48,36 +48,25 @@ func (w *request) search1(body []byte) error {
 // series1 finds a series by the bytes of its labels.
 func (w *request) series1(message []byte) error {
 	f := protowire.Of(message)
-	from, to, whole, exemplars := -1, 0, true, false
+	labels, whole, exemplars := 0, true, false // labels end there as long as they come first
 	for at := 0; f.Next(); at = f.Offset() {
-		exemplars = exemplars || f.Is(3, protowire.Bytes)
-		if !f.Is(1, protowire.Bytes) {
-			if f.Number == 1 {
-				return f.WrongKind()
+		switch {
+		case f.Is(1, protowire.Bytes):
+			if whole = whole && at == labels; whole {
+				labels = f.Offset()
 			}
+		case f.Number == 1:
+			return f.WrongKind()
+		default:
 			w.given++
-			if from >= 0 && f.Kind == protowire.Bytes {
-				break // labels come first; should more follow, see below
-			}
-			continue
+			exemplars = exemplars || f.Is(3, protowire.Bytes)
 		}
-		if from < 0 {
-			from = at
-		}
-		to = f.Offset()
-	}
-	for whole && f.Err() == nil && f.Next() {
-		w.given++
-		whole, exemplars = !f.Is(1, protowire.Bytes), exemplars || f.Is(3, protowire.Bytes)
 	}
 	if f.Err() != nil {
 		return f.Err()
 	}
-	if from < 0 {
-		from = 0
-	}
-	name, rest := message[from:to], message[to:]
-	if !whole || from > 0 {
+	name, rest := message[:labels], message[labels:]
+	if !whole {
 		var err error
 		if name, err = w.gather(message); err != nil {
 			return err

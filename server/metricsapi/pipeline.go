@@ -15,6 +15,7 @@ import (
 	"varve/server/protowire"
 	"varve/server/samples"
 	"varve/server/web"
+	"varve/sqlexec/promql"
 )
 
 // A request of version 1.0 may name a pipeline: its series run through it instead of becoming metrics as they are. A sample is
@@ -100,7 +101,7 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 		if err != nil {
 			return nil, nil, malformed(err)
 		}
-		table, head, err := entryHead(labels)
+		table, head, err := w.entryHead(labels)
 		if err != nil {
 			w.refuse(err)
 			continue
@@ -115,7 +116,9 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 		if err := hold(held); err != nil {
 			return nil, nil, err
 		}
-		tables[table] = appendEntries(slices.Grow(tables[table], int(more)), head, f.Bytes, columns)
+		if tables[table], err = appendEntries(slices.Grow(tables[table], int(more)), head, f.Bytes, columns); err != nil {
+			w.refuse(status.Wrap(err, status.InvalidArguments, "%v: %s", err, samples.Show(labels)))
+		}
 	}
 	if f.Err() != nil {
 		return nil, nil, malformed(f.Err())
@@ -124,15 +127,25 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 }
 
 // entryHead is what the entries of a series begin with: its labels.
-func entryHead(labels []samples.Label) (table string, head []byte, err error) {
+func (w *request) entryHead(labels []samples.Label) (table string, head []byte, err error) {
+	sorted, err := w.h.o.Tables.Sorted(labels)
+	if err != nil {
+		return "", nil, err
+	}
+	columns := w.h.o.Tables.Columns()
 	head = append(head, '{')
-	for _, l := range labels {
-		if string(l.Name) == "__name__" {
-			table = string(l.Value)
+	for _, l := range sorted {
+		switch l.Name {
+		case "__name__":
+			table = l.Value
 			continue
+		case columns.Time, columns.Value:
+			return "", nil, status.New(status.InvalidArguments, "label %s of %s has the name of a field of its own", l.Name, samples.Show(labels))
 		}
-		head = append(jsontext.AppendString(head, l.Name), ':')
-		head = append(jsontext.AppendString(head, l.Value), ',')
+		if l.Value != "" {
+			head = append(jsontext.AppendString(head, l.Name), ':')
+			head = append(jsontext.AppendString(head, l.Value), ',')
+		}
 	}
 	if table == "" {
 		return "", nil, status.New(status.InvalidArguments, "a series has no label __name__: %s", samples.Show(labels))
@@ -153,31 +166,39 @@ func entryBytes(head, message []byte, columns *engine.SampleColumns) (bytes int6
 	return bytes
 }
 
-// appendEntries appends an entry for each float of a series. A value that JSON does not know is none.
-func appendEntries(dst, head, message []byte, columns *engine.SampleColumns) []byte {
+// appendEntries appends an entry for each float of a series. The error is that of the first sample that cannot be an entry: a histogram,
+// or a number that JSON does not know.
+func appendEntries(dst, head, message []byte, columns *engine.SampleColumns) (out []byte, fault error) {
 	f := protowire.Of(message)
 	for f.Next() {
-		if !f.Is(2, protowire.Bytes) {
-			continue
+		var err error
+		switch {
+		case f.Is(2, protowire.Bytes):
+			dst, err = appendEntry(dst, head, f.Bytes, columns)
+		case f.Number == 2 || f.Number == 4 && f.Kind != protowire.Bytes:
+			err = malformed(f.WrongKind())
+		case f.Number == 4:
+			err = status.New(status.InvalidArguments, "pipelines take no histograms")
 		}
-		var value float64
-		var at int64
-		in := protowire.Of(f.Bytes)
-		for in.Next() {
-			switch {
-			case in.Is(1, protowire.Fixed64):
-				value = in.Double()
-			case in.Is(2, protowire.Varint):
-				at = in.Int()
-			}
+		if fault == nil {
+			fault = err
 		}
-		dst = append(jsontext.AppendString(append(dst, head...), columns.Time), ':')
-		dst = strconv.AppendInt(dst, at, 10)
-		if !math.IsNaN(value) && !math.IsInf(value, 0) {
-			dst = append(jsontext.AppendString(append(dst, ','), columns.Value), ':')
-			dst = jsontext.AppendFloat(dst, value)
-		}
-		dst = append(dst, "}\n"...)
 	}
-	return dst
+	return dst, fault
+}
+
+func appendEntry(dst, head, sample []byte, columns *engine.SampleColumns) ([]byte, error) {
+	at, _, value, err := readSample(sample)
+	switch {
+	case err != nil:
+		return dst, err
+	case math.Float64bits(value) == math.Float64bits(promql.Stale):
+		return dst, status.New(status.InvalidArguments, "pipelines take no staleness markers")
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return dst, status.New(status.InvalidArguments, "pipelines take no %v, which JSON does not have", value)
+	}
+	dst = append(jsontext.AppendString(append(dst, head...), columns.Time), ':')
+	dst = append(strconv.AppendInt(dst, at, 10), ',')
+	dst = append(jsontext.AppendString(dst, columns.Value), ':')
+	return append(jsontext.AppendFloat(dst, value), "}\n"...), nil
 }

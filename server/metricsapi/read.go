@@ -26,12 +26,14 @@ const (
 )
 
 const (
-	// frameBytes is about what a frame of chunks has.
+	// frameBytes is about the most that a frame of chunks has.
 	frameBytes = 1 << 20
 	// maxReadQueries bounds the queries of a request.
 	maxReadQueries = 1000
 	// maxReadMatchers bounds the matchers of a query.
 	maxReadMatchers = 1000
+	// grownBytes is about the memory of each byte of a buffer that grows: it is copied into one that has room for more.
+	grownBytes = 2
 	// readStep is by how much an answer grows before its memory is counted again.
 	readStep = 1 << 20
 )
@@ -210,7 +212,7 @@ func (a *readAnswer) sampled(queries []promql.Selection) error {
 				a.buf = protowire.End(protowire.AppendVarint(protowire.AppendDouble(a.buf, 1, s.V[i]), 2, uint64(t)), at)
 			}
 			a.buf = protowire.End(a.buf, series)
-			return a.count(len(s.T), len(a.buf))
+			return a.count(len(s.T), (grownBytes+1)*len(a.buf)) // the block lies beside it
 		})
 		if err != nil {
 			return err
@@ -239,7 +241,7 @@ type chunkedSeries struct {
 	ends   []int
 }
 
-// chunked answers with frames of chunks, the series of a query sorted by their labels.
+// chunked answers with frames of chunks, each of one series, the series of a query sorted by their labels.
 func (a *readAnswer) chunked(queries []promql.Selection) error {
 	var out, frame []byte
 	for index, q := range queries {
@@ -264,7 +266,7 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 			}
 			list = append(list, one)
 			sets += setBytes + labelBytes*len(ls)
-			return a.count(len(s.T), len(out)+2*len(a.buf)+sets)
+			return a.count(len(s.T), grownBytes*(len(out)+2*len(a.buf))+sets)
 		})
 		if err != nil {
 			return err
@@ -273,17 +275,11 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 		if err := sorting.Func(list, byLabels, a.c.Context.Err); err != nil {
 			return err
 		}
-		frame = frame[:0]
 		for i := range list {
-			for left := &list[i]; len(left.ends) > 0; {
-				frame = left.appendTo(frame, a.buf)
-				if len(frame) >= frameBytes {
-					out, frame = appendFrame(out, frame, index), frame[:0]
-				}
+			for left := &list[i]; len(left.ends) > 0; { // of a frame clients read the first series only
+				frame = left.appendTo(frame[:0], a.buf)
+				out = appendFrame(out, frame, index)
 			}
-		}
-		if len(frame) > 0 {
-			out = appendFrame(out, frame, index)
 		}
 	}
 	a.c.SetContentType("application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse")

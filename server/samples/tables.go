@@ -50,22 +50,23 @@ type Tables struct {
 	metadata  metadata
 	exemplars exemplars
 
-	mu     sync.RWMutex // protects what follows
-	known  map[key]*known
-	scopes map[scope]uint32
-	bytes  atomic.Int64  // of known; changed under mu, read without: whoever holds mu may wait for who reads it
-	epoch  atomic.Uint32 // of use
-	finds  atomic.Int64  // of known series in this epoch
+	mu    sync.RWMutex // protects what follows
+	known map[key]*known
+	bytes atomic.Int64  // of known; changed under mu, read without: whoever holds mu may wait for who reads it
+	epoch atomic.Uint32 // of use
+	finds atomic.Int64  // of known series in this epoch
 }
 
-// key is a series by what its sender calls it: a hash of 128 bits, of seeds that nobody knows, and where it was sent to.
-type key struct {
-	a, b  uint64
-	scope uint32
-}
+// key is a series by what its sender calls it and where it was sent to: a hash of 128 bits, of seeds that nobody knows.
+type key struct{ a, b uint64 }
 
 // scope is where a request sends its series.
 type scope struct{ db, physical string }
+
+// hash is the share that a scope has in the keys of its series.
+func (s scope) hash(seeds *[2]maphash.Seed) key {
+	return key{maphash.Comparable(seeds[0], s), maphash.Comparable(seeds[1], s)}
+}
 
 // known is a series that is known by name.
 type known struct {
@@ -89,7 +90,7 @@ func New(o Options) *Tables {
 		prefix = o.Prefix + "_"
 	}
 	return &Tables{
-		o: o, plain: plain, metadata: metadata{store: o.Store}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{}, scopes: map[scope]uint32{},
+		o: o, plain: plain, metadata: metadata{store: o.Store}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{},
 		columns: engine.SampleColumns{Time: prefix + "timestamp", Value: prefix + "value", Histogram: prefix + "native_histogram", Start: prefix + "start_timestamp"},
 	}
 }
@@ -112,7 +113,7 @@ type Request struct {
 	db        string
 	physical  string
 	hints     Hints
-	scope     uint32
+	scope     key
 	last      *known // that was found last; nil: none
 	finds     int64
 	missing   []missing
@@ -136,20 +137,8 @@ func (t *Tables) Begin(db, physical string, hints Hints) *Request {
 	if t.o.OwnStorage {
 		physical = ""
 	}
-	at := scope{db, physical}
 	t.mu.RLock()
-	n, ok := t.scopes[at]
-	if !ok {
-		t.mu.RUnlock()
-		t.mu.Lock()
-		if n, ok = t.scopes[at]; !ok {
-			n = uint32(len(t.scopes))
-			t.scopes[at] = n
-		}
-		t.mu.Unlock()
-		t.mu.RLock()
-	}
-	return &Request{t: t, db: db, physical: physical, hints: hints, scope: n}
+	return &Request{t: t, db: db, physical: physical, hints: hints, scope: scope{db, physical}.hash(&t.seeds)}
 }
 
 // End ends the search, which other requests' new series wait for.
@@ -168,7 +157,7 @@ func (r *Request) Wait(f func() error) error {
 
 // Key is a series as the sender names it.
 func (r *Request) key(name []byte) key {
-	return key{maphash.Bytes(r.t.seeds[0], name), maphash.Bytes(r.t.seeds[1], name), r.scope}
+	return key{maphash.Bytes(r.t.seeds[0], name) ^ r.scope.a, maphash.Bytes(r.t.seeds[1], name) ^ r.scope.b}
 }
 
 // AppendDigest appends what stands for a part that the names of many series have in common, however long it is.
@@ -252,33 +241,41 @@ const (
 	maxLabelBytes = 2 << 20
 )
 
-// take checks labels and sorts them into what they say.
-func (r *Request) take(n *engine.SeriesName, labels []Label) error {
+// Sorted are the labels of a series by name, those without a value among them. The error says why no series has them.
+func (t *Tables) Sorted(labels []Label) ([]engine.SeriesLabel, error) {
 	if len(labels) > MaxLabels {
-		return status.New(status.InvalidArguments, "a series has too many labels, the limit is %d", MaxLabels)
+		return nil, status.New(status.InvalidArguments, "a series has too many labels, the limit is %d", MaxLabels)
 	}
 	if size := labelBytes(labels); size > maxLabelBytes {
-		return status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", Show(labels), size, maxLabelBytes)
+		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", Show(labels), size, maxLabelBytes)
 	}
-	n.Labels = make([]engine.SeriesLabel, 0, len(labels))
+	sorted := make([]engine.SeriesLabel, 0, len(labels))
 	for i := range labels {
 		name, value := string(labels[i].Name), string(labels[i].Value)
-		if r.t.o.Lossy {
+		if t.o.Lossy {
 			name, value = strings.ToValidUTF8(name, "\ufffd"), strings.ToValidUTF8(value, "\ufffd")
 		}
 		switch {
 		case name == "":
-			return status.New(status.InvalidArguments, "a label of %s has no name", Show(labels))
+			return nil, status.New(status.InvalidArguments, "a label of %s has no name", Show(labels))
 		case !utf8.ValidString(name) || !utf8.ValidString(value):
-			return status.New(status.InvalidArguments, "label %.80q of %s is not UTF-8", name, Show(labels))
+			return nil, status.New(status.InvalidArguments, "label %.80q of %s is not UTF-8", name, Show(labels))
 		}
-		n.Labels = append(n.Labels, engine.SeriesLabel{Name: name, Value: value})
+		sorted = append(sorted, engine.SeriesLabel{Name: name, Value: value})
 	}
-	slices.SortStableFunc(n.Labels, func(a, b engine.SeriesLabel) int { return strings.Compare(a.Name, b.Name) })
-	for i := 1; i < len(n.Labels); i++ {
-		if n.Labels[i].Name == n.Labels[i-1].Name {
-			return status.New(status.InvalidArguments, "label %.80q of %s is there twice", n.Labels[i].Name, Show(labels))
+	slices.SortStableFunc(sorted, func(a, b engine.SeriesLabel) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i].Name == sorted[i-1].Name {
+			return nil, status.New(status.InvalidArguments, "label %.80q of %s is there twice", sorted[i].Name, Show(labels))
 		}
+	}
+	return sorted, nil
+}
+
+// take checks labels and sorts them into what they say.
+func (r *Request) take(n *engine.SeriesName, labels []Label) (err error) {
+	if n.Labels, err = r.t.Sorted(labels); err != nil {
+		return err
 	}
 	n.Labels = slices.DeleteFunc(n.Labels, func(l engine.SeriesLabel) bool { return l.Value == "" || r.steers(n, l) })
 	if n.Table.Table == "" {
