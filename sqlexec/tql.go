@@ -92,10 +92,11 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	return tabled(ctx, s.memory, r, source)
 }
 
-// grid reads start, end, step and lookback. One step asks for the value at one time.
+// grid reads start, end, step and lookback. One step asks for the value at one time; a statement without a grid asks for that at the epoch.
 func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promql.Query) (err error) {
 	if st.Start == nil {
-		return status.New(status.InvalidSyntax, "Invalid SQL syntax: TQL EVAL needs (start, end, step)")
+		q.Step = promql.DefaultLookback.Milliseconds()
+		return nil
 	}
 	if q.Start, err = x.gridTime(ctx, s, st.Start); err != nil {
 		return err
@@ -149,11 +150,7 @@ func (x *Executor) gridTime(ctx context.Context, s *Session, e parse.Expr) (int6
 		return v.Int(0) * 86_400_000, nil
 	}
 	text := string(expr.AppendText(nil, v, 0))
-	ms, ok := promql.ParseTime(text)
-	if !ok {
-		return 0, status.New(status.InvalidArguments, "time %q of TQL is neither seconds since the epoch nor RFC 3339", text)
-	}
-	return ms, nil
+	return promql.ParseTime(text)
 }
 
 // gridDuration is a duration: seconds, or 1h30m.

@@ -7,7 +7,7 @@ import (
 	"varve/engine/status"
 )
 
-// tql reads TQL {EVAL|EXPLAIN|ANALYZE} [(start, end, step [, lookback])] expr [AS alias]. The expression is in another
+// tql reads TQL {EVAL|EXPLAIN|ANALYZE} [(start, end, step [, lookback]) [,]] expr [AS alias]. The expression is in another
 // language: it is kept as text up to the semicolon or, inside a common table expression, the closing parenthesis.
 func (p *parser) tql(nested bool) (*TQL, error) {
 	t := &TQL{At: p.tok.pos}
@@ -44,8 +44,6 @@ func (p *parser) tql(nested bool) (*TQL, error) {
 		if err := p.tqlGrid(t); err != nil {
 			return nil, err
 		}
-	} else if t.Kind != "explain" {
-		return nil, p.expected("'(' and start, end, step")
 	}
 	return t, p.tqlExpr(t, nested)
 }
@@ -76,6 +74,9 @@ func (p *parser) tqlGrid(t *TQL) error {
 // tqlExpr takes the raw text up to its end and splits AS alias off.
 func (p *parser) tqlExpr(t *TQL, nested bool) error {
 	start := int(p.tok.pos)
+	if t.Start != nil {
+		start = len(p.src) - len(strings.TrimLeft(p.src[start:], ", \t\r\n"))
+	}
 	end, as, err := p.tqlEnd(start, nested)
 	if err != nil {
 		return err

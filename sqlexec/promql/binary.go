@@ -31,13 +31,16 @@ func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		if op.n.Op.IsComparisonOperator() {
+		switch {
+		case n.Op.IsComparisonOperator():
 			compareFloats(n.Op, r.has, left[0].vals, right[0].vals)
 			for i := range r.has.steps {
 				r.vals[i] = 1
 			}
-		} else {
+		case op.kernel != nil:
 			op.kernel(r.vals, left[0].vals, right[0].vals)
+		default:
+			return nil, execution("operator %q is not allowed between two scalars", parser.ItemTypeStr[n.Op])
 		}
 		r.has.fill(g.n)
 		return matrix{r}, nil

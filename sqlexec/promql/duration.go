@@ -1,10 +1,13 @@
 package promql
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"varve/engine/status"
 )
 
 // units are the units of durations, the largest first, as they must come.
@@ -48,18 +51,33 @@ const (
 	lastText  = "292277025-08-18T07:12:54.999999999Z"
 )
 
-// ParseTime reads a time, ms: seconds since the epoch with a fraction, or RFC 3339.
-func ParseTime(text string) (ms int64, ok bool) {
+// ParseTime reads a time, ms: seconds since the epoch with a fraction, or RFC 3339. One that cannot be named is the nearest that can,
+// and an error of code InvalidArguments.
+func ParseTime(text string) (ms int64, err error) {
 	switch text {
 	case firstText:
-		return FirstTime, true
+		return FirstTime, nil
 	case lastText:
-		return LastTime, true
+		return LastTime, nil
 	}
-	if sec, err := strconv.ParseFloat(text, 64); err == nil {
-		whole, fraction := math.Modf(max(min(sec, LastTime/1000), FirstTime/1000)) // apart: times 1000, what lies just below half a millisecond becomes one
-		return int64(whole)*1000 + int64(math.Round(fraction*1000)), !math.IsNaN(sec)
+	sec, err := strconv.ParseFloat(text, 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax) || math.IsNaN(sec):
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return 0, status.New(status.InvalidArguments, "cannot parse %.100q to a valid timestamp", text)
+		}
+		ms = t.UnixMilli()
+	case sec >= LastTime/1000 || err != nil && sec > 0:
+		ms = LastTime + 1
+	case sec <= FirstTime/1000:
+		ms = FirstTime - 1
+	default:
+		whole, fraction := math.Modf(sec) // apart: times 1000, what lies just below half a millisecond becomes one
+		ms = int64(whole)*1000 + int64(math.Round(fraction*1000))
 	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	return max(min(t.UnixMilli(), LastTime), FirstTime), err == nil
+	if ms < FirstTime || ms > LastTime {
+		return min(max(ms, FirstTime), LastTime), status.New(status.InvalidArguments, "the time %.100q is not between the years 1677 and 2262", text)
+	}
+	return ms, nil
 }

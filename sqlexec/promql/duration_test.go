@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,15 +25,18 @@ func TestParseDuration(t *testing.T) {
 func TestParseTime(t *testing.T) {
 	for text, want := range map[string]int64{
 		"1.5": 1500, "1435781451.781": 1435781451781, "2015-07-01T20:10:51.781Z": 1435781451781, "2015-07-01T22:10:51.781+02:00": 1435781451781,
-		firstText: FirstTime, lastText: LastTime, "1e300": LastTime / 1000 * 1000, "-Inf": FirstTime / 1000 * 1000, "0.0005": 1, "1.0005": 1000, "-1.0005": -1000, "1.0006": 1001,
+		firstText: FirstTime, lastText: LastTime, "0.0005": 1, "1.0005": 1000, "-1.0005": -1000, "1.0006": 1001,
 	} {
-		if got, ok := ParseTime(text); !ok || got != want {
-			t.Errorf("%s: %d %v, want %d", text, got, ok, want)
+		if got, err := ParseTime(text); err != nil || got != want {
+			t.Errorf("%s: %d %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "NaN", "yesterday", "2015-07-01"} {
-		if got, ok := ParseTime(text); ok {
-			t.Errorf("%q is taken for %d", text, got)
+	for text, part := range map[string]string{
+		"": "cannot parse", "NaN": "cannot parse", "yesterday": "cannot parse", "2015-07-01": "cannot parse", "1e300": "2262", "1e999": "2262", "-Inf": "1677",
+		"9223372036.855": "2262", "2262-04-12T00:00:00Z": "2262", "9999-12-31T23:59:59Z": "2262", "0001-01-01T00:00:00Z": "1677", "-62135596800": "1677",
+	} {
+		if got, err := ParseTime(text); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is taken for %d: %v", text, got, err)
 		}
 	}
 }

@@ -23,6 +23,10 @@ func (t *Tables) Source(query string) (Source, error) {
 	if err != nil {
 		return s, err
 	}
+	made := constant(x)
+	if made {
+		s.Value = ConstantValue
+	}
 	selectors, err := Selectors(x)
 	if err != nil || len(selectors) == 0 {
 		return s, err
@@ -44,6 +48,7 @@ func (t *Tables) Source(query string) (Source, error) {
 		}
 		s.Time = tables[0].Schema.TimeColumn().Name
 		switch fields := fieldsOf(tables[0].Schema, r.fields).fields; {
+		case made:
 		case !plain(x) || len(fields) == 0:
 			s.Value = x.String()
 		case len(fields) == 1:
@@ -64,17 +69,32 @@ func knownFields(tables []*engine.Table, ms []*Matcher) error {
 	return nil
 }
 
-// plain reports whether an expression gives samples as they are: a selector, or what a comparison leaves of one.
+// ConstantValue is what the values of vector() and time() are called, which are of no field.
+const ConstantValue = "service_value"
+
+// constant reports whether an expression is a call of vector() or time().
+func constant(x parser.Expr) bool {
+	c, ok := unwrap(x).(*parser.Call)
+	return ok && (c.Func.Name == "vector" || c.Func.Name == "time")
+}
+
+// keepsField has the functions whose values are called after the field of an argument, which it numbers.
+var keepsField = map[string]int{
+	"sort": 0, "sort_desc": 0, "sort_by_label": 0, "sort_by_label_desc": 0, "label_replace": 0, "label_join": 0, "absent": 0, "timestamp": 0, "histogram_quantile": 1,
+}
+
+// plain reports whether the values of an expression are called after a field: it is a selector, or what orders, relabels or picks of one.
 func plain(x parser.Expr) bool {
-	switch n := x.(type) {
+	switch n := unwrap(x).(type) {
 	case *parser.VectorSelector:
 		return true
-	case *parser.ParenExpr:
-		return plain(n.Expr)
-	case *parser.StepInvariantExpr:
-		return plain(n.Expr)
+	case *parser.Call:
+		arg, ok := keepsField[n.Func.Name]
+		return ok && plain(n.Args[arg])
+	case *parser.AggregateExpr:
+		return (n.Op == parser.TOPK || n.Op == parser.BOTTOMK) && plain(n.Expr)
 	case *parser.BinaryExpr:
-		return n.Op.IsComparisonOperator() && !n.ReturnBool && plain(n.LHS)
+		return (n.Op.IsSetOperator() || n.Op.IsComparisonOperator() && !n.ReturnBool) && plain(n.LHS)
 	}
 	return false
 }
