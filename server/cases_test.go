@@ -116,6 +116,8 @@ type httpExpect struct {
 	JSON    any
 	Text    any
 	Empty   bool
+	// RemoteRead is a pattern for a sampled answer of remote read: a list of series for each query.
+	RemoteRead any `json:"remote_read"`
 }
 
 // count adds up what ran.
@@ -351,6 +353,13 @@ func (e *httpExpect) compare(a answer, vars map[string]string) string {
 		if d := match("text", fillAll(e.Text, vars), any(a.body)); d != "" {
 			return d
 		}
+	}
+	if e.RemoteRead != nil {
+		got, err := remoteReadAnswer(a)
+		if err != nil {
+			return fmt.Sprintf("the answer of remote read: %v", err)
+		}
+		return match("remote_read", fillAll(e.RemoteRead, vars), got)
 	}
 	if e.JSON != nil {
 		var got any

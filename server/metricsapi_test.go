@@ -77,7 +77,7 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"series", "match[]=up", 200, `"data":[{"__name__":"up","job":"x"},{"__name__":"up","job":"y","zone":"z"}]}`},
 		{"series", "match[]=up&match[]=up{job=%22x%22}", 200, `"data":[{"__name__":"up","job":"x"},{"__name__":"up","job":"y","zone":"z"}]}`},
 		{"series", "match[]={__name__=~%22.%2B%22}&limit=1", 200, `"data":[{"__name__":"http.requests","le.x":"1"}],"warnings":["results truncated due to limit"]}`},
-		{"series", "", 400, `no match[] parameter provided`},
+		{"series", "", 400, `match[] parameter is required`},
 		{"series", "match[]=nothing", 200, `"data":[]}`},
 		{"metadata", "", 200, `"data":{}}`},
 		{"query_exemplars", "query=up", 200, `"data":[]}`},

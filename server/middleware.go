@@ -19,6 +19,7 @@ import (
 	"varve/server/bulk"
 	"varve/server/hec"
 	"varve/server/lineproto"
+	"varve/server/metricsapi"
 	"varve/server/web"
 )
 
@@ -226,6 +227,8 @@ func (s *Server) fail(c *web.Ctx, err error) {
 		return
 	case isLines(string(c.Path())) && lineproto.Named(c):
 		defer lineproto.Restate(c, err)
+	case s.asksMetrics(string(c.Path())):
+		defer metricsapi.Restate(c, err)
 	}
 	var d denial
 	if !errors.As(err, &d) {

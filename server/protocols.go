@@ -50,6 +50,7 @@ const (
 	agentPath     = "/v1/datadog"
 	agentLogs     = "/api/v2/logs"
 	agentInput    = "/v1/input"
+	agentValidate = "/api/v1/validate"
 	journalPath   = "/upload" // of a sender of journals that was given a host alone
 )
 
@@ -110,7 +111,7 @@ func (p *protocols) routes() []route {
 		list = append(list, route{post, base + "/ack", accessWrite, p.hec.Ack})
 	}
 	for _, base := range [...]string{agentPath, ""} {
-		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs}, route{post, base + agentInput, accessWrite, p.agents.Input}, route{post, base + agentInput + "/{key}", accessWrite, p.agents.Input}, route{get, base + "/api/v1/validate", accessWrite, p.agents.Validate})
+		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs}, route{post, base + agentInput, accessWrite, p.agents.Input}, route{post, base + agentInput + "/{key}", accessWrite, p.agents.Input}, route{get, base + agentValidate, accessWrite, p.agents.Validate})
 	}
 	return list
 }
@@ -127,7 +128,7 @@ func present(c *web.Ctx, shown *auth.Credentials) {
 		shown.Scheme = "apikey"
 	case isCollector(c):
 		shown.Scheme = "splunk"
-	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || strings.HasPrefix(path, agentInput) || path == "/api/v1/validate":
+	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || strings.HasPrefix(path, agentInput) || path == agentValidate:
 		shown.Key = agentKey(c, path)
 	}
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"strings"
+
 	"varve/server/bulk"
 	"varve/server/lineproto"
 	"varve/server/web"
@@ -166,12 +168,26 @@ func (s *Server) traceRoutes() (list []route) {
 	return list
 }
 
+// metricsPath is the path below which the metrics API is; its own paths are at the root, too.
+const metricsPath = "/v1/metricsapi"
+
+// asksMetrics reports whether a path is one of the query API of metrics.
+func (s *Server) asksMetrics(path string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(path, metricsPath), "/api/v1/")
+	return ok && s.metricsapi != nil && rest != "write" && rest != "read" && path != agentValidate
+}
+
 // metricRoutes are the paths of the metrics API.
 func (s *Server) metricRoutes() []route {
 	m := s.metricsapi
-	list := []route{{post, "/v1/metricsapi/write", accessWrite, m.Write}, {get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, {post, "/v1/metricsapi/read", accessRead, m.Read}}
-	for _, r := range m.Routes() {
-		list = append(list, route{getPost, "/v1/metricsapi" + r.Path, accessRead, r.Handler})
+	var list []route
+	for _, path := range [...]string{metricsPath, "/api/v1"} { // some clients take no more than a host
+		list = append(list, route{post, path + "/write", accessWrite, m.Write}, route{get, path + "/write", accessWrite, m.WriteVersion}, route{post, path + "/read", accessRead, m.Read})
+	}
+	for _, base := range [...]string{metricsPath, ""} {
+		for _, r := range m.Routes() {
+			list = append(list, route{getPost, base + r.Path, accessRead, r.Handler})
+		}
 	}
 	return list
 }

@@ -66,6 +66,15 @@ func reply(c *web.Ctx, err error) error {
 	return nil
 }
 
+// Restate puts a refusal of somebody who may not ask, which was answered in the server's form, into that of this API.
+func Restate(c *web.Ctx, err error) {
+	if c.Response.StatusCode() != 403 {
+		return
+	}
+	_, text := web.Message(err)
+	c.JSON(403, append(jsontext.AppendString([]byte(`{"status":"error","errorType":"PermissionDenied","error":`), text), '}'))
+}
+
 // appendTexts appends a member that is a list of texts, when there are any.
 func appendTexts(dst []byte, member string, texts []string) []byte {
 	if len(texts) == 0 {

@@ -79,7 +79,7 @@ func (h *Handler) Exemplars(c *web.Ctx) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	from, err := p.time("start", promql.FirstTime)
+	from, err := p.since("start")
 	if err != nil {
 		return nil, nil, err
 	}

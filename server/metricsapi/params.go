@@ -74,10 +74,20 @@ func (p *params) time(name string, otherwise int64) (int64, error) {
 	if v == "" {
 		return otherwise, nil
 	}
-	if ms, ok := promql.ParseTime(v); ok {
+	ms, err := promql.ParseTime(v)
+	if err != nil {
+		return ms, invalid(name, "%s", err)
+	}
+	return ms, nil
+}
+
+// since is the time from which on data is wanted. Clients that want all name years in which there is none.
+func (p *params) since(name string) (int64, error) {
+	ms, err := p.time(name, promql.FirstTime)
+	if ms == promql.FirstTime {
 		return ms, nil
 	}
-	return 0, invalid(name, "cannot parse %.100q to a valid timestamp", v)
+	return ms, err
 }
 
 // needed is a parameter that must be there.

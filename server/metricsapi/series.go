@@ -18,7 +18,7 @@ import (
 
 // selections are the series that match[] names, in the time that start and end name.
 func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error) {
-	from, err := p.time("start", promql.FirstTime)
+	from, err := p.since("start")
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error)
 		return nil, invalid("end", "end timestamp must not be before start time")
 	}
 	if needed && len(p.values["match[]"]) == 0 {
-		return nil, status.New(status.InvalidArguments, "no match[] parameter provided")
+		return nil, status.New(status.InvalidArguments, "match[] parameter is required")
 	}
 	var list []promql.Selection
 	var parser promql.Parser
