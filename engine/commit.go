@@ -15,6 +15,7 @@ type committer struct {
 	log     *wal.Log
 	memory  *memory
 	space   *space
+	batches *batches
 	metrics *Metrics
 	now     func() time.Time
 
@@ -127,6 +128,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		}
 		w.mem.append(w.rec, w.schema, w.outgrown())
 		c.memory.account(w.mem)
+		c.batches.stored(w.rec)
 		c.metrics.RowsWritten.Add(float64(w.batch.N - w.left))
 		if c.memory.flushable(w.mem) > c.flushBytes {
 			c.flush(w.at.region)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func newCommitted(t *testing.T) *committed {
 	if _, err := log.Replay(0, func(wal.LSN, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	c.committer = &committer{log: log, memory: newMemory(1<<20, 0, nil), space: &space{fs: c.disk, dir: "/", now: time.Now}, metrics: newMetrics(&Engine{}), now: time.Now,
+	c.committer = &committer{log: log, memory: newMemory(1<<20, 0, nil), space: &space{fs: c.disk, dir: "/", now: time.Now}, batches: newBatches(time.Now, slog.Default()), metrics: newMetrics(&Engine{}), now: time.Now,
 		patience: time.Millisecond, closing: c.closed, flushBytes: 1 << 20, flush: func(r *region) { c.asked = append(c.asked, r) },
 		flushLargest: func() { c.asked = append(c.asked, nil) }}
 	c.region = newRegion(c.memory, &schema.Table{ID: 7, Name: public("t"), NextColumn: 2,

@@ -24,6 +24,7 @@
 //	catalog.go region.go table.go        names, where rows are, sizes
 //	writeset.go write.go                 rows of a request, held against schemas
 //	record.go seriesrecord.go bounds.go  what the log takes
+//	batches.go                           batches that a client may send twice
 //	commit.go memory.go space.go         the committer: admission, log, memtables
 //	series.go samples.go                 rows of series that are found once
 //	create.go ddl.go alter.go draft.go   schemas
@@ -51,7 +52,7 @@
 //   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
 //   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
 //   - region.mu: a snapshot is published, a writer takes its sequence number.
-//   - mem.mu, merger.mu, and those of log, manifest, memory, space, ballast, files and damages: of these only one is held, but that a
+//   - mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only one is held, but that a
 //     log that begins a segment tells the manifest. merger.mu is let go of while a merge waits.
 //
 // Reading takes none of them but mem.mu, to count the readers of a memtable.
@@ -140,6 +141,7 @@ type Options struct {
 type Engine struct {
 	o        Options
 	lock     io.Closer // of the data directory
+	store    string    // see Store
 	manifest *manifest.Manifest
 	log      *wal.Log
 	cache    *sst.Cache
@@ -156,6 +158,7 @@ type Engine struct {
 	memory    *memory
 	census    *census // nil: series are not bounded
 	space     *space
+	batches   *batches
 	ballast   *ballast
 	damages   *damages
 	files     *partFiles
@@ -186,11 +189,14 @@ type Engine struct {
 // HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them. It
 // takes no lock.
 func (e *Engine) HeldBytes() int64 {
-	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes
+	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes + e.batches.bytes()
 }
 
 // MemtableLimit is the memory that rows of all tables may have before they are in parts.
 func (e *Engine) MemtableLimit() int64 { return e.memory.limit }
+
+// Store is by what clients know this store from others: an empty one in its place has another name.
+func (e *Engine) Store() string { return e.store }
 
 // Memory is what the store's budgets have taken: the rows of memtables, the keys of their series, decoded blocks.
 func (e *Engine) Memory() (memtables, series, cache int64) {

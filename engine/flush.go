@@ -138,7 +138,9 @@ func (e *Engine) flushOne(r *region, m *mem) error {
 	start := e.o.Now()
 	t := r.snap.Load().schema
 	run := m.table.Freeze()
-	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}, Log: manifest.LogRange{First: e.needed(m).Segment()}}
+	first := e.needed(m).Segment()
+	e.batches.save(e.log, first)
+	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}, Log: manifest.LogRange{First: first}}
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
 		mode := flushMode(t)
@@ -388,6 +390,7 @@ func (e *Engine) needed(but *mem) wal.LSN {
 func (e *Engine) truncateLog() error {
 	before := e.needed(nil)
 	if before.Segment() > e.manifest.State().Log.First && e.log.Holds(before) {
+		e.batches.save(e.log, before.Segment())
 		if err := e.apply(manifest.Edit{Log: manifest.LogRange{First: before.Segment()}}); err != nil {
 			return err
 		}

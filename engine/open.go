@@ -40,6 +40,7 @@ func Open(o Options) (_ *Engine, err error) {
 	e.merger = newMerger(e)
 	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
+	e.batches = newBatches(o.Now, o.Logger)
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.ready = make(chan struct{})
@@ -73,7 +74,8 @@ func Open(o Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, denied(o.WALDir, err)
 	}
-	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, metrics: e.metrics, now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
+	e.nameStore()
+	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics, now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
 		flushBytes: o.FlushBytes, flush: e.requestFlush, flushLargest: e.requestLargest}
 	if o.InBackground {
 		e.wg.Go(func() {
@@ -89,6 +91,17 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	close(e.ready)
 	return e, nil
+}
+
+// nameStore gives a store a name that has none. Where the disk cannot be written to, the name holds until the server ends.
+func (e *Engine) nameStore() {
+	if e.store = e.manifest.State().Store; e.store != "" {
+		return
+	}
+	e.store = manifest.NewStore()
+	if err := e.apply(manifest.Edit{Store: e.store}); err != nil {
+		e.o.Logger.Warn("the name of the store cannot be written into the manifest; it gets another one at the next start", "error", err)
+	}
 }
 
 // lockError says why the lock of a data directory cannot be had.

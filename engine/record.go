@@ -15,19 +15,21 @@ import (
 
 // A record of the log is one batch of one table:
 //
-//	version 1B = 1 | kind 1B | table u32 | sequence u64 | columns u16 | column id u32 * | series | batch (docs/format/batch.md)
+//	version 1B | kind 1B | table u32 | sequence u64 | columns u16 | key 16B | column id u32 * | series | batch (docs/format/batch.md)
 //
-// Columns are found again by id, so a record survives any change of the schema made after it. Records of kind 2 alone have
-// series, see seriesrecord.go.
+// Columns are found again by id, so a record survives any change of the schema made after it. Records of version 2 alone have a key,
+// see batches.go, and records of kind 2 alone have series, see seriesrecord.go.
 const (
-	recordVersion = 1
-	recordHead    = 16
+	recordVersion      = 1
+	recordBatchVersion = 2
+	recordHead         = 16
 )
 
 type record struct {
 	kind     uint8
 	table    schema.TableID
 	seq      uint64
+	key      batchKey // of the batch that the rows are of; zero: its client gave it no id
 	ids      []schema.ColumnID
 	fields   []vector.Field
 	roles    []schema.Semantic
@@ -78,10 +80,17 @@ func (r *record) logged(buf []byte) ([]byte, wal.Record) {
 
 // appendRecord appends a record without its long texts, which are apart.
 func appendRecord(dst []byte, r *record) ([]byte, []vector.Apart) {
-	dst = append(dst, recordVersion, r.kind)
+	version := byte(recordVersion)
+	if r.key != (batchKey{}) {
+		version = recordBatchVersion
+	}
+	dst = append(dst, version, r.kind)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(r.table))
 	dst = binary.LittleEndian.AppendUint64(dst, r.seq)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(r.ids)))
+	if version == recordBatchVersion {
+		dst = append(dst, r.key[:]...)
+	}
 	for _, id := range r.ids {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(id))
 	}
@@ -96,13 +105,19 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 	if len(src) < recordHead {
 		return nil, nil, fmt.Errorf("log record of %d bytes", len(src))
 	}
-	if src[0] != recordVersion {
-		return nil, nil, fmt.Errorf("log record of version %d, this program reads version %d", src[0], recordVersion)
+	if src[0] != recordVersion && src[0] != recordBatchVersion {
+		return nil, nil, fmt.Errorf("log record of version %d, this program reads versions up to %d", src[0], recordBatchVersion)
 	}
 	r := &record{kind: src[1], table: schema.TableID(binary.LittleEndian.Uint32(src[2:])), seq: binary.LittleEndian.Uint64(src[6:])}
-	n := int(binary.LittleEndian.Uint16(src[14:]))
+	n, named := int(binary.LittleEndian.Uint16(src[14:])), src[0] == recordBatchVersion
 	src = src[recordHead:]
-	if len(src) < 4*n || r.kind > recordSeries {
+	if named && r.kind == recordBatches {
+		return r, src, nil
+	}
+	if named && len(src) >= batchKeySize {
+		r.key, src = batchKey(src[:batchKeySize]), src[batchKeySize:]
+	}
+	if len(src) < 4*n || r.kind > recordSeries || named && r.key == (batchKey{}) {
 		return nil, nil, fmt.Errorf("log record of kind %d with %d columns in %d bytes", r.kind, n, len(src))
 	}
 	for i := range n {
@@ -164,6 +179,9 @@ func DumpRecord(w io.Writer, rec []byte) error {
 	}
 	what := "rows"
 	switch r.kind {
+	case recordBatches:
+		_, err := fmt.Fprintf(w, "            ids of %d parts of batches\n", len(body)/batchNoteSize)
+		return err
 	case schema.KindDelete:
 		what = "deletions"
 	case recordSeries:

@@ -58,10 +58,19 @@ func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
 		e.keepRecord(at, err)
 		return nil
 	}
+	if r.kind == recordBatches {
+		if err := e.batches.found(body); err != nil {
+			e.keepRecord(at, err)
+		}
+		return nil
+	}
 	e.committer.seen(r.seq)
 	e.leastTable = max(e.leastTable, r.table+1)
 	p, ok := e.catalog.Load().find(r.table)
 	if !ok || r.seq <= e.manifest.State().Tables[p.region.id].Flushed {
+		return nil
+	}
+	if e.batches.knows(r) { // it was logged twice: the answer of the log was an error
 		return nil
 	}
 	region, t := p.region, p.schema()
@@ -81,6 +90,7 @@ func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
 	m.began(at, r.seq, e.o.Now())
 	region.mu.Unlock()
 	m.append(r, t, false)
+	e.batches.stored(r)
 	e.memory.account(m)
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))

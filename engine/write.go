@@ -28,6 +28,9 @@ type tableWrite struct {
 	mem    *mem          // takes the rows; nil: the schema is another one now
 	log    *[]byte       // the record as bytes; nil: the table has no log
 
+	key   batchKey // of its part of a batch; zero: the batch has no id
+	known bool     // the table has it already
+
 	left    int   // rows that are left out, see Hint.LeftOut
 	leftWhy error // nil: none are
 }
@@ -36,7 +39,7 @@ type tableWrite struct {
 // logged and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are
 // held against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all.
 // The result has one element per group of equal options, in order of first use. Large rows are gone from the set afterwards: the
-// memtable has their memory.
+// memtable has their memory. Of a batch with an id (WithBatch), what tables have is not written again, and counts as written.
 func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -61,19 +64,8 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			all = append(all, g.write())
 		}
 	}
-	for rest := all; len(rest) > 0; {
-		if err := e.prepare(ctx, rest); err != nil {
-			return nil, err
-		}
-		done, err := e.census.admit(rest)
-		if err != nil {
-			return nil, err
-		}
-		rest, err = e.committer.commit(ctx, rest)
-		done()
-		if err != nil {
-			return nil, err
-		}
+	if err := e.writeAll(ctx, all); err != nil {
+		return nil, err
 	}
 	for _, w := range all {
 		if w.left > 0 {
@@ -81,6 +73,33 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 		}
 	}
 	return tally(all), nil
+}
+
+// writeAll prepares and commits rows until all are, but what their tables have of the batch that the context names.
+func (e *Engine) writeAll(ctx context.Context, all []*tableWrite) error {
+	b := batchOf(ctx)
+	leave, err := e.batches.enter(ctx, b)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	b.name(all)
+	for rest := all; len(rest) > 0; {
+		if err := e.prepare(ctx, rest); err != nil {
+			return err
+		}
+		e.batches.pass(rest)
+		done, err := e.census.admit(rest)
+		if err != nil {
+			return err
+		}
+		rest, err = e.committer.commit(ctx, rest)
+		done()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tally counts the rows by groups of equal options, in order of first use. Rows that expire at once are not counted.
@@ -93,7 +112,7 @@ func tally(all []*tableWrite) []Written {
 		if at < 0 {
 			at, keys, out = len(keys), append(keys, key), append(out, Written{})
 		}
-		if w.rec != nil {
+		if w.rec != nil || w.known {
 			out[at].Rows += w.batch.N - w.left
 		}
 	}

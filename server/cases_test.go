@@ -55,7 +55,7 @@ func on(t *testing.T, e *engine.Engine, change func(*Options)) *house {
 	return open(t, func(o *Options) {
 		o.BodyLimit = 64 << 20
 		pipelines := pipeline.New(pipeline.Options{Store: e})
-		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Writer = pipelines, pipelines, web.NewWriter(e)
+		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Writer, o.Ingest.Store = pipelines, pipelines, web.NewWriter(e), e
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()})
 		o.Metrics.Writer, o.Metrics.Store, o.Metrics.Pipelines = o.Ingest.Writer, e, pipelines
 		o.Lines.Writer, o.Lines.Tables, o.Lines.Databases, o.Lines.Prefix = o.Ingest.Writer, e, e.Databases, "service"

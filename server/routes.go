@@ -74,6 +74,7 @@ func (s *Server) routes() []route {
 	list := []route{
 		// Writing.
 		{post, "/v1/ingest", accessWrite, s.ingest.Ingest}, {post, olderPaths + "/logs", accessWrite, s.ingest.Ingest},
+		{get, "/v1/ingest/target", accessWrite, s.ingest.Target},
 
 		// Asking.
 		{getPost, "/v1/sql", accessUser, q.SQL},

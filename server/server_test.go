@@ -141,6 +141,7 @@ POST /v1/events/pipelines/{name} write
 GET /v1/events/pipelines/{name}/ddl read
 GET POST /v1/health open
 POST /v1/ingest write
+GET /v1/ingest/target write
 POST /v1/input write
 POST /v1/input/{key} write
 GET /v1/jaeger/api/dependencies read

@@ -48,7 +48,7 @@ type ingestCommand struct {
 
 // Help is what varve ingest --help says besides.
 func (ingestCommand) Help() string {
-	return "Every acknowledged entry is stored. An entry is sent again only where the answer of its batch was lost; such batches are counted. " +
+	return "Every acknowledged entry is stored. Batches have ids that the server remembers for a day, so that each entry is stored once, also where an answer was lost or either side was killed and --resume goes on. What is stored already is known for the server and the table: an emptied server, and a table that was dropped, get everything. " +
 		"Ctrl-C ends it at a clean point, --resume goes on there. Exit code 3: entries were refused, or some inputs could not be read.\n\n" +
 		examples("varve ingest --table web access.log.gz --pipeline-file access.yaml",
 			"varve ingest --table app --time auto --rejects bad.ndjson logs/",

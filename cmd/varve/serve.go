@@ -293,7 +293,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections, MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
 		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable, OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},
 		Ingest: ingest.Options{
-			Pipelines: pipelines, Documents: pipelines, Writer: writer, NoAutoCreate: !c.AutoCreateTable,
+			Pipelines: pipelines, Documents: pipelines, Writer: writer, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
 			WidenNumbers: c.Ingest.WidenNumbers, RowBytes: c.memory().rows,
 		},
 		Lines: lineproto.Options{

@@ -22,10 +22,10 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 }
 
 // Write makes the manifest of another directory with the given state, whose parts are there and nothing else: no log, no
-// files that were left over.
+// files that were left over, and another store.
 func Write(fs vfs.FS, dir string, s *State) error {
 	c := *s
-	c.Log, c.Retired = LogRange{}, nil
+	c.Store, c.Log, c.Retired = "", LogRange{}, nil
 	return Replace(fs, dir, &c)
 }
 

@@ -136,6 +136,7 @@ func decodeEdit(b []byte) (*Edit, error) {
 }
 
 type snapshotJSON struct {
+	Store     string              `json:"store,omitempty"`
 	Databases map[string]Database `json:"databases"`
 	Tables    []tableStateJSON    `json:"tables"`
 	NextTable schema.TableID      `json:"next_table"`
@@ -151,7 +152,7 @@ type tableStateJSON struct {
 }
 
 func encodeSnapshot(s *State) ([]byte, error) {
-	j := snapshotJSON{Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log, Retired: s.Retired}
+	j := snapshotJSON{Store: s.Store, Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log, Retired: s.Retired}
 	for _, id := range s.tableIDs() {
 		t := s.Tables[id]
 		j.Tables = append(j.Tables, tableStateJSON{toJSON(t.Schema), t.Flushed, t.Parts})
@@ -176,6 +177,6 @@ func decodeSnapshot(b []byte) (*State, error) {
 		s.Tables[table.ID] = &TableState{Schema: table, Flushed: t.Flushed, Parts: t.Parts}
 	}
 	s.NextTable, s.NextFile = max(j.NextTable, 1), max(j.NextFile, 1)
-	s.Log, s.Retired = j.Log, j.Retired
+	s.Store, s.Log, s.Retired = j.Store, j.Log, j.Retired
 	return s, nil
 }

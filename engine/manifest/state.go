@@ -3,6 +3,9 @@
 package manifest
 
 import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +16,9 @@ import (
 
 // State is what the manifest says. A State handed out is never changed by the manifest: Apply publishes a new one.
 type State struct {
+	// Store is by what clients know this store from others, and from an empty one in its place. It is made at the first start and never
+	// changes; copies get one of their own.
+	Store     string
 	Databases map[string]Database
 	Tables    map[schema.TableID]*TableState
 	// NextTable and NextFile are the smallest ids never given out.
@@ -91,6 +97,8 @@ type Edit struct {
 	Damaged      []DamageEdit        `json:"damaged,omitempty"`
 	NextFile     uint64              `json:"next_file,omitempty"`
 	NextTable    schema.TableID      `json:"next_table,omitempty"`
+	// Store names a store that has no name.
+	Store string `json:"store,omitempty"`
 	// Log raises what is needed of the log.
 	Log LogRange `json:"log,omitzero"`
 	// Retired are files that were never listed and never will be. Files of parts that are removed, and of dropped tables,
@@ -121,6 +129,13 @@ type FlushedEdit struct {
 
 func newState() *State {
 	return &State{Databases: map[string]Database{}, Tables: map[schema.TableID]*TableState{}, NextTable: 1, NextFile: 1}
+}
+
+// NewStore is a name for a store.
+func NewStore() string {
+	var b [16]byte
+	rand.Read(b[:]) //nolint:errcheck // it never fails
+	return hex.EncodeToString(b[:])
 }
 
 // apply returns the state after the edit; s stays as it is.
@@ -182,6 +197,7 @@ func (s *State) apply(e *Edit) (*State, error) {
 	for _, d := range e.Damaged {
 		n.noteDamage(&d)
 	}
+	n.Store = cmp.Or(n.Store, e.Store)
 	n.NextFile, n.NextTable = max(n.NextFile, e.NextFile), max(n.NextTable, e.NextTable)
 	n.Log = LogRange{max(n.Log.First, e.Log.First), max(n.Log.Last, e.Log.Last)}
 	return &n, nil

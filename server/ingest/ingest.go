@@ -28,6 +28,7 @@ type Pipelines interface {
 type Options struct {
 	Pipelines Pipelines
 	Writer    *web.Writer
+	Store     Store
 	// Documents keeps pipeline documents; Definition prints the table that one creates, as SQL.
 	Documents  Documents
 	Definition func(*schema.Table) string

@@ -100,6 +100,9 @@ func (h *Handler) session(c *web.Ctx, p *web.Params) (*sqlexec.Session, error) {
 	if !h.o.Executor.HasDatabase(s.DB) {
 		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", s.DB)
 	}
+	if err := c.Batch(); err != nil {
+		return nil, err
+	}
 	if c.Watch != nil {
 		c.Watch()
 	}

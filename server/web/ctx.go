@@ -83,6 +83,7 @@ type Ctx struct {
 	finally  []func()
 	buffers  []*[]byte // of the body
 	streamed bool
+	batch    bool // Context says whose
 }
 
 // NewCtx makes the frame of a request. A limit above zero ends Context after that time.

@@ -31,6 +31,9 @@ func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err er
 	if err := c.announced(); err != nil {
 		return nil, err
 	}
+	if err := c.Batch(); err != nil {
+		return nil, err
+	}
 	set := w.sets.Get()
 	if !c.Recycle(set.Held()) {
 		w.sets.Put(set, set.Held())

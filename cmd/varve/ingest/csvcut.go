@@ -41,7 +41,7 @@ const (
 	boolCell
 )
 
-func newCSVCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
+func newCSVCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
 	s := &csvScanner{recordScanner: recordScanner{most: o.Batch}}
 	head := bytes.TrimPrefix(src.head, bom)
 	names, rows, err := readCSVHead(head, src.whole && !src.follow)
@@ -52,7 +52,7 @@ func newCSVCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cut
 	if o.Pipeline == "" && o.PipelineFile == "" || o.Pipeline == identity {
 		s.kinds = cellKinds(len(names), rows)
 	}
-	return newEntryCutter(s, o, src, at, ahead), nil
+	return newEntryCutter(s, in, o, src, at, ahead), nil
 }
 
 // readCSVHead reads the head line and the whole records behind it, of the beginning of a text. whole: that is all of it.

@@ -12,8 +12,9 @@ import (
 type entryCutter struct {
 	src      *source
 	scanner  scanner
-	drop     []span // what is stored already, in order
-	mostRows int64  // a batch
+	drop     []span  // what is stored already, in order
+	ends     []int64 // where an earlier run cut it, in order
+	mostRows int64   // a batch
 
 	window, chunk []byte // read, but not looked at; its buffer
 	at, cutAt     mark   // where window begins; end of the last entry
@@ -41,8 +42,8 @@ type scanner interface {
 // mostEnds bounds the entries of a batch whose places are noted.
 const mostEnds = 64 << 10
 
-func newEntryCutter(s scanner, o *Options, src *source, at mark, ahead []span) *entryCutter {
-	c := &entryCutter{src: src, scanner: s, drop: ahead, mostRows: mostEnds, chunk: make([]byte, 256<<10)}
+func newEntryCutter(s scanner, in *input, o *Options, src *source, at mark, ahead []span) *entryCutter {
+	c := &entryCutter{src: src, scanner: s, drop: ahead, ends: in.ends, mostRows: mostEnds, chunk: make([]byte, 256<<10)}
 	if o.Rate.Rows > 0 {
 		c.mostRows = min(mostEnds, o.Rate.Rows)
 	}
@@ -122,10 +123,22 @@ func (c *entryCutter) next(b *batch) (full bool, err error) {
 			return false, nil
 		}
 	}
+	before := c.cutAt.Byte
 	if full = c.take(b); !full {
 		c.cutAt = c.at
 	}
-	return full || b.refused != "" || int64(len(b.ends)) >= c.mostRows, nil
+	return full || b.refused != "" || c.ended(b, before), nil
+}
+
+// ended reports whether a batch ends with its last entry, which begins behind a place: an earlier run cut there, or, where none did
+// behind it, it has enough.
+func (c *entryCutter) ended(b *batch, before int64) bool {
+	_, c.ends = nextEnd(c.ends, before)
+	end, rest := nextEnd(c.ends, c.at.Byte)
+	if len(rest) < len(c.ends) {
+		return len(b.ends) > 0
+	}
+	return int64(len(b.ends)) >= mostEnds || end == 0 && int64(len(b.ends)) >= c.mostRows
 }
 
 // take takes the entry of the scanner into a batch, unless it does not fit or is stored already.

@@ -26,10 +26,14 @@ type fake struct {
 	before func(n int, w http.ResponseWriter, body []byte) bool
 	// after does something once the body is kept, before it is answered.
 	after func(n int)
+	// store and table are what the server says that it is; without a store it is an old one, which does not remember batches.
+	store string
+	table int
 
 	mu       sync.Mutex
 	n        int
 	lines    map[string]int // how often each is kept
+	batches  map[string]int // rows of those that are remembered, by id
 	requests []*http.Request
 	bodies   []string
 	inFlight int
@@ -38,13 +42,17 @@ type fake struct {
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{t: t, lines: map[string]int{}}
+	f := &fake{t: t, lines: map[string]int{}, batches: map[string]int{}}
 	f.http = httptest.NewServer(f)
 	t.Cleanup(f.http.Close)
 	return f
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/ingest/target" {
+		f.identify(w)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -79,16 +87,53 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.before != nil && f.before(n, w, body) {
 		return
 	}
-	rows := f.keep(body)
+	id := r.Header.Get("X-Service-Batch-Id")
+	rows, again := f.remembered(id)
+	if !again {
+		rows = f.keep(body)
+	}
 	if rows < 0 {
 		w.WriteHeader(400)
 		fmt.Fprint(w, `{"code":1004,"error":"a bad entry"}`)
 		return
 	}
+	f.remember(id, rows)
 	if f.after != nil {
 		f.after(n)
 	}
 	fmt.Fprintf(w, `{"output":[{"affectedrows":%d}],"execution_time_ms":1}`, rows)
+}
+
+// identify says what the server and its table are.
+func (f *fake) identify(w http.ResponseWriter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.store == "":
+		w.WriteHeader(404)
+	case f.table == 0:
+		fmt.Fprintf(w, `{"store":%q,"table_id":null}`, f.store)
+	default:
+		fmt.Fprintf(w, `{"store":%q,"table_id":%d}`, f.store, f.table)
+	}
+}
+
+// remembered are the rows of a batch that is stored already.
+func (f *fake) remembered(id string) (rows int, again bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rows, again = f.batches[id]
+	return rows, again
+}
+
+// remember remembers a batch, as a server with a name does.
+func (f *fake) remember(id string, rows int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.store != "" && id != "" {
+		f.batches[id] = rows
+	}
+	f.table = max(f.table, 1)
 }
 
 // keep takes the lines of a body, all or, where one of them says that it is bad, none: -1.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -111,7 +112,7 @@ func (r *record) refresh(in *input) {
 }
 
 // begin finds where an input begins to be sent. skip says why it is not sent at all; more are inputs to be sent before it.
-func (s *state) begin(in *input, o *Options) (more []*input, skip string, err error) {
+func (s *state) begin(in *input, to target, o *Options) (more []*input, skip string, err error) {
 	if in.path == "" {
 		return nil, "", nil
 	}
@@ -122,10 +123,17 @@ func (s *state) begin(in *input, o *Options) (more []*input, skip string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	fresh := &record{fingerprint: now, Open: true}
+	fresh := &record{fingerprint: now, Open: true, target: to}
 	old := s.find(&now)
+	if old != nil && old.left(to) && !o.Restart && !in.fresh {
+		in.note = fmt.Sprintf("%s was stored before, but %s: it is sent from its beginning", in.name, old.reason(to))
+		old = nil
+	}
 	switch {
 	case old == nil || o.Restart || in.fresh, !o.Resume && !holds(in.path, old.Head), !old.Open && old.At.Byte == 0 && len(old.Ahead) == 0 && !old.Done:
+		if old != nil && !o.Restart && !in.fresh && holds(in.path, old.Head) {
+			fresh.Stream, fresh.Batch = old.Stream, old.Batch // an answer may have been lost
+		}
 		s.add(in, fresh)
 		return nil, "", nil
 	case !holds(in.path, old.Head):
@@ -134,10 +142,13 @@ func (s *state) begin(in *input, o *Options) (more []*input, skip string, err er
 		}
 		return more, "", err
 	}
-	skip, err = old.admit(in, &now, o)
+	skip, err = old.admit(in, &now, to, o)
 	if err == nil && skip == "" {
 		went := *old
 		went.Path, went.Open = in.path, true
+		if went.Store == "" || went.Table == 0 {
+			went.target = to
+		}
 		s.add(in, &went)
 	}
 	return nil, skip, err
@@ -172,7 +183,7 @@ func (s *state) rotated(in *input, old *record, now *fingerprint) ([]*input, err
 		went := *old
 		went.Path, went.Open = name, true
 		was := &input{name: filepath.Join(filepath.Dir(in.name), filepath.Base(name)), path: name, table: in.table, timeIndex: in.timeIndex}
-		skip, err := old.admit(was, &p, &Options{Resume: true})
+		skip, err := old.admit(was, &p, old.target, &Options{Resume: true})
 		if err != nil || skip != "" {
 			return nil, err
 		}

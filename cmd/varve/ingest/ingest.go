@@ -82,6 +82,8 @@ type run struct {
 	state  *state
 	inputs []*input
 	unmade []error // tables of a manifest that the server refuses to make
+	// targets are what the tables of the inputs are.
+	targets map[string]target
 
 	buffers chan []byte // free ones
 	work    chan *batch
@@ -96,7 +98,7 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 	if err := o.complete(c); err != nil {
 		return err
 	}
-	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: ctx.Err}
+	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: ctx.Err, targets: map[string]target{}}
 	var err error
 	if o.Manifest != "" {
 		err = r.readManifest(ctx)
@@ -113,6 +115,9 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 		return r.dryRun(ctx)
 	}
 	if r.state, err = openState(o, c.Base); err != nil {
+		return err
+	}
+	if err := r.identifyAll(ctx); err != nil {
 		return err
 	}
 	if err := r.place(); err != nil {
@@ -209,7 +214,7 @@ func isLoopback(base string) bool {
 func (r *run) place() error {
 	left := r.inputs[:0:0]
 	for _, in := range r.inputs {
-		more, skip, err := r.state.begin(in, r.o)
+		more, skip, err := r.state.begin(in, r.targets[in.table], r.o)
 		switch {
 		case err != nil:
 			return err
@@ -219,6 +224,9 @@ func (r *run) place() error {
 		}
 		more = append(more, in)
 		for _, in := range more {
+			if err := r.streamOf(in); err != nil {
+				return err
+			}
 			if in.note != "" {
 				r.report.note("%s", in.note)
 			}
@@ -227,6 +235,19 @@ func (r *run) place() error {
 	}
 	r.inputs = left
 	return nil
+}
+
+// streamOf gives an input its stream, and the places at which earlier runs cut it: batches have to hold what theirs held.
+func (r *run) streamOf(in *input) (err error) {
+	if in.record == nil {
+		in.stream = newStream()
+		return nil
+	}
+	in.stream = in.record.Stream
+	if in.ends, err = r.state.sentEnds(in.stream); len(in.ends) > 0 {
+		r.o.Batch = max(r.o.Batch, in.record.Batch)
+	}
+	return err
 }
 
 // drainTime is how long answers are awaited once the user has asked to stop.
@@ -250,7 +271,9 @@ func (r *run) sendAll(ctx context.Context) (err error) {
 		r.buffers <- nil
 	}
 	r.report.begin(r.inputs)
-	r.state.begun(r.report, r.send.rejects.sync)
+	if err := r.state.begun(r); err != nil {
+		return err
+	}
 	drained := context.AfterFunc(ctx, func() {
 		r.end(nil)
 		time.AfterFunc(drainTime, func() { cancel(context.Cause(ctx)) })
@@ -282,6 +305,7 @@ func (r *run) end(cause error) {
 // outcome is the error that the command ends with, after its summary.
 func (r *run) outcome(ctx context.Context) error {
 	s := r.report.sum()
+	s.remembers = r.targets[r.inputs[0].table].known()
 	r.report.summary(&s)
 	switch {
 	case s.fatal != nil:

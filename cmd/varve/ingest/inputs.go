@@ -25,6 +25,8 @@ type input struct {
 	ledger    ledger
 	record    *record // in the state; nil: it has none
 	resume    []span  // what is stored already: the first begins at the beginning
+	stream    string  // see sent.go
+	ends      []int64 // places at which earlier runs cut it
 
 	file   *os.File
 	packed string // how it is compressed; empty: not

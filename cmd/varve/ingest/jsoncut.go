@@ -35,12 +35,12 @@ const (
 	inPush               // the member "streams" of a log push
 )
 
-func newJSONCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
-	return newEntryCutter(&objectScanner{most: o.Batch}, o, src, at, ahead), nil
+func newJSONCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
+	return newEntryCutter(&objectScanner{most: o.Batch}, in, o, src, at, ahead), nil
 }
 
-func newStreamsCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
-	return newEntryCutter(&objectScanner{most: o.Batch, streams: true}, o, src, at, ahead), nil
+func newStreamsCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
+	return newEntryCutter(&objectScanner{most: o.Batch, streams: true}, in, o, src, at, ahead), nil
 }
 
 func (s *objectScanner) scan(text []byte) (n, begin int, done bool, err error) {

@@ -79,6 +79,13 @@ func (l *ledger) whole() bool {
 	return l.ended && l.at.Byte >= l.last.Byte
 }
 
+// moved reports whether anything is dealt with.
+func (l *ledger) moved() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at.Byte > 0 || len(l.ahead) > 0
+}
+
 // take gives what is to be written into the state; changed is false when it has not since the last time.
 func (l *ledger) take() (at mark, ahead []span, changed bool) {
 	l.mu.Lock()

@@ -20,19 +20,20 @@ type cutter interface {
 // lineCutter cuts an input at its line ends, where those of entries are among them.
 type lineCutter struct {
 	src      *source
-	from     mark   // where the next batch begins
-	at       mark   // and its text: behind a byte order mark
-	ahead    []span // what is stored behind it, in order
-	carry    []byte // read, but not cut: the beginning of a line
-	mostRows int64  // a batch; 0: any number
-	protocol bool   // entries are those of line protocol
-	most     int64  // bytes of a line
-	temp     string // directory of lines that are larger than a batch; empty: the usual one
-	err      error  // to be told next
+	from     mark    // where the next batch begins
+	at       mark    // and its text: behind a byte order mark
+	ahead    []span  // what is stored behind it, in order
+	ends     []int64 // where an earlier run cut it, in order
+	carry    []byte  // read, but not cut: the beginning of a line
+	mostRows int64   // a batch; 0: any number
+	protocol bool    // entries are those of line protocol
+	most     int64   // bytes of a line
+	temp     string  // directory of lines that are larger than a batch; empty: the usual one
+	err      error   // to be told next
 }
 
 func newLineCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
-	c := &lineCutter{src: src, from: at, at: at, ahead: ahead, mostRows: o.Rate.Rows, most: int64(max(mostEntry, o.Batch))}
+	c := &lineCutter{src: src, from: at, at: at, ahead: ahead, ends: in.ends, mostRows: o.Rate.Rows, most: int64(max(mostEntry, o.Batch))}
 	switch {
 	case at.Byte > 0 && in.size > 0 && src.packed == "":
 		src.head = nil
@@ -66,12 +67,13 @@ func (c *lineCutter) fill(b *batch, buf []byte) error {
 		return err
 	}
 	buf = buf[:cap(buf)]
-	if len(c.ahead) > 0 {
-		buf = buf[:min(int64(len(buf)), c.ahead[0].From.Byte-c.at.Byte)]
+	end := c.end()
+	if end > 0 {
+		buf = buf[:min(int64(len(buf)), end-c.at.Byte)]
 	}
 	n, err := c.read(buf)
-	bounded := len(c.ahead) > 0 && c.at.Byte+int64(n) == c.ahead[0].From.Byte
-	cut := c.cut(buf[:n], err == io.EOF || bounded)
+	bounded := end > 0 && c.at.Byte+int64(n) == end
+	cut := c.cut(buf[:n], err == io.EOF || bounded, bounded)
 	if cut == 0 && n == cap(buf) && err != io.EOF && !bounded {
 		return c.long(b, buf)
 	}
@@ -96,6 +98,15 @@ func (c *lineCutter) fill(b *batch, buf []byte) error {
 type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// end is where the next batch ends at the latest: where something is stored, or an earlier run cut; 0: nowhere.
+func (c *lineCutter) end() (end int64) {
+	end, c.ends = nextEnd(c.ends, c.at.Byte)
+	if len(c.ahead) > 0 && (end == 0 || c.ahead[0].From.Byte < end) {
+		return c.ahead[0].From.Byte
+	}
+	return end
+}
 
 // pass passes over what is stored already.
 func (c *lineCutter) pass() error {
@@ -127,17 +138,22 @@ func (c *lineCutter) read(buf []byte) (n int, err error) {
 	return n, err
 }
 
-// cut is where the last whole entry ends that a batch can have of a text; last: the last entry of the text may lack its line end.
-func (c *lineCutter) cut(text []byte, last bool) int {
+// cut is where the last whole entry ends that a batch can have of a text; last: the last entry of the text may lack its line end;
+// whole: it has all of them, however many they are.
+func (c *lineCutter) cut(text []byte, last, whole bool) int {
+	most := c.mostRows
+	if whole {
+		most = 0
+	}
 	if c.protocol {
-		end, _ := protocolEntries(text, c.mostRows, last)
+		end, _ := protocolEntries(text, most, last)
 		return end
 	}
 	end := len(text)
 	if !last {
 		end = bytes.LastIndexByte(text, '\n') + 1
 	}
-	return firstLines(text[:end], c.mostRows)
+	return firstLines(text[:end], most)
 }
 
 // firstLines is where so many lines end.

@@ -149,7 +149,7 @@ func (r *run) followOne(in *input) *input {
 	if !rotated && !truncated {
 		return in
 	}
-	next := &input{name: in.name, path: in.path, table: in.table, timeIndex: in.timeIndex}
+	next := &input{name: in.name, path: in.path, table: in.table, timeIndex: in.timeIndex, stream: newStream()}
 	if truncated {
 		r.report.note("%s was truncated, it is read from its beginning", in.name)
 	} else {

@@ -44,6 +44,7 @@ type sums struct {
 	requests, retries  int64
 	doubtful, doubtRow int64 // batches whose answer was lost and that were sent again, and their rows
 	lost, lostRow      int64 // and those that were not
+	remembers          bool  // the server does, and stores them once
 	failed             []error
 	took               time.Duration
 	fatal              error
@@ -279,7 +280,11 @@ func (r *report) summary(s *sums) {
 		fmt.Fprintf(r.o.Result, "%s of %s may be stored twice: the answer was lost\n", counted(s.doubtful, "batch", "batches"), counted(s.doubtRow, "row", "rows"))
 	}
 	if s.lost > 0 {
-		fmt.Fprintf(r.o.Result, "%s of %s may be stored although no answer said so: resuming stores them again\n", counted(s.lost, "batch", "batches"), counted(s.lostRow, "entry", "entries"))
+		again := "resuming stores them again"
+		if s.remembers {
+			again = "resuming stores what is not"
+		}
+		fmt.Fprintf(r.o.Result, "%s of %s may be stored although no answer said so: %s\n", counted(s.lost, "batch", "batches"), counted(s.lostRow, "entry", "entries"), again)
 	}
 }
 

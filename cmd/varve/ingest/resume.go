@@ -6,7 +6,7 @@ import (
 )
 
 // admit says whether and where a file goes on whose beginning is that of the record.
-func (r *record) admit(in *input, now *fingerprint, o *Options) (skip string, err error) {
+func (r *record) admit(in *input, now *fingerprint, to target, o *Options) (skip string, err error) {
 	same := now.Size == r.Size && now.Modified.Equal(r.Modified)
 	if r.Done && (same || now.Size == r.Size && (r.Packed || holds(in.path, r.Tail))) {
 		return "already stored, use --restart to store it again", nil
@@ -29,13 +29,13 @@ func (r *record) admit(in *input, now *fingerprint, o *Options) (skip string, er
 	}
 	in.resume = []span{{To: at}}
 	in.note = fmt.Sprintf("%s: goes on behind line %d", in.name, at.Line)
-	if r.Open {
+	if r.Open && !to.known() {
 		in.note += "; the run before was cut off: what it stored after its last note, of a second at most, is stored twice"
 	}
 	switch {
 	case same || r.Packed:
 		in.resume = append(in.resume, r.Ahead...)
-	case len(r.Ahead) > 0:
+	case len(r.Ahead) > 0 && !to.known():
 		lines := int64(0)
 		for _, s := range r.Ahead {
 			lines += s.To.Line - s.From.Line

@@ -49,7 +49,6 @@ const databaseNotFound = 4004
 
 // check sends a request without entries, so that what is wrong with all of them is told before anything is read.
 func (s *sender) check(ctx context.Context) error {
-	begun := time.Now()
 	if s.r.o.DB != "public" {
 		// No write makes a database, and only with the first entry would it be missed.
 		_, err := s.r.c.Query(ctx, s.r.o.DB, "SELECT 1")
@@ -58,17 +57,10 @@ func (s *sender) check(ctx context.Context) error {
 			return err
 		}
 	}
-	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+	return s.r.patiently(ctx, func() error {
 		_, err := s.r.c.Do(ctx, s.wire.trial(s.r.inputs))
-		var answer *client.AnswerError
-		if again, _ := client.Temporary(err); !again || !errors.As(err, &answer) || time.Since(begun) > s.r.o.RetryFor {
-			return err
-		}
-		s.r.report.retry(err)
-		if !s.r.sleep(ctx, jitter(wait, answer.RetryAfter)) {
-			return context.Cause(ctx)
-		}
-	}
+		return err
+	})
 }
 
 // start starts the workers.
@@ -159,6 +151,13 @@ func (w *worker) deliver(b *batch, p *part) (err error) {
 	if b.long == nil && p.isBlank() {
 		return nil
 	}
+	id, err := b.id(p)
+	if err != nil {
+		return err
+	}
+	if err := w.r.state.sends(b.in, p); err != nil {
+		w.r.state.fail(err)
+	}
 	begun, doubtful := time.Now(), false
 	defer func() {
 		if err != nil && doubtful {
@@ -169,10 +168,10 @@ func (w *worker) deliver(b *batch, p *part) (err error) {
 		if !w.gate.enter(w.r.stop) {
 			return errStopped
 		}
-		took, sent, err := w.attempt(b, p)
+		took, sent, err := w.attempt(b, p, id)
 		w.gate.leave(err)
 		if err == nil {
-			w.r.report.stored(took, p, b.bytes, doubtful)
+			w.r.report.stored(took, p, b.bytes, doubtful && !w.r.targets[b.in.table].known())
 			return nil
 		}
 		var answer *client.AnswerError
@@ -205,11 +204,12 @@ func jitter(wait, asked time.Duration) time.Duration {
 	return max(wait/2+rand.N(wait/2), min(asked, 2*mostWait))
 }
 
-// attempt sends a part once. sent: the server may have got it.
-func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
+// attempt sends a part once, under its id. sent: the server may have got it.
+func (w *worker) attempt(b *batch, p *part, id string) (t taken, sent bool, err error) {
 	var wrote atomic.Bool // a request that was given up may still be written
 	ctx := httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	req := w.wire.request(b.in)
+	req.Header.Set("X-Service-Batch-Id", id)
 	if req.Body, err = w.bodyOf(b, p, req.Header); err != nil {
 		return t, false, err
 	}

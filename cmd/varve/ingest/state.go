@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -28,8 +30,8 @@ const stateVersion = 1
 type state struct {
 	path   string
 	server stateFile // but its inputs
-	report *report
-	before func() error // what has to be on disk before the state says so: the rejects
+	asked  bool      // for by the user: that it cannot be kept is an error
+	run    *run
 
 	old   []*record // as they were found
 	ended chan struct{}
@@ -38,7 +40,8 @@ type state struct {
 	mu      sync.Mutex // protects what is below
 	inputs  []*input   // with a record
 	written bool       // once
-	err     error
+	err     error      // of writing it since it was last written
+	told    bool       // that there was one
 }
 
 // stateFile is the file, in JSON.
@@ -57,11 +60,15 @@ type record struct {
 	Ahead []span `json:"ahead,omitempty"` // and these, behind a gap
 	Done  bool   `json:"done"`            // that is all of it
 	Open  bool   `json:"open"`            // a run sends it, or was cut off while it did
+
+	target        // where it is stored
+	Stream string `json:"stream,omitempty"` // see sent.go; empty: an older program wrote the record
+	Batch  int    `json:"batch,omitempty"`  // bytes, at most, of what is sent at once
 }
 
 // openState reads the state of a table.
 func openState(o *Options, server string) (*state, error) {
-	s := &state{path: o.State, server: stateFile{Version: stateVersion, Server: server, DB: o.DB, Table: o.Table}, ended: make(chan struct{})}
+	s := &state{path: o.State, asked: o.State != "" || o.Resume, server: stateFile{Version: stateVersion, Server: server, DB: o.DB, Table: o.Table}, ended: make(chan struct{})}
 	if s.path == "" {
 		key := sha256.Sum256([]byte(server + "\x00" + o.DB + "\x00" + o.Table))
 		s.path = filepath.Join(o.StateDir, hex.EncodeToString(key[:8])+".json")
@@ -74,7 +81,7 @@ func openState(o *Options, server string) (*state, error) {
 // load reads the records of the file.
 func (s *state) load() ([]*record, error) {
 	text, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isAbsent(err) {
 		return nil, nil
 	}
 	var f stateFile
@@ -92,10 +99,16 @@ func (s *state) load() ([]*record, error) {
 	return f.Inputs, nil
 }
 
+// isAbsent reports whether a file is not there.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // add gives an input a record that is written from now on.
 func (s *state) add(in *input, r *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.Stream = cmp.Or(r.Stream, newStream())
 	in.record = r
 	s.inputs = append(s.inputs, in)
 }
@@ -104,7 +117,7 @@ func (s *state) add(in *input, r *record) {
 func (s *state) follow(in *input) {
 	p, err := takeFingerprint(in.path, headSize)
 	if err == nil {
-		s.add(in, &record{fingerprint: p, Open: true})
+		s.add(in, &record{fingerprint: p, Open: true, target: s.run.targets[in.table], Stream: in.stream})
 	}
 }
 
@@ -116,10 +129,16 @@ func (s *state) leave(in *input) {
 	s.inputs = slices.DeleteFunc(s.inputs, func(other *input) bool { return other == in })
 }
 
-// begun begins to write the state.
-func (s *state) begun(r *report, before func() error) {
-	s.report, s.before = r, before
+// begun begins to write the state. Where the user asked for one, nothing is sent without it.
+func (s *state) begun(r *run) error {
+	s.run = r
+	for _, in := range s.inputs {
+		in.record.Batch = max(in.record.Batch, r.o.Batch)
+	}
 	s.save()
+	if s.err != nil && s.asked {
+		return fmt.Errorf("%w: nothing was sent", s.err)
+	}
 	s.saver.Go(func() {
 		tick := time.NewTicker(saveEvery)
 		defer tick.Stop()
@@ -132,9 +151,10 @@ func (s *state) begun(r *report, before func() error) {
 			}
 		}
 	})
+	return nil
 }
 
-// finish writes the state for the last time.
+// finish writes the state for the last time. That it could not is a part that was not done, if somebody asked for it.
 func (s *state) finish() error {
 	close(s.ended)
 	s.saver.Wait()
@@ -146,7 +166,28 @@ func (s *state) finish() error {
 	s.err = nil
 	s.mu.Unlock()
 	s.save()
-	return s.err
+	if s.err != nil && s.asked {
+		return &client.PartialError{Err: s.err}
+	}
+	return nil
+}
+
+// fail tells once that the state cannot be written.
+func (s *state) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed(err)
+}
+
+func (s *state) failed(err error) {
+	if s.err != nil {
+		return
+	}
+	s.err = fmt.Errorf("the state cannot be written, so this run cannot be resumed: %w", err)
+	if !s.told {
+		s.told = true
+		s.run.report.note("%v", s.err)
+	}
 }
 
 // save writes what has changed. That it cannot be written is told once.
@@ -155,6 +196,9 @@ func (s *state) save() {
 	defer s.mu.Unlock()
 	changed := len(s.inputs) > 0 && !s.written
 	for _, in := range s.inputs {
+		if s.written && !s.identified(in) {
+			continue
+		}
 		at, ahead, news := in.ledger.take()
 		if !news {
 			continue
@@ -167,13 +211,41 @@ func (s *state) save() {
 		return
 	}
 	s.written = true
-	err := s.before()
+	err := s.run.send.rejects.sync() // they have to be on disk before the state says that their lines are dealt with
 	if err == nil {
 		err = s.write()
 	}
-	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("the state cannot be written, so this run cannot be resumed: %w", err)
-		s.report.note("%v", s.err)
+	if err != nil {
+		s.failed(err)
+		return
+	}
+	for _, in := range s.inputs {
+		if in.record.Done {
+			s.forget(in.record.Stream)
+		}
+	}
+}
+
+// identified learns what the table of an input is, once rows may have made it: without that the state would hold for the table's
+// successor, too. false: it is not known yet, and the server cannot be asked for the moment.
+func (s *state) identified(in *input) bool {
+	t := s.run.targets[in.table]
+	if !t.known() || in.record.Table != 0 || !in.ledger.moved() {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), saveEvery)
+	defer cancel()
+	now, err := s.run.identify(ctx, in.table)
+	if err == nil && now.Store == t.Store {
+		in.record.target = now
+	}
+	return err == nil
+}
+
+// forget removes the file of what was sent of a stream: all of it is dealt with, or nobody will go on with it.
+func (s *state) forget(stream string) {
+	if err := os.Remove(s.sentName(stream)); err != nil && !isAbsent(err) {
+		s.failed(err)
 	}
 }
 
@@ -193,7 +265,13 @@ func (s *state) write() error {
 	}
 	file := s.server
 	for _, in := range s.inputs {
-		others = slices.DeleteFunc(others, func(o *record) bool { return o.Path == in.record.Path || o.sameFile(&in.record.fingerprint) })
+		others = slices.DeleteFunc(others, func(o *record) bool {
+			replaced := o.Path == in.record.Path || o.sameFile(&in.record.fingerprint)
+			if replaced && o.Stream != "" && o.Stream != in.record.Stream {
+				s.forget(o.Stream)
+			}
+			return replaced
+		})
 		file.Inputs = append(file.Inputs, in.record)
 	}
 	// Of a path that was rotated, the newest record is the last.

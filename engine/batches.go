@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/wal"
+)
+
+// A client may give the batches that it sends an id, and then send one again whose answer it did not get: what is in the log
+// already is passed over, and answered as if it were new. Each record of such a batch has the key of its part of it. Before a memtable
+// with such records is given up, and before a segment of the log goes that has keys, all keys that are remembered are written into the
+// log once more, in a record of kind recordBatches:
+//
+//	version 1B = 2 | kind 1B = 3 | 0 14B | (table u32 | key 16B | seconds since 1970 i64)*
+//
+// Of the records of rows only those are believed that a start applies: one whose write failed may be in the log as well, below
+// the sequence number up to which everything is in parts.
+const (
+	recordBatches = 3
+	batchKeySize  = 16
+	batchNoteSize = 4 + batchKeySize + 8
+)
+
+// What is remembered of batches: the last ones, for a while. A client that was cut off comes back within that time.
+const (
+	rememberedBatches = 64 << 10
+	rememberBatches   = 24 * time.Hour
+	// batchBytes is about the memory of one that is remembered.
+	batchBytes = 128
+)
+
+type batchKey [batchKeySize]byte
+
+// batchNote is a part of a batch that a table has.
+type batchNote struct {
+	table schema.TableID
+	key   batchKey
+}
+
+// batches are the parts of batches that are remembered. Safe for concurrent use.
+type batches struct {
+	now   func() time.Time
+	log   *slog.Logger
+	count atomic.Int64 // of at
+
+	mu    sync.Mutex
+	at    map[batchNote]int64      // when it was stored, in seconds since 1970
+	order []batchNote              // the oldest first
+	busy  map[string]chan struct{} // ids of which a write is under way; closed when it is over
+	added uint64                   // how often one was added
+	saved uint64                   // added, when all were written into the log
+	in    uint64                   // segment of the log that they were written into
+}
+
+func newBatches(now func() time.Time, log *slog.Logger) *batches {
+	return &batches{now: now, log: log, at: map[batchNote]int64{}, busy: map[string]chan struct{}{}}
+}
+
+// batchContext is the key of the batch in a context.
+type batchContext struct{}
+
+// batch is one that a client may send again. One goroutine at a time.
+type batch struct {
+	id    string
+	parts int // so far, those that failed included: each is the rows of a table in one write
+}
+
+// WithBatch gives the writes of a request the id of the batch that it brings: what was stored of it before is not stored again.
+func WithBatch(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, batchContext{}, &batch{id: id})
+}
+
+func batchOf(ctx context.Context) *batch {
+	b, _ := ctx.Value(batchContext{}).(*batch) //nolint:errcheck // nil: there is none
+	return b
+}
+
+// enter waits until no other write of the batch is under way. leave is to be called after the write.
+func (s *batches) enter(ctx context.Context, b *batch) (leave func(), err error) {
+	if b == nil {
+		return func() {}, nil
+	}
+	for {
+		s.mu.Lock()
+		other, busy := s.busy[b.id]
+		if !busy {
+			over := make(chan struct{})
+			s.busy[b.id] = over
+			s.mu.Unlock()
+			return func() {
+				s.mu.Lock()
+				delete(s.busy, b.id)
+				s.mu.Unlock()
+				close(over)
+			}, nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while an earlier one with the same batch id was at work")
+		}
+	}
+}
+
+// name gives the parts of a batch that are about to be written their keys. A part of another size is another one: the batch was taken
+// apart differently.
+func (b *batch) name(all []*tableWrite) {
+	if b == nil {
+		return
+	}
+	for i, w := range all {
+		text := binary.LittleEndian.AppendUint64([]byte(b.id), uint64(b.parts+i))
+		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(text, uint64(w.batch.N)))
+		w.key = batchKey(sum[:batchKeySize])
+	}
+	b.parts += len(all)
+}
+
+// pass passes over the parts of batches that their tables have.
+func (s *batches) pass(ws []*tableWrite) {
+	for _, w := range ws {
+		if w.rec == nil || w.key == (batchKey{}) || w.schema.Options.SkipWAL { // rows that a crash loses are not remembered
+			continue
+		}
+		if w.rec.key = w.key; s.knows(w.rec) {
+			w.rec, w.known = nil, true
+		}
+	}
+}
+
+// knows reports whether the part of a batch that a record is was stored before.
+func (s *batches) knows(r *record) bool {
+	if r.key == (batchKey{}) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, there := s.at[batchNote{r.table, r.key}]
+	return there
+}
+
+// stored remembers the part of a batch that a record is; others have no key.
+func (s *batches) stored(r *record) {
+	if r.key != (batchKey{}) {
+		s.remember(batchNote{r.table, r.key}, s.now().Unix())
+	}
+}
+
+// remember remembers a part and forgets the oldest ones.
+func (s *batches) remember(n batchNote, at int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.at[n]; there {
+		return
+	}
+	s.at[n] = at
+	s.added++
+	s.order = append(s.order, n)
+	old := s.now().Add(-rememberBatches).Unix()
+	for len(s.order) > rememberedBatches || len(s.order) > 0 && s.at[s.order[0]] < old {
+		delete(s.at, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.count.Store(int64(len(s.order)))
+}
+
+// save writes what is remembered into the log, unless a segment that stays has it. first is the first segment that stays. Where it
+// cannot be written, because the disk is full say, the ids are forgotten by the next start: that is no reason not to make room.
+func (s *batches) save(log *wal.Log, first uint64) {
+	rec, added := s.unsaved(first)
+	if rec == nil {
+		return
+	}
+	at, err := log.Append(wal.Record{rec})
+	if err != nil {
+		s.log.Warn("the ids of batches cannot be written into the log; after a crash they are not known", "error", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if added >= s.saved {
+		s.saved, s.in = added, at.Segment()
+	}
+}
+
+// unsaved is the record of all that is remembered; nil: a segment has it that stays.
+func (s *batches) unsaved(first uint64) (rec []byte, added uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.order) == 0 || s.saved == s.added && s.in >= first {
+		return nil, 0
+	}
+	rec = make([]byte, recordHead, recordHead+len(s.order)*batchNoteSize)
+	rec[0], rec[1] = recordBatchVersion, recordBatches
+	for _, n := range s.order {
+		rec = binary.LittleEndian.AppendUint32(rec, uint32(n.table))
+		rec = append(rec, n.key[:]...)
+		rec = binary.LittleEndian.AppendUint64(rec, uint64(s.at[n]))
+	}
+	return rec, s.added
+}
+
+// found takes what a record of the log remembers.
+func (s *batches) found(body []byte) error {
+	if len(body)%batchNoteSize != 0 {
+		return fmt.Errorf("log record of batches with %d bytes", len(body))
+	}
+	for ; len(body) > 0; body = body[batchNoteSize:] {
+		n := batchNote{table: schema.TableID(binary.LittleEndian.Uint32(body)), key: batchKey(body[4 : 4+batchKeySize])}
+		s.remember(n, int64(binary.LittleEndian.Uint64(body[4+batchKeySize:])))
+	}
+	return nil
+}
+
+// bytes is the memory of what is remembered. It takes no lock.
+func (s *batches) bytes() int64 { return s.count.Load() * batchBytes }

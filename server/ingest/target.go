@@ -1,0 +1,36 @@
+package ingest
+
+import (
+	"strconv"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/schema"
+	"varve/server/web"
+)
+
+// Store says what rows go to; engine.Engine does.
+type Store interface {
+	Store() string
+	Table(n schema.Name) (*engine.Table, error)
+}
+
+// Target answers GET /v1/ingest/target: by what a client knows this store and a table again. An empty store in the place of this one,
+// and a table that was dropped and made anew, are others.
+func (h *Handler) Target(c *web.Ctx) error {
+	p, err := c.Query("db", "table")
+	if err != nil {
+		return err
+	}
+	name := schema.Name{Table: p.String("table")}
+	name.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
+	body := jsontext.AppendString([]byte(`{"store":`), h.o.Store.Store())
+	body = append(body, `,"table_id":`...)
+	if t, err := h.o.Store.Table(name); err == nil {
+		body = strconv.AppendUint(body, uint64(t.Schema.ID), 10)
+	} else {
+		body = append(body, "null"...)
+	}
+	c.JSON(200, append(body, '}'))
+	return nil
+}
