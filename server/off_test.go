@@ -22,7 +22,7 @@ func TestProtocolsOff(t *testing.T) {
 	}{
 		{"line protocol", Protocols{Lines: true}, `^/v1/lineproto/|^/(write|query|ping|api/v2/write|api/v2/buckets|api/v2/setup|api/v2/orgs|api/v3/write_lp)$`},
 		{"JSON puts", Protocols{Puts: true}, `^(/v1/jsonput)?/api/put$`},
-		{"metrics API", Protocols{Metrics: true}, `^/v1/metricsapi/`},
+		{"metrics API", Protocols{Metrics: true}, `^(/v1/metricsapi)?/(api/v1/(write|read|query|query_range|query_exemplars|labels|label/.*|series|metadata|format_query|parse_query|rules|alerts|alertmanagers|targets.*|features|status/.*)|-/.*)$|^/v1/metricsapi/`},
 		{"OTLP", Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
 		{"trace search", Protocols{TraceQueries: true}, `^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
 		{"analysis as a stream", Protocols{AnalyzeStream: true}, `^/v1/sql/analyze/`},

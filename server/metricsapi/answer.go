@@ -45,7 +45,9 @@ func reply(c *web.Ctx, err error) error {
 		kind, code, text = "canceled", 499, "query was canceled in query execution"
 	default:
 		switch status.Of(err) {
-		case status.InvalidArguments, status.InvalidSyntax, status.Unsupported, status.PlanQuery, status.TableColumnNotFound,
+		case status.Unsupported:
+			kind, code = "Unsupported", 400
+		case status.InvalidArguments, status.InvalidSyntax, status.PlanQuery, status.TableColumnNotFound,
 			status.TableNotFound, status.DatabaseNotFound:
 			kind, code = "bad_data", 400
 		case status.EngineExecuteQuery, status.RuntimeResourcesExhausted:

@@ -30,7 +30,7 @@ func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error)
 		return nil, invalid("end", "end timestamp must not be before start time")
 	}
 	if needed && len(p.values["match[]"]) == 0 {
-		return nil, status.New(status.InvalidArguments, "match[] parameter is required")
+		return nil, status.New(status.Unsupported, "match[] parameter is required")
 	}
 	var list []promql.Selection
 	var parser promql.Parser
