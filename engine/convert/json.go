@@ -3,7 +3,9 @@ package convert
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"varve/engine/jsontext"
 	"varve/engine/vector"
@@ -45,16 +47,58 @@ func MarshalJSON(x any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(s.String(), "\n")), nil
 }
 
+// growSize is the number of bytes of a text from which on its room is made once, before it is written.
+const growSize = 4 << 10
+
 // AppendString appends a text as a JSON string in the form that MarshalJSON gives it.
 func AppendString(dst, text []byte) []byte {
-	if !settledText(text) {
-		b, err := MarshalJSON(string(text))
-		if err != nil { // any text is a JSON string
-			panic("convert: a text is no JSON: " + err.Error())
-		}
-		return append(dst, b...)
+	if len(text) >= growSize {
+		dst = slices.Grow(dst, StringSize(text))
 	}
-	return jsontext.AppendString(dst, text)
+	if settledText(text) {
+		return jsontext.AppendString(dst, text)
+	}
+	dst = append(dst, '"')
+	for {
+		plain := settledPrefix(text)
+		dst = jsontext.AppendEscaped(dst, text[:plain])
+		if text = text[plain:]; len(text) == 0 {
+			return append(dst, '"')
+		}
+		r, size := utf8.DecodeRune(text)
+		switch r {
+		case '\u2028':
+			dst = append(dst, `\u2028`...)
+		case '\u2029':
+			dst = append(dst, `\u2029`...)
+		default: // no UTF-8
+			dst = append(dst, `\ufffd`...)
+		}
+		text = text[size:]
+	}
+}
+
+// StringSize is the most bytes that AppendString appends for a text, quotes included.
+func StringSize(text []byte) int {
+	const escaped = len(`\u0000`)
+	size := len(text) + len(`""`)
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			size++
+		case c < ' ':
+			size += escaped - 1
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRune(text[i:])
+			if r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
+				size += escaped - n
+			}
+			i += n
+			continue
+		}
+		i++
+	}
+	return size
 }
 
 // scalarParser reads the text of a JSON scalar as a value of a type; objects, arrays and null are none.

@@ -31,6 +31,18 @@ func settledText(text []byte) bool {
 	return true
 }
 
+// settledPrefix is the number of bytes before the first letter that a document writes otherwise.
+func settledPrefix(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+			return i
+		}
+		i += size
+	}
+	return len(text)
+}
+
 // settledValue is where the settled value at i ends; -1: it is none.
 func settledValue(b []byte, i, depth int) int {
 	if i >= len(b) || depth > maxSettledDepth {

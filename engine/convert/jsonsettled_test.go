@@ -36,7 +36,7 @@ func FuzzSettled(f *testing.F) {
 	})
 }
 
-// TestAppendString: texts are written as the library writes them, whatever is in them.
+// TestAppendString: texts are written as the library writes them, whatever is in them, and no longer than was said before.
 func TestAppendString(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	pieces := []string{"a", " ", `"`, `\`, "\n", "\b", "\x00", "\x7f", "<&>", "é", "日", "\U0001F600", "\u2028", "\u2029", "\uFFFD", "\xff", "\xe2\x80", "\xed\xa0\x80"}
@@ -51,6 +51,9 @@ func TestAppendString(t *testing.T) {
 		}
 		if got := AppendString([]byte("+"), []byte(text)); string(got) != "+"+string(want) {
 			t.Fatalf("%q: %s, want +%s", text, got, want)
+		}
+		if size := StringSize([]byte(text)); size < len(want) || size > 6*len(text)+2 {
+			t.Fatalf("%q: the size is at most %d, but %s has %d", text, size, want, len(want))
 		}
 	}
 }

@@ -34,8 +34,12 @@ import (
 // AppendString appends text in quotes. Only quotes, backslashes and control characters are escaped; what is not UTF-8
 // becomes U+FFFD, byte by byte.
 func AppendString[T string | []byte](dst []byte, text T) []byte {
+	return append(AppendEscaped(append(dst, '"'), text), '"')
+}
+
+// AppendEscaped is AppendString without the quotes around the text.
+func AppendEscaped[T string | []byte](dst []byte, text T) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
 	from, i := 0, 0
 	for i+8 <= len(text) && allPlain(eight(text, i)) {
 		i += 8
@@ -74,8 +78,7 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 			}
 		}
 	}
-	dst = append(dst, text[from:]...)
-	return append(dst, '"')
+	return append(dst, text[from:]...)
 }
 
 // eight are the bytes of text from i on as a word.

@@ -222,3 +222,30 @@ func AppendJSON(dst []byte, v *vector.Vector, i int) []byte {
 	}
 	return convert.AppendString(dst, AppendText(nil, v, i))
 }
+
+// JSONSize is about the most bytes that AppendJSON appends for row i of v.
+func JSONSize(v *vector.Vector, i int) int64 {
+	const number = 128 // decimals and intervals are the longest
+	if v.Type.Kind() != vector.Bytes || v.IsNull(i) {
+		return number
+	}
+	text := v.Bytes(i)
+	switch {
+	case v.Type.IsText():
+		return int64(convert.StringSize(text))
+	case v.Type.ID == vector.TypeJSON || v.Type.ID == vector.TypeList:
+		return int64(len(text))
+	}
+	return number + 2*int64(len(text)) // in hex
+}
+
+// jsonSizes is the sum of the sizes of the arguments from one on as JSON.
+func jsonSizes(args []*vector.Vector, from, i int) (bytes int64) {
+	for _, v := range args[from:] {
+		bytes += JSONSize(v, i)
+	}
+	return bytes
+}
+
+// itemWork is the work of functions of a list that write the arguments behind it as JSON, to look for them or to add them.
+func itemWork(a []*vector.Vector, i int) int64 { return jsonSizes(a, 1, i) }

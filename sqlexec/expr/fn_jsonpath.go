@@ -478,8 +478,11 @@ func registerPaths() {
 		return ok && t.holds(x, x), ok
 	}), "json_path_match")
 	decodes("json_path_exists", "json_path_match")
-	register(&Function{lazy: true, max: -1, bind: bindJSONObject}, "json_object")
+	register(&Function{lazy: true, max: -1, work: objectWork, bind: bindJSONObject}, "json_object")
 }
+
+// objectWork is the work of json_object: its values as JSON, then in several buffers as the object is put together.
+func objectWork(a []*vector.Vector, i int) int64 { return 6 * jsonSizes(a, 0, i) }
 
 // bindJSONObject binds json_object(key, value, ..): an object; of equal keys the last one counts.
 func bindJSONObject(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -494,7 +497,7 @@ func bindJSONObject(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	}
 	return out, vector.JSONType, func(n int, a []*vector.Vector, _ vector.Bitmap, v *vector.Vector) error {
 		for i := range n {
-			if err := makeRoom(v, objectBytes*int64(len(a))+joined(a, 0, i)); err != nil {
+			if err := makeRoom(v, objectBytes*int64(len(a))+jsonSizes(a, 0, i)); err != nil {
 				return err
 			}
 			object := make(map[string]json.RawMessage, len(a)/2)

@@ -296,7 +296,7 @@ func (l *lambdaNode) flush() error {
 		}
 		switch {
 		case l.does == transforms:
-			if err := checkHeap(&l.out, joined([]*vector.Vector{v}, 0, k)+listMarks); err != nil {
+			if err := checkHeap(&l.out, JSONSize(v, k)+listMarks); err != nil {
 				return err
 			}
 			l.comma()

@@ -22,7 +22,7 @@ func init() {
 		args, err = c.castAll(args, t)
 		return args, vector.List(t), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				if err := makeRoom(out, joined(a, 0, i)); err != nil {
+				if err := makeRoom(out, jsonSizes(a, 0, i)+int64(len(a)+1)); err != nil {
 					return err
 				}
 				at := len(out.Heap)
@@ -44,7 +44,7 @@ func init() {
 	register(&Function{min: 1, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(ItemCount(a[0].Bytes(i))) }), c.isList("array_length", args)
 	}}, "array_length", "cardinality", "list_length")
-	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	register(&Function{min: 2, max: 2, work: itemWork, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isListWith("array_contains", args, args[1]); err != nil {
 			return nil, flag, nil, err
 		}
@@ -80,10 +80,8 @@ func init() {
 	}}, "array_to_string", "array_join", "list_to_string")
 	registerListChanges()
 	simple(2, sig{str, str}, vector.List(str), mapList(func(w *listWriter, a []*vector.Vector, i int) {
-		var quoted []byte
 		for part := range bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)) {
-			quoted = convert.AppendString(quoted[:0], part)
-			w.add(quoted)
+			w.addText(part)
 		}
 	}), "string_to_array", "string_split", "str_split")
 }
@@ -104,7 +102,7 @@ func listText(a []*vector.Vector, i int) int64 {
 // listOf registers a function that makes a list of the elements of its first argument, which is a list, and of further
 // arguments of the element's type.
 func listOf(args int, write func(w *listWriter, list []byte, a []*vector.Vector, i int), names ...string) {
-	registerListOf(&Function{min: args, max: args}, write, names...)
+	registerListOf(&Function{min: args, max: args, work: itemWork}, write, names...)
 }
 
 // heldListOf is listOf for a function that holds the elements side by side, which take so many bytes each.
@@ -156,7 +154,7 @@ func registerListChanges() {
 		}
 	}, "array_remove_all", "list_remove_all")
 	register(&Function{min: 1, max: 3, work: sortWork, bind: bindListSort}, "array_sort", "list_sort")
-	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	register(&Function{min: 2, max: 2, makesNull: true, work: itemWork, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isListWith("array_position", args, args[1]); err != nil {
 			return nil, i64, nil, err
 		}

@@ -105,7 +105,7 @@ func init() {
 
 // withElement registers a function of a list and a value, which becomes its last or first element, NULL too. NULL as list is empty.
 func withElement(value, list int, names ...string) {
-	register(&Function{lazy: true, min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	register(&Function{lazy: true, min: 2, max: 2, work: itemWork, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args = []Expr{args[list], args[value]}
 		if args[0].Type() == vector.NullType && args[1].Type() != vector.NullType {
 			args[0] = Null(vector.List(args[1].Type()))

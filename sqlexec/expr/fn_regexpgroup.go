@@ -220,12 +220,12 @@ func (t *texts) add(s []byte, from, to int) error {
 	}
 	if from < 0 {
 		t.dst = append(t.dst, "null"...)
-	} else {
-		t.dst = convert.AppendString(t.dst, s[from:to])
+		return nil
 	}
-	if len(t.dst) > maxText {
+	if len(t.dst)+convert.StringSize(s[from:to]) > maxText {
 		return errTextLength
 	}
+	t.dst = convert.AppendString(t.dst, s[from:to])
 	return nil
 }
 

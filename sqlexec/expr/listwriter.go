@@ -1,6 +1,9 @@
 package expr
 
-import "varve/engine/vector"
+import (
+	"varve/engine/convert"
+	"varve/engine/vector"
+)
 
 // listMarks is what stands around an element of a list: a comma and what ends it, and quotes.
 const listMarks = 4
@@ -14,19 +17,38 @@ type listWriter struct {
 
 // add writes an element.
 func (w *listWriter) add(m []byte) {
-	if w.err != nil {
-		return
+	if w.begin(len(m)) {
+		w.out.Heap = append(w.out.Heap, m...)
+		w.end()
 	}
+}
+
+// addText writes an element that is a text.
+func (w *listWriter) addText(text []byte) {
+	if w.begin(convert.StringSize(text)) {
+		w.out.Heap = convert.AppendString(w.out.Heap, text)
+		w.end()
+	}
+}
+
+// begin makes room for an element of so many bytes and separates it from the one before; false: there is no room.
+func (w *listWriter) begin(size int) bool {
 	out := w.out
-	if len(out.Heap)+len(m)+listMarks > cap(out.Heap) { // most elements find room
-		if w.err = checkHeap(out, int64(len(m)+listMarks)); w.err != nil {
-			return
-		}
+	if w.err == nil && len(out.Heap)+size+listMarks > cap(out.Heap) { // most elements find room
+		w.err = checkHeap(out, int64(size+listMarks))
+	}
+	if w.err != nil {
+		return false
 	}
 	if len(out.Heap) > w.from {
 		out.Heap = append(out.Heap, ',')
 	}
-	if out.Heap = append(out.Heap, m...); len(out.Heap)-w.from > maxText {
+	return true
+}
+
+// end bounds the list after an element.
+func (w *listWriter) end() {
+	if len(w.out.Heap)-w.from > maxText {
 		w.err = errTextLength
 	}
 }

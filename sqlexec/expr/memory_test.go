@@ -36,11 +36,18 @@ func (m *smallMemory) Release(bytes int64) { m.used.Add(-bytes) }
 // Every function that can make more than it is given is counted before it grows: whatever is called with long texts, lists of
 // many elements and large numbers, in any place, allocates no more than a few times what there is.
 func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
+	for name, letter := range map[string]string{"letters": "x", "control characters": "\x01"} {
+		t.Run(name, func(t *testing.T) { noFunctionGrows(t, letter) })
+	}
+}
+
+// noFunctionGrows calls functions with texts of a letter, which JSON may escape.
+func noFunctionGrows(t *testing.T, letter string) {
 	const rows, length, limit = 16, 2 << 10, 4 << 20
 	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
 	numbers, items := &vector.Vector{Type: i64}, "["+strings.TrimSuffix(strings.Repeat(`"",`, length/3), ",")+"]"
 	for i := range rows {
-		texts.PushBytes([]byte(strings.Repeat("x", length-i)))
+		texts.PushBytes([]byte(strings.Repeat(letter, length-i)))
 		lists.PushBytes([]byte(items))
 		numbers.Ints = append(numbers.Ints, 1<<20+int64(i))
 	}
@@ -70,9 +77,16 @@ func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 // is more than what there is at a time: a heap that grows by a quarter is made anew several times, and functions that look for all matches
 // of an expression keep none of them.
 func TestEveryFunctionReservesWhatItAllocates(t *testing.T) {
+	for name, text := range map[string]string{"letters": "1x", "control characters": "\x01\x02"} {
+		t.Run(name, func(t *testing.T) { everyFunctionReserves(t, text) })
+	}
+}
+
+// everyFunctionReserves calls functions with a long text, which JSON may escape.
+func everyFunctionReserves(t *testing.T, text string) {
 	const length, limit, slack = 2 << 20, 1 << 30, 3 << 20
 	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
-	texts.PushBytes([]byte(strings.Repeat("1x", length/2)))
+	texts.PushBytes([]byte(strings.Repeat(text, length/2)))
 	lists.PushBytes([]byte("[" + strings.TrimSuffix(strings.Repeat(`"1234567",`, length/10), ",") + "]"))
 	b := &vector.Batch{N: 1, Cols: []*vector.Vector{texts, lists}}
 	kinds := []Expr{&Column{T: str}, &Column{Index: 1, T: lists.Type}, &Const{Value: vector.ConstString("x")}, Int(2)}
