@@ -71,12 +71,12 @@ type grouper struct {
 	groups *groups
 	shared *groupsWorker // not nil: groups are numbered together, with gaps
 	bound  int           // numbers of shared groups are below it
-	accs   []expr.Accumulator
-	held   int64 // bytes reserved
+	states []*expr.State
+	held   int64 // bytes reserved for groups
 }
 
 func (s *aggregate) newGrouper() *grouper {
-	g := &grouper{accs: expr.Accumulators(s.aggs, s.budget.Err)}
+	g := &grouper{states: expr.States(s.aggs, s.budget.Memory())}
 	g.groups = s.newGroups(g)
 	if len(s.keys) == 0 {
 		g.groups.n = 1
@@ -98,7 +98,7 @@ func (s *aggregate) newGroups(g *grouper) *groups {
 }
 
 func (g *grouper) grow() {
-	for _, a := range g.accs {
+	for _, a := range g.states {
 		a.Grow(g.groups.n)
 	}
 }
@@ -135,10 +135,7 @@ func (s *aggregate) Step(int) Step {
 				rows = keep
 				at++
 			}
-			if a.KeepsAll() && copiedBytes(args, b.N) > s.budget.Left() {
-				return s.budget.exceeded()
-			}
-			if err := s.addWithin(g, g.accs[i], b.N, ids, args, rows); err != nil {
+			if err := g.states[i].Add(b.N, ids, args, rows); err != nil {
 				return err
 			}
 		}
@@ -150,22 +147,6 @@ func (s *aggregate) Step(int) Step {
 		return g.account(s.budget)
 	}
 	return step
-}
-
-// copiedBytes is what the texts of a batch come to when each row's is copied.
-func copiedBytes(vectors []*vector.Vector, n int) (bytes int64) {
-	for _, v := range vectors {
-		switch {
-		case v.Type.Kind() != vector.Bytes:
-		case v.Form == vector.Const:
-			bytes += int64(n) * int64(len(v.Bytes(0)))
-		case v.Form == vector.Dict:
-			bytes += codedBytes(v, n)
-		default:
-			bytes += int64(len(v.Heap))
-		}
-	}
-	return bytes
 }
 
 // textBytes is about what the texts of a batch take at most when they are kept.
@@ -226,26 +207,6 @@ func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]ui
 	return ids, g.account(s.budget)
 }
 
-// addWithin adds n rows to an accumulator while there is room for their texts, and for those before while these are moved.
-func (s *aggregate) addWithin(g *grouper, a expr.Accumulator, n int, ids []uint32, args []*vector.Vector, rows vector.Bitmap) error {
-	moves := int64(0)
-	if m, ok := a.(expr.Mover); ok && args[0].Type.Kind() == vector.Bytes {
-		moves = m.Moves(n, vectorBytes(args[0], n))
-	}
-	if moves < freeMoves {
-		return a.Add(n, ids, args, rows)
-	}
-	if err := s.budget.Reserve(moves); err != nil {
-		return err
-	}
-	err := a.Add(n, ids, args, rows)
-	s.budget.Release(moves)
-	if err != nil {
-		return err
-	}
-	return g.account(s.budget)
-}
-
 // shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one
 // worker.
 func (s *aggregate) shareable() bool {
@@ -268,7 +229,7 @@ func (g *grouper) cover(ids []uint32) {
 	}
 	if bound > g.bound {
 		g.bound = bound
-		for _, a := range g.accs {
+		for _, a := range g.states {
 			a.Grow(bound)
 		}
 	}
@@ -288,7 +249,7 @@ func (s *aggregate) share(g *grouper) error {
 		}
 	}
 	g.shared = s.shared.worker(at)
-	own, accs := g.groups, g.accs
+	own, states := g.groups, g.states
 	to := make([]uint32, own.n)
 	values := own.values()
 	part := make([]*vector.Vector, len(values))
@@ -302,10 +263,10 @@ func (s *aggregate) share(g *grouper) error {
 		}
 		g.shared.number(part, n, to[from:from+n])
 	}
-	g.groups, g.accs = s.newGroups(g), expr.Accumulators(s.aggs, s.budget.Err)
+	g.groups, g.states = s.newGroups(g), expr.States(s.aggs, s.budget.Memory())
 	g.cover(to)
-	for i, a := range g.accs {
-		if err := a.Merge(accs[i], to); err != nil {
+	for i, a := range g.states {
+		if err := a.Merge(states[i], to); err != nil {
 			return err
 		}
 	}
@@ -318,15 +279,18 @@ func (g *grouper) account(budget *Budget) error {
 	if g.shared != nil {
 		bytes += g.shared.bytes()
 	}
-	for _, a := range g.accs {
-		bytes += a.Bytes()
+	if grown := bytes - g.held; grown > 0 {
+		g.held = bytes
+		if err := budget.Reserve(grown); err != nil {
+			return err
+		}
 	}
-	grown := bytes - g.held
-	if grown <= 0 {
-		return nil
+	for _, a := range g.states {
+		if err := a.Count(); err != nil {
+			return err
+		}
 	}
-	g.held = bytes
-	return budget.Reserve(grown)
+	return nil
 }
 
 // Finish combines the workers' groups and gives the results.
@@ -359,8 +323,8 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 			to = append(to, ids...)
 		}
 		all.grow()
-		for i, a := range all.accs {
-			if err := a.Merge(w.accs[i], to); err != nil {
+		for i, a := range all.states {
+			if err := a.Merge(w.states[i], to); err != nil {
 				return nil, err
 			}
 		}
@@ -372,11 +336,8 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 		return nil, err
 	}
 	out := &vector.Batch{N: all.groups.n, Cols: all.groups.values()}
-	for i, a := range all.accs {
+	for _, a := range all.states {
 		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := s.budget.Reserve(s.aggs[i].ResultBytes(a, all.groups.n)); err != nil {
 			return nil, err
 		}
 		v, err := a.Result(all.groups.n)
@@ -407,25 +368,22 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 		same[i] = uint32(i)
 	}
 	all := s.workers[0]
-	for _, a := range all.accs {
+	for _, a := range all.states {
 		a.Grow(bound)
 	}
 	for _, w := range s.workers[1:] {
-		for i, a := range all.accs {
+		for i, a := range all.states {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := a.Merge(w.accs[i], same[:w.bound]); err != nil {
+			if err := a.Merge(w.states[i], same[:w.bound]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	results := make([]*vector.Vector, len(all.accs))
-	for i, a := range all.accs {
+	results := make([]*vector.Vector, len(all.states))
+	for i, a := range all.states {
 		err := ctx.Err()
-		if err == nil {
-			err = s.budget.Reserve(s.aggs[i].ResultBytes(a, bound))
-		}
 		if err == nil {
 			results[i], err = a.Result(bound)
 		}

@@ -272,7 +272,7 @@ func (p *prober) begin(b *vector.Batch) {
 // everyPair is a join without keys. Rows with long texts come with all of the other side, one after the other.
 func (p *prober) everyPair() error {
 	rows := p.j.rows
-	if copiedBytes(rows.Cols, rows.N) > longRow*int64(rows.N) {
+	if expr.ValueBytes(rows.Cols, rows.N) > longRow*int64(rows.N) {
 		for r := range rows.N {
 			for i := range p.in.N {
 				if err := p.pair(uint32(i), uint32(r)); err != nil {

@@ -75,7 +75,7 @@ func Together(ctx context.Context, lists []*Rows, workers int, budget *Budget) (
 			texts += len(b.Cols[c].Heap)
 		}
 		if texts > maxTexts {
-			return status.New(status.RuntimeResourcesExhausted, "a query keeps %d MiB of texts of one column, which may have %d MiB; select fewer columns or rows", texts>>20, maxTexts>>20)
+			return tooManyTexts(int64(texts))
 		}
 		twice := int64(out.N)*8 + int64(texts)
 		if err := budget.Reserve(twice); err != nil {
@@ -111,4 +111,10 @@ func reserveRows(v *vector.Vector, rows, texts int) {
 	default:
 		v.Views, v.Heap = vector.Room[vector.View](rows), vector.Room[byte](texts)
 	}
+}
+
+// tooManyTexts is the error for a column whose texts take so many bytes.
+func tooManyTexts(bytes int64) error {
+	return status.New(status.RuntimeResourcesExhausted,
+		"a query keeps %d MiB of texts of one column, which may have %d MiB; select fewer columns or rows", bytes>>20, maxTexts>>20)
 }

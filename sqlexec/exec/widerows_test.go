@@ -80,26 +80,6 @@ func TestSinksCountWideRows(t *testing.T) {
 	step("first of each", budget, first.Step(func(*vector.Batch) error { return nil }))
 }
 
-// TestMovesOfAggregatesAreCounted: aggregates of distinct texts take no more for new ones than they say before.
-func TestMovesOfAggregatesAreCounted(t *testing.T) {
-	text := &expr.Column{T: vector.StringType}
-	for _, name := range []string{"mode", "histogram", "count"} {
-		acc := aggregateOf(t, name, name == "count", nil, text).New()
-		acc.Grow(1)
-		for n := range 40 {
-			v := &vector.Vector{Type: vector.StringType}
-			v.Append(0, vector.ConstString(strconv.Itoa(n)+string(bytes.Repeat([]byte{'x'}, 1<<20))), 0, 1)
-			room, moves := acc.Bytes(), acc.(expr.Mover).Moves(1, vectorBytes(v, 1))
-			if err := acc.Add(1, []uint32{0}, []*vector.Vector{v}, nil); err != nil {
-				t.Fatal(err)
-			}
-			if grown := acc.Bytes() - room; grown > moves+256<<10 {
-				t.Errorf("%s: text %d: it grew by %d KiB, %d were asked for", name, n, grown>>10, moves>>10)
-			}
-		}
-	}
-}
-
 // TestMovesAreCounted: groups take no more for new texts than they say before.
 func TestMovesAreCounted(t *testing.T) {
 	groups := newGroups([]expr.Expr{&expr.Column{T: vector.StringType}})

@@ -59,6 +59,7 @@ func (w *WindowSpec) compute(ctx context.Context, in *vector.Batch, workers int,
 // textRoom counts the texts that a function copies for each row.
 type textRoom struct {
 	budget *Budget
+	all    int64
 	untold int64
 }
 
@@ -67,7 +68,11 @@ func (t *textRoom) take(v *vector.Vector, i int) error {
 	if v.Type.Kind() != vector.Bytes || v.IsNull(i) {
 		return nil
 	}
-	if t.untold += int64(len(v.Bytes(i))); t.untold < tellBytes {
+	size := int64(len(v.Bytes(i)))
+	if t.all += size; t.all > maxTexts {
+		return tooManyTexts(t.all)
+	}
+	if t.untold += size; t.untold < tellBytes {
 		return nil
 	}
 	bytes := t.untold

@@ -68,13 +68,13 @@ func (r *framer) generalSpans() error {
 	var rows []uint32
 	groups := make([]uint32, checkRows)
 	for i := range r.p.to - r.p.from {
-		acc := r.f.Agg.NewFor(r.err)
-		acc.Grow(1)
+		state := r.f.Agg.Within(r.room.budget.Memory())
+		state.Grow(1)
 		add := func() error {
 			for k, v := range r.args {
 				picked[k].Gather(v, rows)
 			}
-			err := acc.Add(len(rows), groups[:len(rows)], picked, nil)
+			err := state.Add(len(rows), groups[:len(rows)], picked, nil)
 			rows = rows[:0]
 			if err != nil {
 				return err
@@ -99,11 +99,15 @@ func (r *framer) generalSpans() error {
 				return err
 			}
 		}
-		result, err := acc.Result(1)
+		result, err := state.Result(1)
 		if err != nil {
 			return err
 		}
+		if err := r.room.take(result, 0); err != nil {
+			return err
+		}
 		r.out.Append(r.p.from+i, result, 0, 1)
+		state.Free()
 	}
 	return r.err()
 }

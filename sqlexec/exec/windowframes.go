@@ -442,64 +442,114 @@ func (t sumTree) sum(values []float64, lo, hi int) float64 {
 // general computes an aggregate that has no loop here: rows are added as a frame grows, and it begins anew where a frame
 // lost rows.
 func (r *framer) general() error {
-	p, f, args := r.p, r.f, r.args
-	acc := f.Agg.NewFor(r.err)
-	acc.Grow(1)
-	var rows, groups []uint32
-	var result *vector.Vector // of the frame [doneLo, doneHi); nil: not known
-	picked := make([]*vector.Vector, len(args))
-	for k := range picked {
-		picked[k] = &vector.Vector{}
-	}
-	work, doneLo, doneHi := 0, 0, 0 // work is rows added and given since the query was last seen to run
+	p, f := r.p, r.f
+	var g growing
+	defer func() { g.free() }()
 	for i := range p.to - p.from {
 		lo, hi := p.bounds(&f.Frame, r.targets, i)
-		if lo != doneLo || hi < doneHi {
-			acc, result, doneHi = f.Agg.NewFor(r.err), nil, lo
-			acc.Grow(1)
+		if g.state == nil || lo != g.lo || hi < g.hi {
+			g.free()
+			g.begin(f.Agg.Within(r.room.budget.Memory()), lo)
 		}
-		doneLo = lo
-		for work++; work >= checkRows || doneHi < hi; {
-			if work >= checkRows {
-				if err := r.err(); err != nil {
-					return err
-				}
-				work = 0
-				continue
-			}
-			rows = rows[:0]
-			for ; doneHi < hi && len(rows) < checkRows; doneHi++ {
-				if at := p.from + doneHi; r.keep == nil || !r.keep.IsNull(at) && r.keep.Bool(at) {
-					rows = append(rows, uint32(at))
-				}
-			}
-			work += len(rows) + 1
-			for len(groups) < len(rows) {
-				groups = append(groups, 0)
-			}
-			if len(rows) == 0 {
-				continue
-			}
-			for k, v := range args {
-				picked[k].Gather(v, rows)
-			}
-			if err := acc.Add(len(rows), groups, picked, nil); err != nil {
+		if g.work++; g.hi < hi {
+			if err := r.extend(&g, hi); err != nil {
 				return err
 			}
-			result = nil
-		}
-		if result == nil {
-			var err error
-			if result, err = acc.Result(1); err != nil {
-				return err
-			}
-		}
-		if err := r.room.take(result, 0); err != nil {
+		} else if err := r.ran(&g); err != nil {
 			return err
 		}
-		r.out.Append(p.from+i, result, 0, 1)
+		if g.result == nil {
+			var err error
+			if g.result, err = g.state.Result(1); err != nil {
+				return err
+			}
+			g.given = -1
+		}
+		if err := r.room.take(g.result, 0); err != nil { // shared or not: what reads the rows does as much work
+			return err
+		}
+		r.give(&g, i)
 	}
 	return r.err()
+}
+
+// growing is an aggregate over a frame [lo, hi) that takes up rows.
+type growing struct {
+	state  *expr.State
+	lo, hi int
+	result *vector.Vector // of the frame; nil: not known
+	given  int            // the row that first got the result; -1: none has
+	work   int            // rows added and given since the query was last seen to run
+	rows   []uint32       // scratch
+	groups []uint32       // all 0
+	picked []*vector.Vector
+}
+
+func (g *growing) begin(state *expr.State, lo int) {
+	g.state, g.lo, g.hi, g.result = state, lo, lo, nil
+	state.Grow(1)
+}
+
+func (g *growing) free() {
+	if g.state != nil {
+		g.state.Free()
+	}
+}
+
+// ran looks every few thousand rows whether the query still runs.
+func (r *framer) ran(g *growing) error {
+	if g.work < checkRows {
+		return nil
+	}
+	g.work = 0
+	return r.err()
+}
+
+// extend adds the rows up to hi that pass the FILTER.
+func (r *framer) extend(g *growing, hi int) error {
+	for g.hi < hi {
+		if err := r.ran(g); err != nil {
+			return err
+		}
+		g.rows = g.rows[:0]
+		for ; g.hi < hi && len(g.rows) < checkRows; g.hi++ {
+			if at := r.p.from + g.hi; r.keep == nil || !r.keep.IsNull(at) && r.keep.Bool(at) {
+				g.rows = append(g.rows, uint32(at))
+			}
+		}
+		g.work += len(g.rows) + 1
+		if len(g.rows) == 0 {
+			continue
+		}
+		for len(g.groups) < len(g.rows) {
+			g.groups = append(g.groups, 0)
+		}
+		for len(g.picked) < len(r.args) {
+			g.picked = append(g.picked, &vector.Vector{})
+		}
+		for k, v := range r.args {
+			g.picked[k].Gather(v, g.rows)
+		}
+		g.result = nil
+		if err := g.state.Add(len(g.rows), g.groups[:len(g.rows)], g.picked, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give appends the result as that of row i of the partition. Rows with one result share its bytes.
+func (r *framer) give(g *growing, i int) {
+	v, row := r.out, r.p.from+i
+	if g.given < 0 || v.Type.Kind() != vector.Bytes || g.result.IsNull(0) {
+		g.given = row
+		v.Append(row, g.result, 0, 1)
+		return
+	}
+	v.Views = append(v.Views, v.Views[g.given])
+	if v.Valid != nil {
+		v.Valid = v.Valid.With(row)
+	}
 }
 
 // compareAny orders two values of a vector of any form.

@@ -17,6 +17,7 @@ type Agg struct {
 	Filter   Expr
 	T        vector.Type
 	make     func() Accumulator
+	keeps    keeping
 	params   []float64 // constant parameters, such as a percentile
 }
 
@@ -55,13 +56,6 @@ type Accumulator interface {
 	Result(n int) (*vector.Vector, error)
 	// Bytes is about the memory held.
 	Bytes() int64
-}
-
-// Mover is an accumulator that keeps texts in one piece, which it moves where there is no room for more.
-type Mover interface {
-	// Moves is how many bytes Add takes for a while, and some of them for good, to make room for so many rows with so many bytes
-	// of texts in their first argument; 0 where there is room.
-	Moves(rows int, texts int64) int64
 }
 
 // New makes an empty state.
@@ -218,89 +212,4 @@ func eachRow(n int, v *vector.Vector, keep vector.Bitmap, f func(i int)) {
 		}
 		f(i)
 	}
-}
-
-// distinct feeds every distinct value of a group to the inner state once, at the end.
-type distinct struct {
-	cancellation
-	a      *Agg
-	seen   map[string]struct{}
-	rows   *vector.Batch
-	groups []uint32
-	key    []byte
-	bytes  int64
-	n      int
-}
-
-func newDistinct(a *Agg) *distinct {
-	types := make([]vector.Type, 0, len(a.Args)+len(a.Order))
-	for _, e := range a.Inputs() {
-		types = append(types, e.Type())
-	}
-	return &distinct{a: a, seen: map[string]struct{}{}, rows: vector.NewBatch(types...)}
-}
-
-func (d *distinct) Grow(n int) { d.n = max(d.n, n) }
-
-func (d *distinct) Bytes() int64 { return d.bytes }
-
-func (d *distinct) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
-	first := args[0]
-	eachRow(n, first, keep, func(i int) {
-		g := groups[i]
-		d.key = append(d.key[:0], byte(g), byte(g>>8), byte(g>>16), byte(g>>24))
-		for _, v := range args[:len(d.a.Args)] {
-			d.key = AppendKey(d.key, v, i)
-		}
-		if _, ok := d.seen[string(d.key)]; ok {
-			return
-		}
-		d.seen[string(d.key)] = struct{}{}
-		d.bytes += int64(len(d.key)) + 64
-		for k, c := range d.rows.Cols {
-			c.Append(d.rows.N, args[k], i, i+1)
-		}
-		d.rows.N++
-		d.groups = append(d.groups, g)
-	})
-	return nil
-}
-
-func (d *distinct) Merge(o Accumulator, to []uint32) error {
-	other := o.(*distinct)
-	mapped := make([]uint32, len(other.groups))
-	for i, g := range other.groups {
-		mapped[i] = to[g]
-	}
-	return batches(other.rows, mapped, d.did, d.Add)
-}
-
-// batches hands rows of a batch of any size with their groups to add, a streaming batch at a time.
-func batches(rows *vector.Batch, groups []uint32, did func(n int) error, add func(int, []uint32, []*vector.Vector, vector.Bitmap) error) error {
-	part := make([]*vector.Vector, len(rows.Cols))
-	for from := 0; from < rows.N; from += vector.Size {
-		end := min(from+vector.Size, rows.N)
-		if err := did(end - from); err != nil {
-			return err
-		}
-		for k, c := range rows.Cols {
-			part[k] = c.Slice(from, end)
-		}
-		if err := add(end-from, groups[from:end], part, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *distinct) Result(n int) (*vector.Vector, error) {
-	inner := d.a.make()
-	if h, ok := inner.(cancellable); ok {
-		h.cancelBy(d.cancelled)
-	}
-	inner.Grow(n)
-	if err := batches(d.rows, d.groups, d.did, inner.Add); err != nil {
-		return nil, err
-	}
-	return inner.Result(n)
 }

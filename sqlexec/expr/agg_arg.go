@@ -80,6 +80,7 @@ func init() {
 			}
 			a.T = a.Args[0].Type()
 			a.Distinct = false // the same either way
+			a.keeps = keepsValues
 			a.make = func() Accumulator { return &atExtreme{cells: cells{t: a.T}, greatest: greatest} }
 			return nil
 		}

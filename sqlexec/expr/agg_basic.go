@@ -12,6 +12,7 @@ func init() {
 			return err
 		}
 		a.T = i64
+		a.keeps = keepsFigures
 		a.make = func() Accumulator { return &counts{args: len(a.Args)} }
 		return nil
 	}
@@ -25,6 +26,7 @@ func init() {
 		}
 		if t := a.Args[0].Type(); t.ID == vector.TypeDecimal {
 			a.T = meanOfDecimal(t)
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return &decimalMeans{sums: decimalSums{t: sumOfDecimal(t)}, t: a.T} }
 			return nil
 		}
@@ -32,6 +34,7 @@ func init() {
 			return err
 		}
 		a.T = f64
+		a.keeps = keepsFigures
 		a.make = func() Accumulator { return &moments{finish: func(m *moment) float64 { return m.mean }} }
 		return nil
 	}
@@ -50,6 +53,7 @@ func init() {
 				return err
 			}
 			a.T = f64
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return &moments{finish: f, least: least, square: true} }
 			return a.float(c, 0)
 		}
@@ -60,6 +64,7 @@ func init() {
 				return err
 			}
 			a.T = a.Args[0].Type()
+			a.keeps = keepsValues
 			a.make = func() Accumulator { return newExtremes(a.T, sign) }
 			return nil
 		}
@@ -73,6 +78,7 @@ func init() {
 			a.T = flag
 			a.Args = append([]Expr(nil), a.Args...)
 			a.Args[0], err = c.Cast(a.Args[0], flag, false)
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return newExtremes(flag, map[bool]int{true: -1, false: 1}[all]) }
 			return err
 		}
@@ -88,6 +94,7 @@ func init() {
 			a.T = i64
 			a.Args = append([]Expr(nil), a.Args...)
 			a.Args[0], err = c.Cast(a.Args[0], i64, false)
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return &intFold{op: op} }
 			return err
 		}

@@ -87,7 +87,7 @@ func (c *countDistinct) Bytes() int64 {
 	return n
 }
 
-func (c *countDistinct) Moves(rows int, texts int64) int64 { return c.values.Moves(rows, texts) }
+func (c *countDistinct) moves(rows int, texts int64) int64 { return c.values.Moves(rows, texts) }
 
 func (c *countDistinct) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	if keep != nil {

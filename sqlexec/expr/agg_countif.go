@@ -17,6 +17,7 @@ func init() {
 		counted, err := c.Call("nullif", a.Args[0], &Const{Value: vector.ConstBool(false)})
 		a.Args, a.T = slices.Clone(a.Args), i64
 		a.Args[0] = counted
+		a.keeps = keepsFigures
 		a.make = func() Accumulator { return &counts{args: 1} }
 		return err
 	}

@@ -19,7 +19,7 @@ type valueChunk struct {
 	n int
 }
 
-// add keeps row i of v, which is not NULL, and tells where.
+// add keeps row i of v and tells where.
 func (l *valueLog) add(v *vector.Vector, i int) itemRef {
 	var c *valueChunk
 	if n := len(l.chunks); n > 0 && l.chunks[n-1].n < chunkItems && len(l.chunks[n-1].v.Heap) < chunkHeap {
@@ -28,12 +28,10 @@ func (l *valueLog) add(v *vector.Vector, i int) itemRef {
 		c = &valueChunk{v: vector.Vector{Type: l.t}}
 		l.chunks = append(l.chunks, c)
 	}
+	before := heldBytes(&c.v)
 	c.v.Append(c.n, v, i, i+1)
 	c.n++
-	l.size += 8
-	if l.t.Kind() == vector.Bytes {
-		l.size += int64(len(v.Bytes(i)))
-	}
+	l.size += heldBytes(&c.v) - before
 	return itemRef{uint32(len(l.chunks) - 1), uint32(c.n - 1)}
 }
 
@@ -56,7 +54,7 @@ type discrete struct {
 	desc   bool
 	log    valueLog
 	groups [][]itemRef
-	refs   int64
+	refs   int64 // that the groups have room for
 }
 
 func (d *discrete) Grow(n int) { d.groups = vector.Extended(d.groups, n) }
@@ -69,8 +67,9 @@ func (d *discrete) Bytes() int64 { return d.log.size + refBytes*d.refs + int64(2
 func (d *discrete) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	eachRow(n, args[0], keep, func(i int) {
 		g := groups[i]
+		before := cap(d.groups[g])
 		d.groups[g] = append(d.groups[g], d.log.add(args[0], i))
-		d.refs++
+		d.refs += int64(cap(d.groups[g]) - before)
 	})
 	return nil
 }
@@ -82,11 +81,13 @@ func (d *discrete) Merge(o Accumulator, to []uint32) error {
 		if err := d.did(len(list) + 1); err != nil {
 			return err
 		}
+		g := &d.groups[to[from]]
+		before := cap(*g)
 		for _, r := range list {
-			d.groups[to[from]] = append(d.groups[to[from]], itemRef{r.chunk + base, r.item})
+			*g = append(*g, itemRef{r.chunk + base, r.item})
 		}
+		d.refs += int64(cap(*g) - before)
 	}
-	d.refs += other.refs
 	return nil
 }
 
@@ -134,6 +135,7 @@ func init() {
 		}
 		a.Args, a.params, a.T = a.Args[:1:1], []float64{p}, a.Args[0].Type()
 		desc := a.descending()
+		a.keeps = keepsValues
 		a.make = func() Accumulator { return &discrete{p: p, desc: desc, log: valueLog{t: a.T}} }
 		return nil
 	}

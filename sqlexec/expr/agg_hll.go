@@ -95,6 +95,7 @@ func init() {
 			return err
 		}
 		a.T = i64
+		a.keeps = keepsValues
 		a.make = func() Accumulator { return newCountDistinct(a.Args[0].Type()) }
 		return nil
 	}

@@ -33,7 +33,6 @@ func (o *objects) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 		it.data = uint32(len(c.heap)) - it.off - it.key
 		c.items = append(c.items, it)
 		o.rows++
-		o.size += int64(it.key+it.data) + 16 + 8
 	})
 	return err
 }

@@ -19,7 +19,7 @@ type lists struct {
 	groups int
 	chunks []*listChunk
 	rows   int
-	size   int64
+	size   int64 // of all chunks but the last
 }
 
 // listChunk has the bytes of its items one after the other: each the sort key, then the value as it is written.
@@ -55,15 +55,27 @@ func (l *lists) data(r itemRef) []byte {
 	return heap[it.key : it.key+it.data]
 }
 
-func (l *lists) Grow(n int)   { l.groups = max(l.groups, n) }
-func (l *lists) Bytes() int64 { return l.size + 8*int64(l.groups) }
+func (l *lists) Grow(n int) { l.groups = max(l.groups, n) }
+
+// Bytes counts the chunks, and for each item its place among those of its group.
+func (l *lists) Bytes() int64 {
+	bytes := l.size + 8*int64(l.groups+l.rows)
+	if n := len(l.chunks); n > 0 {
+		bytes += l.chunks[n-1].bytes()
+	}
+	return bytes
+}
+
+func (c *listChunk) bytes() int64 { return int64(cap(c.heap) + 16*cap(c.items)) }
 
 // open is the chunk that takes the next item.
 func (l *lists) open() *listChunk {
 	if n := len(l.chunks); n > 0 {
-		if c := l.chunks[n-1]; len(c.items) < chunkItems && len(c.heap) < chunkHeap {
+		c := l.chunks[n-1]
+		if len(c.items) < chunkItems && len(c.heap) < chunkHeap {
 			return c
 		}
+		l.size += c.bytes()
 	}
 	c := &listChunk{}
 	l.chunks = append(l.chunks, c)
@@ -91,7 +103,6 @@ func (l *lists) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 		it.data = uint32(len(c.heap)) - it.off - it.key
 		c.items = append(c.items, it)
 		l.rows++
-		l.size += int64(it.key+it.data) + 16 + 8 // and its place among those of its group
 	})
 	return nil
 }
@@ -106,9 +117,12 @@ func (l *lists) Merge(o Accumulator, to []uint32) error {
 			c.items[i].group = to[c.items[i].group]
 		}
 	}
+	l.size += other.size
+	if n := len(l.chunks); n > 0 && len(other.chunks) > 0 {
+		l.size += l.chunks[n-1].bytes()
+	}
 	l.chunks = append(l.chunks, other.chunks...)
 	l.rows += other.rows
-	l.size += other.size
 	return nil
 }
 
@@ -152,6 +166,15 @@ func (l *lists) written(sep string) (n int) {
 		n += l.groups
 	}
 	return n
+}
+
+// resultBytes is the size of all results, of which each has its room before it is written.
+func (l *lists) resultBytes() int64 {
+	sep := l.sep
+	if !l.text {
+		sep = ","
+	}
+	return int64(l.written(sep))
 }
 
 func (l *lists) Result(n int) (*vector.Vector, error) {
@@ -210,22 +233,4 @@ func (l *lists) write(v *vector.Vector, items []itemRef, sep string) error {
 		v.Heap = append(v.Heap, ']')
 	}
 	return nil
-}
-
-// ResultBytes is about what the results of n groups take beside the state of an aggregate: a value for each group, and the
-// texts and lists that are made of what the state holds.
-func (a *Agg) ResultBytes(acc Accumulator, n int) int64 {
-	bytes := 9 * int64(n)
-	if _, ok := acc.(*distinct); ok || a.T.Kind() == vector.Bytes {
-		bytes += acc.Bytes()
-	}
-	if l, ok := acc.(*lists); ok {
-		bytes += int64(l.rows) * int64(len(l.sep))
-	}
-	return bytes
-}
-
-// KeepsAll reports whether an aggregate keeps the value of every row.
-func (a *Agg) KeepsAll() bool {
-	return !a.Distinct && (a.Name == "string_agg" || a.Name == "array_agg")
 }

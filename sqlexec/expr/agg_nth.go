@@ -12,19 +12,21 @@ type nths struct {
 	cancellation
 	n      int64
 	order  []SortKey
-	rows   vector.Vector
-	count  int
+	log    valueLog
 	groups [][]nthItem
 	size   int64
 }
 
 type nthItem struct {
-	key []byte
-	row uint32 // in rows
+	key   []byte
+	value itemRef
 }
 
+// nthBytes is the memory of an item, and of its other place while they are sorted.
+const nthBytes = 64
+
 func (s *nths) Grow(n int)   { s.groups = vector.Extended(s.groups, n) }
-func (s *nths) Bytes() int64 { return s.size + s.rows.Bytes64(s.count) + int64(24*cap(s.groups)) }
+func (s *nths) Bytes() int64 { return s.size + s.log.size + int64(24*cap(s.groups)) }
 
 func (s *nths) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	eachRow(n, nil, keep, func(i int) {
@@ -41,10 +43,9 @@ func (s *nths) put(g uint32, key []byte, v *vector.Vector, i int) {
 	if len(s.order) == 0 && s.n > 0 && int64(len(s.groups[g])) >= s.n {
 		return
 	}
-	s.rows.Append(s.count, v, i, i+1)
-	s.groups[g] = append(s.groups[g], nthItem{key, uint32(s.count)})
-	s.size += int64(len(key)) + 40
-	s.count++
+	before := cap(s.groups[g])
+	s.groups[g] = append(s.groups[g], nthItem{key, s.log.add(v, i)})
+	s.size += int64(cap(key)) + nthBytes*int64(cap(s.groups[g])-before)
 }
 
 func (s *nths) Merge(o Accumulator, to []uint32) error {
@@ -54,7 +55,7 @@ func (s *nths) Merge(o Accumulator, to []uint32) error {
 			return err
 		}
 		for _, it := range list {
-			s.put(to[from], it.key, &other.rows, int(it.row))
+			s.put(to[from], it.key, &other.log.chunks[it.value.chunk].v, int(it.value.item))
 		}
 	}
 	return nil
@@ -62,7 +63,7 @@ func (s *nths) Merge(o Accumulator, to []uint32) error {
 
 func (s *nths) Result(n int) (*vector.Vector, error) {
 	s.Grow(n)
-	out := &vector.Vector{Type: s.rows.Type}
+	out := &vector.Vector{Type: s.log.t}
 	for g, list := range s.groups[:n] {
 		if err := s.did(len(list) + 1); err != nil {
 			return nil, err
@@ -78,8 +79,8 @@ func (s *nths) Result(n int) (*vector.Vector, error) {
 			out.AppendNulls(g, 1)
 			continue
 		}
-		row := int(list[at].row)
-		out.Append(g, &s.rows, row, row+1)
+		value := list[at].value
+		out.Append(g, &s.log.chunks[value.chunk].v, int(value.item), int(value.item)+1)
 	}
 	return out, nil
 }
@@ -97,7 +98,8 @@ func init() {
 		a.Args = a.Args[:1:1]
 		a.params = []float64{float64(n)}
 		a.T = a.Args[0].Type()
-		a.make = func() Accumulator { return &nths{n: n, order: a.Order, rows: vector.Vector{Type: a.T}} }
+		a.keeps = keepsValues
+		a.make = func() Accumulator { return &nths{n: n, order: a.Order, log: valueLog{t: a.T}} }
 		return nil
 	}
 }

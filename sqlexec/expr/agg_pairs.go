@@ -122,6 +122,7 @@ func init() {
 			if f == nil {
 				a.T = vector.Uint64Type
 			}
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return &pairs{t: a.T, finish: f} }
 			return a.float(c, 1)
 		}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -133,19 +134,26 @@ func (s *samples) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 		x := v.Floats[:n]
 		if len(s.groups) >= minLogGroups && len(s.groups) <= maxLogGroups {
 			if s.later.add(groups[:n], x) {
-				s.settle()
+				return s.settle()
 			}
 			return nil
 		}
 		for i, g := range groups[:n] {
 			if g := &s.groups[g]; g.buckets == nil || !g.buckets.count(x[i]) {
-				s.put(g, x[i])
+				if err := s.put(g, x[i]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	}
-	eachRow(n, v, keep, func(i int) { s.put(&s.groups[groups[i]], v.Floats[i]) })
-	return nil
+	var err error
+	eachRow(n, v, keep, func(i int) {
+		if err == nil {
+			err = s.put(&s.groups[groups[i]], v.Floats[i])
+		}
+	})
+	return err
 }
 
 // count counts a positive number that lies between those seen; false: add must look at it.
@@ -159,19 +167,26 @@ func (b *buckets) count(f float64) bool {
 	return true
 }
 
-func (s *samples) put(g *sampleGroup, f float64) {
-	if g.buckets != nil {
+func (s *samples) put(g *sampleGroup, f float64) error {
+	before := g.bytes()
+	switch {
+	case g.buckets != nil:
 		g.buckets.add(f, 1)
-		return
-	}
-	if len(g.values) == maxSamples && !s.exact {
+	case len(g.values) == maxSamples && !s.exact:
 		g.spill()
 		g.buckets.add(f, 1)
-		return
+	default:
+		g.values = append(g.values, f)
+		s.held += g.bytes() - before
+		return nil
 	}
-	before := cap(g.values)
-	g.values = append(g.values, f)
-	s.held += int64(8 * (cap(g.values) - before))
+	return s.grown(g.bytes() - before)
+}
+
+// grown counts what the buckets of a group have grown by: a single value, far from the others, may make 8 MiB of them.
+func (s *samples) grown(bytes int64) error {
+	s.held += bytes
+	return s.hold(bytes)
 }
 
 func (g *sampleGroup) spill() {
@@ -183,7 +198,7 @@ func (g *sampleGroup) spill() {
 }
 
 // putAll adds values to a group.
-func (s *samples) putAll(g *sampleGroup, values []float64) {
+func (s *samples) putAll(g *sampleGroup, values []float64) error {
 	before := g.bytes()
 	switch {
 	case g.buckets == nil && (s.exact || len(g.values)+len(values) <= maxSamples):
@@ -194,7 +209,7 @@ func (s *samples) putAll(g *sampleGroup, values []float64) {
 		}
 		g.buckets.addAll(values)
 	}
-	s.held += g.bytes() - before
+	return s.grown(g.bytes() - before)
 }
 
 // bytes is the memory of a group's values or counts.
@@ -207,26 +222,30 @@ func (g *sampleGroup) bytes() int64 {
 }
 
 // settle adds the values that were put off to their groups.
-func (s *samples) settle() {
+func (s *samples) settle() error {
 	l := &s.later
 	if len(l.groups) == 0 {
-		return
+		return nil
 	}
 	ends := l.byGroup(len(s.groups))
 	from := uint32(0)
 	for g, end := range ends {
 		if end > from {
-			s.putAll(&s.groups[g], l.sorted[from:end])
+			if err := s.putAll(&s.groups[g], l.sorted[from:end]); err != nil {
+				return err
+			}
 		}
 		from = end
 	}
 	l.groups, l.values = l.groups[:0], l.values[:0]
+	return nil
 }
 
 func (s *samples) Merge(o Accumulator, to []uint32) error {
 	other := o.(*samples)
-	s.settle()
-	other.settle()
+	if err := errors.Join(s.settle(), other.settle()); err != nil {
+		return err
+	}
 	for from := range other.groups {
 		a, b := &s.groups[to[from]], &other.groups[from]
 		for values := b.values; len(values) > 0; {
@@ -235,7 +254,9 @@ func (s *samples) Merge(o Accumulator, to []uint32) error {
 			if err := s.did(len(some)); err != nil {
 				return err
 			}
-			s.putAll(a, some)
+			if err := s.putAll(a, some); err != nil {
+				return err
+			}
 		}
 		if b.buckets == nil {
 			continue
@@ -245,7 +266,9 @@ func (s *samples) Merge(o Accumulator, to []uint32) error {
 			a.spill()
 		}
 		a.buckets.merge(b.buckets)
-		s.held += a.bytes() - before
+		if err := s.grown(a.bytes() - before); err != nil {
+			return err
+		}
 		if err := s.did(len(b.buckets.counts)); err != nil {
 			return err
 		}
@@ -273,7 +296,9 @@ func (s *samples) Result(n int) (*vector.Vector, error) { return s.percentile(n,
 
 // percentile returns one for each of n groups.
 func (s *samples) percentile(n int, p float64, t vector.Type) (*vector.Vector, error) {
-	s.settle()
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
 	s.Grow(n)
 	out, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)
 	for i := range n {

@@ -89,6 +89,7 @@ func init() {
 				return err
 			}
 			a.T = f64
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return &shapes{finish: f.finish, least: f.least} }
 			return a.float(c, 0)
 		}

@@ -94,6 +94,7 @@ func bindSpans(a *Agg, mean bool) (ok bool) {
 		return false
 	}
 	a.T = t
+	a.keeps = keepsFigures
 	a.make = func() Accumulator { return &spans{t: t, mean: mean} }
 	return true
 }

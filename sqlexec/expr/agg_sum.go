@@ -14,6 +14,7 @@ func bindSum(c *Context, a *Agg) error {
 		a.Args[0], err = c.Cast(a.Args[0], to, false)
 		return err
 	}
+	a.keeps = keepsFigures
 	switch {
 	case signed(t), t == vector.NullType:
 		a.make = func() Accumulator {

@@ -16,7 +16,7 @@ type tally struct {
 	cancellation
 	t      vector.Type
 	finish func(t *tally, n int) (*vector.Vector, error)
-	spare  int64 // memory that finish takes for each count
+	bars   bool // finish writes each value of a group with its count
 	values *intern.Interner
 	pairs  *intern.Table // group in the upper half, number of the value in the lower
 	keys   []uint64      // keys[i] is the pair that counts[i] counts
@@ -32,10 +32,21 @@ func newTally(of, t vector.Type, finish func(*tally, int) (*vector.Vector, error
 func (t *tally) Grow(n int) { t.groups = max(t.groups, n) }
 
 func (t *tally) Bytes() int64 {
-	return t.values.Bytes() + t.pairs.Bytes() + (16+t.spare)*int64(cap(t.keys))
+	return t.values.Bytes() + t.pairs.Bytes() + 16*int64(cap(t.keys))
 }
 
-func (t *tally) Moves(rows int, texts int64) int64 { return t.values.Moves(rows, texts) }
+// resultBytes is what bars take, or about what the most frequent value of each group takes.
+func (t *tally) resultBytes() (bytes int64) {
+	if !t.bars {
+		return t.Bytes()
+	}
+	for _, key := range t.keys {
+		bytes += barBytes + 2*JSONSize(t.values.Values, int(uint32(key))) // beside the text, which is no longer than its JSON
+	}
+	return bytes
+}
+
+func (t *tally) moves(rows int, texts int64) int64 { return t.values.Moves(rows, texts) }
 
 func (t *tally) count(g, id uint32, n int64) {
 	key := uint64(g)<<32 | uint64(id)
@@ -123,8 +134,11 @@ func modes(desc bool) func(t *tally, n int) (*vector.Vector, error) {
 	}
 }
 
-// barBytes is about the memory of a value's text, its place among those that are sorted, and what is written of it.
-const barBytes = 120
+// barBytes is about the memory of a value's place among those that are sorted, twice as they are sorted, and of its count as it is written.
+const barBytes = 160
+
+// maxCountSize is the number of digits of the greatest count.
+const maxCountSize = 20
 
 // histograms makes for each group an object with the text of each value and its count.
 func histograms(t *tally, n int) (*vector.Vector, error) {
@@ -148,7 +162,14 @@ func histograms(t *tally, n int) (*vector.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &vector.Vector{Type: t.t}
+	size := 0
+	for _, b := range bars {
+		size += convert.StringSize(b.key) + len(`{:,}`) + maxCountSize
+	}
+	if size > math.MaxUint32 {
+		return nil, status.New(status.RuntimeResourcesExhausted, "histogram makes more than %d MiB of text", math.MaxUint32>>20)
+	}
+	out := &vector.Vector{Type: t.t, Heap: vector.Room[byte](size)}
 	for g := range n {
 		end := slices.IndexFunc(bars, func(b bar) bool { return b.group != uint32(g) })
 		if end < 0 {
@@ -168,9 +189,6 @@ func histograms(t *tally, n int) (*vector.Vector, error) {
 			}
 		}
 		out.Heap = append(out.Heap, '}')
-		if len(out.Heap) > math.MaxUint32 {
-			return nil, status.New(status.RuntimeResourcesExhausted, "histogram makes more than %d MiB of text", math.MaxUint32>>20)
-		}
 		out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
 		if out.Valid != nil {
 			out.Valid = out.Valid.With(g)
@@ -187,6 +205,7 @@ func init() {
 		}
 		a.T = a.Args[0].Type()
 		finish := modes(a.descending())
+		a.keeps = keepsValues
 		a.make = func() Accumulator { return newTally(a.T, a.T, finish) }
 		return nil
 	}
@@ -196,9 +215,10 @@ func init() {
 		}
 		a.T = vector.JSONType
 		of := a.Args[0].Type()
+		a.keeps = keepsValues
 		a.make = func() Accumulator {
 			t := newTally(of, a.T, histograms)
-			t.spare = barBytes
+			t.bars = true
 			return t
 		}
 		return nil

@@ -56,7 +56,7 @@ func (s *topValues) Add(n int, groups []uint32, args []*vector.Vector, keep vect
 			g.list[at].count++
 			return
 		}
-		s.enter(g, topValue{string(s.key), AppendJSON(nil, v, i), 1 + g.floor})
+		s.enter(g, topValue{string(s.key), jsonOf(v, i), 1 + g.floor})
 	})
 	return nil
 }

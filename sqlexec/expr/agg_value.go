@@ -52,8 +52,9 @@ func (c *cells) set(g uint32, v *vector.Vector, i int) {
 		c.floats[g] = v.Float(i)
 	default:
 		b := v.Bytes(i)
-		c.size += int64(len(b) - cap(c.bytes[g]))
+		c.size -= int64(cap(c.bytes[g]))
 		c.bytes[g] = append(c.bytes[g][:0], b...)
+		c.size += int64(cap(c.bytes[g]))
 	}
 }
 
@@ -68,6 +69,7 @@ func (c *cells) copy(g uint32, o *cells, from int) {
 	case vector.Float64:
 		c.floats[g] = o.floats[from]
 	default:
+		c.size += int64(cap(o.bytes[from]) - cap(c.bytes[g]))
 		c.bytes[g] = o.bytes[from]
 	}
 }
@@ -243,7 +245,6 @@ func (e *extremes) mergeTexts(o *cells, to []uint32) error {
 		if !o.some[from] || e.some[g] && !e.beats(o.bytes[from], g) {
 			continue
 		}
-		e.size += int64(cap(o.bytes[from]) - cap(e.bytes[g]))
 		e.copy(g, o, from)
 	}
 	return nil
@@ -261,6 +262,7 @@ func init() {
 				return err
 			}
 			a.T = a.Args[0].Type()
+			a.keeps = keepsValues
 			a.make = func() Accumulator { return &ends{cells: cells{t: a.T}, last: last, order: a.Order} }
 			return nil
 		}
@@ -283,6 +285,7 @@ func init() {
 			if !exact && keep.IsInteger() || keep.ID == vector.TypeDuration {
 				a.T = keep
 			}
+			a.keeps = keepsFigures
 			a.make = func() Accumulator { return &samples{t: a.T, p: p, exact: exact} }
 			return nil
 		}
@@ -294,9 +297,10 @@ func init() {
 			return err
 		}
 		a.T = a.Args[0].Type()
-		if !a.T.IsInteger() && a.T.ID != vector.TypeDuration {
-			a.T = f64
+		if a.T.ID != vector.TypeDuration {
+			a.T = f64 // of integers too: it may lie between two of them
 		}
+		a.keeps = keepsFigures
 		a.make = func() Accumulator { return &samples{t: a.T, p: 0.5, exact: true} }
 		return a.ranked(c, 0)
 	}
@@ -305,6 +309,7 @@ func init() {
 			return err
 		}
 		a.T = vector.Uint64Type
+		a.keeps = keepsFigures
 		a.make = func() Accumulator { return &sketches{} }
 		return nil
 	}
@@ -315,13 +320,18 @@ func init() {
 		sep := ","
 		if len(a.Args) == 2 {
 			k, ok := a.Args[1].(*Const)
-			if !ok || !k.Value.Type.IsText() {
+			switch {
+			case ok && k.Value.IsNull(0):
+				sep = ""
+			case !ok || !k.Value.Type.IsText():
 				return planError("string_agg needs a constant separator")
+			default:
+				sep = k.Value.Str(0)
 			}
-			sep = k.Value.Str(0)
 		}
 		e, err := c.Cast(a.Args[0], str, false)
 		a.Args, a.T = []Expr{e}, str
+		a.keeps = keepsValues
 		a.make = func() Accumulator { return &lists{a: a, sep: sep, text: true} }
 		return err
 	}
@@ -351,6 +361,7 @@ type ends struct {
 	seen  []bool
 	keys  [][]byte
 	key   []byte
+	held  int64 // of keys
 }
 
 func (e *ends) Grow(n int) {
@@ -358,7 +369,7 @@ func (e *ends) Grow(n int) {
 	e.seen, e.keys = vector.Extended(e.seen, n), vector.Extended(e.keys, n)
 }
 
-func (e *ends) Bytes() int64 { return e.memory() + int64(cap(e.keys))*40 }
+func (e *ends) Bytes() int64 { return e.memory() + e.held + int64(cap(e.keys))*40 }
 
 // wins reports whether a row with the given key takes the place of what group g holds.
 func (e *ends) wins(g uint32, key []byte) bool {
@@ -378,7 +389,9 @@ func (e *ends) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bi
 		}
 		if e.wins(g, e.key) {
 			e.seen[g] = true
+			e.held -= int64(cap(e.keys[g]))
 			e.keys[g] = append(e.keys[g][:0], e.key...)
+			e.held += int64(cap(e.keys[g]))
 			e.set(g, args[0], i)
 		}
 	})
@@ -392,6 +405,7 @@ func (e *ends) Merge(o Accumulator, to []uint32) error {
 			return err
 		}
 		if from < len(other.seen) && other.seen[from] && e.wins(g, other.keys[from]) {
+			e.held += int64(cap(other.keys[from]) - cap(e.keys[g]))
 			e.seen[g], e.keys[g] = true, other.keys[from]
 			e.copy(g, &other.cells, from)
 		}

@@ -164,6 +164,7 @@ func init() {
 				return err
 			}
 		}
+		a.keeps = keepsFigures
 		a.make = func() Accumulator { return &weighted{t: a.T, p: p} }
 		return nil
 	}

@@ -4,14 +4,15 @@ package expr
 // a batch. The zero value is never cancelled.
 type cancellation struct {
 	cancelled func() error
-	work      int // rows or groups since cancelled was last asked
+	work      int      // rows or groups since cancelled was last asked
+	bounds    *account // memory of the aggregate's state; nil: without bounds
 }
 
-// cancellable is an accumulator with such loops.
-type cancellable interface{ cancelBy(cancelled func() error) }
+// bounded is an accumulator with such loops, or one that takes memory by itself.
+type bounded interface{ within(memory *account) }
 
-// cancelBy makes the loops end with the error of cancelled, which is nil as long as the query runs.
-func (h *cancellation) cancelBy(cancelled func() error) { h.cancelled = cancelled }
+// within makes the loops end with the error of the memory, which is nil as long as the query runs.
+func (h *cancellation) within(memory *account) { h.cancelled, h.bounds = memory.Err, memory }
 
 // cancelRows is the number of rows or groups after which cancelled is asked: at most a few milliseconds of work.
 const cancelRows = 1 << 14
@@ -25,32 +26,12 @@ func (h *cancellation) did(n int) error {
 	return h.cancelled()
 }
 
-// NewFor is New for a query that may be cancelled: Merge and Result end with the error of cancelled.
-func (a *Agg) NewFor(cancelled func() error) Accumulator {
-	acc := a.New()
-	if h, ok := acc.(cancellable); ok {
-		h.cancelBy(cancelled)
+// hold takes bytes before the accumulator grows by them.
+func (h *cancellation) hold(bytes int64) error {
+	if h.bounds == nil || bytes <= 0 {
+		return nil
 	}
-	return acc
-}
-
-// Accumulators makes the states of aggregates that see the same rows, each as NewFor does. Several percentiles of the same values keep
-// these once.
-func Accumulators(aggs []*Agg, cancelled func() error) []Accumulator {
-	accs := make([]Accumulator, len(aggs))
-	for i, a := range aggs {
-		acc := a.NewFor(cancelled)
-		if s, ok := acc.(*samples); ok {
-			for j, b := range aggs[:i] {
-				if of, ok := accs[j].(*samples); ok && of.exact == s.exact && a.sameRows(b) {
-					acc = &furtherPercentile{of: of, p: s.p, t: s.t}
-					break
-				}
-			}
-		}
-		accs[i] = acc
-	}
-	return accs
+	return h.bounds.Reserve(bytes)
 }
 
 // sameRows reports whether two aggregates of one argument look at the same values.

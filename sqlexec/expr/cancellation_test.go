@@ -96,8 +96,8 @@ func TestAggregatesStop(t *testing.T) {
 				}
 				return nil
 			}
-			fill := func() Accumulator {
-				acc := a.NewFor(cancelled)
+			fill := func() *State {
+				acc := a.Within(stopping(cancelled))
 				acc.Grow(k.groups)
 				program, err := Compile(a.Inputs())
 				if err != nil {
@@ -140,3 +140,11 @@ func TestAggregatesStop(t *testing.T) {
 		})
 	}
 }
+
+// stopping is a memory without bounds of a query that ends with an error.
+type stopping func() error
+
+func (s stopping) Err() error          { return s() }
+func (s stopping) Left() int64         { return 1 << 40 }
+func (s stopping) Reserve(int64) error { return nil }
+func (s stopping) Release(int64)       {}

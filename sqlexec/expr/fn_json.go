@@ -223,6 +223,9 @@ func AppendJSON(dst []byte, v *vector.Vector, i int) []byte {
 	return convert.AppendString(dst, AppendText(nil, v, i))
 }
 
+// jsonOf is row i of v as JSON.
+func jsonOf(v *vector.Vector, i int) []byte { return AppendJSON(nil, v, i) }
+
 // JSONSize is about the most bytes that AppendJSON appends for row i of v.
 func JSONSize(v *vector.Vector, i int) int64 {
 	const number = 128 // decimals and intervals are the longest

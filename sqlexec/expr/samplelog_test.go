@@ -108,11 +108,11 @@ func TestPercentilesShare(t *testing.T) {
 	aggs = append(aggs, &filtered)
 	const groups, n = 90, vector.Size
 	r := rand.New(rand.NewPCG(2, 2))
-	together, shared := Accumulators(aggs, nil), 0
+	together, shared := States(aggs, nil), 0
 	alone := make([]Accumulator, len(aggs))
 	for i, a := range aggs {
 		alone[i] = a.New()
-		if _, ok := together[i].(*furtherPercentile); ok {
+		if _, ok := together[i].acc.(*furtherPercentile); ok {
 			shared++
 		}
 		alone[i].Grow(groups)
@@ -134,7 +134,7 @@ func TestPercentilesShare(t *testing.T) {
 				rows = nil
 			}
 			arg := vs[a.Args[0].(*Column).Index : a.Args[0].(*Column).Index+1]
-			for _, acc := range []Accumulator{alone[i], together[i]} {
+			for _, acc := range []Accumulator{alone[i], together[i].acc} {
 				if err := acc.Add(n, ids, arg, rows); err != nil {
 					t.Fatal(err)
 				}
