@@ -30,6 +30,18 @@ func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, f
 	if steps*size <= shortWork/size {
 		return r.eachAtOnce(text, n, groups, found)
 	}
+	return r.eachInTurn(text, n, groups, false, cancelled, found)
+}
+
+// EachAbutting is Each for all matches with their groups, and also for an empty match right behind another one: `a*` matches three times
+// in "aab", twice in the same place.
+func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(offsets []int) error) error {
+	return r.eachInTurn(text, -1, true, true, cancelled, found)
+}
+
+// eachInTurn looks for one match after the other; abutting are empty ones right behind another.
+func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled func() error, found func(offsets []int) error) error {
+	steps := int64(r.steps())
 	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, cancelled: cancelled}}
 	for pos, last := 0, -1; pos <= len(text) && n != 0; {
 		m, err := s.next(pos)
@@ -47,7 +59,7 @@ func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, f
 			_, width := utf8.DecodeRune(text[pos:])
 			pos += width
 		}
-		if abuts {
+		if abuts && !abutting {
 			continue
 		}
 		n--

@@ -2,6 +2,7 @@ package timefmt
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -65,6 +66,7 @@ const (
 	opZoneName      // %Z: printed; skipped when reading, read as a zone when strict
 	opOffsetRFC     // the offset of %+: Z or +08:00
 	opFractionExact // %.3f when strict: a point and exactly width digits
+	opDecimals      // %f of Decimals: digits of the second's fraction
 )
 
 // maxLayout bounds the text of a layout.
@@ -97,6 +99,17 @@ func CompileStrict(strftime string) (*Layout, error) {
 		}
 	}
 	return l, nil
+}
+
+// Decimals is the layout with %f as the digits of the second's fraction, as many as there are: 5 is half a second.
+func (l *Layout) Decimals() *Layout {
+	d := &Layout{text: l.text, items: slices.Clone(l.items), strict: l.strict}
+	for i := range d.items {
+		if it := &d.items[i]; it.op == opNanosecond {
+			it.op = opDecimals
+		}
+	}
+	return d
 }
 
 // String is the pattern.

@@ -133,6 +133,9 @@ func (it *item) read(s string, f *fields) (rest string, ok bool) {
 		}
 		nanos, rest, ok := readNanos(s[1:])
 		return rest, ok && f.set(fNano, int64(nanos), 0, 999999999)
+	case opDecimals:
+		nanos, rest, ok := readNanos(s)
+		return rest, ok && f.set(fNano, int64(nanos), 0, 999999999)
 	case opFractionFixed:
 		return f.fraction(s, int(it.width))
 	case opFractionExact:

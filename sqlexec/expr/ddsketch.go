@@ -118,12 +118,12 @@ func (s *ddSketch) value(k int32) float64 {
 	return 2 * math.Exp(s.logGamma*float64(k)) / (g + 1)
 }
 
-// quantile is the value at rank q*(n-1); false when there are no numbers.
+// quantile is the value at rank q*n of n numbers, from 0, at most that of the greatest; false when there are no numbers.
 func (s *ddSketch) quantile(q float64) (float64, bool) {
 	if s.n == 0 {
 		return 0, false
 	}
-	rank := uint64(q * float64(s.n-1))
+	rank := min(uint64(q*float64(s.n)), s.n-1)
 	seen := uint64(0)
 	negative := slices.Sorted(maps.Keys(s.sides[1]))
 	slices.Reverse(negative)

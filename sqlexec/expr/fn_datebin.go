@@ -2,7 +2,6 @@ package expr
 
 import (
 	"math/big"
-	"strings"
 
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -33,9 +32,13 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if days != 0 || ns != 0 || months < 0 {
 			return nil, t, nil, planError("date_bin: an interval of months cannot have days or times")
 		}
-		return []Expr{ts, origin}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		return []Expr{ts, origin}, t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				out.Ints = append(out.Ints, binMonths(v[0].Ints[i], v[1].Ints[i], int64(months), unit))
+				b, ok := binMonths(v[0].Ints[i], v[1].Ints[i], int64(months), unit)
+				if !ok && (valid == nil || valid.Get(i)) {
+					return execError("date_bin: the begin of a bucket does not fit %s", t)
+				}
+				out.Ints = append(out.Ints, b)
 			}
 			return nil
 		}, nil
@@ -88,7 +91,8 @@ func binFractions(length *big.Int, perUnit int64) kernel {
 	}
 }
 
-func binMonths(x, origin, months, unit int64) int64 {
+// binMonths is the begin of the bucket of so many months that x lies in; false: it does not fit.
+func binMonths(x, origin, months, unit int64) (int64, bool) {
 	day := 86400 * unit
 	y1, m1, _ := civil(timefmt.FloorDiv(origin, day))
 	y2, m2, _ := civil(timefmt.FloorDiv(x, day))
@@ -100,7 +104,7 @@ func binMonths(x, origin, months, unit int64) int64 {
 	for {
 		b, ok := shift(origin, t, k, 0, 0)
 		if !ok || b <= x {
-			return b
+			return b, ok
 		}
 		k -= months
 	}
@@ -118,7 +122,7 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 	}
 	t := ts.Type()
 	unit := t.UnitsPerSecond()
-	name := strings.ToLower(k.Value.Str(0))
+	name := partName(k.Value.Str(0))
 	fixed := map[string]int64{"microsecond": 1e3, "millisecond": 1e6, "second": 1e9, "minute": 60e9, "hour": 3600e9, "day": 86400e9, "week": 7 * 86400e9}
 	if step, ok := fixed[name]; ok {
 		step = max(step/(1e9/unit), 1)
@@ -128,13 +132,21 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 		}
 		return []Expr{ts}, t, binsOf(step, shift).kernel, nil
 	}
-	months := map[string]int64{"month": 1, "quarter": 3, "year": 12}[name]
-	if months == 0 {
-		return nil, t, nil, planError("date_trunc: unknown unit '%s'", name)
+	begin := int64(0)
+	if name == "century" || name == "millennium" {
+		begin = fromCivil(2001, 1, 1) * 86400 * unit // the first of either begins with year 1
 	}
-	return []Expr{ts}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-		for _, x := range v[0].Ints[:n] {
-			out.Ints = append(out.Ints, binMonths(x, 0, months, unit))
+	months := map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12000}[name]
+	if months == 0 {
+		return nil, t, nil, planError("date_trunc: unknown unit '%s'", k.Value.Str(0))
+	}
+	return []Expr{ts}, t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i, x := range v[0].Ints[:n] {
+			b, ok := binMonths(x, begin, months, unit)
+			if !ok && (valid == nil || valid.Get(i)) {
+				return execError("date_trunc: the begin of the %s does not fit %s", name, t)
+			}
+			out.Ints = append(out.Ints, b)
 		}
 		return nil
 	}, nil

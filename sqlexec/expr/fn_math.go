@@ -156,7 +156,7 @@ func init() {
 	}, "factorial")
 }
 
-// keepType registers a function that gives integers for integers (ints nil: unchanged) and floats for the rest.
+// keepType registers a function that gives integers for integers and floats for the rest; ints nil: for integers, too.
 func keepType(name string, ints func(int64) int64, floats func(float64) float64, names ...string) {
 	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		t := args[0].Type()
@@ -175,7 +175,7 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 			}), nil
 		case t.ID == vector.TypeDecimal && ints == nil:
 			return bindRounding(c, name, args)
-		case t.IsInteger() && ints == nil || unsigned(t) && name == "abs":
+		case unsigned(t) && name == "abs":
 			return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 				out.Append(0, a[0], 0, n)
 				return nil

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -59,7 +58,11 @@ func regexpFunction(least, flags int, args sig, result vector.Type, row regexpRo
 
 // each calls found with the offsets of what an expression matches, see automaton.Regexp.Each.
 func each(re *automaton.Regexp, s []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
-	err := re.Each(s, n, groups, cancelled, found)
+	return searched(re.Each(s, n, groups, cancelled, found))
+}
+
+// searched is the error of a search as that of a function.
+func searched(err error) error {
 	if work := (*automaton.WorkError)(nil); errors.As(err, &work) {
 		return execError("%v", work)
 	}
@@ -114,7 +117,7 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled fu
 	}
 	err := error(nil)
 	if re.Match(s, cancelled) { // by an automaton, which is far quicker than looking for a place
-		with = backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
+		with = replacement(a[2].Bytes(i))
 		err = each(re, s, n, true, cancelled, func(m []int) error {
 			if err := checkHeap(out, int64(m[1]-copied+len(with))); err != nil {
 				return err
@@ -138,7 +141,34 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled fu
 	return true, endText(out, at)
 }
 
-var backslashGroups = regexp.MustCompile(`\\(\d)`)
+// replacement is the text that takes the place of a match as a template of package regexp: `\1` is what a group matches, `\0` or `\&` the
+// match, `\\` a backslash, and all else stands for itself.
+func replacement(text []byte) []byte {
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		next := byte(0)
+		if c == '\\' && i+1 < len(text) {
+			next = text[i+1]
+		}
+		switch {
+		case c == '$':
+			out = append(out, "$$"...)
+			continue
+		case next == '&':
+			out = append(out, "${0}"...)
+		case next == '\\':
+			out = append(out, '\\')
+		case '0' <= next && next <= '9':
+			out = append(out, '$', '{', next, '}')
+		default:
+			out = append(out, c)
+			continue
+		}
+		i++
+	}
+	return out
+}
 
 // registerGroups: the functions that give what an expression or its groups match.
 func registerGroups() {
@@ -169,7 +199,7 @@ func registerGroups() {
 	})}, "regexp_extract")
 	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract_all", vector.List(str), func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
 		list := texts{dst: []byte{'['}}
-		err := each(re, s, -1, true, cancelled, func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) })
+		err := searched(re.EachAbutting(s, cancelled, func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) }))
 		if err != nil {
 			return false, err
 		}

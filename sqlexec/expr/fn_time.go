@@ -49,9 +49,13 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 		}
 		return c.bindTimeArith(op, args)
 	case (a.IsTimestamp() || a.ID == vector.TypeDate) && b == vector.Interval:
-		return args, a, shiftKernel(a, sign), true, nil
-	case a.IsTimestamp() && b.ID == vector.TypeDuration:
-		return args, a, durationShift(a, b, sign), true, nil
+		t := shiftedType(a, args[1])
+		first, err := c.Cast(args[0], t, false)
+		return []Expr{first, args[1]}, t, shiftKernel(t, sign), true, err
+	case (a.IsTimestamp() || a.ID == vector.TypeDate) && b.ID == vector.TypeDuration:
+		t := vector.Timestamp(max(fineness(a), b.Precision))
+		first, err := c.Cast(args[0], t, false)
+		return []Expr{first, args[1]}, t, durationShift(t, b, sign), true, err
 	case op == "-" && a.ID == vector.TypeDate && b.ID == vector.TypeDate:
 		return args, vector.Int64Type, timeDifferences, true, nil
 	case op == "-" && (a.IsTimestamp() || a.ID == vector.TypeDate) && (b.IsTimestamp() || b.ID == vector.TypeDate):
@@ -69,6 +73,35 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 		return []Expr{args[0], e}, a, dayShift(sign), true, err
 	}
 	return fail()
+}
+
+// shiftedType is the type of a time, a timestamp or a date, that an interval is added to: one that holds each part of a constant interval.
+// A date stays one where the interval has whole days. Of an interval that is no constant a timestamp keeps what its unit holds.
+func shiftedType(t vector.Type, by Expr) vector.Type {
+	k, ok := by.(*Const)
+	switch {
+	case !ok && t.ID == vector.TypeDate:
+		return vector.Timestamp(6)
+	case !ok || k.Value.IsNull(0):
+		return t
+	}
+	_, _, ns := convert.Interval(k.Value.Bytes(0))
+	precision := uint8(0)
+	for unit := int64(1e9); ns%unit != 0; unit /= 1e3 {
+		precision += 3
+	}
+	if t.ID == vector.TypeDate && ns%86400e9 == 0 {
+		return t
+	}
+	return vector.Timestamp(max(fineness(t), precision))
+}
+
+// fineness is the precision of a timestamp, or of the one that a date becomes where it gets a time of day.
+func fineness(t vector.Type) uint8 {
+	if t.IsTimestamp() {
+		return t.Precision
+	}
+	return 3
 }
 
 // besideTime makes of the second argument what stands beside a time, a: text is an interval and, next to -, a time where it is none;

@@ -133,6 +133,9 @@ func (c *Context) bindFormats(name string, args []Expr, t vector.Type) ([]Expr, 
 		if err != nil {
 			return nil, t, nil, planError("%s: %v", name, err)
 		}
+		if name == "strptime" {
+			l = l.Decimals()
+		}
 		layouts = append(layouts, l)
 	}
 	return args[:1], t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {

@@ -352,7 +352,7 @@ func (sel *selection) rangeBound(f *exec.WindowFunc, p parse.Bound, order []expr
 	if err != nil {
 		return exec.FrameBound{}, err
 	}
-	if !timed && target.Type() != key.Type() && key.Type().ID != vector.TypeDecimal { // the wider of the two is compared
+	if target.Type() != key.Type() && key.Type().ID != vector.TypeDecimal { // the wider of the two is compared
 		order[0].Expr, err = sel.b.ctx.Cast(key, target.Type(), false)
 	} else {
 		target, err = sel.b.ctx.Cast(target, key.Type(), false)
