@@ -94,6 +94,7 @@ func (s *Server) routes() []route {
 
 		// The web application.
 		{getPost, "/dashboard/{file:*}", accessOpen, s.dashboard.Serve},
+		{get, "/favicon.ico", accessOpen, s.dashboard.Icon},
 
 		// Looking inside.
 		{post, "/debug/log_level", accessAdmin, a.LogLevel},

@@ -68,6 +68,7 @@ POST /debug/prof/mem admin
 POST /debug/prof/mem/activate admin
 POST /debug/prof/mem/deactivate admin
 GET /debug/prof/mem/status admin
+GET /favicon.ico open
 GET POST /health open
 POST /loki/api/v1/push write
 GET /metrics metrics

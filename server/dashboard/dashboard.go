@@ -5,6 +5,7 @@
 //
 //	/dashboard                     308 to /dashboard/
 //	/dashboard/, /dashboard/logs   the index page, to be asked for again each time
+//	/favicon.ico                   the icon, for what browsers show beside the pages
 //	/dashboard/a/BUILD/FILE        a file, kept by browsers for ever; another build is 404, so that an old page notices
 //
 // A file NAME.br is FILE NAME, compressed: the bundles of libraries lie so in web/lib. Modules are sent without their comments.
@@ -96,6 +97,21 @@ func (h *Handler) Redirect(c *web.Ctx) error {
 	c.Empty(308)
 	c.Response.Header.Set("Location", to)
 	return nil
+}
+
+// Icon answers /favicon.ico, which browsers ask for beside whatever else they show of a server.
+func (h *Handler) Icon(c *web.Ctx) error {
+	s, err := h.current()
+	if err != nil {
+		return err
+	}
+	if s == nil || s.files["icon.svg"] == nil {
+		c.Empty(404)
+		return nil
+	}
+	h.head(c)
+	c.Response.Header.Set("Cache-Control", "public, max-age=86400")
+	return c.Static(s.files["icon.svg"])
 }
 
 // maxDepth is how many folders deep a path may be that is answered with the index page.

@@ -29,8 +29,11 @@ func ask(t *testing.T, h *Handler, uri string, header ...string) *fasthttp.Respo
 	}
 	c := web.NewCtx(&rc, t.Context(), 0)
 	serve := h.Serve
-	if string(rc.Path()) == "/dashboard" {
+	switch string(rc.Path()) {
+	case "/dashboard":
 		serve = h.Redirect
+	case "/favicon.ico":
+		serve = h.Icon
 	}
 	if err := serve(c); err != nil {
 		t.Fatalf("%s: %v", uri, err)
@@ -58,6 +61,7 @@ func TestServing(t *testing.T) {
 		body              string // what the body contains; encoding *: by its size
 	}{
 		{"index", "/dashboard/", "", 200, "no-cache", "*", `src="a/` + build + `/app.js"`},
+		{"icon", "/favicon.ico", "", 200, "public, max-age=86400", "*", "<svg"},
 		{"page", "/dashboard/logs", "", 200, "no-cache", "*", `src="a/` + build + `/app.js"`},
 		{"unknown page, two folders down", "/dashboard/x/y/z", "", 200, "no-cache", "*", `src="../../a/` + build + `/app.js"`},
 		{"file", "/dashboard/a/" + build + "/core/time.js", "", 200, "public, max-age=31536000, immutable", "identity", "export"},
