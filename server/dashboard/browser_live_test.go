@@ -4,6 +4,7 @@ package dashboard
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -346,4 +347,26 @@ func TestLogsLiveWrapped(t *testing.T) {
 	p.press(kb.End)
 	follows(last)
 	follows(send(20))
+}
+
+// TestLogsLiveRate: the rate of a live list and its number of new rows are the server's, though a poll brings 1,000 rows at most.
+func TestLogsLiveRate(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ingest(t, "app", shopLines(100, time.Second))
+	p := open(t, s, "/dashboard/logs#t=app&live=1")
+	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
+	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 100; return true; })()`)
+	p.wait("the list held still", `document.querySelector('.grid').scrollTop === 100`)
+	began := time.Now()
+	stop := flood(t, s, 4000)
+	const rate = `number(document.querySelector('.live-bar .num').innerText)`
+	eval[bool](p, `(window.number = (text) => Number(/[\d,]+/.exec(text)[0].replaceAll(',', ''))) !== null`)
+	p.wait("the rate of more than a poll brings", rate+` > 1500`)
+	sent := stop()
+	most := float64(sent) / time.Since(began).Seconds()
+	if got := eval[float64](p, rate); math.IsNaN(got) || got > 2*most+1000 {
+		t.Errorf("the rate is %.0f rows/s, %.0f a second were sent", got, most)
+	}
+	p.wait("the number of all that came", fmt.Sprintf(`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText.replaceAll(',', '') === '%d new rows')`, sent))
 }

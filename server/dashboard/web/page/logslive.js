@@ -57,18 +57,18 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
         const began = performance.now();
         const enough = !moves() && tail.full();
         setFull(enough);
-        if (!now.current.paused && !enough) {
+        if (!now.current.paused) {
           try {
-            const added = await tail.poll(control.signal);
+            const added = enough ? 0 : await tail.poll(control.signal), came = await tail.came(control.signal);
             setError(null);
             const g = grid.current;
             if (moves()) {
               if (tail.trim() > 0) g?.setSource(source, true);
               else g?.grew();
               if (added > 0) g?.toEnd();
-            } else if (added > 0) {
-              g?.grew();
-              setWaiting((n) => n + added);
+            } else {
+              if (added > 0) g?.grew();
+              setWaiting((n) => n + came);
             }
             draw((n) => n + 1);
           } catch (e) {

@@ -5,6 +5,7 @@ import { alike } from '../core/rowset.js';
 import { Seen } from '../core/tail.js';
 import { nowNanos, second } from '../core/time.js';
 import { Asker } from './logsasker.js';
+import { Counter } from './logscounter.js';
 
 /** Tail holds the rows of a live list. */
 export class Tail {
@@ -16,6 +17,7 @@ export class Tail {
     this.asker = () => new Asker(scope, this.overlap, seen);
     /** present asks for all rows, but for those that ahead asks for. */
     this.present = this.asker();
+    this.counter = new Counter(scope, this.overlap);
     /** ahead asks for rows of the future, as long as there are some: of a host whose clock or zone is wrong. @type {Asker|null} */
     this.ahead = null;
     /** list has all rows that are kept, and lines of ours. @type {any[][]} */
@@ -28,7 +30,7 @@ export class Tail {
     /** @type {import('../core/rowset.js').Column[]} */
     this.columns = [];
     this.time = -1;
-    /** @type {{at: number, n: number}[]} rows of each poll of the last 30 s */
+    /** @type {{at: number, n: number}[]} rows that came until each poll of the last 30 s */
     this.rates = [];
   }
 
@@ -74,9 +76,14 @@ export class Tail {
       Object.assign(this.present, { high, floor });
     }
     if (this.ahead) added += this.show(await this.present.ask(signal, 0n, edge));
-    const now = performance.now();
-    this.rates = [...this.rates.filter((r) => now - r.at < 30_000), { at: now, n: high === null ? 0 : added }];
     return added;
+  }
+
+  /** came is how many rows came since the last time, as the server counts them; more than were added where they were too many. @param {AbortSignal} signal */
+  async came(signal) {
+    const n = await this.counter.more(this.present.high ?? nowNanos(), signal), now = performance.now();
+    this.rates = [...this.rates.filter((r) => now - r.at < 30_000), { at: now, n }];
+    return n;
   }
 
   /** show puts what an answer brought below what is there; gives the number of rows. @param {import('./logsasker.js').Fresh} fresh */
@@ -104,7 +111,7 @@ export class Tail {
     return n;
   }
 
-  /** full tells whether no more rows are read below a view that is held still: what comes then is counted when it goes on. */
+  /** full tells whether no more rows are read below a view that is held still: what comes then is counted alone. */
   full() { return this.list.length >= 2 * this.keep; }
 
   /** perSecond is the rate of the last ten seconds. */
