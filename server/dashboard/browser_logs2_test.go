@@ -449,3 +449,25 @@ func TestD12Rows100k(t *testing.T) {
 	t.Logf("%d elements; found in 100,000 rows after %v, the test's own way included", nodes, time.Since(began).Round(time.Millisecond))
 	p.shot("logs-100k")
 }
+
+// TestLogsPatternsLarge: of many rows the patterns of a sample come first, marked as estimates, and become exact as the rows are counted.
+func TestLogsPatternsLarge(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for part := range 5 {
+		var lines []string
+		for i := range 50_000 {
+			n := part*50_000 + i
+			lines = append(lines, logLine(50*time.Minute-time.Duration(n)*10*time.Millisecond, fmt.Sprintf(`"message":"%s %d"`, []string{"common", "common", "common", "rare"}[n%4], n)))
+		}
+		s.ingest(t, "app", lines)
+	}
+	g := gated(t, s, map[string]string{"sample": `regexp_replace.*random\(\)`, "parts": `regexp_replace.*"ts" < '[^']*' GROUP BY`})
+	g.close("sample", "parts")
+	p := open(t, g.server, "/dashboard/logs#t=app&tab=patterns")
+	p.holds(g, "sample", 1)
+	g.open("sample")
+	p.wait("an estimate that says so", `/2 patterns of 250,000 rows, estimated from a sample: 0 rows are counted/.test(document.querySelector('.patterns p')?.innerText) && document.querySelector('.patterns tbody td').innerText.startsWith('≈ 18')`)
+	g.open("parts")
+	p.wait("the exact numbers", `document.querySelector('.patterns p').innerText.startsWith('2 patterns of 250,000 rows.') && [...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText).join() === '187,500,62,500'`)
+}

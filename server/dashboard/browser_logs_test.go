@@ -197,3 +197,20 @@ func TestSearchLine(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// TestLogsUnread: a link with a search that cannot be read shows no rows, and why.
+func TestLogsUnread(t *testing.T) {
+	t.Parallel()
+	s := shop(t)
+	p := open(t, s, "/dashboard/logs#t=app&q=levle:error")
+	p.wait("the reason", `document.querySelector('.state[role=alert]')?.innerText.includes('no column "levle"')`)
+	p.quiet()
+	if got := eval[string](p, `document.querySelector('.grid-row, .logs-histogram, .logs-status')?.outerHTML ?? ''`); got != "" {
+		t.Errorf("a search that cannot be read shows %s", got)
+	}
+	eval[bool](p, `[...document.querySelectorAll('.state button')].find((b) => b.innerText === 'level').click() ?? true`)
+	p.rowsShown()
+	p.wait("the search, mended", `document.querySelector('#logs-search').value === 'level:error' && document.querySelector('.logs-where .sql').innerText.includes('"level" = \'error\'')`)
+	p.afresh("/dashboard/traces#q=http.roote:/cart")
+	p.wait("the reason", `document.querySelector('.state[role=alert]')?.innerText.includes('http.roote')`)
+}

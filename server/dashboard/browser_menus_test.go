@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 )
@@ -137,4 +138,16 @@ func TestPaletteGivenUp(t *testing.T) {
 			p.wait("the focus back", `!document.querySelector('dialog') && window.has()`)
 		})
 	}
+}
+
+// TestLogsLookedAt: what was looked at before has its time of day whole.
+func TestLogsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ingest(t, "app", shopLines(100, time.Second))
+	p := open(t, s, "/dashboard/logs#t=app")
+	p.rowsShown()
+	eval[bool](p, `(() => { const name = Object.keys(localStorage).find((k) => k.includes('logs.history')), list = JSON.parse(localStorage[name]); list[0].at = Math.floor(list[0].at / 1000) * 1000 + 987; localStorage[name] = JSON.stringify(list); return true; })()`)
+	p.click(`.toolbar button[title="More"]`)
+	p.wait("the time", `/· \d\d:\d\d:\d\d$/.test([...document.querySelectorAll('[role=menu] .look + .end')][0]?.innerText)`)
 }

@@ -214,3 +214,33 @@ func TestLogsLiveLate(t *testing.T) {
 	p.afresh("/dashboard/logs#t=app&live=1")
 	p.wait("the same choice", `document.querySelector('[aria-label="late by, s"]')?.value === '60'`)
 }
+
+// TestLogsWideRow: the drawer has all fields of a row of a table of which the list asks for some columns only.
+func TestLogsWideRow(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var lines []string
+	at := time.Now().Add(-time.Minute).UnixNano()
+	for i := range 5 { // of one instant
+		var b strings.Builder
+		fmt.Fprintf(&b, `{"ts":%d,"level":"info","message":"wide %d"`, at, i)
+		for c := range 507 {
+			fmt.Fprintf(&b, `,"f%03d":%d`, c, i*1000+c)
+		}
+		lines = append(lines, b.String()+"}")
+	}
+	s.ingest(t, "wide", lines)
+	p := open(t, s, "/dashboard/logs#t=wide")
+	shown := p.rowsShown()
+	p.click(".grid-row[data-row='2'] .grid-cell")
+	p.wait("the drawer", `document.querySelector('table.fields')`)
+	p.wait("all fields", `[...document.querySelectorAll('.drawer p')].some((e) => e.innerText.startsWith('Fields 1 to 100 of 510'))`)
+	var i int
+	fmt.Sscanf(shown[2][strings.Index(shown[2], "wide "):], "wide %d", &i)
+	p.wait("the fields of this row", fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].some((r) => r.innerText.includes('f042') && r.querySelector('.value').innerText.includes('%d'))`, i*1000+42))
+	p.click(`.drawer button[aria-label="Pin the row"]`)
+	p.wait("the pin", `location.hash.includes('pins=')`)
+	pin := eval[string](p, `/pins=([^&]+)/.exec(location.hash)[1]`)
+	p.afresh("/dashboard/logs#t=wide&at=" + pin)
+	p.wait("the row that a link names", fmt.Sprintf(`document.querySelector('.grid-row.origin')?.innerText.includes('wide %d')`, i))
+}

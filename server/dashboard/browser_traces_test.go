@@ -375,3 +375,29 @@ func TestTraceBackwards(t *testing.T) {
 		}
 	}
 }
+
+// TestTracesSample: where not all spans are drawn the dots are a sample of the whole range with all errors and the slowest span.
+func TestTracesSample(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	begin := time.Now().Add(-50 * time.Minute)
+	for part := range 12 {
+		var spans []span
+		for i := range 1000 {
+			n := part*1000 + i
+			spans = append(spans, span{service: "web", id: spanID(n), name: fmt.Sprint("op-", n%7), from: n * 240, to: n*240 + 5 + 5000*(1-min(1, n)), failed: n%1000 == 17})
+		}
+		s.postSpans(t, traceID(part), begin, spans)
+	}
+	p := open(t, s, "/dashboard/traces#from=now-1h")
+	p.wait("what is drawn", `/^\d+ traces? listed, [\d,]+ of 12,000 matching spans drawn: a sample of the whole range with the slowest ones and all 12 errors/.test(document.querySelector('.traces-figures')?.innerText)`)
+	drawn := eval[int](p, `Number(/listed, ([\d,]+) of/.exec(document.querySelector('.traces-figures').innerText)[1].replaceAll(',', ''))`)
+	if drawn < 4000 || drawn > 6500 {
+		t.Errorf("%d spans are drawn", drawn)
+	}
+	// The slowest span is the oldest one, of five seconds: the axis reaches to ten.
+	p.quiet()
+	if first := eval[bool](p, `(() => { const c = document.querySelector('.traces-scatter canvas'), g = c.getContext('2d'), at = (from, to) => { const d = g.getImageData(from * c.width, c.height * 0.1, (to - from) * c.width, c.height * 0.7).data; for (let i = 3; i < d.length; i += 4) if (d[i] > 0 && Math.abs(d[i - 3] - d[i - 1]) > 40) return true; return false; }; return at(0.2, 0.3) && at(0.5, 0.6) && at(0.8, 0.9); })()`); !first {
+		t.Error("there are no dots in a part of the range")
+	}
+}

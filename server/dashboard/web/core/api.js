@@ -1,5 +1,5 @@
-// The one place that talks to the server. At most four requests run at a time, in two lanes: what a person waits for comes
-// before the rest. Every request can be aborted, and the server then stops working on it.
+// The one place that talks to the server. At most four requests run at a time, in three lanes: what a person waits for comes
+// before the rest, and completion comes last. Every request can be aborted, and the server then stops working on it.
 
 import { signal } from '../lib/ui.js';
 import * as auth from './auth.js';
@@ -15,7 +15,8 @@ const largest = 256 << 20;
 /** Longer ones are put together outside of the page's own memory, from where it takes some ms to get them back, bytes. */
 const short = 1 << 20;
 const most = 4;
-const mostOfRest = 2;
+/** lanes[l] is how many requests that nobody waits for may run when one of lane l begins: what a person waits for, the rest, completion. */
+const lanes = [most, 2, 1];
 
 export class ApiError extends Error {
   /** @param {string} message @param {{code?: number, status?: number, statement?: string, position?: {line: number, column: number, length?: number}, curl?: string}} [more] */
@@ -40,6 +41,7 @@ export class TooLarge extends ApiError {}
  * @property {Record<string, string>} [headers]
  * @property {AbortSignal} [signal]
  * @property {boolean} [background] in the lane of the rest
+ * @property {boolean} [last] in the lane of completion
  * @property {string} [statement] what errors show
  * @property {boolean} [retry] false: nothing is sent again by itself, for what changes data
  * @property {() => {add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] gives what takes the body as it arrives, anew for each time that it is sent; the answer is without it then
@@ -51,15 +53,15 @@ export const running = signal([]);
 /** lost is set while the server does not answer: when it is tried again, ms. @type {import('../lib/ui.js').Signal<null|{again: number}>} */
 export const lost = signal(null);
 
-/** @type {{background: boolean, go: () => void}[]} */
+/** queue holds the requests that wait, by their lanes. @type {{lane: number, go: () => void}[]} */
 const queue = [];
 let active = 0;
 let activeRest = 0;
 
-/** @param {boolean} background @param {AbortSignal} abort @returns {Promise<void>} */
-function enter(background, abort) {
+/** @param {number} lane @param {AbortSignal} abort @returns {Promise<void>} */
+function enter(lane, abort) {
   return new Promise((resolve, reject) => {
-    const entry = { background, go: () => { active++; if (background) activeRest++; resolve(); } };
+    const entry = { lane, go: () => { active++; if (lane > 0) activeRest++; resolve(); } };
     abort.addEventListener('abort', () => {
       const i = queue.indexOf(entry);
       if (i >= 0) {
@@ -68,24 +70,20 @@ function enter(background, abort) {
       }
     });
     queue.push(entry);
+    queue.sort((a, b) => a.lane - b.lane);
     next();
   });
 }
 
-/** @param {boolean} background */
-function leave(background) {
+/** @param {number} lane */
+function leave(lane) {
   active--;
-  if (background) activeRest--;
+  if (lane > 0) activeRest--;
   next();
 }
 
 function next() {
-  while (active < most && queue.length > 0) {
-    let i = queue.findIndex((e) => !e.background);
-    if (i < 0 && activeRest < mostOfRest) i = 0;
-    if (i < 0) return;
-    queue.splice(i, 1)[0].go();
-  }
+  while (active < most && queue.length > 0 && activeRest < lanes[queue[0].lane]) queue.shift()?.go();
 }
 
 /** @param {number} ms @param {AbortSignal} abort */
@@ -119,15 +117,15 @@ export async function request(path, options = {}) {
   const control = new AbortController();
   options.signal?.addEventListener('abort', () => control.abort(options.signal?.reason), { once: true });
   if (options.signal?.aborted) control.abort(options.signal.reason);
-  const background = options.background ?? false;
+  const lane = options.last ? 2 : options.background ? 1 : 0, background = lane > 0;
   const entry = { since: performance.now(), abort: () => control.abort(stopped), background };
   running.value = [...running.value, entry];
   try {
-    await enter(background, control.signal);
+    await enter(lane, control.signal);
     try {
       return await attempts(url, options, control.signal);
     } finally {
-      leave(background);
+      leave(lane);
     }
   } finally {
     running.value = running.value.filter((e) => e !== entry);
@@ -242,6 +240,7 @@ async function failure(answer, url, options) {
  * @property {number} [limit]
  * @property {AbortSignal} [signal]
  * @property {boolean} [background]
+ * @property {boolean} [last]
  * @property {string} [format]
  * @property {boolean} [retry]
  */
@@ -250,7 +249,7 @@ async function failure(answer, url, options) {
 const send = (sql, options, into) => request('v1/sql', {
   query: { db: options.db ?? db.value, limit: options.limit, format: options.format }, method: 'POST',
   body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) },
-  signal: options.signal, background: options.background, statement: sql, retry: options.retry, into,
+  signal: options.signal, background: options.background, last: options.last, statement: sql, retry: options.retry, into,
 });
 
 /** statement sends one statement and gives the body of its answer. @param {string} sql @param {SQLOptions} [options] @returns {Promise<ArrayBuffer>} */

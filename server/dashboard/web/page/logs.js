@@ -1,6 +1,6 @@
 // The Logs page: a search line that becomes SQL, the histogram, the rows, and what is beside them.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { bring } from '../core/api.js';
 import { count, plural } from '../core/format.js';
 import { useKeys } from '../core/keys.js';
@@ -8,7 +8,6 @@ import { refresh, setRange, zone } from '../core/state.js';
 import * as router from '../core/router.js';
 import * as store from '../core/store.js';
 import { rfc3339, showTime } from '../core/time.js';
-import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { Pop } from '../ui/pop.js';
@@ -25,6 +24,7 @@ import { SearchBox, TableChooser } from './logssearch.js';
 const parts = 'page/logsparts.css';
 const Changes = lazy(() => import('./logschanges.js'), 'Changes', parts, true);
 const Chips = lazy(() => import('./logschips.js'), 'Chips');
+const ErrorBox = lazy(() => import('../ui/error.js'), 'ErrorBox');
 const Export = lazy(() => import('./logsexport.js'), 'Export', parts);
 const Find = lazy(() => import('../ui/find.js'), 'Find');
 const Live = lazy(() => import('./logslive.js'), 'Live', parts);
@@ -33,6 +33,7 @@ const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns', parts, true
 const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer', parts);
 const Empty = lazy(() => import('./logsempty.js'), 'Empty', parts, true);
 const ViewMenu = lazy(() => import('./logsview.js'), 'ViewMenu');
+const Unread = lazy(() => import('../ui/unread.js'), 'Unread');
 const NothingFound = lazy(() => import('./logsempty.js'), 'NothingFound', parts);
 
 /** @type {Record<string, import('../core/state.js').Key>} */
@@ -59,7 +60,7 @@ export function Page({ state }) {
   const v = state.values.value;
   const many = run.columns.value.length > mostColumns;
   const what = JSON.stringify([v.db, v.t === run.adopted ? '' : v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value, many && v.cols]);
-  useEffect(() => { void run.run().then(() => { if (run.scope.value && !run.error.value) remember(run); }); }, [what]);
+  useLayoutEffect(() => { void run.run().then(() => { if (run.scope.value && !run.error.value && !run.problem.value) remember(run); }); }, [what]); // before the next frame: what is shown is stale then
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
     if (!refresh.value) return;
@@ -68,7 +69,7 @@ export function Page({ state }) {
   }, [refresh.value]);
 
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
-  const [open, setOpen] = useState(/** @type {{index: number, row: any[], columns: import('../core/rowset.js').Column[]}|null} */ (null));
+  const [open, setOpen] = useState(/** @type {{index: number, row: any[], columns: import('../core/rowset.js').Column[], alike?: number}|null} */ (null));
   const [exporting, setExporting] = useState(false);
   const [drawerTab, setDrawerTab] = useState('fields');
   const [panel, setPanel] = useState(() => innerWidth > 800 && store.read('logs.panel', innerWidth > 1000));
@@ -90,10 +91,16 @@ export function Page({ state }) {
   const marks = useMemo(() => (v.w ? null : reader.value?.hits(found.words) ?? null), [found, v.w]);
   const shown = useMemo(() => (v.cols.length > 0 ? v.cols.filter((/** @type {string} */ n) => n !== none) : (roles?.stream ?? []).slice(0, innerWidth < 800 ? 0 : 1)), [v.cols.join('\u0001'), roles]);
 
+  const showing = useRef(0);
   const show = async (/** @type {number} */ index) => {
     if (!rows || index < 0 || index >= rows.count) return;
-    const [row] = await rows.slice(index, index + 1);
-    setOpen({ index, row: row.slice(0, rows.columns.length), columns: rows.columns });
+    const turn = ++showing.current, [row] = await rows.slice(index, index + 1), found = await wholeOf(row, rows.columns);
+    if (turn === showing.current) setOpen({ index, ...found });
+  };
+  /** wholeOf is a row with all columns of the table, where the list has some of them. Without an answer it is as it is: the drawer says so. */
+  const wholeOf = async (/** @type {any[]} */ row, /** @type {import('../core/rowset.js').Column[]} */ columns) => {
+    const known = { row: row.slice(0, columns.length), columns }, scope = run.scope.value;
+    return !scope || columns.length >= scope.columns.length ? known : bring(() => import('./logsrow.js')).then((m) => m.whole(scope, known.row, columns)).catch(() => known);
   };
   const openNamed = async (/** @type {string} */ name) => {
     const scope = run.scope.value;
@@ -171,7 +178,7 @@ export function Page({ state }) {
     { keys: 'p', text: 'Pin the row', run: () => {
       const row = grid.current?.row(grid.current.focus);
       if (open) pin(opened);
-      else if (row && rows) void nameOf(row, rows.columns).then(pin, () => {});
+      else if (row && rows) void wholeOf(row, rows.columns).then((w) => nameOf(w.row, w.columns)).then(pin, () => {});
     } },
     { keys: '+', text: 'Filter by the focused value', run: () => focused(false) },
     { keys: '-', text: 'Exclude the focused value', run: () => focused(true) },
@@ -184,11 +191,12 @@ export function Page({ state }) {
 
   const tables = run.tables.value;
   if (tables && tables.length === 0 && !v.t) return html`<${Bar} run=${run} state=${state} found=${found} onExport=${() => setExporting(true)} /><${Empty} run=${run} state=${state} />`;
-  const missing = tables && !run.busy.value && !run.scope.value;
+  const missing = tables && !run.busy.value && !run.scope.value, problem = run.problem.value;
+  const body = `logs-body ${run.stale('scope') ? 'stale' : ''}`, main = `logs-main ${run.stale('rows') ? 'stale' : ''}`;
   return html`
     <${Bar} run=${run} state=${state} found=${found} onExport=${() => setExporting(true)} />
     <${Where} state=${state} found=${found} run=${run} />
-    ${missing ? html`<${Empty} run=${run} state=${state} />` : html`
+    ${missing ? html`<${Empty} run=${run} state=${state} />` : problem ? html`<${Unread} q=${v.q} problem=${problem} onSearch=${(/** @type {string} */ q) => state.set({ q })} />` : html`
     <${HistogramPanel} run=${run} state=${state} onRow=${(/** @type {string} */ name) => void openNamed(name)} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
     <div class="logs-status">
       <span class="figures"><${Figures} run=${run} live=${live} /></span>
@@ -198,19 +206,19 @@ export function Page({ state }) {
       <${Pop} title="How rows look, and copying them" className="quiet small" side="right" menu label="View">${(close) => html`<${ViewMenu} state=${state} rows=${rows} grid=${grid.current} onDefaults=${defaults} close=${close} />`}</${Pop}>
       <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
     </div>
-    <div class="logs-body">
+    <div class=${body}>
       ${((panel && !(open && innerWidth < 1500)) || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
       ${v.tab === 'patterns' && html`<${Patterns} run=${run} state=${state} />`}
       ${v.tab === 'changes' && html`<${Changes} run=${run} onFilter=${filter} />`}
       ${live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} fold=${v.fold} held=${open !== null} onRow=${(/** @type {any[]} */ row, cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
-      ${v.tab === 'rows' && !live && html`<div class="logs-main">
+      ${v.tab === 'rows' && !live && html`<div class=${main}>
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.change(`logs.widths.${v.db}.${table}`, widths, (kept) => ({ ...kept, [n]: w }))}
           onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void bring(() => import('./logsmore.js')).then((m) => m.more(run))} onGrid=${(g) => { grid.current = g; }} />`}
-        ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
+        ${rows && rows.count === 0 && !run.error.value && !run.stale('rows') && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}
-      ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} pinned=${v.pins.includes(opened)} onPin=${() => pin(opened)} onLink=${() => void link()} />`}
+      ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} alike=${open.alike ?? 1} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} pinned=${v.pins.includes(opened)} onPin=${() => pin(opened)} onLink=${() => void link()} />`}
     </div>`}
     ${exporting && html`<${Export} run=${run} shown=${shown} onClose=${() => setExporting(false)} />`}`;
 }
@@ -245,7 +253,7 @@ function Where({ state, found, run }) {
   const on = list.filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, run.columns.value));
   const sql = on.length > 0 ? [...(v.w ? [`(${v.w})`] : found.parts), ...on].join(' AND ') : v.w || found.sql;
   return html`<div class="logs-where">
-    <code class="sql" title=${sql}>${sql ? html`<span class="kw">WHERE</span> ${sql}` : html`<span class="faint">all rows of the range</span>`}</code>
+    <code class="sql" title=${sql}>${sql ? html`<span class="kw">WHERE</span> ${sql}` : html`<span class="faint">${run.problem.value ? 'no rows' : 'all rows of the range'}</span>`}</code>
     ${list.length > 0 && html`<${Chips} list=${list} columns=${run.columns.value} state=${state} />`}
     <span class="grow"></span>
     ${scope && html`<span class="small acts-line">
@@ -254,15 +262,16 @@ function Where({ state, found, run }) {
   </div>`;
 }
 
-/** Figures says how many rows there are, exactly; of a live list, until when they are counted. @param {{run: LogsRun, live: boolean}} props */
+/** Figures says how many rows there are, exactly; of a live list, until when they are counted. Nothing in it is stale. @param {{run: LogsRun, live: boolean}} props */
 function Figures({ run, live }) {
-  const rows = run.rows.value, total = run.total.value;
+  const rows = run.rows.value, total = run.stale('histogram') ? null : run.total.value, buckets = run.buckets.value;
   if (run.error.value) return rows ? 'The query failed; the rows below are of the run before.' : 'The query failed.';
-  if (!rows) return run.busy.value ? 'Asking…' : '';
   const all = html`<b class="num">${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>`;
-  if (live) return html`${all}${total !== null && run.buckets.value && html`<span class="num">until ${showTime(run.range.to, 0, zone.value)}</span>`}`;
+  if (live) return html`${all}${total !== null && buckets && html`<span class="num">until ${showTime(buckets.range.to, 0, zone.value)}</span>`}`;
+  if (!rows || run.stale('rows')) return run.busy.value && html`${total !== null && all}<span>Asking…</span>`;
   return html`${all}
     <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>
-    <span class="num">${count(rows.total)} loaded${run.held.value ? ' earlier' : run.complete.value ? '' : ', more on scrolling'}</span>
+    <span class="num">${count(rows.total)} loaded${run.complete.value ? '' : ', more on scrolling'}</span>
+    ${run.held.value && buckets && html`<span class="num">as of ${showTime(buckets.range.to, 0, zone.value)}, r asks anew</span>`}
     ${rows.columns.length < run.columns.value.length && html`<span class="num">${count(rows.columns.length)} of ${count(run.columns.value.length)} columns asked for</span>`}`;
 }

@@ -1,6 +1,6 @@
 // The Logs page runs again by itself: who reads in the rows goes on at the same row, however many came above it.
 
-import { sameRow, showAt } from '../ui/sameplace.js';
+import { sameRow, showAt, showTop } from '../ui/sameplace.js';
 import { older } from './logsmore.js';
 import { pageSize } from './logsrun.js';
 
@@ -12,7 +12,7 @@ export function again(run, grid, reading) {
   const before = run.rows.value;
   return run.run(async (rows, scope, signal) => {
     const atTop = !grid || !before || before.count === 0 || (grid.focus < 0 && grid.root.scrollTop === 0);
-    const found = atTop ? { show: () => {}, complete: rows.total < pageSize } : await placeIn(run, grid, before, rows, scope, signal);
+    const found = atTop ? { show: grid ? await showTop(grid, rows) : () => {}, complete: rows.total < pageSize } : await placeIn(run, grid, before, rows, scope, signal);
     return reading.current ? null : found;
   });
 }

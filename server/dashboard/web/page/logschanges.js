@@ -1,12 +1,13 @@
 // What changed between two ranges: for each field with few values, how much of all rows each value had, before and now.
 
-import { html, useEffect, useState } from '../lib/ui.js';
-import { described, list } from '../core/api.js';
+import { html, useState } from '../lib/ui.js';
+import { list } from '../core/api.js';
 import { count, oneLine, percent, raw } from '../core/format.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { nowNanos, showTime } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
+import { faded, useAnswer } from '../ui/useanswer.js';
 import * as logsql from './logsparts.js';
 
 const mostValues = 200;
@@ -28,23 +29,15 @@ export function compare(field, before, now, totalBefore, totalNow) {
 export function Changes({ run, onFilter }) {
   const scope = run.scope.value;
   const [with_, setWith] = useState('before');
-  const [found, setFound] = useState(/** @type {{changes: Change[], fields: string[], more: number, totals: [number, number], range: {from: bigint, to: bigint}}|null} */ (null));
-  const [error, setError] = useState(/** @type {any} */ (null));
-  useEffect(() => setFound(null), [scope?.table, with_]); // else those of before stay until the new ones are here
-  useEffect(() => {
-    if (!scope || scope.range.from === null) return;
-    const control = new AbortController();
-    look(scope, with_, control.signal).then((f) => { setFound(f); setError(null); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
-    return () => control.abort();
-  }, [scope, with_]);
+  const { found, error, stale } = useAnswer((signal) => (scope && scope.range.from !== null ? look(scope, with_, signal) : null), [scope, with_]);
   if (!scope) return null;
   if (scope.range.from === null) return html`<p class="state soft">A comparison needs a range with a beginning.</p>`;
   if (error) return html`<${ErrorBox} error=${error} />`;
   const bars = (/** @type {number} */ share, /** @type {string} */ kind) => html`<span class="share-bar"><span class="fill ${kind}" style=${{ width: `${share * 100}%` }}></span></span><span class="num">${percent(share)}</span>`;
-  return html`<div class="content changes"><p class="soft">Compared with <select aria-label="Compared with" value=${with_} onChange=${(e) => setWith(e.target.value)}><option value="before">the range before</option><option value="day">the same range a day before</option><option value="week">the same range a week before</option></select>
+  return html`<div class="content changes"><p ...${faded('soft', stale)}>Compared with <select aria-label="Compared with" value=${with_} onChange=${(e) => setWith(e.target.value)}><option value="before">the range before</option><option value="day">the same range a day before</option><option value="week">the same range a week before</option></select>
       ${found && html`<span class="num"> ${showTime(found.range.from, 0, zone.value)} – ${showTime(found.range.to, 0, zone.value)}: ${count(found.totals[0])} rows then, ${count(found.totals[1])} now. ${found.more > 0 ? `The first ${mostFields} fields with few values, of ${count(found.more + mostFields)}` : 'Fields'}: ${found.fields.join(', ') || 'none with few values'}</span>`}</p>
     ${!found ? html`<p class="state soft wait" role="status">Comparing…</p>` : found.totals[0] === 0 ? html`<p class="state soft">There was no row in the range before: nothing to compare with.</p>`
-    : html`<table aria-label="Changes" class="list acts"><thead><tr><th scope="col">field</th><th scope="col">value</th><th scope="col">then</th><th scope="col">now</th><th scope="col" class="num">change</th><th scope="col"><span class="only-read">Actions</span></th></tr></thead><tbody>
+    : html`<table aria-label="Changes" ...${faded('list acts', stale)}><thead><tr><th scope="col">field</th><th scope="col">value</th><th scope="col">then</th><th scope="col">now</th><th scope="col" class="num">change</th><th scope="col"><span class="only-read">Actions</span></th></tr></thead><tbody>
       ${found.changes.slice(0, mostChanges).map((c) => html`<tr key=${c.field + JSON.stringify(c.value)}><td class="mono">${oneLine(c.field, 80)}</td><td class="mono value" title=${raw(c.value)}>${c.value === null ? html`<i class="faint">not there</i>` : oneLine(raw(c.value), 200)}</td>
         <td class="share" title=${`${count(c.before)} rows`}>${bars(c.shareBefore, 'then')}</td><td class="share" title=${`${count(c.now)} rows`}>${bars(c.shareNow, 'now')}</td>
         <td class="num ${c.shareNow > c.shareBefore ? 'up' : 'down'}">${c.shareNow > c.shareBefore ? '▲ +' : '▼ −'}${(Math.abs(c.shareNow - c.shareBefore) * 100).toFixed(1)} points</td>

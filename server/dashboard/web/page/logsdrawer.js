@@ -18,6 +18,7 @@ import * as logsql from './logsquery.js';
  * @property {import('./logsrun.js').LogsRun} run
  * @property {import('../core/rowset.js').Column[]} columns
  * @property {any[]} row
+ * @property {number} alike how many rows may be meant
  * @property {string} tab
  * @property {(tab: string) => void} onTab
  * @property {() => void} onClose
@@ -60,7 +61,7 @@ function whole(run, columns, row) {
 }
 
 /** @param {RowProps} props */
-function Fields({ run, columns, row, onFilter, shown, onColumn }) {
+function Fields({ run, columns, row, alike, onFilter, shown, onColumn }) {
   const [hideEmpty, setHide] = useState(true);
   const [from, setFrom] = useState(0);
   const roles = run.roles.value, key = `logs.top.${run.state.get('db')}.${run.scope.value?.table}`;
@@ -86,6 +87,7 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
       </td></tr>`)}
   </tbody></table>
   ${list.length > mostFields && html`<p class="soft pad">Fields ${begin + 1} to ${Math.min(begin + mostFields, list.length)} of ${list.length} <button class="link" onClick=${() => setFrom(begin + mostFields)}>${begin + mostFields < list.length ? 'The next' : 'The first'}</button></p>`}
+  ${alike > 1 && html`<p class="soft pad" role="note">${count(alike)} rows of this instant are equal in the columns that the list asks for. This is one of them.</p>`}
   ${all > columns.length && html`<p class="soft pad">The list asks for ${columns.length} of ${count(all)} columns. <button class="link" onClick=${() => router.go('sql', { sql: whole(run, columns, row) })}>All of this instant in SQL</button></p>`}
   ${empty > 0 && html`<p class="soft pad"><button class="link" onClick=${() => setHide(!hideEmpty)}>${hideEmpty ? `Show ${plural(empty, 'column')} that ${empty === 1 ? 'is' : 'are'} NULL` : 'Hide what is NULL'}</button></p>`}`;
 }

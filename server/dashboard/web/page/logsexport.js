@@ -50,7 +50,7 @@ export function Export({ run, shown, onClose }) {
   const [rowSize, setRowSize] = useState(0);
   const [large, setLarge] = useState('');
   const control = useRef(new AbortController());
-  const rows = run.rows.value, scope = run.scope.value, total = run.total.value;
+  const rows = run.rows.value, scope = run.scope.value, total = run.stale('histogram') ? null : run.total.value;
   useEffect(() => { if (rows) void rows.text({ format: 'ndjson', from: 0, to: 100 }).then((t) => setRowSize(t.length / Math.max(1, Math.min(100, rows.count))), () => {}); }, [rows]);
   if (!rows || !scope) return null;
   const roles = scope.roles;
@@ -141,8 +141,8 @@ async function openSink(name) {
 async function everything(run, names, format, safe, sink, signal, tell) {
   const scope = /** @type {logsql.Scope} */ (run.scope.value);
   const list = names.map(sqltext.name).join(', ');
-  const buckets = run.buckets.value;
-  const parts = buckets ? windows(buckets, run.range) : [scope.range];
+  const buckets = run.stale('histogram') ? null : run.buckets.value;
+  const parts = buckets ? windows(buckets, buckets.range) : [scope.range];
   const direct = format === 'csv' && !safe; // the server's own bytes
   let rows = 0, size = 0, first = true;
   for (const range of parts) {

@@ -6,7 +6,7 @@ import * as router from '../core/router.js';
 import * as saved from '../core/saved.js';
 import { zone } from '../core/state.js';
 import * as store from '../core/store.js';
-import { nowNanos, showShort } from '../core/time.js';
+import { second, showShort } from '../core/time.js';
 import { Icon } from '../ui/icons.js';
 import { keep, remove } from '../ui/keep.js';
 import { copyLink } from '../ui/link.js';
@@ -27,6 +27,6 @@ export function LogsMenu({ run, onExport, close }) {
       <button role="menuitem" onClick=${does(() => void copyLink(true))}><${Icon} name="link" />Copy link with fixed times</button>
       <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}><${Icon} name="download" />Export…</button>
       ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>${views.map((s) => html`<span class="row" key=${s.id}><button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>${s.name}${s.local && html`<span class="end">this browser</span>`}</button><button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></span>`)}`}
-      ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${duration(l.ms)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(l.at) * 1_000_000n, zone.value, nowNanos()).slice(-8)}</span></button>`)}
+      ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${duration(l.ms)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(Math.floor(l.at / 1000)) * second, zone.value)}</span></button>`)}
       ${looks.length > most && html`<button role="menuitem" onClick=${() => setMost(looks.length)}>All ${count(looks.length)}</button>`}`}`;
 }

@@ -19,6 +19,9 @@ export function moreRows(s, list, last, limit, offset = 0) {
   return `SELECT ${list} FROM ${table(s)}${sqltext.where(sqltext.within(t.name, from, t.type), edge, ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`;
 }
 
+/** newestValues is L4, first part, of the newest rows alone; a third column says how many rows these are. @param {Scope} s @param {string} column @param {number} rows @param {number} limit */
+export const newestValues = (s, column, rows, limit) => `SELECT ${sqltext.name(column)}, count(*) AS n, sum(count(*)) OVER () FROM (SELECT ${sqltext.name(column)} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC LIMIT ${rows}) AS newest GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
+
 /** presence is L4, second part. @param {Scope} s @param {string} column */
 export const presence = (s, column) => `SELECT count(*) AS rows, count(${sqltext.name(column)}) AS present, approx_distinct(${sqltext.name(column)}) AS d FROM ${table(s)}${conditions(s)}`;
 

@@ -1,5 +1,5 @@
 // One run of the Logs page: which table, what it asks, and what came back. Rows and histogram are asked for together; all
-// statements of a run see the same instants.
+// statements of a run see the same instants. Parts that came from another run than the last one are stale, and are shown so.
 
 import { batch, signal } from '../lib/ui.js';
 import { bring, described, isAbort, list, query } from '../core/api.js';
@@ -55,11 +55,16 @@ export async function loadReader() {
 /** searched is what a search means; nothing yet while the reader is on its way. @param {string} text @param {import('../core/search.js').Context} context @returns {import('../core/search.js').Found} */
 export const searched = (text, context) => (reader.value && text !== '' ? reader.value.search(text, context) : { sql: '', parts: [], words: [], problem: null });
 
+/** @typedef {'scope'|'rows'|'histogram'} Part of what a run gives */
+/** Take shows a part of a run. @typedef {(part: Part, show: () => void) => void} Take */
+
 /**
  * Place finds where somebody reads in the rows of another run, which it loads more of. It gives what shows them there, and whether they
  * are all; null where that is too far down.
  * @typedef {(rows: import('../core/rows.js').Rows, scope: logsql.Scope, signal: AbortSignal) => Promise<{show: () => void, complete: boolean}|null>} Place
  */
+
+/** Bars of the histogram: values[i] is the raw value of the i-th key, of the column split; both ends of their range are known. @typedef {import('../ui/histogram.js').Buckets & {values: any[], range: {from: bigint, to: bigint}, split: string|null}} Bars */
 
 export class LogsRun {
   /** @param {import('../core/state.js').PageState} state */
@@ -76,11 +81,14 @@ export class LogsRun {
     /** folded counts how often equal rows were folded or unfolded. */
     this.folded = signal(0);
     this.complete = signal(false);
-    /** held: the rows are those of a run before, as the place in them was not found in newer ones. */
+    /** turn counts the runs, parts says from which of them each part came. */
+    this.turn = signal(0);
+    this.parts = signal(/** @type {Record<Part, number>} */ ({ scope: 0, rows: 0, histogram: 0 }));
+    /** held: all is of the run before, as the place in its rows was not found in newer ones. */
     this.held = signal(false);
-    this.buckets = signal(/** @type {import('../ui/histogram.js').Buckets|null} */ (null));
-    /** values[i] is the raw value of the i-th key of the histogram. */
-    this.values = /** @type {any[]} */ ([]);
+    this.buckets = signal(/** @type {Bars|null} */ (null));
+    /** problem is why the search cannot be read: then nothing is asked. */
+    this.problem = signal(/** @type {import('../core/search.js').Problem|null} */ (null));
     this.total = signal(/** @type {number|null} */ (null));
     this.error = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
     this.histogramError = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
@@ -115,36 +123,65 @@ export class LogsRun {
     this.busy.value = false;
   }
 
-  /** run asks everything anew. @param {Place} [place] */
+  /** stale tells whether a part came from a run before. @param {Part} part */
+  stale(part) { return this.parts.value[part] !== this.turn.value; }
+
+  /** show shows parts of a run. @param {number} turn @param {[Part, () => void][]} list */
+  show(turn, list) {
+    batch(() => {
+      this.turn.value = turn;
+      for (const [part, show] of list) {
+        show();
+        this.parts.value = { ...this.parts.value, [part]: turn };
+      }
+    });
+  }
+
+  /** run asks everything anew, and shows each part as it comes. With a place it is no new question: all parts are shown together. @param {Place} [place] */
   async run(place) {
     this.stop();
-    const control = this.control = new AbortController();
-    this.busy.value = true;
+    const control = this.control = new AbortController(), { signal } = control;
+    const turn = this.turn.value + 1;
+    /** @type {[Part, () => void][]} */
+    const parts = [];
+    const take = (/** @type {Part} */ part, /** @type {() => void} */ show) => {
+      if (signal.aborted) return;
+      if (place) parts.push([part, show]);
+      else this.show(turn, [[part, show]]);
+    };
+    batch(() => {
+      this.busy.value = true;
+      if (place) return;
+      this.turn.value = turn;
+      this.held.value = false;
+      this.error.value = this.histogramError.value = null;
+    });
     try {
-      await this.prepare();
-      if (control.signal.aborted) return;
-      const scope = this.scope.value;
-      if (!scope) return;
-      await Promise.all([this.loadRows(scope, control.signal, place), this.loadHistogram(scope, control.signal)]);
+      const scope = await this.prepare(take);
+      if (signal.aborted || !scope) return;
+      const [found] = await Promise.all([this.loadRows(scope, signal, take, place), this.loadHistogram(scope, signal, take)]);
+      if (signal.aborted || !place) return;
+      this.held.value = !found && !this.error.value;
+      if (found) this.show(turn, parts);
     } catch (e) {
-      if (!control.signal.aborted && !isAbort(e)) this.error.value = described(e);
+      if (!signal.aborted && !isAbort(e)) this.error.value = described(e);
     } finally {
       if (control === this.control) {
         this.busy.value = false;
         const error = this.error.value ?? this.histogramError.value;
-        if (!place && !control.signal.aborted && (this.scope.value || error)) tell(plural(this.total.value ?? 0, 'row'), error);
+        if (!place && !signal.aborted && (this.scope.value || error)) tell(plural(this.total.value ?? 0, 'row'), error);
       }
     }
   }
 
-  /** prepare learns the table's columns and makes the scope of the run. */
-  async prepare() {
+  /** prepare learns the table's columns and makes the scope of the run; null where there is nothing to ask. @param {Take} take @returns {Promise<logsql.Scope|null>} */
+  async prepare(take) {
     const db = this.state.get('db');
     this.tables.value = await catalog.tables(db);
     const name = this.table();
     if (!name) {
-      this.scope.value = null;
-      return;
+      take('scope', () => { this.scope.value = this.problem.value = null; });
+      return null;
     }
     const columns = await catalog.columns(db, name);
     store.write(`logs.table.${db}`, name);
@@ -153,12 +190,22 @@ export class LogsRun {
       this.state.set({ t: name }, false);
     }
     const roles = logsql.rolesOf(columns, { ...(this.longest.table === name && { message: this.longest.column }), ...store.read(`logs.roles.${db}.${name}`, {}) });
-    const filters = await this.filters(columns, roles);
-    batch(() => {
+    const { filters, problem } = await this.filters(columns, roles);
+    const scope = columns.length === 0 || !roles.time ? null : { table: name, columns, roles, range: instants(), filters };
+    take('scope', () => {
+      if (problem || this.scope.value?.table !== scope?.table) this.forget();
       this.columns.value = columns;
       this.roles.value = roles;
-      this.scope.value = columns.length === 0 || !roles.time ? null : { table: name, columns, roles, range: instants(), filters };
+      this.scope.value = scope;
+      this.problem.value = problem;
     });
+    return problem ? null : scope;
+  }
+
+  /** forget takes away what is shown: it is of another table, or of nothing. */
+  forget() {
+    this.rows.value?.free();
+    this.rows.value = this.buckets.value = this.total.value = null;
   }
 
   /** filters are the conditions of the search line or the clause, and of the chips. @param {catalog.Column[]} columns @param {logsql.Roles} roles */
@@ -166,50 +213,51 @@ export class LogsRun {
     const clause = this.state.get('w');
     const q = this.state.get('q');
     if (q !== '') await loadReader();
-    const own = clause ? [`(${clause})`] : searched(q, { message: roles.message, fields: columns, anyCase: this.state.get('any') }).parts;
-    return [...own, ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))];
+    const { parts, problem } = searched(clause ? '' : q, { message: roles.message, fields: columns, anyCase: this.state.get('any') });
+    return { filters: [...(clause ? [`(${clause})`] : parts), ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))], problem };
   }
 
-  /** @param {logsql.Scope} scope @param {AbortSignal} signal @param {Place} [place] */
-  async loadRows(scope, signal, place) {
+  /** loadRows tells whether they are shown: not where the place in those before is not found in them. @param {logsql.Scope} scope @param {AbortSignal} signal @param {Take} take @param {Place} [place] */
+  async loadRows(scope, signal, take, place) {
     const sql = logsql.rows(scope, logsql.columnList(scope, this.state.get('cols')), pageSize);
-    this.sql.value = { ...this.sql.value, rows: sql };
     const started = performance.now();
     try {
-      const rows = await query(sql, { signal });
-      if (signal.aborted) return rows.free();
-      await this.shape(rows, scope);
-      const found = await place?.(rows, scope, signal);
-      this.held.value = found === null;
-      if (signal.aborted || found === null) return rows.free();
-      this.rows.value?.free();
-      batch(() => {
+      const rows = await query(sql, { signal }), elapsed = performance.now() - started;
+      const roles = signal.aborted ? null : await this.shape(rows, scope);
+      const found = signal.aborted ? null : await place?.(rows, scope, signal);
+      if (signal.aborted || found === null) {
+        rows.free();
+        return false;
+      }
+      take('rows', () => {
+        this.rows.value?.free();
         found?.show();
         this.rows.value = rows;
         this.complete.value = found?.complete ?? rows.total < pageSize;
-        this.elapsedMS.value = performance.now() - started;
+        this.elapsedMS.value = elapsed;
+        this.sql.value = { ...this.sql.value, rows: sql };
         this.error.value = null;
+        if (!roles) return;
+        this.roles.value = roles;
+        this.scope.value = { ...scope, roles };
       });
+      return true;
     } catch (e) {
-      if (signal.aborted) return;
-      this.error.value = described(e);
+      if (!signal.aborted) this.error.value = described(e);
+      return false;
     }
   }
 
-  /** shape folds equal rows when they are to be, and takes the longest text for the message of a table where no column is called so. @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope */
+  /** shape folds equal rows when they are to be. It gives other roles for a table where no column is called like a message: the longest text stands for it. @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope @returns {Promise<logsql.Roles|null>} */
   async shape(rows, scope) {
     await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
-    if (scope.roles.message !== null || rows.total === 0) return;
+    if (scope.roles.message !== null || rows.total === 0) return null;
     const summary = await rows.summary();
     const texts = rows.columns.map((c, i) => ({ name: c.name, length: summary[i].length, text: sqltext.isText(c.type) })).filter((c) => c.text && c.name !== scope.roles.level && !scope.roles.stream.includes(c.name));
     const longest = texts.sort((a, b) => b.length - a.length)[0];
-    if (!longest) return;
+    if (!longest) return null;
     this.longest = { table: scope.table, column: longest.name };
-    const roles = { ...scope.roles, message: longest.name };
-    batch(() => {
-      this.roles.value = roles;
-      this.scope.value = { ...scope, roles };
-    });
+    return { ...scope.roles, message: longest.name };
   }
 
   /** refold follows the switch. */
@@ -232,26 +280,25 @@ export class LogsRun {
     void this.run();
   }
 
-  /** split is the column whose values the bars are made of; null: none. */
-  split() {
+  /** split is the column whose values the bars are made of; null: none. @param {catalog.Column[]} [columns] @param {logsql.Roles|null} [roles] */
+  split(columns = this.columns.value, roles = this.roles.value) {
     const chosen = this.state.get('split');
     if (chosen === '-') return null;
-    if (chosen && this.columns.value.some((c) => c.name === chosen)) return chosen;
-    return this.roles.value?.level ?? null;
+    if (chosen && columns.some((c) => c.name === chosen)) return chosen;
+    return roles?.level ?? null;
   }
 
-  /** @param {logsql.Scope} scope @param {AbortSignal} signal */
-  async loadHistogram(scope, signal) {
+  /** loadHistogram counts the rows, over time. @param {logsql.Scope} scope @param {AbortSignal} signal @param {Take} take */
+  async loadHistogram(scope, signal, take) {
+    const set = (/** @type {Bars|null} */ bars, /** @type {number|null} */ total, /** @type {unknown} */ error = null) => take('histogram', () => {
+      this.buckets.value = bars;
+      this.total.value = total;
+      this.histogramError.value = error ? described(error) : null;
+    });
     try {
       const range = await this.closedRange(scope, signal);
-      if (!range) {
-        batch(() => {
-          this.buckets.value = null;
-          this.total.value = 0;
-        });
-        return;
-      }
-      const split = this.split();
+      if (!range) return set(null, 0);
+      const split = this.split(scope.columns, scope.roles);
       let top = null;
       if (split && split !== scope.roles.level) {
         const found = await list(logsql.values(scope, split, mostKeys + 1), { signal, background: true });
@@ -259,35 +306,22 @@ export class LogsRun {
       }
       const bin = logsql.bins(range, zone.value);
       const sql = logsql.histogram(scope, bin, split, top);
-      this.sql.value = { ...this.sql.value, histogram: sql };
       const answer = await query(sql, { signal, background: true });
       const cells = await answer.all();
       answer.free();
       if (signal.aborted) return;
       const unit = sqltext.unitNanos(answer.columns[0]?.type ?? 'timestamp(9)');
-      batch(() => {
-        this.buckets.value = this.stack(cells, bin, range, unit, split !== null && split === scope.roles.level);
-        this.range = range;
-        this.total.value = cells.reduce((sum, [, , n]) => sum + Number(n), 0);
-        this.histogramError.value = null;
-      });
+      this.sql.value = { ...this.sql.value, histogram: sql };
+      set({ ...this.stack(cells, bin, range, unit, split !== null && split === scope.roles.level), range, split }, cells.reduce((sum, [, , n]) => sum + Number(n), 0));
     } catch (e) {
-      if (signal.aborted || isAbort(e)) return;
-      batch(() => {
-        this.buckets.value = null;
-        this.total.value = null;
-        this.histogramError.value = described(e);
-      });
+      if (!signal.aborted && !isAbort(e)) set(null, null, e);
     }
   }
 
   /** recount asks for the histogram and the total anew, of the range as it is now; the rows stay. */
   async recount() {
-    if (this.scope.value && !this.busy.value) await this.loadHistogram({ ...this.scope.value, range: instants() }, this.control.signal);
+    if (this.scope.value && !this.busy.value) await this.loadHistogram({ ...this.scope.value, range: instants() }, this.control.signal, (part, show) => this.show(this.turn.value, [[part, show]]));
   }
-
-  /** range is that of the histogram, both ends known. */
-  range = { from: 0n, to: 1n };
 
   /** closedRange finds the ends of an open range in the table. @param {logsql.Scope} scope @param {AbortSignal} signal */
   async closedRange(scope, signal) {
@@ -319,8 +353,7 @@ export class LogsRun {
       const i = order.indexOf(k);
       if (b >= 0 && b < count) counts[i < 0 ? keys.length - 1 : i][b] += Number(n);
     }
-    this.values = folded ? [...order, undefined] : order.map((k) => (k === '(other)' ? undefined : k));
-    return { start: bin.origin, step: bin.step, keys, counts };
+    return { start: bin.origin, step: bin.step, keys, counts, values: folded ? [...order, undefined] : order.map((k) => (k === '(other)' ? undefined : k)) };
   }
 }
 

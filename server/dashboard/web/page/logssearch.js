@@ -35,9 +35,9 @@ export function SearchBox({ run, state }) {
     if (q === state.get('q')) void run.run();
     else state.set({ q });
   };
-  const { offers, at, complete, take, key: offersKey, close } = useOffers(box, setText, async (typed, cursor) => {
+  const { offers, at, coming, complete, take, key: offersKey, close } = useOffers(box, setText, async (typed, cursor, signal) => {
     const { offersAt } = await import('./logsoffers.js');
-    return offersAt(typed, cursor, columns, run.scope.value);
+    return offersAt(typed, cursor, signal, columns, run.scope.value);
   });
   const key = (/** @type {KeyboardEvent} */ e) => {
     if (offersKey(e)) return;
@@ -65,7 +65,7 @@ export function SearchBox({ run, state }) {
       ${(problem.near ?? []).map((n) => html`<button key=${n} class="small" onClick=${() => apply(text.slice(0, problem.from) + n + text.slice(problem.to))}>${n}</button>`)}
       ${problem.asText && html`<button class="small" onClick=${() => apply(/** @type {string} */ (problem.asText))}>search as text instead</button>`}</div>`}
     ${!problem && text !== state.get('q') && html`<div id="search-note" class="search-note"><code>${typed.sql || 'all rows'}</code><span class="faint">Enter runs it</span></div>`}
-    <${OfferList} id="search-offers" offers=${offers} at=${at} take=${take} />
+    <${OfferList} id="search-offers" offers=${offers} at=${at} coming=${coming} take=${take} />
   </div>`;
 }
 

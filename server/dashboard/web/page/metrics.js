@@ -1,6 +1,6 @@
 // The Metrics page: panels below each other that share the range, the step and the cursor, and a drawer that explores.
 
-import { html, useEffect, useRef, useState } from '../lib/ui.js';
+import { batch, html, useEffect, useRef, useState } from '../lib/ui.js';
 import { refresh } from '../core/state.js';
 import { Icon } from '../ui/icons.js';
 import { TimePicker } from '../ui/timepicker.js';
@@ -38,6 +38,10 @@ export function Page({ state }) {
   };
   const current = () => handles.current.get(known.current[at]);
   const all = () => Promise.all([...handles.current.values()].map((h) => h.evaluate()));
+  const together = async () => { // by itself: no panel shows another moment than the others
+    const shows = await Promise.all([...handles.current.values()].map((h) => h.ahead()));
+    batch(() => shows.forEach((show) => show?.()));
+  };
   const add = (/** @type {import('./metricspanels.js').Panel} */ panel, /** @type {number} */ place) => {
     if (panels.length >= mostPanels) return;
     write([...panels.slice(0, place), panel, ...panels.slice(place)], [...known.current.slice(0, place), ++ids, ...known.current.slice(place)]);
@@ -68,7 +72,7 @@ export function Page({ state }) {
       <label class="soft">step <select aria-label="Step" value=${String(step)} onChange=${(e) => state.set({ step: Number(e.target.value) })}><option value="0">auto (${stepText(gridOf(0).step)})</option>${steps.map((s) => html`<option key=${s} value=${String(s)}>${stepText(s)}</option>`)}</select></label>
       <${TimePicker} />
     </div>
-    ${refresh.value > 0 && html`<${Again} key=${refresh.value} run=${all} ms=${refresh.value * 1000} />`}
+    ${refresh.value > 0 && html`<${Again} key=${refresh.value} run=${together} ms=${refresh.value * 1000} />`}
     <div class="metrics-page">
       ${explore && html`<${Explore} key=${v.of} service=${v.of} onService=${(/** @type {string} */ of) => state.set({ of }, false)} onQuery=${(/** @type {string} */ q) => current()?.query(q)} onClose=${() => setExplore(false)} />`}
       <div class="metrics-panels ${panels.length > 1 ? 'several' : ''}">

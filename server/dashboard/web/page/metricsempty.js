@@ -1,6 +1,6 @@
 // What stands where nothing was found: which matcher has no match, when the last sample came, or how to send the first.
 
-import { html, useEffect, useState } from '../lib/ui.js';
+import { html } from '../lib/ui.js';
 import { root } from '../core/api.js';
 import * as api from '../core/api.js';
 import * as catalog from '../core/catalog.js';
@@ -8,6 +8,7 @@ import * as sqltext from '../core/sqltext.js';
 import { db, setRange, zone } from '../core/state.js';
 import { rfc3339, second, showTime } from '../core/time.js';
 import { FirstSend } from '../ui/firstsend.js';
+import { useAnswer } from '../ui/useanswer.js';
 import * as ask from './metricsask.js';
 import { selectors } from './metricsslips.js';
 
@@ -54,12 +55,8 @@ async function reasons(tree) {
 
 /** @param {{tree: any, at: number|null}} props at is the moment of a table, s */
 export function NoData({ tree, at }) {
-  const [{ list, span }, setReasons] = useState({ list: /** @type {string[]} */ ([]), span: /** @type {Span|null} */ (null) });
-  useEffect(() => {
-    let wanted = true;
-    if (tree) reasons(tree).then((r) => { if (wanted) setReasons(r); }, () => {}); // the answer itself stands: these are hints
-    return () => { wanted = false; };
-  }, [tree]);
+  const { found, stale } = useAnswer(() => (tree ? reasons(tree) : null), [tree, at]); // hints: the answer itself stands without them
+  const { list, span } = (!stale && found) || { list: [], span: null };
   return html`<div class="state"><h2>No data ${at === null ? 'in this range' : `at ${showTime(BigInt(Math.round(at * 1000)) * 1_000_000n, 0, zone.value)}`}</h2>${list.map((r) => html`<p key=${r}>${r}</p>`)}
     ${span && html`<div class="actions"><button onClick=${() => setRange(rfc3339(span.first), rfc3339(span.last + second))}>From the first to the last</button></div>`}</div>`;
 }

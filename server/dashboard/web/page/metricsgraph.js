@@ -1,6 +1,6 @@
 // The graph of an expression and its legend: the equal labels said once, the others in the name of each series.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useMemo, useRef, useState } from '../lib/ui.js';
 import { count, oneLine, plural } from '../core/format.js';
 import { placesOf } from '../core/series.js';
 import { frame } from '../core/state.js';
@@ -10,6 +10,7 @@ import { Chart } from '../ui/chart.js';
 import { ChartMenu } from '../ui/chartfile.js';
 import { HeatMap, Scale, rowsOf } from '../ui/heatmap.js';
 import { shift } from '../ui/timepicker.js';
+import { useAnswer } from '../ui/useanswer.js';
 import { label, quoted } from './metricsask.js';
 import { exemplarsOf, marksOf, saidOf } from './metricsexemplars.js';
 import { units } from './metricsunits.js';
@@ -33,16 +34,8 @@ export function linesOf(r) {
   return { x, lines: r.lines.map((s) => ({ ...s, name: oneLine(labelText(without(s.metric, r.said))) })) };
 }
 
-/** useExemplars asks for the exemplars of an answer. @param {Result} result */
-function useExemplars(result) {
-  const [list, setList] = useState(/** @type {import('./metricsexemplars.js').Exemplar[]} */ ([]));
-  useEffect(() => {
-    const control = new AbortController();
-    exemplarsOf(result.query, result.grid, control.signal).then((l) => { if (!control.signal.aborted) setList(l); }, () => {}); // the graph stands without them
-    return () => control.abort(new DOMException('left', 'AbortError'));
-  }, [result]);
-  return list;
-}
+/** @type {import('./metricsexemplars.js').Exemplar[]} */
+const none = [];
 
 /** @param {{result: Result, panel: import('./metricspanels.js').Panel, set: import('./metricspanel.js').PanelProps['set'], unit: {values: string, bounds: string}, onQuery: (query: string) => void}} props */
 export function Graph({ result, panel: v, set, unit, onQuery }) {
@@ -51,7 +44,8 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
   const [group, setGroup] = useState(0);
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const { x, lines } = useMemo(() => linesOf(result), [result]);
-  const exemplars = useExemplars(result);
+  const { found, stale } = useAnswer((signal) => exemplarsOf(result.query, result.grid, signal), [result]); // the graph stands without them
+  const exemplars = !stale && found ? found : none;
   const { heat, said, count: total } = result;
   const asHeat = heat !== null && (lines.length === 0 || !v.lines);
   const shown = heat?.groups[Math.min(group, heat.groups.length - 1)];

@@ -11,6 +11,7 @@ import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
 import { Tabs } from '../ui/tabs.js';
 import { copy, tell, toast } from '../ui/toast.js';
+import { faded } from '../ui/useanswer.js';
 import * as ask from './metricsask.js';
 import { NoData, NoMetrics } from './metricsempty.js';
 import { Explain } from './metricsexplain.js';
@@ -22,7 +23,7 @@ import { unitOf } from './metricsunits.js';
 
 const views = [{ id: 'graph', text: 'Graph' }, { id: 'table', text: 'Table' }, { id: 'explain', text: 'Explain' }];
 
-/** @typedef {{evaluate: () => Promise<void>, submit: () => void, query: (q: string) => void, focus: () => void, show: () => void}} Handle what the page may ask of a panel */
+/** @typedef {{evaluate: () => Promise<void>, ahead: () => Promise<(() => void)|null>, submit: () => void, query: (q: string) => void, focus: () => void, show: () => void}} Handle what the page may ask of a panel; ahead evaluates and gives what shows the result */
 /** @typedef {{of: string, node: any, unit: {values: string, bounds: string}}} Tree */
 
 /**
@@ -43,6 +44,9 @@ const views = [{ id: 'graph', text: 'Graph' }, { id: 'table', text: 'Table' }, {
  * @property {() => void} onDrop
  */
 
+/** asks tells whether a panel has something to evaluate. @param {import('./metricspanels.js').Panel} p @returns {p is import('./metricspanels.js').Panel & {view: 'graph'|'table'}} */
+const asks = (p) => p.q !== '' && !p.fold && p.view !== 'explain';
+
 /** @param {PanelProps} props */
 export function Panel(props) {
   const { panel: v, set, step, place, count } = props;
@@ -57,8 +61,12 @@ export function Panel(props) {
 
   const latest = useRef(/** @type {Handle} */ (/** @type {any} */ (null)));
   latest.current = {
+    ahead: async () => {
+      const r = asks(v) && !run.busy.value ? await run.evaluate(v.q, v.view, step, moment) : null;
+      return r && (() => run.show(r));
+    },
     evaluate: async () => {
-      const r = v.q && !v.fold && v.view !== 'explain' ? await run.run(v.q, v.view, step, moment) : null;
+      const r = asks(v) ? await run.run(v.q, v.view, step, moment) : null;
       if (r) tell(`${count > 1 ? `Panel ${place + 1}: ` : ''}${plural(r.count, 'series', 'series')}`, r.error);
     },
     query: (q) => {
@@ -72,7 +80,7 @@ export function Panel(props) {
   };
   useEffect(() => {
     /** @type {Handle} */
-    const handle = { evaluate: () => latest.current.evaluate(), query: (q) => latest.current.query(q), submit: () => latest.current.submit(), focus: () => latest.current.focus(), show: () => latest.current.show() };
+    const handle = { evaluate: () => latest.current.evaluate(), ahead: () => latest.current.ahead(), query: (q) => latest.current.query(q), submit: () => latest.current.submit(), focus: () => latest.current.focus(), show: () => latest.current.show() };
     props.onHandle(handle);
     return () => {
       run.cancel();
@@ -80,7 +88,7 @@ export function Panel(props) {
     };
   }, []);
   useLayoutEffect(() => { editor.current?.setText(v.q); }, [v.q]); // before the next key: what is typed then stays
-  useEffect(() => { void latest.current.evaluate(); }, [v.q, v.view, v.fold, v.at, step, range.value.from, range.value.to, db.value]);
+  useLayoutEffect(() => { void latest.current.evaluate(); }, [v.q, v.view, v.fold, v.at, step, range.value.from, range.value.to, db.value]);
   useEffect(() => { // what the server read, and what is probably meant otherwise
     let wanted = true;
     setHints([]);
@@ -147,7 +155,8 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
     const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };
     return view === 'table' ? html`<${InstantTable} result=${r} unit=${unit.values} />` : html`<${Graph} key=${r.query} result=${r} panel=${panel} set=${set} unit=${unit} onQuery=${onQuery} />`;
   };
-  return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(id) => set({ view: id })} /><span class="grow"></span>
+  const stale = run.busy.value && r !== null && view !== 'explain';
+  return html`<div ...${faded('metrics-results', stale)}><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(id) => set({ view: id })} /><span class="grow"></span>
       ${view === 'table' && html`<${Moment} at=${panel.at} onAt=${(/** @type {string} */ at) => set({ at })} />`}
       ${r && view !== 'explain' && !r.error && html`<span class="soft num facts">${view === 'graph' ? `${range.value.from === 'all' ? `the last ${daysOfAll} days · ` : ''}step ${stepText(r.grid.step)} · ` : ''}${duration(r.elapsedMS)}</span>`}</div>
     ${r?.notes.map((n) => html`<p key=${n} class="hint" role="note"><b>Server</b> ${n}</p>`)}

@@ -1,6 +1,6 @@
 // One evaluation of an expression: over the range for the graph, at one moment for the table.
 
-import { signal } from '../lib/ui.js';
+import { batch, signal } from '../lib/ui.js';
 import { described, stopped } from '../core/api.js';
 import { user } from '../core/auth.js';
 import { instants } from '../core/state.js';
@@ -85,19 +85,34 @@ export class MetricsRun {
     this.control.abort(stopped);
   }
 
-  /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none @returns {Promise<Result|null>} null: a newer run took its place */
+  /** run evaluates and shows the result; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none @returns {Promise<Result|null>} null: a newer run took its place */
   async run(query, view, fixed, moment = null) {
+    this.busy.value = true;
+    const result = await this.evaluate(query, view, fixed, moment);
+    if (result) this.show(result);
+    return result;
+  }
+
+  /** show puts a result in the place of the one before. @param {Result} result */
+  show(result) {
+    batch(() => {
+      this.result.value = result;
+      this.busy.value = false;
+    });
+    if (!result.error) remember(result.query);
+  }
+
+  /** evaluate asks, and shows nothing. @param {string} query @param {'graph'|'table'} view @param {number} fixed @param {number|null} moment @returns {Promise<Result|null>} */
+  async evaluate(query, view, fixed, moment) {
     this.cancel();
-    const control = this.control = new AbortController();
+    const control = this.control = new AbortController(), { signal } = control;
     const started = performance.now();
     const grid = gridOf(fixed);
     /** @type {Result} */
     const result = { query, grid, view, at: moment ?? grid.end, count: 0, odd: 0, list: [], said: {}, lines: [], heat: null, type: '', notes: [], elapsedMS: 0 };
-    this.busy.value = true;
     try {
       const points = (grid.end - grid.start) / grid.step + 1;
       if (view === 'graph' && points > mostPoints) throw new Error(`A step of ${stepText(grid.step)} gives ${points} points a series, the most is ${mostPoints}. Take a longer step or a shorter range.`);
-      const signal = control.signal;
       if (view === 'graph') {
         Object.assign(result, await ask.read('readRange', 'query_range', { query, ...grid }, [grid, mostSeries], { signal }));
       } else {
@@ -105,14 +120,10 @@ export class MetricsRun {
         result.count = result.list.length;
       }
     } catch (e) {
-      if (control !== this.control) return null;
       result.error = placed(described(e), query);
     }
     if (control !== this.control) return null;
     result.elapsedMS = performance.now() - started;
-    this.result.value = result;
-    this.busy.value = false;
-    if (!result.error) remember(query);
     return result;
   }
 }

@@ -16,6 +16,8 @@ import { OfferList, offerID, useOffers } from '../ui/offers.js';
 import { Tabs } from '../ui/tabs.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
 import { tell, useTyped } from '../ui/toast.js';
+import { Unread } from '../ui/unread.js';
+import { faded, useAnswer } from '../ui/useanswer.js';
 import { useKeys } from '../core/keys.js';
 import { rolesOf } from './logsquery.js';
 import { Operations } from './tracesoperations.js';
@@ -45,7 +47,7 @@ export const state = {
   vs: { type: 'text', default: '' }, // the trace to compare with
 };
 
-/** @typedef {{dots: sql.Dot[], traces: sql.Summary[], range: {from: bigint|null, to: bigint|null}, more: boolean}} Found */
+/** @typedef {{spans: sql.Sample, traces: sql.Summary[], range: {from: bigint|null, to: bigint|null}}} Found */
 
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function Page({ state }) {
@@ -75,32 +77,18 @@ function Search({ state, tables }) {
   const v = state.values.value;
   const table = tables.includes(v.t) ? v.t : tables[0];
   const [columns, setColumns] = useState(/** @type {catalog.Column[]} */ ([]));
-  const [found, setFound] = useState(/** @type {Found|null} */ (null));
-  const [error, setError] = useState(/** @type {any} */ (null));
-  const [turn, setTurn] = useState(0);
+  const [wrong, setWrong] = useState(/** @type {any} */ (null)); // why the columns are not known
+  const [turn, setTurn] = useState(0); // counts the runs that somebody asked for
+  const [tick, setTick] = useState(0); // and those that the page makes by itself
   const understood = useMemo(() => sql.understand(v.q, columns), [v.q, columns]);
-  useEffect(() => { catalog.columns(v.db, table).then(setColumns, (e) => setError(described(e))); }, [v.db, table]);
-  const what = JSON.stringify([v.db, table, v.svc, v.op, v.st, v.kind, v.min, v.max, v.q, v.lim, v.sort, v.from, v.to, v.view === 'traces', turn, columns.length]);
-  const range = useMemo(instants, [what]);
+  useEffect(() => { catalog.columns(v.db, table).then(setColumns, (e) => setWrong(described(e))); }, [v.db, table]);
+  const question = JSON.stringify([v.db, table, v.svc, v.op, v.st, v.kind, v.min, v.max, v.q, v.lim, v.sort, v.from, v.to, v.view === 'traces', turn, columns.length]);
+  const range = useMemo(instants, [question, tick]);
   const filters = sql.conditions(v, columns, understood.sql);
-  useEffect(() => {
-    if (columns.length === 0 || understood.problem || v.view !== 'traces') return;
-    const control = new AbortController();
-    ask(table, columns, v, understood.sql, control.signal).then((f) => {
-      if (control.signal.aborted) return;
-      setFound(f);
-      setError(null);
-      tell(`${plural(f.traces.length, 'trace')} listed`);
-    }, (e) => {
-      if (control.signal.aborted) return;
-      setError(described(e));
-      tell('', e);
-    });
-    return () => control.abort(new DOMException('superseded', 'AbortError'));
-  }, [what]);
+  const { found, error, stale } = useAnswer((signal) => (columns.length === 0 || understood.problem || v.view !== 'traces' ? null : ask(table, columns, v, range, filters, signal)), [question], tick);
   useEffect(() => {
     if (!refresh.value) return;
-    const timer = setInterval(() => { if (!document.hidden && running.value.length === 0) setTurn((n) => n + 1); }, refresh.value * 1000); // after the answer before
+    const timer = setInterval(() => { if (!document.hidden && running.value.length === 0) setTick((n) => n + 1); }, refresh.value * 1000); // after the answer before
     return () => clearInterval(timer);
   }, [refresh.value]);
   useKeys([
@@ -112,15 +100,17 @@ function Search({ state, tables }) {
   const again = () => setTurn(turn + 1);
   const narrower = (/** @type {string} */ svc, /** @type {string} */ op = '', /** @type {Record<string, any>} */ more = {}) => state.set({ view: 'traces', svc, op, ...more });
   const body = () => {
+    if (wrong) return html`<${ErrorBox} error=${wrong} />`;
     if (columns.length === 0) return html`<p class="state soft wait" role="status">Asking…</p>`;
-    if (v.view === 'map') return html`<${ServiceMap} table=${table} columns=${columns} range=${range} turn=${turn} onService=${narrower} />`;
-    if (v.view === 'operations') return !understood.problem && html`<${Operations} statement=${sql.operationsText(table, columns, range, filters)} turn=${turn} onOpen=${narrower} />`;
+    if (v.view === 'map') return html`<${ServiceMap} table=${table} columns=${columns} range=${range} question=${question} tick=${tick} onService=${narrower} />`;
+    if (understood.problem) return html`<${Unread} q=${v.q} problem=${understood.problem} onSearch=${(/** @type {string} */ q) => state.set({ q })} />`;
+    if (v.view === 'operations') return html`<${Operations} statement=${sql.operationsText(table, columns, range, filters)} question=${question} tick=${tick} onOpen=${narrower} />`;
     if (error) return html`<${ErrorBox} error=${error}><button class="small" onClick=${again}>Try again</button></${ErrorBox}>`;
-    if (!found) return html`<p class="state soft wait" role="status">Asking…</p>`;
-    if (found.dots.length === 0) return html`<${Nothing} state=${state} table=${table} columns=${columns} />`;
-    return html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
-      <p class="traces-figures soft">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>
-      <${List} traces=${found.traces} onOpen=${open} />`;
+    if (!found || (stale && found.spans.list.length === 0)) return html`<p class="state soft wait" role="status">Asking…</p>`;
+    if (found.spans.list.length === 0) return html`<${Nothing} state=${state} table=${table} columns=${columns} />`;
+    return html`<div ...${faded('traces-found', stale)}><${Scatter} dots=${found.spans.list} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
+      <p class="traces-figures soft">${plural(found.traces.length, 'trace')} listed, ${drawn(found.spans)} Drag a rectangle to narrow the search, click a dot to open its trace.</p>
+      <${List} traces=${found.traces} onOpen=${open} /></div>`;
   };
   const statement = () => (v.view === 'map' ? sql.callsText(table, columns, range) : v.view === 'operations' ? sql.operationsText(table, columns, range, filters) : sql.dotsText(table, columns, range, filters, v.sort === 'slowest' ? 'duration_nano DESC' : undefined));
   return html`<${Bar}><${Line} state=${state} table=${table} columns=${columns} /></${Bar}>
@@ -139,12 +129,25 @@ function Nothing({ state, table, columns }) {
     <div class="actions">${last !== null && html`<button onClick=${there}>Go to the newest</button>`}<button onClick=${() => shift(0)}>Twice as wide</button><button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without filters</button></div></div>`;
 }
 
-/** ask finds spans first, then what their traces are. @param {string} table @param {catalog.Column[]} columns @param {Record<string, any>} v @param {string} searched @param {AbortSignal} signal @returns {Promise<Found>} */
-async function ask(table, columns, v, searched, signal) {
-  const range = instants();
-  const dots = await sql.dots(table, columns, range, sql.conditions(v, columns, searched), v.sort === 'slowest', signal);
-  const ids = [...new Set(dots.map((d) => d.trace))].slice(0, Math.max(1, Math.min(100, v.lim)));
-  return { dots, range, more: dots.length === sql.mostDots, traces: await sql.summaries(table, columns, range, ids, signal) };
+/** drawn says how many spans match, and which of them are dots. @param {sql.Sample} s */
+function drawn({ list, total, errors, all }) {
+  if (all) return `${count(total)} matching ${total === 1 ? 'span' : 'spans'}.`;
+  const failed = list.filter((d) => d.error).length;
+  return `${count(list.length)} of ${count(total)} matching spans drawn: a sample of the whole range with the slowest ones${errors === 0 ? '' : failed < errors ? ` and ${count(failed)} of ${count(errors)} errors` : ` and all ${plural(errors, 'error')}`}.`;
+}
+
+/** ask finds spans first, then what their traces are. @param {string} table @param {catalog.Column[]} columns @param {Record<string, any>} v @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {AbortSignal} signal @returns {Promise<Found>} */
+async function ask(table, columns, v, range, filters, signal) {
+  try {
+    const { first, spans } = await sql.dots(table, columns, range, filters, v.sort === 'slowest', signal);
+    const ids = [...new Set(first.map((d) => d.trace))].slice(0, Math.max(1, Math.min(100, v.lim)));
+    const found = { spans, range, traces: await sql.summaries(table, columns, range, ids, signal) };
+    tell(`${plural(found.traces.length, 'trace')} listed`);
+    return found;
+  } catch (e) {
+    if (!signal.aborted) tell('', described(e));
+    throw e;
+  }
 }
 
 /** Line is the search line; an id of a trace opens it. @param {{state: import('../core/state.js').PageState, table: string, columns: catalog.Column[]}} props */
@@ -154,9 +157,9 @@ function Line({ state, table, columns }) {
   useLayoutEffect(() => setText(state.get('q')), [state.get('q')]);
   const typed = useMemo(() => sql.understand(text, columns), [text, columns]);
   const isID = /^[0-9a-f]{32}$/i.test(text.trim());
-  const { offers, at, complete, take, key, close } = useOffers(box, setText, async (words, cursor) => {
+  const { offers, at, coming, complete, take, key, close } = useOffers(box, setText, async (words, cursor, signal) => {
     const { offersAt } = await import('./logsoffers.js');
-    return offersAt(words, cursor, columns, { table, columns, roles: rolesOf(columns), range: instants(), filters: [] }, (name) => sql.named(columns, name));
+    return offersAt(words, cursor, signal, columns, { table, columns, roles: rolesOf(columns), range: instants(), filters: [] }, (name) => sql.named(columns, name));
   });
   const apply = (/** @type {string} */ q) => {
     close();
@@ -177,7 +180,7 @@ function Line({ state, table, columns }) {
       ${(note.near ?? []).map((n) => html`<button key=${n} type="button" class="small" onClick=${() => apply(text.slice(0, note.from) + n + text.slice(note.to))}>${n}</button>`)}
       ${note.asText && html`<button type="button" class="small" onClick=${() => apply(/** @type {string} */ (note.asText))}>search as text instead</button>`}</div>`}
     ${!note && text !== state.get('q') && html`<div id="traces-note" class="search-note"><code>${isID ? `trace ${text.trim()}` : typed.sql || 'all spans'}</code><span class="faint">Enter runs it</span></div>`}
-    <${OfferList} id="traces-offers" offers=${offers} at=${at} take=${take} /></form>`;
+    <${OfferList} id="traces-offers" offers=${offers} at=${at} coming=${coming} take=${take} /></form>`;
 }
 
 /** @param {{state: import('../core/state.js').PageState, table: string, tables: string[], onRun: () => void}} props */

@@ -1,10 +1,10 @@
 // The service map: which service calls which, from spans whose parent is of another service. Callers stand left.
 
-import { html, useEffect, useState } from '../lib/ui.js';
-import { described } from '../core/api.js';
+import { html, useState } from '../lib/ui.js';
 import { count, duration, oneLine, percent, short } from '../core/format.js';
 import { hashColour } from '../ui/canvas.js';
 import { ErrorBox } from '../ui/error.js';
+import { faded, useAnswer } from '../ui/useanswer.js';
 import * as sql from './tracesquery.js';
 
 const nodeWidth = 168, nodeHeight = 46, gapX = 96, gapY = 18, margin = 10;
@@ -91,29 +91,23 @@ const cutText = (services, calls) => [
   calls.total > calls.list.length && `${count(calls.total)} pairs of caller and called, the ${count(calls.list.length)} of most calls are drawn`,
 ].filter(Boolean).join('; ');
 
-/** @param {{table: string, columns: import('../core/catalog.js').Column[], range: {from: bigint|null, to: bigint|null}, turn: number, onService: (service: string) => void}} props */
-export function ServiceMap({ table, columns, range, turn, onService }) {
-  const [found, setFound] = useState(/** @type {Layout & {cut: string}|null} */ (null));
-  const [error, setError] = useState(/** @type {any} */ (null));
+/** @param {{table: string, columns: import('../core/catalog.js').Column[], range: {from: bigint|null, to: bigint|null}, question: string, tick: number, onService: (service: string) => void}} props */
+export function ServiceMap({ table, columns, range, question, tick, onService }) {
+  const { found, error, stale } = useAnswer(async (signal) => {
+    const [services, calls] = await Promise.all([sql.serviceSums(sql.servicesText(table, columns, range), signal), sql.calls(sql.callsText(table, columns, range), signal)]);
+    return { ...layoutOf(services.list, calls.list), cut: cutText(services, calls) };
+  }, [question], tick);
   const [lit, setLit] = useState(''); // the service whose calls stand out
-  const key = `${table} ${range.from} ${range.to} ${turn}`;
-  useEffect(() => {
-    const control = new AbortController();
-    setError(null);
-    Promise.all([sql.serviceSums(sql.servicesText(table, columns, range), control.signal), sql.calls(sql.callsText(table, columns, range), control.signal)])
-      .then(([services, calls]) => { if (!control.signal.aborted) setFound({ ...layoutOf(services.list, calls.list), cut: cutText(services, calls) }); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
-    return () => control.abort(new DOMException('superseded', 'AbortError'));
-  }, [key]);
   if (error) return html`<${ErrorBox} error=${error} />`;
   if (!found) return html`<p class="state soft wait" role="status">Asking…</p>`;
-  if (found.nodes.length === 0) return html`<div class="state"><h2>No spans in this range</h2><p>The map is made of the spans in the time range.</p></div>`;
+  if (found.nodes.length === 0) return html`<div ...${faded('state', stale)}><h2>No spans in this range</h2><p>The map is made of the spans in the time range.</p></div>`;
   const open = (/** @type {string} */ service) => (/** @type {KeyboardEvent|MouseEvent} */ e) => {
     if ('key' in e && e.key !== 'Enter' && e.key !== ' ') return;
     e.preventDefault();
     onService(service);
   };
   const most = Math.max(1, ...found.calls.map((c) => c.calls));
-  return html`<div class="traces-map">
+  return html`<div ...${faded('traces-map', stale)}>
     <div class="map-scroll"><svg width=${found.width} height=${found.height} viewBox=${`0 0 ${found.width} ${found.height}`} role="group" aria-label=${`${found.nodes.length} services and ${found.calls.length} kinds of calls between them; the table below says the same`}>
       <defs><marker id="map-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" /></marker></defs>
       ${found.calls.map((c) => html`<path key=${`${c.from} ${c.to}`} class="call ${c.errors / c.calls >= 0.01 ? 'failing' : ''} ${lit === '' || lit === c.from || lit === c.to ? '' : 'dim'}" d=${path(c.way)} stroke-width=${1 + 3 * Math.sqrt(c.calls / most)} marker-end="url(#map-arrow)"><title>${`${c.from} calls ${c.to}: ${count(c.calls)}, ${percent(c.errors / c.calls)} errors, p95 ${duration(c.p95 / 1e6)}`}</title></path>`)}

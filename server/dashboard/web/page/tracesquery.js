@@ -16,7 +16,7 @@ const needed = ['trace_id', 'span_id', 'parent_span_id', 'duration_nano'];
 const failed = `"span_status_code" = 'STATUS_CODE_ERROR'`;
 const units = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
-/** @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean}} Dot */
+/** @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean, span: string}} Dot */
 /** @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors: number, backward: number, services: string[]}} Summary backward spans end before they start */
 
 /** So many rows come over from the worker at a time: more at once would hold up the page. */
@@ -83,12 +83,12 @@ const conditionsOf = (table, columns, range, filters) => {
 
 /** dotsText is the statement that finds matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {string} order @param {number} limit */
 export const dotsText = (table, columns, range, filters, order = sqltext.name(timeOf(columns).name) + ' DESC', limit = mostDots) =>
-  `SELECT trace_id, ${sqltext.name(timeOf(columns).name)}, duration_nano, service_name, span_name, span_status_code FROM ${conditionsOf(table, columns, range, filters)} ORDER BY ${order} LIMIT ${limit}`;
+  `SELECT trace_id, ${sqltext.name(timeOf(columns).name)}, duration_nano, service_name, span_name, span_status_code, span_id FROM ${conditionsOf(table, columns, range, filters)} ORDER BY ${order} LIMIT ${limit}`;
 
 /** dotsOf runs it. @param {catalog.Column[]} columns @param {string} statement @param {AbortSignal} signal @returns {Promise<Dot[]>} */
 async function dotsOf(columns, statement, signal) {
   const rows = await taken(await query(statement, { signal })), unit = sqltext.unitNanos(timeOf(columns).type);
-  return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]), service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR' }));
+  return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]), service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR', span: String(r[6]) }));
 }
 
 /** alike are other traces that begin with the same operation: the slowest and the quickest of a day around. @param {string} table @param {{name: string, type: string}[]} columns @param {{service: string, name: string}} root @param {bigint} at @param {AbortSignal} signal @returns {Promise<Dot[]>} */
@@ -101,8 +101,27 @@ export async function alike(table, columns, root, at, signal) {
   return [...both[0].slice(0, 8), ...both[1].slice(0, 8).reverse()].filter((d) => !seen.has(d.trace) && seen.add(d.trace));
 }
 
-/** dots asks for matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {boolean} slowest @param {AbortSignal} signal @returns {Promise<Dot[]>} */
-export const dots = (table, columns, range, filters, slowest, signal) => dotsOf(columns, dotsText(table, columns, range, filters, slowest ? 'duration_nano DESC' : undefined), signal);
+/** Where not all spans are drawn, so many of the slowest and of those that failed are among them. */
+const mostSlow = 200, mostErrors = 1000;
+
+/** Sample are the spans that are drawn, of how many; errors counts those that failed. @typedef {{list: Dot[], total: number, errors: number, all: boolean}} Sample */
+
+/**
+ * dots asks for matching spans: the first ones for the list of traces, and those that are drawn. Where there are too many to draw all, these are
+ * a sample of the whole range, with the slowest and the failed ones.
+ * @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {boolean} slowest @param {AbortSignal} signal
+ * @returns {Promise<{first: Dot[], spans: Sample}>}
+ */
+export async function dots(table, columns, range, filters, slowest, signal) {
+  const ask = (/** @type {string[]} */ more, /** @type {string|undefined} */ order, /** @type {number} */ limit) => dotsOf(columns, dotsText(table, columns, range, [...filters, ...more], order, limit), signal);
+  const slow = 'duration_nano DESC', first = await ask([], slowest ? slow : undefined, mostDots);
+  if (first.length < mostDots) return { first, spans: { list: first, total: first.length, errors: first.filter((d) => d.error).length, all: true } };
+  const [[total, errors]] = await list(`SELECT count(*), count(*) FILTER (WHERE ${failed}) FROM ${conditionsOf(table, columns, range, filters)}`, { signal });
+  const share = (/** @type {number} */ n, /** @type {number} */ of) => (of > n ? [`random() < ${n / of}`] : []); // by lot, so that about n of them come
+  const parts = await Promise.all([ask(share(mostDots, Number(total)), undefined, 2 * mostDots), ask([], slow, mostSlow), ask([failed, ...share(mostErrors, Number(errors))], undefined, 2 * mostErrors)]);
+  const once = new Map(parts.flat().map((d) => [`${d.trace} ${d.span}`, d]));
+  return { first, spans: { list: [...once.values()], total: Number(total), errors: Number(errors), all: false } };
+}
 
 /** @typedef {{service: string, operation: string, n: number, errors: number, p50: number, p95: number, p99: number}} Operation times in ns */
 

@@ -49,7 +49,7 @@ export function Scatter({ dots, range, onRectangle, onOpen }) {
       if (dot) onOpen(dot.trace);
     }
   };
-  return html`<div class="traces-scatter"><canvas ref=${canvas} role="img" aria-label=${`${dots.length} matching spans by time and duration; the list below has the same traces`}
+  return html`<div class="traces-scatter"><canvas ref=${canvas} role="img" aria-label=${`${dots.length} matching spans by time and duration; the list below has traces of them`}
       onPointerDown=${(e) => { /** @type {HTMLElement} */ (e.currentTarget).setPointerCapture(e.pointerId); begin.current = at(e); }} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => setOver(null)}></canvas>
     ${box && html`<div class="rectangle" style=${{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` }}></div>`}
     ${over && html`<div class="tip" style=${{ left: `${Math.max(0, Math.min(over.x + 12, (scale.current?.width ?? 0) - 240))}px`, top: `${over.y + 12}px` }}><b>${oneLine(over.dot.service, 60)}</b> ${oneLine(over.dot.operation, 120)}<br />${duration(over.dot.duration / 1e6)}${over.dot.error ? ', error' : ''}</div>`}</div>`;

@@ -85,8 +85,7 @@ export class Grid {
     this.body.addEventListener('dblclick', (e) => this.open(this.indexOf(e.target)));
     this.observer = new ResizeObserver(() => { this.width = 0; this.schedule(); });
     this.observer.observe(this.root);
-    this.width = 0;
-    this.height = 0;
+    this.width = this.height = 0;
     this.atEnd = false;
     this.endTold = -1;
     this.lastTop = 0;
@@ -118,6 +117,7 @@ export class Grid {
     } else {
       this.focus = this.anchor = -1;
       this.root.scrollTop = this.first = 0;
+      this.root.classList.add('stale'); // until these rows are painted
     }
     this.want(this.first, this.first + (keep ? this.pool.length : 1));
     this.coming = this.pages.size > 0;
@@ -231,6 +231,7 @@ export class Grid {
 
   paint() {
     if (this.coming || this.columns.length === 0) return;
+    this.root.classList.remove('stale');
     if (this.width === 0) this.measure();
     let scrollTop = this.root.scrollTop;
     this.ending &&= scrollTop >= this.lastTop - 1; // else somebody scrolled up meanwhile
@@ -274,10 +275,9 @@ export class Grid {
       el.style.transform = `translateY(${this.top(i) - top + scrollTop}px)`;
     }
     for (const el of free) {
-      if (el.dataset.row !== '') {
-        el.dataset.row = '';
-        el.className = 'grid-row hidden';
-      }
+      if (el.dataset.row === '') continue;
+      el.dataset.row = '';
+      el.className = 'grid-row hidden';
     }
     while (this.pool.length > last - first + 40) this.pool.splice(this.pool.indexOf(/** @type {HTMLElement} */ (free.shift())), 1)[0].remove();
     if (this.focus >= first && this.focus < last) this.root.setAttribute('aria-activedescendant', `${this.id}-${this.focus}`);

@@ -21,9 +21,9 @@ const axis = 16;
 const padLeft = 44;
 
 /**
- * @param {{data: Buckets, range: {from: bigint, to: bigint}, color: (key: string, i: number) => string, onRange: (from: bigint, to: bigint) => void, onWider: () => void, loaded?: {from: bigint, to: bigint}|null, pins?: {at: bigint, title: string, onOpen: () => void}[], label: string}} props
+ * @param {{data: Buckets, range: {from: bigint, to: bigint}, color: (key: string, i: number) => string, onRange: (from: bigint, to: bigint) => void, onWider: () => void, loaded?: {from: bigint, to: bigint}|null, pins?: {at: bigint, title: string, onOpen: () => void}[], label: string, stale?: boolean}} props
  */
-export function Histogram({ data, range, color, onRange, onWider, loaded, pins, label }) {
+export function Histogram({ data, range, color, onRange, onWider, loaded, pins, label, stale }) {
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
   const [hover, setHover] = useState(-1);
   const [drag, setDrag] = useState(/** @type {{from: number, to: number}|null} */ (null));
@@ -73,7 +73,7 @@ export function Histogram({ data, range, color, onRange, onWider, loaded, pins, 
   const total = (/** @type {number} */ b) => data.counts.reduce((s, c) => s + c[b], 0);
   const words = hover >= 0 && hover < n ? `${showTime(from(hover), digits(data.step), zone.value)}: ${count(total(hover))}` : '';
   const left = (/** @type {number} */ b) => padLeft + (b / n) * width();
-  return html`<div class="histogram" role="img" aria-label=${label} tabindex="0" onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => !drag && setHover(-1)} onDblClick=${onWider} onKeyDown=${key} onBlur=${() => setHover(-1)}>
+  return html`<div class="histogram ${stale ? 'stale' : ''}" role="img" aria-label=${label} tabindex="0" onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => !drag && setHover(-1)} onDblClick=${onWider} onKeyDown=${key} onBlur=${() => setHover(-1)}>
     <canvas ref=${canvas}></canvas>
     <span class="only-read" aria-live="polite">${words}</span>
     ${pins && pins.length > 0 && html`<span onPointerDown=${(e) => e.stopPropagation()}><${Marks} placed=${pins.filter((p) => p.at >= range.from && p.at < range.to).map((p) => ({ left: padLeft + (Number(p.at - data.start) / Number(data.step * BigInt(n))) * width(), top: 6, mark: { x: 0, y: null, ...p } }))} /></span>`}

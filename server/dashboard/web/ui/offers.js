@@ -7,25 +7,32 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 /**
  * useOffers keeps the completions of a field. key takes the keys that are theirs, the others are the field's.
  * @param {{current: HTMLInputElement|null}} box @param {(text: string) => void} setText
- * @param {(text: string, cursor: number) => Promise<Offer[]>} ask
+ * @param {(text: string, cursor: number, signal: AbortSignal) => Promise<Offer[]>} ask its signal ends when the offers are closed
  */
 export function useOffers(box, setText, ask) {
   const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
   const [at, setAt] = useState(-1);
+  const [coming, setComing] = useState(false); // those for what is typed now are on their way
   const asked = useRef(0);
   const of = useRef(''); // the text that the offers are for
+  const control = useRef(new AbortController());
   const complete = async (/** @type {HTMLInputElement} */ input) => {
     const turn = ++asked.current, typed = input.value;
     setAt(-1);
-    const list = await ask(typed, input.selectionStart ?? typed.length);
+    setComing(true);
+    const list = await ask(typed, input.selectionStart ?? typed.length, control.current.signal);
     if (turn !== asked.current) return [];
     of.current = typed;
+    setComing(false);
     setOffers(list);
     return list;
   };
   const close = () => {
     asked.current++;
+    control.current.abort(new DOMException('closed', 'AbortError'));
+    control.current = new AbortController();
     setAt(-1);
+    setComing(false);
     setOffers([]);
   };
   const take = (/** @type {Offer} */ o) => {
@@ -57,14 +64,14 @@ export function useOffers(box, setText, ask) {
     e.stopPropagation();
     return true;
   };
-  return { offers, at, complete, take, key, close };
+  return { offers, at, coming, complete, take, key, close };
 }
 
 /** offerID is the element of the chosen offer, for the field to name; undefined: none is. @param {string} id of the list @param {number} at */
 export const offerID = (id, at) => (at >= 0 ? `${id}-${at}` : undefined);
 
-/** OfferList shows them; the chosen one stays in the view. @param {{id: string, offers: Offer[], at: number, take: (o: Offer) => void}} props */
-export function OfferList({ id, offers, at, take }) {
+/** OfferList shows them; the chosen one stays in the view. @param {{id: string, offers: Offer[], at: number, coming: boolean, take: (o: Offer) => void}} props */
+export function OfferList({ id, offers, at, coming, take }) {
   useEffect(() => { document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }); }, [at, offers]);
-  return offers.length > 0 && html`<ul id=${id} class="offers" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} id=${`${id}-${i}`} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`;
+  return offers.length > 0 && html`<ul id=${id} class="offers ${coming ? 'coming' : ''}" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} id=${`${id}-${i}`} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`;
 }

@@ -42,6 +42,12 @@ export async function sameRow(before, now, timeOf, folds) {
   };
 }
 
+/** showTop loads the first rows and gives what shows them, in one frame. @param {import('./grid.js').Grid} grid @param {Rows} rows @returns {Promise<() => void>} */
+export async function showTop(grid, rows) {
+  const pages = new Map([[0, await rows.slice(0, Math.min(pageRows, rows.count))]]);
+  return () => grid.show(rows, pages);
+}
+
 /**
  * showAt loads what is seen at a place and gives what shows the rows there: at once, so that no other frame comes between.
  * @param {import('./grid.js').Grid} grid @param {Rows} rows @param {Place} from as it was found in the rows shown @param {Place} to in these rows

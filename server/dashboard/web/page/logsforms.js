@@ -1,0 +1,71 @@
+// Counts the patterns of messages: of a sample first, then of one part of the range after the other, until all rows are counted.
+
+import { list, query } from '../core/api.js';
+import * as sqltext from '../core/sqltext.js';
+import { zone } from '../core/state.js';
+import * as logsql from './logsparts.js';
+
+/** So many rows are counted in one statement, about, and so many are in the sample. */
+const partRows = 100_000, sampleRows = 20_000;
+/** So many patterns are kept of each statement. */
+const mostForms = 10_000;
+
+/** Form is a pattern with its rows, the first and the last time in the unit of the column, and an example. @typedef {[form: string|null, n: number, low: any, high: any, example: string|null]} Form */
+/** Forms are the most frequent first; rows counts those that were counted of total. While some are not, the numbers of the forms are estimates. cut: a part had more patterns than are kept. @typedef {{list: Form[], rows: number, total: number, cut: boolean}} Forms */
+
+/** partsOf divides the range of a scope into parts of about as many rows, the newest first. @param {logsql.Scope} scope @param {{from: bigint, to: bigint}} range of the rows that there are @param {AbortSignal} signal */
+async function partsOf(scope, range, signal) {
+  const answer = await query(logsql.histogram(scope, logsql.bins(range, zone.value), null, null), { signal, background: true });
+  const unit = sqltext.unitNanos(answer.columns[0]?.type ?? 'timestamp(9)'), cells = (await answer.all()).reverse();
+  answer.free();
+  const parts = [{ range: { ...scope.range }, rows: 0 }];
+  for (const [at, , n] of cells) {
+    const part = parts[parts.length - 1], begin = BigInt(at) * unit;
+    part.rows += Number(n);
+    if (part.rows < partRows) continue;
+    part.range.from = begin;
+    parts.push({ range: { from: scope.range.from, to: begin }, rows: 0 });
+  }
+  return parts.filter((p) => p.rows > 0);
+}
+
+/** add counts the answer of a part with those before. @param {Map<string|null, Form>} forms @param {any[][]} rows */
+function add(forms, rows) {
+  for (const [form, count, low, high, example] of rows) {
+    const n = Number(count), have = forms.get(form);
+    if (!have) forms.set(form, [form, n, low, high, example]);
+    else forms.set(form, [form, have[1] + n, BigInt(low) < BigInt(have[2]) ? low : have[2], BigInt(high) > BigInt(have[3]) ? high : have[3], have[4]]);
+  }
+}
+
+/** estimate is what there is of each form when the rows that are not counted are like the sample. @param {Map<string|null, Form>} counted @param {Map<string|null, Form>} sample @param {number} share rows that are not counted, for each one of the sample */
+function estimate(counted, sample, share) {
+  const forms = new Map(counted);
+  for (const [form, s] of share > 0 ? sample : []) {
+    const [, n, low, high, example] = counted.get(form) ?? [form, 0, s[2], s[3], s[4]];
+    forms.set(form, [form, Math.round(n + s[1] * share), low, high, example]);
+  }
+  return [...forms.values()].sort((a, b) => b[1] - a[1]);
+}
+
+/** formsOf counts the patterns of a scope and shows how far it is. @param {logsql.Scope} scope @param {{from: bigint, to: bigint}|null} range of its rows, null: there are none @param {AbortSignal} signal @param {(forms: Forms) => void} show @returns {Promise<Forms>} */
+export async function formsOf(scope, range, signal, show) {
+  const options = { signal, background: true };
+  const parts = range ? await partsOf(scope, range, signal) : [], total = parts.reduce((sum, p) => sum + p.rows, 0);
+  const counted = /** @type {Map<string|null, Form>} */ (new Map()), sample = /** @type {Map<string|null, Form>} */ (new Map());
+  let rows = 0, sampled = 0, cut = false;
+  const now = () => ({ list: estimate(counted, sample, sampled > 0 ? (total - rows) / sampled : 0), rows, total, cut });
+  if (parts.length > 1) {
+    add(sample, await list(logsql.patterns({ ...scope, filters: [...scope.filters, `random() < ${Math.min(1, sampleRows / total)}`] }, mostForms), options));
+    for (const [, n] of sample.values()) sampled += n;
+    show(now());
+  }
+  for (const part of parts) {
+    const found = await list(logsql.patterns({ ...scope, range: part.range }, mostForms), options);
+    add(counted, found);
+    rows += part.rows;
+    cut ||= found.length === mostForms;
+    show(now());
+  }
+  return now();
+}
