@@ -9,14 +9,11 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
 	"varve/server/otlp"
@@ -39,6 +36,8 @@ const (
 	rpcStreams    = 64
 	rpcWindow     = 256 << 10
 	rpcConnWindow = 1 << 20
+	// rpcCalls is the number of calls under way at a time, of all connections.
+	rpcCalls = 1024
 	// rpcHead is what comes before a message.
 	rpcHead = 5
 )
@@ -58,7 +57,7 @@ func (s *Server) newRPC() *http.Server {
 			MaxConcurrentStreams: rpcStreams, MaxReceiveBufferPerStream: rpcWindow, MaxReceiveBufferPerConnection: rpcConnWindow,
 			SendPingTimeout: idleTimeout, PingTimeout: headerTimeout, WriteByteTimeout: writeProgress,
 		},
-		ErrorLog: log.New(rpcLog{s}, "", 0),
+		ErrorLog: log.New(rpcLog{s}, "", 0), ConnContext: rpcContext,
 	}
 	r.Protocols.SetUnencryptedHTTP2(true)
 	return r
@@ -74,47 +73,11 @@ func (l rpcLog) Write(p []byte) (int, error) {
 
 // ServeGRPC answers the connections of ln, which speak gRPC, until Shutdown.
 func (s *Server) ServeGRPC(ln net.Listener) error {
-	err := s.rpc.Serve(&boundedListener{Listener: ln, places: s.rpcPlaces, turned: s.metrics.RPCTurned})
+	err := s.rpc.Serve(&rpcListener{ln, s.rpcConns})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
-}
-
-// boundedListener closes connections that find no place.
-type boundedListener struct {
-	net.Listener
-	places *web.Places
-	turned prometheus.Counter
-}
-
-func (l *boundedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		address := web.NetworkOf(c.RemoteAddr())
-		if l.places.Take(address) == nil {
-			return &boundedConn{Conn: c, places: l.places, address: address}, nil
-		}
-		l.turned.Inc()
-		c.Close() // it may come again
-	}
-}
-
-type boundedConn struct {
-	net.Conn
-	places  *web.Places
-	address netip.Addr
-	closed  atomic.Bool
-}
-
-func (c *boundedConn) Close() error {
-	if c.closed.CompareAndSwap(false, true) {
-		c.places.Give(c.address)
-	}
-	return c.Conn.Close()
 }
 
 // shutdownRPC ends what ServeGRPC does: connections are told to send no more, requests in hand are finished, and cut with ctx.
@@ -196,22 +159,30 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 			end = rpcStatus{rpcInternal, "Internal error"}
 		}
 	}()
-	rc := &fasthttp.RequestCtx{}
-	rc.Init2(&rpcConn{control: http.NewResponseController(w), remote: remoteAddr(r)}, quiet{s.log}, true)
-	if end = translateRPC(rc, r, path); end.code != 0 {
-		return nil, end
+	remote := remoteAddr(r)
+	if err := s.rpcPlaces.Take(web.NetworkOf(remote)); err != nil {
+		return nil, rpcStatus{rpcUnavailable, "too many calls are under way: " + err.Error()}
 	}
+	defer s.rpcPlaces.Give(web.NetworkOf(remote))
+	rc := &fasthttp.RequestCtx{}
+	rc.Init2(&rpcConn{control: http.NewResponseController(w), remote: remote}, quiet{s.log}, true)
+	translateRPC(rc, r, path)
 	c := web.NewCtx(rc, s.ctx, rpcLimit(s.timeLimit(rc), r.Header.Get("Grpc-Timeout")))
 	defer c.Done()
 	defer context.AfterFunc(r.Context(), c.Cancel)()
 	c.Log, c.Zone, c.BodyLimit, c.Intake = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake
 	s.metrics.InFlight.Inc()
 	defer s.metrics.InFlight.Dec()
-	if err := s.authorise(accessWrite, c); err != nil {
+	if err := s.authorise(accessWrite, c); err != nil { // before anything of the body is read
+		w.Header().Set("Connection", "close")
 		s.fail(c, err)
 		_, text := web.Message(err)
 		return nil, rpcStatus{codeOfRPC(rc.Response.StatusCode()), text}
 	}
+	if end = s.messageRPC(rc, w, r); end.code != 0 {
+		return nil, end
+	}
+	defer rpcHeard(r.Context())()
 	handle := map[string]web.Handler{otlpMetrics: s.otlp.Metrics, otlpTraces: s.otlp.Traces, otlpLogs: s.otlp.Logs}[path]
 	if err := handle(c); err != nil {
 		return nil, rpcStatus{rpcInternal, err.Error()}
@@ -246,8 +217,8 @@ func statusText(body []byte) (text string) {
 	return text
 }
 
-// translateRPC makes a request of HTTP of a call.
-func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) rpcStatus {
+// translateRPC makes a request of HTTP of a call, without its body.
+func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) {
 	h := &rc.Request.Header
 	h.SetMethod("POST")
 	rc.Request.SetRequestURI(path)
@@ -261,12 +232,22 @@ func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) rpcStat
 		}
 	}
 	h.SetContentType("application/x-protobuf")
+}
+
+// messageRPC reads what comes before the message of a call and makes the message the body of the request. A client that sends none in
+// time loses its connection: one that keeps calls open and says nothing would keep its place.
+func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *http.Request) rpcStatus {
 	var head [rpcHead]byte
-	if _, err := io.ReadFull(r.Body, head[:]); err != nil {
+	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.GRPCPatience))
+	if err == nil {
+		_, err = io.ReadFull(r.Body, head[:])
+	}
+	if err != nil {
+		w.Header().Set("Connection", "close")
 		return rpcStatus{rpcInternal, "the call has no message"}
 	}
 	if head[0] == 1 {
-		h.Set("Content-Encoding", r.Header.Get("Grpc-Encoding"))
+		rc.Request.Header.Set("Content-Encoding", r.Header.Get("Grpc-Encoding"))
 	}
 	size := binary.BigEndian.Uint32(head[1:])
 	if size > 1<<30 {

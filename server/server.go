@@ -62,6 +62,8 @@ type Options struct {
 	MaxGRPCConnections int
 	// MaxGRPCPerAddress is the number of those of one address. Default three quarters of MaxGRPCConnections.
 	MaxGRPCPerAddress int
+	// GRPCPatience is how long a call may be without its message. Default 10 s.
+	GRPCPatience time.Duration
 	// WriteProgress is how long one chunk of an answer may wait for a client that does not read. Default 30 s.
 	WriteProgress time.Duration
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
@@ -122,8 +124,8 @@ type Server struct {
 	http   *fasthttp.Server
 	places *web.Places // of its connections
 	rpc    *http.Server
-	// rpcPlaces bounds its connections, on all addresses that it listens at together.
-	rpcPlaces *web.Places
+	rpcConns  *rpcConns
+	rpcPlaces *web.Places // of its calls
 	ctx       context.Context // ends when the server stops waiting for requests
 	cancel    context.CancelFunc
 	state     state
@@ -143,6 +145,9 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	o.MaxPerAddress = web.PerAddress(o.MaxPerAddress, o.MaxConnections)
 	if o.MaxGRPCConnections <= 0 {
 		o.MaxGRPCConnections = 256
+	}
+	if o.GRPCPatience <= 0 {
+		o.GRPCPatience = headerTimeout
 	}
 	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers), places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -172,7 +177,8 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		return nil, fmt.Errorf("server: register figures: %w", err)
 	}
 	s.buildRouter()
-	s.rpc, s.rpcPlaces = s.newRPC(), web.NewPlaces(o.MaxGRPCConnections, web.PerAddress(o.MaxGRPCPerAddress, o.MaxGRPCConnections))
+	s.rpc, s.rpcPlaces = s.newRPC(), web.NewPlaces(rpcCalls, web.PerAddress(0, rpcCalls))
+	s.rpcConns = newRPCConns(web.NewPlaces(o.MaxGRPCConnections, web.PerAddress(o.MaxGRPCPerAddress, o.MaxGRPCConnections)), s.metrics.RPCTurned)
 	s.http = &fasthttp.Server{
 		Name:                         "varve",
 		Handler:                      s.serve,

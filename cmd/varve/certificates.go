@@ -30,9 +30,9 @@ func (c *certificate) load() (changed bool, err error) {
 // expires is when the certificate ends to be valid.
 func (c *certificate) expires() time.Time { return c.pair.Load().Leaf.NotAfter }
 
-// encrypt speaks TLS on a listener when a certificate is configured; addresses of one section share theirs. On an error the listener
-// is as it was.
-func (n *node) encrypt(ln net.Listener, section string, files [2]string) (net.Listener, error) {
+// encrypt speaks TLS on a listener when a certificate is configured; addresses of one section share theirs. protocols
+// are those of the application that it speaks, where clients ask. On an error the listener is as it was.
+func (n *node) encrypt(ln net.Listener, section string, files [2]string, protocols ...string) (net.Listener, error) {
 	if files[0] == "" {
 		return ln, nil
 	}
@@ -47,6 +47,7 @@ func (n *node) encrypt(ln net.Listener, section string, files [2]string) (net.Li
 	c := n.certs[i]
 	return tls.NewListener(ln, &tls.Config{
 		MinVersion:     tls.VersionTLS12,
+		NextProtos:     protocols,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },
 	}), nil
 }

@@ -31,7 +31,7 @@ func (n *node) listenMore() error {
 		serve           func(s *server.Server, ln net.Listener) error
 	}{
 		{"api", "http.api_server_addr", c.apiAddr(), [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey}, (*server.Server).ServeAPI},
-		{"grpc", "grpc.addr", c.GRPC.Addr, [2]string{}, (*server.Server).ServeGRPC},
+		{"grpc", "grpc.addr", c.GRPC.Addr, [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey}, (*server.Server).ServeGRPC},
 		{"forward", "forward.addr", c.Forward.Addr, [2]string{}, (*server.Server).ServeForward},
 		{"forward", "forward.tls_addr", c.Forward.TLSAddr, [2]string{c.Forward.TLSCert, c.Forward.TLSKey}, (*server.Server).ServeForward},
 		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, [2]string{}, (*server.Server).ServeSyslog},
@@ -46,7 +46,11 @@ func (n *node) listenMore() error {
 			return listenError(one.addr, one.key, err)
 		}
 		section, _, _ := strings.Cut(one.key, ".")
-		if ln, err = n.encrypt(ln, section, one.tls); err != nil {
+		var protocols []string
+		if one.name == "grpc" { // it has the certificate of HTTP, and its clients ask for HTTP/2
+			section, protocols = "http", []string{"h2"}
+		}
+		if ln, err = n.encrypt(ln, section, one.tls, protocols...); err != nil {
 			return errors.Join(err, ln.Close())
 		}
 		n.others = append(n.others, listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})

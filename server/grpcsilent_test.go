@@ -1,0 +1,119 @@
+package server
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// headersOnly opens a connection of HTTP/2 and begins so many calls on it, of which it sends no more than the headers.
+func (h *house) headersOnly(addr string, calls int, more ...string) (net.Conn, *http2.Framer) {
+	h.Helper()
+	c := h.connect(addr)
+	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
+		h.Fatal(err)
+	}
+	f := http2.NewFramer(c, c)
+	f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	if err := f.WriteSettings(); err != nil {
+		h.Fatal(err)
+	}
+	for i := range calls {
+		var block bytes.Buffer
+		e := hpack.NewEncoder(&block)
+		fields := append([]string{":method", "POST", ":scheme", "http", ":path", rpcLogs, ":authority", addr, "content-type", "application/grpc", "te", "trailers"}, more...)
+		for i := 0; i < len(fields); i += 2 {
+			if err := e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]}); err != nil {
+				h.Fatal(err)
+			}
+		}
+		if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(), EndHeaders: true}); err != nil {
+			h.Fatal(err)
+		}
+	}
+	return c, f
+}
+
+// ends reads frames until a call has ended, and gives its status; then until the connection is told to go, and is closed.
+func (h *house) ends(f *http2.Framer) (status string) {
+	h.Helper()
+	told := false
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			if !told {
+				h.Errorf("the connection was not told to go: %v", err)
+			}
+			return status
+		}
+		switch frame := frame.(type) {
+		case *http2.MetaHeadersFrame:
+			for _, field := range frame.Fields {
+				if field.Name == "grpc-status" {
+					status = field.Value
+				}
+			}
+		case *http2.GoAwayFrame:
+			told = true
+		}
+	}
+}
+
+// TestCallsWithoutMessage: a call whose message does not come is over after a while, one without credentials at once, and the connection
+// with it.
+func TestCallsWithoutMessage(t *testing.T) {
+	for _, c := range []struct {
+		name, status string
+		patience     time.Duration
+		change       func(*Options)
+	}{
+		{"no message", "13", 50 * time.Millisecond, nil},
+		{"no credentials", "16", time.Hour, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:a=b") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := real(t, func(o *Options) {
+				if o.GRPCPatience = c.patience; c.change != nil {
+					c.change(o)
+				}
+			})
+			_, f := h.headersOnly(h.calls(), 3)
+			if got := h.ends(f); got != c.status {
+				t.Errorf("ended with %q, want %s", got, c.status)
+			}
+		})
+	}
+}
+
+// TestSilentConnectionsGiveWay: connections that begin calls and say nothing more keep no place from others, nor do those without a call.
+func TestSilentConnectionsGiveWay(t *testing.T) {
+	for _, calls := range []int{0, 1, 64} {
+		h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 4, 3 })
+		addr := h.calls()
+		for range 8 {
+			h.headersOnly(addr, calls)
+		}
+		for range 3 {
+			if _, err := call(dial(t, addr), rpcLogs, otlpLogRequest(t, 1, false), nil); err != nil {
+				t.Errorf("%d calls a connection: %v", calls, err)
+			}
+		}
+	}
+}
+
+// TestCallsAreBounded: an address has no more calls under way than its share.
+func TestCallsAreBounded(t *testing.T) {
+	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
+	addr := h.calls()
+	for range rpcCalls / rpcStreams { // more than the share of one address
+		h.headersOnly(addr, rpcStreams)
+	}
+	h.eventually(func() bool {
+		_, err := call(dial(t, addr), rpcLogs, otlpLogRequest(t, 1, false), nil)
+		return err != nil
+	})
+}
