@@ -176,7 +176,7 @@ func TestAnalyzeStreamRuns(t *testing.T) {
 
 // TestAnalyzeStreamIsCounted: it is one of the requests that may run at a time, until its client has left.
 func TestAnalyzeStreamIsCounted(t *testing.T) {
-	h := real(t, func(o *Options) { o.Query.MaxConcurrent = 1 })
+	h := real(t, func(o *Options) { o.Query.MaxConcurrent, o.Query.NoQueue = 1, true })
 	e := h.analyze(endless, "")
 	e.next()
 	h.want(h.sql("SELECT 1"), 429, "")

@@ -62,26 +62,40 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	return !slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// foreignPage reports whether a browser sends the request for a page of another origin to a server without users: such a
-// page could otherwise read and drop what lies on the visitor's own machine. Programs send neither header. What says nothing
-// of the server is for all: whether it lives, and the files of the dashboard, to which other pages may link.
+// foreignPage reports whether a browser sends the request for a page of another origin, on nothing that the page knows: to a server
+// without users, or with the name and password that the browser keeps and adds by itself. Such a page could otherwise read and drop what
+// lies on the visitor's own machine. Programs send neither header. What says nothing of the server is for all: whether it lives, and the
+// files of the dashboard, to which other pages may link.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
-	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" || path == "/status" || path == "/metrics" || outside(path)) {
+	if !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" || path == "/status" || path == "/metrics" || outside(path)) {
 		return false
 	}
-	if s.foreignHost(rc) {
+	h := &rc.Request.Header
+	if s.o.Users != nil {
+		if !keptByBrowser(h) {
+			return false
+		}
+	} else if s.foreignHost(rc) {
 		return true
 	}
-	origin := string(rc.Request.Header.Peek("Origin"))
+	origin := string(h.Peek("Origin"))
 	if origin != "" && slices.Contains(s.o.CORSOrigins, origin) {
 		return false
 	}
-	if string(rc.Request.Header.Peek("Sec-Fetch-Site")) == "cross-site" {
+	switch site := string(h.Peek("Sec-Fetch-Site")); {
+	case site == "same-origin", site == "none":
+		return false
+	case site != "":
 		return true
-	}
-	if origin == "" {
+	case origin == "":
 		return false
 	}
 	u, err := url.Parse(origin)
 	return err != nil || !strings.EqualFold(u.Host, string(rc.Host()))
+}
+
+// keptByBrowser reports whether the credentials of a request are of the kind that browsers keep and add to what any page sends.
+func keptByBrowser(h *fasthttp.RequestHeader) bool {
+	scheme, _, _ := strings.Cut(strings.TrimSpace(string(h.Peek("Authorization"))), " ")
+	return strings.EqualFold(scheme, "basic") && len(h.Peek("x-service-auth")) == 0
 }

@@ -118,6 +118,9 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 			c.Watch = func() { s.watch(c, k) }
 			c.Interrupt = k.interrupt
 		}
+		if s.o.Answers != nil && k != nil {
+			c.Sending = func(bytes int64) error { return s.answering(k).Made(c.Context, bytes) }
+		}
 		if s.o.Answers != nil {
 			c.Crowded = func() { s.o.Answers.GiveWay(1) }
 		}
@@ -164,8 +167,7 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	if k == nil || s.o.Answers == nil || !stream && len(c.Response.Body()) <= web.FreeAnswer {
 		return nil
 	}
-	a := s.o.Answers.Begin(k.address, k.interrupt)
-	k.sends(a)
+	a := s.answering(k)
 	if stream {
 		return a.Stream(c.Context, len(c.Response.Header.Peek("Content-Encoding")) > 0)
 	}
@@ -173,6 +175,14 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 		return err
 	}
 	return nil
+}
+
+// answering is the answer of the request of a connection, which begins to be counted.
+func (s *Server) answering(k *conn) *web.Answer {
+	if k.answer == nil {
+		k.sends(s.o.Answers.Begin(k.address, k.interrupt))
+	}
+	return k.answer
 }
 
 // denial is an error of authentication: 401, whatever the code.

@@ -120,12 +120,12 @@ type Server struct {
 	saved      *saved.Handler // nil: none
 	dashboard  *dashboard.Handler
 
-	router *router.Router
-	http   *fasthttp.Server
-	places *web.Places // of its connections
-	rpc    *http.Server
+	router    *router.Router
+	http      *fasthttp.Server
+	places    *web.Places // of its connections
+	rpc       *http.Server
 	rpcConns  *rpcConns
-	rpcPlaces *web.Places // of its calls
+	rpcPlaces *web.Places     // of its calls
 	ctx       context.Context // ends when the server stops waiting for requests
 	cancel    context.CancelFunc
 	state     state

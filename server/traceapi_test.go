@@ -305,7 +305,7 @@ func TestTraceAPIDependencies(t *testing.T) {
 
 // TestTraceAPIBound: its queries have their places among those that run at a time.
 func TestTraceAPIBound(t *testing.T) {
-	h := real(t, func(o *Options) { o.Query.MaxConcurrent = 1 })
+	h := real(t, func(o *Options) { o.Query.MaxConcurrent, o.Query.NoQueue = 1, true })
 	conn, err := net.Dial("tcp", h.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestTraceAPIBound(t *testing.T) {
 	}
 	for _, path := range []string{"services", "traces?service=x", "traces/1", "dependencies"} {
 		a := h.do("GET", "/v1/jaeger/api/"+path, "")
-		h.want(a, 429, `"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries)"}]`)
+		h.want(a, 429, `"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries), and 0 more wait"}]`)
 		if a.header.Get("Retry-After") == "" {
 			t.Error(a.header)
 		}

@@ -83,6 +83,9 @@ func (h *Handler) GetPipeline(c *web.Ctx) error {
 	if version == "" {
 		version = pipeline.FormatVersion(doc.Version)
 	}
+	if err := c.Room(8 * int64(len(doc.Text))); err != nil { // quoted it may be six times as long, and it is there once more
+		return err
+	}
 	answer(c, &doc, version, true)
 	return nil
 }

@@ -24,7 +24,7 @@ const (
 // AnalyzeStream answers /v1/sql/analyze/stream: it runs a query as EXPLAIN ANALYZE VERBOSE does, and tells by events what each node of
 // its plan did so far. What is refused before the query runs is an error like that of /v1/sql.
 func (h *Handler) AnalyzeStream(c *web.Ctx) error {
-	p, err := c.QueryOrForm("sql", "db", "snapshot_interval_ms")
+	p, err := parameters(c, "sql", "db", "snapshot_interval_ms")
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (h *Handler) AnalyzeStream(c *web.Ctx) error {
 	if !allowed(c.User.Mode, st) {
 		return web.Denied
 	}
-	if err := h.begin(c); err != nil {
+	if err := h.begin(c, []parse.Statement{st}); err != nil {
 		return err
 	}
 	c.Statement = st.Source()

@@ -29,24 +29,28 @@ type Executor interface {
 // Options of a Handler.
 type Options struct {
 	Executor Executor
-	// MaxConcurrent is the number of requests that run at a time; 0 means no limit.
+	// MaxConcurrent is the number of requests that run at a time, those that query and those that write each; 0 means no limit. Others
+	// wait, unless NoQueue has them refused.
 	MaxConcurrent int
+	NoQueue       bool
 }
 
 // Handler answers the SQL endpoints. Safe for concurrent use.
 type Handler struct {
 	o     Options
-	slots chan struct{} // nil: no limit
+	gates *gates
 
 	statements *prometheus.CounterVec
 	seconds    prometheus.Histogram
-	running    prometheus.Gauge
+	running    prometheus.GaugeFunc
+	waiting    prometheus.GaugeFunc
 }
 
 // New makes a handler.
 func New(o Options) *Handler {
+	g := newGates(&o)
 	h := &Handler{
-		o: o,
+		o: o, gates: g,
 		statements: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "varve_sql_statements_total", Help: "SQL statements executed, by kind and outcome.",
 		}, []string{"kind", "outcome"}),
@@ -54,22 +58,26 @@ func New(o Options) *Handler {
 			Name: "varve_sql_request_seconds", Help: "Time of SQL requests until the last byte was handed over.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
-		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "varve_sql_requests_running", Help: "SQL requests that are running."}),
-	}
-	if o.MaxConcurrent > 0 {
-		h.slots = make(chan struct{}, o.MaxConcurrent)
+		running: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_sql_requests_running", Help: "SQL requests that are running."}, func() float64 {
+			running, _ := g.figures()
+			return float64(running)
+		}),
+		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_sql_requests_waiting", Help: "SQL requests that wait for a place among max_concurrent_queries."}, func() float64 {
+			_, waiting := g.figures()
+			return float64(waiting)
+		}),
 	}
 	return h
 }
 
 // Collectors are the handler's figures.
 func (h *Handler) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.statements, h.seconds, h.running}
+	return []prometheus.Collector{h.statements, h.seconds, h.running, h.waiting}
 }
 
 // SQL answers /v1/sql.
 func (h *Handler) SQL(c *web.Ctx) error {
-	p, err := c.QueryOrForm("sql", "db", "format", "epoch", "limit", "compression", "time_format", "non_finite")
+	p, err := parameters(c, "sql", "db", "format", "epoch", "limit", "compression", "time_format", "non_finite")
 	if err != nil {
 		return err
 	}
@@ -89,7 +97,7 @@ func (h *Handler) read(c *web.Ctx, p *web.Params, s *sqlexec.Session) ([]parse.S
 	c.Statement = text
 	statements, release, err := h.o.Executor.ParseWithin(c.Context, s, text)
 	c.Finally(release)
-	return statements, err
+	return statements, plusHint(c, err)
 }
 
 // session makes the session of a request, and looks from now on whether its client leaves.
@@ -109,16 +117,12 @@ func (h *Handler) session(c *web.Ctx, p *web.Params) (*sqlexec.Session, error) {
 	return s, nil
 }
 
-// begin takes a place for a request and counts it among those that run.
-func (h *Handler) begin(c *web.Ctx) error {
-	if err := h.Admit(c); err != nil {
-		return err
+// begin takes a place for a request of statements, and measures it.
+func (h *Handler) begin(c *web.Ctx, statements []parse.Statement) error {
+	if err := h.gates.of(statements).enter(c); err != nil {
+		return ended(err)
 	}
-	h.running.Inc()
-	c.Finally(func() {
-		h.running.Dec()
-		h.seconds.Observe(time.Since(c.Start).Seconds())
-	})
+	c.Finally(func() { h.seconds.Observe(time.Since(c.Start).Seconds()) })
 	return nil
 }
 
@@ -136,7 +140,7 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 	if err != nil {
 		return err
 	}
-	if err := h.begin(c); err != nil {
+	if err := h.begin(c, statements); err != nil {
 		return err
 	}
 	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
@@ -151,22 +155,8 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 	return c.Results(format, web.ParseEpoch(p.String("epoch")), texts, int64(limit), run.next)
 }
 
-// Admit takes one of the places of requests that run at a time, which the request has until it is over.
-func (h *Handler) Admit(c *web.Ctx) error {
-	if h.slots == nil {
-		return nil
-	}
-	select {
-	case h.slots <- struct{}{}:
-		c.Finally(func() { <-h.slots })
-		return nil
-	default:
-		if c.Crowded != nil {
-			c.Crowded()
-		}
-		return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries)", cap(h.slots))
-	}
-}
+// Admit takes one of the places of queries that run at a time, which the request has until it is over.
+func (h *Handler) Admit(c *web.Ctx) error { return h.gates.queries.enter(c) }
 
 // limited reports whether the parameter limit cuts answers in the format.
 func limited(f web.Format) bool {

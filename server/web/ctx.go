@@ -74,6 +74,8 @@ type Ctx struct {
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
 	Interrupt func()
+	// Sending is told how many bytes of the answer, and of what it is made of, are in memory; see Room. May be nil.
+	Sending func(bytes int64) error
 	// Crowded is told that requests are refused because so many are at work: those whose clients do not read give way. May be nil.
 	Crowded func()
 
@@ -84,6 +86,7 @@ type Ctx struct {
 	buffers  []*[]byte // of the body
 	streamed bool
 	batch    bool // Context says whose
+	plus     bool // a plus sign was in a form
 }
 
 // NewCtx makes the frame of a request. A limit above zero ends Context after that time.
@@ -117,6 +120,16 @@ func (c *Ctx) end() {
 	if c.body != nil {
 		c.body.release()
 	}
+}
+
+// Room waits for room for so many bytes of the answer, what it is made of included, before they are made: those that clients do not read
+// are bounded. It may be called again with more. A handler whose answer can be longer than FreeAnswer calls it, or sends its answer in
+// pieces; a test of the server lists them all.
+func (c *Ctx) Room(bytes int64) error {
+	if c.Sending == nil {
+		return nil
+	}
+	return c.Sending(bytes)
 }
 
 // Cancel ends Context, for a client that left.

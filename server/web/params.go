@@ -56,6 +56,26 @@ func (c *Ctx) HasForm() (bool, error) {
 	return true, nil
 }
 
+// MediaType is the media type of the body, without parameters, in lower case.
+func (c *Ctx) MediaType() string { return mediaType(c.Request.Header.ContentType()) }
+
+// QueryOrText reads the query string and takes the body as the text of a parameter.
+func (c *Ctx) QueryOrText(name string, known ...string) (*Params, error) {
+	p, err := c.Query(known...)
+	if err != nil || p.Has(name) {
+		return p, err
+	}
+	body, err := c.ReadBody()
+	if err != nil {
+		return nil, err
+	}
+	if !isUTF8(body) {
+		return nil, NewReject(400, "the body is not valid UTF-8")
+	}
+	p.form = map[string]string{name: string(body)}
+	return p, nil
+}
+
 // QueryOrForm reads the query string and, on POST, the form in the body.
 func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	p, err := c.Query(known...)
@@ -73,6 +93,11 @@ func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	})
 }
 
+// HasPlus reports whether the query string, or the form that was read, has a plus sign that stands for a blank.
+func (c *Ctx) HasPlus() bool {
+	return c.plus || bytes.IndexByte(c.URI().QueryString(), '+') >= 0
+}
+
 // Form reads the body as a form and gives its parameters one at a time, until an error: a form of a million parameters takes no more
 // memory than its body.
 func (c *Ctx) Form(each func(pair *fasthttp.Args) error) error {
@@ -84,6 +109,7 @@ func (c *Ctx) Form(each func(pair *fasthttp.Args) error) error {
 	for len(body) > 0 {
 		var pair []byte
 		pair, body, _ = bytes.Cut(body, []byte{'&'})
+		c.plus = c.plus || bytes.IndexByte(pair, '+') >= 0
 		args.ParseBytes(pair)
 		if err := each(&args); err != nil {
 			return err

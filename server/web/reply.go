@@ -11,6 +11,13 @@ func (c *Ctx) JSON(status int, body []byte) {
 	c.SetBody(body)
 }
 
+// OwnJSON is JSON with a body that is the answer's from now on.
+func (c *Ctx) OwnJSON(status int, body []byte) {
+	c.SetStatusCode(status)
+	c.SetContentType("application/json")
+	c.Response.SetBodyRaw(body)
+}
+
 // Text answers with plain text.
 func (c *Ctx) Text(status int, text string) {
 	c.SetStatusCode(status)

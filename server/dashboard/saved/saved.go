@@ -27,19 +27,15 @@ const format = "service_manage"
 
 // List answers GET /v1/dashboards.
 func (h *Handler) List(c *web.Ctx) error {
+	// What was there the last time is about what will be read now; before it is, there has to be room.
+	if err := c.Room(h.store.size.Load()); err != nil {
+		return err
+	}
 	all, err := h.store.list(c.Context)
 	if err != nil {
 		return err
 	}
-	size := 0
-	for _, d := range all {
-		size += len(d.name) + len(d.text) + 64
-	}
-	if err := c.Hold(2 * int64(size)); err != nil {
-		return err
-	}
-	answer(c, all, true)
-	return nil
+	return answer(c, all, true)
 }
 
 // Get answers GET /v1/dashboards/{name}.
@@ -52,8 +48,7 @@ func (h *Handler) Get(c *web.Ctx) error {
 	if err != nil {
 		return notThere(c, err)
 	}
-	answer(c, []definition{d}, true)
-	return nil
+	return answer(c, []definition{d}, true)
 }
 
 // Save answers POST /v1/dashboards/{name}: the body is the definition.
@@ -74,8 +69,7 @@ func (h *Handler) Save(c *web.Ctx) error {
 	if err := h.store.save(c.Context, d); err != nil {
 		return err
 	}
-	answer(c, []definition{d}, false)
-	return nil
+	return answer(c, []definition{d}, false)
 }
 
 // Delete answers DELETE /v1/dashboards/{name}.
@@ -87,8 +81,7 @@ func (h *Handler) Delete(c *web.Ctx) error {
 	if err := h.store.remove(c.Context, name); err != nil {
 		return notThere(c, err)
 	}
-	answer(c, []definition{{name: name}}, false)
-	return nil
+	return answer(c, []definition{{name: name}}, false)
 }
 
 // pathName is the name in the path. The router leaves the escapes of URLs as they are.
@@ -115,11 +108,19 @@ func notThere(c *web.Ctx, err error) error {
 }
 
 // answer tells of definitions, with their texts or by name only.
-func answer(c *web.Ctx, list []definition, texts bool) {
+func answer(c *web.Ctx, list []definition, texts bool) error {
 	body := []byte(`{"dashboards":[`)
+	held := int64(0)
+	for _, d := range list {
+		held += int64(len(d.name) + len(d.text))
+	}
 	for i, d := range list {
 		if i > 0 {
 			body = append(body, ',')
+		}
+		// Half of it again is what a slice grows by; what is quoted may be six times as long.
+		if err := c.Room(held + int64(len(body)+len(body)/2+6*(len(d.name)+len(d.text)))); err != nil {
+			return err
 		}
 		body = jsontext.AppendString(append(body, `{"name":`...), d.name)
 		if texts {
@@ -129,5 +130,6 @@ func answer(c *web.Ctx, list []definition, texts bool) {
 	}
 	body = strconv.AppendInt(append(body, `],"execution_time_ms":`...), c.ElapsedMS(), 10)
 	c.Executed(format)
-	c.JSON(200, append(body, '}'))
+	c.OwnJSON(200, append(body, '}'))
+	return nil
 }
