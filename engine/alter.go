@@ -28,7 +28,7 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 	case err != nil:
 		return err
 	case tab.Schema.Shared():
-		return e.alterOwn(ctx, n, onlyTTL(change))
+		return e.alterOwn(ctx, n, onlyTTL(change), false)
 	case tab.logical != nil:
 		next, err := change(tab.Schema)
 		if err != nil || next == tab.Schema {
@@ -36,12 +36,12 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 		}
 		return e.alterLogical(tab.Schema, next)
 	}
-	return e.alterOwn(ctx, n, change)
+	return e.alterOwn(ctx, n, change, false)
 }
 
 // alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other tables
-// get their columns meanwhile.
-func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+// get their columns meanwhile. exact refuses a change that makes floats of integers which no float has exactly.
+func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error), exact bool) error {
 	tab, err := e.Table(n)
 	if err != nil {
 		return err
@@ -58,7 +58,9 @@ func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schem
 		if err != nil || next == tab.Schema {
 			return err
 		}
-		done, err := e.alterTo(ctx, tab.home, n, rewriteOf(tab.Schema, next), change)
+		need := rewriteOf(tab.Schema, next)
+		need.exact = exact && len(need.columns) > 0
+		done, err := e.alterTo(ctx, tab.home, n, need, change)
 		if err != nil || done {
 			return err
 		}
@@ -91,7 +93,7 @@ func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrit
 	if err := MayChange(ctx, next.Name.DB); err != nil {
 		return true, err
 	}
-	if !rewriteOf(tab.Schema, next).equal(need) {
+	if !need.equal(rewriteOf(tab.Schema, next)) {
 		return false, nil
 	}
 	return true, e.publishAltered(tab, next)
@@ -179,6 +181,8 @@ type rewrite struct {
 	columns []retyped
 	// appends: rows that are replaced or deleted must be gone, the table shows every row that it has.
 	appends bool
+	// exact: all columns are of integers and become such of floats, if floats have all of their values exactly.
+	exact bool
 }
 
 // retyped is a column that gets another type.
@@ -207,8 +211,11 @@ func (w rewrite) equal(o rewrite) bool {
 // open is called: writers wait, and find the next schema. Most of it is done before they have to.
 func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
 	err = e.flushRegion(ctx, r)
+	if err == nil && w.exact {
+		err = e.exact(r, w.columns)
+	}
 	if err == nil {
-		err = e.settle(ctx, r, w.columns)
+		err = e.settle(ctx, r, w)
 	}
 	if err == nil && w.appends {
 		err = e.unify(ctx, r)
@@ -217,7 +224,10 @@ func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func()
 		return nil, err
 	}
 	open = r.close()
-	if err = e.flushRegion(ctx, r); err == nil && w.appends {
+	if err = e.flushRegion(ctx, r); err == nil && w.exact {
+		err = e.exact(r, w.columns)
+	}
+	if err == nil && w.appends {
 		err = e.unify(ctx, r)
 	}
 	if err == nil && w.appends && !unified(r.snap.Load().parts) {
@@ -278,11 +288,12 @@ func unified(parts []*part) bool {
 
 // settle writes the parts anew that still have values of a type before the present one of some columns, before these get
 // yet another: values that do not convert are lost with the first change, whether a merge came in between or not. It waits
-// for merges that go on: they may have begun before the present type was the column's.
-func (e *Engine) settle(ctx context.Context, r *region, columns []retyped) error {
+// for merges that go on: they may have begun before the present type was the column's. Where integers become floats it does not,
+// unless a part has such values, which are the only ones that a merge of that time can have: writers wait for the change.
+func (e *Engine) settle(ctx context.Context, r *region, w rewrite) error {
 	var damage error
 	older := func(p *part) bool {
-		return slices.ContainsFunc(columns, func(c retyped) bool {
+		return slices.ContainsFunc(w.columns, func(c retyped) bool {
 			t, ok, err := p.file.TypeOf(c.id)
 			if err != nil {
 				damage = e.damage(r, p, err)
@@ -290,7 +301,13 @@ func (e *Engine) settle(ctx context.Context, r *region, columns []retyped) error
 			return ok && t != c.from
 		})
 	}
-	for again := len(columns) > 0; again; {
+	again := len(w.columns) > 0
+	if w.exact {
+		s := r.pin()
+		again = slices.ContainsFunc(s.parts, older)
+		r.unpin(s)
+	}
+	for again {
 		var err error
 		again, err = e.mergeChosen(ctx, r, func(s *regionSnap, _ windows) []*part {
 			for _, p := range s.parts {
@@ -304,5 +321,5 @@ func (e *Engine) settle(ctx context.Context, r *region, columns []retyped) error
 			return err
 		}
 	}
-	return nil
+	return damage
 }

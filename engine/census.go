@@ -88,7 +88,7 @@ func (c *census) enterAll(ws []*tableWrite, leave bool) error {
 	defer c.mu.Unlock()
 	var fresh []entry
 	for _, w := range ws {
-		if err := c.enterWrite(w, leave && w.writeEntry != nil && w.hint.LeftOut != nil, &fresh); err != nil {
+		if err := c.enterWrite(w, leave && w.leavesOut(), &fresh); err != nil {
 			for _, x := range fresh {
 				delete(c.tables[x.table], x.hash)
 			}

@@ -169,6 +169,9 @@ func (e *Engine) createAbsent(ws []*tableWrite) error {
 			if err == nil {
 				err = d.create(t)
 			}
+			if err != nil && status.Of(err) != status.TableAlreadyExists {
+				err = w.allOrError(err)
+			}
 			if err != nil {
 				return err
 			}
@@ -222,18 +225,7 @@ func (e *Engine) addColumns(ws []*tableWrite) error {
 				}
 				continue
 			}
-			t := d.table(w.name)
-			if t == nil {
-				continue // dropped: the write looks again
-			}
-			add := w.lacking(t)
-			if len(add) == 0 {
-				continue
-			}
-			if !w.hint.AutoCreate {
-				return w.hint.refuse("column %s does not exist in table `%s`", add[0].Name, w.name.Table)
-			}
-			if err := d.evolve(t, add); err != nil {
+			if err := d.addLacking(w); err != nil {
 				return err
 			}
 		}
@@ -241,20 +233,66 @@ func (e *Engine) addColumns(ws []*tableWrite) error {
 	})
 }
 
-// lacking are the columns of a write that a table lacks.
-func (w *tableWrite) lacking(t *schema.Table) (add []schema.Column) {
-	for _, f := range w.fields {
-		if w.hint.column(t, f.Name) < 0 {
-			add = append(add, schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]})
+// addLacking adds the columns that a write brings and its table lacks. Those that the table cannot get are given up where the write allows it:
+// it is aligned again without them.
+func (d *definition) addLacking(w *tableWrite) error {
+	t := d.table(w.name)
+	if t == nil {
+		return nil // dropped: the write looks again
+	}
+	places := w.lacking(t)
+	if len(places) == 0 {
+		return nil
+	}
+	if !w.hint.AutoCreate {
+		return w.giveUpAll(places, w.hint.refuse("column %s does not exist in table `%s`", w.fields[places[0]].Name, w.name.Table))
+	}
+	var add []schema.Column
+	for _, i := range places {
+		c := w.newColumn(i)
+		err := schema.CheckColumnName(c.Name)
+		if n := len(t.Columns) + len(add) + 1; err == nil && n > schema.MaxColumns {
+			err = errColumns(t, len(t.Columns)+len(places))
+		}
+		if err == nil {
+			add = append(add, c)
+		} else if err = w.giveUp(i, err); err != nil {
+			return err
 		}
 	}
-	return add
+	if len(add) == 0 {
+		return nil
+	}
+	if err := d.evolve(t, add); err != nil {
+		return w.giveUpAll(places, err)
+	}
+	return nil
+}
+
+func errColumns(t *schema.Table, n int) error {
+	return status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, n, schema.MaxColumns)
+}
+
+// lacking are the places of the columns of a write that a table lacks, but for those that it was found not to get.
+func (w *tableWrite) lacking(t *schema.Table) (places []int) {
+	for i, f := range w.fields {
+		if w.refused.columns[i] == nil && w.hint.column(t, f.Name) < 0 {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// newColumn is the i-th column of a write, as its table gets it.
+func (w *tableWrite) newColumn(i int) schema.Column {
+	f := w.fields[i]
+	return schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}
 }
 
 // evolve adds columns to a table.
 func (d *definition) evolve(t *schema.Table, add []schema.Column) error {
 	if n := len(t.Columns) + len(add); n > schema.MaxColumns {
-		return status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, n, schema.MaxColumns)
+		return errColumns(t, n)
 	}
 	for _, c := range add {
 		if err := schema.CheckColumnName(c.Name); err != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -31,8 +30,9 @@ type tableWrite struct {
 	key   batchKey // of its part of a batch; zero: the batch has no id
 	known bool     // the table has it already
 
-	left    int   // rows that are left out, see Hint.LeftOut
-	leftWhy error // nil: none are
+	left    int   // rows that are left out, see Hint.LeftOut and Hint.Reject
+	leftWhy error // why those of new series are; nil: none are
+	refused refusals
 }
 
 // Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
@@ -68,9 +68,7 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 		return nil, err
 	}
 	for _, w := range all {
-		if w.left > 0 {
-			w.hint.LeftOut(w.left, w.leftWhy)
-		}
+		w.tell()
 	}
 	return tally(all), nil
 }
@@ -137,8 +135,9 @@ func (e *Engine) largest() (largest *region) {
 	return largest
 }
 
-// prepare makes the records: tables and columns that are absent are made, all at once, and what the rows have is held
-// against the schemas.
+// prepare makes the records: tables and columns that are absent are made, all at once, columns of integers that meet floats become columns of
+// floats, and what the rows have is held against the schemas. Whoever comes between finds that it looks again: what two writers bring at once is
+// no error of either.
 func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -152,7 +151,9 @@ func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 				err = e.createAbsent(absent)
 			}
 		case len(evolving) > 0:
-			err = e.addColumns(evolving)
+			if err = e.widen(ctx, evolving); err == nil {
+				err = e.addColumns(evolving)
+			}
 		default:
 			return nil
 		}
@@ -168,6 +169,8 @@ func (e *Engine) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
 		switch err := e.census.vacant(&schema.Table{Name: w.name}); {
 		case err == nil:
 			room = append(room, w)
+		case w.hint.Reject != nil:
+			w.refuseAll(err)
 		case w.hint.LeftOut == nil:
 			return nil, err
 		default:
@@ -198,28 +201,30 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 			continue
 		}
 		w.left, w.leftWhy = 0, nil
+		w.refused.begin()
 		p, ok := c.byName[w.name]
 		if !ok {
 			if _, ok := c.databases[w.name.DB]; !ok {
 				return nil, nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s", w.name.DB)
 			}
-			if !w.hint.AutoCreate {
-				return nil, nil, w.hint.refuse("Table `%s` does not exist", w.name.Table)
+			if w.hint.AutoCreate {
+				absent = append(absent, w)
+			} else if err := w.allOrError(w.hint.refuse("Table `%s` does not exist", w.name.Table)); err != nil {
+				return nil, nil, err
 			}
-			absent = append(absent, w)
 			continue
 		}
 		w.at, w.schema = p, p.schema()
 		if w.schema.Shared() {
-			return nil, nil, errPhysical(w.name, "written to")
+			if err := w.allOrError(errPhysical(w.name, "written to")); err != nil {
+				return nil, nil, err
+			}
+			continue
 		}
-		w.rec, err = align(w.schema, w.fields, w.batch, &w.hint, now)
+		w.rec, err = w.align(w.schema, e.o.MaxValue, now)
 		if err == errEvolve {
 			evolving = append(evolving, w)
 			continue
-		}
-		if err == nil {
-			err = w.rec.checkBounds(e.o.MaxValue)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -236,129 +241,12 @@ func (w *tableWrite) instant() bool {
 	return w.schema.Options.TTL == schema.TTLInstant || w.at.region.snap.Load().schema.Options.TTL == schema.TTLInstant
 }
 
-// leaveOut leaves all rows out of the record but some.
-func (w *tableWrite) leaveOut(keep []uint32) {
-	w.left = w.batch.N - len(keep)
-	switch {
-	case w.left == 0:
-		return
-	case len(keep) == 0:
-		w.rec = nil
-		return
-	}
-	some := &vector.Batch{N: len(keep)}
-	for _, v := range w.rec.batch.Cols {
-		var of vector.Vector
-		of.Gather(v, keep)
-		some.Cols = append(some.Cols, &of)
-	}
-	w.rec.batch = some
-}
-
 // refuse is the error for what a write would have to create while AutoCreate is off.
 func (h *Hint) refuse(format string, args ...any) error {
 	if h.Disabled {
 		return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, auto-create table is disabled by frontend config", fmt.Sprintf(format, args...))
 	}
 	return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, and `auto_create_table` hint is disabled", fmt.Sprintf(format, args...))
-}
-
-// TypeClash is the cause of a write's error: a column of another type than the table's.
-type TypeClash struct {
-	Column string
-	Want   vector.Type
-	Given  vector.Type
-	Row    int            // the first with a value, of Rows
-	Value  *vector.Vector // of that row: a copy, since the memory of a write belongs to the next one when the error is looked at
-	Rows   int
-}
-
-// clashOf is the clash of a column with n rows of values.
-func clashOf(c *schema.Column, v *vector.Vector, n int) *TypeClash {
-	e := &TypeClash{Column: c.Name, Want: c.Type, Given: v.Type, Rows: n, Value: &vector.Vector{}}
-	for e.Row < n-1 && v.IsNull(e.Row) {
-		e.Row++
-	}
-	e.Value.Reset(v.Type)
-	e.Value.Append(0, v, e.Row, e.Row+1)
-	return e
-}
-
-func (e *TypeClash) Error() string {
-	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Given, e.Column, e.Want)
-}
-
-var errEvolve = fmt.Errorf("the table lacks a column")
-
-// align checks a batch against the schema and gives the record to write: column ids, absent columns with a default
-// filled in. errEvolve says that the schema lacks a column.
-func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now time.Time) (*record, error) {
-	if h.Planned != nil && h.Planned.ID != t.ID {
-		return nil, errDropped(t.Name)
-	}
-	rec := &record{table: t.ID, batch: &vector.Batch{N: b.N}}
-	set := make([]bool, len(t.Columns))
-	lacking := false
-	for i, f := range fields {
-		p := h.column(t, f.Name)
-		if p < 0 {
-			lacking = true
-			continue
-		}
-		c, v := &t.Columns[p], b.Cols[i]
-		if c.Type != f.Type {
-			if h.Planned == nil || !convert.Possible(f.Type, c.Type) {
-				return nil, status.Wrap(clashOf(c, v, b.N), status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
-			}
-			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
-		}
-		role := h.role(f.Name)
-		if h.TableRoles && role == schema.Tag && c.Semantic == schema.Field {
-			role = schema.Field
-		}
-		if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag || h.Strict) {
-			return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name, c.Semantic, role)
-		}
-		if !c.Nullable && hasNull(v, b.N) {
-			return nil, status.New(status.InvalidArguments, "column %s is NOT NULL, a row has no value for it", c.Name)
-		}
-		set[p] = true
-		rec.add(c, v)
-	}
-	if lacking {
-		return nil, errEvolve
-	}
-	if err := rec.fillIn(t, set, now); err != nil {
-		return nil, err
-	}
-	return rec, nil
-}
-
-// column is the place in a table of the column that a builder calls name; -1: there is none.
-func (h *Hint) column(t *schema.Table, name string) int {
-	if h.Planned == nil || h.Planned == t {
-		return t.Column(name)
-	}
-	return t.ByID(h.Planned.Columns[h.Planned.Column(name)].ID)
-}
-
-// fillIn adds what rows have in the columns that are not set. The tags of a record of series are in their keys.
-func (r *record) fillIn(t *schema.Table, set []bool, now time.Time) error {
-	for p := range t.Columns {
-		c := &t.Columns[p]
-		switch {
-		case set[p] || c.Semantic == schema.Tag && r.refs != nil:
-		case c.DefaultExpr != "":
-			r.add(c, vector.ConstInt(c.Type, inUnit(now, c.Type)))
-		case c.Default != nil:
-			r.add(c, c.Default)
-		case c.Initial != nil:
-			r.add(c, vector.ConstNull(c.Type)) // a row that lacks the column reads the initial value
-		case !c.Nullable:
-			return status.New(status.InvalidArguments, "column %s is NOT NULL and has no default value", c.Name)
-		}
-	}
-	return nil
 }
 
 // inUnit is a moment in the unit of a timestamp type.

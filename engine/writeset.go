@@ -29,6 +29,13 @@ type Hint struct {
 	// LeftOut, when not nil, has rows of new series left out that the store may not have (storage.max_series), and is told of them after the write,
 	// which without it fails as a whole.
 	LeftOut func(rows int, why error)
+	// Reject, when not nil, has rows left out that their table does not take: a value of another type or role, a column that it has no room
+	// for, a text that is too long. After the write it is told of each, by the entry that it came from (Builder.From), and why. Without it, one
+	// such row is the error of the write.
+	Reject func(entry int, why error)
+	// StrictNumbers keeps integers and floats apart. Without it they are one kind: integers go into columns of floats, and a column of integers
+	// that meets floats becomes one of floats.
+	StrictNumbers bool
 	// Indexes are the indexes of created columns, by name.
 	Indexes map[string][]schema.Index
 	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one table
@@ -114,7 +121,8 @@ func (s *WriteSet) Expect(bytes int64) { s.expect = max(bytes, 0) }
 // takes reports whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
 	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
-		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && e.hint.TableRoles == h.TableRoles && slices.Equal(e.hint.Tags, h.Tags)
+		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && e.hint.TableRoles == h.TableRoles &&
+		e.hint.StrictNumbers == h.StrictNumbers && (e.hint.Reject == nil) == (h.Reject == nil) && slices.Equal(e.hint.Tags, h.Tags)
 }
 
 // index makes byName.

@@ -53,8 +53,11 @@ type Options struct {
 	AllFailures bool
 	// CheckOnly reads the body for its own errors and makes no rows.
 	CheckOnly bool
-	// WidenNumbers takes integers into columns of floats, and makes columns of integers that meet a float such.
-	WidenNumbers bool
+	// StrictNumbers keeps integers and floats apart. Without it they are one kind: a column that meets both is one of floats.
+	StrictNumbers bool
+	// Origins has rows know their entry (vector.Builder.From): its number in the body and the entries of others Before it.
+	Origins bool
+	Before  int
 	// TableType is the type of a column in the table that the rows go to; ok is false where the table or the column is
 	// absent. nil: columns have the type of their first value. Asked once for a new column.
 	TableType func(column string) (t vector.Type, ok bool)
@@ -220,12 +223,20 @@ func (d *Decoder) endRow() error {
 	if d.o.Time.Kind == Now {
 		d.time.SetInt(d.now())
 	}
+	d.origin()
 	if d.group.set != 0 {
 		return d.moveRow()
 	}
 	d.b.EndRow()
 	d.counted()
 	return nil
+}
+
+// origin tells the row in hand which entry it comes from.
+func (d *Decoder) origin() {
+	if d.o.Origins {
+		d.b.From(d.o.Before + d.entries() + 1)
+	}
 }
 
 // now is the time of a row without its own, in ns: the clock as it was at the begin of the window, and never the same

@@ -145,7 +145,7 @@ func TestEntries(t *testing.T) {
 			ts + `a:String | now "[{\"a\":[100.0,null,true,false,\"x\\\"\\u0001é</>&\"],\"b\":1.8446744073709552e19},{}]"`},
 		{"own service_timestamp", `{"service_timestamp":5,"x":1}`, ts + `x:Int64 | now 1`},
 		{"own service_timestamp of any kind", "{\"service_timestamp\":\"x\"}\n{\"service_timestamp\":[1]}\n{\"service_timestamp\":1.5}\n{\"service_timestamp\":true}", ts + `| now | now | now | now`},
-		{"int after float", "{\"s\":99.5}\n{\"s\":88}", `1004 Column datatype mismatch. For column: s, expected datatype: Float64, actual datatype: Int64`},
+		{"int after float", "{\"s\":99.5}\n{\"s\":88}", ts + "s:Float64 | now 99.5 | now 88"},
 		{"string after float", "{\"s\":99.5}\n{\"s\":\"x\"}", `1004 Column datatype mismatch. For column: s, expected datatype: Float64, actual datatype: String`},
 		{"int after bool", "{\"v\":true}\n{\"v\":1}", `1004 Column datatype mismatch. For column: v, expected datatype: Boolean, actual datatype: Int64`},
 		{"first clash in byte order", "{\"a\":1,\"b\":1}\n{\"b\":\"x\",\"a\":\"x\"}", `1004 Column datatype mismatch. For column: a, expected datatype: Int64, actual datatype: String`},

@@ -88,7 +88,7 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	}
 	c, err := d.column(name, v)
 	if err != nil {
-		return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown(), Hint: widenHint(d.b.Lookup(name), v.columnType())}
+		return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown(), Hint: numbersHint(d.b.Lookup(name), v.columnType())}
 	}
 	d.set = append(d.set, c)
 	switch v.kind {
@@ -104,20 +104,20 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	return nil
 }
 
-// column finds or adds the column of a value. Where numbers are widened the value is a float if its column is one.
+// column finds or adds the column of a value. An integer is a float if its column is one, and a column of integers becomes one of floats with
+// the first float, unless numbers are strict.
 func (d *Decoder) column(name string, v *value) (*vector.ColumnBuilder, error) {
 	c := d.b.Lookup(name)
 	if c == nil {
 		return d.newColumn(name, v)
 	}
-	if !d.o.WidenNumbers || c.Type() == v.columnType() {
-		return d.b.Column(name, v.columnType())
-	}
-	switch {
-	case v.kind == intValue && c.Type() == vector.FloatType:
-		v.kind, v.float = floatValue, float64(v.int)
-	case v.kind == floatValue && c.Type() == vector.Int64Type && !d.fixed(name):
-		d.widen(c)
+	if !d.o.StrictNumbers {
+		switch {
+		case v.kind == intValue && c.Type() == vector.FloatType:
+			v.kind, v.float = floatValue, float64(v.int)
+		case v.kind == floatValue && c.Type() == vector.Int64Type:
+			d.widen(c)
+		}
 	}
 	return d.b.Column(name, v.columnType())
 }
@@ -136,15 +136,6 @@ func (d *Decoder) newColumn(name string, v *value) (*vector.ColumnBuilder, error
 	return d.b.Column(name, t)
 }
 
-// fixed reports whether the table has the column, so that its type cannot change.
-func (d *Decoder) fixed(name string) bool {
-	if d.o.TableType == nil {
-		return false
-	}
-	_, ok := d.o.TableType(name)
-	return ok
-}
-
 // widen makes a column of integers one of floats.
 func (d *Decoder) widen(c *vector.ColumnBuilder) {
 	d.wide = true
@@ -154,22 +145,18 @@ func (d *Decoder) widen(c *vector.ColumnBuilder) {
 	}
 }
 
-// widenHint is what helps against the clash of a value of type t with a column of numbers; nothing elsewhere.
-func widenHint(c *vector.ColumnBuilder, t vector.Type) string {
+// numbersHint is what helps against the clash of a value of type t with a column of numbers; nothing elsewhere.
+func numbersHint(c *vector.ColumnBuilder, t vector.Type) string {
 	if c == nil {
 		return ""
 	}
-	return WidenHint(c.Type(), t)
+	return NumbersHint(c.Type(), t)
 }
 
-// WidenHint is what helps where a value of type got meets a column of type want, if both are numbers.
-func WidenHint(want, got vector.Type) string {
-	const cure = "header x-service-pipeline-params: widen_numbers=true takes integers into columns of floats"
-	switch {
-	case want == vector.FloatType && got == vector.Int64Type:
-		return "an integer in a column of floats; write it with a point, or " + cure
-	case want == vector.Int64Type && got == vector.FloatType:
-		return "a float in a column of integers; where the first value has a point all may have one, or " + cure
+// NumbersHint is what helps where a value of type got meets a column of type want, if both are numbers: they clash only where somebody wants it.
+func NumbersHint(want, got vector.Type) string {
+	if want == vector.FloatType && got == vector.Int64Type || want == vector.Int64Type && got == vector.FloatType {
+		return "integers and floats are two kinds because of widen_numbers=false, of the request or as ingest.widen_numbers of the configuration"
 	}
 	return ""
 }

@@ -12,16 +12,16 @@ import (
 // TestExplained: the error of a body names the entry, of how many, the field, the value and what was tried.
 func TestExplained(t *testing.T) {
 	long := strings.Repeat("ä", 100)
-	const wide = "header x-service-pipeline-params: widen_numbers=true takes integers into columns of floats"
+	const two = "integers and floats are two kinds because of widen_numbers=false, of the request or as ingest.widen_numbers of the configuration"
 	for _, c := range []struct {
 		name, config, in string
 		f                Framing
 		want             string
 	}{
 		{"integer after float", "", "{\"a\":1.5}\n{\"a\":1}\n{}", NDJSON, `1004 Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 ` +
-			`(entry 2 of 3, field "a", value 1: an integer in a column of floats; write it with a point, or ` + wide + `)`},
+			`(entry 2 of 3, field "a", value 1: ` + two + `)`},
 		{"float after integer", "", `[{"a":1},{"a":{"b":2}},{"a":1.5},{"a":3}]`, JSONStream, `1004 Column datatype mismatch. For column: a, expected datatype: Int64, actual datatype: Float64 ` +
-			`(entry 3 of 4, field "a", value 1.5: a float in a column of integers; where the first value has a point all may have one, or ` + wide + `)`},
+			`(entry 3 of 4, field "a", value 1.5: ` + two + `)`},
 		{"text after integer", "", "{\"a\":1}\n{\"a\":\"" + long + "\"}", NDJSON, `1004 Column datatype mismatch. For column: a, expected datatype: Int64, actual datatype: String ` +
 			`(entry 2 of 2, field "a", value "` + long[:2*79] + `...)`},
 		{"no object", "", `[{"a":1},[2]]`, JSONStream, `1006 Top level value must be map (entry 2 of 2, value [2])`},
@@ -61,7 +61,7 @@ func TestExplained(t *testing.T) {
 				t.Fatal(err)
 			}
 			var g groups
-			_, err = NewDecoder().Decode(strings.NewReader(c.in), c.f, Options{Time: index, Now: clock}, g.rows)
+			_, err = NewDecoder().Decode(strings.NewReader(c.in), c.f, Options{Time: index, Now: clock, StrictNumbers: true}, g.rows)
 			if got := whole(err); got != c.want {
 				t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
 			}
@@ -96,7 +96,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestWiden takes integers into columns of floats, whichever came first, where that is asked for.
+// TestWiden: integers and floats are one kind, whichever came first, also where the table has the column.
 func TestWiden(t *testing.T) {
 	table := func(name string) (vector.Type, bool) {
 		types := map[string]vector.Type{"f": vector.FloatType, "i": vector.Int64Type, "s": vector.StringType, "n": vector.Int32Type}
@@ -108,13 +108,13 @@ func TestWiden(t *testing.T) {
 		{"integer first", "{\"a\":1}\n{}\n{\"a\":2.5}\n{\"a\":3}\n{\"a\":4.5}", "a:Float64 | now 1 | now NULL | now 2.5 | now 3 | now 4.5"},
 		{"one entry", `{"a":1,"a":2.5}`, "a:Float64 | now 2.5"},
 		{"column of the table", "{\"f\":1}\n{\"f\":2}\n{\"f\":2.5}", "f:Float64 | now 1 | now 2 | now 2.5"},
-		{"clash with the table", "{\"i\":1.5}\n{\"i\":1}\n{\"s\":1}\n{\"f\":true}", `i:Int64 s:String f:Float64 | now 1 NULL NULL skipped 3`},
+		{"clash with the table", "{\"i\":1.5}\n{\"i\":1}\n{\"s\":1}\n{\"f\":true}", `i:Float64 s:String f:Float64 | now 1.5 NULL NULL | now 1 NULL NULL skipped 2`},
 		{"types that are not inferred", `{"n":1}`, "n:Int64 | now 1"},
 		{"groups", "{\"a\":1,\"service_ttl\":\"1d\"}\n{\"a\":2}\n{\"a\":2.5,\"service_ttl\":\"1d\"}", "a:Float64 | now 2 ttl=\"1d\" " + ts + "a:Float64 | now 1 | now 2.5"},
 		{"text", "{\"a\":1}\n{\"a\":\"x\"}", "a:Int64 | now 1 skipped 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := describe(t, c.in, NDJSON, Options{WidenNumbers: true, TableType: table, SkipErrors: true}); got != ts+c.want {
+			if got := describe(t, c.in, NDJSON, Options{TableType: table, SkipErrors: true}); got != ts+c.want {
 				t.Errorf("%s\n got %s\nwant %s", c.in, got, ts+c.want)
 			}
 		})

@@ -245,6 +245,7 @@ func (d *Decoder) message(text []byte) {
 	}
 	d.msg.SetBytes(text)
 	d.time.SetInt(d.now())
+	d.origin()
 	d.b.EndRow()
 	d.counted()
 }

@@ -182,7 +182,7 @@ func (d *Decoder) bind(n *node, k kind) bool {
 		c, _ = d.b.Column(n.name, t) // absent, so no error
 	}
 	if c.Type() != t {
-		if k == isInt && d.o.WidenNumbers && c.Type() == vector.FloatType {
+		if k == isInt && !d.o.StrictNumbers && c.Type() == vector.FloatType {
 			n.col, n.kind = c, isFloat
 			d.bound = append(d.bound, n)
 		}

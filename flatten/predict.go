@@ -238,7 +238,7 @@ func (d *Decoder) specialInt(n *node, from, to int, x int64) fault {
 		d.timed = true
 		return fine
 	case isFloat:
-		if d.o.WidenNumbers {
+		if !d.o.StrictNumbers {
 			n.col.SetFloat(float64(x))
 			return fine
 		}

@@ -145,6 +145,7 @@ func (c *crew) join() error {
 	c.pending = c.pending[1:]
 	<-k.done
 	defer c.m.spareChunk(k)
+	c.w.widenLike(k.w)
 	if !c.w.accepts(k.w) {
 		k.w.forget()
 		c.m.release(k.w)
@@ -183,6 +184,17 @@ func (c *crew) finish(err error) error {
 		c.m.spareChunk(k)
 	}
 	return err
+}
+
+// widenLike makes columns of integers columns of floats that are such in the other of two workers.
+func (w *worker) widenLike(from *worker) {
+	for _, s := range from.order {
+		if t := w.targets[s.target.program]; t != nil && t.sinks[s.key] != nil && !s.strict {
+			own := t.sinks[s.key].b
+			own.WidenLike(s.b)
+			s.b.WidenLike(own)
+		}
+	}
 }
 
 // accepts reports whether the rows of another worker fit behind those of w.

@@ -20,7 +20,7 @@ func ExplainClash(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("row %d of %d, field %q, value %s", clash.Row+1, clash.Rows, flatten.Cut(clash.Column), flatten.Cut(cellText(clash.Value, 0)))
-	if hint := flatten.WidenHint(clash.Want, clash.Given); hint != "" {
+	if hint := flatten.NumbersHint(clash.Want, clash.Given); hint != "" {
 		text += ": " + hint
 	}
 	return status.Wrap(err, e.Code, "%s (%s)", e.Msg, text)

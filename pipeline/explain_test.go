@@ -30,8 +30,8 @@ func TestErrorsNameTheEntry(t *testing.T) {
 			`Type: String value not supported for Epoch (entry 1 of 1, field "ts", value "2024-01-01": transform to the column ts of type TIMESTAMP_MILLISECOND; a date processor reads times from text)`},
 		{"no time", tail, `{"t":1}`, `Time index must be non null. (entry 1 of 1, field "ts": transform to the column ts of type TIMESTAMP_MILLISECOND)`},
 		{"inferred", "version: 2\n" + tail, `{"a":1.5,"ts":1} {"a":2,"ts":1}`,
-			`Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 2, field "a", value 2: an integer in a column of floats; ` +
-				`write it with a point, or header x-service-pipeline-params: widen_numbers=true takes integers into columns of floats)`},
+			`Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 2, field "a", value 2: ` +
+				`integers and floats are two kinds because of widen_numbers=false, of the request or as ingest.widen_numbers of the configuration)`},
 		{"no object", tail, `{"ts":1} [5]`, `Top level value must be map (entry 2 of 2, value 5)`},
 		{"element", "processors:\n  - vrl: {source: '[., 1]'}\n" + tail, `{"ts":1}`,
 			`Array element at index 1 must be an object for one-to-many transformation, got integer (entry 1 of 1, value {"ts":1})`},
@@ -39,7 +39,7 @@ func TestErrorsNameTheEntry(t *testing.T) {
 			`Pipeline not found, name: gone, version: latest (entry 2 of 2)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := collect(managerWith(t, map[string]string{"p": c.document}), Request{ContentType: "application/json"}, c.body)
+			_, _, err := collect(managerWith(t, map[string]string{"p": c.document}), Request{ContentType: "application/json", Numbers: Strict}, c.body)
 			if fmt.Sprint(err) != c.want {
 				t.Errorf("%s\n got %v\nwant %s", c.body, err, c.want)
 			}
@@ -62,7 +62,7 @@ func TestSkippedAreTold(t *testing.T) {
 	}
 }
 
-// TestWidenNumbers takes integers into columns of floats that a pipeline infers.
+// TestWidenNumbers: integers and floats are one kind in the columns that a pipeline infers, unless a request says otherwise. A declared column stays as it is.
 func TestWidenNumbers(t *testing.T) {
 	document := "version: 2\ntransform: [{field: ts, type: 'epoch, ms', index: time}]\n"
 	for body, want := range map[string]string{
@@ -71,10 +71,11 @@ func TestWidenNumbers(t *testing.T) {
 	} {
 		m := managerWith(t, map[string]string{"p": document})
 		r := Request{ContentType: "application/json"}
+		r.SetParams("widen_numbers=false")
 		if _, _, err := collect(m, r, body); err == nil {
-			t.Errorf("%s: no error without the option", body)
+			t.Errorf("%s: no error in the strict form", body)
 		}
-		r.SetParams("widen_numbers=true")
+		r.Numbers = ConfiguredNumbers
 		rows, _, err := collect(m, r, body)
 		var got []string
 		for row := range strings.SplitSeq(strings.TrimSpace(rows), "\n") {

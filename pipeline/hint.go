@@ -24,6 +24,7 @@ type hinter struct {
 	// identity tells that the rows are those of service_identity. The requests that name its tags come from senders that do not know
 	// the table, and each names as tags what it has itself.
 	identity bool
+	strict   bool // integers and floats are two kinds
 }
 
 // hint joins the request's hints with the option variables of rows, which come first.
@@ -55,7 +56,8 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if h.request.NoAutoCreate {
 		create = false
 	}
-	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags, TableRoles: h.identity, Options: options, Comment: commentCreated}, nil
+	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags, TableRoles: h.identity, Options: options, Comment: commentCreated,
+		StrictNumbers: h.strict, Reject: h.request.Reject}, nil
 }
 
 // setMode decides between keeping all rows, which is what log tables do, and merging rows of equal key and time.

@@ -43,7 +43,7 @@ func (w *worker) identity(v value.Value, suffix string) error {
 		return err
 	}
 	s.set = s.set[:0]
-	s.b.EndRow()
+	s.endRow()
 	return w.counted(s, nil)
 }
 

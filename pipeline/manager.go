@@ -44,6 +44,8 @@ type Options struct {
 	Store *engine.Engine
 	// RowBytes bounds what the rows of a request and the values of its entries take. Default 1 GiB.
 	RowBytes int64
+	// StrictNumbers keeps integers and floats apart where requests do not say otherwise.
+	StrictNumbers bool
 	// Logger takes what is no client's business. Default: nothing.
 	Logger *slog.Logger
 }
@@ -131,14 +133,18 @@ type Request struct {
 	ContentType string
 	// SkipError leaves out entries that fail in the pipeline. SetParams overrides it.
 	SkipError bool
-	// AllFailures tells of all entries that are left out, not of the first few only.
+	// AllFailures tells of all entries that are left out, not of the first few only, and has values that clash with the table fail with them.
 	AllFailures bool
+	// Reject, when not nil, is told when the rows are written of those that their table did not take, by the entry and the entries of
+	// others Before it.
+	Reject func(entry int, why error)
+	Before int
 	// Tags are the columns that service_identity makes tags of the tables it makes.
 	Tags []string
 	// IgnoreErrors tolerates undecodable parts of the body and unreadable times.
 	IgnoreErrors bool
-	// WidenNumbers takes integers into columns of floats. SetParams overrides it.
-	WidenNumbers bool
+	// Numbers tells whether integers and floats are one kind. SetParams overrides it.
+	Numbers Numbers
 	// MaxDepth is the number of segments of a flattened name, past which objects are kept as JSON text. 0 means 10.
 	MaxDepth int
 	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
@@ -166,9 +172,38 @@ func (r *Request) SetParams(header string) {
 		case "skip_error":
 			r.SkipError = isTrue(v)
 		case "widen_numbers":
-			r.WidenNumbers = isTrue(v)
+			r.SetNumbers(v)
 		}
 	}
+}
+
+// Numbers tells whether integers and floats are one kind: a column that meets both is one of floats.
+type Numbers uint8
+
+const (
+	// ConfiguredNumbers are as Options.StrictNumbers says.
+	ConfiguredNumbers Numbers = iota
+	OneKind
+	Strict
+)
+
+// SetNumbers takes over what a parameter widen_numbers says; an empty one says nothing.
+func (r *Request) SetNumbers(text string) {
+	switch {
+	case text == "":
+	case isTrue(text):
+		r.Numbers = OneKind
+	default:
+		r.Numbers = Strict
+	}
+}
+
+// strict reports whether integers and floats are two kinds in a request.
+func (m *Manager) strict(r *Request) bool {
+	if r.Numbers == ConfiguredNumbers {
+		r.SetNumbers(r.Hints["widen_numbers"])
+	}
+	return r.Numbers == Strict || r.Numbers == ConfiguredNumbers && m.o.StrictNumbers
 }
 
 // FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version and its parameters. named reports whether

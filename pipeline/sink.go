@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
@@ -30,7 +32,7 @@ type target struct {
 }
 
 func newTarget(m *Manager, r *Request, p *Program) *target {
-	t := &target{program: p, hints: hinter{request: r, time: timeColumn, identity: p == nil}, sinks: map[string]*sink{}, tables: m.tableTypes}
+	t := &target{program: p, hints: hinter{request: r, time: timeColumn, identity: p == nil, strict: m.strict(r)}, sinks: map[string]*sink{}, tables: m.tableTypes}
 	if p == nil {
 		t.tags = r.Tags
 		return t
@@ -75,8 +77,9 @@ type sink struct {
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
 	w      *worker
-	// tableType returns the types of the table's columns where numbers are widened; nil: they are not.
+	// tableType returns the types of the table's columns where entries fail alone; nil: columns have the type of their first value.
 	tableType func(column string) (vector.Type, bool)
+	strict    bool // integers and floats are two kinds
 }
 
 // restColumn is the column of the key that came at a position last.
@@ -92,8 +95,8 @@ func (w *worker) newSink(t *target, key, suffix string, vars *flatten.OptionVars
 		return nil, err
 	}
 	hint.Tags, hint.Indexes = t.tags, t.indexes
-	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: w.to(suffix, hint), w: w}
-	if r := t.hints.request; r.WidenNumbers {
+	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: w.to(suffix, hint), w: w, strict: hint.StrictNumbers}
+	if r := t.hints.request; r.AllFailures {
 		s.tableType = t.tables(schema.Name{DB: r.DB, Table: r.Table + suffix})
 	}
 	p := t.program
@@ -141,7 +144,7 @@ func errAllColumns() error {
 	return status.New(status.InvalidArguments, "the rows of the request have more than %d columns in all their tables", maxAllColumns)
 }
 
-// column finds or adds an inferred column. Where numbers are widened it may be one of floats for an integer.
+// column finds or adds an inferred column, which may be one of floats for an integer.
 func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
 	c := s.b.Lookup(name)
 	if c == nil {
@@ -170,14 +173,12 @@ func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error)
 			return nil, err
 		}
 	}
-	if s.tableType != nil && c.Type() != t {
-		_, fixed := s.tableType(name)
-		switch {
-		case t == vector.Int64Type && c.Type() == vector.FloatType:
-			return c, nil
-		case t == vector.FloatType && c.Type() == vector.Int64Type && !fixed:
-			c.Widen()
-		}
+	switch {
+	case s.strict:
+	case t == vector.Int64Type && c.Type() == vector.FloatType:
+		return c, nil
+	case t == vector.FloatType && c.Type() == vector.Int64Type && !slices.Contains(s.fixed, c):
+		c.Widen()
 	}
 	return s.b.Column(name, t)
 }
@@ -195,7 +196,7 @@ func isInferred(t vector.Type) bool {
 func (s *sink) clash(err error, name string, v value.Value) error {
 	hint := ""
 	if c := s.b.Lookup(name); c != nil {
-		hint = flatten.WidenHint(c.Type(), inferred(v))
+		hint = flatten.NumbersHint(c.Type(), inferred(v))
 	}
 	return about(err, name, v, hint)
 }
@@ -287,8 +288,16 @@ func (s *sink) row(e *processor.Event, now func() int64) error {
 		return err
 	}
 	s.set = s.set[:0]
-	s.b.EndRow()
+	s.endRow()
 	return nil
+}
+
+// endRow ends the row in hand, which knows its entry where somebody asks for it.
+func (s *sink) endRow() {
+	if r := s.w.request; r.Reject != nil {
+		s.b.From(r.Before + s.w.number)
+	}
+	s.b.EndRow()
 }
 
 func (s *sink) fill(e *processor.Event, now func() int64) error {

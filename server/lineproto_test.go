@@ -54,8 +54,8 @@ func TestLinesAllOrNothing(t *testing.T) {
 	h.lines("m,host=a v=1 5")
 	for _, c := range []struct{ name, body, want string }{
 		{"bad line", "new v=1\nm,host=b v=2\nm,host= v=1", "Failed to parse InfluxDB line protocol: line 3: unable to parse 'm,host= v=1': empty tag value"},
-		{"type of the table", "new v=1\nm,host=b v=2i 6", "column v expect type Float64, given: Int64 (line 2: 'm,host=b v=2i 6')"},
-		{"type of the batch", "new v=1\nnew v=2i", "Column: v, datatype incompatible, expected: Float64, actual: Int64 (line 2: 'new v=2i')"},
+		{"type of the table", "new v=1\nm,host=b v=t 6", "column v expect type Float64, given: Boolean (line 2: 'm,host=b v=t 6')"},
+		{"type of the batch", "new v=1\nnew v=t", "Column: v, datatype incompatible, expected: Float64, actual: Boolean (line 2: 'new v=t')"},
 		{"role of the table", "new v=1\nm host=\"b\" 6", "column host expect semantic type TAG, given: FIELD"},
 		{"not UTF-8", "new v=1\nm,host=\xff v=1", "valid UTF-8"},
 	} {
@@ -247,8 +247,8 @@ func TestLinesVersion3(t *testing.T) {
 	h := real(t, nil)
 	for _, path := range []string{"/v1/lineproto/api/v3/write_lp", "/api/v3/write_lp"} {
 		h.want(h.do("POST", path+"?db=public&precision=second&no_sync=true", "s f=1 1700000000"), 204, "")
-		h.want(h.do("POST", path+"?db=public", "m,host=a f=1 1700000000\nm,host= f=1\nm,host=b f=2 1700000000000\nm,host=c f=2i,new=1"), 400,
-			`{"error":"partial write of line protocol occurred","data":[{"original_line":"m,host= f=1","line_number":2,"error_message":"empty tag value"},{"original_line":"m,host=c f=2i,new=1","line_number":4,"error_message":"`)
+		h.want(h.do("POST", path+"?db=public", "m,host=a f=1 1700000000\nm,host= f=1\nm,host=b f=2 1700000000000\nm,host=c f=t,new=1"), 400,
+			`{"error":"partial write of line protocol occurred","data":[{"original_line":"m,host= f=1","line_number":2,"error_message":"empty tag value"},{"original_line":"m,host=c f=t,new=1","line_number":4,"error_message":"`)
 		h.want(h.do("POST", path+"?accept_partial=false", "m,host=d f=1\nm f=x"), 400, `{"error":"parsing failed for write_lp endpoint","data":{"original_line":"m f=x","line_number":2,"error_message":"invalid field value`)
 		h.want(h.do("POST", path, "none f=x"), 400, "partial write")
 		h.want(h.do("POST", path+"?accept_partial=maybe", "m f=1"), 400, "neither true nor false")

@@ -256,9 +256,12 @@ func TestIngestTellsMore(t *testing.T) {
 	post := func(more, body string, headers ...string) answer {
 		return h.do("POST", "/v1/ingest?table=t&pipeline_name=service_identity"+more, body, append(headers, "Content-Type", "application/x-ndjson")...)
 	}
-	h.want(post("&skip_error=true", "{\"a\":1.5}\n{\"a\":2}\n{}"), 200, `,"skipped":[{"entry":2,"error":"Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 3, field \"a\", value 2: `)
-	h.want(post("", "{\"b\":1}\n{\"a\":2}"), 400, `column a expect type Float64, given: Int64 (row 2 of 2, field \"a\", value 2: an integer in a column of floats`)
-	h.want(post("&skip_error=true", "{\"a\":2}\n{\"a\":\"x\"}", "x-service-pipeline-params", "max_nested_levels=3&widen_numbers=true"), 200, `"affectedrows":1`)
+	strict := []string{"x-service-pipeline-params", "widen_numbers=false"}
+	h.want(post("&skip_error=true", "{\"a\":1.5}\n{\"a\":2}\n{}", strict...), 200, `,"skipped":[{"entry":2,"error":"Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 3, field \"a\", value 2: `)
+	h.want(post("&widen_numbers=false", "{\"b\":1}\n{\"a\":2}"), 400, `column a expect type Float64, given: Int64 (row 2 of 2, field \"a\", value 2: integers and floats are two kinds`)
+	h.want(post("&skip_error=true", "{\"a\":2}\n{\"a\":\"x\"}", "x-service-pipeline-params", "max_nested_levels=3"), 200, `"affectedrows":1`)
+	h.want(post("", "{\"b\":1}\n{\"a\":2}\n{\"b\":0.5}"), 200, `"affectedrows":3`)
+	h.want(h.sql("SELECT sum(a), sum(b) FROM t"), 200, `[[5.5,1.5]]`)
 	far := "&custom_time_index=t;epoch;s"
 	h.want(h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type", "application/json"), 200, `"warnings":["the time index \"t\" of the table \"u\" is 1742814853123 seconds since 1970`)
 	if a := h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type", "application/json"); strings.Contains(a.body, "warnings") {

@@ -97,7 +97,7 @@ func (c *Config) keys() []key {
 
 		{"copy.dir", &c.Copy.Dir, "", nil},
 
-		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "false", nil},
+		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "true", nil},
 
 		{"opentsdb.enable", &c.Puts.Enable, "true", nil},
 

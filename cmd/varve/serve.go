@@ -282,7 +282,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk, Ended: ended(slow),
 	})
-	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, Logger: logs.logger("pipeline")})
+	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, StrictNumbers: !c.Ingest.WidenNumbers, Logger: logs.logger("pipeline")})
 	writer := web.NewWriter(n.store)
 	metrics := c.metrics(n, writer, pipelines)
 	metrics.Ended = ended(slow)
@@ -294,10 +294,10 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable, OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Writer: writer, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
-			WidenNumbers: c.Ingest.WidenNumbers, RowBytes: c.memory().rows,
+			RowBytes: c.memory().rows,
 		},
 		Lines: lineproto.Options{
-			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode, Version: version,
+			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode, StrictNumbers: !c.Ingest.WidenNumbers, Version: version,
 		},
 		OTLP: otlp.Options{
 			Writer: writer, Store: n.store, Samples: metrics.Tables, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,

@@ -22,6 +22,9 @@ type Builder struct {
 	expect int64                     // bytes of text in all rows; 0: nobody knows
 	fields []Field
 	batch  Batch
+
+	from    int32   // the entry of the current row; 0: nobody asks
+	origins []int32 // of the committed rows, where somebody does
 }
 
 // ColumnBuilder is one column of a Builder. Pointers stay valid until Reset.
@@ -116,7 +119,21 @@ func (b *Builder) EndRow() {
 	if b.sorted < len(b.cols) {
 		b.sortNew()
 	}
+	if b.from != 0 {
+		b.origins = append(b.origins, b.from)
+	}
 	b.rows++
+}
+
+// From notes the entry of a body, by number from 1, that the rows from now on come from. It is said of all rows of a builder, or of none.
+func (b *Builder) From(entry int) { b.from = int32(entry) }
+
+// Origin is the entry that a committed row came from; 0: nobody said it.
+func (b *Builder) Origin(row int) int {
+	if row >= len(b.origins) {
+		return 0
+	}
+	return int(b.origins[row])
 }
 
 // DropRow undoes the values set in this row. Columns that it introduced stay. Who knows the columns that the row may
@@ -172,17 +189,21 @@ func (b *Builder) MoveRow(to *Builder) error {
 		d.setFrom(&c.vec, b.rows)
 	}
 	b.DropRow()
+	to.from = b.from
 	return nil
 }
 
-// Widen makes a column of integers one of floats: those past 2^53 are rounded.
+// Widen makes a column of integers, signed or not, one of floats: those past 2^53 are rounded.
 func (c *ColumnBuilder) Widen() {
 	v := &c.vec
 	v.Floats = v.Floats[:0]
 	for _, x := range v.Ints {
 		v.Floats = append(v.Floats, float64(x))
 	}
-	v.Ints, v.Type = v.Ints[:0], FloatType
+	for _, x := range v.Uints {
+		v.Floats = append(v.Floats, float64(x))
+	}
+	v.Ints, v.Uints, v.Type = v.Ints[:0], v.Uints[:0], FloatType
 }
 
 // Retype makes a column one of another type; convert makes the values of n rows of it, NULL of those that have none. false: there are such,
@@ -251,6 +272,7 @@ func (b *Builder) Append(from *Builder) error {
 		d.vec.Append(b.rows, &c.vec, 0, from.rows)
 		d.n = b.rows + from.rows
 	}
+	b.origins = append(b.origins, from.origins...)
 	b.rows += from.rows
 	return nil
 }
@@ -281,6 +303,7 @@ func (b *Builder) Reset() {
 	clear(b.cols)
 	clear(b.batch.Cols)
 	b.cols, b.rows, b.sorted, b.expect = b.cols[:0], 0, 0, 0
+	b.from, b.origins = 0, b.origins[:0]
 	b.fields, b.batch = b.fields[:0], Batch{Cols: b.batch.Cols[:0]}
 }
 

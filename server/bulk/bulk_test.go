@@ -39,7 +39,7 @@ func run(m *pipeline.Manager, d *decoder, body []byte, set *engine.WriteSet) (in
 	if err := d.read(body); err != nil {
 		return 0, err
 	}
-	return d.set.Run(context.Background(), m, &pipeline.Request{DB: "public", Pipeline: pipeline.Identity, SkipError: true, AllFailures: true, WidenNumbers: true}, set)
+	return d.set.Run(context.Background(), m, &pipeline.Request{DB: "public", Pipeline: pipeline.Identity, SkipError: true, AllFailures: true}, set)
 }
 
 func TestActions(t *testing.T) {

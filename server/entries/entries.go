@@ -377,10 +377,10 @@ func (r *reader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Through is the pipeline of a request, by its query and headers; service_identity where they name none. Numbers are widened, because senders of
-// these protocols write 1.0 as 1.
+// Through is the pipeline of a request, by its query and headers; service_identity where they name none.
 func Through(c *web.Ctx, noAutoCreate bool) (*pipeline.Request, error) {
-	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: noAutoCreate, WidenNumbers: true}
+	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: noAutoCreate}
+	r.SetNumbers(string(c.QueryArgs().Peek("widen_numbers")))
 	if _, err := r.FromHeaders(c.UTF8Header); err != nil {
 		return nil, err
 	}

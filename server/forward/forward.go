@@ -123,7 +123,7 @@ func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.Wr
 		}
 	}
 	made.Rows, err = all.Run(ctx, s.o.Pipelines, &pipeline.Request{
-		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, WidenNumbers: true, SkipError: true, AllFailures: true, Hold: hold,
+		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, SkipError: true, AllFailures: true, Hold: hold,
 	}, set)
 	for t := range tables {
 		for _, why := range t.Failed {

@@ -34,8 +34,6 @@ type Options struct {
 	Definition func(*schema.Table) string
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
-	// WidenNumbers takes integers into columns of floats, where a request does not say otherwise.
-	WidenNumbers bool
 	// RowBytes bounds what the entries take that are made of those of a request. Default 1 GiB.
 	RowBytes int64
 }
@@ -152,7 +150,7 @@ func withHint(err error, warnings []string) error {
 
 // request reads parameters and headers.
 func (h *Handler) request(c *web.Ctx) (*pipeline.Request, error) {
-	p, err := c.Query("db", "table", "pipeline_name", "version", "skip_error", "ignore_errors", "custom_time_index", "source", "msg_field")
+	p, err := c.Query("db", "table", "pipeline_name", "version", "skip_error", "ignore_errors", "custom_time_index", "source", "msg_field", "widen_numbers")
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +161,7 @@ func (h *Handler) request(c *web.Ctx) (*pipeline.Request, error) {
 	req := &pipeline.Request{
 		Table: p.String("table"), Pipeline: p.String("pipeline_name"), Version: p.String("version"),
 		CustomTimeIndex: p.String("custom_time_index"), ContentType: contentType, Hints: c.Hints(),
-		NoAutoCreate: h.o.NoAutoCreate, WidenNumbers: h.o.WidenNumbers,
+		NoAutoCreate: h.o.NoAutoCreate,
 	}
 	req.Hold = c.Hold
 	req.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
@@ -183,6 +181,7 @@ func (h *Handler) request(c *web.Ctx) (*pipeline.Request, error) {
 	if req.IgnoreErrors, err = p.Bool("ignore_errors", false); err != nil {
 		return nil, err
 	}
+	req.SetNumbers(p.String("widen_numbers"))
 	req.SetParams(c.HeaderText("x-service-pipeline-params"))
 	return req, nil
 }

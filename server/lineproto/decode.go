@@ -310,7 +310,9 @@ func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error
 	}
 	c := &t.cols[n]
 	if c.kind != k {
-		return 0, 0, c.conflict(k)
+		if k, bits = c.asNumber(k, bits, t.hint.StrictNumbers); c.kind != k {
+			return 0, 0, c.conflict(k)
+		}
 	}
 	switch k {
 	case floats:
@@ -325,6 +327,21 @@ func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error
 		c.values.SetBytes(d.text)
 	}
 	return n, end, nil
+}
+
+// asNumber is a value as its column takes it: integers and floats are one kind, and a column that meets both is one of floats.
+func (c *column) asNumber(k kind, bits uint64, strict bool) (kind, uint64) {
+	switch {
+	case strict:
+	case c.kind == floats && k == integers:
+		return floats, math.Float64bits(float64(int64(bits)))
+	case c.kind == floats && k == unsigned:
+		return floats, math.Float64bits(float64(bits))
+	case k == floats && (c.kind == integers || c.kind == unsigned):
+		c.values.Widen()
+		c.kind = floats
+	}
+	return k, bits
 }
 
 // column finds the column of a key, or adds it behind the others.
@@ -375,7 +392,7 @@ func (t *table) check(key string, k kind) error {
 	switch c := &t.schema.Columns[p]; {
 	case c.Semantic != k.semantic():
 		return clash("column %s expect semantic type %s, given: %s", key, c.Semantic, k.semantic())
-	case c.Type != kindTypes[k]:
+	case c.Type != kindTypes[k] && (t.hint.StrictNumbers || !engine.OneKind(c.Type, kindTypes[k])):
 		return clash("column %s expect type %s, given: %s", key, c.Type, kindTypes[k])
 	}
 	return nil

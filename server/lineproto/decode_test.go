@@ -149,7 +149,8 @@ func TestRefuse(t *testing.T) {
 		{"time that is none", "m v=1 now", "bad timestamp"},
 		{"two times", "m v=1 1 2", "bad timestamp"},
 		{"time too large", "m v=1 99999999999999999999", "Timestamp overflow"},
-		{"other type", "m v=1\nm v=1i", "Column: v, datatype incompatible, expected: Float64, actual: Int64 (line 2: 'm v=1i')"},
+		{"other type", "m v=1\nm v=t", "Column: v, datatype incompatible, expected: Float64, actual: Boolean (line 2: 'm v=t')"},
+		{"signed and unsigned", "m v=1i\nm v=1u", "Column: v, datatype incompatible, expected: Int64, actual: UInt64 (line 2: 'm v=1u')"},
 		{"tag and field", "m,a=b v=1\nm a=1", "Column: a, semantic_type incompatible, expected: TAG, actual: FIELD"},
 		{"field and tag", "m a=1\nm,a=b v=1", "Column: a, semantic_type incompatible, expected: FIELD, actual: TAG"},
 		{"tag and field in a line", "m,a=b a=\"c\"", "Column: a, semantic_type incompatible"},
@@ -162,6 +163,19 @@ func TestRefuse(t *testing.T) {
 				t.Errorf("decode(%q)\n got %s\nwant %s", c.in, got, c.want)
 			}
 		})
+	}
+}
+
+// TestNumbers: integers and floats are one kind, whichever comes first; a column that meets both is one of floats.
+func TestNumbers(t *testing.T) {
+	for in, want := range map[string]string{
+		"m v=1 1\nm v=2i 2\nm v=3u 3":   "m v=1 time=1i\nm v=2 time=2i\nm v=3 time=3i",
+		"m v=1i 1\nm v=2.5 2\nm v=4i 3": "m v=1 time=1i\nm v=2.5 time=2i\nm v=4 time=3i",
+		"m v=7u 1\nm v=7.5 2\nm v=8i 3": "m v=7 time=1i\nm v=7.5 time=2i\nm v=8 time=3i",
+	} {
+		if got := describe(in, 1, nil); got != want {
+			t.Errorf("decode(%q)\n got %s\nwant %s", in, got, want)
+		}
 	}
 }
 
@@ -187,7 +201,8 @@ func TestTables(t *testing.T) {
 		{"ms v=1", 1, "ms v=1 ts=7000i"},
 		{"ns v=1 9223372037", 1_000_000_000, "Timestamp overflow: 9223372037 of 1s each (line 1: 'ns v=1 9223372037')"},
 		{"s v=1 -9223372036854775808", hour, "Timestamp overflow: -9223372036854775808 of 1h0m0s each (line 1: 's v=1 -9223372036854775808')"},
-		{"ns v=1i", 1, "column v expect type Float64, given: Int64 (line 1: 'ns v=1i')"},
+		{"ns v=1i", 1, "ns v=1i ts=7000000000i"},
+		{"ns v=t", 1, "column v expect type Float64, given: Boolean (line 1: 'ns v=t')"},
 		{"ns,v=1 w=1", 1, "column v expect semantic type FIELD, given: TAG (line 1: 'ns,v=1 w=1')"},
 		{"ns host=\"a\"", 1, "column host expect semantic type TAG, given: FIELD (line 1: 'ns host=\"a\"')"},
 		{"ns ts=1", 1, "Column: ts, semantic_type incompatible, expected: TIMESTAMP, actual: FIELD (line 1: 'ns ts=1')"},

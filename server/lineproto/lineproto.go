@@ -30,7 +30,9 @@ type Options struct {
 	RowBytes int64
 	// MergeMode is the merge_mode of tables that are made. Default last_non_null: rows of one series and time are merged field by field.
 	MergeMode string
-	Version   string
+	// StrictNumbers keeps integers and floats apart, where hints do not say otherwise.
+	StrictNumbers bool
+	Version       string
 }
 
 // Handler answers requests of line protocol, of both versions. Safe for concurrent use.
@@ -85,8 +87,12 @@ func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error)
 	h.introduce(c)
 	r.tables, r.most, r.hold = h.o.Tables, h.o.RowBytes, c.Hold
 	r.db, _ = web.Database(append([]string{c.HeaderDB()}, databases...)...)
-	if r.hint, err = tagged.Hint(c.Hints(), h.options, h.timeIndex, h.o.NoAutoCreate); err != nil {
+	hints := c.Hints()
+	if r.hint, err = tagged.Hint(hints, h.options, h.timeIndex, h.o.NoAutoCreate); err != nil {
 		return err
+	}
+	if _, said := hints[tagged.NumbersHint]; !said {
+		r.hint.StrictNumbers = h.o.StrictNumbers
 	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()

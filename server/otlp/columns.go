@@ -27,8 +27,7 @@ type attributeColumn struct {
 	// settled columns keep their type: it is the table's, or that of the conventions, or values were found that no other fits. given tells that it
 	// is the table's.
 	settled, given bool
-	widened        bool // the table's column has to become one of floats
-	next           int  // the column that came behind this one last time
+	next           int // the column that came behind this one last time
 }
 
 func columnsOf(prefix string) attributeColumns {
@@ -42,16 +41,6 @@ func (s *attributeColumns) cut(n int) {
 		s.list[i] = attributeColumn{}
 	}
 	s.list = s.list[:n]
-}
-
-// widened are the columns of the table that have to become columns of floats.
-func (s *attributeColumns) widened() (names []string) {
-	for i := range s.list {
-		if s.list[i].widened {
-			names = append(names, s.prefix+s.list[i].key)
-		}
-	}
-	return names
 }
 
 // attribute sets an attribute of the row. One without a value is NULL.
@@ -163,8 +152,7 @@ func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 		c.settled = true // there are texts that are no such values
 	}
 	if v.kind == floatValue && typ == vector.Int64Type && (c.given || !c.settled) {
-		c.values.Widen()
-		c.widened = c.given
+		c.values.Widen() // the table's column becomes such, too
 	}
 	if setCoerced(c.values, v) {
 		return nil

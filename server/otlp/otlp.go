@@ -11,7 +11,6 @@ package otlp
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"mime"
 	"strings"
@@ -46,7 +45,6 @@ type Options struct {
 // Store tells of tables that are there and alters them; engine.Engine does.
 type Store interface {
 	Table(schema.Name) (*engine.Table, error)
-	Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error
 }
 
 // Handler answers requests of all signals. Safe for concurrent use.

@@ -71,7 +71,7 @@ func (h *Handler) takeTraces(c *web.Ctx, body func() ([]byte, error)) (outcome, 
 		if err := r.read(set, message); err != nil {
 			return false, unread(c, err)
 		}
-		return r.outcome.taken > 0, r.widen(c)
+		return r.outcome.taken > 0, nil
 	})
 	return r.outcome, err
 }
@@ -198,22 +198,4 @@ func setText(c *vector.ColumnBuilder, b []byte) error {
 	}
 	c.SetBytes(b)
 	return nil
-}
-
-// widen makes columns of integers columns of floats where the request has floats for them.
-func (r *tracesRequest) widen(c *web.Ctx) error {
-	names := slices.Concat(r.spans.widened(), r.scopes.widened(), r.reso.widened())
-	if len(names) == 0 || r.outcome.taken == 0 {
-		return nil
-	}
-	return r.h.o.Store.Alter(c.Context, r.table, func(t *schema.Table) (*schema.Table, error) {
-		next := *t
-		next.Columns = slices.Clone(t.Columns)
-		for _, name := range names {
-			if p := t.Column(name); p >= 0 && t.Columns[p].Type == vector.Int64Type {
-				next.Columns[p].Type = vector.FloatType
-			}
-		}
-		return &next, nil
-	})
 }

@@ -10,6 +10,9 @@ import (
 // hintKeys are the hints of requests that become options of tables.
 var hintKeys = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "sst_format"}
 
+// NumbersHint is the hint that says whether integers and floats are one kind.
+const NumbersHint = "widen_numbers"
+
 // TimeIndex is the name of the time index of tables that a protocol makes, by the prefix of such names.
 func TimeIndex(prefix string) string {
 	if prefix == "" {
@@ -37,6 +40,9 @@ func Hint(given, options map[string]string, timeIndex string, disabled bool) (en
 	}
 	if _, merges := all["merge_mode"]; merges && strings.EqualFold(all["append_mode"], "true") {
 		all["merge_mode"] = "last_row"
+	}
+	if text, said := given[NumbersHint]; said {
+		hint.StrictNumbers = !strings.EqualFold(text, "true")
 	}
 	hint.Options, err = schema.ParseOptions(all)
 	return hint, err

@@ -181,6 +181,8 @@ func (t *Table) agreed(key string, typ vector.Type, role schema.Semantic) (vecto
 		return typ, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", key, c.Semantic, role)
 	case c.Type == typ || texts(typ, c.Type):
 		return c.Type, nil
+	case !t.hint.StrictNumbers && engine.OneKind(c.Type, typ):
+		return typ, nil // the store makes one of both
 	default:
 		return typ, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", key, c.Type, typ)
 	}

@@ -37,8 +37,8 @@ func newTable(t *testing.T, r *Rows, name string) *Table {
 // TestThere: columns are held against the table that is there, whose time index has its own name and unit.
 func TestThere(t *testing.T) {
 	own := &schema.Table{Columns: []schema.Column{
-		{Name: "host", Type: vector.StringType, Semantic: schema.Tag}, {Name: "text", Type: vector.StringType}, {Name: "n", Type: vector.Int64Type}, {Name: "ts", Type: vector.Timestamp(0), Semantic: schema.Timestamp},
-	}, Time: 3}
+		{Name: "host", Type: vector.StringType, Semantic: schema.Tag}, {Name: "text", Type: vector.StringType}, {Name: "n", Type: vector.Int64Type}, {Name: "m", Type: vector.Int32Type}, {Name: "ts", Type: vector.Timestamp(0), Semantic: schema.Timestamp},
+	}, Time: 4}
 	of := newTable(t, newRows(new(engine.WriteSet), there{"own": own}), "own")
 	for _, c := range []struct {
 		name string
@@ -50,8 +50,9 @@ func TestThere(t *testing.T) {
 		{"host", vector.StringType, schema.Field, "Column: host, semantic_type incompatible"},
 		{"text", vector.JSONType, schema.Field, ""},
 		{"text", vector.FloatType, schema.Field, "Column: text, datatype incompatible"},
-		{"n", vector.FloatType, schema.Field, "column n expect type Int64, given: Float64"},
-		{"n", vector.StringType, schema.Tag, "column n expect semantic type FIELD, given: TAG"},
+		{"n", vector.FloatType, schema.Field, ""},
+		{"m", vector.FloatType, schema.Field, "column m expect type Int32, given: Float64"},
+		{"m", vector.StringType, schema.Tag, "column m expect semantic type FIELD, given: TAG"},
 		{"ts", vector.StringType, schema.Tag, "Column: ts, semantic_type incompatible, expected: TIMESTAMP, actual: TAG"},
 		{"new", vector.StringType, schema.Tag, ""},
 		{strings.Repeat("x", 600), vector.StringType, schema.Tag, "Invalid column name"},

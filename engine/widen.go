@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"varve/engine/convert"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Numbers are one kind. Writers of JSON, and many others, send 12 and then 12.5 for one field: the column of integers becomes one of floats with the
+// first float, by the change of a type that ALTER TABLE makes, too. What is stored stays as it is and is read as floats from then on.
+
+// maxExact is the largest integer up to which floats have all of them.
+const maxExact = 1 << 53
+
+// takesNumber reports whether a column of floats takes integers.
+func (h *Hint) takesNumber(c *schema.Column, given vector.Type) bool {
+	return !h.StrictNumbers && c.Type == vector.FloatType && c.Semantic == schema.Field && isWhole(given)
+}
+
+// widens reports whether a column of integers becomes one of floats for those that come.
+func (h *Hint) widens(c *schema.Column, given vector.Type) bool {
+	return !h.StrictNumbers && given == vector.FloatType && c.Semantic == schema.Field && c.Nullable && isWhole(c.Type)
+}
+
+// OneKind reports whether one of two types is that of floats and the other one of integers.
+func OneKind(a, b vector.Type) bool {
+	return a == vector.FloatType && isWhole(b) || b == vector.FloatType && isWhole(a)
+}
+
+// isWhole reports whether a type is that of the integers which protocols have.
+func isWhole(t vector.Type) bool { return t == vector.Int64Type || t == vector.Uint64Type }
+
+// widen makes columns of integers columns of floats where writes have floats for them.
+func (e *Engine) widen(ctx context.Context, ws []*tableWrite) error {
+	for _, w := range ws {
+		for w.samples == nil && w.at.logical == nil {
+			wide := w.wider(w.at.schema())
+			if len(wide) == 0 {
+				break
+			}
+			err := e.alterOwn(ctx, w.name, floatsFor(wide), true)
+			var inexact *inexactError
+			if at := slices.IndexFunc(w.fields, func(f vector.Field) bool { return errors.As(err, &inexact) && f.Name == inexact.column }); at >= 0 {
+				err = w.giveUp(at, err)
+			}
+			if status.Of(err) == status.TableNotFound {
+				break // dropped: the write looks again
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wider are the names of the columns of a table that the floats of a write widen.
+func (w *tableWrite) wider(t *schema.Table) (names []string) {
+	for i, f := range w.fields {
+		if p := w.hint.column(t, f.Name); p >= 0 && w.refused.columns[i] == nil && w.hint.Planned == nil && w.hint.AutoCreate && w.hint.widens(&t.Columns[p], f.Type) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// floatsFor is the change that makes columns of integers columns of floats.
+func floatsFor(names []string) func(*schema.Table) (*schema.Table, error) {
+	return func(old *schema.Table) (*schema.Table, error) {
+		next := *old
+		next.Columns = slices.Clone(old.Columns)
+		changed := false
+		for _, name := range names {
+			p := old.Column(name)
+			if p < 0 || !isWhole(old.Columns[p].Type) {
+				continue
+			}
+			c := &next.Columns[p]
+			c.Type, changed = vector.FloatType, true
+			if c.Default != nil {
+				c.Default = convert.One(c.Default, c.Type)
+			}
+		}
+		if !changed {
+			return old, nil
+		}
+		return &next, nil
+	}
+}
+
+// inexactError is why a column of integers stays one.
+type inexactError struct {
+	column string
+	value  string
+}
+
+func (e *inexactError) Error() string {
+	return fmt.Sprintf("column %s holds the integer %s", e.column, e.value)
+}
+
+// exact holds the integers that a region's parts have in some columns against what floats hold exactly. Zones tell it: no row is read.
+func (e *Engine) exact(r *region, columns []retyped) error {
+	s := r.pin()
+	defer r.unpin(s)
+	for _, p := range s.parts {
+		for _, c := range columns {
+			stored, ok, err := p.file.TypeOf(c.id)
+			if err != nil {
+				return e.damage(r, p, err)
+			}
+			if !ok || !isWhole(stored) {
+				continue
+			}
+			if x, far := beyondExact(p, schema.Column{ID: c.id, Type: stored}); far {
+				name := s.schema.Columns[s.schema.ByID(c.id)].Name
+				return status.Wrap(&inexactError{name, x}, status.InvalidArguments,
+					"column %s expect type %s, given: %s: it holds the integer %s, which no float has exactly, and so does not become a column of floats", name, stored, vector.FloatType, x)
+			}
+		}
+	}
+	return nil
+}
+
+// beyondExact is an integer of a part's column that no float has exactly, or one beside it.
+func beyondExact(p *part, c schema.Column) (x string, far bool) {
+	stat, ok := p.run.Stat(c)
+	if !ok || stat.Count == 0 {
+		return "", false // nobody can read the values any more
+	}
+	for _, v := range [...]*vector.Vector{stat.Min, stat.Max} {
+		if v.Type.Kind() == vector.Uint64 {
+			far = v.Uint(0) > maxExact
+		} else {
+			far = v.Int(0) > maxExact || v.Int(0) < -maxExact
+		}
+		if far {
+			return string(convert.AppendText(nil, v, 0)), true
+		}
+	}
+	return "", false
+}
