@@ -49,7 +49,7 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi", "server/slowquery",
+		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi", "server/slowquery", "server/rejects",
 		"server/admin", "server/dashboard", "server/dashboard/saved"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
@@ -87,10 +87,10 @@ var within = map[string][]string{
 	"server/bulk":       {"server/web", "server/entries"},
 	"server/hec":        {"server/web", "server/entries"},
 	"server/datadog":    {"server/web", "server/entries"},
-	"server/journald":   {"server/web", "server/tagged"},
-	"server/listen":     {"server/web"},
-	"server/syslog":     {"server/web", "server/listen", "server/tagged"},
-	"server/forward":    {"server/web", "server/listen", "server/entries"},
+	"server/journald":   {"server/web", "server/rejects", "server/tagged"},
+	"server/listen":     {"server/web", "server/rejects"},
+	"server/syslog":     {"server/web", "server/listen", "server/rejects", "server/tagged"},
+	"server/forward":    {"server/web", "server/listen", "server/rejects", "server/entries"},
 	"server/admin":      {"server/web"},
 	"server/dashboard":  {"server/web"},
 

@@ -58,6 +58,8 @@ type Options struct {
 	// Origins has rows know their entry (vector.Builder.From): its number in the body and the entries of others Before it.
 	Origins bool
 	Before  int
+	// NoVariables takes option variables for fields.
+	NoVariables bool
 	// TableType is the type of a column in the table that the rows go to; ok is false where the table or the column is
 	// absent. nil: columns have the type of their first value. Asked once for a new column.
 	TableType func(column string) (t vector.Type, ok bool)

@@ -78,6 +78,9 @@ func (d *Decoder) moveRow() error {
 		b, err := d.newGroup(vars)
 		if err != nil {
 			d.b.DropRow()
+			if d.o.AllFailures && d.err == nil {
+				return err
+			}
 			d.fail(err) // not an error of the entry alone: never skipped
 			return nil
 		}

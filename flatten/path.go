@@ -136,6 +136,7 @@ func (d *Decoder) special(n *node) {
 	case !strings.HasPrefix(n.name, "service_"):
 	case n.name == DefaultTimeColumn && d.o.Time.Kind == Now:
 		n.kind = isIgnored
+	case d.o.NoVariables:
 	case n.name == suffixVariable:
 		n.kind = isIgnored
 	default:

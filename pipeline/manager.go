@@ -139,6 +139,10 @@ type Request struct {
 	// others Before it.
 	Reject func(entry int, why error)
 	Before int
+	// TimeField is the field of entries whose integer, ns, is a timestamp for processors and scripts. Empty: there is none.
+	TimeField string
+	// NoVariables keeps entries from naming options of tables: service_ttl and the like are fields. Scripts may set them.
+	NoVariables bool
 	// Tags are the columns that service_identity makes tags of the tables it makes.
 	Tags []string
 	// IgnoreErrors tolerates undecodable parts of the body and unreadable times.

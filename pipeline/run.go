@@ -56,7 +56,7 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 // runIdentity takes the body straight into columns.
 func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f flatten.Framing, index flatten.TimeIndex, to destination) (Outcome, error) {
 	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, AllFailures: r.AllFailures, Now: m.now, Time: index, MaxBytes: m.o.RowBytes, Hold: r.Hold,
-		StrictNumbers: m.strict(r), Origins: r.Reject != nil, Before: r.Before}
+		StrictNumbers: m.strict(r), Origins: r.Reject != nil, Before: r.Before, NoVariables: r.NoVariables}
 	if r.AllFailures {
 		o.TableType = m.tableTypes(schema.Name{DB: r.DB, Table: r.Table})
 	}

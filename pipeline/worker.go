@@ -3,6 +3,7 @@ package pipeline
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"varve/engine"
@@ -81,6 +82,9 @@ func (w *worker) entry(text []byte) error {
 	w.arena.Reset()
 	v, err := w.decode(text)
 	if err == nil {
+		v = w.received(v)
+	}
+	if err == nil {
 		w.trace.begin(v, &w.arena)
 		err = w.run(w.first, v, "", 0)
 	}
@@ -150,6 +154,49 @@ func (w *worker) decode(text []byte) (value.Value, error) {
 	}
 	return v, nil
 }
+
+// received is an entry as its protocol means it.
+func (w *worker) received(v value.Value) value.Value {
+	r := w.request
+	if v.Kind() != value.ObjectKind || !r.NoVariables && r.TimeField == "" {
+		return v
+	}
+	if ns, has := v.Object().Get(r.TimeField); has && r.TimeField != "" && ns.Kind() == value.IntKind {
+		v.Object().Set(&w.arena, r.TimeField, value.Timestamp(ns.Int()))
+	}
+	if r.NoVariables {
+		return w.withoutVariables(v)
+	}
+	return v
+}
+
+// withoutVariables is an entry whose fields are no option variables: those that are named so get a prefix. A script may set the variables all the same.
+func (w *worker) withoutVariables(v value.Value) value.Value {
+	o := v.Object()
+	named := func(key string) bool {
+		return strings.HasPrefix(key, "service_") && slices.Contains(optionNames, key)
+	}
+	any := false
+	for i := range o.Len() {
+		any = any || named(o.Member(i).Key)
+	}
+	if !any {
+		return v
+	}
+	out := w.arena.Object(o.Len())
+	for i := range o.Len() {
+		m := o.Member(i)
+		if named(m.Key) {
+			m.Key = "entry." + m.Key
+		}
+		out.Append(&w.arena, m.Key, m.Value)
+	}
+	out.Sort()
+	return out.Of()
+}
+
+// optionNames are the names of the variables.
+var optionNames = variables()
 
 func (w *worker) count(p *Program) *counts {
 	c := w.counts[p]
@@ -341,7 +388,7 @@ func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
 		return s, nil
 	}
 	if len(w.order) >= maxSinks {
-		return nil, fatal{errSinks()}
+		return nil, w.sinkError(errSinks())
 	}
 	var vars flatten.OptionVars
 	for o := range flatten.OptionCount {
@@ -351,12 +398,20 @@ func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
 	}
 	s, err := w.newSink(t, string(w.key), string(w.key[:table]), &vars)
 	if err != nil {
-		return nil, fatal{err}
+		return nil, w.sinkError(err)
 	}
 	t.sinks[s.key] = s
 	w.order = append(w.order, s)
 	w.last = s
 	return s, nil
+}
+
+// sinkError is the error of options or of a table that an entry names: that of the request, unless entries fail alone.
+func (w *worker) sinkError(err error) error {
+	if w.request.AllFailures {
+		return err
+	}
+	return fatal{err}
 }
 
 func (w *worker) target(p *Program) *target {

@@ -30,7 +30,7 @@ type protocols struct {
 // newProtocols makes them of what ingest and line protocol have.
 func newProtocols(o *Options) *protocols {
 	lines, ingest := &o.Lines, &o.Ingest
-	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes}
+	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes, Variables: ingest.Variables}
 	return &protocols{
 		push: logpush.New(logpush.Options{
 			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
@@ -38,7 +38,7 @@ func newProtocols(o *Options) *protocols {
 		put:     jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
 		bulk:    bulk.New(logs),
 		hec:     hec.New(logs),
-		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
+		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Rejects: o.Rejects, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
 		agents:  datadog.New(logs),
 	}
 }

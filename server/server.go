@@ -25,6 +25,7 @@ import (
 	"varve/server/metricsapi"
 	"varve/server/otlp"
 	"varve/server/query"
+	"varve/server/rejects"
 	"varve/server/slowquery"
 	"varve/server/syslog"
 	"varve/server/traceapi"
@@ -79,6 +80,8 @@ type Options struct {
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
+	// Rejects keeps entries that cannot be stored and whose senders cannot be told.
+	Rejects *rejects.Log
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options

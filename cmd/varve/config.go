@@ -91,7 +91,7 @@ type Config struct {
 		SyncPeriod     time.Duration
 	}
 	Copy   struct{ Dir string }
-	Ingest struct{ WidenNumbers bool }
+	Ingest struct{ WidenNumbers, OptionVariables bool }
 	Puts   struct{ Enable bool }
 	Lines  struct {
 		Enable    bool

@@ -98,6 +98,7 @@ func (c *Config) keys() []key {
 		{"copy.dir", &c.Copy.Dir, "", nil},
 
 		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "true", nil},
+		{"ingest.option_variables", &c.Ingest.OptionVariables, "false", nil},
 
 		{"opentsdb.enable", &c.Puts.Enable, "true", nil},
 

@@ -11,6 +11,7 @@ import (
 	"varve/pipeline"
 	"varve/server"
 	"varve/server/forward"
+	"varve/server/rejects"
 	"varve/server/syslog"
 )
 
@@ -114,19 +115,19 @@ func (c *Config) checkListeners() error {
 }
 
 // forward are the options of the listener of the forward protocol.
-func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager) forward.Options {
+func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager, left *rejects.Log) forward.Options {
 	l := &c.Forward
 	return forward.Options{
 		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections,
-		MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey,
+		MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey, Rejects: left, Variables: c.Ingest.OptionVariables,
 	}
 }
 
 // syslog are the options of the listeners of syslog.
-func (c *Config) syslog(store *engine.Engine) syslog.Options {
+func (c *Config) syslog(store *engine.Engine, left *rejects.Log) syslog.Options {
 	l := &c.Syslog
 	return syslog.Options{
 		Store: store, Tables: store, Table: l.Table, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable,
-		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout,
+		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, Rejects: left,
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"varve/server/metricsapi"
 	"varve/server/otlp"
 	"varve/server/query"
+	"varve/server/rejects"
 	"varve/server/samples"
 	"varve/server/web"
 	"varve/sqlexec"
@@ -284,6 +285,8 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	})
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, StrictNumbers: !c.Ingest.WidenNumbers, Logger: logs.logger("pipeline")})
 	writer := web.NewWriter(n.store)
+	left := rejects.New(n.store, logs.logger("server"))
+	registry.MustRegister(left.Collectors()...)
 	metrics := c.metrics(n, writer, pipelines)
 	metrics.Ended = ended(slow)
 	return server.New(server.Options{
@@ -294,7 +297,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable, OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Writer: writer, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
-			RowBytes: c.memory().rows,
+			Variables: c.Ingest.OptionVariables, RowBytes: c.memory().rows,
 		},
 		Lines: lineproto.Options{
 			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode, StrictNumbers: !c.Ingest.WidenNumbers, Version: version,
@@ -308,8 +311,9 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
-		Forward:   c.forward(n.store, pipelines),
-		Syslog:    c.syslog(n.store),
+		Rejects:   left,
+		Forward:   c.forward(n.store, pipelines, left),
+		Syslog:    c.syslog(n.store, left),
 		Slow:      slow,
 		Saved:     n.store,
 		Dashboard: c.dashboard(),

@@ -68,7 +68,7 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 	if !utf8.ValidString(d.index) {
 		return status.New(status.InvalidArguments, "the index is not valid UTF-8")
 	}
-	r, err := entries.Through(c, h.o.NoAutoCreate)
+	r, err := entries.Through(c, &h.o)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,6 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 			r.CustomTimeIndex = entries.TimeIndex
 		}
 	}
-	r.SkipError, r.AllFailures = true, true
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()
 		if err != nil {

@@ -2,6 +2,9 @@
 package datadog
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,25 +36,30 @@ func New(o entries.Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Logs answers POST .../api/v2/logs: all logs of the body are stored, or none.
+// Logs answers POST .../api/v2/logs: a log that cannot be stored fails alone, and the answer tells of it.
 func (h *Handler) Logs(c *web.Ctx) error { return h.take(c, 202) }
 
 // Input answers POST .../v1/input, the path of older agents.
 func (h *Handler) Input(c *web.Ctx) error { return h.take(c, 200) }
 
 func (h *Handler) take(c *web.Ctx, good int) error {
-	if err := h.store(c); err != nil {
+	failed, err := h.store(c)
+	switch {
+	case err != nil:
 		refuse(c, err)
-		return nil
+	case len(failed) > 0:
+		tell(c, failed)
+	default:
+		c.JSON(good, []byte("{}"))
 	}
-	c.JSON(good, []byte("{}"))
 	return nil
 }
 
-func (h *Handler) store(c *web.Ctx) error {
-	r, err := entries.Through(c, h.o.NoAutoCreate)
+// store stores the logs of a request, and tells of those that it does not store.
+func (h *Handler) store(c *web.Ctx) ([]failure, error) {
+	r, err := entries.Through(c, &h.o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Tags = tags
 	if r.Pipeline == pipeline.Identity && r.CustomTimeIndex == "" {
@@ -59,7 +67,7 @@ func (h *Handler) store(c *web.Ctx) error {
 	}
 	d, name, err := fromQuery(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()
@@ -89,7 +97,42 @@ func (h *Handler) store(c *web.Ctx) error {
 	for _, w := range written {
 		h.rows.Add(float64(w.Rows))
 	}
-	return err
+	return d.failures(), err
+}
+
+// failure is a log that is not stored, by its number from 1.
+type failure struct {
+	log int
+	why error
+}
+
+// failures are the logs that are not stored.
+func (d *decoder) failures() []failure {
+	all := d.failed
+	if d.table != nil {
+		for entry, why := range d.table.Failed {
+			all = append(all, failure{int(d.logs[entry-1]), why})
+		}
+	}
+	slices.SortFunc(all, func(a, b failure) int { return cmp.Compare(a.log, b.log) })
+	return all
+}
+
+// maxTold bounds the logs of which an answer tells why they are not stored.
+const maxTold = 100
+
+// tell answers that some logs are not stored.
+func tell(c *web.Ctx, failed []failure) {
+	out := []byte(`{"errors":[`)
+	for i, f := range failed[:min(len(failed), maxTold)] {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		_, text := web.Message(f.why)
+		out = append(out, `{"status":"400","title":"the log is not stored, those that are not named here are","detail":`...)
+		out = append(jsontext.AppendString(out, fmt.Sprintf("log %d, one of %d that are not stored: %s", f.log, len(failed), text)), '}')
+	}
+	c.JSON(400, append(out, "]}"...))
 }
 
 // fromQuery takes what the query and the headers say of all logs, and their table.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -86,4 +87,29 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestManyTags: however many tags a log has, what is made of them is bounded, and each is looked at once: a megabyte of one key, and one of many.
+func TestManyTags(t *testing.T) {
+	var again, others strings.Builder
+	for i := range 150_000 {
+		fmt.Fprintf(&again, "k:%d,", i)
+		fmt.Fprintf(&others, "k%d:v,", i)
+	}
+	d := &decoder{}
+	d.beginPairs()
+	d.addPairs([]byte(again.String()))
+	if len(d.pairs) != 1 || len(d.pairs[0].value) > maxJoined || !strings.HasPrefix(string(d.pairs[0].value), "0,1,2,3,") {
+		t.Errorf("%d pairs, %d bytes", len(d.pairs), len(d.pairs[0].value))
+	}
+	d.beginPairs()
+	d.addPairs([]byte(others.String()))
+	d.addPairs([]byte("k255:w,k9:w"))
+	if len(d.pairs) != maxPairs || string(d.pairs[255].value) != "v,w" || string(d.pairs[9].value) != "v,w" {
+		t.Errorf("%d pairs, %q %q", len(d.pairs), d.pairs[255].value, d.pairs[9].value)
+	}
+	d.beginPairs()
+	if d.addPairs([]byte("a:1,k9:2")); len(d.pairs) != 2 || string(d.pairs[1].value) != "2" {
+		t.Errorf("the next log: %d pairs", len(d.pairs))
+	}
 }

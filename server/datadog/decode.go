@@ -2,6 +2,7 @@ package datadog
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -23,9 +24,18 @@ type decoder struct {
 
 	r     jsontext.Reader
 	pairs []pair
+	place map[string]int // of the pairs, by key, where there are many
+
+	count  int
+	logs   []int32 // the numbers of the logs that are entries
+	failed []failure
 }
 
-type pair struct{ key, value []byte }
+// pair is a tag. Values of a key that came again are joined, in memory of its own.
+type pair struct {
+	key, value []byte
+	own        bool
+}
 
 func malformed(format string, args ...any) error {
 	return status.New(status.InvalidArguments, format, args...)
@@ -37,19 +47,35 @@ func (d *decoder) read(body []byte) error {
 	r.Reset(body)
 	for r.Past(",[]") {
 		r.Forget()
-		if r.Peek() != jsontext.Object {
-			return malformed("log %d is %s, an object is wanted", d.table.Len()+1, r.Peek())
+		d.count++
+		from := r.Offset()
+		var fault error
+		if r.Peek() == jsontext.Object {
+			if err := d.table.Make(d.log); r.Err() == nil && err != nil {
+				return err
+			}
+			fault = r.Err()
+		} else {
+			fault = fmt.Errorf("it is %s, an object is wanted", r.Peek())
 		}
-		if err := d.table.Make(d.log); err != nil {
-			return err
+		if fault == nil {
+			d.logs = append(d.logs, int32(d.count))
+			continue
 		}
+		d.failed = append(d.failed, failure{d.count, malformed("log %d is no JSON object: %v", d.count, fault)})
+		end := jsontext.Over(body, from)
+		if end < 0 {
+			break // where the next one begins nobody can tell
+		}
+		body = body[end:]
+		r.Reset(body)
 	}
 	return nil
 }
 
 // lines takes logs that are lines of text.
 func (d *decoder) lines(body []byte) error {
-	d.pairs = appendPairs(d.pairs[:0], d.ddtags)
+	d.beginPairs()
 	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
 		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(line) == 0 {
 			continue
@@ -61,6 +87,8 @@ func (d *decoder) lines(body []byte) error {
 		if err != nil {
 			return err
 		}
+		d.count++
+		d.logs = append(d.logs, int32(d.count))
 	}
 	return nil
 }
@@ -70,7 +98,7 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 	r := &d.r
 	at := len(dst)
 	ns, known := d.now, d.defaults
-	d.pairs = appendPairs(d.pairs[:0], d.ddtags)
+	d.beginPairs()
 	for r.Enter(jsontext.Object); r.Member(); {
 		key := string(r.Key)
 		if i := slices.Index(tags, key); i >= 0 {
@@ -82,7 +110,7 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 		switch key {
 		case "ddtags":
 			if text, ok := r.Plain(); ok {
-				d.pairs = appendPairs(d.pairs, text)
+				d.addPairs(text)
 			}
 			continue
 		case "timestamp", "date":
@@ -103,7 +131,7 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 		dst = entries.AppendRaw(member(dst, at, key), r.Raw())
 	}
 	if r.Err() != nil {
-		return dst, malformed("log %d is no JSON object: %v", d.table.Len()+1, r.Err())
+		return dst, r.Err()
 	}
 	if len(dst) == at {
 		dst = append(dst, '{')
@@ -146,20 +174,63 @@ func (d *decoder) end(dst []byte, ns int64, known [3][]byte) []byte {
 // maxPairs bounds the tags of a log; further ones are left out.
 const maxPairs = 256
 
-// appendPairs appends the tags of a text such as env:prod,team:a. Of a key that comes again the values are joined.
-func appendPairs(dst []pair, text []byte) []pair {
+// maxJoined bounds the values of a key that comes again; further ones are left out.
+const maxJoined = 64 << 10
+
+// beginPairs begins the tags of a log with those of the query.
+func (d *decoder) beginPairs() {
+	d.pairs = d.pairs[:0]
+	d.addPairs(d.ddtags)
+}
+
+// addPairs adds the tags of a text such as env:prod,team:a. Of a key that comes again the values are joined.
+func (d *decoder) addPairs(text []byte) {
 	for one := range bytes.SplitSeq(text, []byte{','}) {
 		key, value, _ := bytes.Cut(bytes.TrimSpace(one), []byte{':'})
-		if len(key) == 0 || len(dst) == maxPairs {
+		if len(key) == 0 {
 			continue
 		}
-		if i := slices.IndexFunc(dst, func(p pair) bool { return bytes.Equal(p.key, key) }); i >= 0 {
-			if !bytes.Equal(dst[i].value, value) {
-				dst[i].value = slices.Concat(dst[i].value, []byte{','}, value)
+		i := d.pairOf(key)
+		switch {
+		case i >= 0:
+			d.pairs[i].join(value)
+		case len(d.pairs) < maxPairs:
+			d.pairs = append(d.pairs, pair{key: key, value: value})
+			if d.place != nil {
+				d.place[string(key)] = len(d.pairs) - 1
 			}
-			continue
 		}
-		dst = append(dst, pair{key, value})
 	}
-	return dst
+}
+
+// fewPairs is the number of pairs up to which looking at each is faster than a map.
+const fewPairs = 8
+
+// pairOf is the place of the pair of a key; -1: there is none yet.
+func (d *decoder) pairOf(key []byte) int {
+	if len(d.pairs) <= fewPairs {
+		d.place = nil
+		return slices.IndexFunc(d.pairs, func(p pair) bool { return bytes.Equal(p.key, key) })
+	}
+	if d.place == nil {
+		d.place = make(map[string]int, 2*len(d.pairs))
+		for i, p := range d.pairs {
+			d.place[string(p.key)] = i
+		}
+	}
+	if i, ok := d.place[string(key)]; ok {
+		return i
+	}
+	return -1
+}
+
+// join adds a value of the key.
+func (p *pair) join(value []byte) {
+	if bytes.Equal(p.value, value) || len(p.value)+len(value) > maxJoined {
+		return
+	}
+	if !p.own {
+		p.value, p.own = bytes.Clone(p.value), true
+	}
+	p.value = append(append(p.value, ','), value...)
 }

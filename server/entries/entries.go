@@ -33,6 +33,8 @@ type Options struct {
 	NoAutoCreate bool
 	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
 	RowBytes int64
+	// Variables lets entries name options of tables (service_ttl, ...): whoever can write a line of a log could. Without it they are fields.
+	Variables bool
 }
 
 const (
@@ -50,10 +52,13 @@ type Set struct {
 	tables []*Table
 	byName map[string]*Table
 	last   *Table
-	most   int64 // that they may take
-	hold   func(bytes int64) error
-	held   int64
-	told   int64
+	// KeepTexts keeps the texts of entries until they are stored, for those that turn out to be refused then.
+	KeepTexts bool
+
+	most int64 // that they may take
+	hold func(bytes int64) error
+	held int64
+	told int64
 }
 
 // Table is the entries for a table.
@@ -64,10 +69,13 @@ type Table struct {
 	// Failed are the entries that were left out, by number from 1, and why.
 	Failed map[int]error
 
-	set   *Set
-	texts [][]byte // a body, whose entries are kept where they lie, or what was made, in pieces: to grow a large one would copy it
-	spans []span
-	made  int // bytes in all pieces but the last
+	set    *Set
+	before int      // entries of the tables before it
+	all    int      // entries, also when their texts are gone
+	read   []int32  // the numbers of the entries that the pipeline saw; nil: all of them
+	texts  [][]byte // a body, whose entries are kept where they lie, or what was made, in pieces: to grow a large one would copy it
+	spans  []span
+	made   int // bytes in all pieces but the last
 }
 
 // span is an entry: texts[piece][from:to].
@@ -75,6 +83,12 @@ type span struct{ piece, from, to uint32 }
 
 // text is the text of an entry.
 func (t *Table) text(s span) []byte { return t.texts[s.piece][s.from:s.to] }
+
+// Text is the text of an entry by its number from 1.
+func (t *Table) Text(number int) []byte { return t.text(t.spans[number-1]) }
+
+// Tables are the tables of the entries, in the order in which they were found.
+func (s *Set) Tables() []*Table { return s.tables }
 
 // pieceBytes is the size from which on a piece of text is not added to.
 const pieceBytes = 1 << 20
@@ -87,7 +101,12 @@ func New(most int64, hold func(bytes int64) error) *Set {
 // Beside holds what entries take beside the body that they lie in, or are made of.
 func Beside(c *web.Ctx, body []byte) func(bytes int64) error {
 	size := int64(len(body)) // the body itself may go before its entries
-	return func(bytes int64) error { return c.Hold(size + bytes) }
+	return func(bytes int64) error {
+		if err := c.Context.Err(); err != nil {
+			return status.Wrap(err, status.Cancelled, "the request ended while its entries were read")
+		}
+		return c.Hold(size + bytes)
+	}
 }
 
 // Table finds the entries for a table.
@@ -193,7 +212,7 @@ func (s *Set) grow(bytes int64) error {
 // cannot be stored, also one that is no JSON object, is noted and the others go on; without, its error is that of the request.
 func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
 	for try := 0; ; try++ {
-		if rows, err = s.run(ctx, p, r, set); err == nil {
+		if rows, err = s.run(ctx, p, r, set); err == nil && !s.KeepTexts {
 			s.forget()
 		}
 		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 {
@@ -223,11 +242,17 @@ var errDropped = status.New(status.InvalidArguments, "an entry is not UTF-8")
 
 func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
 	var before, last int64 // bytes of the rows of tables that are done, and of the one in hand
+	entries := 0
 	for _, t := range s.tables {
 		if r.AllFailures && r.Pipeline == pipeline.Identity {
 			t.leaveOutWide(r.MaxDepth)
 		}
 		one := *r
+		if r.AllFailures {
+			t.before, one.Before, one.Reject = entries, entries, s.reject
+			entries += len(t.spans)
+			t.numberRead()
+		}
 		one.Table, one.ContentType = t.Name, "application/x-ndjson"
 		one.Tags = slices.Concat(r.Tags, t.Tags)
 		one.Hold = func(bytes int64) error {
@@ -250,19 +275,49 @@ func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 
 // note notes entries that the pipeline left out. It has not seen those that were left out before.
 func (t *Table) note(list []pipeline.Failed) {
-	if len(list) == 0 {
+	for _, f := range list {
+		if number := t.number(f.Entry); number > 0 {
+			t.fail(number, f.Err)
+		}
+	}
+}
+
+// numberRead notes which entries the pipeline is about to see.
+func (t *Table) numberRead() {
+	t.read, t.all = nil, len(t.spans)
+	if len(t.Failed) == 0 {
 		return
 	}
-	numbers := make([]int32, 0, len(t.spans))
+	t.read = make([]int32, 0, len(t.spans))
 	for i := range t.spans {
 		if t.Failed[i+1] == nil {
-			numbers = append(numbers, int32(i+1))
+			t.read = append(t.read, int32(i+1))
 		}
 	}
-	for _, f := range list {
-		if f.Entry >= 1 && f.Entry <= len(numbers) {
-			t.fail(int(numbers[f.Entry-1]), f.Err)
-		}
+}
+
+// number is that of an entry which the pipeline saw as its n-th; 0: there is none such.
+func (t *Table) number(n int) int {
+	switch {
+	case n < 1 || n > t.all:
+		return 0
+	case t.read == nil:
+		return n
+	case n > len(t.read):
+		return 0
+	}
+	return int(t.read[n-1])
+}
+
+// reject notes an entry that its table did not take when it was written, by its place among all that the pipeline saw.
+func (s *Set) reject(entry int, why error) {
+	i, _ := slices.BinarySearchFunc(s.tables, entry, func(t *Table, entry int) int { return cmp.Compare(t.before, entry) })
+	if i--; i < 0 {
+		return
+	}
+	t := s.tables[i]
+	if number := t.number(entry - t.before); number > 0 {
+		t.fail(number, pipeline.ExplainClash(why))
 	}
 }
 
@@ -300,7 +355,9 @@ func (t *Table) fail(number int, err error) {
 	if t.Failed == nil {
 		t.Failed = map[int]error{}
 	}
-	t.Failed[number] = err
+	if t.Failed[number] == nil {
+		t.Failed[number] = err
+	}
 }
 
 // width counts the fields that an object has when objects in it are flattened.
@@ -378,8 +435,9 @@ func (r *reader) Read(p []byte) (n int, err error) {
 }
 
 // Through is the pipeline of a request, by its query and headers; service_identity where they name none.
-func Through(c *web.Ctx, noAutoCreate bool) (*pipeline.Request, error) {
-	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: noAutoCreate}
+// An entry that cannot be stored fails alone.
+func Through(c *web.Ctx, o *Options) (*pipeline.Request, error) {
+	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: o.NoAutoCreate, NoVariables: !o.Variables}
 	r.SetNumbers(string(c.QueryArgs().Peek("widen_numbers")))
 	if _, err := r.FromHeaders(c.UTF8Header); err != nil {
 		return nil, err
@@ -393,7 +451,22 @@ func Through(c *web.Ctx, noAutoCreate bool) (*pipeline.Request, error) {
 	}
 	r.CustomTimeIndex = string(args.Peek("custom_time_index"))
 	r.DB, _ = web.Database(c.HeaderDB(), strings.ToValidUTF8(string(args.Peek("db")), "\uFFFD"))
+	r.SkipError, r.AllFailures = true, true
 	return r, nil
+}
+
+// maxName bounds the names that LegalName makes.
+const maxName = 128
+
+// LegalName makes the name of a table of a text: letters, digits and _ - . stay, and what is past 128 bytes goes.
+func LegalName(text []byte) []byte {
+	out := bytes.Clone(text[:min(len(text), maxName)])
+	for i, c := range out {
+		if c-'0' > 9 && c|' '-'a' > 25 && c != '_' && c != '-' && c != '.' {
+			out[i] = '_'
+		}
+	}
+	return out
 }
 
 // maxShown bounds the entries that Show writes.

@@ -39,7 +39,7 @@ func number(text []byte) (ns int64, ok bool) {
 	if bytes.ContainsAny(text, "eE") {
 		var f float64
 		if f, err = strconv.ParseFloat(string(text), 64); err == nil && math.Abs(f) < 1<<62 && !bytes.ContainsAny(text, "xX_") {
-			x, fraction = int64(f), ""
+			x, fraction = int64(math.Floor(f)), ""
 		} else {
 			return 0, false
 		}

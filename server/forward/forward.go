@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,11 +16,13 @@ import (
 
 	"varve/engine"
 	"varve/engine/jsontext"
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/flatten"
 	"varve/pipeline"
 	"varve/server/entries"
 	"varve/server/listen"
+	"varve/server/rejects"
 	"varve/server/web"
 )
 
@@ -28,6 +32,10 @@ type Options struct {
 	Pipelines entries.Pipelines
 	// NoAutoCreate refuses to create tables and columns.
 	NoAutoCreate bool
+	// Variables lets records name options of tables, see entries.Options.
+	Variables bool
+	// Rejects keeps records that cannot be stored; nil: nothing does.
+	Rejects *rejects.Log
 	// MaxMessage bounds the bytes of a message, and those of its entries when they are decompressed. Default 16 MiB.
 	MaxMessage int
 	// SharedKey is what senders have to know; empty: nothing.
@@ -62,7 +70,7 @@ func New(o Options) *Server {
 	s := &Server{o: o, large: web.NewIntake(largeBytes, roomTime, status.RegionBusy, nil)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams = listen.New(listen.Options{
-		Name: "forward", Store: o.Store, Rows: s.rows, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
+		Name: "forward", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
 		IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s
@@ -90,48 +98,67 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.streams.Shutdown(ctx)
 }
 
-// rows makes rows of messages: their records go through the pipeline that stores objects as they are.
+// rows makes rows of messages: their records go through the pipeline that stores objects as they are. A record that cannot be stored is left out alone.
 func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error) (made listen.Made, err error) {
 	var full error // no fault of the message that finds no room
 	all := entries.New(s.o.RowBytes, func(bytes int64) error {
 		full = hold(bytes)
 		return full
 	})
-	tables := map[*entries.Table]bool{}
+	all.KeepTexts = true
+	var left []rejects.Entry
 	for _, one := range list {
 		var m message
 		err := m.parse(one.Text)
+		table := ""
 		if err == nil {
 			var t *entries.Table
-			if t, err = all.Table(bytes.ToValidUTF8(m.tag, []byte("\uFFFD"))); err != nil {
+			table = tableOf(m.tag)
+			if t, err = all.Table([]byte(table)); err != nil {
 				return made, err
 			}
-			tables[t] = true
 			err = m.each(s.o.MaxMessage, func(ns int64, timed bool, r *reader) error {
 				if !timed {
 					ns = one.At.UnixNano()
 				}
-				return t.Make(func(dst []byte) ([]byte, error) { return appendRecord(dst, ns, r) })
+				from := r.p
+				err := t.Make(func(dst []byte) ([]byte, error) { return appendRecord(dst, ns, r) })
+				if err != nil && full == nil && r.pass(from) {
+					left = append(left, rejects.Entry{Table: table, Why: err, Text: r.b[from:r.p]})
+					return nil
+				}
+				return err
 			})
 		}
 		if full != nil {
 			return made, full
 		}
 		if err != nil {
-			made.Left++
-			made.Why = err
+			left = append(left, rejects.Entry{Table: table, Why: err, Text: one.Text})
 		}
 	}
 	made.Rows, err = all.Run(ctx, s.o.Pipelines, &pipeline.Request{
-		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, SkipError: true, AllFailures: true, Hold: hold,
+		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, SkipError: true, AllFailures: true,
+		NoVariables: !s.o.Variables, Hold: hold,
 	}, set)
-	for t := range tables {
-		for _, why := range t.Failed {
-			made.Left++
-			made.Why = why
+	made.Left = func() []rejects.Entry {
+		for _, t := range all.Tables() {
+			for _, number := range slices.Sorted(maps.Keys(t.Failed)) {
+				left = append(left, rejects.Entry{Table: t.Name, Why: t.Failed[number], Text: t.Text(number)})
+			}
 		}
+		return left
 	}
 	return made, err
+}
+
+// tableOf is the table of a tag: its name, or where no table can have it, a legal one made of it.
+func tableOf(tag []byte) string {
+	name := bytes.ToValidUTF8(tag, []byte("\uFFFD"))
+	if schema.CheckName("table", string(name)) != nil {
+		name = entries.LegalName(name)
+	}
+	return string(name)
 }
 
 // appendRecord appends the next value, a record, as a JSON object with its time. A field that is named as the time index is gets a prefix.

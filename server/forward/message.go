@@ -110,12 +110,17 @@ func (m *message) each(most int, each func(ns int64, timed bool, r *reader) erro
 		return each(ns, timed, &r)
 	}
 	for i := 0; i != m.count && (m.count >= 0 || r.p < len(r.b)); i++ {
+		from := r.p
 		v := r.next()
 		if r.err != nil {
 			return r.err
 		}
 		if v.kind != array || v.n < 2 {
-			return errors.New("an entry is no array of time and record")
+			r.p = from // a map is a record without a time, whatever else is none
+			if err := each(0, false, &r); err != nil {
+				return err
+			}
+			continue
 		}
 		ns, timed := r.time()
 		if err := each(ns, timed, &r); err != nil {
@@ -156,7 +161,7 @@ func (r *reader) time() (ns int64, ok bool) {
 		return seconds(int64(min(v.u, math.MaxInt64)))
 	case float:
 		if math.Abs(v.f) < maxSeconds {
-			return int64(v.f * 1e9), true
+			return int64(math.Floor(v.f * 1e9)), true
 		}
 	case extension:
 		if v.i == 0 && len(v.bytes) == 8 {

@@ -194,6 +194,13 @@ func (r *reader) skip() []byte {
 	return r.b[from:r.p:r.p]
 }
 
+// pass passes over the value at p, whatever is wrong with it but its shape; false: where it ends nobody can tell.
+func (r *reader) pass(p int) bool {
+	r.p, r.err = p, nil
+	r.skip()
+	return r.err == nil
+}
+
 // appendValue appends the next value as JSON. Bytes are text; extensions, and numbers that JSON does not have, are null.
 func (r *reader) appendValue(dst []byte, depth int) []byte {
 	if depth > maxDepth {

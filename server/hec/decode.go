@@ -2,6 +2,7 @@ package hec
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"unicode/utf8"
 
@@ -31,6 +32,9 @@ type decoder struct {
 	r      jsontext.Reader
 	fields []field
 	count  int
+
+	faults []*fault                   // events that are no entries
+	events map[*entries.Table][]int32 // the numbers of the events that are, by table
 }
 
 // The tags that events have.
@@ -45,10 +49,23 @@ func (d *decoder) read(body []byte) error {
 	r.Reset(body)
 	for r.Past(",[]") {
 		r.Forget()
-		if err := d.event(); err != nil {
-			return err
-		}
+		from := r.Offset()
+		err := d.event()
 		d.count++
+		var f *fault
+		if err == nil || !errors.As(err, &f) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		d.faults = append(d.faults, f)
+		end := jsontext.Over(body, from)
+		if end < 0 {
+			break // where the next one begins nobody can tell
+		}
+		body = body[end:]
+		r.Reset(body)
 	}
 	if d.count == 0 {
 		return d.fault(noData, "")
@@ -158,7 +175,7 @@ func (d *decoder) raw(body []byte, separator string) error {
 func (d *decoder) add(e *event, column string) error {
 	name := d.fallback
 	if len(e.index) > 0 {
-		name = legal(e.index)
+		name = entries.LegalName(e.index)
 	}
 	t, err := d.set.Table(name)
 	if err != nil {
@@ -167,6 +184,10 @@ func (d *decoder) add(e *event, column string) error {
 	if t.Tags == nil {
 		t.Tags = append([]string{}, tags...)
 	}
+	if d.events == nil {
+		d.events = map[*entries.Table][]int32{}
+	}
+	d.events[t] = append(d.events[t], int32(d.count))
 	return t.Make(func(dst []byte) ([]byte, error) {
 		if !e.timed {
 			e.ns = d.now
@@ -195,18 +216,4 @@ func (d *decoder) appendField(dst []byte, t *entries.Table, f *field, column str
 	}
 	t.Tag(name)
 	return jsontext.AppendString(append(jsontext.AppendString(dst, name), ':'), f.value)
-}
-
-// maxName bounds the name of a table.
-const maxName = 128
-
-// legal makes the name of a table of an index.
-func legal(index []byte) []byte {
-	out := bytes.Clone(index[:min(len(index), maxName)])
-	for i, c := range out {
-		if c-'0' > 9 && c|' '-'a' > 25 && c != '_' && c != '-' && c != '.' {
-			out[i] = '_'
-		}
-	}
-	return out
 }

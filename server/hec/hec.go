@@ -3,7 +3,10 @@
 package hec
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,11 +46,15 @@ var texts = map[int]string{
 type fault struct {
 	code, event int
 	detail      string
+	others      []*fault // of the same request, by rising event
+	stored      int      // events of it that are stored
 }
 
 func (f *fault) Error() string { return texts[f.code] + ": " + f.detail }
 
-func (d *decoder) fault(code int, detail string) error { return &fault{code, d.count, detail} }
+func (d *decoder) fault(code int, detail string) error {
+	return &fault{code: code, event: d.count, detail: detail}
+}
 
 // defaultTable takes the events of requests that name no table.
 const defaultTable = "splunk_logs"
@@ -66,7 +73,7 @@ func New(o entries.Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Event answers POST .../services/collector and .../event: all events of the body are stored, or none.
+// Event answers POST .../services/collector and .../event: an event that cannot be stored fails alone, and the answer tells of it.
 func (h *Handler) Event(c *web.Ctx) error {
 	return h.take(c, func(d *decoder, body []byte) error { return d.read(body) })
 }
@@ -78,7 +85,7 @@ func (h *Handler) Raw(c *web.Ctx) error {
 }
 
 func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) error {
-	r, err := entries.Through(c, h.o.NoAutoCreate)
+	r, err := entries.Through(c, &h.o)
 	if err != nil {
 		return err
 	}
@@ -109,8 +116,32 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 	for _, w := range written {
 		h.rows.Add(float64(w.Rows))
 	}
+	if f := d.failed(); f != nil {
+		return f
+	}
 	reply(c, 200, success, "")
 	return nil
+}
+
+// maxTold bounds the events of which an answer tells why they are not stored.
+const maxTold = 100
+
+// failed is the first fault of the events, which knows the others; nil: all are stored.
+func (d *decoder) failed() *fault {
+	all := d.faults
+	for t, numbers := range d.events {
+		for entry, why := range t.Failed {
+			_, text := web.Message(why)
+			all = append(all, &fault{code: invalidFormat, event: int(numbers[entry-1]), detail: text})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b *fault) int { return cmp.Compare(a.event, b.event) })
+	first := *all[0]
+	first.others, first.stored = all, d.count-len(all)
+	return &first
 }
 
 // fromQuery takes metadata from the query.
@@ -159,6 +190,7 @@ func Refuse(c *web.Ctx, err error) {
 		if f.detail != "" {
 			more += `,"detail":` + string(jsontext.AppendString(nil, f.detail))
 		}
+		more += f.told()
 		reply(c, 400, f.code, more)
 		return
 	}
@@ -186,6 +218,26 @@ func Refuse(c *web.Ctx, err error) {
 		_, text = web.Message(err)
 	}
 	reply(c, number, code, `,"detail":`+string(jsontext.AppendString(nil, text)))
+}
+
+// told is what an answer says of the other events.
+func (f *fault) told() string {
+	if len(f.others) == 0 {
+		return ""
+	}
+	out := fmt.Appendf(nil, `,"stored":%d,"failed":%d,"failures":[`, f.stored, len(f.others))
+	for i, o := range f.others[:min(len(f.others), maxTold)] {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = fmt.Appendf(out, `{"event":%d,"reason":`, o.event)
+		reason := texts[o.code]
+		if o.detail != "" {
+			reason += ": " + o.detail
+		}
+		out = append(jsontext.AppendString(out, reason), '}')
+	}
+	return string(append(out, ']'))
 }
 
 // reply answers with a code; more are further members.

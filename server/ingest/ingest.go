@@ -34,6 +34,8 @@ type Options struct {
 	Definition func(*schema.Table) string
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
+	// Variables lets entries of other protocols name options of tables, see entries.Options.
+	Variables bool
 	// RowBytes bounds what the entries take that are made of those of a request. Default 1 GiB.
 	RowBytes int64
 }

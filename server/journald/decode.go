@@ -31,6 +31,8 @@ type decoder struct {
 	at      int      // of the field that comes next
 	entries int
 	size    int // of the values of the entry in hand
+	from    int // where that begins
+	texts   [][]byte
 	ns      int64
 }
 
@@ -56,11 +58,11 @@ func (d *decoder) read(body []byte) error {
 		p += n + 1
 		if len(line) == 0 {
 			if open {
-				if err := d.end(int64(len(body))); err != nil {
+				if err := d.end(body, p); err != nil {
 					return err
 				}
 			}
-			open = false
+			open, d.from = false, p
 			continue
 		}
 		key, value, ok := bytes.Cut(line, []byte{'='})
@@ -76,7 +78,7 @@ func (d *decoder) read(body []byte) error {
 		open = true
 	}
 	if open {
-		return d.end(int64(len(body)))
+		return d.end(body, len(body))
 	}
 	return nil
 }
@@ -147,11 +149,13 @@ func (d *decoder) column(key []byte) (*tagged.Column, error) {
 	return d.table.Column(key, vector.StringType, role)
 }
 
-// end makes the row of the entry in hand, of a body of so many bytes.
-func (d *decoder) end(body int64) error {
+// end makes the row of the entry in hand, which ends at a place of the body.
+func (d *decoder) end(body []byte, at int) error {
 	d.table.SetTime(d.ns)
 	d.entries++
-	err := d.table.EndRow(d.size, body)
+	d.texts = append(d.texts, body[d.from:at])
+	d.table.From(d.entries)
+	err := d.table.EndRow(d.size, int64(len(body)))
 	d.begin()
 	return err
 }

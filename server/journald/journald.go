@@ -9,6 +9,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/vector"
+	"varve/server/rejects"
 	"varve/server/tagged"
 	"varve/server/web"
 )
@@ -21,6 +22,8 @@ type Options struct {
 	Prefix string
 	// NoAutoCreate refuses to create tables and columns, whatever hints say.
 	NoAutoCreate bool
+	// Rejects keeps entries that their table does not take; nil: they are errors of the upload.
+	Rejects *rejects.Log
 	// RowBytes bounds what the rows of a request take. Default 1 GiB.
 	RowBytes int64
 }
@@ -47,7 +50,7 @@ func New(o Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Upload answers POST /v1/journald/upload: all entries of the body are stored, or none.
+// Upload answers POST /v1/journald/upload: all entries of the body are stored, but for those that their table does not take: they are kept apart.
 func (h *Handler) Upload(c *web.Ctx) error {
 	if kind := strings.ToLower(c.HeaderText("Content-Type")); kind != "" && !strings.HasPrefix(kind, "application/vnd.fdo.journal") {
 		return web.NewReject(415, "Content-Type application/vnd.fdo.journal is required")
@@ -71,13 +74,19 @@ func (h *Handler) Upload(c *web.Ctx) error {
 	}
 	r := &tagged.Request{Tables: h.o.Tables, Hint: hint, Time: vector.Timestamp(9), Most: h.o.RowBytes, Hold: c.Hold}
 	r.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
+	d := &decoder{now: c.Start.UnixNano()}
+	var left []rejects.Entry
+	if h.o.Rejects != nil { // a sender that is refused sends the same again, for ever
+		r.Hint.Reject = func(entry int, why error) {
+			left = append(left, rejects.Entry{Protocol: "journald", Table: name, Why: why, Text: d.texts[entry-1]})
+		}
+	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()
 		if err != nil {
 			return false, err
 		}
 		rows := tagged.New(r, set)
-		d := &decoder{now: c.Start.UnixNano()}
 		if d.table, err = rows.Table([]byte(name)); err != nil {
 			return false, err
 		}
@@ -90,6 +99,7 @@ func (h *Handler) Upload(c *web.Ctx) error {
 	for _, w := range written {
 		h.rows.Add(float64(w.Rows))
 	}
+	h.o.Rejects.Add(c.Context, left)
 	c.Text(200, "OK.\n")
 	return nil
 }

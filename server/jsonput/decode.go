@@ -25,6 +25,7 @@ type decoder struct {
 	success, failed int
 	failures        []failure
 	tags            []tag
+	points          [][]byte // those that became rows, where failures are kept
 }
 
 // failure is a point that cannot be stored.
@@ -106,7 +107,7 @@ func (d *decoder) one() error {
 	}
 	err := p.fault
 	if err == nil {
-		err = d.row(&p, len(text))
+		err = d.row(&p, text)
 	}
 	if err == nil {
 		d.success++
@@ -131,6 +132,12 @@ func (d *decoder) note(text []byte, err error) {
 	}
 }
 
+// reject notes a point that its table did not take.
+func (d *decoder) reject(n int, why error) {
+	d.success--
+	d.note(d.points[n-1], why)
+}
+
 // readTags reads the tags of a point: a number or a boolean counts as its text, a null as absent.
 func (d *decoder) readTags(p *point) {
 	r := &d.r
@@ -147,8 +154,8 @@ func (d *decoder) readTags(p *point) {
 	}
 }
 
-// row makes the row of a point of so many bytes. After an error nothing of it is left but new columns.
-func (d *decoder) row(p *point, size int) error {
+// row makes the row of a point, which is written so. After an error nothing of it is left but new columns.
+func (d *decoder) row(p *point, text []byte) error {
 	ms, err := milliseconds(p.timestamp)
 	if err != nil {
 		return err
@@ -161,11 +168,15 @@ func (d *decoder) row(p *point, size int) error {
 	if err != nil {
 		return err
 	}
+	if d.keep {
+		d.points = append(d.points, text)
+		t.From(len(d.points))
+	}
 	if err := d.fill(t, ms, value); err != nil {
 		t.DropRow()
 		return err
 	}
-	return t.EndRow(size, int64(len(d.r.Text())))
+	return t.EndRow(len(text), int64(len(d.r.Text())))
 }
 
 func (d *decoder) fill(t *tagged.Table, ms int64, value float64) error {

@@ -69,7 +69,9 @@ func (h *Handler) Put(c *web.Ctx) error {
 	r.DB, _ = web.Database(c.HeaderDB(), string(c.QueryArgs().Peek("db")))
 	d := h.decoders.Get()
 	defer h.recycle(d)
-	d.keep, d.valueName = keep, []byte(h.value)
+	if d.keep, d.valueName = keep, []byte(h.value); keep {
+		r.Hint.Reject = d.reject
+	}
 	decoded := false
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()

@@ -15,6 +15,7 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
 
@@ -172,6 +173,9 @@ func (d *decoder) line(in []byte, p int) (int, error) {
 	if p = skipSpaces(in, p); atEnd(in, p) {
 		return 0, errNoFields
 	}
+	if d.left != nil {
+		t.rows.From(d.left.begin(in, begin))
+	}
 	for {
 		if at, p, err = d.field(t, at, in, p); err != nil {
 			return 0, err
@@ -181,7 +185,7 @@ func (d *decoder) line(in []byte, p int) (int, error) {
 		}
 		p++
 	}
-	moment := d.now / t.unit
+	moment := timefmt.FloorDiv(d.now, t.unit)
 	if p = skipSpaces(in, p); !atEnd(in, p) {
 		if moment, p, err = d.moment(t, in, p); err != nil {
 			return 0, err
@@ -442,7 +446,7 @@ func (d *decoder) moment(t *table, in []byte, p int) (int64, int, error) {
 		unit = guessed(x)
 	}
 	if unit <= t.unit {
-		return x / (t.unit / unit), p, nil
+		return timefmt.FloorDiv(x, t.unit/unit), p, nil
 	}
 	factor := unit / t.unit
 	if x > math.MaxInt64/factor || x < math.MinInt64/factor {

@@ -94,6 +94,9 @@ func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error)
 	if _, said := hints[tagged.NumbersHint]; !said {
 		r.hint.StrictNumbers = h.o.StrictNumbers
 	}
+	if r.left != nil {
+		r.hint.Reject = r.left.refuse
+	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()
 		if err != nil {

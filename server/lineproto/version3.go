@@ -2,7 +2,9 @@ package lineproto
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,6 +46,23 @@ type leftOut struct {
 	lines []*lineError
 	// number is that of the line that begins at counted, from 1.
 	number, counted int
+	begins          []uint32 // of the lines that became rows
+	body            []byte
+}
+
+// begin notes a line that becomes a row, and gives the number by which refuse knows it.
+func (l *leftOut) begin(body []byte, p int) int {
+	l.body, l.begins = body, append(l.begins, uint32(p))
+	return len(l.begins)
+}
+
+// refuse notes a line that its table did not take.
+func (l *leftOut) refuse(n int, why error) {
+	if len(l.lines) == maxLeftOut {
+		return // as many are told of
+	}
+	p := int(l.begins[n-1])
+	l.lines = append(l.lines, explain(l.body, p, bytes.Count(l.body[:p], []byte{'\n'})+1, why))
 }
 
 // fault is the error of a line that begins at p, or leaves it out; then the next begins at end, or behind it.
@@ -122,6 +141,7 @@ func (h *Handler) WriteV3(c *web.Ctx) error {
 	case err != nil:
 		return err
 	case r.left != nil && len(r.left.lines) > 0:
+		slices.SortFunc(r.left.lines, func(a, b *lineError) int { return cmp.Compare(a.number, b.number) })
 		c.JSON(400, r.left.append([]byte(`{"error":"partial write of line protocol occurred","data":`)))
 		return nil
 	}

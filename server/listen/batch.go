@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"varve/engine/status"
+	"varve/server/rejects"
 	"varve/server/web"
 )
 
@@ -93,6 +94,7 @@ func (w *write) store(list []Message) {
 	case err == nil:
 	case len(list) == 1 || w.troubles >= maxTroubles || w.s.ctx.Err() != nil || !atFault(err):
 		w.refused += len(list)
+		w.reject(list, err)
 		w.troubles++
 		w.lost = w.lost || !atFault(err) || passing(err)
 		w.reason = err
@@ -151,11 +153,35 @@ func (w *write) once(list []Message) error {
 			s.rows.Add(float64(t.Rows))
 		}
 	}
-	if made.Left > 0 {
-		w.refused += made.Left
-		w.reason = made.Why
+	if made.Left == nil {
+		return nil
+	}
+	if left := made.Left(); len(left) > 0 {
+		w.refused += len(left)
+		w.reason = left[0].Why
+		s.keep(left)
 	}
 	return nil
+}
+
+// reject keeps messages that are at fault where rejects are kept.
+func (w *write) reject(list []Message, why error) {
+	if !atFault(why) {
+		return
+	}
+	left := make([]rejects.Entry, len(list))
+	for i, m := range list {
+		left[i] = rejects.Entry{Why: why, Text: m.Text}
+	}
+	w.s.keep(left)
+}
+
+// keep keeps what is not stored.
+func (s *Server) keep(left []rejects.Entry) {
+	for i := range left {
+		left[i].Protocol = s.o.Name
+	}
+	s.o.Rejects.Add(s.ctx, left)
 }
 
 // passing reports whether an error is one that time mends.

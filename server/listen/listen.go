@@ -17,6 +17,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/spare"
+	"varve/server/rejects"
 	"varve/server/web"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	Store web.Store
 	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of Rows.
 	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error) (Made, error)
+	// Rejects keeps what is not stored; nil: nothing does.
+	Rejects *rejects.Log
 	// Intake bounds the bytes of what is in hand at a time, with that of requests; nil: nothing does.
 	Intake *web.Intake
 	// Writers is the number of batches that become rows at a time. Default 8.
@@ -46,10 +49,10 @@ type Message struct {
 	At   time.Time
 }
 
-// Made is what was made of messages: rows, and parts that were left out, with the reason of one.
+// Made is what was made of messages: rows, and when these are written, what was left out of them.
 type Made struct {
-	Rows, Left int
-	Why        error
+	Rows int
+	Left func() []rejects.Entry // may be nil
 }
 
 // Framer finds messages in a stream.

@@ -19,6 +19,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/status"
+	"varve/server/rejects"
 )
 
 // store keeps the messages of the batches that it takes. "bad" ones make their batch fail, "odd" ones are left out of theirs; "panic" is one for the framer.
@@ -37,13 +38,13 @@ func (s *store) rows(_ context.Context, list []Message, set *engine.WriteSet, _ 
 	s.most = max(s.most, s.making)
 	s.mu.Unlock()
 	var texts []string
+	var left []rejects.Entry
 	for _, m := range list {
 		switch text := string(m.Text); text {
 		case "bad":
 			err = status.New(status.InvalidArguments, "a bad message")
 		case "odd":
-			made.Left++
-			made.Why = errors.New("an odd message")
+			left = append(left, rejects.Entry{Why: errors.New("an odd message"), Text: m.Text})
 		default:
 			texts = append(texts, text)
 		}
@@ -55,7 +56,7 @@ func (s *store) rows(_ context.Context, list []Message, set *engine.WriteSet, _ 
 		s.next = map[*engine.WriteSet][]string{}
 	}
 	s.next[set] = texts
-	made.Rows = len(texts)
+	made.Rows, made.Left = len(texts), func() []rejects.Entry { return left }
 	return made, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/convert"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/server/protowire"
 )
@@ -105,7 +106,7 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 		return err
 	}
 	c := &r.columns
-	c.time.SetInt(at / r.unit)
+	c.time.SetInt(timefmt.FloorDiv(at, r.unit))
 	setID(c.trace, l.trace)
 	setID(c.span, l.span)
 	c.severityText.SetBytes(l.severityText)

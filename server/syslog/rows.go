@@ -2,13 +2,16 @@ package syslog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"slices"
 
 	"varve/engine"
 	"varve/engine/jsontext"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/server/listen"
+	"varve/server/rejects"
 	"varve/server/tagged"
 )
 
@@ -28,6 +31,10 @@ func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.Writ
 	if err != nil {
 		return made, err
 	}
+	var left []rejects.Entry
+	hint.Reject = func(n int, why error) {
+		left = append(left, rejects.Entry{Table: s.o.Table, Why: why, Text: list[n-1].Text})
+	}
 	rows := tagged.New(&tagged.Request{DB: "public", Tables: s.o.Tables, Hint: hint, Time: vector.Timestamp(9), Most: rowBytes}, set)
 	t, err := rows.Table([]byte(s.o.Table))
 	if err != nil {
@@ -38,7 +45,8 @@ func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.Writ
 		return made, err
 	}
 	var m message
-	for _, one := range list {
+	for i, one := range list {
+		t.From(i + 1)
 		m.parse(bytes.ToValidUTF8(one.Text, []byte("\uFFFD")), one.At.In(s.o.Zone))
 		if !m.timed {
 			m.ns = one.At.UnixNano()
@@ -49,7 +57,7 @@ func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.Writ
 			return made, err
 		}
 	}
-	return listen.Made{Rows: rows.Count()}, nil
+	return listen.Made{Rows: rows.Count(), Left: func() []rejects.Entry { return left }}, nil
 }
 
 // columns are those of the table.
@@ -162,26 +170,59 @@ func name(s []byte, i int) int {
 	return i
 }
 
-// appendData appends structured data, which is well formed, as JSON: an object of elements, each an object of its parameters.
+// parameter is one of an element of structured data; nil names are those of elements without parameters.
+type parameter struct{ element, name, value []byte }
+
+// appendData appends structured data, which is well formed, as JSON: an object of elements, each an object of its parameters. One that comes again, as the
+// addresses of a host do, has a list of its values.
 func appendData(dst, s []byte) []byte {
-	dst = append(dst, '{')
-	for i, sep := 0, false; i < len(s); {
-		open := false
+	var all []parameter
+	for i := 0; i < len(s); {
+		var of []byte
 		i += element(s[i:], func(name, value []byte) {
-			if sep {
+			if value == nil && of == nil {
+				of, name = name, nil
+			}
+			all = append(all, parameter{of, name, value})
+		})
+	}
+	slices.SortStableFunc(all, func(a, b parameter) int {
+		return cmp.Or(bytes.Compare(a.element, b.element), bytes.Compare(a.name, b.name))
+	})
+	dst = append(dst, '{')
+	for i := 0; i < len(all); {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		of := all[i].element
+		dst = append(jsontext.AppendString(dst, of), ":{"...)
+		for ; i < len(all) && all[i].name == nil && bytes.Equal(all[i].element, of); i++ { // it has parameters, or none follow
+		}
+		for first := true; i < len(all) && bytes.Equal(all[i].element, of); first = false {
+			if !first {
 				dst = append(dst, ',')
 			}
-			dst = jsontext.AppendString(dst, name)
-			if value == nil && !open {
-				dst, open, sep = append(dst, ":{"...), true, false
-				return
+			n := 1
+			for i+n < len(all) && bytes.Equal(all[i+n].element, of) && bytes.Equal(all[i+n].name, all[i].name) {
+				n++
 			}
-			dst = jsontext.AppendString(append(dst, ':'), unescaped(value))
-			sep = true
-		})
-		dst, sep = append(dst, '}'), true
+			dst = appendValues(append(jsontext.AppendString(dst, all[i].name), ':'), all[i:i+n])
+			i += n
+		}
+		dst = append(dst, '}')
 	}
 	return append(dst, '}')
+}
+
+// appendValues appends the value of a parameter, or a list of several.
+func appendValues(dst []byte, list []parameter) []byte {
+	if len(list) == 1 {
+		return jsontext.AppendString(dst, unescaped(list[0].value))
+	}
+	for i, p := range list {
+		dst = jsontext.AppendString(append(dst, "[,"[min(i, 1)]), unescaped(p.value))
+	}
+	return append(dst, ']')
 }
 
 // unescaped resolves \" \\ and \].

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/server/listen"
+	"varve/server/rejects"
 	"varve/server/tagged"
 	"varve/server/web"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	MaxConnections int
 	MaxPerAddress  int
 	IdleTimeout    time.Duration
+	// Rejects keeps messages that cannot be stored; nil: nothing does.
+	Rejects *rejects.Log
 	// Zone is that of times without one. Default UTC.
 	Zone   *time.Location
 	Logger *slog.Logger
@@ -67,7 +70,7 @@ func New(o Options) *Server {
 		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total", Help: "Datagrams lost because they came faster than they could be stored."}),
 	}
 	s.streams = listen.New(listen.Options{
-		Name: "syslog", Store: o.Store, Rows: s.rows, Intake: o.Intake, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
+		Name: "syslog", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
 		IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s

@@ -9,6 +9,7 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
 
@@ -193,8 +194,11 @@ func texts(typ, column vector.Type) bool {
 	return typ == vector.JSONType && column == vector.StringType
 }
 
+// From notes the entry of a body that the rows from now on come from, see engine.Hint.Reject.
+func (t *Table) From(entry int) { t.b.From(entry) }
+
 // SetTime sets the time of the row in hand, in ns, in the unit of the table.
-func (t *Table) SetTime(ns int64) { t.time.SetInt(ns / t.unit) }
+func (t *Table) SetTime(ns int64) { t.time.SetInt(timefmt.FloorDiv(ns, t.unit)) }
 
 // EndRow ends a row whose values take so many bytes, of a body of so many.
 func (t *Table) EndRow(values int, body int64) error {
@@ -210,7 +214,7 @@ func (t *Table) DropRow() { t.b.DropRow() }
 func (t *Table) SetMillis(ms int64) bool {
 	const unit = int64(time.Millisecond)
 	if t.unit >= unit {
-		t.time.SetInt(ms / (t.unit / unit))
+		t.time.SetInt(timefmt.FloorDiv(ms, t.unit/unit))
 		return true
 	}
 	factor := unit / t.unit

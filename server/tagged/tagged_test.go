@@ -71,7 +71,7 @@ func TestThere(t *testing.T) {
 	if err := of.EndRow(0, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, b := of.b.Finish(); b.N != 2 || b.Cols[0].Int(0) != 1_700_000_000 || b.Cols[0].Int(1) != -1 {
+	if _, b := of.b.Finish(); b.N != 2 || b.Cols[0].Int(0) != 1_700_000_000 || b.Cols[0].Int(1) != -2 {
 		t.Errorf("%d rows, times %d and %d", b.N, b.Cols[0].Int(0), b.Cols[0].Int(1))
 	}
 }
