@@ -24,6 +24,7 @@ type Fields struct {
 	message, time, ignored []string
 	extra                  []member
 	inside                 map[string]bool // objects that a parameter looks into
+	roles                  *roles          // of the fields; nil: not made yet
 	r                      jsontext.Reader
 	path                   []byte
 }
@@ -93,7 +94,7 @@ func (f *Fields) WithTime(name string) *Fields {
 	if f == nil {
 		f = &Fields{}
 	}
-	f.time = []string{name}
+	f.time, f.roles = []string{name}, nil
 	return f
 }
 
@@ -113,6 +114,9 @@ func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
 	r := &f.r
 	r.Reset(text)
 	defer r.Reset(nil) // the text may go
+	if f.roles == nil {
+		f.roles = newRoles(f)
+	}
 	if f.timeAlone() {
 		if out, ok := f.splice(dst, text, now); ok {
 			return out, nil
@@ -196,17 +200,17 @@ func (f *Fields) find(message, moment *found) {
 		case r.Peek() == jsontext.Object && f.inside[string(f.path)]:
 			f.find(message, moment)
 		default:
-			name := string(f.path)
+			of := f.roles.of(f.path)
 			kind, text := r.Peek(), r.Raw()
-			if i := slices.Index(f.message, name); i >= 0 && i < message.rank && kind != jsontext.Null && string(text) != `""` {
-				*message = found{rank: i, name: name, text: text}
+			if i := of.message - 1; i >= 0 && i < message.rank && kind != jsontext.Null && string(text) != `""` {
+				*message = found{rank: i, name: string(f.path), text: text}
 			}
-			if i := slices.Index(f.time, name); i >= 0 && i < moment.rank {
+			if i := of.time - 1; i >= 0 && i < moment.rank {
 				var plain jsontext.Reader
 				plain.Reset(text)
 				value, _ := plain.Plain()
 				if ns, ok := Time(value); ok {
-					*moment = found{rank: i, name: name, ns: ns}
+					*moment = found{rank: i, name: string(f.path), ns: ns}
 				}
 			}
 		}
@@ -219,14 +223,14 @@ func (f *Fields) copy(dst []byte, message, moment string) []byte {
 	r := &f.r
 	for r.Enter(jsontext.Object); r.Member(); {
 		leave := f.enter(r.Key)
-		path := string(f.path)
-		switch {
-		case path != "" && (path == message || path == moment) || f.isIgnored(path) || leave == 0 && f.isExtra(path):
+		of := f.roles.of(f.path)
+		switch path := string(f.path); {
+		case path != "" && (path == message || path == moment) || of.ignored || leave == 0 && of.extra:
 			r.Skip()
 		case r.Peek() == jsontext.Object && f.inside[path]:
 			dst = append(jsontext.AppendString(comma(dst), r.Key), `:{`...)
 			dst = append(f.copy(dst, message, moment), '}')
-		case slices.Contains(f.time, path): // another one holds the time, or none
+		case of.time > 0: // another one holds the time, or none
 			dst = append(jsontext.AppendString(comma(dst), r.Key), ':')
 			dst = AppendAsText(dst, r.Raw())
 		default:
@@ -236,18 +240,4 @@ func (f *Fields) copy(dst []byte, message, moment string) []byte {
 		f.path = f.path[:leave]
 	}
 	return dst
-}
-
-// isIgnored reports whether a field is left out: by its name, or by the beginning of it with a star.
-func (f *Fields) isIgnored(path string) bool {
-	for _, name := range f.ignored {
-		if begin, star := strings.CutSuffix(name, "*"); star && strings.HasPrefix(path, begin) || name == path {
-			return true
-		}
-	}
-	return false
-}
-
-func (f *Fields) isExtra(path string) bool {
-	return slices.ContainsFunc(f.extra, func(m member) bool { return m.name == path })
 }
