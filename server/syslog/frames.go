@@ -11,11 +11,12 @@ import (
 // maxCounted bounds the length that a message is said to have: what is beyond the limit of messages is read and passed over up to it.
 const maxCounted = 64 << 20
 
-// frames finds the messages of a stream, in one of the two framings of RFC 6587. The first byte of the stream tells which: a digit begins a length,
+// frames finds the messages of a stream, in one of the two framings of RFC 6587. The beginning of the stream tells which: digits, a blank and < are a
+// length with a message behind it,
 //
 //	18 <13>1 - - - - - - x
 //
-// anything else a line, which ends with a line end, or with a zero byte.
+// anything else is a line, which ends with a line end, or with a zero byte.
 type frames struct {
 	r    *bufio.Reader
 	most int
@@ -28,11 +29,10 @@ type frames struct {
 // Next reads the next message.
 func (f *frames) Next() (text []byte, acked bool, err error) {
 	if !f.told {
-		first, err := f.r.Peek(1)
-		if err != nil {
+		if f.counted, err = f.beginsCounted(); err != nil {
 			return nil, false, err
 		}
-		f.told, f.counted = true, first[0]-'0' <= 9
+		f.told = true
 	}
 	for {
 		if f.counted {
@@ -42,6 +42,30 @@ func (f *frames) Next() (text []byte, acked bool, err error) {
 		}
 		if err != nil || len(f.text) > 0 {
 			return f.text, false, err
+		}
+	}
+}
+
+// maxDigits bounds the digits of a length.
+const maxDigits = 10
+
+// beginsCounted reports whether the stream begins with a length. It waits for no more bytes than it takes to tell.
+func (f *frames) beginsCounted() (bool, error) {
+	for n := 1; ; n++ {
+		begin, err := f.r.Peek(n)
+		if err != nil {
+			if n > 1 {
+				err = nil // a line that ends the stream
+			}
+			return false, err
+		}
+		switch c := begin[n-1]; {
+		case c-'0' <= 9 && n <= maxDigits:
+		case c == ' ' && n > 1:
+			begin, err = f.r.Peek(n + 1)
+			return err == nil && begin[n] == '<', nil
+		default:
+			return false, nil
 		}
 	}
 }
@@ -68,7 +92,7 @@ func (f *frames) octets() error {
 		case c-'0' > 9:
 			return fmt.Errorf("a length of a message is wanted, %q is there", c)
 		default:
-			if n, digits = n*10+int(c-'0'), digits+1; n > maxCounted || digits > 10 {
+			if n, digits = n*10+int(c-'0'), digits+1; n > maxCounted || digits > maxDigits {
 				return fmt.Errorf("a message is said to have more than %d bytes", maxCounted)
 			}
 		}

@@ -21,9 +21,11 @@ func TestFrames(t *testing.T) {
 		{"a long message", "25 <1>" + strings.Repeat("x", 22) + "3 <2>", "<1>xxxxxxxxxxxxxxxxx|<2>", "EOF", 1},
 		{"a length that lies", "4 <1>abc\n", "<1>a", "a length of a message is wanted, 'b' is there", 0},
 		{"more than there is", "9 <1>a", "", "the stream ends within a message", 0},
-		{"a huge length", "99999999999999999999 x", "", "more than 67108864 bytes", 0},
-		{"zeros without end", strings.Repeat("0", 50), "", "more than 67108864 bytes", 0},
-		{"length alone", "12", "", "the stream ends within a message", 0},
+		{"a huge length", "99999999 <1>x", "", "more than 67108864 bytes", 0},
+		{"a line with a digit", "2026-11-26 up\n<1>b\n", "2026-11-26 up|<1>b", "EOF", 0},
+		{"a line with a number", "12 monkeys\n7 <1>b\n", "12 monkeys|7 <1>b", "EOF", 0},
+		{"zeros without end", strings.Repeat("0", 50), strings.Repeat("0", 20), "EOF", 1},
+		{"number alone", "12", "12", "EOF", 0},
 	} {
 		for _, slow := range []bool{false, true} {
 			var in io.Reader = strings.NewReader(c.in)
