@@ -88,6 +88,11 @@ func TestLogPushPipelines(t *testing.T) {
 	if got := fmt.Sprint(h.selected("SELECT text, app, trace, CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM shouted")); got != "[[HELLO a t 1700000000000000005]]" {
 		t.Error(got)
 	}
+	h.want(h.do("POST", "/v1/pipelines/asis", "processors:\n  - epoch: {field: service_timestamp}\ntransform:\n  - field: service_timestamp\n    type: epoch, ns\n    index: timestamp\n", "Content-Type", "application/x-yaml"), 200, "")
+	h.want(h.do("POST", "/v1/logpush/api/v1/push", `{"streams":[{"stream":{"app":"a"},"values":[["1700000000000000005","hello"]]}]}`, "Content-Type", "application/json", "x-service-pipeline-name", "asis", "x-service-log-table-name", "asis"), 204, "")
+	if got := fmt.Sprint(h.selected("SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM asis")); got != "[[1700000000000000005]]" {
+		t.Errorf("the processor epoch makes another time of a timestamp: %s", got)
+	}
 	if got := fmt.Sprint(h.selected("SELECT loki_line, loki_label_app, loki_metadata_trace, CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM plain")); got != "[[hello a t 1700000000000000005]]" {
 		t.Error(got)
 	}

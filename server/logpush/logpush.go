@@ -203,7 +203,7 @@ func isJSON(c *web.Ctx) (bool, error) {
 
 // pipeline is what the headers say of a pipeline; nil: nothing.
 func (h *Handler) pipeline(c *web.Ctx, db, table string) (*pipeline.Request, error) {
-	r := &pipeline.Request{DB: db, Table: table, ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate, Hold: c.Hold}
+	r := &pipeline.Request{DB: db, Table: table, ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate, Hold: c.Hold, TimeField: flatten.DefaultTimeColumn}
 	if named, err := r.FromHeaders(c.UTF8Header); err != nil || !named {
 		return nil, err
 	}
