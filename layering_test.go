@@ -123,7 +123,7 @@ var homes = map[string][]string{
 	"github.com/schollz/progressbar/v3":   {"bench"},
 	"golang.org/x/sys":                    {"engine/vfs", "server", "cmd/varve"},
 	"golang.org/x/term":                   {"cmd/varve"},
-	"golang.org/x/text":                   {"pipeline/vrl/stdlib"},
+	"golang.org/x/text":                   {"pipeline/vrl/stdlib", "sqlexec/expr"},
 	"golang.org/x/net":                    {"pipeline/vrl/stdlib"},
 	"golang.org/x/crypto":                 {"pipeline/vrl/stdlib"},
 	"github.com/fxamacker/cbor/v2":        {"pipeline/vrl/stdlib"},

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"encoding/hex"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -79,11 +80,56 @@ func init() {
 		}), err
 	}}, "array_to_string", "array_join", "list_to_string")
 	registerListChanges()
+	registerSplits()
+}
+
+// registerSplits: the functions that make a list of the pieces of a text.
+func registerSplits() {
 	simple(2, sig{str, str}, vector.List(str), mapList(func(w *listWriter, a []*vector.Vector, i int) {
-		for part := range bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)) {
-			w.addText(part)
+		addPieces(w, bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)), nil, false)
+	}), "string_split", "str_split")
+
+	// A separator that is NULL parts the characters, an empty one nothing. Pieces that equal the third text are NULL.
+	toArray := mapList(func(w *listWriter, a []*vector.Vector, i int) {
+		var pieces iter.Seq[[]byte]
+		switch s := a[0].Bytes(i); {
+		case a[1].IsNull(i):
+			pieces = bytes.SplitSeq(s, nil)
+		case len(a[1].Bytes(i)) == 0:
+			pieces = slices.Values([][]byte{s})
+		default:
+			pieces = bytes.SplitSeq(s, a[1].Bytes(i))
 		}
-	}), "string_to_array", "string_split", "str_split")
+		if len(a) > 2 && !a[2].IsNull(i) {
+			addPieces(w, pieces, a[2].Bytes(i), true)
+		} else {
+			addPieces(w, pieces, nil, false)
+		}
+	})
+	register(&Function{lazy: true, makesNull: true, min: 2, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args, err := c.castAll(args, str)
+		return args, vector.List(str), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			valid := vector.MakeBitmap(n)
+			for i := range n {
+				if !a[0].IsNull(i) {
+					valid.Set(i)
+				}
+			}
+			out.Valid = valid
+			return toArray(n, a, valid, out)
+		}, err
+	}}, "string_to_array", "string_to_list")
+}
+
+// addPieces adds texts to a list; with nulls, those that equal null are NULL.
+func addPieces(w *listWriter, pieces iter.Seq[[]byte], null []byte, nulls bool) {
+	for piece := range pieces {
+		if nulls && bytes.Equal(piece, null) {
+			w.add([]byte("null"))
+			continue
+		}
+		w.addText(piece)
+	}
 }
 
 // listText is the most bytes of the text of row i: the elements of a list with a text between any two, and one for NULL.

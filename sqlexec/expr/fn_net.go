@@ -56,14 +56,14 @@ func registerIPv4() {
 			out.Uints = append(out.Uints, x)
 		}
 		return nil
-	}, "ipv4_string_to_num")
+	}, "ipv4_string_to_num", "inet_aton")
 	simple(1, sig{i64}, str, maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
 		x := a[0].Ints[i]
 		if x < 0 || x > 1<<32-1 {
 			return nil, false
 		}
 		return netip.AddrFrom4([4]byte{byte(x >> 24), byte(x >> 16), byte(x >> 8), byte(x)}).AppendTo(nil), true
-	}), "ipv4_num_to_string")
+	}), "ipv4_num_to_string", "inet_ntoa")
 	simple(1, sig{str, i64}, str, maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
 		parts := strings.Split(strings.TrimSuffix(a[0].Str(i), "."), ".")
 		given := len(parts)

@@ -9,6 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
 	"varve/engine/vector"
 )
 
@@ -236,7 +239,7 @@ func registerLengths() {
 	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length", "strlen")
 	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		return append(dst, bytes.ToUpper(a[0].Bytes(i))...)
+		return appendUpper(dst, a[0].Bytes(i))
 	}), "upper", "ucase")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return append(dst, bytes.ToLower(a[0].Bytes(i))...)
@@ -254,12 +257,11 @@ func registerLengths() {
 		word := false
 		for _, r := range a[0].Str(i) {
 			if word {
-				r = unicode.ToLower(r)
+				dst = utf8.AppendRune(dst, unicode.ToLower(r))
 			} else {
-				r = unicode.ToUpper(r)
+				dst = appendUpper(dst, utf8.AppendRune(nil, r))
 			}
 			word = unicode.IsLetter(r) || unicode.IsDigit(r)
-			dst = utf8.AppendRune(dst, r)
 		}
 		return dst
 	}), "initcap")
@@ -310,6 +312,20 @@ func registerLengths() {
 	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return strconv.AppendUint(dst, uint64(a[0].Ints[i]), 16)
 	}), "to_hex")
+}
+
+// appendUpper appends a text in upper case, where a character may become several: ß is SS.
+func appendUpper(dst, s []byte) []byte {
+	for i, c := range s {
+		if c >= utf8.RuneSelf {
+			return append(dst, cases.Upper(language.Und).Bytes(s[i:])...)
+		}
+		if c-'a' < 26 {
+			c -= 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }
 
 // fewCharacters are looked for one after the other.
@@ -409,15 +425,13 @@ func registerParts() {
 	simple(2, sig{str, i64, str}, str, pad(false), "rpad")
 	replaced := func(a []*vector.Vector, i int) int64 {
 		n := int64(len(a[0].Bytes(i)))
-		if grows := len(a[2].Bytes(i)) - len(a[1].Bytes(i)); len(a[1].Bytes(i)) > 0 && grows > 0 {
+		if grows := len(a[2].Bytes(i)) - len(a[1].Bytes(i)); grows > 0 {
 			n += product(int64(bytes.Count(a[0].Bytes(i), a[1].Bytes(i))), int64(grows))
 		}
 		return n
 	}
+	// The empty text is found before each character and at the end.
 	simple(3, sig{str, str, str}, str, boundedText(replaced, func(dst []byte, a []*vector.Vector, i int) []byte {
-		if len(a[1].Bytes(i)) == 0 {
-			return append(dst, a[0].Bytes(i)...)
-		}
 		return append(dst, bytes.ReplaceAll(a[0].Bytes(i), a[1].Bytes(i), a[2].Bytes(i))...)
 	}), "replace")
 	simple(3, sig{str, str, str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {

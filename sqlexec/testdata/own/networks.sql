@@ -8,3 +8,6 @@ SELECT ipv4_string_to_num('x');
 SELECT ipv4_in_range('1.2.3.4', '1.2.3.4');
 SELECT ipv6_string_to_num('x');
 SELECT ipv4_to_cidr();
+-- The names of other systems.
+SELECT inet_ntoa(3232235777) AS a, inet_aton('192.168.1.1') AS b, inet_ntoa(-1) AS c, inet_ntoa(NULL) AS d, inet_aton(inet_ntoa(4294967295)) AS e;
+SELECT inet_aton('1.2.3');

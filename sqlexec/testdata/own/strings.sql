@@ -57,3 +57,17 @@ SELECT encode('a', 'rot13');
 SELECT levenshtein('日本', '日x') AS a, levenshtein('kitten', 'sitting') AS b, levenshtein('', 'é') AS c, levenshtein(NULL, 'a') AS d;
 
 SELECT levenshtein(repeat('a', 20000), repeat('b', 20000));
+
+-- the empty text, NULL, and characters that become several in upper case
+
+SELECT replace('hello', '', 'x') AS a, replace('', '', 'x') AS b, replace('é日', '', '-') AS c, replace('a', 'a', '') AS d, replace('a', NULL, 'x') AS e, replace('', 'a', 'x') AS f;
+
+SELECT string_to_array('a b', NULL) AS a, string_to_array('a b', '') AS b, string_to_array(NULL, ' ') AS c, string_to_array(NULL, NULL) AS d, string_to_array('', NULL) AS e, string_to_array('é日', NULL) AS f;
+
+SELECT string_to_array('a,,NULL,"b"', ',', '') AS a, string_to_array('a,,NULL', ',', 'NULL') AS b, string_to_array('a,b', ',', NULL) AS c, string_to_list('a.b', '.') AS d, string_split('abc', '') AS e, string_split('abc', NULL) AS f;
+
+SELECT string_to_array(s, d) AS a, string_to_array(s, d, n) AS b FROM (VALUES ('a-b', '-', 'b'), ('a-b', NULL, '-'), (NULL, '-', 'a'), ('a-b', '', 'a-b'), ('a-b', '-', NULL)) AS t(s, d, n);
+
+SELECT upper('ß') AS a, upper('äöüß straße') AS b, upper('ﬁne ŉ ΐ և') AS c, upper('') AS d, upper(NULL) AS e, ucase('ﬃ') AS f, initcap('ßa ﬁne éa') AS g, length(upper('ΐ')) AS h, lower('ÄÖÜ') AS i;
+
+SELECT upper(s) AS u, count(*) AS n FROM (VALUES ('straße'), ('STRASSE'), ('strasse'), (NULL)) AS t(s) GROUP BY upper(s) ORDER BY u;
