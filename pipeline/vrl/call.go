@@ -182,7 +182,7 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 		a := &b.given[i]
 		p := &b.function.Params[a.param]
 		if p.Path {
-			if _, ok := pathTarget(a.node.expr); !ok {
+			if targetOf(a.node.expr) == nil && a.base == nil {
 				c.innerError(b.node.span, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("unexpected expression for argument %q", p.Name), "received: "+formOf(a.node.expr), "expected: query")
 				return false
 			}
@@ -285,11 +285,16 @@ type runArg struct {
 	expected value.Value // kinds as text
 }
 
+// site is where the errors of the call come from.
+func (b *boundCall) site() *callSite {
+	return &callSite{fmt.Sprintf("function call error for %q at (%d:%d): ", b.node.name, b.node.start, b.node.end)}
+}
+
 // runner makes the op of the call: arguments in the order of the source, defaults, kinds, then the function.
 func (b *boundCall) runner(run Run) op {
 	params := b.function.Params
 	light := b.function.Light
-	site := &callSite{fmt.Sprintf("function call error for %q at (%d:%d): ", b.node.name, b.node.start, b.node.end)}
+	site := b.site()
 	args := make([]runArg, 0, len(b.given))
 	for i := range b.given {
 		a := &b.given[i]

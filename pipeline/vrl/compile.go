@@ -132,6 +132,9 @@ type operand struct {
 
 	// parts are the terms of a sum of strings.
 	parts []op
+
+	// base is the value that a path is read from where it has no name: a call or a container. nil: there is none.
+	base *operand
 }
 
 func constOp(v value.Value) op {

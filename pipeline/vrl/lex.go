@@ -229,10 +229,6 @@ func (l *lexer) raw(kind byte) {
 			return
 		}
 	}
-	if kind == 's' {
-		l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "invalid string literal")
-		return
-	}
 	l.fail(codeInvalidLiteral, titleInvalidLiteral, start, len(l.source), "invalid literal")
 }
 

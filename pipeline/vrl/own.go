@@ -24,12 +24,6 @@ var ownFunctions = []Function{
 		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String}, RunClosure: replaceWith},
 }
 
-// pathTarget returns the path that an argument is; ok is false when it is no path below the event, the metadata or a variable.
-func pathTarget(n node) (t *targetNode, ok bool) {
-	t = targetOf(n)
-	return t, t != nil
-}
-
 // rootType is what is known of the value that a path starts from.
 func (c *compiler) rootType(t *targetNode) Type {
 	switch {
@@ -51,7 +45,11 @@ func (c *compiler) existing(t *targetNode) target {
 }
 
 func (c *compiler) del(b *boundCall) (operand, bool) {
-	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
+	a := &b.given[b.byParam[0]]
+	t := targetOf(a.node.expr)
+	if t == nil { // nobody else sees what it is deleted from
+		return operand{typ: a.typ.settled(), run: b.runner(func(_ *Frame, args []value.Value) (value.Value, *Failure) { return args[0], nil })}, true
+	}
 	if t.variable == "" && c.readOnly(t.meta, t.path) {
 		c.report(codeReadOnly, titleReadOnly, t.span, "mutation of read-only value")
 		c.add(t.span, c.text(t.span)+" is read-only, and cannot be deleted")
@@ -117,8 +115,21 @@ func (f *Frame) deleteField(key string, hint int) value.Value {
 }
 
 func (c *compiler) exists(b *boundCall) (operand, bool) {
-	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
+	a := &b.given[b.byParam[0]]
+	t := targetOf(a.node.expr)
 	x := operand{typ: Of(Boolean)}
+	if t == nil {
+		base, path := a.base.run, a.node.expr.(*pathNode).path
+		x.run = func(f *Frame) (value.Value, *Failure) {
+			root, fl := base(f)
+			if fl != nil {
+				return value.Null, fl
+			}
+			_, ok := value.Get(root, path)
+			return value.Bool(ok), nil
+		}
+		return x, true
+	}
 	if !c.plain && t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
 		key, hint := t.path[0].Key, c.newHint()
 		x.run = func(f *Frame) (value.Value, *Failure) {
@@ -139,26 +150,57 @@ func (c *compiler) exists(b *boundCall) (operand, bool) {
 
 // unnest compiles unnest(path): copies of the root, each with one item of the array at the path in its place.
 func (c *compiler) unnest(b *boundCall) (operand, bool) {
-	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
-	rootType := c.rootType(t)
-	x := operand{typ: unnested(rootType, t.path)}
+	a := &b.given[b.byParam[0]]
+	t := targetOf(a.node.expr)
+	if t == nil {
+		return c.unnestUnnamed(b, a)
+	}
+	x := operand{typ: unnested(c.rootType(t), t.path)}
 	root, path := c.existing(t).root(), t.path
 	x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
-		items, whole := args[0].Array(), root(f).Share()
-		list := f.Arena.Array(items.Len())
-		for i := range items.Len() {
-			if fl := f.Spend(1); fl != nil {
-				return value.Null, fl
-			}
-			one := whole
-			if fl := f.write(&one, path, items.At(i).Share()); fl != nil {
-				return value.Null, fl
-			}
-			list.Push(f.Arena, one)
-		}
-		return list.Of(), nil
+		return unnestItems(f, root(f).Share(), path, args[0].Array())
 	})
 	return x, true
+}
+
+// unnestUnnamed is unnest of a path below a value that has no name: it is computed once, for the root and the array.
+func (c *compiler) unnestUnnamed(b *boundCall, a *givenArg) (operand, bool) {
+	base, path := a.base.run, a.node.expr.(*pathNode).path
+	site := b.site()
+	expected := value.String(Array.String())
+	x := operand{typ: unnested(a.base.typ, path)}
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		root, fl := base(f)
+		if fl != nil {
+			return value.Null, site.add(fl)
+		}
+		list, _ := value.Get(root, path)
+		if list.Kind() != value.ArrayKind {
+			return value.Null, site.add(f.wrongKind(expected, list))
+		}
+		v, fl := unnestItems(f, root.Share(), path, list.Array())
+		if fl != nil {
+			return value.Null, site.add(fl)
+		}
+		return v, nil
+	}
+	return x, true
+}
+
+// unnestItems makes copies of whole, each with one of the items at the path.
+func unnestItems(f *Frame, whole value.Value, path value.Path, items *value.Array) (value.Value, *Failure) {
+	list := f.Arena.Array(items.Len())
+	for i := range items.Len() {
+		if fl := f.Spend(1); fl != nil {
+			return value.Null, fl
+		}
+		one := whole
+		if fl := f.write(&one, path, items.At(i).Share()); fl != nil {
+			return value.Null, fl
+		}
+		list.Push(f.Arena, one)
+	}
+	return list.Of(), nil
 }
 
 // unnested is the type of an array of copies of a root, each with an item of the array at the path in its place.

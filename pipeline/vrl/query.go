@@ -62,7 +62,7 @@ func (c *compiler) pathExpr(n *pathNode) (operand, bool) {
 	if !ok {
 		return operand{}, false
 	}
-	y := operand{node: n, typ: x.typ.At(n.path), fallible: x.fallible, isConst: x.isConst}
+	y := operand{node: n, typ: x.typ.At(n.path), fallible: x.fallible, isConst: x.isConst, base: &x}
 	if x.isConst {
 		y.constant, _ = value.Get(x.constant, n.path)
 	}

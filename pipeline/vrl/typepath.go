@@ -193,9 +193,36 @@ func (m *members) removeField(key string, rest value.Path, compact bool) *member
 	}
 	inner := m.known[i].typ.Remove(rest, compact)
 	if compact && inner.May(Object|Array) {
-		inner = inner.Or(Undefined)
+		empty, certain := inner.empty()
+		there := !m.known[i].typ.At(rest).May(Undefined) // without a deletion nothing is compacted
+		switch {
+		case certain && empty && there:
+			return m.removeField(key, nil, true)
+		case !certain || empty:
+			inner = inner.Or(Undefined)
+		}
 	}
 	return m.with(key, 0, inner)
+}
+
+// empty reports whether the containers of the type have no members, and whether that is certain.
+func (t Type) empty() (empty, certain bool) {
+	if !t.Is(Object) && !t.Is(Array) {
+		return false, false
+	}
+	m := t.object
+	if t.Is(Array) {
+		m = t.array
+	}
+	if m == nil {
+		return false, false
+	}
+	for i := range m.known {
+		if !m.known[i].typ.May(Undefined) {
+			return false, true
+		}
+	}
+	return true, len(m.known) == 0 && m.rest == nil
 }
 
 func (m *members) removeItem(index int, rest value.Path, compact bool) *members {

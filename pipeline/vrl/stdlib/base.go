@@ -49,9 +49,9 @@ func encodeBase64(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) 
 }
 
 func decodeBase64(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-	encoding := base64.RawStdEncoding
+	encoding := base64.RawStdEncoding.Strict() // bits that stand for no byte are 0
 	if args[1].Str() == "url_safe" {
-		encoding = base64.RawURLEncoding
+		encoding = base64.RawURLEncoding.Strict()
 	}
 	s := strings.TrimRight(args[0].Str(), "=")
 	if padding := len(args[0].Str()) - len(s); padding > 2 || strings.ContainsAny(s, "\r\n") {

@@ -1,7 +1,6 @@
 package stdlib
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,9 +12,9 @@ import (
 var caseFunctions = []vrl.Function{
 	caseFunction("camelcase", 0, title, true),
 	caseFunction("pascalcase", 0, title, false),
-	caseFunction("snakecase", '_', strings.ToLower, false, opt("excluded_boundaries", vrl.Array)),
-	caseFunction("kebabcase", '-', strings.ToLower, false),
-	caseFunction("screamingsnakecase", '_', strings.ToUpper, false),
+	caseFunction("snakecase", '_', fullLower, false, opt("excluded_boundaries", vrl.Array)),
+	caseFunction("kebabcase", '-', fullLower, false),
+	caseFunction("screamingsnakecase", '_', Upper, false),
 }
 
 // boundaries is a set of places at which a name is split into words.
@@ -74,7 +73,7 @@ func caseFunction(name string, separator byte, spell func(string) string, firstL
 					b = append(b, separator)
 				}
 				if first && firstLower {
-					b = append(b, strings.ToLower(w)...)
+					b = append(b, fullLower(w)...)
 				} else {
 					b = append(b, spell(w)...)
 				}
@@ -106,7 +105,7 @@ func excludedBoundaries(f *vrl.Frame, names *value.Array) (set boundaries, fl *v
 // title writes a word with a capital first.
 func title(w string) string {
 	_, size := utf8.DecodeRuneInString(w)
-	return strings.ToUpper(w[:size]) + strings.ToLower(w[size:])
+	return Upper(w[:size]) + fullLower(w[size:])
 }
 
 // words returns the words of a name that is split at the given boundaries; empty ones are left out.

@@ -107,6 +107,9 @@ func upcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 // Upper returns text in upper case, in which one character may become several: "ß" is "SS".
 func Upper(text string) string { return cases.Upper(language.Und).String(text) }
 
+// fullLower is text in lower case, in which one character may become several, too.
+func fullLower(text string) string { return cases.Lower(language.Und).String(text) }
+
 func downcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return value.String(lower(f.Arena, args[0].Str())), nil
 }
@@ -114,7 +117,7 @@ func downcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 // lower is a text in lower case.
 func lower(a *value.Arena, s string) string {
 	if !isASCII(s) {
-		return cases.Lower(language.Und).String(validText(s))
+		return fullLower(validText(s))
 	}
 	b := a.Alloc(len(s))
 	for i := range b {

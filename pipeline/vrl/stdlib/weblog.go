@@ -333,9 +333,9 @@ func addInt(f *vrl.Frame, o *value.Object, key, digits string) *vrl.Failure {
 // The two forms of Apache's error log: the simple one, and that of threaded servers.
 var apacheErrors = []*regexp.Regexp{
 	regexp.MustCompile(`^\s*(?:-|\[(?:-|(?P<timestamp>[^\[]*))\])\s+(?:-|\[(?:-|(?P<module>[^:]*):(?P<severity>[^\[]*))\])\s+` +
-		`(?:-|\[\s*pid\s*(?:-|(?P<pid>[^:]*)(?::\s*tid\s*(?P<thread>[^\[]*))?)\])\s+(?:-|\[\s*client\s*(?:-|(?P<client>.*:?):(?P<port>[^\[]*))\])\s+(?:-|(?P<message>.*?))\s*$`),
+		`(?:-|\[\s*pid\s*(?:-|(?P<pid>[^:]*)(?::\s*tid\s*(?P<thread>[^\[]*))?)\])\s+(?:-|\[\s*client\s*(?:-|(?P<client>.*:?):(?P<port>[^\[]*))\])\s+(?:-|(?P<message>.*))\s*$`),
 	regexp.MustCompile(`^\s*\[(?P<timestamp>[^\]]+)\]\s+\[(?:-|(?P<module>[^:]+)):(?P<severity>[^\]]+)\]\s+\[pid\s+(?P<pid>\d+)(?::tid\s+(?P<thread>\d+))?\]\s+` +
-		`(?P<message1>[^\[]*?:\s+(?:[^\[]*?:\s+)?)?(?:\[client\s+(?P<client>.+?):(?P<port>\d+)\]\s+)?(?P<message2>.*?)\s*$`),
+		`(?P<message1>[^\[]*?:\s+(?:[^\[]*?:\s+)?)?(?:\[client\s+(?P<client>.+?):(?P<port>\d+)\]\s+)?(?P<message2>.*)\s*$`),
 }
 
 func compileApacheLog(c *vrl.Call) (vrl.Run, error) {
@@ -369,7 +369,10 @@ func errorObject(f *vrl.Frame, s string, at []int, names []string, layout *timef
 		if name == "" || at[2*i] < 0 {
 			continue
 		}
-		text := strings.TrimSpace(s[at[2*i]:at[2*i+1]])
+		text := s[at[2*i]:at[2*i+1]]
+		if name != "message" && name != "message2" { // what ends the line stays as it is
+			text = strings.TrimSpace(text)
+		}
 		switch name {
 		case "timestamp":
 			t, fl := logTime(f, layout, format, text)
