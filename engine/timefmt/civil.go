@@ -115,7 +115,7 @@ const (
 )
 
 // toUTC places the wall-clock time wall, in seconds as if the zone were UTC, into a zone. For an ambiguous time it
-// gives the first of the two.
+// gives the first of the two, for a missing one the instant at which a clock that was not set forward shows it.
 func toUTC(wall int64, loc *time.Location) (sec int64, how local) {
 	if loc == nil || loc == time.UTC {
 		return wall, unique
@@ -132,7 +132,7 @@ func toUTC(wall int64, loc *time.Location) (sec int64, how local) {
 	case ok2:
 		return u2, unique
 	}
-	return 0, missing
+	return u1, missing
 }
 
 // offsetAt is the zone's offset from UTC at an instant, in seconds.

@@ -7,9 +7,17 @@ import (
 	"varve/engine/vector"
 )
 
-// rounded is the type of a decimal of type t that is rounded to fewer digits: 9.9 may become 10.0.
-func rounded(t vector.Type) vector.Type {
-	return vector.Type{ID: vector.TypeDecimal, Precision: min(t.Precision+1, 38), Scale: t.Scale}
+// mostDigits is the precision of the longest decimal.
+const mostDigits = 38
+
+// rounded is the type of a decimal of type t that is rounded to digits behind the point: 9.9 may become 10.0. Where no more digits fit,
+// those that are 0 afterwards give way.
+func rounded(t vector.Type, digits int64) vector.Type {
+	to := vector.Type{ID: vector.TypeDecimal, Precision: min(t.Precision+1, mostDigits), Scale: t.Scale}
+	if t.Precision == mostDigits {
+		to.Scale = uint8(min(int64(t.Scale), max(digits, 0)))
+	}
+	return to
 }
 
 // roundDecimal makes x a multiple of unit: round half away from zero, ceil up, floor down, trunc toward zero.
@@ -42,7 +50,14 @@ func bindRounding(c *Context, how string, args []Expr) ([]Expr, vector.Type, ker
 		}
 		args = []Expr{args[0], digits}
 	}
-	to := rounded(t)
+	kept := int64(0)
+	if len(args) > 1 {
+		kept = mostDigits
+		if k, ok := args[1].(*Const); ok && !k.Value.IsNull(0) {
+			kept = k.Value.Int(0)
+		}
+	}
+	to := rounded(t, kept)
 	return args, to, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
 			if valid != nil && !valid.Get(i) {
@@ -57,6 +72,7 @@ func bindRounding(c *Context, how string, args []Expr) ([]Expr, vector.Type, ker
 			if cut := int64(t.Scale) - digits; cut > 0 {
 				roundDecimal(x, powerOfTen(cut), how)
 			}
+			x.Quo(x, powerOfTen(int64(t.Scale-to.Scale))) // these digits are 0
 			b, ok := convert.AppendDecimal(nil, x)
 			if !ok {
 				return execError("Decimal overflow in %s", how)

@@ -357,6 +357,8 @@ type GroupItem struct {
 	X    Expr
 	Kind string // "", "rollup", "cube", "grouping sets"
 	Sets [][]Expr
+	// Nested is what stands in the place of each set of GROUPING SETS, ROLLUP and such; nil for a plain set.
+	Nested []*GroupItem
 }
 
 // NamedWindow is WINDOW w AS (..).

@@ -51,35 +51,40 @@ func (p *parser) withRollup(s *Select) error {
 }
 
 func (p *parser) groupItem() (GroupItem, error) {
-	kind := ""
-	switch {
-	case p.isAny("rollup", "cube") && p.peek().op("("):
-		kind = p.tok.text
-	case p.is("grouping") && p.peek().is("sets"):
-		kind = "grouping sets"
-		if err := p.advance(); err != nil {
-			return GroupItem{}, err
-		}
-	default:
+	if !p.atGroupSets() {
 		x, err := p.exprOrAll()
 		return GroupItem{X: x}, err
 	}
-	if err := p.advance(); err != nil {
+	return p.groupSets()
+}
+
+// atGroupSets reports whether ROLLUP (, CUBE ( or GROUPING SETS comes next.
+func (p *parser) atGroupSets() bool {
+	return p.isAny("rollup", "cube") && p.peek().op("(") || p.is("grouping") && p.peek().is("sets")
+}
+
+// groupSets reads ROLLUP, CUBE or GROUPING SETS, whose sets may be any of them again.
+func (p *parser) groupSets() (GroupItem, error) {
+	if err := p.enter(); err != nil {
 		return GroupItem{}, err
 	}
-	if err := p.expectOp("("); err != nil {
-		return GroupItem{}, err
-	}
-	g := GroupItem{Kind: kind, Sets: [][]Expr{}}
-	for {
-		x, err := p.expr()
-		if err != nil {
+	defer p.leave()
+	g := GroupItem{Kind: p.tok.text, Sets: [][]Expr{}}
+	if p.is("grouping") {
+		g.Kind = "grouping sets"
+		if err := p.advance(); err != nil {
 			return g, err
 		}
-		if t, ok := x.(*Tuple); ok {
-			g.Sets = append(g.Sets, t.Items)
-		} else {
-			g.Sets = append(g.Sets, []Expr{x})
+	}
+	if err := p.advance(); err != nil {
+		return g, err
+	}
+	if err := p.expectOp("("); err != nil {
+		return g, err
+	}
+	for {
+		if err := p.groupSet(&g); err != nil {
+			return g, err
 		}
 		if ok, err := p.more(); err != nil {
 			return g, err
@@ -87,6 +92,25 @@ func (p *parser) groupItem() (GroupItem, error) {
 			return g, p.expectOp(")")
 		}
 	}
+}
+
+// groupSet reads a set.
+func (p *parser) groupSet(g *GroupItem) error {
+	if g.Kind == "grouping sets" && p.atGroupSets() {
+		nested, err := p.groupSets()
+		g.Sets, g.Nested = append(g.Sets, nil), append(g.Nested, &nested)
+		return err
+	}
+	x, err := p.expr()
+	if err != nil {
+		return err
+	}
+	set := []Expr{x}
+	if t, ok := x.(*Tuple); ok {
+		set = t.Items
+	}
+	g.Sets, g.Nested = append(g.Sets, set), append(g.Nested, nil)
+	return nil
 }
 
 // align reads ALIGN step [TO origin] [BY (..)] [FILL f]; the parts may come in any order.

@@ -197,6 +197,10 @@ func (w *printer) groupBy(list []GroupItem) {
 			if j > 0 {
 				w.put(", ")
 			}
+			if j < len(g.Nested) && g.Nested[j] != nil {
+				w.groupBy([]GroupItem{*g.Nested[j]})
+				continue
+			}
 			if len(set) == 1 {
 				w.expr(set[0], 0)
 				continue

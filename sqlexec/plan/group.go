@@ -366,40 +366,25 @@ type groupingSets struct {
 	sets [][]parse.Expr // nil: one set of all
 }
 
+// Bounds of the sets of a GROUP BY.
+const (
+	maxGroupingSets = 1024
+	maxCube         = 10
+)
+
 // groupingSets multiplies the elements of GROUP BY out.
 func (sel *selection) groupingSets() (groupingSets, error) {
 	var gs groupingSets
 	sets := [][]parse.Expr{nil}
 	plain := true
 	for _, item := range sel.s.GroupBy {
-		var element [][]parse.Expr
-		switch item.Kind {
-		case "":
-			element = [][]parse.Expr{{item.X}}
-			if t, ok := item.X.(*parse.Tuple); ok {
-				element = [][]parse.Expr{t.Items}
-			}
-		case "grouping sets":
-			plain, element = false, item.Sets
-		case "rollup":
-			plain = false
-			for n := len(item.Sets); n >= 0; n-- {
-				element = append(element, join(item.Sets[:n]))
-			}
-		case "cube":
-			plain = false
-			if len(item.Sets) > 10 {
-				return gs, planError("CUBE of %d expressions is too large, at most 10", len(item.Sets))
-			}
-			for mask := 1<<len(item.Sets) - 1; mask >= 0; mask-- {
-				var set []parse.Expr
-				for i, s := range item.Sets {
-					if mask>>i&1 != 0 {
-						set = append(set, s...)
-					}
-				}
-				element = append(element, set)
-			}
+		element, err := setsOf(item)
+		if err != nil {
+			return gs, err
+		}
+		plain = plain && item.Kind == ""
+		if len(sets)*len(element) > maxGroupingSets {
+			return gs, tooManySets()
 		}
 		var product [][]parse.Expr
 		for _, a := range sets {
@@ -407,9 +392,7 @@ func (sel *selection) groupingSets() (groupingSets, error) {
 				product = append(product, join([][]parse.Expr{a, b}))
 			}
 		}
-		if sets = product; len(sets) > 1024 {
-			return gs, planError("GROUP BY makes more than 1024 grouping sets")
-		}
+		sets = product
 	}
 	for _, set := range sets {
 		gs.all = append(gs.all, set...)
@@ -418,6 +401,51 @@ func (sel *selection) groupingSets() (groupingSets, error) {
 		gs.sets = sets
 	}
 	return gs, nil
+}
+
+// setsOf are the sets of one element of GROUP BY.
+func setsOf(item parse.GroupItem) (sets [][]parse.Expr, err error) {
+	switch item.Kind {
+	case "grouping sets":
+		for k, set := range item.Sets {
+			nested := [][]parse.Expr{set}
+			if n := item.Nested[k]; n != nil {
+				if nested, err = setsOf(*n); err != nil {
+					return nil, err
+				}
+			}
+			if sets = append(sets, nested...); len(sets) > maxGroupingSets {
+				return nil, tooManySets()
+			}
+		}
+	case "rollup":
+		for n := len(item.Sets); n >= 0; n-- {
+			sets = append(sets, join(item.Sets[:n]))
+		}
+	case "cube":
+		if len(item.Sets) > maxCube {
+			return nil, planError("CUBE of %d expressions is too large, at most %d", len(item.Sets), maxCube)
+		}
+		for mask := 1<<len(item.Sets) - 1; mask >= 0; mask-- {
+			var set []parse.Expr
+			for i, s := range item.Sets {
+				if mask>>i&1 != 0 {
+					set = append(set, s...)
+				}
+			}
+			sets = append(sets, set)
+		}
+	default:
+		if t, ok := item.X.(*parse.Tuple); ok {
+			return [][]parse.Expr{t.Items}, nil
+		}
+		return [][]parse.Expr{{item.X}}, nil
+	}
+	return sets, nil
+}
+
+func tooManySets() error {
+	return planError("GROUP BY makes more than %d grouping sets", maxGroupingSets)
 }
 
 func join(lists [][]parse.Expr) []parse.Expr {

@@ -60,6 +60,11 @@ func (b *binder) recurse(c *cte) error {
 	if !ok || op.Op != "union" || len(c.query.OrderBy) > 0 || c.query.Limit != nil || !namesItself(op.R, c) {
 		return nil
 	}
+	saved := b.ctes
+	defer func() { b.ctes = saved }()
+	if err := b.with(c.query); err != nil {
+		return err
+	}
 	anchor, err := b.body(op.L, nil)
 	if err != nil {
 		return err
@@ -132,11 +137,20 @@ func namesItself(step parse.Body, c *cte) bool {
 		list = list[1:]
 		switch body := body.(type) {
 		case *parse.Query:
-			list = append(list, body.Body)
+			hidden := false // by one of the same name, for those behind it
+			for i := range body.With {
+				if w := &body.With[i]; !hidden && w.Query != nil {
+					list = append(list, w.Query)
+				}
+				hidden = hidden || body.With[i].Name.Name == c.name
+			}
+			if !hidden {
+				list = append(list, body.Body)
+			}
 		case *parse.SetOp:
 			list = append(list, body.L, body.R)
 		case *parse.Select:
-			if slices.ContainsFunc(body.From, func(t parse.TableRef) bool { return readsTable(t, c.name) }) {
+			if slices.ContainsFunc(body.From, func(t parse.TableRef) bool { return readsTable(t, c) }) {
 				return true
 			}
 		}
@@ -144,15 +158,14 @@ func namesItself(step parse.Body, c *cte) bool {
 	return false
 }
 
-func readsTable(t parse.TableRef, name string) bool {
+func readsTable(t parse.TableRef, c *cte) bool {
 	switch t := t.(type) {
 	case *parse.Table:
-		return len(t.Name) == 1 && t.Name[0].Name == name
+		return len(t.Name) == 1 && t.Name[0].Name == c.name
 	case *parse.Join:
-		return readsTable(t.L, name) || readsTable(t.R, name)
+		return readsTable(t.L, c) || readsTable(t.R, c)
 	case *parse.Derived:
-		s, ok := t.Query.Body.(*parse.Select)
-		return ok && slices.ContainsFunc(s.From, func(t parse.TableRef) bool { return readsTable(t, name) })
+		return namesItself(t.Query, c)
 	}
 	return false
 }

@@ -327,6 +327,15 @@ func (r *ranged) alignTo() (int64, error) {
 	if !ok || c.Value.IsNull(0) {
 		return 0, planError("ALIGN TO needs a constant, found %s", parse.PrintExpr(r.s.Align.To))
 	}
+	if t := c.Value.Type; t == vector.Interval || t.ID == vector.TypeDuration { // from the epoch on
+		epoch, err := r.b.ctx.Call("+", &expr.Const{Value: vector.ConstInt(vector.Timestamp(9), 0)}, c)
+		if err != nil {
+			return 0, err
+		}
+		if c, ok = epoch.(*expr.Const); !ok {
+			return 0, planError("ALIGN TO needs a constant, found %s", parse.PrintExpr(r.s.Align.To))
+		}
+	}
 	switch t := c.Value.Type; {
 	case t.IsText():
 		sec, nanos, err := timefmt.ParseTimestamp(c.Value.Str(0), r.b.ctx.Zone)

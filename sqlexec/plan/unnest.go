@@ -24,28 +24,54 @@ func isUnnest(x parse.Expr) bool {
 	return ok && c.Name == "unnest" && c.Over == nil
 }
 
-// unnest makes columns of the unnest(list) in the select list: one for each that is written differently.
+// unnest makes columns of the unnest(list) in the select list: one for each that is written differently. One that is the list of another
+// comes before it.
 func (sel *selection) unnest() error {
-	var calls []*parse.Call
-	at := map[string]int{} // text of a call -> its place in calls
+	var levels [][]*parse.Call
+	seen := map[string]bool{}
 	var err error
-	for _, it := range sel.items {
-		parse.Walk(it.x, func(x parse.Expr) bool {
+	// note adds the calls in an expression to their levels: how many lie in each other there.
+	var note func(x parse.Expr) (deepest int)
+	note = func(x parse.Expr) (deepest int) {
+		parse.Walk(x, func(x parse.Expr) bool {
 			if !isUnnest(x) {
 				return true
 			}
 			c, text := x.(*parse.Call), parse.PrintExpr(x)
 			if len(c.Args) != 1 {
 				err = parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)), c.Position())
-			} else if _, ok := at[text]; !ok {
-				at[text] = len(calls)
-				calls = append(calls, c)
+				return false
+			}
+			level := note(c.Args[0])
+			deepest = max(deepest, level+1)
+			for len(levels) <= level {
+				levels = append(levels, nil)
+			}
+			if !seen[text] {
+				seen[text] = true
+				levels[level] = append(levels[level], c)
 			}
 			return false
 		})
+		return deepest
 	}
-	if len(calls) == 0 || err != nil {
-		return err
+	for _, it := range sel.items {
+		note(it.x)
+	}
+	for _, calls := range levels {
+		if err != nil {
+			return err
+		}
+		err = sel.unnestCalls(calls)
+	}
+	return err
+}
+
+// unnestCalls makes columns of calls that do not lie in each other.
+func (sel *selection) unnestCalls(calls []*parse.Call) error {
+	at := map[string]int{} // text of a call -> its place in calls
+	for k, c := range calls {
+		at[parse.PrintExpr(c)] = k
 	}
 	first := len(sel.node.Columns())
 	n := &Unnest{Input: sel.node, Cols: append([]Column(nil), sel.node.Columns()...)}

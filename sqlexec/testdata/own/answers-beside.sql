@@ -42,3 +42,45 @@ SELECT date_trunc('week', t) AS a, date_trunc('quarter', t) AS b, date_trunc('mo
 
 -- numbers
 SELECT floor(5::BIGINT) AS a, ceil(5::BIGINT UNSIGNED) AS b, arrow_typeof(floor(5::BIGINT)) AS c, arrow_typeof(ceiling(5::TINYINT)) AS d, floor(NULL) AS e, round(5) AS f;
+
+-- the longest decimals
+SELECT round('9999999999999999999999999999999999999.9'::DECIMAL(38,1)) AS a, ceil('9999999999999999999999999999999999999.1'::DECIMAL(38,1)) AS b, round('1.25'::DECIMAL(38,2), 1) AS c, round('-1.5'::DECIMAL(38,1)) AS d, round('1.25'::DECIMAL(10,2), 1) AS e, round('99.99'::DECIMAL(38,2), -1) AS f;
+
+-- grouping sets within grouping sets
+SELECT a, b, sum(x) AS s FROM (VALUES ('p', 'q', 1), ('p', 'r', 2)) AS v(a, b, x) GROUP BY GROUPING SETS (ROLLUP (a, b), (b)) ORDER BY a, b;
+
+SELECT a, b, count(*) AS n, grouping(a, b) AS g FROM (VALUES ('p', 'q', 1), ('p', 'r', 2)) AS v(a, b, x) GROUP BY GROUPING SETS (CUBE (a, b), ROLLUP (a)) ORDER BY a, b, g;
+
+SELECT a, b, count(*) AS n FROM (VALUES ('p', 'q', 1), ('p', 'r', 2)) AS v(a, b, x) GROUP BY GROUPING SETS (GROUPING SETS (a, ROLLUP (b)), (a, b), ()) ORDER BY a, b;
+
+SELECT a, b, count(*) AS n FROM (VALUES ('p', 'q', 1), ('p', 'r', 2)) AS v(a, b, x) GROUP BY a, GROUPING SETS (ROLLUP (b)) ORDER BY a, b;
+
+-- WITH within a recursive query
+WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL (WITH s AS (SELECT n + 1 AS m FROM r WHERE n < 4) SELECT m FROM s)) SELECT * FROM r ORDER BY n;
+
+WITH RECURSIVE r(n) AS (WITH a AS (SELECT 1 AS x) SELECT x FROM a UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT * FROM r ORDER BY n;
+
+WITH RECURSIVE r(n) AS (WITH a AS (SELECT 10 AS x) SELECT 1 UNION ALL SELECT n + x FROM r, a WHERE n < 30) SELECT * FROM r ORDER BY n;
+
+-- unnest within unnest
+SELECT unnest(unnest([[1,2],[3]])) AS u;
+
+SELECT unnest(unnest([[1,2],[3]])) * 10 + 1 AS u, 7 AS k;
+
+SELECT unnest(unnest(unnest([[[1,2]],[[3],[4]]]))) AS u;
+
+SELECT unnest([[1,2],[3]]) AS l, unnest(unnest([[1,2],[3]])) AS u;
+
+-- an hour that the clock is set forward over moves forward
+SET time_zone = 'Europe/Berlin';
+
+SELECT to_unixtime('2024-03-31 02:30:00') AS a, to_unixtime('2024-03-31 03:30:00') AS b, to_unixtime('2024-10-27 02:30:00') AS c, date_add('2024-03-31 02:59:59', INTERVAL '1 second') AS d;
+
+SELECT count(*) AS n FROM ab WHERE ts < '2024-03-31 02:30:00';
+
+SET time_zone = 'UTC';
+
+-- slots from an offset on
+SELECT ts, count(x) RANGE '4ms' AS n FROM ab ALIGN '4ms' TO (INTERVAL '1 millisecond') BY () ORDER BY ts;
+
+SELECT ts, count(x) RANGE '4ms' AS n FROM ab ALIGN '4ms' TO (now() - (now() + INTERVAL '1 millisecond')) BY () ORDER BY ts;
