@@ -33,8 +33,8 @@ func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, f
 	return r.eachInTurn(text, n, groups, false, cancelled, found)
 }
 
-// EachAbutting is Each for all matches with their groups, and also for an empty match right behind another one: `a*` matches three times
-// in "aab", twice in the same place.
+// EachAbutting is Each for all matches with their groups, and also for an empty match right behind one that is not empty: `a*` matches
+// "aa" in "aab", then nothing before b, then nothing at the end.
 func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(offsets []int) error) error {
 	return r.eachInTurn(text, -1, true, true, cancelled, found)
 }
@@ -43,13 +43,14 @@ func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(of
 func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled func() error, found func(offsets []int) error) error {
 	steps := int64(r.steps())
 	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, cancelled: cancelled}}
-	for pos, last := 0, -1; pos <= len(text) && n != 0; {
+	for pos, first, last := 0, -1, -1; pos <= len(text) && n != 0; {
 		m, err := s.next(pos)
 		if m == nil || err != nil {
 			return err
 		}
 		abuts := m[0] == last && m[1] == last // an empty match right behind another is none
-		last = m[1]
+		again := abuts && first == last       // it is the empty match before, which lay ahead
+		first, last = m[0], m[1]
 		switch {
 		case m[1] > pos:
 			pos = m[1]
@@ -59,7 +60,7 @@ func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled
 			_, width := utf8.DecodeRune(text[pos:])
 			pos += width
 		}
-		if abuts && !abutting {
+		if again || abuts && !abutting {
 			continue
 		}
 		n--

@@ -52,6 +52,23 @@ func TestEach(t *testing.T) {
 	}
 }
 
+// TestEachAbutting: an empty match right behind another one counts, and none counts twice.
+func TestEachAbutting(t *testing.T) {
+	for _, c := range []struct{ expr, text, want string }{
+		{"a*", "baac", "0-0 1-3 3-3 4-4"}, {"a*", "aab", "0-2 2-2 3-3"}, {"x*", "abc", "0-0 1-1 2-2 3-3"}, {"x*", "", "0-0"}, {"", "aé", "0-0 1-1 3-3"},
+		{"$", "ab", "2-2"}, {"^", "ab", "0-0"}, {`\b`, "ab c", "0-0 2-2 3-3 4-4"}, {"b$|$", "ab", "1-2 2-2"}, {"a", "aba", "0-1 2-3"}, {"a", "b", ""},
+	} {
+		var got []string
+		err := compiled(t, c.expr).EachAbutting([]byte(c.text), nil, func(m []int) error {
+			got = append(got, fmt.Sprintf("%d-%d", m[0], m[1]))
+			return nil
+		})
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%q in %q: got %v, %v, want %s", c.expr, c.text, got, err, c.want)
+		}
+	}
+}
+
 // TestSearchBySteps holds each way of searching to package regexp, the one that counts characters too.
 func TestSearchBySteps(t *testing.T) {
 	for _, expr := range exprs {
