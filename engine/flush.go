@@ -54,6 +54,7 @@ func (e *Engine) flushLoop(ctx context.Context) {
 			}
 		case <-tick.C:
 			e.requestOld()
+			e.relieve()
 		}
 	}
 }
@@ -385,17 +386,47 @@ func (e *Engine) needed(but *mem) wal.LSN {
 	return before
 }
 
-// truncateLog removes the segments that no memtable needs any more. The manifest is told first: a segment that it calls
-// needed and that is not there is damage.
+// truncateLog removes the segments that no memtable needs any more; where the disk is short of room the newest as well, which
+// else is the last to go. The manifest is told first: a segment that it calls needed and that is not there is damage.
 func (e *Engine) truncateLog() error {
+	keep := wal.KeepNewest
+	if e.shortOfRoom() {
+		keep = wal.KeepOpen
+		e.log.EndSegment()
+	}
 	before := e.needed(nil)
-	if before.Segment() > e.manifest.State().Log.First && e.log.Holds(before) {
+	if before.Segment() > e.manifest.State().Log.First && e.log.Holds(before, keep) {
 		e.batches.save(e.log, before.Segment())
 		if err := e.apply(manifest.Edit{Log: manifest.LogRange{First: before.Segment()}}); err != nil {
 			return err
 		}
 	}
-	return e.log.Truncate(before)
+	return e.log.Truncate(before, keep)
+}
+
+// leastCut is the size of a log that is worth cutting.
+const leastCut = 64 << 10
+
+// shortOfRoom reports whether the log takes room that a disk lacks.
+func (e *Engine) shortOfRoom() bool {
+	size := e.log.Size()
+	return size >= leastCut && e.space.short(size)
+}
+
+// relieve makes room on a disk that is short of it: rows go into parts, which take less than the log that keeps them, and what of
+// the log nobody needs goes. A log that could not be written is tried.
+func (e *Engine) relieve() {
+	if e.shortOfRoom() {
+		for _, r := range e.catalog.Load().regions {
+			if r.logged() {
+				e.requestFlush(r)
+			}
+		}
+		if err := e.truncateLog(); err != nil {
+			e.o.Logger.Warn("the log cannot be cut", "error", err)
+		}
+	}
+	e.space.retry()
 }
 
 // leaveLog tells the manifest that all rows are in parts, so that the next start needs no log.

@@ -153,6 +153,13 @@ func (s *regionSnap) unlogged() bool {
 	return slices.ContainsFunc(s.mems(), func(m *mem) bool { return m.only })
 }
 
+// logged reports whether the log holds rows that are in no part.
+func (r *region) logged() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.snap.Load().mems(), func(m *mem) bool { return m.first != 0 })
+}
+
 // replace publishes a changed copy of the snapshot. f may change the lists in place. The caller holds r.mu, or nobody
 // else knows the region yet.
 func (r *region) replace(f func(s *regionSnap)) {

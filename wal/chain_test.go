@@ -20,7 +20,7 @@ func chained(t *testing.T) (*vfs.Mem, Range) {
 	l := openLog(t, fs, Options{FileSize: 1, Begun: func(all Range) error { needs = all; return nil }})
 	replayAll(t, l)
 	at := appendAll(t, l, "1", "2", "3", "4", "5", "6")
-	if err := l.Truncate(at[1]); err != nil {
+	if err := l.Truncate(at[1], KeepNewest); err != nil {
 		t.Fatal(err)
 	}
 	closeLog(t, l)
@@ -168,13 +168,13 @@ func TestTruncatesAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, before := range []LSN{places[1], places[2], places[2], places[2], places[1]} {
 			wg.Go(func() {
-				if err := l.Truncate(before); err != nil {
+				if err := l.Truncate(before, KeepNewest); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		if l.End() <= places[3] || l.Holds(places[2]) {
+		if l.End() <= places[3] || l.Holds(places[2], KeepNewest) {
 			t.Fatalf("the log ends at %s behind a record at %s", l.End(), places[3])
 		}
 	}

@@ -35,6 +35,7 @@ type writer struct {
 	next     uint64   // number of the next segment
 	previous uint64   // number of the segment before that
 	size     int64    // of the open segment
+	good     int64    // of it, without frames that nobody was told are there
 	forgot   int64    // where the page cache still holds the open segment from
 	number   uint64   // of the last frame written
 	synced   uint64   // of the last frame known to be on disk
@@ -62,6 +63,11 @@ func (w *writer) run() {
 			w.batch = append(w.batch[:0], p)
 			w.drain()
 			w.commit()
+		case done := <-w.l.cuts:
+			if err := w.closeSegment(); err != nil {
+				w.l.o.Logger.Error("log: segment could not be closed", "error", err)
+			}
+			close(done)
 		case <-tick:
 			if err := w.sync(); err != nil {
 				w.l.o.Logger.Error("log: sync failed, a new segment will be opened", "error", err)
@@ -93,7 +99,10 @@ func (w *writer) commit() {
 	if err == nil && w.l.o.Sync == SyncAlways {
 		err = w.sync()
 	}
-	if err != nil {
+	if err == nil {
+		w.good = w.size
+	} else {
+		w.cut(err)
 		w.abandon()
 		err = status.Wrap(err, status.StorageUnavailable, "the log cannot be written: %s", vfs.Reason(err))
 		w.l.metrics.Failures.Inc()
@@ -224,11 +233,12 @@ func (w *writer) openSegment() error {
 	if err != nil {
 		// The name stays taken: whatever is in it is not believed, and a retry makes another.
 		w.next++
+		w.l.ended(w.next)
 		return errors.Join(fmt.Errorf("new segment %s: %w", name, err), f.Close(), w.l.fs.Remove(name))
 	}
-	w.f, w.size, w.forgot, w.dirty = f, int64(len(header)), 0, false
+	w.f, w.size, w.good, w.forgot, w.dirty = f, int64(len(header)), int64(len(header)), 0, false
 	w.l.mu.Lock()
-	w.l.segments = append(w.l.segments, segment{w.next, w.size})
+	w.l.segments, w.l.open = append(w.l.segments, segment{w.next, w.size}), true
 	w.l.metrics.Segments.Set(float64(len(w.l.segments)))
 	w.l.mu.Unlock()
 	w.previous = w.next
@@ -263,9 +273,22 @@ func (w *writer) closeSegment() error {
 		err = w.sync()
 	}
 	w.l.setSize(w.next-1, w.size)
+	w.l.ended(w.next)
 	err = errors.Join(err, w.f.Close())
 	w.f = nil
 	return err
+}
+
+// cut takes the frames out again that have filled the disk, so that what makes room finds some.
+func (w *writer) cut(err error) {
+	if w.f == nil || !vfs.IsNoSpace(err) {
+		return
+	}
+	if err := w.f.Truncate(w.good); err != nil {
+		w.l.o.Logger.Error("log: what was not written wholly cannot be cut off", "error", err)
+		return
+	}
+	w.size = w.good
 }
 
 // abandon gives up the open segment after a failure.
@@ -277,6 +300,7 @@ func (w *writer) abandon() {
 		w.l.o.Logger.Error("log: failed segment could not be closed", "error", err)
 	}
 	w.l.setSize(w.next-1, w.size)
+	w.l.ended(w.next)
 	w.f, w.dirty = nil, false
 }
 

@@ -90,6 +90,7 @@ type Log struct {
 	edit    uint64
 	lock    io.Closer // of the directory; nil: the log is only looked at
 	queue   chan *pending
+	cuts    chan chan struct{} // each asks the writer to end the open segment
 	done    chan struct{}
 
 	closing sync.RWMutex // held for reading while an Append is in the queue
@@ -99,6 +100,8 @@ type Log struct {
 
 	mu       sync.Mutex // protects what follows: the list of segments
 	segments []segment  // rising; the last one may be open for writing
+	open     bool       // it is
+	upcoming uint64     // least number of the next segment
 	damaged  map[uint64]bool
 	kept     []string
 
@@ -165,7 +168,7 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	if err != nil && !vfs.NotExist(err) {
 		return nil, fmt.Errorf("log directory: %w", err)
 	}
-	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), done: make(chan struct{}),
+	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), cuts: make(chan chan struct{}), done: make(chan struct{}),
 		damaged: map[uint64]bool{}}
 	for _, name := range names {
 		if strings.HasSuffix(name, damagedSuffix) || strings.HasSuffix(name, missingSuffix) {
@@ -187,7 +190,7 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 		l.w.previous = l.segments[k-1].number
 		l.w.next = max(l.w.next, l.w.previous+1)
 	}
-	l.w.l = l
+	l.w.l, l.upcoming = l, l.w.next
 	go l.w.run()
 	return l, nil
 }
@@ -277,37 +280,68 @@ func (l *Log) Size() int64 {
 	return n
 }
 
-// End is the place behind the last record written.
+// End is a place at or behind which the next record will lie.
 func (l *Log) End() LSN {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.segments) == 0 {
-		return lsn(1, 0)
+	if !l.open {
+		return lsn(l.upcoming, 0)
 	}
 	s := l.segments[len(l.segments)-1]
 	return lsn(s.number, s.size)
 }
 
-// Holds reports whether Truncate would remove anything.
-func (l *Log) Holds(before LSN) bool {
+// ended notes that no segment is open any more.
+func (l *Log) ended(next uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.segments) > 1 && l.segments[0].number < before.Segment()
+	l.open, l.upcoming = false, next
 }
 
-// Truncate removes the segments that lie wholly before the given place; the newest segment always stays. Segments in
-// which Replay found damage are renamed to NAME.damaged instead.
-func (l *Log) Truncate(before LSN) error {
+// EndSegment ends the open segment, if there is one: the next record begins another, so that all that is there can be truncated.
+func (l *Log) EndSegment() {
+	l.closing.RLock()
+	defer l.closing.RUnlock()
+	if l.closed {
+		return
+	}
+	done := make(chan struct{})
+	l.cuts <- done
+	<-done
+}
+
+// Holds reports whether Truncate would remove anything.
+func (l *Log) Holds(before LSN, keep Keeping) bool {
+	_, holds := l.oldestBefore(before, keep)
+	return holds
+}
+
+// oldestBefore is the number of the oldest segment, if Truncate removes it.
+func (l *Log) oldestBefore(before LSN, keep Keeping) (number uint64, removed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.segments) == 0 || len(l.segments) == 1 && (l.open || keep == KeepNewest) {
+		return 0, false
+	}
+	number = l.segments[0].number
+	return number, number < before.Segment()
+}
+
+// Keeping says what Truncate leaves of a log of which nothing is needed.
+type Keeping bool
+
+const (
+	KeepNewest Keeping = false // the newest segment, whose header says what else there was
+	KeepOpen   Keeping = true  // nothing but the segment that is open, where each byte of the disk counts
+)
+
+// Truncate removes the segments that lie wholly before the given place. Segments in which Replay found damage are renamed to
+// NAME.damaged instead.
+func (l *Log) Truncate(before LSN, keep Keeping) error {
 	l.truncating.Lock()
 	defer l.truncating.Unlock()
 	for {
-		l.mu.Lock()
-		gone := len(l.segments) > 1 && l.segments[0].number < before.Segment()
-		var number uint64
-		if gone {
-			number = l.segments[0].number
-		}
-		l.mu.Unlock()
+		number, gone := l.oldestBefore(before, keep)
 		if !gone {
 			return nil
 		}

@@ -31,7 +31,7 @@ func TestMissingSegmentStaysReported(t *testing.T) {
 			l.Keep(d.Segment)
 		}
 		ends := appendAll(t, l, "more", "and more")
-		if err := l.Truncate(ends[1]); err != nil {
+		if err := l.Truncate(ends[1], KeepNewest); err != nil {
 			t.Fatal(err)
 		}
 		needs = Range{ends[1].Segment(), ends[1].Segment()}

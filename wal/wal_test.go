@@ -104,7 +104,7 @@ func TestTruncateKeepsWhatIsNeeded(t *testing.T) {
 	l := openLog(t, fs, Options{FileSize: 1})
 	replayAll(t, l)
 	at := appendAll(t, l, "a", "b", "c", "d")
-	if err := l.Truncate(at[2]); err != nil {
+	if err := l.Truncate(at[2], KeepNewest); err != nil {
 		t.Fatal(err)
 	}
 	closeLog(t, l)
@@ -128,7 +128,7 @@ func TestCrashWhileTruncating(t *testing.T) {
 			replayAll(t, l)
 			at := appendAll(t, l, "a", "b", "c", "d", "e", "f")
 			fault.Arm(k)
-			if err := l.Truncate(at[4]); err != nil && !vfs.IsNoSpace(err) {
+			if err := l.Truncate(at[4], KeepNewest); err != nil && !vfs.IsNoSpace(err) {
 				t.Fatal(err)
 			}
 			crashed := fs.Crash(rand.New(rand.NewPCG(seed, uint64(k))))
@@ -166,7 +166,7 @@ func TestCutHeaderIsNoDamage(t *testing.T) {
 			at := appendAll(t, l, "c", "d")
 			want := []string{"a", "b", "c", "d"}
 			if truncate {
-				if err := l.Truncate(at[0] - 1<<32); err != nil {
+				if err := l.Truncate(at[0]-1<<32, KeepNewest); err != nil {
 					t.Fatal(err)
 				}
 				want = want[2:]
@@ -390,7 +390,7 @@ func TestTornFirstFrameOfTheOldestSegment(t *testing.T) {
 		l := openLog(t, fs, Options{FileSize: 1})
 		replayAll(t, l)
 		at := appendAll(t, l, "a", "b", "c")
-		if err := l.Truncate(at[2]); err != nil {
+		if err := l.Truncate(at[2], KeepNewest); err != nil {
 			t.Fatal(err)
 		}
 		closeLog(t, l)
@@ -432,7 +432,7 @@ func TestDamagedSegmentIsSetAside(t *testing.T) {
 		t.Fatalf("damage %v", r.Damaged)
 	}
 	appendAll(t, l, "dddd")
-	if err := l.Truncate(l.End()); err != nil {
+	if err := l.Truncate(l.End(), KeepNewest); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fs.Stat(path.Join(dir, segmentName(1)+damagedSuffix)); err != nil {
@@ -578,7 +578,7 @@ func BenchmarkAppend(b *testing.B) {
 					}
 					if l.Size() > 1<<30 {
 						b.StopTimer()
-						if err := l.Truncate(l.End()); err != nil {
+						if err := l.Truncate(l.End(), KeepNewest); err != nil {
 							b.Fatal(err)
 						}
 						b.StartTimer()

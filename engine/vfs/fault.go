@@ -120,6 +120,8 @@ func (f faultFS) FreeBytes(n string) (uint64, error) {
 	return f.fs.FreeBytes(n)
 }
 
+func (f faultFS) Writable(n string) error { return f.fs.Writable(n) }
+
 type faultFile struct {
 	File
 	name   string
@@ -138,6 +140,13 @@ func (f faultFile) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	return f.File.ReadAt(p, off)
+}
+
+func (f faultFile) Truncate(size int64) error {
+	if err := f.before(OpWrite, f.name); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
 }
 
 func (f faultFile) Sync() error {

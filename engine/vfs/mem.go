@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -22,6 +23,7 @@ type Mem struct {
 	dirs  map[string]bool
 	locks map[string]bool
 	free  uint64
+	rooms map[string]int64 // bytes of the files below a directory that is a file system of its own
 	dead  bool
 }
 
@@ -45,6 +47,43 @@ func (m *Mem) SetFree(n uint64) {
 	m.free = n
 }
 
+// SetRoom makes a directory a file system of its own, whose files have so many bytes at most.
+func (m *Mem) SetRoom(dir string, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.rooms == nil {
+		m.rooms = map[string]int64{}
+	}
+	m.rooms[path.Clean(dir)] = bytes
+}
+
+// left is the room of the file system that a name lies in; bounded: somebody has set it.
+func (m *Mem) left(name string) (bytes int64, bounded bool) {
+	dir := m.device(name)
+	bytes, bounded = m.rooms[dir]
+	if !bounded {
+		return 0, false
+	}
+	seen := map[*memNode]bool{}
+	for file, n := range m.live {
+		if !seen[n] && m.device(file) == dir {
+			seen[n] = true
+			bytes -= int64(len(n.data))
+		}
+	}
+	return max(0, bytes), true
+}
+
+// device is the nearest directory above a name, or itself, that is a file system of its own; empty: none is.
+func (m *Mem) device(name string) (dir string) {
+	for d := range m.rooms {
+		if len(d) > len(dir) && (name == d || strings.HasPrefix(name, d+"/")) {
+			dir = d
+		}
+	}
+	return dir
+}
+
 // Crash returns the file system as it is found after power loss now, and makes m refuse all further calls. Of bytes that
 // were not synced a random prefix survives; of directory changes that were not synced each may have happened or not.
 // Hole-free: an un-synced tail that survives may hold damage in its last bytes.
@@ -53,7 +92,7 @@ func (m *Mem) Crash(r *rand.Rand) *Mem {
 	defer m.mu.Unlock()
 	m.dead = true
 	c := NewMem()
-	c.free = m.free
+	c.free, c.rooms = m.free, maps.Clone(m.rooms)
 	for d := range m.dirs {
 		c.dirs[d] = true
 	}
@@ -328,13 +367,25 @@ func (l memLock) Close() error {
 	return nil
 }
 
-// FreeBytes answers what SetFree set.
-func (m *Mem) FreeBytes(string) (uint64, error) {
+// FreeBytes answers what SetFree set, or what SetRoom and the files leave.
+func (m *Mem) FreeBytes(dir string) (uint64, error) {
 	if err := m.enter(); err != nil {
 		return 0, err
 	}
 	defer m.mu.Unlock()
+	if left, bounded := m.left(path.Clean(dir)); bounded {
+		return uint64(left), nil
+	}
 	return m.free, nil
+}
+
+// Writable is nil as long as there is power.
+func (m *Mem) Writable(string) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	return nil
 }
 
 type memFile struct {
@@ -348,6 +399,10 @@ func (f *memFile) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	defer f.m.mu.Unlock()
+	if left, bounded := f.m.left(f.name); bounded && int64(len(p)) > left {
+		f.n.data = append(f.n.data, p[:left]...)
+		return int(left), pathError("write", f.name, ErrNoSpace)
+	}
 	f.n.data = append(f.n.data, p...)
 	return len(p), nil
 }
@@ -373,6 +428,20 @@ func (f *memFile) Sync() error {
 	}
 	defer f.m.mu.Unlock()
 	f.n.synced = len(f.n.data)
+	return nil
+}
+
+// Truncate cuts the file.
+func (f *memFile) Truncate(size int64) error {
+	if err := f.m.enter(); err != nil {
+		return err
+	}
+	defer f.m.mu.Unlock()
+	if size < 0 || size > int64(len(f.n.data)) {
+		return pathError("truncate", f.name, fs.ErrInvalid)
+	}
+	f.n.data = f.n.data[:size]
+	f.n.synced = min(f.n.synced, int(size))
 	return nil
 }
 

@@ -60,6 +60,13 @@ func (osFS) FreeBytes(dir string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), nil
 }
 
+func (osFS) Writable(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &fs.PathError{Op: "write", Path: dir, Err: err}
+	}
+	return nil
+}
+
 func (osFS) List(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -236,6 +236,8 @@ func (o *overlay) SyncDir(string) error { return nil }
 
 func (o *overlay) FreeBytes(string) (uint64, error) { return o.FS.FreeBytes(o.upper) }
 
+func (o *overlay) Writable(string) error { return o.FS.Writable(path.Dir(o.upper)) }
+
 func (o *overlay) Lock(name string) (io.Closer, error) {
 	f, err := os.Open(name)
 	if NotExist(err) { // a copy that no server has opened

@@ -35,6 +35,8 @@ type FS interface {
 	Lock(name string) (io.Closer, error)
 	// FreeBytes is the room left for this user on the device that holds dir.
 	FreeBytes(dir string) (uint64, error)
+	// Writable says why this user cannot make files in dir: it may not, or the file system is read-only.
+	Writable(dir string) error
 }
 
 // File is an open file. One goroutine at a time, except ReadAt.
@@ -44,6 +46,8 @@ type File interface {
 	io.Closer
 	// Sync makes what was written durable. After an error the file must not be trusted or synced again.
 	Sync() error
+	// Truncate cuts the file to a size, from which on nothing is written any more.
+	Truncate(size int64) error
 	// Forget advises that a synced range is not read soon: its memory may serve other pages. Offsets are in bytes.
 	Forget(off, n int64)
 	Size() (int64, error)
