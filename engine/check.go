@@ -97,7 +97,7 @@ func (c *check) fault(file string, err error, lost bool) {
 	if errors.Is(err, fs.ErrPermission) && c.refused == nil {
 		c.refused = err
 	}
-	c.Faults = append(c.Faults, Fault{file, err.Error(), lost})
+	c.Faults = append(c.Faults, Fault{file, err.Error(), lost && !errors.Is(err, vfs.ErrNewer)})
 }
 
 // held reports whether a server holds the directory's lock.

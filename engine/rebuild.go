@@ -51,7 +51,7 @@ func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
 		state: &manifest.State{Databases: map[string]manifest.Database{}, Tables: map[schema.TableID]*manifest.TableState{}, NextTable: 1, NextFile: 1}}
 	b.before, _, err = manifest.Read(fs, dir)
 	switch {
-	case errors.Is(err, manifest.ErrElsewhere): // the manifest is whole, and parts that are not here would be lost
+	case errors.Is(err, manifest.ErrElsewhere), errors.Is(err, vfs.ErrNewer): // the manifest is whole, and what is not here, or unknown, would be lost
 		return nil, err
 	case err != nil && !vfs.NotExist(err):
 		b.note("%s cannot be read: %v", manifest.FileName, err)
@@ -105,6 +105,9 @@ func (b *rebuild) find() error {
 		b.present[n] = true
 		b.state.NextFile = max(b.state.NextFile, n+1)
 		s := lookAt(b.fs, b.dir, n)
+		if errors.Is(s.err, vfs.ErrNewer) {
+			return s.err
+		}
 		if s.err != nil {
 			b.note("%s is left out: %v", name, s.err)
 			continue

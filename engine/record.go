@@ -9,6 +9,7 @@ import (
 	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/engine/vfs"
 	"varve/memtable"
 	"varve/wal"
 )
@@ -105,8 +106,8 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 	if len(src) < recordHead {
 		return nil, nil, fmt.Errorf("log record of %d bytes", len(src))
 	}
-	if src[0] != recordVersion && src[0] != recordBatchVersion {
-		return nil, nil, fmt.Errorf("log record of version %d, this program reads versions up to %d", src[0], recordBatchVersion)
+	if err := vfs.CheckVersion(uint32(src[0]), recordVersion, recordBatchVersion); err != nil {
+		return nil, nil, fmt.Errorf("log record: %w", err)
 	}
 	r := &record{kind: src[1], table: schema.TableID(binary.LittleEndian.Uint32(src[2:])), seq: binary.LittleEndian.Uint64(src[6:])}
 	n, named := int(binary.LittleEndian.Uint16(src[14:])), src[0] == recordBatchVersion

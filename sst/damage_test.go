@@ -362,7 +362,7 @@ func TestOtherVersion(t *testing.T) {
 	binary.LittleEndian.PutUint32(end[40:], 9)
 	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
 	store(t, fs, "new", b)
-	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !strings.Contains(err.Error(), "format version 9; this program reads versions 1 to 5") {
+	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !errors.Is(err, vfs.ErrNewer) || !strings.Contains(err.Error(), "format version 9, this program reads versions 1 to 5") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/engine/vfs"
 	"varve/sst/encoding"
 )
 
@@ -275,8 +276,8 @@ func readFooter(file *mapped) (f footer, err error) {
 	f.dir = ref{u(0), u(1)}
 	f.rows, f.minTime, f.maxTime = u(2), int64(u(3)), int64(u(4))
 	f.version, f.dirSum = binary.LittleEndian.Uint32(b[40:]), binary.LittleEndian.Uint32(b[44:])
-	if f.version < oldestVersion || f.version > formatVersion {
-		return f, fmt.Errorf("format version %d; this program reads versions %d to %d", f.version, oldestVersion, formatVersion)
+	if err := vfs.CheckVersion(f.version, oldestVersion, formatVersion); err != nil {
+		return f, err
 	}
 	body := size - footerSize
 	if f.dir.off < uint64(len(magic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 || f.rows > maxRows {

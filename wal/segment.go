@@ -7,6 +7,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"varve/engine/vfs"
 )
 
 // LSN is a place in the log: segment number in the high 32 bits, byte offset in the low.
@@ -48,7 +50,7 @@ const (
 // Suffix ends the names of segments.
 const Suffix = ".wal"
 
-var errVersion = errors.New("format version")
+var errVersion = errors.New("the segment cannot be read")
 
 type head struct {
 	version                uint32
@@ -89,9 +91,10 @@ func readHead(src []byte) (h head, err error) {
 	}
 	u := func(at int) uint64 { return binary.LittleEndian.Uint64(src[at:]) }
 	h = head{version: binary.LittleEndian.Uint32(src[8:]), segment: u(12), first: u(20), synced: u(28)}
+	err = vfs.CheckVersion(h.version, 1, segmentVersion)
 	switch {
-	case h.version == 0 || h.version > segmentVersion:
-		return h, fmt.Errorf("%w %d, this program reads versions 1 to %d", errVersion, h.version, segmentVersion)
+	case err != nil:
+		return h, fmt.Errorf("%w: %w", errVersion, err)
 	case h.version == 1:
 		return h, nil
 	case len(src) < segmentHead:

@@ -61,9 +61,11 @@ func describeBackup(ctx context.Context, dir string, tables []string) (*backup, 
 	return b, nil
 }
 
-// filesOf are the names of a manifest and of the parts that it lists.
-func filesOf(state *manifest.State) []string {
-	names := []string{manifest.FileName}
+// filesOf are the names of the parts that a manifest lists and, last, of the manifest: a copy that is cut short has none.
+func filesOf(state *manifest.State) []string { return append(partsOf(state), manifest.FileName) }
+
+// partsOf are the names of the parts that a manifest lists.
+func partsOf(state *manifest.State) (names []string) {
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
 			names = append(names, path.Join("parts", fmt.Sprintf("%08d.part", p.File)))
@@ -214,8 +216,8 @@ func readBackup(dir string) (*backup, error) {
 	if err := json.Unmarshal(text, &b); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, backupList), err)
 	}
-	if b.Version != 1 {
-		return nil, fmt.Errorf("%s: the backup has version %d, this program reads version 1", dir, b.Version)
+	if err := vfs.CheckVersion(uint32(b.Version), 1, 1); err != nil {
+		return nil, fmt.Errorf("%s: the backup has %w", dir, err)
 	}
 	for _, f := range b.Files {
 		if !filepath.IsLocal(f.Name) {

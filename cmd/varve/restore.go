@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"varve/engine"
+	"varve/engine/manifest"
 	"varve/engine/vfs"
 
 	"varve/cmd/varve/client"
@@ -49,7 +50,7 @@ func (c *restoreCommand) run(in io.Reader, s streams) error {
 		_, err := fmt.Fprintf(s.out, "%s: %s, all as they were made\n", c.Source, count(len(b.Files), "file"))
 		return err
 	}
-	return c.restore(filesOf(wanted), source, s)
+	return c.restore(wanted, source, s)
 }
 
 // directory returns the backup as a directory: a tar stream is unpacked beside the data directory.
@@ -103,26 +104,27 @@ func unpack(in io.Reader, dir string) error {
 	}
 }
 
-// restore copies the wanted files, then drops the tables that are not wanted from the manifest and verifies what is there.
-func (c *restoreCommand) restore(files []string, source string, s streams) error {
+// restore copies the wanted parts, then writes the manifest of the wanted tables, and verifies what is there. Until all parts are
+// on the disk no server takes the directory for one.
+func (c *restoreCommand) restore(wanted *manifest.State, source string, s streams) error {
 	if err := emptyDir(c.Data); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(c.Data, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
-	for _, name := range files {
+	for _, name := range partsOf(wanted) {
 		if err := copyFile(filepath.Join(source, name), filepath.Join(c.Data, name)); err != nil {
 			return err
 		}
 	}
-	if _, err := chooseTables(c.Data, c.Tables); err != nil {
-		return err
-	}
-	for _, dir := range []string{filepath.Join(c.Data, "parts"), c.Data} {
+	for _, dir := range []string{filepath.Join(c.Data, "parts"), c.Data, filepath.Dir(filepath.Clean(c.Data))} {
 		if err := vfs.OS().SyncDir(dir); err != nil {
 			return err
 		}
+	}
+	if err := manifest.Write(vfs.OS(), c.Data, wanted); err != nil {
+		return err
 	}
 	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Data})
 	if err != nil {

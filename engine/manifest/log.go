@@ -149,10 +149,7 @@ func checkHead(src []byte) error {
 	if got, want := wal.Checksum(src[:12]), binary.LittleEndian.Uint32(src[12:]); got != want {
 		return fmt.Errorf("%w: header checksum %08x, want %08x", ErrCorrupt, got, want)
 	}
-	if v := binary.LittleEndian.Uint32(src[8:]); v != fileVersion {
-		return fmt.Errorf("manifest has format version %d, this program reads version %d", v, fileVersion)
-	}
-	return nil
+	return vfs.CheckVersion(binary.LittleEndian.Uint32(src[8:]), fileVersion, fileVersion)
 }
 
 // intactBehind looks for an intact edit behind a bad one: each edit is synced before the next is written, so finding
