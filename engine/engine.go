@@ -147,6 +147,8 @@ type Engine struct {
 	cache    *sst.Cache
 	metrics  *Metrics
 
+	views atomic.Pointer[func(schema.Name) bool] // see NamesOfViews; nil: there are none
+
 	ddl     sync.Mutex // held while the catalog or a schema changes
 	catalog atomic.Pointer[catalog]
 

@@ -60,18 +60,25 @@ type SeriesRequest struct {
 // Series finds the series of a request. Absent tables and labels are made, all at once. What keeps one from being written to is
 // its error, and no other's.
 func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []error, error) {
+	errs := make([]error, len(r.Names))
+	for i := range r.Names {
+		errs[i] = e.noView(r.Names[i].Table)
+	}
 	if err := e.enter(); err != nil {
 		return nil, nil, err
 	}
 	defer e.leave()
-	return e.series(ctx, r)
+	return e.series(ctx, r, errs)
 }
 
-func (e *Engine) series(ctx context.Context, r *SeriesRequest) ([]*Series, []error, error) {
-	found, errs := make([]*Series, len(r.Names)), make([]error, len(r.Names))
-	unknown := make([]int, len(r.Names))
-	for i := range unknown {
-		unknown[i] = i
+// series is Series for those that have no error yet.
+func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]*Series, []error, error) {
+	found := make([]*Series, len(r.Names))
+	var unknown []int
+	for i := range r.Names {
+		if errs[i] == nil {
+			unknown = append(unknown, i)
+		}
 	}
 	for {
 		c := e.catalog.Load()

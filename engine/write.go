@@ -41,6 +41,9 @@ type tableWrite struct {
 // The result has one element per group of equal options, in order of first use. Large rows are gone from the set afterwards: the
 // memtable has their memory. Of a batch with an id (WithBatch), what tables have is not written again, and counts as written.
 func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
+	if err := e.noViews(s); err != nil {
+		return nil, err
+	}
 	if err := e.enter(); err != nil {
 		return nil, err
 	}

@@ -125,6 +125,35 @@ func (e *writeEntry) takes(h *Hint) bool {
 		e.hint.StrictNumbers == h.StrictNumbers && (e.hint.Reject == nil) == (h.Reject == nil) && slices.Equal(e.hint.Tags, h.Tags)
 }
 
+// NamesOfViews has the store ask whether a name is that of a view before a write makes a table of it: nobody would find the table.
+// isView may read tables, and is not asked for those of the server itself.
+func (e *Engine) NamesOfViews(isView func(schema.Name) bool) { e.views.Store(&isView) }
+
+// noView refuses rows for a view. The caller has not entered the store yet: who is asked may wait for others that do.
+func (e *Engine) noView(n schema.Name) error {
+	isView := e.views.Load()
+	if isView == nil || n.DB == PrivateDB {
+		return nil
+	}
+	if _, ok := e.catalog.Load().byName[n]; ok || !(*isView)(n) {
+		return nil
+	}
+	return status.New(status.InvalidArguments, "%s is a view: rows cannot be written to it", n)
+}
+
+// noViews is noView for all rows of a set.
+func (e *Engine) noViews(s *WriteSet) error {
+	for _, w := range s.entries {
+		if w.builder.Rows() == 0 {
+			continue
+		}
+		if err := e.noView(w.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // index makes byName.
 func (s *WriteSet) index() {
 	if s.byName != nil {

@@ -135,7 +135,9 @@ func New(e *engine.Engine, o Options) *Executor {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Executor{e: e, o: o, mostInserted: engine.MaxWriteBytes}
+	x := &Executor{e: e, o: o, mostInserted: engine.MaxWriteBytes}
+	e.NamesOfViews(x.isView)
+	return x
 }
 
 // Parse reads the statements of a text.

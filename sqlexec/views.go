@@ -109,6 +109,12 @@ func (x *Executor) view(n schema.Name) (*view, error) {
 	return list[n], err
 }
 
+// isView reports whether a name is that of a view. Where the views cannot be read none is known, and none hides a table.
+func (x *Executor) isView(n schema.Name) bool {
+	v, err := x.view(n)
+	return err == nil && v != nil
+}
+
 // viewsOf lists the views of a database, by name; all databases when db is empty.
 func (x *Executor) viewsOf(db string) ([]*view, error) {
 	x.views.mu.Lock()
