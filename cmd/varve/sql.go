@@ -36,7 +36,7 @@ type sqlCommand struct {
 	File         []string `short:"f" name:"script" sep:"none" placeholder:"FILE" help:"Run the statements of a file, - is standard input; may be repeated."`
 	Format       string   `enum:",table,tsv,csv,csv-noheader,json,ndjson,vertical,markdown,line,arrow,null" default:"" placeholder:"FORMAT" help:"How results are printed: table, tsv, csv, csv-noheader, json, ndjson, vertical, markdown, line (values only), arrow or null (times only). Default: table on a terminal, else tsv."`
 	MaxWidth     int      `placeholder:"N" help:"Cut the cells of tables to so many characters; default: what fits into the terminal."`
-	AutoVertical bool     `help:"Print tables vertically that are wider than the terminal."`
+	AutoVertical bool     `help:"Print tables vertically that are wider than the terminal, rather than cut their cells as long as that helps."`
 	RawTimes     bool     `help:"Print times as the numbers they are; csv always does."`
 	KeepGoing    bool     `help:"Go on behind a statement that failed."`
 	NoHistory    bool     `help:"Keep nothing of what is typed."`
@@ -170,6 +170,7 @@ func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) she
 	}
 	terminal := client.IsTerminal(s.out)
 	if terminal {
+		o.Fit = c.MaxWidth == 0
 		o.Size = func() (columns, rows int) { return terminalSize(s) }
 		o.Pager = pagerOf(s.environ)
 	}

@@ -106,7 +106,7 @@ func (e *editor) read(byte) (string, error) {
 }
 
 // complete reports whether a text is to be run: nothing of it waits for more.
-func complete(text string) bool { return isLeaving(text) || openAfter(text) == 0 }
+func complete(text string) bool { return wordOf(text) != "" || isStuck(text) || openAfter(text) == 0 }
 
 // openAfter says what the last statement of a text waits for.
 func openAfter(text string) byte {
@@ -115,15 +115,6 @@ func openAfter(text string) byte {
 	for _, ok := cut.next(false); ok; _, ok = cut.next(false) {
 	}
 	return cut.open()
-}
-
-// isLeaving reports whether a text is a word that ends the session.
-func isLeaving(text string) bool {
-	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(text), "; ")) {
-	case "exit", "quit":
-		return true
-	}
-	return false
 }
 
 // offers gives the line editor what could stand in the place of the word at the cursor. It takes words from blank to blank, so

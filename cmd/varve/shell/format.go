@@ -22,6 +22,7 @@ type look struct {
 	maxWidth     int  // of a cell of a table; 0: what fits into the terminal
 	terminal     int  // the width of the terminal; 0: there is none
 	autoVertical bool // tables wider than the terminal are printed vertically
+	fit          bool // and those that are wider although their cells were cut
 	types        bool // under the heads
 	colour       bool
 }

@@ -47,8 +47,12 @@ func (s *Shell) Interact() error {
 			return nil
 		case err != nil:
 			return err
-		case cut.empty() && isLeaving(text):
-			return nil
+		case wordOf(text) != "" && cut.empty():
+			text = wordOf(text) + "\n"
+		case isStuck(text) || wordOf(text) != "":
+			cut.add([]byte(text[:strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\n')+1]))
+			fmt.Fprintln(s.o.Notes, `varve: a statement is begun and not ended: ; runs it, \r forgets it, \q leaves`)
+			continue
 		}
 		if err := s.typed(text, cut, h, ends); err != nil {
 			if errors.Is(err, errQuit) {
@@ -57,6 +61,13 @@ func (s *Shell) Interact() error {
 			return err
 		}
 	}
+}
+
+// isStuck reports whether a text is an open statement with a word alone on its last line: somebody wants to get out of it.
+func isStuck(text string) bool {
+	text = strings.TrimRight(text, "\r\n")
+	end := strings.LastIndexByte(text, '\n')
+	return end >= 0 && wordOf(text[end:]) != "" && openAfter(text[:end]) != 0
 }
 
 // typed runs what was typed, as far as it is whole.

@@ -104,6 +104,14 @@ func (s *Shell) meta(ctx context.Context, text string, cut *splitter) error {
 	return usage(`%s is not known.%s \? lists the commands`, name, nearest.Hint(name, known))
 }
 
+// words are commands that people type who do not know ours yet.
+var words = map[string]string{"help": `\?`, "?": `\?`, "exit": `\q`, "quit": `\q`}
+
+// wordOf is the command that a text means which is nothing but such a word; empty: it is something else.
+func wordOf(text string) string {
+	return words[strings.ToLower(strings.TrimRight(strings.TrimSpace(text), "; "))]
+}
+
 // usage is an error of somebody who typed something wrong.
 func usage(format string, args ...any) error {
 	return &client.UsageError{Err: fmt.Errorf(format, args...)}
@@ -173,7 +181,7 @@ func (s *Shell) setVertical(_ context.Context, arg string) error {
 	case "":
 		s.vertical, s.look.autoVertical = !s.vertical, false
 	case "on", "off":
-		s.vertical, s.look.autoVertical = arg == "on", false
+		s.vertical, s.look.autoVertical, s.look.fit = arg == "on", false, false
 	case "auto":
 		s.vertical, s.look.autoVertical = false, true
 	default:

@@ -97,6 +97,9 @@ func passable(err error) bool {
 
 // piece runs a statement or a meta command. cut is where the begun statement is.
 func (s *Shell) piece(ctx context.Context, p piece, cut *splitter) error {
+	if word := wordOf(p.text); word != "" {
+		return s.meta(ctx, word, cut)
+	}
 	if p.meta {
 		return s.meta(ctx, p.text, cut)
 	}

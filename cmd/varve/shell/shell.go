@@ -35,6 +35,7 @@ type Options struct {
 	Format       string // one of Formats
 	MaxWidth     int    // of a cell of a table; 0: what fits into the terminal
 	AutoVertical bool   // print tables vertically that are wider than the terminal
+	Fit          bool   // and those that are wider although their cells were cut
 	RawTimes     bool   // times are numbers
 	KeepGoing    bool   // behind an error
 	ReadOnly     string // why nothing may be changed; empty: it may
@@ -97,7 +98,7 @@ func New(o Options) (*Shell, error) {
 		return nil, &client.UsageError{Err: fmt.Errorf("--format %s is not known", o.Format)}
 	}
 	s := &Shell{o: o, db: o.DB, format: o.Format, rawTimes: o.RawTimes, footer: o.Footer, since: defaultSince,
-		look: look{maxWidth: o.MaxWidth, autoVertical: o.AutoVertical, colour: o.Colour}}
+		look: look{maxWidth: o.MaxWidth, autoVertical: o.AutoVertical, fit: o.Fit, colour: o.Colour}}
 	if s.db == "" {
 		s.db = "public"
 	}

@@ -102,6 +102,7 @@ func TestFormats(t *testing.T) {
 		{"table.cut", Options{Format: "table", MaxWidth: 5}},
 		{"table.colour", Options{Format: "table", Colour: true}},
 		{"table.turned", Options{Format: "table", Size: sized(80), AutoVertical: true}},
+		{"table.turned", Options{Format: "table", Size: sized(20), Fit: true}},
 		{"tsv", Options{Format: "tsv"}},
 		{"tsv.raw", Options{Format: "tsv", RawTimes: true}},
 		{"json", Options{Format: "json", Zone: "Europe/Berlin"}},

@@ -52,7 +52,7 @@ func (t *table) row(cells [][]byte) error {
 			t.heap = appendSafe(t.heap, t.text(i, raw), "")
 		}
 		t.chunk = append(t.chunk, t.measured(c, i))
-		if t.look.autoVertical && !t.drawn {
+		if (t.look.autoVertical || t.look.fit) && !t.drawn {
 			from := len(t.raw)
 			t.raw = append(t.raw, raw...)
 			t.held = append(t.held, t.raw[from:len(t.raw):len(t.raw)])
@@ -103,7 +103,7 @@ func (t *table) draw() error {
 		}
 	}
 	wider := t.widen()
-	if !t.drawn && t.look.autoVertical && t.look.terminal > 0 && t.total() > t.look.terminal {
+	if !t.drawn && (t.look.autoVertical || t.look.fit) && t.look.terminal > 0 && t.total() > t.look.terminal {
 		return t.turn()
 	}
 	switch {
