@@ -4,10 +4,12 @@ import (
 	"context"
 	"debug/buildinfo"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -54,17 +56,35 @@ func (b *builder) contents(ctx context.Context) (*contents, error) {
 	if err := c.ask(ctx, native); err != nil {
 		return nil, err
 	}
-	if c.readme, err = os.ReadFile(filepath.Join(b.tree, "README.md")); err != nil {
-		return nil, err
+	for name, into := range map[string]*[]byte{"README.md": &c.readme, "CHANGELOG.md": &c.changes, "LICENSE": &c.licence} {
+		if *into, err = os.ReadFile(filepath.Join(b.tree, name)); err != nil {
+			return nil, err
+		}
 	}
-	// The tree may have no licence of its own.
-	if c.licence, err = os.ReadFile(filepath.Join(b.tree, "LICENSE")); err != nil && !os.IsNotExist(err) {
+	if c.pages, err = pages(b.tree); err != nil {
 		return nil, err
 	}
 	if err := b.libraries(ctx, c, filepath.Join(programs, "varve-linux-amd64")); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// pages are the documents of a tree, with the pipelines and the picture that they show.
+func pages(tree string) (list []file, err error) {
+	err = filepath.WalkDir(filepath.Join(tree, "docs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".md", ".yaml", ".png"}, filepath.Ext(path)) {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(tree, path)
+		list = append(list, file{filepath.ToSlash(name), 0o644, data})
+		return err
+	})
+	return list, err
 }
 
 // toolchainLine names the version of Go that a release is built with.

@@ -23,8 +23,8 @@ type contents struct {
 	programs map[target][]byte
 
 	config, manual, bash, zsh, fish []byte // as the program prints them
-	readme                          []byte
-	licence                         []byte // nil: the tree has none
+	readme, changes, licence        []byte
+	pages                           []file // of docs, by their paths in the tree
 	notices                         []byte // of what the program contains
 	modules                         []byte // what it contains
 }
@@ -69,6 +69,8 @@ func (c *contents) archive(t target) []file {
 	files := []file{
 		{"varve", 0o755, c.programs[t]},
 		{"README.md", 0o644, c.readme},
+		{"CHANGELOG.md", 0o644, c.changes},
+		{"LICENSE", 0o644, c.licence},
 		{"NOTICES.txt", 0o644, c.notices},
 		{"varve.toml", 0o644, c.config},
 		{"man/varve.1", 0o644, c.manual},
@@ -80,10 +82,7 @@ func (c *contents) archive(t target) []file {
 		files = append(files, file{"systemd/varve.service", 0o644, asset("systemd/varve.service")},
 			file{"systemd/sysusers.d/varve.conf", 0o644, asset("systemd/sysusers.conf")})
 	}
-	if c.licence != nil {
-		files = append(files, file{"LICENSE", 0o644, c.licence})
-	}
-	return files
+	return append(files, c.pages...)
 }
 
 // installed are the files that the package of a target installs.
@@ -108,6 +107,10 @@ func (c *contents) installed(t target) ([]file, error) {
 		{doc + "NOTICES.txt.gz", 0o644, zipped(c.notices)},
 		{doc + "varve.modules.txt", 0o644, c.modules},
 		{doc + "README.md", 0o644, c.readme},
+		{doc + "CHANGELOG.md.gz", 0o644, zipped(c.changes)},
+	}
+	for _, p := range c.pages {
+		files = append(files, file{doc + p.path, p.mode, p.data})
 	}
 	return files, nil
 }

@@ -23,6 +23,7 @@ func small() *contents {
 		version: "1.2.3-rc.1", when: time.Date(2026, 11, 23, 10, 22, 42, 0, time.UTC), programs: map[target][]byte{},
 		config: []byte("# home\n" + dataHome + "#x = 1\n"), manual: []byte(".TH VARVE 1\n"), bash: []byte("# bash\n"), zsh: []byte("#compdef varve\n"), fish: []byte("# fish\n"),
 		readme: []byte("# Varve\n"), notices: []byte("notices\n"), modules: []byte("path\tvarve\n"),
+		changes: []byte("# Changes\n"), licence: []byte("do as you like\n"), pages: []file{{"docs/README.md", 0o644, []byte("# Documents\n")}, {"docs/sql/tour.md", 0o644, []byte("# Tour\n")}},
 	}
 	for _, t := range targets {
 		c.programs[t] = []byte("#!/bin/sh\necho " + t.String() + "\n")
@@ -70,14 +71,20 @@ func TestArchive(t *testing.T) {
 	list, files := unpacked(t, r)
 	const want = `0755 varve-1.2.3-linux-amd64/
 0755 varve-1.2.3-linux-amd64/completions/
+0755 varve-1.2.3-linux-amd64/docs/
+0755 varve-1.2.3-linux-amd64/docs/sql/
 0755 varve-1.2.3-linux-amd64/man/
 0755 varve-1.2.3-linux-amd64/systemd/
 0755 varve-1.2.3-linux-amd64/systemd/sysusers.d/
+0644 varve-1.2.3-linux-amd64/CHANGELOG.md
+0644 varve-1.2.3-linux-amd64/LICENSE
 0644 varve-1.2.3-linux-amd64/NOTICES.txt
 0644 varve-1.2.3-linux-amd64/README.md
 0644 varve-1.2.3-linux-amd64/completions/_varve
 0644 varve-1.2.3-linux-amd64/completions/varve.bash
 0644 varve-1.2.3-linux-amd64/completions/varve.fish
+0644 varve-1.2.3-linux-amd64/docs/README.md
+0644 varve-1.2.3-linux-amd64/docs/sql/tour.md
 0644 varve-1.2.3-linux-amd64/man/varve.1
 0644 varve-1.2.3-linux-amd64/systemd/sysusers.d/varve.conf
 0644 varve-1.2.3-linux-amd64/systemd/varve.service
@@ -90,7 +97,6 @@ func TestArchive(t *testing.T) {
 	if got := files["varve-1.2.3-linux-amd64/varve.toml"]; got != string(c.config) {
 		t.Errorf("the example configuration is %q", got)
 	}
-	c.licence = []byte("do as you like\n")
 	darwin := fmt.Sprint(c.archive(targets[2]))
 	if strings.Contains(darwin, "systemd") || !strings.Contains(darwin, "{LICENSE ") {
 		t.Errorf("the archive of darwin holds %s", darwin)
@@ -182,10 +188,13 @@ func testPackage(t *testing.T, arch, deb string) {
 /usr/lib/systemd/system/varve.service
 /usr/lib/sysusers.d/varve.conf
 /usr/share/bash-completion/completions/varve
+/usr/share/doc/varve/CHANGELOG.md.gz
 /usr/share/doc/varve/NOTICES.txt.gz
 /usr/share/doc/varve/README.md
 /usr/share/doc/varve/changelog.gz
 /usr/share/doc/varve/copyright
+/usr/share/doc/varve/docs/README.md
+/usr/share/doc/varve/docs/sql/tour.md
 /usr/share/doc/varve/varve.modules.txt
 /usr/share/fish/vendor_completions.d/varve.fish
 /usr/share/lintian/overrides/varve
@@ -305,7 +314,7 @@ func TestUnit(t *testing.T) {
 	for want := range strings.FieldsSeq(`Type=notify User=varve StateDirectory=varve Restart=on-failure RestartSec=2 TimeoutStartSec=infinity TimeoutStopSec=120
 		WatchdogSec=30 LimitNOFILE=1048576 OOMScoreAdjust=-500 NoNewPrivileges=yes ProtectSystem=strict ProtectHome=yes PrivateTmp=yes PrivateDevices=yes
 		ProtectKernelTunables=yes ProtectKernelModules=yes ProtectKernelLogs=yes ProtectControlGroups=yes ProtectClock=yes RestrictNamespaces=yes RestrictRealtime=yes
-		LockPersonality=yes SystemCallFilter=@system-service SystemCallArchitectures=native CapabilityBoundingSet= UMask=0077`) {
+		LockPersonality=yes SystemCallFilter=@system-service SystemCallArchitectures=native CapabilityBoundingSet=CAP_NET_BIND_SERVICE AmbientCapabilities=CAP_NET_BIND_SERVICE UMask=0077`) {
 		if !slices.Contains(lines, want) {
 			t.Errorf("the unit lacks %s", want)
 		}
@@ -313,6 +322,9 @@ func TestUnit(t *testing.T) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, "MemoryDenyWriteExecute") {
 			t.Errorf("%s: the JSON library generates code", line)
+		}
+		if strings.HasPrefix(line, "PrivateUsers") {
+			t.Errorf("%s: in a user namespace of its own the server may not listen on port 514", line)
 		}
 	}
 }

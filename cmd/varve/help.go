@@ -38,7 +38,7 @@ func (checkCommand) Help() string {
 
 // Help is what varve dump --help says besides.
 func (dumpCommand) Help() string {
-	return examples("varve dump data/MANIFEST-000001", "varve dump data/parts/1/000001.sst --section columns", "varve dump data/wal/000001.wal --hex")
+	return examples("varve dump data/MANIFEST", "varve dump data/parts/00000001.part --section columns", "varve dump data/wal/000001.wal --hex")
 }
 
 // Help is what varve backup --help says besides.
