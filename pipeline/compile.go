@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -28,7 +30,8 @@ type Program struct {
 	dispatcher *dispatcher
 	suffix     *suffix
 	warnings   []string
-	dated      bool // the time index is read from text, not counted in units
+	bytes      int64 // what it takes, about
+	dated      bool  // the time index is read from text, not counted in units
 }
 
 // stage is a processor of a program.
@@ -51,14 +54,43 @@ func variables() []string {
 	return names
 }
 
+// What the regular expressions of a document may take while it is compiled, and what a program takes besides for each byte of its
+// document, about: a script of 750 KB takes 14 MB.
+const (
+	maxExpressionBytes = 64 << 20
+	maxCompileTime     = 10 * time.Second
+	programFactor      = 20
+)
+
 // Compile compiles a document. Errors are InvalidArguments with the texts of the interface and the place in the
 // document.
-func Compile(text []byte) (*Program, error) {
+func Compile(text []byte) (*Program, error) { return compileWithin(context.Background(), text) }
+
+// compileWithin is Compile until ctx ends.
+func compileWithin(ctx context.Context, text []byte) (*Program, error) {
+	room := processor.NewRoom(ctx, maxExpressionBytes, maxCompileTime)
+	p, err := compile(text, room)
+	switch why := room.Err(); {
+	case why == nil:
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	default:
+		return nil, status.New(status.InvalidArguments, "%v: at most %d MiB and %d s", why, maxExpressionBytes>>20, maxCompileTime/time.Second)
+	}
+	if err == nil {
+		p.bytes = programFactor*int64(len(text)) + room.Bytes()
+	}
+	return p, err
+}
+
+func compile(text []byte, room *processor.Room) (*Program, error) {
 	d, err := parseDocument(text)
 	if err != nil {
 		return nil, err
 	}
 	p := &Program{version: d.version, names: processor.NewNames(variables()...)}
+	p.names.Room = room
+	defer func() { p.names.Room = nil }()
 	for _, n := range d.processors {
 		compiled, err := processor.New(n, p.names)
 		if err != nil {

@@ -191,7 +191,7 @@ func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, r *DryRun, 
 // dryProgram finds or compiles the pipeline of a trial.
 func (m *Manager) dryProgram(ctx context.Context, r *DryRun) (*Program, error) {
 	if r.Document != nil {
-		p, err := Compile(r.Document)
+		p, err := m.library.compile(ctx, r.Document)
 		if err != nil {
 			return nil, prefixed("Failed to build pipeline: ", err)
 		}

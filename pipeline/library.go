@@ -14,8 +14,11 @@ import (
 const (
 	// freshFor is how long a compiled document is used without a look at the table, which SQL may change as well.
 	freshFor = 10 * time.Second
-	// maxCached bounds the documents kept compiled.
-	maxCached = 10_000
+	// maxCached bounds the documents kept compiled, maxCachedBytes what they take.
+	maxCached      = 10_000
+	maxCachedBytes = 64 << 20
+	// maxCompiling is the number of documents that are compiled at a time.
+	maxCompiling = 2
 )
 
 // library keeps compiled pipelines. Uploads and deletions through it show at once. Safe for concurrent use.
@@ -26,6 +29,10 @@ type library struct {
 	mu      sync.Mutex
 	changes uint64 // counts uploads and deletions
 	cached  map[cacheKey]*cachedProgram
+	entries map[*Program]int // of cached
+	bytes   int64            // of the programs of cached
+
+	compiling chan struct{} // holds one for each document that is compiled
 }
 
 type cacheKey struct {
@@ -59,7 +66,7 @@ func (l *library) find(ctx context.Context, name string, version int64, text str
 		case err != nil:
 			return nil, err
 		}
-		p, err := entry.compiled(doc)
+		p, err := l.compiled(ctx, entry, doc)
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +76,28 @@ func (l *library) find(ctx context.Context, name string, version int64, text str
 	}
 }
 
-// compiled is the program of a document: the one of the entry when the document is the same.
-func (c *cachedProgram) compiled(doc Document) (*Program, error) {
+// newLibrary makes a library of the documents of a store.
+func newLibrary(d documents, now func() time.Time) library {
+	return library{documents: d, now: now, cached: map[cacheKey]*cachedProgram{}, entries: map[*Program]int{}, compiling: make(chan struct{}, maxCompiling)}
+}
+
+// compile compiles a document when it is its turn.
+func (l *library) compile(ctx context.Context, text []byte) (*Program, error) {
+	select {
+	case l.compiling <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-l.compiling }()
+	return compileWithin(ctx, text)
+}
+
+// compiled is the program of a document: the one of the entry, which may be nil, when the document is the same.
+func (l *library) compiled(ctx context.Context, c *cachedProgram, doc Document) (*Program, error) {
 	if c != nil && c.doc.Version == doc.Version && c.doc.Text == doc.Text {
 		return c.program, nil
 	}
-	p, err := Compile([]byte(doc.Text))
+	p, err := l.compile(ctx, []byte(doc.Text))
 	if err != nil {
 		return nil, err
 	}
@@ -95,20 +118,39 @@ func (l *library) keep(key cacheKey, p *Program, doc Document, changes uint64) b
 
 // put caches a program; the caller holds mu.
 func (l *library) put(key cacheKey, p *Program, doc Document) {
-	if len(l.cached) >= maxCached {
-		for k := range l.cached { // any one: entries come back at the price of one read
-			delete(l.cached, k)
-			break
-		}
+	l.drop(key)
+	if l.entries[p]++; l.entries[p] == 1 {
+		l.bytes += p.bytes
 	}
 	l.cached[key] = &cachedProgram{p, doc, l.now().Add(freshFor)}
+	for k := range l.cached { // any ones: entries come back at the price of a read and a compilation
+		if len(l.cached) <= maxCached && l.bytes <= maxCachedBytes {
+			return
+		}
+		if k != key {
+			l.drop(k)
+		}
+	}
+}
+
+// drop takes a program out; the caller holds mu.
+func (l *library) drop(key cacheKey) {
+	c := l.cached[key]
+	if c == nil {
+		return
+	}
+	delete(l.cached, key)
+	if l.entries[c.program]--; l.entries[c.program] == 0 {
+		delete(l.entries, c.program)
+		l.bytes -= c.program.bytes
+	}
 }
 
 func (l *library) forget(key cacheKey, changes uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.changes == changes {
-		delete(l.cached, key)
+		l.drop(key)
 	}
 }
 
@@ -158,7 +200,7 @@ func (l *library) remove(ctx context.Context, name string, version int64) (ok bo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.changes++
-	delete(l.cached, cacheKey{name, version})
-	delete(l.cached, cacheKey{name, latest})
+	l.drop(cacheKey{name, version})
+	l.drop(cacheKey{name, latest})
 	return err == nil, err
 }

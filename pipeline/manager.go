@@ -81,7 +81,7 @@ type Manager struct {
 func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
 	m.journals = journals{logger: m.o.Logger, of: map[string]*vrl.Journal{}}
-	m.library = library{documents: documents{m.o.Store}, now: m.o.Now, cached: map[cacheKey]*cachedProgram{}}
+	m.library = newLibrary(documents{m.o.Store}, m.o.Now)
 	m.helpers = make(chan struct{}, helperCount())
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	m.workers.New = func() any {

@@ -22,7 +22,7 @@ func (m *Manager) Put(ctx context.Context, name string, text []byte) (Document, 
 	case len(text) == 0:
 		return Document{}, status.New(status.InvalidArguments, "Invalid request parameter: pipeline is required in body")
 	}
-	p, err := Compile(text)
+	p, err := m.library.compile(ctx, text)
 	if err != nil {
 		return Document{}, err
 	}

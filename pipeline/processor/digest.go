@@ -48,7 +48,7 @@ func newDigest(s Settings, names *Names) (Processor, error) {
 				return nil, x.Invalid("Wrong digest pattern: %s", text)
 			}
 			if x.Key == "regex" {
-				if re, err = regex.Compile(text); err != nil {
+				if re, err = names.Room.Compile(text); err != nil {
 					return nil, x.Invalid("Wrong digest pattern: %s: %v", text, err)
 				}
 			}

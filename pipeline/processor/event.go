@@ -1,18 +1,31 @@
 package processor
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"varve/engine/status"
 	"varve/pipeline/value"
 	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/regex"
 )
 
 // Names holds a slot for every key that a document names. It grows while the document is compiled and is immutable after.
 type Names struct {
 	slots map[string]int
 	list  []string
+	// Room is what the regular expressions of the document may take while it is compiled; nil: as much as they do.
+	Room *Room
+}
+
+// Room is what the regular expressions of a document may take while it is compiled.
+type Room = regex.Room
+
+// NewRoom makes room for so many bytes of expressions, for so long.
+func NewRoom(ctx context.Context, most int64, limit time.Duration) *Room {
+	return regex.NewRoom(ctx, most, limit)
 }
 
 // NewNames makes names that begin with the given ones, in slots 0, 1, ...

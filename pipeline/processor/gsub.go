@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"varve/pipeline/value"
-	"varve/pipeline/vrl/regex"
 )
 
 // gsub replaces all matches of a regular expression.
@@ -33,7 +32,7 @@ func newGsub(s Settings, names *Names) (Processor, error) {
 			if err != nil {
 				return nil, err
 			}
-			if p.re, err = regex.Compile(text); err != nil {
+			if p.re, err = names.Room.Compile(text); err != nil {
 				return nil, x.Invalid("Invalid regex pattern: %s: %v", text, err)
 			}
 		case "replacement":

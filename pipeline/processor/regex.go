@@ -44,7 +44,7 @@ func newRegex(s Settings, names *Names) (Processor, error) {
 		return nil, s.Invalid("No valid field found in regex processor")
 	}
 	for i := range patterns {
-		if err := p.addAll(&patterns[i]); err != nil {
+		if err := p.addAll(&patterns[i], names.Room); err != nil {
 			return nil, err
 		}
 	}
@@ -63,20 +63,20 @@ func newRegex(s Settings, names *Names) (Processor, error) {
 }
 
 // addAll compiles what "pattern" or "patterns" says.
-func (p *regexExtract) addAll(x *Setting) error {
+func (p *regexExtract) addAll(x *Setting, room *regex.Room) error {
 	if x.Key == "pattern" {
 		text, err := x.String()
 		if err != nil {
 			return err
 		}
-		return p.add(x, text)
+		return p.add(x, text, room)
 	}
 	texts, err := x.Strings()
 	if err != nil {
 		return err
 	}
 	for _, text := range texts {
-		if err := p.add(x, text); err != nil {
+		if err := p.add(x, text, room); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func (p *regexExtract) addAll(x *Setting) error {
 }
 
 // add compiles a pattern.
-func (p *regexExtract) add(x *Setting, text string) error {
-	re, err := regex.Compile(text)
+func (p *regexExtract) add(x *Setting, text string, room *regex.Room) error {
+	re, err := room.Compile(text)
 	if err != nil {
 		return x.Invalid("Invalid regex pattern: %s: %v", text, err)
 	}

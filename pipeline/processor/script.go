@@ -12,7 +12,7 @@ import (
 // Script is the processor that runs a VRL script.
 type Script struct{ program *vrl.Program }
 
-func newVRL(s Settings, _ *Names) (Processor, error) {
+func newVRL(s Settings, names *Names) (Processor, error) {
 	source := ""
 	var at *Setting
 	for _, x := range s.All() {
@@ -28,7 +28,7 @@ func newVRL(s Settings, _ *Names) (Processor, error) {
 	if strings.TrimSpace(source) == "" {
 		return nil, s.Invalid("Vrl script source is required")
 	}
-	p, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
+	p, err := vrl.Compile(source, stdlib.Library, vrl.Options{Room: names.Room})
 	if err != nil {
 		return nil, at.Invalid("Failed to compile VRL, %v", err)
 	}

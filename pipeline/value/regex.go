@@ -34,6 +34,8 @@ type Regex struct {
 	Names []string
 	// Steps is about how many steps a byte of text may cost.
 	Steps int
+	// Bytes is about what it takes.
+	Bytes int64
 }
 
 // On is the program that runs once on a text of the arena's event.

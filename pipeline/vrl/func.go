@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
 )
 
 // # How a function is declared
@@ -155,6 +156,9 @@ type Call struct {
 	args     []callArg // one for each parameter
 	options  *Options
 }
+
+// Room is what the regular expressions of the script may take.
+func (c *Call) Room() *regex.Room { return c.options.Room }
 
 // callArg is the argument of one parameter.
 type callArg struct {

@@ -19,7 +19,7 @@ func tooLargeConst(v value.Value) bool { return v.Nodes() > maxTypeNodes }
 // pattern compiles a regular expression or timestamp.
 func (c *compiler) pattern(n *patternNode) (operand, bool) {
 	if n.kind == regexToken {
-		re, err := regex.Compile(n.text)
+		re, err := c.options.Room.Compile(n.text)
 		if err == nil {
 			if c.regexSize += regexSize(re); c.regexSize > maxRegexSize {
 				err = errors.New("the regular expressions of the script are too large together")

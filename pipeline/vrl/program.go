@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
 )
 
 // Options of Compile. The zero value is what a pipeline takes.
@@ -20,6 +21,8 @@ type Options struct {
 	Zone *time.Location
 	// ReadOnly are paths the script may not change: their first segment is Field("%") for metadata, else below the event.
 	ReadOnly []ReadOnlyPath
+	// Room is what its regular expressions may take while it is compiled; nil: as much as they do.
+	Room *regex.Room
 }
 
 // ReadOnlyPath is a path that a script may not assign to or delete, nor what is above it.

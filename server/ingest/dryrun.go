@@ -65,6 +65,9 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 		}
 	}
 	run.Hold = c.Hold
+	if c.Watch != nil { // who has left needs no trial
+		c.Watch()
+	}
 	result, err := h.o.Documents.DryRun(c.Context, run, bytes.NewReader(body))
 	if err != nil {
 		c.Warnings = result.Warnings

@@ -188,7 +188,7 @@ func (c *Ctx) logError(code status.Code, text string, err error) {
 	if !c.Log.Enabled(c.Context, level) {
 		return
 	}
-	attrs := []any{"method", string(c.Method()), "path", string(c.Path()), "code", int(code), "error", text, "client", c.RemoteAddr().String()}
+	attrs := []any{"method", string(c.Method()), "path", c.loggedPath(), "code", int(code), "error", text, "client", c.RemoteAddr().String()}
 	if c.User.Name != "" {
 		attrs = append(attrs, "user", c.User.Name)
 	}
@@ -199,6 +199,18 @@ func (c *Ctx) logError(code status.Code, text string, err error) {
 		attrs = append(attrs, "cause", cause)
 	}
 	c.Log.Log(context.Background(), level, "request failed", attrs...)
+}
+
+// secretPath is where a path has a password behind it: older agents put their key there.
+const secretPath = "/v1/input/"
+
+// loggedPath is the path of the request without what is a secret in it.
+func (c *Ctx) loggedPath() string {
+	path := string(c.Path())
+	if at := strings.Index(path, secretPath); at >= 0 {
+		path = path[:at+len(secretPath)] + "***"
+	}
+	return path
 }
 
 // cutText is text, of a long one the beginning.

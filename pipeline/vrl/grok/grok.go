@@ -33,9 +33,9 @@ type Pattern struct {
 	Fields []string
 }
 
-// Compile reads a pattern.
-func Compile(source string) (*Pattern, error) {
-	var e Expansion
+// Compile reads a pattern; its expression is compiled in room, which may be nil.
+func Compile(source string, room *regex.Room) (*Pattern, error) {
+	e := Expansion{Room: room}
 	if err := e.Append(source); err != nil {
 		return nil, err
 	}
@@ -44,6 +44,8 @@ func Compile(source string) (*Pattern, error) {
 
 // Expansion is an expression that grows from patterns.
 type Expansion struct {
+	Room *regex.Room // for what is compiled; nil: as much as that takes
+
 	out    strings.Builder
 	fields []string          // of the groups g0, g1, ...
 	own    map[string]string // definitions of the pattern itself
@@ -73,7 +75,7 @@ func (e *Expansion) Compile(flags string) (*Pattern, error) {
 	if e.out.Len() > maxExpanded {
 		return nil, fmt.Errorf("the pattern expands to more than %d bytes", maxExpanded)
 	}
-	re, err := regex.Compile(flags + e.out.String())
+	re, err := e.Room.Compile(flags + e.out.String())
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // fields returns "name=text" for each kept group that took part in the first match.
 func fields(t *testing.T, source, text string) string {
 	t.Helper()
-	p, err := Compile(source)
+	p, err := Compile(source, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", source, err)
 	}
@@ -68,7 +68,7 @@ func TestCompile(t *testing.T) {
 
 func TestAllPatternsCompile(t *testing.T) {
 	for name := range patterns {
-		if _, err := Compile("%{" + name + ":x}"); err != nil {
+		if _, err := Compile("%{"+name+":x}", nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 		"%{NOPE:x}": "no pattern has the name", "%{WORD": "without an end", "%{}": "not a name", "%{A=%{A}}": "deeper", "(?=a)": "look-around",
 		"%{A:x=" + strings.Repeat("%{IPV6}", 200) + "}": "more than",
 	} {
-		if _, err := Compile(source); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Compile(source, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: got %v, want %q", source, err, want)
 		}
 	}
@@ -90,7 +90,7 @@ func FuzzCompile(f *testing.F) {
 		f.Add(s, "10.0.0.1 GET é")
 	}
 	f.Fuzz(func(t *testing.T, source, text string) {
-		p, err := Compile(source)
+		p, err := Compile(source, nil)
 		if err != nil {
 			return
 		}

@@ -42,7 +42,7 @@ func Compile(source string) (*value.Regex, error) {
 		return nil, err
 	}
 	re := &value.Regex{Source: source, Names: t.names}
-	if re.Regexp, re.Steps, err = compile(plain); err != nil || !t.classes {
+	if re.Regexp, re.Steps, re.Bytes, err = compile(plain); err != nil || !t.classes {
 		return re, err
 	}
 	t = translator{src: source, names: []string{""}, unicode: true}
@@ -50,26 +50,29 @@ func Compile(source string) (*value.Regex, error) {
 	if err != nil {
 		return nil, err
 	}
-	re.Unicode, _, err = compile(wide)
+	more := int64(0)
+	re.Unicode, _, more, err = compile(wide)
+	re.Bytes += more
 	return re, err
 }
 
 // MaxSteps is the most steps that an expression may become: repetitions in each other multiply.
 const MaxSteps = 10_000
 
-// compile compiles an expression and gives its steps.
-func compile(source string) (re *regexp.Regexp, steps int, err error) {
+// compile compiles an expression and gives its steps, and about what it takes.
+func compile(source string) (re *regexp.Regexp, steps int, bytes int64, err error) {
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err == nil {
 		if steps = automaton.Steps(tree); steps > MaxSteps {
-			return nil, 0, fmt.Errorf("regex parse error: the expression takes more than %d steps", MaxSteps)
+			return nil, 0, 0, fmt.Errorf("regex parse error: the expression takes more than %d steps", MaxSteps)
 		}
+		bytes = nodeBytes * sizeOf(tree)
 		re, err = regexp.Compile(source)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("regex parse error: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, 0, 0, fmt.Errorf("regex parse error: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	return re, steps, nil
+	return re, steps, bytes, nil
 }
 
 // translator turns one source into Go's syntax, left to right.

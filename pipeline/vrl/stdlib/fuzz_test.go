@@ -32,7 +32,7 @@ func FuzzRule(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, source, text string) {
-		r, err := compileRule(source, map[string]string{"a": "%{word:w}", "b": "%{b}"})
+		r, err := compileRule(source, map[string]string{"a": "%{word:w}", "b": "%{b}"}, nil)
 		if err != nil || len(text) > 1<<12 {
 			return
 		}

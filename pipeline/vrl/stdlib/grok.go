@@ -14,7 +14,7 @@ var grokFunctions = []vrl.Function{
 
 func compileGrok(c *vrl.Call) (vrl.Run, error) {
 	source, _ := c.Const("pattern")
-	p, err := grok.Compile(source.Str())
+	p, err := grok.Compile(source.Str(), c.Room())
 	if err != nil {
 		return nil, c.InvalidGrok("pattern", "%v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"varve/pipeline/value"
 	"varve/pipeline/vrl"
 	"varve/pipeline/vrl/grok"
+	"varve/pipeline/vrl/regex"
 )
 
 // groksFunctions match by rules of the richer grok dialect: %{matcher(arguments):field.path:filter(arguments)}.
@@ -60,7 +61,7 @@ func compileGroks(c *vrl.Call) (vrl.Run, error) {
 		if source.Kind() != value.StringKind {
 			return nil, c.Invalid("patterns", "a pattern is not a string")
 		}
-		r, err := compileRule(source.Str(), aliases)
+		r, err := compileRule(source.Str(), aliases, c.Room())
 		if err != nil {
 			return nil, c.InvalidGrok("patterns", "%v", err)
 		}
@@ -135,8 +136,8 @@ type ruleCompiler struct {
 	captures  []groksCapture
 }
 
-func compileRule(source string, aliases map[string]string) (groksRule, error) {
-	c := ruleCompiler{aliases: aliases}
+func compileRule(source string, aliases map[string]string, room *regex.Room) (groksRule, error) {
+	c := ruleCompiler{aliases: aliases, expansion: grok.Expansion{Room: room}}
 	c.expansion.Write(`\A(?:`)
 	if err := c.text(source); err != nil {
 		return groksRule{}, err
@@ -197,7 +198,7 @@ func (c *ruleCompiler) reference(ref ruleReference) error {
 		filters = append(filters, auto)
 	}
 	for _, call := range ref.filters {
-		filter, err := filterOf(call)
+		filter, err := filterOf(call, c.expansion.Room)
 		if err != nil {
 			return err
 		}

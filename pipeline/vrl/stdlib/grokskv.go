@@ -16,7 +16,7 @@ type groksPairs struct {
 }
 
 // keyValueFilter reads all pairs of a text: keyvalue([separator [, more characters of values [, quotes [, delimiter]]]]).
-func keyValueFilter(c ruleCall) (groksFilter, error) {
+func keyValueFilter(c ruleCall, room *regex.Room) (groksFilter, error) {
 	texts := []string{"=", "", "", ""}
 	if len(c.args) > len(texts) {
 		return nil, invalidArguments(c.name)
@@ -45,7 +45,7 @@ func keyValueFilter(c ruleCall) (groksFilter, error) {
 	if delimiter != "" {
 		end = regexp.QuoteMeta(escapedText(delimiter))
 	}
-	re, err := regex.Compile(`(?:` + text + `)` + regexp.QuoteMeta(separator) + `(?:` + text + `)(?:` + end + `|\s|$)`)
+	re, err := room.Compile(`(?:` + text + `)` + regexp.QuoteMeta(separator) + `(?:` + text + `)(?:` + end + `|\s|$)`)
 	if err != nil {
 		return nil, err
 	}

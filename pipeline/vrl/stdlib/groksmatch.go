@@ -8,6 +8,7 @@ import (
 	"varve/pipeline/value"
 	"varve/pipeline/vrl"
 	"varve/pipeline/vrl/grok"
+	"varve/pipeline/vrl/regex"
 )
 
 // The expressions of matchers; a %{NAME} in them is of the classic set.
@@ -145,7 +146,7 @@ var plainFilters = map[string]groksFilter{
 }
 
 // filterOf makes the filter of a call.
-func filterOf(c ruleCall) (groksFilter, error) {
+func filterOf(c ruleCall, room *regex.Room) (groksFilter, error) {
 	if c.quoted {
 		return nil, errReference
 	}
@@ -176,11 +177,11 @@ func filterOf(c ruleCall) (groksFilter, error) {
 			return whole(y), ok
 		}, nil
 	case "array":
-		return arrayFilter(c)
+		return arrayFilter(c, room)
 	case "csv":
 		return csvFilter(c)
 	case "keyvalue":
-		return keyValueFilter(c)
+		return keyValueFilter(c, room)
 	}
 	return nil, fmt.Errorf("unknown filter '%s'", c.name)
 }
@@ -191,7 +192,7 @@ func escapedText(s string) string {
 }
 
 // arrayFilter splits a text in brackets: array([brackets,] [delimiter,] [filter of the items]).
-func arrayFilter(c ruleCall) (groksFilter, error) {
+func arrayFilter(c ruleCall, room *regex.Room) (groksFilter, error) {
 	brackets, delimiter := "[]", ","
 	var texts []string
 	var each groksFilter
@@ -201,7 +202,7 @@ func arrayFilter(c ruleCall) (groksFilter, error) {
 			texts = append(texts, escapedText(a.text))
 		case !a.quoted && i == len(c.args)-1:
 			var err error
-			if each, err = filterOf(a); err != nil {
+			if each, err = filterOf(a, room); err != nil {
 				return nil, err
 			}
 		default:

@@ -39,7 +39,7 @@ type redactor func(dst []byte, s string) []byte
 
 func compileRedact(c *vrl.Call) (vrl.Run, error) {
 	list, _ := c.Const("filters")
-	filters, err := redactFilters(list)
+	filters, err := redactFilters(list, c.Room())
 	if err != nil {
 		return nil, c.Invalid("filters", "%v", err)
 	}
@@ -52,7 +52,7 @@ func compileRedact(c *vrl.Call) (vrl.Run, error) {
 	return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) { return r.value(f, args[0]) }, nil
 }
 
-func redactFilters(list value.Value) ([]redactFilter, error) {
+func redactFilters(list value.Value, room *regex.Room) ([]redactFilter, error) {
 	var filters []redactFilter
 	for i := range list.Array().Len() {
 		v := list.Array().At(i)
@@ -72,7 +72,7 @@ func redactFilters(list value.Value) ([]redactFilter, error) {
 				return nil, errors.New("filters specified as objects must have type parameter")
 			}
 		}
-		more, err := namedFilter(name.Str(), patterns, v.Kind() == value.ObjectKind)
+		more, err := namedFilter(name.Str(), patterns, v.Kind() == value.ObjectKind, room)
 		if err != nil {
 			return nil, err
 		}
@@ -82,10 +82,10 @@ func redactFilters(list value.Value) ([]redactFilter, error) {
 }
 
 // namedFilter is a filter by its name, with patterns if it takes some.
-func namedFilter(name string, patterns value.Value, isObject bool) ([]redactFilter, error) {
+func namedFilter(name string, patterns value.Value, isObject bool, room *regex.Room) ([]redactFilter, error) {
 	switch name {
 	case "us_social_security_number":
-		re, err := regex.Compile(socialSecurity)
+		re, err := room.Compile(socialSecurity)
 		return []redactFilter{{re: re}}, err
 	case "pattern":
 		if !isObject {
