@@ -37,6 +37,7 @@ func (e *Engine) define(f func(d *definition) error) error {
 	if err := e.apply(edit); err != nil {
 		return err
 	}
+	e.noteYoung(d)
 	var fresh []*schema.Table
 	for _, t := range edit.PutTable {
 		p, ok := d.c.find(t.ID)
@@ -252,7 +253,7 @@ func (d *definition) addLacking(w *tableWrite) error {
 		c := w.newColumn(i)
 		err := schema.CheckColumnName(c.Name)
 		if n := len(t.Columns) + len(add) + 1; err == nil && n > schema.MaxColumns {
-			err = errColumns(t, len(t.Columns)+len(places))
+			err = errTooMany(t, len(t.Columns)+len(places), schema.MaxColumns)
 		}
 		if err == nil {
 			add = append(add, c)
@@ -267,10 +268,6 @@ func (d *definition) addLacking(w *tableWrite) error {
 		return w.giveUpAll(places, err)
 	}
 	return nil
-}
-
-func errColumns(t *schema.Table, n int) error {
-	return status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, n, schema.MaxColumns)
 }
 
 // lacking are the places of the columns of a write that a table lacks, but for those that it was found not to get.
@@ -292,7 +289,7 @@ func (w *tableWrite) newColumn(i int) schema.Column {
 // evolve adds columns to a table.
 func (d *definition) evolve(t *schema.Table, add []schema.Column) error {
 	if n := len(t.Columns) + len(add); n > schema.MaxColumns {
-		return errColumns(t, n)
+		return errTooMany(t, n, schema.MaxColumns)
 	}
 	for _, c := range add {
 		if err := schema.CheckColumnName(c.Name); err != nil {

@@ -36,7 +36,7 @@ func Open(o Options) (_ *Engine, err error) {
 	start := o.Now()
 	e := &Engine{o: o, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now},
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
-		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, work: make(chan *region, 1024)}
+		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, young: map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
 	e.merger = newMerger(e)
 	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)

@@ -133,6 +133,14 @@ func columnIn(p *schema.Table, c *schema.Column) int {
 	return p.Column(c.Name)
 }
 
+// labelIn is an error where a column of a physical table cannot be a label of a logical one.
+func labelIn(t, p *schema.Table, at int) error {
+	if c := &p.Columns[at]; c.Semantic != schema.Tag || !c.Type.IsText() {
+		return status.New(status.InvalidArguments, "tag %s of table %s has the name of a column of physical table %s that is no label", c.Name, t.Name.Table, p.Name.Table)
+	}
+	return nil
+}
+
 // freeName is a name that no column of a physical table has: name, or name with underscores behind it where it is the label of some
 // logical table.
 func freeName(p *schema.Table, name string) string {
@@ -158,13 +166,13 @@ func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 		}
 		if i < 0 {
 			add = append(add, schema.Column{Name: name, Type: vector.StringType, Semantic: schema.Tag, Nullable: true})
-		} else if c := p.Columns[i]; c.Semantic != schema.Tag || !c.Type.IsText() {
-			return status.New(status.InvalidArguments, "tag %s of table %s has the name of a column of physical table %s that is no label", name, t.Name.Table, p.Name.Table)
+		} else if err := labelIn(t, p, i); err != nil {
+			return err
 		}
 	}
 	if len(add) > 0 {
-		if n := len(p.Columns) + len(add); n > schema.MaxColumns {
-			return status.New(status.InvalidArguments, "physical table %s would have %d columns, the limit is %d", p.Name.Table, n, schema.MaxColumns)
+		if n := len(p.Columns) + len(add); n > schema.MaxLabels {
+			return errTooMany(p, n, schema.MaxLabels)
 		}
 		var err error
 		if p, err = p.Evolve(add); err != nil {

@@ -23,6 +23,9 @@ type region struct {
 	altering ctxLock    // held while the schema is altered by DDL; taken before all others
 	maintain sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
 
+	freed    time.Time     // when labels were last looked for that no series has; under altering
+	freeTook time.Duration // how long that took
+
 	pending []*part // written by replay, listed by the edit of the next flush; under maintain
 
 	merges mergeState // under merger.mu

@@ -205,7 +205,7 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 // another column. Whoever sends the samples again finds the table as it is now.
 func (g *Samples) current() error {
 	for _, x := range g.series {
-		if t := x.home.schema(); x.altered != t.Altered {
+		if t := x.home.schema(); !x.in(t) {
 			return errSeriesAltered(t)
 		}
 	}

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +21,8 @@ import (
 type Series struct {
 	home    home
 	ref     memtable.Ref
-	altered uint32 // schema.Table.Altered of the table in which the labels were found
+	altered uint32        // schema.Table.Altered of the table in which the labels were found
+	freed   atomic.Uint32 // Freed of a table that has the labels
 
 	census  *census       // that it was counted by; nil: none
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
@@ -28,7 +31,23 @@ type Series struct {
 // Alive reports whether the table of the series is still there as it was, and the series still counts. Rows written to one whose table
 // is gone are gone with it.
 func (s *Series) Alive() bool {
-	return !s.home.dropped() && s.altered == s.home.schema().Altered && !s.census.stale(s)
+	return !s.home.dropped() && s.in(s.home.schema()) && !s.census.stale(s)
+}
+
+// in reports whether the labels are columns of a table, which is that of the series, as they were when they were found.
+func (s *Series) in(t *schema.Table) bool {
+	if s.altered != t.Altered {
+		return false
+	}
+	if s.freed.Load() == t.Freed {
+		return true
+	}
+	there := true
+	_, err := schema.ParseSeriesKey(s.ref.Key(), func(c schema.ColumnID, _ []byte) { there = there && t.ByID(c) >= 0 })
+	if there = there && err == nil; there {
+		s.freed.Store(t.Freed)
+	}
+	return there
 }
 
 // SeriesName says which series is meant: its table and its labels, sorted by name, none of them empty.
@@ -80,7 +99,7 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 			unknown = append(unknown, i)
 		}
 	}
-	for {
+	for mayFree := true; ; {
 		c := e.catalog.Load()
 		var lacking []int
 		for _, i := range unknown {
@@ -103,10 +122,15 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 		if err := ctx.Err(); err != nil {
 			return nil, nil, status.Wrap(err, status.DeadlineExceeded, "the request ended while tables were made for its series")
 		}
+		var full []int
 		err := e.define(func(d *definition) error {
+			d.admit(r, unknown, errs)
 			for k, i := range unknown {
-				if errs[i] = d.admit(r, &r.Names[i]); errs[i] != nil {
+				if errs[i] != nil {
 					unknown[k] = -1
+				}
+				if errors.Is(errs[i], errFull) {
+					full = append(full, i)
 				}
 			}
 			return nil
@@ -115,7 +139,39 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 			return nil, nil, err
 		}
 		unknown = slices.DeleteFunc(unknown, func(i int) bool { return i < 0 })
+		if mayFree && len(full) > 0 {
+			mayFree = false
+			freed, err := e.freeLabelsOf(ctx, r, full)
+			if err != nil {
+				return nil, nil, err
+			}
+			if freed {
+				unknown = append(unknown, full...)
+			}
+		}
 	}
+}
+
+// freeLabelsOf makes room for labels in the regions of series whose tables are full, and reports whether there is any.
+func (e *Engine) freeLabelsOf(ctx context.Context, r *SeriesRequest, full []int) (freed bool, err error) {
+	c, looked := e.catalog.Load(), map[*region]bool{}
+	for _, i := range full {
+		n := &r.Names[i]
+		p, ok := c.byName[n.Table]
+		if !ok {
+			p, ok = c.byName[schema.Name{DB: n.Table.DB, Table: n.Physical}]
+		}
+		if !ok || looked[p.region] || !p.region.snap.Load().schema.Shared() {
+			continue
+		}
+		looked[p.region] = true
+		some, err := e.freeLabels(ctx, p.region)
+		if err != nil {
+			return false, status.Wrap(err, status.DeadlineExceeded, "the request ended while labels that no series has were looked for")
+		}
+		freed = freed || some
+	}
+	return freed, nil
 }
 
 // vacant leaves of the series that lack a table or a label those for which there is room; the others become errors.
@@ -174,6 +230,7 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 		return nil, errEvolve
 	}
 	s := &Series{home: p, altered: t.Altered}
+	s.freed.Store(t.Freed)
 	key := labelKey(t, n.Labels)
 	if len(key) > sst.MaxKeySize {
 		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", n.Table.Table, len(key), sst.MaxKeySize)
@@ -242,35 +299,126 @@ func labelKey(t *schema.Table, labels []SeriesLabel) []byte {
 	return bytes.Clone(key) // kept for long: without room to grow
 }
 
-// admit makes what a series lacks: its table, or labels and the column of values in it.
-func (d *definition) admit(r *SeriesRequest, n *SeriesName) error {
-	t := d.table(n.Table)
-	if t == nil {
-		fresh, err := sampleTableOf(r, n)
-		if err == nil {
-			fresh.Options, err = fresh.Options.WithDefaults(d.c.databases[n.Table.DB].Options)
+// admit makes what some series of a request lack: their tables, or labels and the column of values in them, for those of a table at once.
+// What keeps one from it is its error.
+func (d *definition) admit(r *SeriesRequest, which []int, errs []error) {
+	var order []schema.Name
+	byTable := map[schema.Name][]int{}
+	for _, i := range which {
+		n := r.Names[i].Table
+		if byTable[n] == nil {
+			order = append(order, n)
 		}
-		if err == nil {
-			err = d.create(fresh)
+		byTable[n] = append(byTable[n], i)
+	}
+	for _, n := range order {
+		d.admitTo(r, byTable[n], errs)
+	}
+}
+
+// admitTo is admit for series of one table.
+func (d *definition) admitTo(r *SeriesRequest, which []int, errs []error) {
+	var a *admission
+	for _, i := range which {
+		n := &r.Names[i]
+		if a == nil {
+			t := d.table(n.Table)
+			if t == nil {
+				errs[i] = d.createFor(r, n)
+				continue
+			}
+			a = &admission{d: d, t: t, added: map[string]bool{}}
 		}
+		errs[i] = a.take(r, n)
+	}
+	if a == nil || len(a.add) == 0 {
+		return
+	}
+	if err := d.evolve(a.t, a.add); err != nil {
+		for _, i := range which {
+			errs[i] = cmp.Or(errs[i], err)
+		}
+	}
+}
+
+// createFor makes the table of a series.
+func (d *definition) createFor(r *SeriesRequest, n *SeriesName) error {
+	fresh, err := sampleTableOf(r, n)
+	if err == nil {
+		fresh.Options, err = fresh.Options.WithDefaults(d.c.databases[n.Table.DB].Options)
+	}
+	if err == nil {
+		err = d.create(fresh)
+	}
+	return err
+}
+
+// admission is the columns that a table gets for series of a request.
+type admission struct {
+	d     *definition
+	t     *schema.Table
+	add   []schema.Column
+	added map[string]bool
+	more  int // of add, those that the physical table lacks
+}
+
+// take adds what a series lacks, all of it or nothing.
+func (a *admission) take(r *SeriesRequest, n *SeriesName) error {
+	if err := sampleTable(a.t, &r.Columns); err != nil {
 		return err
 	}
-	if err := sampleTable(t, &r.Columns); err != nil {
-		return err
-	}
-	var add []schema.Column
-	if sampleColumn(t, t.Physical != 0, vector.FloatType, r.Columns.Value) < 0 {
-		add = append(add, schema.Column{Name: r.Columns.Value, Type: vector.FloatType, Nullable: true})
+	var lacks []schema.Column
+	if value := r.Columns.Value; sampleColumn(a.t, a.t.Physical != 0, vector.FloatType, value) < 0 && !a.added[value] {
+		lacks = append(lacks, schema.Column{Name: value, Type: vector.FloatType, Nullable: true})
 	}
 	for i := range n.Labels {
-		if t.Column(n.Labels[i].Name) < 0 {
-			add = append(add, labelColumn(n.Labels[i].Name))
+		if name := n.Labels[i].Name; !a.added[name] && a.t.Column(name) < 0 {
+			if err := schema.CheckColumnName(name); err != nil {
+				return err
+			}
+			lacks = append(lacks, labelColumn(name))
 		}
 	}
-	if len(add) == 0 {
-		return nil
+	if count := len(a.t.Columns) + len(a.add) + len(lacks); count > schema.MaxColumns {
+		return errTooMany(a.t, count, schema.MaxColumns)
 	}
-	return d.evolve(t, add)
+	more, err := a.physicallyLacks(lacks)
+	if err != nil {
+		return err
+	}
+	for i := range lacks {
+		a.added[lacks[i].Name] = true
+	}
+	a.add, a.more = append(a.add, lacks...), a.more+more
+	return nil
+}
+
+// physicallyLacks is the number of labels that the physical table of a logical one lacks as well.
+func (a *admission) physicallyLacks(lacks []schema.Column) (more int, err error) {
+	p := a.t
+	if a.t.Physical != 0 {
+		p = a.d.storageOf(a.t)
+	}
+	if p == nil || p == a.t || len(lacks) == 0 {
+		return 0, nil
+	}
+	for i := range lacks {
+		at := columnIn(p, &lacks[i])
+		if at < 0 {
+			more++
+		} else if err := labelIn(a.t, p, at); err != nil && lacks[i].Semantic == schema.Tag {
+			return 0, err
+		}
+	}
+	if count := len(p.Columns) + a.more + more; count > schema.MaxLabels {
+		return 0, errTooMany(p, count, schema.MaxLabels)
+	}
+	return more, nil
+}
+
+// errTooMany is the error for more columns than a table may have.
+func errTooMany(t *schema.Table, count, most int) error {
+	return status.Wrap(errFull, status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, count, most)
 }
 
 func labelColumn(name string) schema.Column {

@@ -62,6 +62,19 @@ func EachKey(t *schema.Table, fields []vector.Field, b *vector.Batch, f func(row
 	}
 }
 
+// EachKey calls f with the key of each series that has rows. Those that come meanwhile may be left out.
+func (m *Memtable) EachKey(f func(key []byte)) {
+	m.mu.Lock()
+	numbers := m.seen.AppendRows(nil)
+	m.mu.Unlock()
+	m.registry.mu.RLock()
+	v := m.registry.snapshot()
+	m.registry.mu.RUnlock()
+	for _, n := range numbers {
+		f(v.key(n))
+	}
+}
+
 // EachKey calls f with the key of each series. Those that come meanwhile may be left out.
 func (r *Registry) EachKey(f func(key []byte)) {
 	r.mu.RLock()

@@ -36,7 +36,7 @@ const maxChunkBytes = 16 << 20
 // Memtable collects the rows of one region. Append may be called by many goroutines, Live and Freeze too.
 type Memtable struct {
 	registry *Registry
-	layouts  sync.Map // *schema.Table: *layout of its last batch
+	layouts  sync.Map // *schema.Table, or sharedLayout: *layout of its last batch
 	snap     atomic.Pointer[snapshot]
 	bytes    atomic.Int64 // of chunks
 	added    atomic.Int64 // of series that were new to the registry
@@ -150,13 +150,24 @@ func (m *Memtable) publish(added []*chunk, series seriesSnapshot, rows int) {
 	m.bytes.Store(grown)
 }
 
+// sharedLayout finds the layout of batches of a physical table. Its versions, of which each has the labels of many tables, do not matter:
+// fields stay as they are, and labels are in the keys.
+type sharedLayout struct {
+	table  schema.TableID
+	fields int
+}
+
 // layoutOf is the layout of a batch.
 func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
-	if l, ok := m.layouts.Load(t); ok && l.(*layout).fits(fields) {
+	at := any(t)
+	if t.Shared() {
+		at = sharedLayout{t.ID, len(fields)}
+	}
+	if l, ok := m.layouts.Load(at); ok && l.(*layout).fits(fields) {
 		return l.(*layout)
 	}
 	l := newLayout(t, fields)
-	m.layouts.Store(t, l)
+	m.layouts.Store(at, l)
 	return l
 }
 

@@ -12,6 +12,8 @@ const (
 	// MaxColumns bounds a table, and what one request makes of it: schemas are copied at each change and every part's
 	// directory names all its columns.
 	MaxColumns = 4096
+	// MaxLabels bounds the columns of a physical table, which has the labels of all its logical tables.
+	MaxLabels = 4 * MaxColumns
 	// MaxNameBytes bounds the name of a column.
 	MaxNameBytes = 512
 	// maxFileNameBytes bounds names of tables, views and databases: COPY DATABASE makes a file of each, whose name has at most 255

@@ -49,6 +49,8 @@ type Table struct {
 	// Altered counts the changes by ALTER since the store was opened: what is remembered of a table's columns holds while it is the
 	// same, whatever columns writes add. It is not stored.
 	Altered uint32
+	// Freed counts how often labels that no series has were dropped from a table of metrics since the store was opened. It is not stored.
+	Freed   uint32
 	Columns []Column
 	// Time is the position of the time index in Columns.
 	Time int
@@ -115,6 +117,16 @@ func (t *Table) Shown() *Table { return t.without(t.Hides) }
 // Given is the table without the columns that the server made: what makes it anew.
 func (t *Table) Given() *Table {
 	return t.without(func(c *Column) bool { return c.ID == TableTagID || c.ID == SeriesTagID })
+}
+
+// FreeTags is the table without some tags, which no row has; t itself when there are none.
+func (t *Table) FreeTags(free func(ColumnID) bool) *Table {
+	n := t.without(func(c *Column) bool { return c.Semantic == Tag && free(c.ID) })
+	if n != t {
+		n.Version++
+		n.Freed++
+	}
+	return n
 }
 
 // without is the table without some columns, none of which is the time index; t itself when there are none.

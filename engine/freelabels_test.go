@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"varve/engine/schema"
+	"varve/engine/vfs"
+)
+
+// fullMetrics fills a table of metrics with labels up to its bound and gives the series, each with so many labels of its own.
+func fullMetrics(t *testing.T, e *Engine, table string, each int) []*Series {
+	t.Helper()
+	var names []SeriesName
+	for i := range schema.MaxColumns - 2 {
+		if i%each == 0 {
+			names = append(names, named(table, "phys"))
+		}
+		of := &names[len(names)-1].Labels
+		*of = append(*of, SeriesLabel{fmt.Sprintf("%s_%04d", table, i), "v"})
+	}
+	return mustSeries(t, e, names...)
+}
+
+func samplesNow(t *testing.T, e *Engine, ms int64, list ...*Series) {
+	t.Helper()
+	var set WriteSet
+	for _, x := range list {
+		set.Samples(x, &sampleNames).Float(ms, 1)
+	}
+	if _, err := e.Write(ctx, &set); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLabelsAreBoundByTable: a table with all labels that it may have refuses a series with another, and no other series or table.
+func TestLabelsAreBoundByTable(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	samplesNow(t, e, 1, fullMetrics(t, e, "full", 1)...)
+	list, errs, err := e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: []SeriesName{
+		named("full", "phys", "one_more", "v"), named("full", "phys", "full_0001", "w"), named("other", "phys", "one_more", "v")}})
+	if err != nil || errs[0] == nil || !strings.Contains(errs[0].Error(), "table full would have 4097 columns") || errs[1] != nil || errs[2] != nil {
+		t.Fatal(errs, err)
+	}
+	samplesNow(t, e, 2, list[1:]...)
+}
+
+// TestLabelsAreFreed: labels that no series has make room for others when a table is full, whether their series were dropped with their
+// tables, expired or never written; those of series in memory, in parts and on their way stay.
+func TestLabelsAreFreed(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	now := time.UnixMilli(1_000_000_000_000)
+	var mu sync.Mutex
+	o.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	later := func(d time.Duration) { mu.Lock(); now = now.Add(d); mu.Unlock() }
+	e := mustOpen(t, o)
+	all := fullMetrics(t, e, "full", 1)
+	again := func() error {
+		_, errs, err := e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: []SeriesName{named("full", "phys", "one_more", "v")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return errs[0]
+	}
+	if again() == nil {
+		t.Fatal("labels whose rows may be on their way are gone")
+	}
+	later(2 * labelKept)
+	samplesNow(t, e, 1, all[0])
+	if err := e.Flush(ctx, public("phys")); err != nil {
+		t.Fatal(err)
+	}
+	samplesNow(t, e, 2, all[1])
+	if err := again(); err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range all[:3] {
+		if x.Alive() != (i < 2) {
+			t.Errorf("series %d is alive: %v", i, x.Alive())
+		}
+	}
+	samplesNow(t, e, 3, all[0])
+	tab, err := e.Table(public("full"))
+	if err != nil || len(tab.Schema.Tags) != 3 {
+		t.Fatalf("%d labels are left, %v", len(tab.Schema.Tags), err)
+	}
+	p, err := e.Table(public("phys"))
+	if err != nil || len(p.Schema.Tags) != 3+2 {
+		t.Errorf("%d tags of the physical table are left, %v", len(p.Schema.Tags), err)
+	}
+	everyState(t, o, e, "phys", map[string][]string{"full": {
+		"full_0000=v service_timestamp=1 service_value=3ff0000000000000", "full_0001=v service_timestamp=2 service_value=3ff0000000000000", "full_0000=v service_timestamp=3 service_value=3ff0000000000000"}})
+}
+
+// TestLabelsOfDroppedTablesAreFreed: a physical table that is full of labels of tables that are gone takes others.
+func TestLabelsOfDroppedTablesAreFreed(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	start := time.Now()
+	o.Now = func() time.Time { return start.Add(1000 * time.Since(start)) } // it rests for a moment after it has found nothing
+	e := mustOpen(t, o)
+	defer mustClose(t, e)
+	var dropped []schema.Name
+	for k := range schema.MaxLabels / schema.MaxColumns {
+		name := fmt.Sprint("gone", k)
+		samplesNow(t, e, 1, fullMetrics(t, e, name, 512)...)
+		dropped = append(dropped, public(name))
+	}
+	more := []SeriesName{named("next", "phys")}
+	for i := range 20 {
+		more[0].Labels = append(more[0].Labels, SeriesLabel{fmt.Sprintf("next_%02d", i), "v"})
+	}
+	_, errs, err := e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: more})
+	if err != nil || errs[0] == nil || !strings.Contains(errs[0].Error(), "table phys would have") {
+		t.Fatal(errs, err)
+	}
+	if err := e.DropTables(ctx, dropped); err != nil {
+		t.Fatal(err)
+	}
+	samplesNow(t, e, 2, mustSeries(t, e, more...)...)
+	if p, err := e.Table(public("phys")); err != nil || len(p.Schema.Tags) != 20+2 {
+		t.Errorf("%d tags, %v", len(p.Schema.Tags), err)
+	}
+}
