@@ -254,7 +254,7 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 	if g.time.From > g.time.To || len(g.tables) == 0 {
 		return nil
 	}
-	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence, Stats: s.request.Stats, Cancelled: s.ctx.Err}
+	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence, Stats: s.request.Stats, Cancelled: s.ctx.Err, Reserve: s.request.Reserve}
 	for _, t := range g.tables {
 		want.Tables = append(want.Tables, t.id)
 		for _, c := range t.columns {

@@ -634,3 +634,44 @@ func TestSelectEnds(t *testing.T) {
 		t.Errorf("%d scans are under way", n)
 	}
 }
+
+// TestSelectCountsRowsInMemory: what a selection keeps of the rows of memtables is reserved before it is made.
+func TestSelectCountsRowsInMemory(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	list := mustSeries(t, e, named("m", "phys", "l", "1"), named("m", "phys", "l", "2"))
+	var set WriteSet
+	const rows = 10_000
+	for i, x := range list {
+		g := set.Samples(x, &sampleNames)
+		for at := range rows {
+			g.Float(int64(at), float64(i))
+		}
+	}
+	if _, err := e.Write(ctx, &set); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := e.Table(public("m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved, full := int64(0), errors.New("full")
+	req := SelectRequest{Tables: []SelectTable{{Table: tab}}, From: 0, To: rows, Reserve: func(n int64) error { reserved += n; return nil }}
+	sel, err := e.Select(ctx, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sel.Close()
+	if reserved < int64(16*len(list)*rows) {
+		t.Errorf("%d bytes are reserved for %d rows", reserved, len(list)*rows)
+	}
+	req.Reserve = func(n int64) error {
+		if n > rows {
+			return full
+		}
+		return nil
+	}
+	if _, err := e.Select(ctx, req); !errors.Is(err, full) {
+		t.Errorf("without memory: %v", err)
+	}
+}

@@ -52,13 +52,24 @@ func (r *Run) Find(want *scan.Find) (scan.Found, error) {
 		r.s.orderOne(f.o, numbers[0], want.Time)
 	} else {
 		in := slotsIn(numbers)
-		counts, _ := r.s.count(in, want.Time)
+		counts, rows := r.s.count(in, want.Time)
+		if want.Reserve != nil {
+			if err := want.Reserve(int64(len(numbers))*foundSeries + int64(rows)*foundRow); err != nil {
+				return nil, err
+			}
+		}
 		r.s.rank(f.o, in, counts, byKey...)
 		f.o.times = []int64{}
 		r.s.arrange(f.o, in, counts, want.Time)
 	}
 	return f, f.open()
 }
+
+// foundSeries and foundRow are about the memory of a series that is found, and of each of its rows: numbers, keys in order, places, times.
+const (
+	foundSeries = 32
+	foundRow    = 24
+)
 
 // orderOne makes o the rows of one series, if there are any: a look at each row's number is all that others cost.
 func (s *snapshot) orderOne(o *order, n uint32, time scan.Range) {

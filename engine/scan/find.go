@@ -26,6 +26,8 @@ type Find struct {
 	Stats *Stats
 	// Cancelled, when not nil, is asked now and then by what takes long: its error ends it.
 	Cancelled func() error
+	// Reserve, when not nil, is asked before memory is kept that lasts as long as what is found: its error ends the call.
+	Reserve func(bytes int64) error
 }
 
 // TagTest is a condition on a tag of a series.
