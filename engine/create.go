@@ -20,13 +20,19 @@ type definition struct {
 	most    int           // tables of the store; 0: no bound
 	made    int           // of changed, those that are new
 	full    error         // why no more are made; nil: more may be
+
+	mostColumns int    // of all tables with storage of their own; 0: no bound
+	columns     int    // that they have and will have, once counted is set
+	counted     bool   // they have been
+	refused     func() // notes that there was no room for columns
 }
 
 // define lets f make a definition and publishes it.
 func (e *Engine) define(f func(d *definition) error) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
-	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables}
+	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables,
+		mostColumns: e.o.MaxColumns, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
 	if err := f(d); err != nil || len(d.order) == 0 {
 		return err
 	}
@@ -109,6 +115,11 @@ func (d *definition) create(t *schema.Table) error {
 	n.NextColumn = schema.ColumnID(len(n.Columns) + 1)
 	next := &n
 	var err error
+	if _, logical := t.Options.Find(schema.LogicalOption); !logical {
+		if err := d.hasColumns(t, len(t.Columns)); err != nil {
+			return err
+		}
+	}
 	if name, logical := t.Options.Find(schema.LogicalOption); logical {
 		next, err = d.logical(&n, name)
 	} else if t.Shared() {
@@ -138,6 +149,26 @@ func (d *definition) hasRoom(t *schema.Table) error {
 		d.full = status.New(status.InvalidArguments, "there are %d tables, and memory_limit has room for %d: raise it, or drop some", tables, d.most)
 	}
 	return d.full
+}
+
+// hasColumns says why a table with storage of its own gets no more columns: each takes memory in every memtable and part of it.
+func (d *definition) hasColumns(t *schema.Table, more int) error {
+	if d.mostColumns <= 0 || ofServer(t) {
+		return nil
+	}
+	if !d.counted {
+		d.counted = true
+		for _, r := range d.c.regions {
+			d.columns += len(r.snap.Load().schema.Columns)
+		}
+	}
+	if d.columns+more > d.mostColumns {
+		d.refused()
+		return status.New(status.InvalidArguments, "table %s would bring all tables to %d columns, and memory_limit has room for %d: raise it, drop tables, or send fewer fields",
+			t.Name.Table, d.columns+more, d.mostColumns)
+	}
+	d.columns += more
+	return nil
 }
 
 // CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,
@@ -300,7 +331,7 @@ func (d *definition) evolve(t *schema.Table, add []schema.Column) error {
 	var err error
 	if t.Physical != 0 {
 		next, err = d.evolveLogical(t, add)
-	} else {
+	} else if err = d.hasColumns(t, len(add)); err == nil {
 		next, err = t.Evolve(add)
 	}
 	if err != nil {

@@ -104,6 +104,9 @@ type Options struct {
 	// PartPages bounds the pages of a part that merges write, of each of which a reader of the part keeps some 80 bytes. Default, and
 	// at most, a million.
 	PartPages int64
+	// PartKeys bounds the bytes of the series keys of a part that merges write: readers and merges have all of a tag's values in hand.
+	// Default, and at most, what a part takes.
+	PartKeys int64
 	// Pressed, if not nil, reports whether others of the process keep more memory than their share, as requests with large bodies
 	// do. Meanwhile no second merge begins in the background beside another, unless a flush waits for it. It must not wait.
 	Pressed func() bool
@@ -126,6 +129,8 @@ type Options struct {
 	MaxSeries, MaxSeriesPerTable int
 	// MaxTables bounds the tables, besides the server's own; 0: no bound.
 	MaxTables int
+	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no bound.
+	MaxColumns int
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool

@@ -63,6 +63,9 @@ func (o Options) withDefaults() Options {
 	if o.maxPart == (partSize{}) {
 		o.maxPart = maxPart
 	}
+	if o.PartKeys > 0 {
+		o.maxPart.keys = min(o.maxPart.keys, o.PartKeys)
+	}
 	if o.PartPages > 0 {
 		o.maxPart.pages = min(o.maxPart.pages, o.PartPages)
 	}

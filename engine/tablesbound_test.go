@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"varve/engine/schema"
@@ -40,4 +41,40 @@ func TestTablesOfARequestAreBounded(t *testing.T) {
 	if n := refused(t, e, "more than 20000 tables would be made at once", names...); n != 10 {
 		t.Errorf("%d were refused, want 10", n)
 	}
+}
+
+// TestColumnsAreBounded: who brings more columns than all tables may have together is refused, whether a table would be new or get
+// wider; columns that are there are written to, the server's own tables are not counted, and tables that are dropped make room.
+func TestColumnsAreBounded(t *testing.T) {
+	o := Options{FS: vfs.NewMem(), Dir: "d", NoBackground: true, MinFree: -1, MaxColumns: 6}
+	e := mustOpen(t, o)
+	row := modelRow{"ts": int64(1), "v": int64(1), "s": "x"}
+	for _, table := range []string{"a", "b"} { // three columns each
+		if err := put(e, table, appendOnly, []modelRow{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wider := modelRow{"ts": int64(1), "w": int64(2)}
+	check := func(when string) {
+		t.Helper()
+		for table, r := range map[string]modelRow{"c": row, "b": wider} {
+			if err := put(e, table, appendOnly, []modelRow{r}); err == nil || !strings.Contains(err.Error(), "memory_limit has room for 6") {
+				t.Errorf("%s: more columns for %s: %v", when, table, err)
+			}
+		}
+		if err := put(e, "a", appendOnly, []modelRow{row}); err != nil {
+			t.Errorf("%s: columns that are there: %v", when, err)
+		}
+	}
+	check("at the bound")
+	mustClose(t, e)
+	e = mustOpen(t, o)
+	check("after a start")
+	if err := e.DropTables(ctx, []schema.Name{public("a")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(e, "b", appendOnly, []modelRow{wider}); err != nil {
+		t.Errorf("after a table was dropped: %v", err)
+	}
+	mustClose(t, e)
 }

@@ -34,11 +34,16 @@ type memory struct {
 	spare     int64 // of buffers that requests leave to the next ones
 	rows      int64 // of one request
 	tables    int   // that there may be
+	columns   int   // that all of them may have
+	keys      int64 // bytes of the series keys of a part
 	value     int   // longest of a row: flushes and merges of it keep up to eight at a time
 }
 
 // tableBytes is the share of the limit that goes with a table: what it takes itself is some 4 KiB.
 const tableBytes = 32 << 10
+
+// columnBytes is the share of the limit that goes with a column of a table: in memtables and parts it takes a good part of that, however few its rows.
+const columnBytes = 8 << 10
 
 // pageBytes is the share of the limit that goes with a page of the largest part, of which a reader keeps some 80 bytes.
 const pageBytes = 4 << 10
@@ -61,6 +66,8 @@ func (c *Config) memory() memory {
 	m.spare = min(m.limit/16, 256<<20)
 	m.rows = min(m.limit/4, 1<<30)
 	m.tables = int(m.limit / tableBytes)
+	m.columns = int(m.limit / columnBytes)
+	m.keys = m.limit / 8
 	m.value = int(min(max(m.limit/32, 1<<20), sst.MaxValue))
 	return m
 }

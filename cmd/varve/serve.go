@@ -198,7 +198,7 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series, MaxValue: m.value,
 		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages, AskedMerges: m.asked, Pressed: n.intake.Pressed,
-		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable, MaxTables: m.tables,
+		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable, MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
