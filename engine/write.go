@@ -208,7 +208,7 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 		p, ok := c.byName[w.name]
 		if !ok {
 			if _, ok := c.databases[w.name.DB]; !ok {
-				return nil, nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s", w.name.DB)
+				return nil, nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s. Make the database first: CREATE DATABASE \"%s\"", w.name.DB, w.name.DB)
 			}
 			if w.hint.AutoCreate {
 				absent = append(absent, w)

@@ -99,7 +99,7 @@ func (x *Executor) addColumn(sess *Session, t *schema.Table, o *parse.AddColumn)
 		return nil, status.New(status.TableColumnExists, "Column %s already exists in table %s", c.Name, t.Name)
 	}
 	if o.Column.TimeIndex > 0 {
-		return nil, status.New(status.InvalidArguments, "column %s: a table has one time index", c.Name)
+		return nil, status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s", c.Name, t.Name.Table, t.TimeColumn().Name)
 	}
 	if !c.Nullable && c.Default == nil {
 		return nil, status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)

@@ -200,7 +200,7 @@ func (t *Table) Evolve(add []Column) (*Table, error) {
 			return nil, status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)
 		}
 		if c.Semantic == Timestamp {
-			return nil, status.New(status.InvalidArguments, "column %s: a table has one time index", c.Name)
+			return nil, status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s", c.Name, t.Name.Table, t.TimeColumn().Name)
 		}
 		if c.Semantic == Tag {
 			n.Tags = append(n.Tags, i)

@@ -257,7 +257,11 @@ func (l *lexer) endNumber(start int) error {
 	for end < len(l.src) && (isWordStart(l.src[end]) || isDigit(l.src[end])) {
 		end++
 	}
-	return syntaxError(l.src, Pos(start), "%s is not a number", l.src[start:end])
+	hint := ""
+	if intervalUnits[strings.ToLower(l.src[l.off:end])] {
+		hint = ": a span of time is INTERVAL '" + l.src[start:end] + "'"
+	}
+	return syntaxError(l.src, Pos(start), "%s is not a number%s", l.src[start:end], hint)
 }
 
 // decimal moves past the digits, the fraction and the exponent of a number.
