@@ -171,7 +171,7 @@ func TestDamagedLog(t *testing.T) {
 	}
 	var newest string
 	err = filepath.WalkDir(filepath.Join(dir, "wal"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
+		if err == nil && filepath.Ext(path) == ".wal" {
 			newest = path
 		}
 		return err
