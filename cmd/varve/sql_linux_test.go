@@ -245,9 +245,9 @@ func TestSQLCommands(t *testing.T) {
 	p.wait("│ behind │")
 
 	p.press("\\p vector(2)\r")
-	p.wait("│   2.0 │")
+	p.wait("│ service_value │", "│           2.0 │")
 	p.press("\\plot vector(time() % 60)\r")
-	p.wait("│", "└──", "* value")
+	p.wait("│", "└──", "* service_value")
 	p.press("\\analyze\r")
 	p.wait("─[ row 1 ]", "public> ")
 	p.press("SELECT count(*) FROM requests;\r")
