@@ -48,11 +48,16 @@ func (w *tableWrite) align(t *schema.Table, longest int, now time.Time) (*record
 	set := make([]bool, len(t.Columns))
 	evolve := false
 	for i, f := range w.fields {
+		p := h.column(t, f.Name)
 		if why := w.refused.columns[i]; why != nil {
-			w.refuseColumn(i, why)
+			if p >= 0 && h.widens(&t.Columns[p], f.Type) {
+				set[p] = true
+				rec.add(&t.Columns[p], w.wholes(i, t.Columns[p].Type, why))
+			} else {
+				w.refuseColumn(i, why)
+			}
 			continue
 		}
-		p := h.column(t, f.Name)
 		if p < 0 {
 			evolve = true
 			continue

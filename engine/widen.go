@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"varve/engine/convert"
@@ -68,6 +69,25 @@ func (w *tableWrite) wider(t *schema.Table) (names []string) {
 		}
 	}
 	return names
+}
+
+// wholes is the i-th column of the rows, one of floats, as the table's column of integers takes it, which does not become one of floats. Rows with a
+// value that is no integer are left out, and so are those with one that floats may have rounded.
+func (w *tableWrite) wholes(i int, to vector.Type, why error) *vector.Vector {
+	v := w.batch.Cols[i]
+	least := -float64(maxExact)
+	if to.Kind() == vector.Uint64 {
+		least = 0
+	}
+	for row := range w.batch.N {
+		if v.IsNull(row) {
+			continue
+		}
+		if x := v.Float(row); x != math.Trunc(x) || x < least || math.Abs(x) >= maxExact {
+			w.refuse(row, why)
+		}
+	}
+	return convert.All(&vector.Vector{}, v, to, w.batch.N)
 }
 
 // floatsFor is the change that makes columns of integers columns of floats.

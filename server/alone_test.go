@@ -89,6 +89,14 @@ func TestEntriesFailAlone(t *testing.T) {
 	h.want(h.sql("SELECT count(*) FROM fixed"), 200, "[[3]]")
 	h.want(h.sql("SELECT count(*) FROM other"), 200, "[[2]]")
 
+	h.want(h.sql("ADMIN flush_table('fixed')"), 200, "")
+	a = bulk(`fixed {"need":"f","big":1.5}`, `fixed {"need":"g","big":7}`, `fixed {"need":"h","big":-8.0}`, `fixed {"need":"i","big":9007199254740993}`, `fixed {"need":"j","big":1e300}`)
+	if got := statuses(a); got != "400 201 201 400 400 " {
+		t.Errorf("bulk: %s: %s", got, a.body)
+	}
+	h.want(h.sql("SELECT sum(big - 9007199254740993) FROM fixed WHERE big > 1000"), 200, "[[0]]")
+	h.want(h.sql("SELECT count(*), sum(big) FROM fixed WHERE big < 1000"), 200, "[[2,-1]]")
+
 	a = h.do("POST", collectorPath+"/services/collector", `{"event":"one"}{"event":""}{"event":{"n":1}}[{"event":{"n":{"a":`+deep+`}}},{"event":{"n":"text"}},{"time":"never","event":"x"}]{"event":"last"}`, "Content-Type", "application/json")
 	h.want(a, 400, `"code":13,"invalid-event-number":1,`)
 	h.want(a, 400, `"stored":3,"failed":4,"failures":[{"event":1,`)

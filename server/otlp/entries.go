@@ -46,6 +46,7 @@ func (r *logsRequest) takeThrough(c *web.Ctx, p *pipeline.Request, body func() (
 		if err != nil {
 			return false, err
 		}
+		p.Reject = func(_ int, why error) { o.leaveOut(1, pipeline.ExplainClash(why)) }
 		p.Hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
 		var arena *value.Arena
 		next, stop := iter.Pull2(r.entries(message, &arena))

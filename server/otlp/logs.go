@@ -73,9 +73,12 @@ func (h *Handler) takeLogs(c *web.Ctx, body func() ([]byte, error)) (outcome, er
 		}
 		return r.takeThrough(c, through, body)
 	}
-	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte) (any bool, err error) {
+	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte, alone bool) (any bool, err error) {
 		r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
 		r.writer.grown = r.weight.add
+		if r.given.Reject = nil; alone {
+			r.given.Reject = r.reject
+		}
 		if err := r.read(set, message); err != nil {
 			return false, unread(c, err)
 		}
@@ -150,7 +153,8 @@ func (r *logsRequest) read(set *engine.WriteSet, message []byte) error {
 	if err := r.weight.hold(r.weight.held); err != nil {
 		return err
 	}
-	return r.align()
+	r.align()
+	return nil
 }
 
 // inherit makes the JSON of a resource's or a scope's attributes; of one that is absent it is null.
@@ -199,6 +203,9 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 		{&c.scopeVersion, "scope_version", text}, {&c.scopeAttributes, "scope_attributes", json}, {&c.scopeURL, "scope_schema_url", text},
 		{&c.resourceAttributes, "resource_attributes", json}, {&c.resourceURL, "resource_schema_url", text},
 	} {
+		if one.typ.IsInteger() {
+			one.typ = r.typeOf(one.name, one.typ)
+		}
 		if *one.to, err = r.rows.Column(one.name, one.typ); err != nil {
 			return err
 		}
@@ -207,10 +214,34 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 	return nil
 }
 
-// align makes columns of the types that the table's have: text takes all scalars, integers take integers that fit.
-func (r *logsRequest) align() error {
+// typeOf is the type of a column of the table; otherwise is that of a column which it lacks.
+func (r *logsRequest) typeOf(name string, otherwise vector.Type) vector.Type {
+	if r.there != nil {
+		if p := r.there.Column(name); p >= 0 {
+			return r.there.Columns[p].Type
+		}
+	}
+	return otherwise
+}
+
+// reject counts a record that the table did not take.
+func (r *logsRequest) reject(_ int, why error) {
+	var clash *engine.TypeClash
+	if errors.As(why, &clash) {
+		why = unaligned(clash.Column, clash.Want, clash.Given)
+	}
+	r.outcome.leaveOut(1, why)
+}
+
+// unaligned is the error of a value that no value of the table's column is.
+func unaligned(column string, want, given vector.Type) error {
+	return status.New(status.InvalidArguments, "failed to align log column '%s': the table's is of type %s, the request's of %s", column, want, given)
+}
+
+// align makes columns of the types that the table's have: text takes all. Records with a value for a column of a type that takes none are left out.
+func (r *logsRequest) align() {
 	if r.there == nil {
-		return nil
+		return
 	}
 	fields, _ := r.rows.Finish()
 	for _, f := range fields {
@@ -219,10 +250,8 @@ func (r *logsRequest) align() error {
 			continue
 		}
 		to := r.there.Columns[p].Type
-		fits := to.IsText() || to.IsInteger() && f.Type.IsInteger() || to.ID == vector.TypeFloat64 && f.Type.IsInteger()
-		if !fits || !r.rows.Lookup(f.Name).Retype(to, convert.All) {
-			return status.New(status.InvalidArguments, "failed to align log column '%s': the table's is of type %s, the request's of %s", f.Name, to, f.Type)
+		if !to.IsText() || !r.rows.Lookup(f.Name).Retype(to, convert.All) {
+			r.hint.Reject = r.reject
 		}
 	}
-	return nil
 }

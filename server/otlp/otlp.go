@@ -116,6 +116,9 @@ func (o *outcome) refuse(err error) {
 	}
 }
 
+// reject counts a record that its table did not take.
+func (o *outcome) reject(_ int, why error) { o.leaveOut(1, why) }
+
 // leaveOut counts records that the store left out of those that were taken.
 func (o *outcome) leaveOut(records int, why error) {
 	o.taken -= records
@@ -165,24 +168,30 @@ func (h *Handler) body(c *web.Ctx, s *signal, f encoding) ([]byte, error) {
 	return *buf, err
 }
 
-// attempts is how often a request is read anew because another changed a column's type meanwhile.
+// attempts is how often a request is read because its tables do not take it.
 const attempts = 3
 
-// writeAgain writes what read puts of a request's message into a set.
-func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error), read func(set *engine.WriteSet, message []byte) (bool, error)) error {
+// writeAgain writes what read puts of a request's message into a set. What a table does not take is read anew: another may have changed the type of
+// a column meanwhile. Where that is not the reason, or does not help, the rows that do not fit are left out: alone.
+func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error), read func(set *engine.WriteSet, message []byte, alone bool) (bool, error)) error {
 	var message []byte
+	alone := false
 	for attempt := 1; ; attempt++ {
+		held := false // against the tables
 		_, err := w.Write(c, func(set *engine.WriteSet) (any bool, err error) {
 			if message == nil {
 				if message, err = body(); err != nil {
 					return false, err
 				}
 			}
-			return read(set, message)
+			any, err = read(set, message, alone)
+			held = err == nil
+			return any, err
 		})
-		if attempt == attempts || !errors.As(err, new(*engine.TypeClash)) {
+		if !held || attempt == attempts || status.Of(err) != status.InvalidArguments {
 			return err
 		}
+		alone = attempt == attempts-1 || !errors.As(err, new(*engine.TypeClash))
 	}
 }
 

@@ -102,7 +102,32 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	if err := r.weight.add(int64(len(message) - len(l.body.bytes) + len(l.text))); err != nil { // before the columns copy it
 		return err
 	}
-	if err := r.setKeys(&l); err != nil {
+	columns, tags := r.rows.Columns(), len(r.hint.Tags)
+	if err := r.row(&l, at, scope); err != nil {
+		r.undo(columns, tags)
+		r.outcome.refuse(err)
+		return nil
+	}
+	r.rows.EndRow()
+	r.outcome.taken++
+	return nil
+}
+
+// undo takes back the row in hand, and the columns behind the first ones, which it brought.
+func (r *logsRequest) undo(columns, tags int) {
+	r.rows.Unpin(columns)
+	r.rows.AbandonRow()
+	r.hint.Tags = r.hint.Tags[:tags]
+	for i := range r.extracted {
+		if k := &r.extracted[i]; k.values != nil && r.rows.Lookup(k.name) == nil {
+			k.values = nil
+		}
+	}
+}
+
+// row sets the columns of a record. An error says that a column of the table does not take its value.
+func (r *logsRequest) row(l *recordFields, at int64, scope *scopeFields) error {
+	if err := r.setKeys(l); err != nil {
 		return err
 	}
 	c := &r.columns
@@ -110,12 +135,16 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	setID(c.trace, l.trace)
 	setID(c.span, l.span)
 	c.severityText.SetBytes(l.severityText)
-	c.severity.SetInt(int64(int32(l.severity)))
+	if err := r.setNumber(c.severity, vector.Int32Type, int64(int32(l.severity))); err != nil {
+		return err
+	}
 	if l.body.kind != nothing {
 		c.body.SetBytes(l.text)
 	}
 	c.attributes.SetHeap(l.json)
-	c.flags.SetUint(l.flags)
+	if err := r.setNumber(c.flags, vector.Uint32Type, int64(l.flags)); err != nil {
+		return err
+	}
 	if scope.present {
 		c.scopeName.SetBytes(scope.name)
 	}
@@ -124,8 +153,14 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	c.scopeURL.SetBytes(scope.schemaURL)
 	c.resourceAttributes.SetBytes(r.resource.json)
 	c.resourceURL.SetBytes(r.reader.resource.schemaURL)
-	r.rows.EndRow()
-	r.outcome.taken++
+	return nil
+}
+
+// setNumber sets an integer in a column, whose type may be the table's.
+func (r *logsRequest) setNumber(c *vector.ColumnBuilder, own vector.Type, x int64) error {
+	if !setCoerced(c, &wireValue{kind: intValue, bits: uint64(x)}) {
+		return unaligned(c.Name(), c.Type(), own)
+	}
 	return nil
 }
 
@@ -223,7 +258,7 @@ func equalFold(a []byte, b string) bool {
 	return true
 }
 
-// setKeys sets the columns of the keys. Values of other types than text, integers and booleans fail the request: whoever names the key learns of it.
+// setKeys sets the columns of the keys. A record with a value of another type than text, integers and booleans is refused.
 func (r *logsRequest) setKeys(l *recordFields) error {
 	for i := range r.extracted {
 		k := &r.extracted[i]
@@ -247,7 +282,7 @@ func (r *logsRequest) setKeys(l *recordFields) error {
 
 func (r *logsRequest) setKey(k *extractedKey, v *wireValue) (err error) {
 	if k.values == nil {
-		if k.values, err = r.rows.Column(k.name, valueTypes[v.kind]); err != nil {
+		if k.values, err = r.rows.Column(k.name, r.typeOf(k.name, valueTypes[v.kind])); err != nil {
 			return err
 		}
 		r.rows.Pin()
@@ -262,6 +297,11 @@ func (r *logsRequest) setKey(k *extractedKey, v *wireValue) (err error) {
 		return nil
 	case t == vector.BoolType && v.kind == boolValue:
 		k.values.SetBool(v.bits != 0)
+		return nil
+	case r.typeOf(k.name, vector.Type{}) == t:
+		if !setCoerced(k.values, v) {
+			return unaligned(k.name, t, valueTypes[v.kind])
+		}
 		return nil
 	case t != vector.StringType:
 		k.values.Retype(vector.StringType, convert.All)

@@ -43,7 +43,7 @@ func (t *sideTables) begin(h *Handler, c *web.Ctx, spans schema.Name) error {
 			return err
 		}
 		hint.Tags = one.columns
-		hint.LeftOut = func(int, error) {} // spans are kept where there is no room to list what they are of
+		hint.Reject = func(int, error) {} // spans are kept where there is no room to list what they are of, or a table that cannot
 		*one.table = sideTable{name: schema.Name{DB: spans.DB, Table: spans.Table + one.suffix}, hint: hint, columns: one.columns}
 	}
 	return nil

@@ -65,9 +65,12 @@ func (h *Handler) takeTraces(c *web.Ctx, body func() ([]byte, error)) (outcome, 
 	if err := r.begin(h, c); err != nil {
 		return outcome{}, err
 	}
-	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte) (any bool, err error) {
+	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte, alone bool) (any bool, err error) {
 		r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
 		r.writer.grown = r.weight.add
+		if r.hint.Reject = nil; alone {
+			r.hint.Reject = r.outcome.reject
+		}
 		if err := r.read(set, message); err != nil {
 			return false, unread(c, err)
 		}
