@@ -35,17 +35,19 @@ func TestMetricsAtTheRoot(t *testing.T) {
 	guarded.want(guarded.do("POST", "/api/v1/write", snap(message1(up, 1)), "Authorization", basic("writer", "w")), 204, "")
 }
 
-// TestTimesThatCannotBeNamed: a time past what queries can name is an error that says so; a start that is long ago is all there is.
+// TestTimesThatCannotBeNamed: a time past what queries can name is an error that says so. Lists take a start before all time and an end
+// behind it for all there is.
 func TestTimesThatCannotBeNamed(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", writePath, snap(message1(up, 1))), 204, "")
 	for _, query := range []string{
 		"query?query=up&time=9999999999999", "query?query=up&time=2262-05-01T00:00:00Z", "query?query=up&time=0001-01-01T00:00:00Z", "query_range?query=up&start=0&end=9999999999999&step=9999999999",
-		"query_range?query=up&start=-99999999999&end=0&step=99999999", "labels?end=99999999999", "series?match[]=up&end=9999-12-31T00:00:00Z", "query_exemplars?query=up&end=1e300",
+		"query_range?query=up&start=-99999999999&end=0&step=99999999", "labels?end=-99999999999", "series?match[]=up&start=9999-12-31T00:00:00Z", "query_exemplars?query=up&end=0001-01-01T00:00:00Z",
 	} {
 		h.want(h.do("GET", "/v1/metricsapi/api/v1/"+query, ""), 400, "is not between the years 1677 and 2262")
 	}
-	for _, query := range []string{"labels?start=-62135596800", "series?match[]=up&start=0001-01-01T00:00:00Z", "labels?start=-292273086-05-16T16:47:06Z&end=292277025-08-18T07:12:54.999999999Z"} {
+	for _, query := range []string{"labels?start=-62135596800", "series?match[]=up&start=0001-01-01T00:00:00Z", "labels?start=-292273086-05-16T16:47:06Z&end=292277025-08-18T07:12:54.999999999Z",
+		"labels?end=99999999999", "series?match[]=up&end=9999-12-31T00:00:00Z"} {
 		h.want(h.do("GET", "/v1/metricsapi/api/v1/"+query, ""), 200, "job")
 	}
 	a := h.do("GET", "/v1/sql?sql="+url.QueryEscape("TQL EVAL (0, 9999999999999, '1h') up"), "")

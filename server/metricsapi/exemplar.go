@@ -83,7 +83,7 @@ func (h *Handler) Exemplars(c *web.Ctx) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	to, err := p.time("end", promql.LastTime)
+	to, err := p.until("end")
 	if err != nil {
 		return nil, nil, err
 	}

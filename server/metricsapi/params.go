@@ -90,6 +90,15 @@ func (p *params) since(name string) (int64, error) {
 	return ms, err
 }
 
+// until is the time up to which data is wanted, like since.
+func (p *params) until(name string) (int64, error) {
+	ms, err := p.time(name, promql.LastTime)
+	if ms == promql.LastTime {
+		return ms, nil
+	}
+	return ms, err
+}
+
 // needed is a parameter that must be there.
 func (p *params) needed(names ...string) error {
 	for _, name := range names {

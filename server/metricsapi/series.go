@@ -22,7 +22,7 @@ func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error)
 	if err != nil {
 		return nil, err
 	}
-	to, err := p.time("end", promql.LastTime)
+	to, err := p.until("end")
 	if err != nil {
 		return nil, err
 	}
