@@ -110,6 +110,9 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
 		}
 	}
+	if err := e.newDefinition().hasColumns(next, len(next.Columns)-len(tab.Schema.Columns)); err != nil {
+		return err
+	}
 	if err := e.putAltered(tab, next); err != nil {
 		return err
 	}

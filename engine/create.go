@@ -27,12 +27,17 @@ type definition struct {
 	refused     func() // notes that there was no room for columns
 }
 
+// newDefinition is one of nothing yet. The caller holds e.ddl.
+func (e *Engine) newDefinition() *definition {
+	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables,
+		mostColumns: e.o.MaxColumns, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
+}
+
 // define lets f make a definition and publishes it.
 func (e *Engine) define(f func(d *definition) error) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
-	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables,
-		mostColumns: e.o.MaxColumns, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
+	d := e.newDefinition()
 	if err := f(d); err != nil || len(d.order) == 0 {
 		return err
 	}
@@ -153,7 +158,7 @@ func (d *definition) hasRoom(t *schema.Table) error {
 
 // hasColumns says why a table with storage of its own gets no more columns: each takes memory in every memtable and part of it.
 func (d *definition) hasColumns(t *schema.Table, more int) error {
-	if d.mostColumns <= 0 || ofServer(t) {
+	if d.mostColumns <= 0 || more <= 0 || ofServer(t) {
 		return nil
 	}
 	if !d.counted {

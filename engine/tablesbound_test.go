@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"varve/engine/schema"
+	"varve/engine/vector"
 	"varve/engine/vfs"
 )
 
@@ -55,12 +56,24 @@ func TestColumnsAreBounded(t *testing.T) {
 		}
 	}
 	wider := modelRow{"ts": int64(1), "w": int64(2)}
+	alter := func(table string, add ...string) error {
+		return e.Alter(ctx, public(table), func(old *schema.Table) (*schema.Table, error) {
+			columns := make([]schema.Column, len(add))
+			for i, name := range add {
+				columns[i] = schema.Column{Name: name, Type: vector.Int64Type, Nullable: true}
+			}
+			return old.Evolve(columns)
+		})
+	}
 	check := func(when string) {
 		t.Helper()
 		for table, r := range map[string]modelRow{"c": row, "b": wider} {
 			if err := put(e, table, appendOnly, []modelRow{r}); err == nil || !strings.Contains(err.Error(), "memory_limit has room for 6") {
 				t.Errorf("%s: more columns for %s: %v", when, table, err)
 			}
+		}
+		if err := alter("b", "w"); err == nil || !strings.Contains(err.Error(), "memory_limit has room for 6") {
+			t.Errorf("%s: a column that ALTER adds: %v", when, err)
 		}
 		if err := put(e, "a", appendOnly, []modelRow{row}); err != nil {
 			t.Errorf("%s: columns that are there: %v", when, err)
@@ -75,6 +88,9 @@ func TestColumnsAreBounded(t *testing.T) {
 	}
 	if err := put(e, "b", appendOnly, []modelRow{wider}); err != nil {
 		t.Errorf("after a table was dropped: %v", err)
+	}
+	if err := alter("b", "x"); err != nil {
+		t.Errorf("ALTER after a table was dropped: %v", err)
 	}
 	mustClose(t, e)
 }
