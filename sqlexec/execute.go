@@ -1,6 +1,7 @@
 package sqlexec
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -226,9 +227,6 @@ func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result,
 	return &Result{}, s.setZone(name)
 }
 
-// adminFunctions are the functions of ADMIN.
-var adminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region", "compact_region"}
-
 // admin runs ADMIN f(..): one row with 0, its column named by the statement's text.
 func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Result, error) {
 	args := make([]string, len(st.Call.Args))
@@ -259,12 +257,12 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 		"add_region_follower", "remove_region_follower", "gc_table", "gc_regions":
 		return nil, status.New(status.Unsupported, "ADMIN %s is not supported: the server has one node", st.Call.Name)
 	default:
-		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s", st.Call.Name, nearest.Hint(st.Call.Name, adminFunctions))
+		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s", st.Call.Name, nearest.Hint(st.Call.Name, parse.AdminFunctions))
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := vector.Field{Name: st.Source(), Type: vector.Uint64Type}
+	f := vector.Field{Name: cmp.Or(st.Column, st.Source()), Type: vector.Uint64Type}
 	return rowsResult([]vector.Field{f}, &vector.Batch{N: 1, Cols: []*vector.Vector{{Type: f.Type, Uints: []uint64{0}}}}), nil
 }
 
@@ -277,7 +275,7 @@ func (x *Executor) adminBackup(ctx context.Context, st *parse.Admin, args []stri
 	if err != nil {
 		return nil, err
 	}
-	f := vector.Field{Name: st.Source(), Type: vector.StringType}
+	f := vector.Field{Name: cmp.Or(st.Column, st.Source()), Type: vector.StringType}
 	return rowsResult([]vector.Field{f}, &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(b.Dir).Flatten(1)}}), nil
 }
 

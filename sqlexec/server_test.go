@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"varve/sqlexec/parse"
 )
 
 // TestServerTellsOfItself asks what clients ask when they connect.
@@ -53,7 +55,7 @@ func TestAdminFunctionsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := New(openStore(t), Options{})
-	for _, name := range adminFunctions {
+	for _, name := range parse.AdminFunctions {
 		if !strings.Contains(string(text), "| `"+name+"(") && !strings.Contains(string(text), ", `"+name+"(") {
 			t.Errorf("the manual does not list ADMIN %s", name)
 		}

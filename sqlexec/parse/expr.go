@@ -316,7 +316,7 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 		return &AtTimeZone{Node: at, X: left, Zone: zone}, err
 	case "range":
 		next := p.peek()
-		if p.inWindow || next.kind != tokString && !next.op("(") && next.kind != tokNumber && !next.is("interval") {
+		if p.inWindow || next.kind != tokString && !next.op("(") && next.kind != tokNumber && next.kind != tokSpan && !next.is("interval") {
 			return nil, nil
 		}
 		return p.rangeExpr(at, left)
@@ -332,7 +332,7 @@ var wordOperators = map[string]string{"div": "/", "mod": "%"}
 // startsOperand reports whether an operand can begin with t.
 func startsOperand(t token) bool {
 	switch t.kind {
-	case tokNumber, tokString, tokQuoted:
+	case tokNumber, tokSpan, tokString, tokQuoted:
 		return true
 	case tokWord:
 		return !reserved[t.text]

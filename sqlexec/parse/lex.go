@@ -32,6 +32,7 @@ const (
 	tokQuoted           // "x" or `x`; quote tells which; text is without quotes
 	tokString           // 'x'; text is the value
 	tokNumber           // text as written
+	tokSpan             // numbers and units of time without a blank, 1h30m; text as written
 	tokHex              // x'ff'; text is the digits
 	tokOp               // punctuation and operators
 )
@@ -126,7 +127,9 @@ func (l *lexer) next() (token, error) {
 		t.text, err = l.escaped()
 	case isDigit(c) || c == '.' && start+1 < len(l.src) && isDigit(l.src[start+1]):
 		t.kind = tokNumber
-		t.text, err = l.number()
+		if t.text, err = l.number(); err == nil && l.span() {
+			t.kind, t.text = tokSpan, l.src[start:l.off]
+		}
 	case isWordStart(c):
 		t.kind = tokWord
 		if err = l.word(); err == nil {
@@ -229,7 +232,40 @@ func (l *lexer) number() (text string, err error) {
 	if text = l.src[start:l.off]; strings.IndexByte(text, '_') >= 0 {
 		text = strings.ReplaceAll(text, "_", "")
 	}
+	if l.atSpan() {
+		return text, nil
+	}
 	return text, l.endNumber(start)
+}
+
+// atSpan reports whether a unit of time follows a number at once.
+func (l *lexer) atSpan() bool {
+	at := *l
+	return at.span()
+}
+
+// span moves past a unit of time that follows a number at once, and what else belongs to the span: h30m after 1. false: there is none.
+func (l *lexer) span() bool {
+	off := l.off
+	for {
+		from := off
+		for off < len(l.src) && (l.src[off]|0x20 >= 'a' && l.src[off]|0x20 <= 'z') {
+			off++
+		}
+		if !intervalUnits[strings.ToLower(l.src[from:off])] {
+			return false
+		}
+		if off == len(l.src) || !isWordStart(l.src[off]) && !isDigit(l.src[off]) {
+			l.off = off
+			return true
+		}
+		for from = off; off < len(l.src) && isDigit(l.src[off]); {
+			off++
+		}
+		if from == off {
+			return false
+		}
+	}
 }
 
 // hexNumber reads the digits of a number after its 0x.
@@ -257,11 +293,7 @@ func (l *lexer) endNumber(start int) error {
 	for end < len(l.src) && (isWordStart(l.src[end]) || isDigit(l.src[end])) {
 		end++
 	}
-	hint := ""
-	if intervalUnits[strings.ToLower(l.src[l.off:end])] {
-		hint = ": a span of time is INTERVAL '" + l.src[start:end] + "'"
-	}
-	return syntaxError(l.src, Pos(start), "%s is not a number%s", l.src[start:end], hint)
+	return syntaxError(l.src, Pos(start), "%s is not a number", l.src[start:end])
 }
 
 // decimal moves past the digits, the fraction and the exponent of a number.

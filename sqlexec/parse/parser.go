@@ -388,7 +388,7 @@ func (p *parser) option() (Option, error) {
 		}
 	}
 	switch p.tok.kind {
-	case tokString, tokNumber, tokWord, tokQuoted:
+	case tokString, tokNumber, tokSpan, tokWord, tokQuoted:
 		o.Null = p.is("null")
 		o.Value = sign + p.tok.text
 		return o, p.advance()

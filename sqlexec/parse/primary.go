@@ -11,6 +11,9 @@ func (p *parser) primary() (Expr, error) {
 	case tokNumber:
 		x := &Literal{Node: at, Kind: NumberLiteral, Text: p.tok.text}
 		return x, p.advance()
+	case tokSpan:
+		x := &Interval{Node: at, Text: p.tok.text}
+		return x, p.advance()
 	case tokString:
 		x := &Literal{Node: at, Kind: StringLiteral, Text: p.tok.text}
 		return x, p.advance()
@@ -51,7 +54,7 @@ func (p *parser) wordExpr() (Expr, error) {
 			return p.castExpr(at)
 		}
 	case "interval":
-		if next.kind == tokString || next.kind == tokNumber || next.op("-") || next.op("+") {
+		if next.kind == tokString || next.kind == tokNumber || next.kind == tokSpan || next.op("-") || next.op("+") {
 			return p.interval(at)
 		}
 	case "timestamp", "timestamptz", "date", "time", "datetime", "timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns":
@@ -332,7 +335,7 @@ func (p *parser) castExpr(at Node) (Expr, error) {
 var intervalUnits = wordSet(`year years y month months mon mons week weeks w day days d hour hours h minute minutes min mins m
 	second seconds sec secs s millisecond milliseconds ms microsecond microseconds us nanosecond nanoseconds ns quarter`)
 
-// interval reads INTERVAL '1 day 2 hours', INTERVAL '5' minute, INTERVAL 1 MINUTE, INTERVAL -1 day.
+// interval reads INTERVAL '1 day 2 hours', INTERVAL '5' minute, INTERVAL 1 MINUTE, INTERVAL -1 day, INTERVAL 1day.
 func (p *parser) interval(at Node) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -344,7 +347,7 @@ func (p *parser) interval(at Node) (Expr, error) {
 			return nil, err
 		}
 	}
-	if p.tok.kind != tokString && p.tok.kind != tokNumber {
+	if p.tok.kind != tokString && p.tok.kind != tokNumber && p.tok.kind != tokSpan {
 		return nil, p.expected("the text of an interval")
 	}
 	x := &Interval{Node: at, Text: sign + p.tok.text}

@@ -82,8 +82,11 @@ func (w *printer) statement(st Statement) {
 		}
 		w.statement(s.Of)
 	case *Admin:
-		w.put("ADMIN ")
+		w.put(when(s.Column == "", "ADMIN "), when(s.Column != "", "SELECT "))
 		w.call(s.Call)
+		if s.Column != "" {
+			w.put(" AS ", QuoteIdent(s.Column))
+		}
 	case *Set:
 		w.put("SET ", QuoteIdent(s.Name))
 		if len(s.Values) > 0 {

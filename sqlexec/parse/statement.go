@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"varve/engine/status"
@@ -22,6 +23,11 @@ func (p *parser) statement() (Statement, error) {
 	switch word := p.tok.text; word {
 	case "select", "with", "values", "from", "table", "summarize", "pivot", "unpivot":
 		q, err := p.query()
+		if err == nil {
+			if a := adminOf(q); a != nil {
+				return a, nil
+			}
+		}
 		return &SelectStmt{Query: q}, err
 	case "create":
 		return p.create()
@@ -237,6 +243,29 @@ func (p *parser) admin() (Statement, error) {
 		return nil, err
 	}
 	return &Admin{Call: x.(*Call)}, nil
+}
+
+// AdminFunctions are the functions of ADMIN, which a SELECT of one alone calls as well.
+var AdminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region", "compact_region"}
+
+// adminOf is the ADMIN that SELECT flush_table('t') means; nil: the query is another.
+func adminOf(q *Query) *Admin {
+	s, ok := q.Body.(*Select)
+	if !ok || len(q.With) > 0 || q.OrderBy != nil || q.Limit != nil || q.Offset != nil || len(s.Items) != 1 {
+		return nil
+	}
+	if s.Distinct || s.DistinctOn != nil || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Qualify != nil || s.Align != nil {
+		return nil
+	}
+	c, ok := s.Items[0].X.(*Call)
+	if !ok || !slices.Contains(AdminFunctions, c.Name) {
+		return nil
+	}
+	a := &Admin{Call: c, Column: PrintExpr(c)}
+	if s.Items[0].Alias != nil {
+		a.Column = s.Items[0].Alias.Name
+	}
+	return a
 }
 
 // set reads SET [SESSION|LOCAL|GLOBAL] name {=|TO} value[, ..] and SET TIME ZONE value.

@@ -191,10 +191,11 @@ type (
 		Format           string
 		Of               Statement
 	}
-	// Admin is ADMIN f(..).
+	// Admin is ADMIN f(..), or a SELECT of it alone.
 	Admin struct {
 		Stmt
-		Call *Call
+		Call   *Call
+		Column string // of a SELECT: the name of its column
 	}
 	// Set is SET name = value.
 	Set struct {

@@ -224,12 +224,33 @@ func (g *grouping) aggregate(c *parse.Call) (int, error) {
 	return len(g.aggs) - 1, nil
 }
 
+// ofOuter reports whether an aggregate call names columns of the queries around and none of its own: by the standard it is then an aggregate
+// over the rows of such a query, not over those of its own.
+func ofOuter(c *parse.Call, sc *scope) bool {
+	var own, around bool
+	parse.Walk(c, func(x parse.Expr) bool {
+		if x, ok := x.(*parse.Column); ok && len(sc.find(x.Parts)) > 0 {
+			own = true
+		} else if ok {
+			for o := sc.outer; o != nil && !around; o = o.scope.outer {
+				around = len(o.scope.find(x.Parts)) > 0
+			}
+		}
+		return !own
+	})
+	return around && !own
+}
+
 // aggregate binds an aggregate call over the rows that in describes.
 func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 	for _, x := range parse.Children(c) {
 		if hasAggregate(x) {
 			return nil, planError("aggregate functions cannot be nested: %s", parse.PrintExpr(c))
 		}
+	}
+	if ofOuter(c, in.sc) {
+		return nil, planError("%s is an aggregate of the outer query, because it names columns of that query alone. Write it in the outer query, "+
+			"or join a subquery that has it: FROM t CROSS JOIN (SELECT count(x) AS n FROM t) AS a", parse.PrintExpr(c))
 	}
 	eb := *in
 	eb.where = "an aggregate"
