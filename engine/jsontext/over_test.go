@@ -21,3 +21,18 @@ func TestOver(t *testing.T) {
 		}
 	}
 }
+
+// TestNext: behind a value that is broken, a line that begins as the broken one did is the next value; lines within a value are not.
+func TestNext(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		from, want int
+	}{
+		{`{"a":tru}{"b":1}`, 0, 9}, {"{\"a\":[1\n{\"b\":1}", 0, 8}, {"{\"a\":\"x}\n{\"b\":1}", 0, 9}, {"{\"a\":\n {\"b\":1}}", 0, 15}, {"{\n\"a\":[\n{\"b\":1}", 0, -1},
+		{"[{\"a\":\n{\"b\":1}", 1, -1}, {"{\"a\":{}\n", 0, -1}, {"x\n{\"a\":1]\n{\"b\":1}", 2, 9},
+	} {
+		if got := Next([]byte(c.text), c.from); got != c.want {
+			t.Errorf("%q from %d: %d, want %d", c.text, c.from, got, c.want)
+		}
+	}
+}

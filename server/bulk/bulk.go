@@ -107,7 +107,7 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 func (h *Handler) answer(c *web.Ctx, d *decoder) []byte {
 	failed := 0
 	for i := range d.items {
-		if d.items[i].failure() != nil {
+		if d.failure(&d.items[i]) != nil {
 			failed++
 		}
 	}
@@ -127,9 +127,13 @@ func (h *Handler) answer(c *web.Ctx, d *decoder) []byte {
 // appendItem appends what became of a document. Official clients want the index, the id and the result.
 func (d *decoder) appendItem(dst []byte, it *item) []byte {
 	dst = append(append(append(dst, `{"`...), it.action.String()...), `":{"_index":`...)
-	dst = append(jsontext.AppendString(dst, it.table.Name), `,"_id":`...)
+	name := d.index
+	if it.table != nil {
+		name = it.table.Name
+	}
+	dst = append(jsontext.AppendString(dst, name), `,"_id":`...)
 	dst = jsontext.AppendString(dst, d.id(it))
-	err := it.failure()
+	err := d.failure(it)
 	if err == nil {
 		return append(dst, `,"_version":1,"result":"created","status":201}}`...)
 	}

@@ -79,8 +79,16 @@ func TestTables(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&body, "{\"index\":{\"_index\":\"t%d\"}}\n{}\n", i)
 	}
-	if err := (&decoder{set: entries.New(0, free)}).read([]byte(body.String())); err == nil || !strings.Contains(err.Error(), "more than 1024 tables") {
-		t.Error(err)
+	body.WriteString("{\"index\":{\"_index\":\"t5\"}}\n{}\n")
+	d := &decoder{set: entries.New(0, free)}
+	if err := d.read([]byte(body.String())); err != nil || len(d.items) != 2001 || len(d.set.Tables()) != 1024 {
+		t.Fatal(err, len(d.items), len(d.set.Tables()))
+	}
+	for i := range d.items {
+		err := d.failure(&d.items[i])
+		if (err != nil) != (i >= 1024 && i < 2000) || err != nil && !strings.Contains(err.Error(), "more than 1024 tables") {
+			t.Fatal(i, err)
+		}
 	}
 }
 

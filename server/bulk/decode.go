@@ -2,32 +2,50 @@ package bulk
 
 import (
 	"bytes"
+	"slices"
 
 	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/server/entries"
 )
 
-// action says what to do with a document: both of them add it.
+// action says what to do with a document: the first two add it, the others are not supported.
 type action uint8
 
 const (
 	index action = iota
 	create
+	update
+	remove // has no document
 )
 
-func (a action) String() string { return [...]string{"index", "create"}[a] }
+var actions = [...]string{"index", "create", "update", "delete"}
+
+func (a action) String() string { return actions[a] }
 
 // item is a document of a body: its table and its number there.
 type item struct {
 	action       action
 	entry        int32
-	idFrom, idTo uint32 // its id is decoder.ids[idFrom:idTo]
-	table        *entries.Table
+	idFrom, idTo uint32         // its id is decoder.ids[idFrom:idTo]
+	table        *entries.Table // nil: the action is broken, entry is its number among those
 }
 
 // failure is why the document was not stored, nil if it was.
-func (it *item) failure() error { return it.table.Failed[int(it.entry)] }
+func (d *decoder) failure(it *item) error {
+	switch {
+	case it.table != nil:
+		return it.table.Failed[int(it.entry)]
+	case int(it.entry) < len(d.broken):
+		return d.broken[it.entry]
+	}
+	return errMore
+}
+
+// maxBroken bounds the broken actions whose reasons are kept.
+const maxBroken = 1000
+
+var errMore = malformed("the action is broken; only the first %d reasons are kept", maxBroken)
 
 // maxItems bounds the documents of a request: each has its place in the answer.
 const maxItems = 1 << 20
@@ -43,8 +61,9 @@ type decoder struct {
 	now     int64
 
 	items  []item
-	ids    []byte // the ids that actions name, one behind the other
-	before []byte // the action line that was read last
+	broken []error // why actions are broken
+	ids    []byte  // the ids that actions name, one behind the other
+	before []byte  // the action line that was read last
 	action action
 	idFrom int // the id of that action is ids[idFrom:]
 	table  *entries.Table
@@ -59,7 +78,9 @@ func (d *decoder) answerBytes() int64 {
 	const itemBytes = 128
 	size := int64(len(d.ids))
 	for i := range d.items {
-		size += itemBytes + int64(len(d.items[i].table.Name))
+		if size += itemBytes; d.items[i].table != nil {
+			size += int64(len(d.items[i].table.Name))
+		}
 	}
 	return size
 }
@@ -68,7 +89,7 @@ func malformed(format string, args ...any) error {
 	return status.New(status.InvalidArguments, format, args...)
 }
 
-// read takes the documents of a body.
+// read takes the documents of a body. A broken action fails alone, with its document; where there are no others, it is the error of the body.
 func (d *decoder) read(body []byte) error {
 	for p, number := 0, 1; p < len(body); number++ {
 		line, next := cut(body, p)
@@ -76,26 +97,59 @@ func (d *decoder) read(body []byte) error {
 			p = next
 			continue
 		}
+		if len(d.items) == maxItems {
+			return malformed("a request can have at most %d documents", maxItems)
+		}
+		var broken error
 		if d.table == nil || !bytes.Equal(line, d.before) {
-			if err := d.readAction(line, number); err != nil {
-				return err
-			}
+			d.table, broken = d.readAction(line, number)
 			d.before = line
 		}
-		if next >= len(body) {
-			return malformed("line %d: the document of the last action is missing", number)
+		if broken == nil && next >= len(body) {
+			broken = malformed("line %d: the document of the last action is missing", number)
+		}
+		if broken != nil {
+			d.refuse(broken)
+			if p = next; d.hasDocument(body, next) {
+				_, p = cut(body, next)
+				number++
+			}
+			continue
 		}
 		from := next
 		line, p = cut(body, from)
-		if number++; len(d.items) == maxItems {
-			return malformed("a request can have at most %d documents", maxItems)
-		}
+		number++
 		if err := d.add(body, from, line); err != nil {
 			return err
 		}
 		d.took()
 	}
+	if len(d.broken) > 0 && !slices.ContainsFunc(d.items, func(it item) bool { return it.table != nil }) {
+		return d.broken[0]
+	}
 	return nil
+}
+
+// refuse notes an action that is broken.
+func (d *decoder) refuse(why error) {
+	number := int32(maxBroken)
+	if len(d.broken) < maxBroken {
+		number = int32(len(d.broken))
+		d.broken = append(d.broken, why)
+	}
+	d.items = append(d.items, item{action: d.action, entry: number, idFrom: uint32(d.idFrom), idTo: uint32(len(d.ids))})
+}
+
+// hasDocument reports whether the line behind a broken action is its document: an action is none.
+func (d *decoder) hasDocument(body []byte, at int) bool {
+	if at >= len(body) || d.action == remove {
+		return false
+	}
+	line, _ := cut(body, at)
+	r := &d.r
+	r.Reset(line)
+	r.Enter(jsontext.Object)
+	return !r.Member() || !slices.Contains(actions[:], string(r.Key)) || r.Peek() != jsontext.Object
 }
 
 // took notes the document that was added last.
@@ -184,28 +238,24 @@ func (d *decoder) inner(document []byte) []byte {
 	return append(jsontext.AppendString([]byte(`{"`+entries.MessageColumn+`":`), text), '}')
 }
 
-// readAction reads the line {"create":{"_index":"table"}}.
-func (d *decoder) readAction(line []byte, number int) error {
+// readAction reads the line {"create":{"_index":"table"}}, and finds the table.
+func (d *decoder) readAction(line []byte, number int) (*entries.Table, error) {
 	r := &d.r
 	r.Reset(line)
 	name, found := []byte(d.index), false
-	d.idFrom = len(d.ids)
+	d.idFrom, d.action = len(d.ids), index
 	for r.Enter(jsontext.Object); r.Member(); {
 		if r.Peek() != jsontext.Object { // a library puts a counter of its own beside the action
 			r.Skip()
 			continue
 		}
 		if found {
-			return malformed("line %d: more than one action", number)
+			return nil, malformed("line %d: more than one action", number)
 		}
 		found = true
-		switch string(r.Key) {
-		case "index":
-			d.action = index
-		case "create":
-			d.action = create
-		default:
-			return malformed("line %d: action %.40q is not supported: there are index and create", number, r.Key)
+		d.action = action(max(0, slices.Index(actions[:], string(r.Key))))
+		if k := string(r.Key); k != actions[index] && k != actions[create] {
+			return nil, malformed("line %d: action %.40q is not supported: there are index and create", number, k)
 		}
 		for r.Enter(jsontext.Object); r.Member(); {
 			switch key := string(r.Key); {
@@ -222,13 +272,11 @@ func (d *decoder) readAction(line []byte, number int) error {
 	r.End()
 	switch {
 	case r.Err() != nil:
-		return malformed("line %d: malformed action: %v", number, r.Err())
+		return nil, malformed("line %d: malformed action: %v", number, r.Err())
 	case !found:
-		return malformed("line %d: malformed action: it is empty", number)
+		return nil, malformed("line %d: malformed action: it is empty", number)
 	case len(name) == 0:
-		return malformed("line %d: neither the action nor the path names an index", number)
+		return nil, malformed("line %d: neither the action nor the path names an index", number)
 	}
-	var err error
-	d.table, err = d.set.Table(name)
-	return err
+	return d.set.Table(name)
 }

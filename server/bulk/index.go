@@ -15,7 +15,7 @@ func (h *Handler) Document(c *web.Ctx) error {
 	d := &decoder{now: c.Start.UnixNano()}
 	err := h.store(c, d, d.one)
 	if err == nil {
-		err = d.items[0].failure()
+		err = d.failure(&d.items[0])
 	}
 	if err != nil {
 		kind, text := complaint(c, err)

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
 	"varve/engine/jsontext"
-	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/entries"
 	"varve/server/web"
@@ -74,9 +72,6 @@ func (h *Handler) store(c *web.Ctx) ([]failure, error) {
 		if err != nil {
 			return false, err
 		}
-		if !utf8.Valid(body) {
-			return false, status.New(status.InvalidArguments, "the body is not valid UTF-8")
-		}
 		all := entries.New(h.o.RowBytes, entries.Beside(c, body))
 		if d.table, err = all.Table([]byte(name)); err != nil {
 			return false, err
@@ -89,7 +84,7 @@ func (h *Handler) store(c *web.Ctx) ([]failure, error) {
 		if err != nil {
 			return false, err
 		}
-		d.r, d.pairs = jsontext.Reader{}, nil
+		d.r, d.body, d.pairs = jsontext.Reader{}, nil, nil
 		c.DropBody() // the entries are made
 		rows, err := all.Run(c.Context, h.o.Pipelines, r, set)
 		return rows > 0, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"varve/engine/jsontext"
 	"varve/engine/status"
@@ -23,6 +24,8 @@ type decoder struct {
 	now      int64
 
 	r     jsontext.Reader
+	body  []byte // that r reads
+	from  int    // where the log in hand begins there
 	pairs []pair
 	place map[string]int // of the pairs, by key, where there are many
 
@@ -44,17 +47,22 @@ func malformed(format string, args ...any) error {
 // read takes logs: an object, or objects in an array or one behind the other.
 func (d *decoder) read(body []byte) error {
 	r := &d.r
+	base := 0 // where d.body begins
+	d.body = body
 	r.Reset(body)
 	for r.Past(",[]") {
 		r.Forget()
 		d.count++
-		from := r.Offset()
+		d.from = r.Offset()
+		from := base + d.from
 		var fault error
 		if r.Peek() == jsontext.Object {
-			if err := d.table.Make(d.log); r.Err() == nil && err != nil {
+			err := d.table.Make(d.log)
+			if fault = r.Err(); err == errUTF8 {
+				fault = err
+			} else if fault == nil && err != nil {
 				return err
 			}
-			fault = r.Err()
 		} else {
 			fault = fmt.Errorf("it is %s, an object is wanted", r.Peek())
 		}
@@ -63,21 +71,27 @@ func (d *decoder) read(body []byte) error {
 			continue
 		}
 		d.failed = append(d.failed, failure{d.count, malformed("log %d is no JSON object: %v", d.count, fault)})
-		end := jsontext.Over(body, from)
-		if end < 0 {
+		if base = jsontext.Next(body, from); base < 0 {
 			break // where the next one begins nobody can tell
 		}
-		body = body[end:]
-		r.Reset(body)
+		d.body = body[base:]
+		r.Reset(d.body)
 	}
 	return nil
 }
+
+var errUTF8 = malformed("it is not valid UTF-8")
 
 // lines takes logs that are lines of text.
 func (d *decoder) lines(body []byte) error {
 	d.beginPairs()
 	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
 		if line = bytes.TrimSuffix(line, []byte{'\r'}); len(line) == 0 {
+			continue
+		}
+		d.count++
+		if !utf8.Valid(line) {
+			d.failed = append(d.failed, failure{d.count, errUTF8})
 			continue
 		}
 		err := d.table.Make(func(dst []byte) ([]byte, error) {
@@ -87,7 +101,6 @@ func (d *decoder) lines(body []byte) error {
 		if err != nil {
 			return err
 		}
-		d.count++
 		d.logs = append(d.logs, int32(d.count))
 	}
 	return nil
@@ -130,8 +143,11 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 		}
 		dst = entries.AppendRaw(member(dst, at, key), r.Raw())
 	}
-	if r.Err() != nil {
+	switch {
+	case r.Err() != nil:
 		return dst, r.Err()
+	case !utf8.Valid(d.body[d.from:r.Offset()]):
+		return dst, errUTF8
 	}
 	if len(dst) == at {
 		dst = append(dst, '{')

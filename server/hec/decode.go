@@ -30,6 +30,8 @@ type decoder struct {
 	now      int64
 
 	r      jsontext.Reader
+	body   []byte // that r reads
+	from   int    // where the event in hand begins there
 	fields []field
 	count  int
 
@@ -42,14 +44,14 @@ var tags = []string{"host", "source", "sourcetype"}
 
 // read takes events, one behind the other or in an array.
 func (d *decoder) read(body []byte) error {
-	if !utf8.Valid(body) {
-		return d.fault(invalidFormat, "the body is not valid UTF-8")
-	}
 	r := &d.r
+	base := 0 // where d.body begins
+	d.body = body
 	r.Reset(body)
 	for r.Past(",[]") {
 		r.Forget()
-		from := r.Offset()
+		d.from = r.Offset()
+		from := base + d.from
 		err := d.event()
 		d.count++
 		var f *fault
@@ -60,12 +62,11 @@ func (d *decoder) read(body []byte) error {
 			continue
 		}
 		d.faults = append(d.faults, f)
-		end := jsontext.Over(body, from)
-		if end < 0 {
+		if base = jsontext.Next(body, from); base < 0 {
 			break // where the next one begins nobody can tell
 		}
-		body = body[end:]
-		r.Reset(body)
+		d.body = body[base:]
+		r.Reset(d.body)
 	}
 	if d.count == 0 {
 		return d.fault(noData, "")
@@ -125,6 +126,8 @@ func (d *decoder) event() error {
 	switch {
 	case r.Err() != nil:
 		return d.fault(invalidFormat, r.Err().Error())
+	case !utf8.Valid(d.body[d.from:r.Offset()]):
+		return d.fault(invalidFormat, "the event is not valid UTF-8")
 	case e.body == nil:
 		return d.fault(eventRequired, "")
 	case string(e.body) == "null" || string(e.body) == `""`:
@@ -179,7 +182,7 @@ func (d *decoder) add(e *event, column string) error {
 	}
 	t, err := d.set.Table(name)
 	if err != nil {
-		return err
+		return d.fault(incorrectIndex, err.Error())
 	}
 	if t.Tags == nil {
 		t.Tags = append([]string{}, tags...)

@@ -105,7 +105,7 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 		if err := read(d, body); err != nil {
 			return false, err
 		}
-		d.r, d.fields = jsontext.Reader{}, nil
+		d.r, d.body, d.fields = jsontext.Reader{}, nil, nil
 		c.DropBody() // the entries are made
 		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set)
 		return rows > 0, err
