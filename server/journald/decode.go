@@ -33,6 +33,8 @@ type decoder struct {
 	size    int // of the values of the entry in hand
 	from    int // where that begins
 	texts   [][]byte
+	refuse  func(entry int, why error) // takes entries that cannot be stored; nil: they are errors of the body
+	bad     error                      // why the entry in hand cannot
 	ns      int64
 }
 
@@ -73,7 +75,10 @@ func (d *decoder) read(body []byte) error {
 			}
 		}
 		if err := d.field(key, value); err != nil {
-			return err
+			if d.refuse == nil || status.Of(err) != status.InvalidArguments {
+				return err
+			}
+			d.bad = err
 		}
 		open = true
 	}
@@ -101,7 +106,7 @@ func (d *decoder) binary(body []byte, p int, key []byte) (value []byte, next int
 }
 
 // begin begins an entry.
-func (d *decoder) begin() { d.at, d.size, d.ns = 0, 0, d.now }
+func (d *decoder) begin() { d.at, d.size, d.ns, d.bad = 0, 0, d.now, nil }
 
 // field sets a field of the entry in hand. Of one that comes again the last counts.
 func (d *decoder) field(key, value []byte) error {
@@ -154,8 +159,24 @@ func (d *decoder) end(body []byte, at int) error {
 	d.table.SetTime(d.ns)
 	d.entries++
 	d.texts = append(d.texts, body[d.from:at])
+	if d.bad != nil {
+		d.table.DropRow()
+		d.refuse(d.entries, d.bad)
+		d.begin()
+		return nil
+	}
 	d.table.From(d.entries)
 	err := d.table.EndRow(d.size, int64(len(body)))
 	d.begin()
 	return err
+}
+
+// readable is read, but a body that is broken behind its first entry is one up to there: what comes behind is refused.
+func (d *decoder) readable(body []byte) error {
+	err := d.read(body)
+	if err == nil || d.refuse == nil || d.entries == 0 || status.Of(err) != status.InvalidArguments {
+		return err
+	}
+	d.bad = err
+	return d.end(body, len(body))
 }

@@ -80,6 +80,7 @@ func (h *Handler) Upload(c *web.Ctx) error {
 		r.Hint.Reject = func(entry int, why error) {
 			left = append(left, rejects.Entry{Protocol: "journald", Table: name, Why: why, Text: d.texts[entry-1]})
 		}
+		d.refuse = r.Hint.Reject
 	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.WholeBody()
@@ -90,7 +91,7 @@ func (h *Handler) Upload(c *web.Ctx) error {
 		if d.table, err = rows.Table([]byte(name)); err != nil {
 			return false, err
 		}
-		err = d.read(body)
+		err = d.readable(body)
 		return rows.Count() > 0, err
 	})
 	if err != nil {

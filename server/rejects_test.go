@@ -1,0 +1,95 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"varve/server/rejects"
+	"varve/server/web"
+)
+
+// rejecting is a server that keeps what cannot be stored.
+func rejecting(t *testing.T) *house {
+	return real(t, func(o *Options) {
+		left := rejects.New(o.Admin.Store.(web.Store), nil)
+		o.Rejects, o.Syslog.Rejects = left, left
+	})
+}
+
+// await waits until a query gives what is wanted.
+func (h *house) await(query, want string) {
+	h.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(40 * time.Second); ; {
+		a := h.sql(query)
+		if strings.Contains(a.body, want) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			h.Fatalf("%s: got %s, want %s", query, a.body, want)
+		}
+	}
+}
+
+// TestSyslogRejects: a message that its table does not take is kept with the reason, the others are rows; so are those before a broken length.
+func TestSyslogRejects(t *testing.T) {
+	h := rejecting(t)
+	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING, proc_id STRING NOT NULL, PRIMARY KEY (hostname, app_name)) WITH (append_mode = 'true')`), 200, "")
+	ln := h.listen()
+	h.serving(func() error { return h.s.ServeSyslog(ln) })
+	line := func(process, text string) string {
+		return fmt.Sprintf("<34>1 2026-01-02T03:04:05Z web su %s - - %s", process, text)
+	}
+	c := h.connect(ln.Addr().String())
+	if _, err := io.WriteString(c, line("7", "one")+"\n"+line("-", "two")+"\n"+line("8", "three")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	h.await("SELECT proc_id, message FROM syslog ORDER BY proc_id", `[["7","one"],["8","three"]]`)
+	h.await(`SELECT protocol, "table", entry, reason LIKE '%proc_id is NOT NULL%' FROM service_private.rejected`, `[["syslog","syslog","`+line("-", "two")+`",true]]`)
+
+	c = h.connect(ln.Addr().String())
+	text := line("9", "four")
+	if _, err := io.WriteString(c, fmt.Sprintf("%d %sx %s", len(text), text, line("9", "lost"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("the server answers")
+	}
+	h.await("SELECT count(*), max(message) FROM syslog", `[[3,"three"]]`)
+}
+
+// TestJournalRejects: entries that cannot be stored, and what stands behind a broken length, are kept with the reason; their upload is taken.
+func TestJournalRejects(t *testing.T) {
+	h := rejecting(t)
+	h.want(h.sql(`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "_HOSTNAME" STRING PRIMARY KEY, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
+	send := func(body string, status int, want string) {
+		t.Helper()
+		h.want(h.do("POST", "/v1/journald/upload", body, "Content-Type", "application/vnd.fdo.journal"), status, want)
+	}
+	send("MESSAGE=a\n\nMESSAGE=b\nN=1\n\n__REALTIME_TIMESTAMP=x\nMESSAGE=c\n\nMESSAGE=d\n\n", 200, "OK")
+	h.holds(`SELECT "MESSAGE" FROM journald_logs ORDER BY "MESSAGE"`, "[[a] [d]]")
+	h.holds(`SELECT protocol, "table", reason LIKE '%column N expect type Int64%', reason LIKE '%no time in microseconds%' FROM service_private.rejected ORDER BY entry DESC`, "[[journald journald_logs false true] [journald journald_logs true false]]")
+
+	send("MESSAGE=e\n\nMESSAGE\n\xff\x00\x00\x00\x00\x00\x00\x00rest\n\nMESSAGE=f\n\n", 200, "OK")
+	h.holds(`SELECT count(*), max("MESSAGE") FROM journald_logs`, "[[3 e]]")
+	h.holds(`SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%255 bytes%' AND entry LIKE 'MESSAGE%rest%MESSAGE=f%'`, "[[1]]")
+	send("MESSAGE\n\xff\x00\x00\x00\x00\x00\x00\x00rest\n", 400, "255 bytes")
+}
+
+// TestSignedAndUnsigned: integers with and without a sign are two types until a float makes the column one of floats.
+func TestSignedAndUnsigned(t *testing.T) {
+	h := real(t, nil)
+	for i, c := range []struct {
+		value, want string
+		status      int
+	}{{"1i", "", 204}, {"1u", "expect type Int64, given: UInt64", 400}, {"1.5", "", 204}, {"2u", "", 204}, {"-2i", "", 204}} {
+		h.want(h.do("POST", "/v1/lineproto/write", fmt.Sprintf("signs v=%s %d", c.value, i)), c.status, c.want)
+	}
+	h.holds("SELECT count(*), sum(v) FROM signs", "[[4 2.5]]")
+}
