@@ -84,6 +84,21 @@ func (h *house) until(line string) {
 	h.Fatalf("no %q after 40 seconds", line)
 }
 
+// TestWarningsFollowResults holds that what SQL warns of stands behind the results, in every format of JSON that is an object.
+func TestWarningsFollowResults(t *testing.T) {
+	h := real(t, nil)
+	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)"), 200, "")
+	const text = "/v1/sql?sql=SELECT+ts+FROM+t+WHERE+ts+%3E+1795433600"
+	for _, format := range []string{"", "&format=influxdb_v1", "&format=json"} {
+		h.want(h.do("POST", text+format, ""), 200, `,"warnings":["ts is in milliseconds, of which 1795433600 is 1970-01-21T18:43:53.600.`)
+	}
+	h.want(h.do("POST", text+"%3BSELECT+1", ""), 200, `"warnings":["ts is in milliseconds`)
+	h.want(h.do("POST", "/v1/sql?sql=DELETE+FROM+t+WHERE+ts+%3C+1795433600000000", ""), 200, `"warnings":["ts is in milliseconds`)
+	if a := h.do("POST", text+"000", ""); strings.Contains(a.body, "warnings") {
+		t.Errorf("without a reason: %s", a.body)
+	}
+}
+
 // TestSecondStatementFails has a first statement whose rows are more than what is buffered: the error is still the answer.
 func TestSecondStatementFails(t *testing.T) {
 	h := real(t, nil)

@@ -33,7 +33,8 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: name}})
 		d.types = append(d.types, t.Columns[i].Type)
 	}
-	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), &parse.Query{Body: sel})
+	ectx := x.context(sess)
+	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.database(), &parse.Query{Body: sel})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 			return nil, err
 		}
 		if !ok {
-			return &Result{Affected: d.deleted}, nil
+			return &Result{Affected: d.deleted, Warnings: ectx.Warnings()}, nil
 		}
 	}
 }

@@ -177,7 +177,8 @@ func firstWords(text string) string {
 
 // query plans and runs a SELECT; its rows stream.
 func (x *Executor) query(ctx context.Context, s *Session, q *parse.Query) (*Result, error) {
-	n, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), q)
+	ectx := x.context(s)
+	n, err := plan.Bind(ctx, ectx, x.catalog(s), x.runner(s), s.database(), q)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +186,7 @@ func (x *Executor) query(ctx context.Context, s *Session, q *parse.Query) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Fields: plan.Fields(n), Rows: rows}, nil
+	return &Result{Fields: plan.Fields(n), Rows: rows, Warnings: ectx.Warnings()}, nil
 }
 
 func (x *Executor) use(s *Session, st *parse.Use) (*Result, error) {

@@ -49,6 +49,9 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	}
 	t.add("logical_plan", plan.Print(n))
 	t.add("physical_plan", plan.Print(best))
+	for _, w := range ectx.Warnings() {
+		t.add("warning", w)
+	}
 	return t.result()
 }
 

@@ -83,3 +83,58 @@ func TestAdminBySelect(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfAnotherUnit holds that a number beside a time which is of our days in another unit is warned of, and no other.
+func TestNumbersOfAnotherUnit(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	outcomeOf(t, x, `CREATE TABLE s (ts TIMESTAMP(0) TIME INDEX); CREATE TABLE ms (k INT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (k));
+		CREATE TABLE us (ts TIMESTAMP(6) TIME INDEX); CREATE TABLE ns (ts TIMESTAMP(9) TIME INDEX)`)
+	const seconds = "ts is in milliseconds, of which 1795433600 is 1970-01-21T18:43:53.600. Is the number in seconds? Then write '2026-11-23T11:33:20'"
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT count(*) FROM ms WHERE ts > 1795433600", seconds},
+		{"SELECT count(*) FROM ms WHERE 1795433600 < ts AND 1795433600 < ts", seconds},
+		{"SELECT count(*) FROM ms WHERE ts BETWEEN 1795433600 AND 1795433600000", seconds},
+		{"SELECT count(*) FROM ms WHERE ts IN (1795433600000, 1795433600)", seconds},
+		{"SELECT count(*) FROM (SELECT * FROM ms WHERE k = 1) AS g WHERE ts = 1795433600", seconds},
+		{"DELETE FROM ms WHERE ts < 1795433600000000000", "Is the number in nanoseconds? Then write '2026-11-23T11:33:20'"},
+		{"SELECT count(*) FROM s WHERE ts > 1795433600000", "s is in seconds"},
+		{"SELECT count(*) FROM us WHERE ts > 1795433600000", "Is the number in milliseconds?"},
+		{"SELECT count(*) FROM ns WHERE ts > 1795433600", "Is the number in seconds?"},
+		{"SELECT count(*) FROM ms WHERE ts > 1795433600000", ""},
+		{"SELECT count(*) FROM ms WHERE ts > 0 AND ts <> -1 AND ts < 9223372036854775807 AND ts > 100000", ""},
+		{"SELECT count(*) FROM s WHERE ts > 1795433600", ""},
+		{"SELECT count(*) FROM ms WHERE k < 1795433600", ""},
+	} {
+		list, err := parse.Parse(c.sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := x.Execute(t.Context(), &Session{}, list[0])
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		if r.Rows != nil {
+			r.Rows.Close()
+		}
+		if want := min(len(c.want), 1); len(r.Warnings) != want || want == 1 && !strings.Contains(r.Warnings[0], strings.TrimPrefix(c.want, "s ")) {
+			t.Errorf("%s: warnings %q, want %q", c.sql, r.Warnings, c.want)
+		}
+	}
+	if got := outcomeOf(t, x, "EXPLAIN SELECT count(*) FROM ms WHERE ts > 1795433600"); !strings.Contains(got, seconds) {
+		t.Errorf("EXPLAIN:\n%s", got)
+	}
+}
+
+// TestStepOfTQLIsASpan holds that the step of TQL may be an interval of fixed length.
+func TestStepOfTQLIsASpan(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	want := outcomeOf(t, x, "TQL EVAL (0, 300, '1m30s', '5m') vector(1)")
+	for _, step := range []string{"1m30s", "INTERVAL '90 seconds'"} {
+		if got := outcomeOf(t, x, "TQL EVAL (0, 300, "+step+", 5min) vector(1)"); got != want {
+			t.Errorf("step %s:\n%s, want\n%s", step, got, want)
+		}
+	}
+	for _, step := range []string{"1month", "200000days", "-1m", "0s", "NULL::INTERVAL"} {
+		refused(t, x, "TQL EVAL (0, 300, "+step+") vector(1)", "", status.InvalidArguments, status.InvalidSyntax, status.PlanQuery)
+	}
+}

@@ -95,6 +95,8 @@ type Result struct {
 	Reserve func(bytes int64) error
 	// Affected is the number of rows written or deleted, for statements without rows.
 	Affected int64
+	// Warnings are what is odd about a statement that is not wrong.
+	Warnings []string
 }
 
 // Options of an Executor.

@@ -3,10 +3,12 @@ package sqlexec
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
@@ -153,11 +155,18 @@ func (x *Executor) gridTime(ctx context.Context, s *Session, e parse.Expr) (int6
 	return promql.ParseTime(text)
 }
 
-// gridDuration is a duration: seconds, or 1h30m.
+// gridDuration is a duration: seconds, 1h30m, or an interval.
 func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (time.Duration, error) {
 	v, err := x.gridValue(ctx, s, e)
 	if err != nil {
 		return 0, err
+	}
+	if v.Type == vector.Interval && !v.IsNull(0) {
+		months, days, ns := convert.Interval(v.Bytes(0))
+		if months != 0 || float64(days)*24*float64(time.Hour)+float64(ns) >= math.MaxInt64 {
+			return 0, status.New(status.InvalidArguments, "a duration of TQL is less than 292 years; years and months have no fixed length")
+		}
+		return time.Duration(days)*24*time.Hour + time.Duration(ns), nil
 	}
 	text := string(expr.AppendText(nil, v, 0))
 	d, ok := promql.ParseDuration(text)

@@ -212,7 +212,7 @@ func (r *run) execute(st parse.Statement) (*web.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &web.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context, Reserve: answer.Reserve}
+	out := &web.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context, Reserve: answer.Reserve, Warnings: answer.Warnings}
 	if answer.Rows != nil {
 		out.Rows = answer.Rows
 	}

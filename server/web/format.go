@@ -22,6 +22,8 @@ type Output struct {
 	Context context.Context
 	// Reserve, if not nil, takes memory for the answer from that of the statement.
 	Reserve func(bytes int64) error
+	// Warnings follow the results of all statements, in the formats of JSON.
+	Warnings []string
 }
 
 // Format is an answer format of SQL.

@@ -103,6 +103,8 @@ type resultWriter struct {
 	counted int64 // bytes of the answer that the statement has reserved
 	arrow   *arrowStream
 
+	warnings []string // of all statements so far
+
 	unfollow func() bool // nil: nothing is followed
 }
 
@@ -216,6 +218,9 @@ func (w *resultWriter) step() error {
 			return err
 		}
 		w.last = last
+		if out != nil {
+			w.warnings = append(w.warnings, out.Warnings...)
+		}
 		if out == nil {
 			w.end()
 			w.done = true
@@ -417,12 +422,12 @@ func (w *resultWriter) end() {
 	switch w.format {
 	case ServiceV1:
 		b = appendFirst(b, w.index, `{"output":[`, ``)
-		b = append(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), '}')
+		b = append(AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
 	case InfluxV1:
 		b = appendFirst(b, w.index, `{"results":[`, ``)
-		b = append(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), '}')
+		b = append(AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
 	case JSONRows:
-		b = append(appendInt(append(b, `,"execution_time_ms":`...), w.c.ElapsedMS()), '}')
+		b = append(AppendWarnings(appendInt(append(b, `,"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
 	case Null:
 		seconds := strconv.FormatFloat(time.Since(w.c.Start).Seconds(), 'f', 3, 64)
 		b = append(append(append(b, "Elapsed: "...), seconds...), " sec.\n"...)

@@ -6,6 +6,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,22 @@ type Context struct {
 	Memory  Memory // for constants that are computed; nil: they are not counted
 
 	branch int // branches around what is being bound, see InBranch
+
+	warnings []string
 }
+
+// maxWarnings bounds what one statement is warned of.
+const maxWarnings = 10
+
+// Warn notes for the user what is odd about a statement that is not wrong, once.
+func (c *Context) Warn(text string) {
+	if len(c.warnings) < maxWarnings && !slices.Contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
+	}
+}
+
+// Warnings are what Warn noted.
+func (c *Context) Warnings() []string { return c.warnings }
 
 func (c *Context) zone() *time.Location {
 	if c == nil || c.Zone == nil {

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"math"
+	"time"
 
 	"varve/engine/convert"
 	"varve/engine/status"
@@ -147,6 +149,29 @@ type instant struct {
 	nanos int64
 }
 
+// otherUnit says that a number beside a time is one of our time in another unit: 1795433600 beside milliseconds, which reads as January 1970.
+// Empty: it reads well.
+func otherUnit(n int64, e expr.Expr) string {
+	own := e.Type()
+	if year := yearOf(n, own); year >= 1971 && year <= 2200 {
+		return ""
+	}
+	units := map[uint8]string{0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}
+	for precision, name := range units {
+		other := vector.Timestamp(precision)
+		if year := yearOf(n, other); year < 2000 || year >= 2100 {
+			continue
+		}
+		return fmt.Sprintf("%s is in %s, of which %d is %s. Is the number in %s? Then write '%s'", e, units[own.Precision], n,
+			timefmt.AppendTimestamp(nil, n, own.Precision), name, timefmt.AppendTimestamp(nil, n, precision))
+	}
+	return ""
+}
+
+func yearOf(n int64, t vector.Type) int {
+	return time.Unix(timefmt.FloorDiv(n, t.UnitsPerSecond()), 0).UTC().Year()
+}
+
 // compareTime compares a timestamp or date expression with a constant exactly: the constant becomes a count of the
 // expression's unit, and where it lies between two counts the operator changes with it. Text is read in the zone of the
 // request beside timestamps, in UTC beside dates.
@@ -168,6 +193,9 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 		}
 		at = instant{sec, int64(nanos)}
 	case t.IsTimestamp() && v.Type.IsInteger() && v.Type.Kind() == vector.Int64:
+		if text := otherUnit(v.Int(0), e); text != "" {
+			b.ctx.Warn(text)
+		}
 		return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, v.Int(0))})
 	case v.Type.IsTimestamp():
 		per := v.Type.UnitsPerSecond()
