@@ -24,6 +24,7 @@ func TestErrorsThatMendThemselves(t *testing.T) {
 		{"SELECT (SELECT (SELECT count(a.v) FROM t AS b) FROM t AS c) FROM t AS a", "count(a.v) is an aggregate of the outer query", status.PlanQuery},
 		{"SELECT 1 FROM t AS a WHERE EXISTS (SELECT 1 FROM t AS b HAVING sum(a.v) > 1)", "sum(a.v) is an aggregate of the outer query", status.PlanQuery},
 		{"SELECT x.n FROM t AS a, LATERAL (SELECT count(a.v) AS n FROM t AS b) AS x", "count(a.v) is an aggregate of the outer query", status.PlanQuery},
+		{"ADMIN COLUMNS('x')", "ADMIN needs one of its functions at line 1, column 7", status.InvalidSyntax},
 		{"SELECT 12abc", "12abc is not a number at line 1", status.InvalidSyntax},
 	} {
 		refused(t, x, c.sql, c.text, c.code)

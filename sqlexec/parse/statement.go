@@ -242,7 +242,11 @@ func (p *parser) admin() (Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{Call: x.(*Call)}, nil
+	c, ok := x.(*Call)
+	if !ok { // COLUMNS('..')
+		return nil, p.fail(x.Position(), "ADMIN needs one of its functions")
+	}
+	return &Admin{Call: c}, nil
 }
 
 // AdminFunctions are the functions of ADMIN, which a SELECT of one alone calls as well.
