@@ -159,6 +159,8 @@ type conn struct {
 	accepted time.Time
 	// busy is set while a request is handled and answered; answered while it is answered.
 	busy, answered atomic.Bool
+	// known is set once the first bytes were read; it belongs to the goroutine that serves the connection.
+	known bool
 	// linger is set when the connection is closed with a request not read to its end.
 	linger atomic.Bool
 	closed atomic.Bool
@@ -192,6 +194,11 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.busy.Store(false)
 	}
 	n, err := c.Conn.Read(p)
+	if !c.known {
+		if c.known = true; stranger(c.Conn, p[:n], err) {
+			return 0, io.EOF
+		}
+	}
 	if err == io.EOF {
 		c.ended.Store(true)
 	}
