@@ -35,6 +35,20 @@ func (e *TypeClash) Error() string {
 	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Given, e.Column, e.Want)
 }
 
+// ClashText is the error text of values of another type than the column has, with what their sender can do. The values of StrictNumbers
+// are numbers on both sides: who asked for it knows.
+func ClashText(column string, want, given vector.Type) string {
+	text := fmt.Sprintf("column %s expect type %s, given: %s", column, want, given)
+	if OneKind(want, given) {
+		return text
+	}
+	as := "as " + want.String()
+	if want.IsText() {
+		as = "in quotes"
+	}
+	return text + ": send it " + as + " or under another name, or change the column by ALTER TABLE .. MODIFY COLUMN"
+}
+
 var errEvolve = fmt.Errorf("the table lacks a column, or has one that becomes another")
 
 // align holds the rows against the schema and gives the record to write: column ids, absent columns with a default
@@ -99,7 +113,7 @@ func (w *tableWrite) fit(c *schema.Column, i int) (*vector.Vector, error) {
 		case h.Planned == nil && h.AutoCreate && h.widens(c, f.Type):
 			return nil, errEvolve
 		default:
-			return nil, status.Wrap(clashOf(c, v, w.batch.N), status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
+			return nil, status.Wrap(clashOf(c, v, w.batch.N), status.InvalidArguments, "%s", ClashText(c.Name, c.Type, f.Type))
 		}
 	}
 	role := h.role(f.Name)

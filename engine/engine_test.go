@@ -108,7 +108,7 @@ func TestRefused(t *testing.T) {
 		want    string
 	}{
 		{"database", schema.Name{DB: "none", Table: "t"}, hint, nil, "Failed to find schema, schema info: service.none"},
-		{"type", public("fields"), hint, []vector.Field{{Name: "v", Type: text}}, "column v expect type Int64, given: String"},
+		{"type", public("fields"), hint, []vector.Field{{Name: "v", Type: text}}, "column v expect type Int64, given: String: send it as Int64 or under another name, or change the column by ALTER TABLE"},
 		{"role", public("fields"), Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"v"}}, []vector.Field{{Name: "v", Type: vector.Int64Type}}, "column v expect"},
 		{"no table", public("absent"), closed, nil, "Invalid InsertRequest, reason: Table `absent` does not exist, and `auto_create_table` hint is disabled"},
 		{"no table by configuration", public("absent"), Hint{Disabled: true, TimeIndex: "ts"}, nil, "Table `absent` does not exist, auto-create table is disabled by frontend config"},

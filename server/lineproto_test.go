@@ -54,7 +54,7 @@ func TestLinesAllOrNothing(t *testing.T) {
 	h.lines("m,host=a v=1 5")
 	for _, c := range []struct{ name, body, want string }{
 		{"bad line", "new v=1\nm,host=b v=2\nm,host= v=1", "Failed to parse InfluxDB line protocol: line 3: unable to parse 'm,host= v=1': empty tag value"},
-		{"type of the table", "new v=1\nm,host=b v=t 6", "column v expect type Float64, given: Boolean (line 2: 'm,host=b v=t 6')"},
+		{"type of the table", "new v=1\nm,host=b v=t 6", "column v expect type Float64, given: Boolean: send it as Float64 or under another name, or change the column by ALTER TABLE .. MODIFY COLUMN (line 2: 'm,host=b v=t 6')"},
 		{"type of the batch", "new v=1\nnew v=t", "Column: v, datatype incompatible, expected: Float64, actual: Boolean (line 2: 'new v=t')"},
 		{"role of the table", "new v=1\nm host=\"b\" 6", "column host expect semantic type TAG, given: FIELD"},
 		{"not UTF-8", "new v=1\nm,host=\xff v=1", "valid UTF-8"},

@@ -64,7 +64,19 @@ func (s *Setting) Invalid(format string, args ...any) error {
 	return Invalid(s.value, format, args...)
 }
 
-func (s *Setting) mustBe(kind string) error { return s.Invalid("Field %s must be a %s", s.Key, kind) }
+func (s *Setting) mustBe(kind string) error { return s.mustBeOf(s.value, kind) }
+
+// mustBeOf is the error of a part of the value that is of another kind.
+func (s *Setting) mustBeOf(n *yaml.Node, kind string) error {
+	got, cure := Show(n), ""
+	switch {
+	case got == "":
+		got = "null"
+	case kind == "string" && Follow(n).Kind == yaml.ScalarNode:
+		cure = ": write it in quotes, '" + got + "'"
+	}
+	return Invalid(n, "Field %s must be a %s, but got %s%s", s.Key, kind, got, cure)
+}
 
 // String is the value, which must be a string.
 func (s *Setting) String() (string, error) {
@@ -105,7 +117,7 @@ func (s *Setting) Strings() ([]string, error) {
 	for _, n := range s.value.Content {
 		text, ok := Text(n)
 		if !ok {
-			return nil, Invalid(n, "Field %s must be a string", s.Key)
+			return nil, s.mustBeOf(n, "string")
 		}
 		list = append(list, text)
 	}
@@ -157,7 +169,7 @@ func (s *Setting) field(n *yaml.Node) (Field, error) {
 		return f, nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return Field{}, Invalid(n, "Field %s must be a string or key-rename_to map", s.Key)
+		return Field{}, Invalid(n, "Field %s must be a string or key-rename_to map, but got %s", s.Key, Show(n))
 	}
 	key, to, have := "", "", 0
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -397,7 +397,7 @@ func (t *table) check(key string, k kind) error {
 	case c.Semantic != k.semantic():
 		return clash("column %s expect semantic type %s, given: %s", key, c.Semantic, k.semantic())
 	case c.Type != kindTypes[k] && (t.hint.StrictNumbers || !engine.OneKind(c.Type, kindTypes[k])):
-		return clash("column %s expect type %s, given: %s", key, c.Type, kindTypes[k])
+		return clash("%s", engine.ClashText(key, c.Type, kindTypes[k]))
 	}
 	return nil
 }

@@ -202,7 +202,7 @@ func TestTables(t *testing.T) {
 		{"ns v=1 9223372037", 1_000_000_000, "Timestamp overflow: 9223372037 of 1s each (line 1: 'ns v=1 9223372037')"},
 		{"s v=1 -9223372036854775808", hour, "Timestamp overflow: -9223372036854775808 of 1h0m0s each (line 1: 's v=1 -9223372036854775808')"},
 		{"ns v=1i", 1, "ns v=1i ts=7000000000i"},
-		{"ns v=t", 1, "column v expect type Float64, given: Boolean (line 1: 'ns v=t')"},
+		{"ns v=t", 1, "column v expect type Float64, given: Boolean: send it as Float64 or under another name, or change the column by ALTER TABLE .. MODIFY COLUMN (line 1: 'ns v=t')"},
 		{"ns,v=1 w=1", 1, "column v expect semantic type FIELD, given: TAG (line 1: 'ns,v=1 w=1')"},
 		{"ns host=\"a\"", 1, "column host expect semantic type TAG, given: FIELD (line 1: 'ns host=\"a\"')"},
 		{"ns ts=1", 1, "Column: ts, semantic_type incompatible, expected: TIMESTAMP, actual: FIELD (line 1: 'ns ts=1')"},

@@ -185,7 +185,7 @@ func (t *Table) agreed(key string, typ vector.Type, role schema.Semantic) (vecto
 	case !t.hint.StrictNumbers && engine.OneKind(c.Type, typ):
 		return typ, nil // the store makes one of both
 	default:
-		return typ, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", key, c.Type, typ)
+		return typ, status.New(status.InvalidArguments, "%s", engine.ClashText(key, c.Type, typ))
 	}
 }
 

@@ -218,6 +218,9 @@ func (b *bodyReader) explain(err error) error {
 	if !b.encoded || errors.Is(err, errSlow) || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
 		return err
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: the body ends in the middle of %s: it was cut", b.encoding)
+	}
 	return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: %v", err)
 }
 

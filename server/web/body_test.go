@@ -108,6 +108,21 @@ func TestBodiesThatAreNotWhatTheirHeaderSays(t *testing.T) {
 	}
 }
 
+// TestBodiesThatAreCut: a body that was cut before it was sent is said to end in the middle of its encoding.
+func TestBodiesThatAreCut(t *testing.T) {
+	text := []byte(strings.Repeat("some text that repeats. ", 100))
+	for _, encoding := range []string{"gzip", "zstd", "br", "deflate"} {
+		whole := encode(t, encoding, text)
+		for _, n := range []int{len(whole) / 2, len(whole) - 1} {
+			ctx := bodyOf(encoding, whole[:n], 1<<20)
+			if _, err := ctx.ReadBody(); err == nil || !strings.Contains(err.Error(), "the body ends in the middle of "+encoding) {
+				t.Errorf("%d of %d bytes of %s: %v", n, len(whole), encoding, err)
+			}
+			ctx.Done()
+		}
+	}
+}
+
 // pieces reads a few bytes at a time.
 type pieces struct {
 	r io.Reader
