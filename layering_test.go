@@ -61,9 +61,9 @@ var within = map[string][]string{
 	"sqlexec/rowfile":    {"sqlexec/expr"},
 
 	// Commands that talk to a server share the client, and it knows none of them.
-	"cmd/varve":        {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail", "cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark"},
-	"cmd/varve/ingest": {"cmd/varve/client"},
-	"cmd/varve/export": {"cmd/varve/client"},
+	"cmd/varve":        {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail", "cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows"},
+	"cmd/varve/ingest": {"cmd/varve/client", "cmd/varve/arrowrows"},
+	"cmd/varve/export": {"cmd/varve/client", "cmd/varve/arrowrows"},
 	"cmd/varve/tail":   {"cmd/varve/client"},
 	"cmd/varve/shell":  {"cmd/varve/client"},
 	"cmd/varve/pipe":   {"cmd/varve/client"},
@@ -111,7 +111,7 @@ var homes = map[string][]string{
 	"github.com/parquet-go/parquet-go":    {"sqlexec/rowfile"},
 	"github.com/ulikunitz/xz":             {"sqlexec/rowfile"},
 	"github.com/dsnet/compress":           {"sqlexec/rowfile"},
-	"github.com/apache/arrow-go/v18":      {"server/web", "cmd/varve/export"},
+	"github.com/apache/arrow-go/v18":      {"server/web", "cmd/varve/export", "cmd/varve/arrowrows"},
 	"github.com/prometheus/client_golang": {"engine", "server", "wal", "sst", "pipeline", "cmd/varve"},
 	"github.com/prometheus/client_model":  {"server/admin"},
 	"github.com/prometheus/prometheus":    {"sqlexec/promql"},

@@ -21,13 +21,13 @@ import (
 type ingestCommand struct {
 	client.Flags
 	client.Database
-	Inputs          []string       `arg:"" optional:"" name:"input" help:"Files, directories (all files below), patterns in quotes, or - for standard input. Packed ones (gzip, zstd, bzip2) are unpacked."`
+	Inputs          []string       `arg:"" optional:"" name:"input" help:"Files, directories (all files below), patterns in quotes, or - for standard input. Packed ones (gzip, zstd, bzip2) are unpacked; Parquet and Arrow are read by rows."`
 	Manifest        string         `placeholder:"DIR" help:"Instead of inputs: make and fill the tables of a directory that varve export --output-dir wrote."`
 	Table           string         `short:"t" placeholder:"T" help:"The table that the entries go to; '{name}' in it is the name of the file."`
 	Pipeline        string         `placeholder:"NAME" help:"The pipeline that reads the entries; default: they are taken as they are (service_identity)."`
 	PipelineVersion string         `placeholder:"TIME" help:"A version of the pipeline; default: the latest."`
 	PipelineFile    string         `placeholder:"FILE" help:"A pipeline that is uploaded for this run and removed after it."`
-	Format          string         `placeholder:"FORMAT" help:"ndjson, json, text, csv (with a head line), lineproto, jsonput, logpush, or insert: JSON lines of varve export into a table that is there, of any types; default: what names and beginnings of files look like."`
+	Format          string         `placeholder:"FORMAT" help:"ndjson, json, text, csv (with a head line), lineproto, jsonput, logpush, parquet, arrow, or insert: JSON lines of varve export into a table that is there, of any types; default: what names and beginnings of files look like."`
 	Time            string         `placeholder:"FIELD" help:"The field with the time of entries: 'FIELD;epoch;ms' (or s, us, ns), 'FIELD;datestr;FORMAT', or auto to find it in the first entries; default: when they arrive."`
 	MaxNestedLevels *int           `placeholder:"N" help:"How deep objects become columns."`
 	Hint            []string       `sep:"none" placeholder:"K=V" help:"A hint for tables that are made, such as ttl=7d; may be repeated."`
@@ -49,12 +49,14 @@ type ingestCommand struct {
 // Help is what varve ingest --help says besides.
 func (ingestCommand) Help() string {
 	return "Every acknowledged entry is stored. Batches have ids that the server remembers for a day, so that each entry is stored once, also where an answer was lost or either side was killed and --resume goes on. What is stored already is known for the server and the table: an emptied server, and a table that was dropped, get everything. " +
-		"Ctrl-C ends it at a clean point, --resume goes on there. Exit code 3: entries were refused, or some inputs could not be read.\n\n" +
+		"Ctrl-C ends it at a clean point, --resume goes on there. Rows of Parquet and Arrow keep their types: they go into the table as varve export wrote them, and a table that is not there is made of the columns of the file; " +
+		"with --pipeline or --time they are entries like JSON lines. Exit code 3: entries were refused, or some inputs could not be read.\n\n" +
 		examples("varve ingest --table web access.log.gz --pipeline-file access.yaml",
 			"varve ingest --table app --time auto --rejects bad.ndjson logs/",
 			"varve ingest --table '{name}' 'export/*.ndjson.zst' --resume",
 			"varve ingest --table app --dry-run 5 app.ndjson",
 			"varve ingest --manifest exported/ --db copies",
+			"varve ingest --table app app.parquet",
 			"varve ingest --table app --format insert app.ndjson.zst",
 			"journalctl -f -o json | varve ingest --table journal -")
 }

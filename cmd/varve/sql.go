@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -158,7 +159,15 @@ func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, i
 		return err
 	}
 	defer file.Close()
-	return sh.Run(ctx, name, file)
+	text := bufio.NewReader(file)
+	head, err := text.Peek(512)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := client.FileKind(head, "varve sql -f -"); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return sh.Run(ctx, name, text)
 }
 
 // options are those of the shell: what is not said follows from whether there is a terminal.

@@ -46,16 +46,9 @@ type setter func(v *vector.Vector, n int, x parquet.Value) bool
 
 func newParquetReader(f File, size int64, names []string, hold func(bytes int64) error) (r *parquetReader, err error) {
 	defer unpanic(&err)
-	footer, err := checkFooter(f, size)
-	if err == nil {
-		err = hold(footer)
-	}
+	file, footer, err := openParquet(f, size, hold)
 	if err != nil {
 		return nil, err
-	}
-	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, fmt.Errorf("no Parquet file: %w", err)
 	}
 	r = &parquetReader{file: file, columns: make([]*parquetColumn, len(names)), cols: make([]*vector.Vector, len(names)), hold: hold, footer: footer}
 	for k, name := range names {
@@ -63,16 +56,58 @@ func newParquetReader(f File, size int64, names []string, hold func(bytes int64)
 		if c == nil {
 			continue
 		}
-		if !c.Leaf() || c.Repeated() {
-			return nil, fmt.Errorf("column %q is nested: lists, maps and groups are not read", name)
-		}
-		typ, set, err := parquetType(c.Type())
+		typ, set, err := parquetColumnType(c)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", name, err)
+			return nil, err
 		}
 		r.columns[k] = &parquetColumn{name: name, leaf: c.Index(), typ: typ, set: set}
 	}
 	return r, nil
+}
+
+// openParquet reads the footer of a file. It returns about what that takes in memory.
+func openParquet(f File, size int64, hold func(bytes int64) error) (*parquet.File, int64, error) {
+	footer, err := checkFooter(f, size)
+	if err == nil {
+		err = hold(footer)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, 0, fmt.Errorf("no Parquet file: %w", err)
+	}
+	return file, footer, nil
+}
+
+// ParquetFields are the columns of a Parquet file of size bytes, in its order, with the types they are read as.
+func ParquetFields(f File, size int64) (fields []vector.Field, err error) {
+	defer unpanic(&err)
+	file, _, err := openParquet(f, size, func(int64) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range file.Root().Columns() {
+		typ, _, err := parquetColumnType(c)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, vector.Field{Name: c.Name(), Type: typ})
+	}
+	return fields, nil
+}
+
+// parquetColumnType is the type that a column of the first level is read as.
+func parquetColumnType(c *parquet.Column) (vector.Type, setter, error) {
+	if !c.Leaf() || c.Repeated() {
+		return vector.Type{}, nil, fmt.Errorf("column %q is nested: lists, maps and groups are not read", c.Name())
+	}
+	typ, set, err := parquetType(c.Type())
+	if err != nil {
+		err = fmt.Errorf("column %q: %w", c.Name(), err)
+	}
+	return typ, set, err
 }
 
 // unpanic makes an error of a panic of the library.

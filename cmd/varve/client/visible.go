@@ -47,7 +47,7 @@ func Visible(s string) string {
 
 // Line is an error as one line that steers no terminal: its text may be a server's.
 func Line(err error) string {
-	return Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+	return Visible(strings.ReplaceAll(strings.TrimSpace(sayFiles(err)), "\n", "; "))
 }
 
 // EscapedJSON writes the characters that JSON leaves as they are and that steer a terminal in the other way it has for them. Ends of

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
+	"varve/cmd/varve/arrowrows"
 	"varve/cmd/varve/client"
 )
 
@@ -25,12 +26,6 @@ const (
 
 // mostBroken is how often the answer to one statement may break off: the server ends one so whose query fails on its way.
 const mostBroken = 5
-
-// Bounds of what one message of a stream may claim to have, bytes: the reader makes room for it before it comes.
-const (
-	mostMetadata = 64 << 20
-	mostBatch    = 1 << 30
-)
 
 // brokenError: an answer did not come to its end.
 type brokenError struct{ cause error }
@@ -63,7 +58,7 @@ var errNoRows = errors.New("the statement answers with no rows")
 func readArrow(from io.Reader, take func(*arrow.Schema, arrow.RecordBatch) error) error {
 	body := &watched{r: from}
 	// Only a reader of messages heeds the limits, a reader of streams forgets them.
-	messages := ipc.NewMessageReader(body, ipc.WithMetadataSizeLimit(mostMetadata), ipc.WithBodySizeLimit(mostBatch))
+	messages := ipc.NewMessageReader(body, ipc.WithMetadataSizeLimit(arrowrows.MaxMetadata), ipc.WithBodySizeLimit(arrowrows.MaxBody))
 	r, err := ipc.NewReaderFromMessageReader(messages)
 	switch {
 	case err != nil && body.read == 0 && errors.Is(body.err, io.EOF):

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/klauspost/compress/zstd"
 
+	"varve/cmd/varve/arrowrows"
 	"varve/cmd/varve/client"
 	"varve/sqlexec/rowfile"
 )
@@ -82,7 +83,7 @@ func toParquet(ctx context.Context, rows io.ReadSeeker, out io.Writer, rawTimes 
 	var w rowfile.Writer
 	err = readArrow(unpacked, func(schema *arrow.Schema, batch arrow.RecordBatch) (err error) {
 		if batch == nil {
-			if s.fields, err = fieldsOf(schema); err != nil {
+			if s.fields, err = arrowrows.Fields(schema); err != nil {
 				return err
 			}
 			w, err = rowfile.NewWriter(out, s.written(), rowfile.WriteOptions{Format: rowfile.Parquet})

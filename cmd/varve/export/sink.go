@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
+	"varve/cmd/varve/arrowrows"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/rowfile"
@@ -47,7 +49,7 @@ func (s *sink) begin(schema *arrow.Schema) (err error) {
 		return errors.New("the columns changed while the rows were fetched: export them anew")
 	}
 	s.schema = schema
-	if s.fields, err = fieldsOf(schema); err != nil {
+	if s.fields, err = arrowrows.Fields(schema); err != nil {
 		return err
 	}
 	if s.pack, err = packer(s.out, s.packing); err != nil {
@@ -105,7 +107,7 @@ func (s *sink) write(r arrow.RecordBatch) error {
 	if s.format == Arrow {
 		return s.arrow.Write(r)
 	}
-	b, err := batchOf(r, s.fields)
+	b, err := arrowrows.Batch(r, s.fields)
 	if err != nil {
 		return err
 	}
@@ -209,4 +211,16 @@ func (e *elements) Write(p []byte) (int, error) {
 		e.inside, rest = !ended, after
 	}
 	return len(p), nil
+}
+
+// countTimes turns times into the whole numbers that they are counts of.
+func countTimes(fields []vector.Field) []vector.Field {
+	fields = slices.Clone(fields)
+	for i, f := range fields {
+		switch f.Type.ID {
+		case vector.TypeTimestamp, vector.TypeDate, vector.TypeTime:
+			fields[i].Type = vector.Int64Type
+		}
+	}
+	return fields
 }

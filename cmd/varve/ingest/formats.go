@@ -23,7 +23,7 @@ type format struct {
 }
 
 // formatNames are all, for messages.
-const formatNames = "ndjson, json, text, csv, lineproto, jsonput, logpush and insert"
+const formatNames = "ndjson, json, text, csv, parquet, arrow, lineproto, jsonput, logpush and insert"
 
 var formats = map[string]*format{
 	"ndjson":    {name: "ndjson", title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
@@ -33,6 +33,8 @@ var formats = map[string]*format{
 	"lineproto": {name: "lineproto", title: "line protocol", path: "/v1/lineproto/write", contentType: "text/plain", namesTables: true, newCutter: newProtocolCutter},
 	"jsonput":   {name: "jsonput", title: "JSON put", path: "/v1/jsonput/api/put", contentType: "application/json", namesTables: true, newCutter: newJSONCutter, before: "[", after: "]"},
 	"logpush":   {name: "logpush", title: "log push", path: "/v1/logpush/api/v1/push", contentType: "application/json", newCutter: newStreamsCutter, before: `{"streams":[`, after: "]}"},
+	parquetRows: {name: parquetRows, title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
+	arrowRows:   {name: arrowRows, title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
 	"insert":    insert,
 }
 
@@ -41,7 +43,15 @@ var insert = &format{name: "insert", title: "exported rows", path: "/v1/sql", co
 
 // choose sets the format of an input: the one asked for, or what its name and its beginning say.
 func (in *input) choose(o *Options, src *source) error {
+	if src.rows != "" {
+		return in.chooseRows(o, src)
+	}
+	if err := client.FileKind(src.head, "varve ingest -"); err != nil {
+		return err
+	}
 	switch {
+	case o.Format == parquetRows || o.Format == arrowRows:
+		return fmt.Errorf("it is no %s: leave --format out, and it is looked at", o.Format)
 	case bytes.HasPrefix(src.head, []byte("\xff\xfe")), bytes.HasPrefix(src.head, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | varve ingest -")
 	case len(src.head) > 262 && string(src.head[257:262]) == "ustar":

@@ -104,7 +104,7 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 		err = r.readManifest(ctx)
 	} else {
 		r.inputs, err = findInputs(o)
-		if err == nil && formats[o.Format] == insert {
+		if r.lookAtRows(); err == nil && o.DryRun == 0 {
 			err = r.findColumns(ctx)
 		}
 	}

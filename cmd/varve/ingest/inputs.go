@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"varve/cmd/varve/client"
+	"varve/engine/vector"
 )
 
 // input is a file or standard input.
@@ -32,8 +33,9 @@ type input struct {
 	packed string // how it is compressed; empty: not
 	// columns are those of the table that exported rows go to.
 	columns []client.TableColumn
-	fresh   bool  // its table was just made: what the state says of an earlier one does not hold
-	size    int64 // of the file; 0: not known
+	fields  []vector.Field // of a file of rows that goes into a table as it is
+	fresh   bool           // its table was just made: what the state says of an earlier one does not hold
+	size    int64          // of the file; 0: not known
 	src     *source
 	cut     cutter // of src; nil: not opened yet
 }
@@ -159,6 +161,7 @@ func baseName(path string) string {
 // endings are those of names that say how a file is written, not what it is about.
 var endings = map[string]bool{
 	".gz": true, ".zst": true, ".bz2": true, ".ndjson": true, ".jsonl": true, ".json": true, ".csv": true, ".log": true, ".txt": true, ".lp": true,
+	".parquet": true, ".arrow": true, ".arrows": true, ".feather": true,
 }
 
 // headSize is how much of an input is looked at to tell what it is.
@@ -183,7 +186,7 @@ func (in *input) open(r *run) error {
 			live, in.size, raw.r = true, 0, newPump(in.file, r.stop)
 		}
 	}
-	src, err := unpack(raw)
+	src, err := in.unpack(raw)
 	if err != nil {
 		return err
 	}
@@ -192,6 +195,9 @@ func (in *input) open(r *run) error {
 	src.follow = r.o.Follow && src.packed == "" && !live
 	if err := in.choose(r.o, src); err != nil {
 		return err
+	}
+	if len(src.head) == 0 && src.whole && !src.follow {
+		r.report.note("%s is empty: there is nothing to store", in.name)
 	}
 	if err := in.findTime(r.o, src); err != nil {
 		return err
@@ -205,6 +211,14 @@ func (in *input) open(r *run) error {
 	in.ledger.start(at, ahead)
 	in.cut, err = in.format.newCutter(in, r.o, src, at, ahead)
 	return err
+}
+
+// unpack gives the text of what is read.
+func (in *input) unpack(raw *countingReader) (*source, error) {
+	if in.size > 0 && isParquet(in.file) {
+		return openParquet(in.file, in.size, raw.done)
+	}
+	return unpack(raw)
 }
 
 // close lets go of the file.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"varve/cmd/varve/client"
 )
 
 // readAll reads the inputs one after the other and then, if so asked, what is appended to them.
@@ -57,7 +59,7 @@ func (r *run) readOne(in *input) (follow bool) {
 		in.ledger.end()
 	case errors.Is(err, errStopped), err == nil:
 	case in.walked && in.cut == nil:
-		r.report.note("%s: %v; left out", in.name, err)
+		r.report.note("%s: %v; left out", in.name, client.FileReason(err))
 	default:
 		r.report.fail(in, err)
 	}

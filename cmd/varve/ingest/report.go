@@ -174,7 +174,7 @@ func (r *report) nothingStored() bool {
 func (r *report) fail(in *input, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err = fmt.Errorf("%s: %w", in.name, err)
+	err = fmt.Errorf("%s: %w", in.name, client.FileReason(err))
 	if r.sums.failed = append(r.sums.failed, err); r.o.Follow {
 		r.say(err.Error())
 	}

@@ -241,24 +241,28 @@ func TestBrokenInputs(t *testing.T) {
 	if !errors.As(out.err, &partial) {
 		t.Errorf("got %v", out.err)
 	}
-	wants(t, fmt.Sprint(out.err), "cut.gz: unexpected EOF", "1 of 2 inputs could not be read whole")
+	wants(t, fmt.Sprint(out.err), "cut.gz: the file ends in the middle of its gzip: it was cut", "1 of 2 inputs could not be read whole")
 	if f.lines["good"] != 1 {
 		t.Error("the other input was not sent")
 	}
 	long := gzipped(t, strings.Repeat("x", 100*leastBatch))
 	out = f.send(t.Context(), Options{Args: []string{write(t, "long.gz", long[:len(long)-20])}, Batch: leastBatch, Format: "text"})
-	wants(t, fmt.Sprint(out.err), "long.gz: unexpected EOF")
+	wants(t, fmt.Sprint(out.err), "long.gz: the file ends in the middle of its gzip")
 	for line := range f.lines {
 		if line != "good" && !slices.Contains(lines, line) {
 			t.Errorf("a piece of a line was sent: %.60q", line)
 		}
 	}
 	for _, c := range []struct{ name, content, want string }{
-		{"x.xz", "\xfd7zXZ\x00....", "it is xz, which is not unpacked here: xz -dc FILE | varve ingest -"},
+		{"x.xz", "\xfd7zXZ\x00....", "it is packed with xz: xz -dc FILE | varve ingest -"},
 		{"x.zip", "PK\x03\x04....", "unzip -p"},
 		{"x.tar", strings.Repeat("n", 257) + "ustar\x00", "it is a tar archive"},
 		{"x", "\xff\xfea\x00", "UTF-16"},
 		{"x", "a\x00b", "zero bytes"},
+		{"x.gz", whole[:40] + "????" + whole[44:], "its gzip is damaged"},
+		{"x.log", "\x7fELF\x00", "it is a program, and text is wanted"},
+		{"x.parquet", "PAR1 and no end", "the file ends in the middle of its parquet"},
+		{"x.arrow", "ARROW1\x00\x00", "the file ends in the middle of its arrow"},
 		{"x.json", `[{"a":1},{"b"`, "the JSON ends in the middle of a value"},
 	} {
 		out := newFake(t).send(t.Context(), Options{Args: []string{write(t, c.name, c.content)}, DryRun: 0})

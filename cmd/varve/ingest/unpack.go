@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"varve/engine/vector"
 )
 
 // mostWindow bounds what unpacking zstd takes, about the window and as much again; only archives made with --ultra or --long
@@ -27,7 +30,9 @@ type source struct {
 	r      io.Reader
 	head   []byte          // the beginning, at most headSize bytes, not yet read
 	whole  bool            // head was all there is when it was read
-	packed string          // gzip, zstd, bzip2 or empty
+	packed string          // gzip, zstd, bzip2, a form of rows, or empty
+	rows   string          // the form of rows whose lines the text is; empty: none
+	fields []vector.Field  // of rows
 	live   bool            // somebody may be writing it: entries are not kept for long
 	follow bool            // its end is not the end
 	stop   <-chan struct{} // closed when nothing further is wanted; nil: never
@@ -56,7 +61,20 @@ func (s *source) Read(p []byte) (int, error) {
 			err = nil
 		}
 	}
-	return n, err
+	return n, s.explain(err)
+}
+
+// explain says what a failure of unpacking means.
+func (s *source) explain(err error) error {
+	switch {
+	case err == nil || err == io.EOF || errors.Is(err, errIdle) || errors.Is(err, errStopped) || s.packed == "":
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the file ends in the middle of its %s: it was cut, or is still written; once it is whole, --resume stores the rest", s.packed)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.As(err, new(*fs.PathError)):
+		return err
+	}
+	return fmt.Errorf("its %s is damaged: %w", s.packed, err)
 }
 
 // pause waits for a moment where there is nothing to read for now; false: nothing further is wanted.
@@ -110,19 +128,15 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// magics are how packed inputs begin. Those without a reader are refused with what unpacks them.
+// magics are how packed inputs begin that are unpacked here.
 var magics = []struct {
-	begin, name, tool string
-	open              func(io.Reader) (io.Reader, error)
+	begin, name string
+	open        func(io.Reader) (io.Reader, error)
 }{
 	{begin: "\x1f\x8b", name: "gzip", open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{begin: "\x28\xb5\x2f\xfd", name: "zstd", open: openZstd},
 	{begin: "\x50\x2a\x4d\x18", name: "zstd", open: openZstd},
 	{begin: "BZh", name: "bzip2", open: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
-	{begin: "\xfd7zXZ\x00", name: "xz", tool: "xz -dc"},
-	{begin: "\x04\x22\x4d\x18", name: "lz4", tool: "lz4 -dc"},
-	{begin: "PK\x03\x04", name: "a zip archive", tool: "unzip -p"},
-	{begin: "\x1f\x9d", name: "compress", tool: "zcat"},
 }
 
 func openZstd(r io.Reader) (io.Reader, error) {
@@ -139,7 +153,7 @@ type zstdReader struct{ *zstd.Decoder }
 func (z zstdReader) Read(p []byte) (int, error) {
 	n, err := z.Decoder.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("it is packed with a window of more than %d MiB: zstd -dc --long=31 FILE | varve ingest -", mostWindow>>20)
+		err = fmt.Errorf("it is packed with a window of more than %d MiB: zstd -dc --long=31 FILE | varve ingest - (%w)", mostWindow>>20, err)
 	}
 	return n, err
 }
@@ -155,20 +169,32 @@ func unpack(raw io.Reader) (*source, error) {
 		if !bytes.HasPrefix(begin, []byte(m.begin)) {
 			continue
 		}
-		if m.open == nil {
-			return nil, fmt.Errorf("it is %s, which is not unpacked here: %s FILE | varve ingest -", m.name, m.tool)
-		}
 		s.packed = m.name
 		if s.r, err = m.open(io.MultiReader(bytes.NewReader(begin), &patient{raw})); err != nil {
-			return nil, fmt.Errorf("it looks like %s, but: %w", m.name, err)
+			return nil, s.explain(err)
 		}
-		s.head, s.whole, err = readHead(s.r, headSize)
-		return s, err
+		if s.head, s.whole, err = readHead(s.r, headSize); err != nil {
+			return s, s.explain(err)
+		}
+		return s, s.unrowAny()
 	}
 	s.r = raw
 	rest, whole, err := readHead(raw, headSize-len(begin))
-	s.head, s.whole = append(begin, rest...), whole
-	return s, err
+	if s.head, s.whole = append(begin, rest...), whole; err != nil {
+		return s, err
+	}
+	return s, s.unrowAny()
+}
+
+// unrowAny makes the text of a source that is a file of rows the lines of them.
+func (s *source) unrowAny() error {
+	switch rowsOf(s.head) {
+	case parquetRows:
+		return errors.New("it is Parquet, which is read from its end: write it to a file, unpacked, and name that")
+	case arrowRows:
+		return s.unrowArrow()
+	}
+	return nil
 }
 
 // patient waits where its reader has nothing for now: who unpacks cannot go on from there.

@@ -1,8 +1,8 @@
-package export
+// Package arrowrows shows the rows of Arrow as columns of ours.
+package arrowrows
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -10,8 +10,8 @@ import (
 	"varve/engine/vector"
 )
 
-// fieldsOf are the columns of an Arrow stream of the server.
-func fieldsOf(s *arrow.Schema) ([]vector.Field, error) {
+// Fields are the columns of an Arrow schema.
+func Fields(s *arrow.Schema) ([]vector.Field, error) {
 	fields := make([]vector.Field, s.NumFields())
 	for i, f := range s.Fields() {
 		t, err := typeOf(f)
@@ -30,8 +30,11 @@ var plain = map[arrow.Type]vector.Type{
 	arrow.UINT8: vector.Uint8Type, arrow.UINT16: vector.Uint16Type, arrow.UINT32: vector.Uint32Type, arrow.UINT64: vector.Uint64Type,
 	arrow.FLOAT32: vector.Float32Type, arrow.FLOAT64: vector.FloatType,
 	arrow.STRING: vector.StringType, arrow.BINARY: vector.BinaryType, arrow.DATE32: vector.DateType, arrow.INTERVAL_MONTH_DAY_NANO: vector.Interval,
-	// A list is JSON text: that is what text formats and Parquet keep of it.
-	arrow.LIST: vector.JSONType,
+	arrow.LARGE_STRING: vector.StringType, arrow.STRING_VIEW: vector.StringType, arrow.LARGE_BINARY: vector.BinaryType,
+	arrow.BINARY_VIEW: vector.BinaryType, arrow.FIXED_SIZE_BINARY: vector.BinaryType, arrow.DATE64: vector.DateType,
+	// Nested values are JSON text: that is what text formats and Parquet keep of them.
+	arrow.LIST: vector.JSONType, arrow.LARGE_LIST: vector.JSONType, arrow.FIXED_SIZE_LIST: vector.JSONType,
+	arrow.STRUCT: vector.JSONType, arrow.MAP: vector.JSONType,
 }
 
 // typeOf is the type of a column.
@@ -47,10 +50,14 @@ func typeOf(f arrow.Field) (vector.Type, error) {
 		return vector.Duration(digits[t.Unit]), nil
 	case *arrow.Decimal128Type:
 		return vector.Type{ID: vector.TypeDecimal, Precision: uint8(t.Precision), Scale: uint8(t.Scale)}, nil
+	case *arrow.DictionaryType:
+		if t.ValueType.ID() == arrow.STRING || t.ValueType.ID() == arrow.LARGE_STRING {
+			return vector.StringType, nil
+		}
 	}
 	t, known := plain[f.Type.ID()]
 	if !known {
-		return t, fmt.Errorf("column %q: the server sends type %s, which this program does not know", f.Name, f.Type)
+		return t, fmt.Errorf("column %q: this program does not read the type %s", f.Name, f.Type)
 	}
 	if name, _ := f.Metadata.GetValue("ARROW:extension:name"); name == "arrow.json" {
 		return vector.JSONType, nil
@@ -61,8 +68,8 @@ func typeOf(f arrow.Field) (vector.Type, error) {
 // digits are those of fractions of a second.
 var digits = map[arrow.TimeUnit]uint8{arrow.Second: 0, arrow.Millisecond: 3, arrow.Microsecond: 6, arrow.Nanosecond: 9}
 
-// batchOf shows the rows of a record batch as columns of ours. They share its memory.
-func batchOf(r arrow.RecordBatch, fields []vector.Field) (*vector.Batch, error) {
+// Batch shows the rows of a record batch as columns of ours. They share its memory.
+func Batch(r arrow.RecordBatch, fields []vector.Field) (*vector.Batch, error) {
 	b := &vector.Batch{N: int(r.NumRows())}
 	for i, f := range fields {
 		v, err := vectorOf(r.Column(i), f.Type)
@@ -106,6 +113,12 @@ func vectorOf(a arrow.Array, t vector.Type) (*vector.Vector, error) {
 		v.Ints = a.Int64Values()
 	case *array.Date32:
 		v.Ints = widened[int64](a.Date32Values())
+	case *array.Date64:
+		v.Ints = widened[int64](a.Date64Values())
+		const dayMS = 86400000
+		for i, ms := range v.Ints {
+			v.Ints[i] = (ms - (ms%dayMS+dayMS)%dayMS) / dayMS
+		}
 	case *array.Timestamp:
 		v.Ints = widened[int64](a.TimestampValues())
 	case *array.Time32:
@@ -152,7 +165,27 @@ func bytesOf(v *vector.Vector, a arrow.Array) error {
 		for i := range a.Len() {
 			push(v, a.Value(i))
 		}
-	case *array.List:
+	case *array.LargeString:
+		for i := range a.Len() {
+			push(v, a.Value(i))
+		}
+	case *array.StringView:
+		for i := range a.Len() {
+			push(v, a.Value(i))
+		}
+	case *array.LargeBinary:
+		for i := range a.Len() {
+			push(v, a.Value(i))
+		}
+	case *array.BinaryView:
+		for i := range a.Len() {
+			push(v, a.Value(i))
+		}
+	case *array.FixedSizeBinary:
+		for i := range a.Len() {
+			push(v, a.Value(i))
+		}
+	case *array.Dictionary, array.ListLike, *array.Struct:
 		for i := range a.Len() {
 			push(v, a.ValueStr(i))
 		}
@@ -169,7 +202,7 @@ func bytesOf(v *vector.Vector, a arrow.Array) error {
 			v.Views = append(v.Views, vector.View{Off: uint32((data.Offset() + i) * width), Len: width})
 		}
 	default:
-		return fmt.Errorf("the server sends type %s, which this program does not know", a.DataType())
+		return fmt.Errorf("this program does not read the type %s", a.DataType())
 	}
 	return nil
 }
@@ -179,16 +212,4 @@ func push[T string | []byte](v *vector.Vector, x T) {
 	off := uint32(len(v.Heap))
 	v.Heap = append(v.Heap, x...)
 	v.Views = append(v.Views, vector.View{Off: off, Len: uint32(len(x))})
-}
-
-// countTimes turns times into the whole numbers that they are counts of.
-func countTimes(fields []vector.Field) []vector.Field {
-	fields = slices.Clone(fields)
-	for i, f := range fields {
-		switch f.Type.ID {
-		case vector.TypeTimestamp, vector.TypeDate, vector.TypeTime:
-			fields[i].Type = vector.Int64Type
-		}
-	}
-	return fields
 }
