@@ -124,7 +124,7 @@ func (c *Ctx) end() {
 
 // Room waits for room for so many bytes of the answer, what it is made of included, before they are made: those that clients do not read
 // are bounded. It may be called again with more. A handler whose answer can be longer than FreeAnswer calls it, or sends its answer in
-// pieces; a test of the server lists them all.
+// pieces.
 func (c *Ctx) Room(bytes int64) error {
 	if c.Sending == nil {
 		return nil
