@@ -73,7 +73,7 @@ func compileWithin(ctx context.Context, text []byte) (*Program, error) {
 	switch why := room.Err(); {
 	case why == nil:
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, cancelled(ctx)
 	default:
 		return nil, status.New(status.InvalidArguments, "%v: at most %d MiB and %d s", why, maxExpressionBytes>>20, maxCompileTime/time.Second)
 	}

@@ -86,7 +86,7 @@ func (l *library) compile(ctx context.Context, text []byte) (*Program, error) {
 	select {
 	case l.compiling <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, cancelled(ctx)
 	}
 	defer func() { <-l.compiling }()
 	return compileWithin(ctx, text)
