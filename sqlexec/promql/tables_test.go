@@ -90,7 +90,7 @@ func eachState(t *testing.T, e *engine.Engine, run func(t *testing.T)) {
 }
 
 // TestManySeries: the answers over so many series that nobody keeps their labels are those over series in memory, and a query takes
-// little memory for each.
+// little memory for each. Of a series with a row in memory, 56 bytes are its place there.
 func TestManySeries(t *testing.T) {
 	const series = 20_000
 	store := newMemory()
@@ -104,7 +104,7 @@ func TestManySeries(t *testing.T) {
 		expr string
 		most int64 // bytes a series
 	}{
-		{"up", 400}, {"topk(5, up)", 460}, {"sum by (job) (up)", 130}, {"-up", 560}, {"up and on (pod) up", 740}, {"sort(up)", 690}, {"sum by (pod) (up)", 660},
+		{"up", 400}, {"topk(5, up)", 460}, {"sum by (job) (up)", 190}, {"-up", 560}, {"up and on (pod) up", 740}, {"sort(up)", 690}, {"sum by (pod) (up)", 660},
 		{`label_replace(up, "a", "$1", "pod", "pod-(.*)")`, 770}, {"rate(up[2m]) or up", 990},
 	} {
 		q := promql.Query{Expr: c.expr, Start: minute, End: minute, Workers: 1}
