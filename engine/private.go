@@ -89,7 +89,7 @@ func (e *Engine) Own(want *OwnTable) (*Table, error) {
 	if fault == "" {
 		return t, nil
 	}
-	if err := e.setTableAside(n, fault); err != nil {
+	if err := e.setTableAside(n, t.Schema.ID, fault); err != nil {
 		e.o.Logger.Error("a table of the server's own cannot be used and cannot be set aside", "table", n, "reason", fault, "error", err)
 	}
 	return nil, status.New(status.TableNotFound, "Table not found: %s: one of this name %s", n, fault)
@@ -133,7 +133,7 @@ func (want *OwnTable) fault(t *schema.Table) string {
 }
 
 // setTableAside gives a table another name, under which its rows can be read and it can be dropped. Its comment says why.
-func (e *Engine) setTableAside(n schema.Name, fault string) error {
+func (e *Engine) setTableAside(n schema.Name, id schema.TableID, fault string) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (e *Engine) setTableAside(n schema.Name, fault string) error {
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
 	p, ok := c.byName[n]
-	if !ok { // somebody else was first
+	if !ok || p.schema().ID != id { // somebody else was first, and may have made a new one
 		return nil
 	}
 	next := *p.schema()
