@@ -61,15 +61,15 @@ func TestKilledOnce(t *testing.T) {
 				o.Rejects, o.MaxRejects = filepath.Join(t.TempDir(), "rejects"), 1000
 			}
 			for round := range 8 {
-				moment := f.n + 1 + rng.IntN(6)
+				moment := f.count() + 1 + rng.IntN(6)
 				// The client is gone then, though it goes on below.
 				kill := sync.OnceFunc(func() { copyDir(t, state, killed) })
-				f.after = func(n int) {
+				after := func(n int) {
 					if n == moment {
 						kill()
 					}
 				}
-				f.before = func(n int, w http.ResponseWriter, _ []byte) bool {
+				before := func(n int, w http.ResponseWriter, _ []byte) bool {
 					if n > moment { // of what comes later nothing is stored
 						kill()
 						w.WriteHeader(400)
@@ -77,10 +77,11 @@ func TestKilledOnce(t *testing.T) {
 					}
 					return n > moment
 				}
+				f.set(before, after)
 				gone := o
 				gone.Rejects, gone.MaxRejects = "", 0
 				out := f.send(t.Context(), gone)
-				f.before = nil
+				f.set(nil, after)
 				if out.err == nil {
 					t.Fatalf("round %d went to its end", round)
 				}
@@ -90,7 +91,7 @@ func TestKilledOnce(t *testing.T) {
 					o.Batch, o.Rate = leastBatch, Rate{Rows: 1 << 20}
 				}
 			}
-			f.after = nil
+			f.set(nil, nil)
 			out := f.send(t.Context(), o)
 			var partial *client.PartialError
 			if out.err != nil && !errors.As(out.err, &partial) {
@@ -136,7 +137,7 @@ func TestStateOfAnother(t *testing.T) {
 				o := Options{Args: []string{write(t, "x", text(lines))}, Batch: leastBatch, Connections: 1, StateDir: t.TempDir()}
 				if part == "part" {
 					f.send(f.interruptAt(t, 4), o)
-					f.after = nil
+					f.set(nil, nil)
 					o.Resume = true
 				} else {
 					f.mustSend(o)
@@ -183,7 +184,7 @@ func TestLostAnswerOnce(t *testing.T) {
 		}
 		o.Resume = true
 	}
-	g.after = nil
+	g.set(nil, nil)
 	g.mustSend(o)
 	g.wantLines(lines)
 }

@@ -37,12 +37,14 @@ type fake struct {
 	requests []*http.Request
 	bodies   []string
 	inFlight int
+	answered sync.Cond // of mu: a request left inFlight
 	most     int // requests at the same time
 }
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
 	f := &fake{t: t, lines: map[string]int{}, batches: map[string]int{}}
+	f.answered.L = &f.mu
 	f.http = httptest.NewServer(f)
 	t.Cleanup(f.http.Close)
 	return f
@@ -75,7 +77,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.n++
-	n := f.n
+	n, before, after := f.n, f.before, f.after
 	f.inFlight++
 	f.most = max(f.most, f.inFlight)
 	f.mu.Unlock()
@@ -83,8 +85,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		f.inFlight--
 		f.mu.Unlock()
+		f.answered.Broadcast()
 	}()
-	if f.before != nil && f.before(n, w, body) {
+	if before != nil && before(n, w, body) {
 		return
 	}
 	id := r.Header.Get("X-Service-Batch-Id")
@@ -98,10 +101,24 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.remember(id, rows)
-	if f.after != nil {
-		f.after(n)
+	if after != nil {
+		after(n)
 	}
 	fmt.Fprintf(w, `{"output":[{"affectedrows":%d}],"execution_time_ms":1}`, rows)
+}
+
+// set replaces what before and after do. A request may come late: a run does not wait for what it gave up.
+func (f *fake) set(before func(n int, w http.ResponseWriter, body []byte) bool, after func(n int)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.before, f.after = before, after
+}
+
+// count is the number of requests with a body.
+func (f *fake) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n
 }
 
 // identify says what the server and its table are.
@@ -239,6 +256,11 @@ func (f *fake) send(ctx context.Context, o Options) outcome {
 		o.MaxRejects = -1
 	}
 	err = Run(ctx, c, &o)
+	f.mu.Lock()
+	for f.inFlight > 0 { // those that the run gave up are in work still
+		f.answered.Wait()
+	}
+	f.mu.Unlock()
 	return outcome{err, notes.String(), result.String()}
 }
 

@@ -43,10 +43,10 @@ func TestResume(t *testing.T) {
 				if plain := f.send(t.Context(), Options{Args: o.Args, StateDir: o.StateDir}); plain.err == nil || !strings.Contains(plain.err.Error(), "--resume goes on from there") {
 					t.Errorf("without --resume: %v", plain.err)
 				}
-				moment = f.n
+				moment = f.count()
 				o.Resume = true
 			}
-			f.after = nil
+			f.set(nil, nil)
 			out := f.mustSend(o)
 			f.wantLines(lines)
 			wants(t, out.notes, "goes on behind line ")
@@ -82,7 +82,7 @@ func TestResumeBehindFault(t *testing.T) {
 	if out := f.send(t.Context(), o); out.err == nil {
 		t.Fatal("the bad entry was taken")
 	}
-	f.before, f.after = nil, nil
+	f.set(nil, nil)
 	o.Resume, o.Rejects = true, filepath.Join(dir, "rejects")
 	f.send(t.Context(), o)
 	f.wantLines(lines)
@@ -148,7 +148,7 @@ func TestChangedFiles(t *testing.T) {
 			if len(f.lines) == 0 || len(f.lines) == len(lines) {
 				t.Fatalf("%d lines are kept", len(f.lines))
 			}
-			f.after = nil
+			f.set(nil, nil)
 			c.change(path)
 			c.flags.Args, c.flags.StateDir = o.Args, o.StateDir
 			out := f.send(t.Context(), c.flags)
@@ -278,7 +278,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("following ends with %v", out.err)
 	}
 	o.Resume = true
-	f.after = nil
+	f.set(nil, nil)
 	f.mustSend(o)
 	f.wantLines([]string{"a", "b", "half", "c", "d", "last", "e", "later", "h", "torn", "g"})
 	wants(t, out.notes, "was rotated, the new file is read")
