@@ -92,7 +92,7 @@ func TestFoldsIntoASnapshot(t *testing.T) {
 	for i := range uint64(20000) {
 		apply(t, m, Edit{AddParts: []PartEdit{{1, part(i + 1)}}})
 		if i > 0 {
-			apply(t, m, Edit{RemoveParts: []PartEdit{{1, part(i)}}})
+			apply(t, m, Edit{RemoveParts: []PartEdit{{1, part(i)}}, Swept: []uint64{part(i - 1).File}})
 		}
 	}
 	info, err := fs.Stat(path.Join(dir, FileName))

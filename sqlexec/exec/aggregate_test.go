@@ -138,6 +138,10 @@ func TestAggregate(t *testing.T) {
 
 // TestManyGroups has more groups than a worker keeps for itself: the workers number them together.
 func TestManyGroups(t *testing.T) {
+	if testing.Short() {
+		defer func(n int) { shareGroups = n }(shareGroups)
+		shareGroups = min(shareGroups, 1<<12)
+	}
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, k := range []spec{{vector.Int64Type, 3 * shareGroups, true}, {vector.StringType, 3 * shareGroups, true}, {vector.FloatType, 3 * shareGroups, false}} {
 		specs := []spec{k, {vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
