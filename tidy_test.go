@@ -7,7 +7,9 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -123,6 +125,45 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	for dir, n := range comments {
 		if n != 1 {
 			t.Errorf("package in %q: %d package comments, want one", "./"+dir, n)
+		}
+	}
+}
+
+// namedFile finds the names of Go files. One with a star stands for several, router.go(..) is a call, main.go.tmpl another file.
+var namedFile = regexp.MustCompile(`[\w*./-]+\.go\b[\w.(]*`)
+
+// TestNamedFilesExist: a file that a comment names lies beside it, or has that path, or ends in it; one that docs/code.md names is
+// somewhere.
+func TestNamedFilesExist(t *testing.T) {
+	all := tracked(t)
+	ends := func(name string) bool {
+		return slices.ContainsFunc(all, func(file string) bool { return file == name || strings.HasSuffix(file, "/"+name) })
+	}
+	for _, file := range all {
+		page := file == "docs/code.md"
+		if !page && !strings.HasSuffix(file, ".go") {
+			continue
+		}
+		b, ok := content(t, file)
+		if !ok {
+			continue
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			text := line
+			if !page {
+				if _, text, ok = strings.Cut(line, "//"); !ok {
+					continue
+				}
+			}
+			for _, name := range namedFile.FindAllString(text, -1) {
+				name = strings.TrimSuffix(name, ".")
+				if strings.Contains(name, "*") || !strings.HasSuffix(name, ".go") {
+					continue
+				}
+				if beside := slices.Contains(all, path.Join(path.Dir(file), name)); !beside && !((page || strings.Contains(name, "/")) && ends(name)) {
+					t.Errorf("%s:%d: there is no %s", file, i+1, name)
+				}
+			}
 		}
 	}
 }

@@ -22,11 +22,13 @@
 //
 //	engine.go open.go replay.go          the store, its start, what the log gives back
 //	catalog.go region.go table.go        names, where rows are, sizes
-//	writeset.go write.go                 rows of a request, held against schemas
+//	writeset.go write.go align.go        rows of a request, held against schemas
+//	refused.go widen.go                  rows left out, integers that become floats
+//	private.go limits.go                 the server's own tables, bounds of names and tables
 //	record.go seriesrecord.go bounds.go  what the log takes
 //	batches.go                           batches that a client may send twice
 //	commit.go memory.go space.go         the committer: admission, log, memtables
-//	series.go samples.go                 rows of series that are found once
+//	series.go samples.go freelabels.go   rows of series that are found once, labels of none
 //	create.go ddl.go alter.go draft.go   schemas
 //	physical.go physicalscan.go          many tables in one region
 //	flush.go origin.go                   memtables into parts

@@ -8,7 +8,7 @@
 // and absent words of bits. Label sets are computed once for each node, never for each step.
 //
 //	selector            rows from samples, one look-back each          selector.go
-//	range functions     windows over samples by two moving indexes     window.go, rollup*.go
+//	range functions     windows over samples by two moving indexes     window.go, rate.go, overtime.go
 //	aggregations        groups x steps, rows added as they are read    aggregate*.go
 //	binary operators    partners found once, then rows by rows         binary.go, matching.go
 //	functions           rows by rows                                   functions.go, labelfuncs.go, ...

@@ -1,6 +1,6 @@
 package promql
 
-// rangeFuncs are the functions over windows. absent_over_time is a present_over_time turned round, see absent.go.
+// rangeFuncs are the functions over windows. absent_over_time is a present_over_time turned round, see functions.go.
 var rangeFuncs map[string]*rangeFunc
 
 func init() {

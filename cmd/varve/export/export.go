@@ -2,7 +2,7 @@
 // when its answer breaks off; the answer to a statement; or all tables of a database.
 //
 //	plan.go              the slices of a table
-//	fetch.go arrow.go    a slice from the server, as Arrow, which loses nothing
+//	fetch.go             a slice from the server, as Arrow, which loses nothing
 //	sink.go format.go    rows as CSV, NDJSON, JSON, Arrow; packing
 //	part.go parquet.go   the file under another name until it is complete, and where to go on; Parquet is made of it
 //	directory.go         all tables of a database

@@ -38,7 +38,7 @@ type fake struct {
 	bodies   []string
 	inFlight int
 	answered sync.Cond // of mu: a request left inFlight
-	most     int // requests at the same time
+	most     int       // requests at the same time
 }
 
 func newFake(t *testing.T) *fake {
