@@ -168,7 +168,10 @@ func TestNamedFilesExist(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreListed: docs/decisions/README.md names each decision with its title, and no number is given twice.
+// dated is the second paragraph of a decision, which a page that supersedes it may follow.
+var dated = regexp.MustCompile(`^# .+\n\n\d{4}-\d\d-\d\d(\.|, superseded by \[\d{4}\])`)
+
+// TestDecisionsAreListed: docs/decisions/README.md names each decision with its title, no number is given twice, and each has a date.
 func TestDecisionsAreListed(t *testing.T) {
 	const dir = "docs/decisions/"
 	index, ok := content(t, dir+"README.md")
@@ -178,12 +181,15 @@ func TestDecisionsAreListed(t *testing.T) {
 	seen := map[string]string{}
 	for _, path := range tracked(t) {
 		name, ok := strings.CutPrefix(path, dir)
-		if !ok || name == "README.md" {
+		if !ok || name == "README.md" || name == "libraries.md" {
 			continue
 		}
 		b, ok := content(t, path)
 		if !ok {
 			continue
+		}
+		if !dated.Match(b) {
+			t.Errorf("%s%s: the title is not followed by a date", dir, name)
 		}
 		number, title := name[:4], strings.TrimPrefix(strings.SplitN(string(b), "\n", 2)[0], "# ")
 		if other := seen[number]; other != "" {
@@ -192,6 +198,41 @@ func TestDecisionsAreListed(t *testing.T) {
 		seen[number] = name
 		if line := "- [" + number + "](" + name + ") " + title + "\n"; !bytes.Contains(index, []byte(line)) {
 			t.Errorf("%sREADME.md lacks the line %q", dir, line)
+		}
+	}
+}
+
+// TestLibrariesAreDecided: docs/decisions names each library that go.mod requires directly, and each of libraries.md is required.
+func TestLibrariesAreDecided(t *testing.T) {
+	const dir = "docs/decisions/"
+	var decisions []byte
+	for _, name := range tracked(t) {
+		if b, ok := content(t, name); ok && strings.HasPrefix(name, dir) {
+			decisions = append(decisions, b...)
+		}
+	}
+	mod, ok := content(t, "go.mod")
+	list, listed := content(t, dir+"libraries.md")
+	if !ok || !listed {
+		t.Fatal("go.mod or the list of libraries is not there")
+	}
+	direct, _, _ := strings.Cut(string(mod), "\n)")
+	required := regexp.MustCompile(`(?m)^\t([\w./-]+) v`).FindAllStringSubmatch(direct, -1)
+	if len(required) == 0 {
+		t.Fatal("go.mod requires nothing")
+	}
+	for _, r := range required {
+		library := r[1]
+		if strings.HasPrefix(library, "go.opentelemetry.io/otel") {
+			library = "go.opentelemetry.io/otel" // its exporters
+		}
+		if !bytes.Contains(decisions, []byte("`"+library)) {
+			t.Errorf("%sneither lists %s nor has a page for it", dir, library)
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllSubmatch(list, -1) {
+		if !bytes.Contains(mod, append(row[1], ' ')) && !bytes.Contains(mod, append(row[1], '/')) {
+			t.Errorf("%slibraries.md: go.mod does not require %s", dir, row[1])
 		}
 	}
 }
