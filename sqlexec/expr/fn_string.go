@@ -254,12 +254,12 @@ func registerLengths() {
 		return dst
 	}), "reverse")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		word := false
+		word, character := false, [utf8.UTFMax]byte{}
 		for _, r := range a[0].Str(i) {
 			if word {
 				dst = utf8.AppendRune(dst, unicode.ToLower(r))
 			} else {
-				dst = appendUpper(dst, utf8.AppendRune(nil, r))
+				dst = appendUpper(dst, utf8.AppendRune(character[:0], r))
 			}
 			word = unicode.IsLetter(r) || unicode.IsDigit(r)
 		}

@@ -33,8 +33,8 @@ func (m *smallMemory) Reserve(bytes int64) error {
 
 func (m *smallMemory) Release(bytes int64) { m.used.Add(-bytes) }
 
-// Every function that can make more than it is given is counted before it grows: whatever is called with long texts, lists of
-// many elements and large numbers, in any place, allocates no more than a few times what there is.
+// Every function that can make more than it is given is counted before it grows: whatever is called with long texts,
+// lists of many elements and large numbers, in any place, allocates no more than a few times what there is.
 func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 	for name, letter := range map[string]string{"letters": "x", "control characters": "\x01"} {
 		t.Run(name, func(t *testing.T) { noFunctionGrows(t, letter) })
@@ -43,7 +43,7 @@ func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 
 // noFunctionGrows calls functions with texts of a letter, which JSON may escape.
 func noFunctionGrows(t *testing.T, letter string) {
-	const rows, length, limit = 16, 2 << 10, 4 << 20
+	const rows, length, limit = 8, 1 << 10, 2 << 20
 	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
 	numbers, items := &vector.Vector{Type: i64}, "["+strings.TrimSuffix(strings.Repeat(`"",`, length/3), ",")+"]"
 	for i := range rows {
@@ -58,7 +58,7 @@ func noFunctionGrows(t *testing.T, letter string) {
 	}
 	one := &Const{Value: vector.ConstString("x")}
 	kinds = append(kinds, one)
-	called := everyCall(kinds, func(name string, e Expr) {
+	called := everyCall(kinds, 400, func(name string, e Expr) {
 		memory := &smallMemory{limit: limit}
 		out, grown, err := allocates(t, e, memory, b)
 		if grown > 16*limit {
@@ -73,9 +73,9 @@ func noFunctionGrows(t *testing.T, letter string) {
 	}
 }
 
-// Every function reserves what it allocates for a long text, old and new heap of one that grows and what it works with. What is allocated
-// is more than what there is at a time: a heap that grows by a quarter is made anew several times, and functions that look for all matches
-// of an expression keep none of them.
+// Every function reserves what it allocates for a long text, old and new heap of one that grows and what it works
+// with. What is allocated is more than what there is at a time: a heap that grows by a quarter is made anew several
+// times, and functions that look for all matches of an expression keep none of them.
 func TestEveryFunctionReservesWhatItAllocates(t *testing.T) {
 	for name, text := range map[string]string{"letters": "1x", "control characters": "\x01\x02"} {
 		t.Run(name, func(t *testing.T) { everyFunctionReserves(t, text) })
@@ -84,13 +84,13 @@ func TestEveryFunctionReservesWhatItAllocates(t *testing.T) {
 
 // everyFunctionReserves calls functions with a long text, which JSON may escape.
 func everyFunctionReserves(t *testing.T, text string) {
-	const length, limit, slack = 2 << 20, 1 << 30, 3 << 20
+	const length, limit, slack = 512 << 10, 1 << 30, tellBytes + 512<<10
 	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
 	texts.PushBytes([]byte(strings.Repeat(text, length/2)))
 	lists.PushBytes([]byte("[" + strings.TrimSuffix(strings.Repeat(`"1234567",`, length/10), ",") + "]"))
 	b := &vector.Batch{N: 1, Cols: []*vector.Vector{texts, lists}}
 	kinds := []Expr{&Column{T: str}, &Column{Index: 1, T: lists.Type}, &Const{Value: vector.ConstString("x")}, Int(2)}
-	called := everyCall(kinds, func(name string, e Expr) {
+	called := everyCall(kinds, 40, func(name string, e Expr) {
 		memory := &smallMemory{limit: limit}
 		_, grown, err := allocates(t, e, memory, b)
 		if strings.Contains(name, "regex") {
@@ -120,9 +120,9 @@ func allocates(t *testing.T, e Expr, memory Memory, b *vector.Batch) (*vector.Ve
 	return out[0], after.TotalAlloc - before.TotalAlloc, err
 }
 
-// everyCall does what is to be done with each function of up to three of some arguments, in any place, and with 400 where it takes so
-// many; it returns how many such calls there are.
-func everyCall(kinds []Expr, do func(name string, e Expr)) (called int) {
+// everyCall calls do with each function of up to three of some arguments, in any place, and of many arguments where
+// it takes so many. It returns the number of such calls.
+func everyCall(kinds []Expr, many int, do func(name string, e Expr)) (called int) {
 	try := func(name string, args []Expr) {
 		e, err := (&Context{}).Call(name, append([]Expr(nil), args...)...)
 		if err != nil {
@@ -155,7 +155,7 @@ func everyCall(kinds []Expr, do func(name string, e Expr)) (called int) {
 			continue
 		}
 		for _, kind := range kinds {
-			args := make([]Expr, 400)
+			args := make([]Expr, many)
 			for k := range args {
 				args[k] = kind
 			}
@@ -201,8 +201,8 @@ func TestVectorsOfAProgramAreCounted(t *testing.T) {
 	}
 }
 
-// TestManyFunctionsAreCounted: thousands of functions of a statement take memory before they have made anything, and for what they read: constants and
-// dictionaries with a value for each row.
+// TestManyFunctionsAreCounted: thousands of functions of a statement take memory before they have made anything, and
+// for what they read: constants and dictionaries with a value for each row.
 func TestManyFunctionsAreCounted(t *testing.T) {
 	const functions = 2000
 	flat := &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}
@@ -256,7 +256,8 @@ func TestConstantsCountAsMemoryOfTheStatement(t *testing.T) {
 	}
 }
 
-// A batch of which too much would be made leaves no larger room to the next one: such batches are cut and tried again, by every worker.
+// A batch of which too much would be made leaves no larger room to the next one: such batches are cut and tried
+// again, by every worker.
 func TestBatchesThatAreTooLargeDoNotGrow(t *testing.T) {
 	const rows, limit = 64, 64 << 20
 	numbers, long := &vector.Vector{Type: i64}, vector.ConstString(strings.Repeat("x", 1<<20))
