@@ -55,8 +55,12 @@ func planDecimal(v []float64, single bool) (digits int, ok bool) {
 	return 0, false
 }
 
-func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool) ([]byte, bool) {
-	mark := len(dst)
+// appendDecimal encodes floats most of which are short decimals; false: they are not.
+func appendDecimal(e *Encoder, dst []byte, v []float64, single bool) (out []byte, ok bool) {
+	digits, ok := planDecimal(v, single)
+	if !ok || len(v) == 0 {
+		return dst, false
+	}
 	p := powers[digits]
 	e.texts = vector.Sized(e.texts, len(v))
 	e.positions = e.positions[:0]
@@ -78,14 +82,13 @@ func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool
 	if single {
 		head |= singleFlag
 	}
-	dst = append(dst, byte(Decimal), head)
+	dst = append(dst, head)
 	dst = binary.AppendUvarint(dst, uint64(len(exceptions)))
 	for _, i := range exceptions {
 		dst = binary.LittleEndian.AppendUint32(dst, i)
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v[i]))
 	}
-	dst = e.appendInts(dst, e.texts, true)
-	return dst, len(dst)-mark < len(v)*7
+	return e.appendInts(dst, e.texts, true), true
 }
 
 func decodeDecimal(d *Decoder, r *reader, dst []float64) {

@@ -10,41 +10,44 @@ import (
 //
 // DeltaTwo: first value 8B | first difference 8B | packed differences of differences.
 
-// appendDelta encodes v as e.deltas, which planDeltas has filled.
-func (e *Encoder) appendDelta(dst []byte, v []uint64, plan frame, signed bool) []byte {
-	dst = binary.LittleEndian.AppendUint64(append(dst, byte(Delta)), flip(v[0], signed))
-	return e.appendFrame(dst, e.deltas, plan)
+// planDelta plans differences, as signed numbers around zero.
+func planDelta(e *Encoder, b *intBlock) (cost int, ok bool) {
+	if b.packed.size <= smallFrame {
+		return 0, false
+	}
+	e.deltas = differences(e.deltas, b.values)
+	b.delta = planSigned(e, e.deltas)
+	return b.delta.size + 8, true
 }
 
-// appendDeltaTwo encodes v as e.deltas2, which planDeltas has filled.
-func (e *Encoder) appendDeltaTwo(dst []byte, v []uint64, plan frame, signed bool) []byte {
-	dst = binary.LittleEndian.AppendUint64(append(dst, byte(DeltaTwo)), flip(v[0], signed))
-	dst = binary.LittleEndian.AppendUint64(dst, v[1]-v[0])
-	return e.appendFrame(dst, e.deltas2, plan)
+func (e *Encoder) appendDelta(dst []byte, b *intBlock) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, flip(b.values[0], b.signed))
+	return e.appendFrame(dst, e.deltas, b.delta)
 }
 
-// planDeltas plans differences and differences of differences, as signed numbers around zero.
-func (e *Encoder) planDeltas(v []uint64) (frame, ID) {
-	e.deltas = vector.Sized(e.deltas, len(v)-1)
-	for i := range e.deltas {
-		e.deltas[i] = v[i+1] - v[i]
+// planDeltaTwo plans differences of differences. They pay when the first ones are wide and change slowly.
+func planDeltaTwo(e *Encoder, b *intBlock) (cost int, ok bool) {
+	if len(b.values) < 16 || b.delta.width < 4 {
+		return 0, false
 	}
-	best := planSigned(e, e.deltas)
-	best.size += 8
-	// Second differences pay when the first are wide and change slowly; a look at a few tells.
-	if len(v) < 16 || best.width < 4 {
-		return best, Delta
+	e.deltas2 = differences(e.deltas2, e.deltas)
+	b.deltaTwo = planSigned(e, e.deltas2)
+	return b.deltaTwo.size + 16, true
+}
+
+func (e *Encoder) appendDeltaTwo(dst []byte, b *intBlock) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, flip(b.values[0], b.signed))
+	dst = binary.LittleEndian.AppendUint64(dst, e.deltas[0])
+	return e.appendFrame(dst, e.deltas2, b.deltaTwo)
+}
+
+// differences makes dst the differences of neighbours in v.
+func differences(dst, v []uint64) []uint64 {
+	dst = vector.Sized(dst, len(v)-1)
+	for i := range dst {
+		dst[i] = v[i+1] - v[i]
 	}
-	e.deltas2 = vector.Sized(e.deltas2, len(e.deltas)-1)
-	for i := range e.deltas2 {
-		e.deltas2[i] = e.deltas[i+1] - e.deltas[i]
-	}
-	second := planSigned(e, e.deltas2)
-	second.size += 16
-	if second.size < best.size {
-		return second, DeltaTwo
-	}
-	return best, Delta
+	return dst
 }
 
 func decodeDelta[T int64 | uint64](d *Decoder, r *reader, dst []T) {

@@ -11,6 +11,7 @@ type Encoder struct {
 	values, deltas, deltas2, highs, texts []uint64
 	runs, lengths                         []uint64
 	signed                                []int64
+	ints                                  intBlock
 	positions, codes, sharedCodes         []uint32
 	slots                                 [4 * maxLocalInts]uint16
 	packed, heap, block                   []byte

@@ -9,6 +9,9 @@ import (
 
 // Floats: the choice among Constant (8B), Decimal (decimal.go), XOR (xor.go) and Plain: section of 8B values.
 
+// floatSchemes are the encodings of floats, those that are read fastest first. The first is taken that saves an eighth; where none does, Plain.
+var floatSchemes = [...]ID{Decimal, XOR}
+
 // appendFloats encodes floats, with the ID in front; single: they are float32.
 func (e *Encoder) appendFloats(dst []byte, v []float64, single bool) []byte {
 	e.texts = vector.Sized(e.texts, len(v))
@@ -20,21 +23,16 @@ func (e *Encoder) appendFloats(dst []byte, v []float64, single bool) []byte {
 	if same {
 		return binary.LittleEndian.AppendUint64(append(dst, byte(Constant)), e.texts[0])
 	}
-	mark := len(dst)
-	if digits, ok := planDecimal(v, single); ok && len(v) > 0 {
-		if dst, ok = e.appendDecimal(dst, v, digits, single); ok {
-			return dst
+	for _, id := range floatSchemes {
+		if out, ok := id.scheme().appendFloats(e, append(dst, byte(id)), v, single); ok && len(out)-len(dst) < 7*len(v) {
+			return out
 		}
-	}
-	dst = e.appendXOR(dst[:mark], v)
-	if len(dst)-mark < len(v)*7 {
-		return dst
 	}
 	e.packed = e.packed[:0]
 	for _, x := range v {
 		e.packed = binary.LittleEndian.AppendUint64(e.packed, math.Float64bits(x))
 	}
-	return appendSection(append(dst[:mark], byte(Plain)), e.packed, savePlain)
+	return appendSection(append(dst, byte(Plain)), e.packed, savePlain)
 }
 
 func decodeConstantFloats(_ *Decoder, r *reader, dst []float64) {

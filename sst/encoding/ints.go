@@ -1,6 +1,9 @@
 package encoding
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Integers: the choice among Constant (8B), Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go) and Local
 // (localints.go).
@@ -8,7 +11,7 @@ import "encoding/binary"
 // What the choice weighs besides bytes. On log fields (access, nested and system logs, blocks of 8,192 rows) it ends
 // within 0.2 % of the fewest bytes that any of these would take.
 const (
-	// smallFrame is the size up to which a frame is not worth the try of differences, whose own heads take 18 bytes and more.
+	// smallFrame is the size of a frame up to which differences are not planned: their own heads take 18 bytes and more.
 	smallFrame = 32
 	// minRowsPerRun is the mean length from which runs are tried.
 	minRowsPerRun = 2
@@ -19,6 +22,22 @@ const (
 	// of numbers packed in 2 bits with exceptions, a part in a thousand of the rows, and three times as long to read.
 	minLocalWidth = 4
 )
+
+// intBlock is a block of integers that is encoded.
+type intBlock struct {
+	values []uint64 // 64-bit patterns in the order of the integers: the top bit of signed ones is turned
+	signed bool
+	runs   int
+	id     ID  // the cheapest encoding so far
+	cost   int // of it: bytes of the payload, and what the time to read it is worth
+
+	// What the encodings have planned.
+	packed, delta, deltaTwo frame
+	run                     runPlan
+}
+
+// intSchemes are the encodings of integers in the order in which they are planned; see scheme.planInts.
+var intSchemes = [...]ID{Packed, Delta, DeltaTwo, Runs, Local}
 
 // appendInts encodes integers, the values of an Int64 or Uint64 column as 64-bit patterns, with the ID in front. It
 // changes v.
@@ -32,38 +51,29 @@ func (e *Encoder) appendInts(dst []byte, v []uint64, signed bool) []byte {
 		return binary.LittleEndian.AppendUint64(dst, v[0])
 	}
 	if signed {
-		// The order of signed numbers: with the top bit turned, packing sees them rise.
 		for i := range v {
 			v[i] ^= 1 << 63
 		}
 	}
-	id, best := Packed, planFrame(v)
-	plan := best
-	if best.size > smallFrame {
-		if p, id2 := e.planDeltas(v); p.size < best.size {
-			id, best, plan = id2, p, p
+	b := &e.ints
+	*b = intBlock{values: v, signed: signed, runs: runs, cost: math.MaxInt}
+	for _, id := range intSchemes {
+		if cost, ok := id.scheme().planInts(e, b); ok && cost < b.cost {
+			b.id, b.cost = id, cost
 		}
 	}
-	if runs <= len(v)/minRowsPerRun {
-		if p := e.planRuns(v, signed); p.size+runs*runCost < best.size {
-			return e.appendRuns(append(dst, byte(Runs)), p)
-		}
-	}
-	if best.width >= minLocalWidth && id == Packed {
-		if out, ok := e.appendLocalInts(dst, v, signed, best.size); ok {
-			return out
-		}
-	}
-	switch id {
-	case Delta:
-		return e.appendDelta(dst, v, plan, signed)
-	case DeltaTwo:
-		return e.appendDeltaTwo(dst, v, plan, signed)
-	}
-	dst = append(dst, byte(Packed))
+	return b.id.scheme().appendInts(e, append(dst, byte(b.id)), b)
+}
+
+func planPacked(_ *Encoder, b *intBlock) (cost int, ok bool) {
+	b.packed = planFrame(b.values)
+	return b.packed.size, true
+}
+
+func (e *Encoder) appendPacked(dst []byte, b *intBlock) []byte {
 	mark := len(dst)
-	dst = e.appendFrame(dst, v, plan)
-	binary.LittleEndian.PutUint64(dst[mark:], flip(plan.base, signed))
+	dst = e.appendFrame(dst, b.values, b.packed)
+	binary.LittleEndian.PutUint64(dst[mark:], flip(b.packed.base, b.signed))
 	return dst
 }
 

@@ -12,35 +12,37 @@ import (
 // maxLocalInts is the largest dictionary of integers: a wider code is hardly narrower than the packed number.
 const maxLocalInts = 256
 
-// appendLocalInts encodes v by a dictionary when that takes fewer than size bytes.
-func (e *Encoder) appendLocalInts(dst []byte, v []uint64, signed bool, size int) ([]byte, bool) {
-	values := e.distinct(v)
+// planLocalInts plans a dictionary where packed numbers are the cheapest so far and not narrow.
+func planLocalInts(e *Encoder, b *intBlock) (cost int, ok bool) {
+	if b.id != Packed || b.packed.width < minLocalWidth {
+		return 0, false
+	}
+	values := e.distinct(b.values)
 	if values == nil {
-		return dst, false
+		return 0, false
 	}
-	width := lenOf(uint64(len(values) - 1))
-	if packedSize(len(v), width)+len(values)*4+16 >= size {
-		return dst, false
-	}
+	return packedSize(len(b.values), lenOf(uint64(len(values)-1))) + len(values)*4 + 16, true
+}
+
+// appendLocalInts encodes by the dictionary that planLocalInts has left in e.values.
+func (e *Encoder) appendLocalInts(dst []byte, b *intBlock) []byte {
+	values := e.values
 	slices.Sort(values)
-	e.codes = vector.Sized(e.codes, len(v))
-	for i, x := range v {
+	e.codes = vector.Sized(e.codes, len(b.values))
+	for i, x := range b.values {
 		c, _ := slices.BinarySearch(values, x)
 		e.codes[i] = uint32(c)
 	}
-	if signed {
+	dst = binary.AppendUvarint(dst, uint64(len(values)))
+	plan := planFrame(values)
+	if b.signed {
 		for i := range values {
 			values[i] ^= 1 << 63
 		}
-	}
-	dst = append(dst, byte(Local))
-	dst = binary.AppendUvarint(dst, uint64(len(values)))
-	plan := planFrame(values)
-	if signed {
 		plan = planSigned(e, values)
 	}
 	dst = e.appendFrame(dst, values, plan)
-	return e.appendCodes(dst, e.codes), true
+	return e.appendCodes(dst, e.codes)
 }
 
 // distinct returns the distinct values when they are at most maxLocalInts.

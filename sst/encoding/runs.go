@@ -24,6 +24,17 @@ type runPlan struct {
 	size            int // bytes of the payload
 }
 
+// planRunsOf plans runs where they are long enough in the mean.
+func planRunsOf(e *Encoder, b *intBlock) (cost int, ok bool) {
+	if b.runs > len(b.values)/minRowsPerRun {
+		return 0, false
+	}
+	b.run = e.planRuns(b.values, b.signed)
+	return b.run.size + b.runs*runCost, true
+}
+
+func (e *Encoder) appendRunsOf(dst []byte, b *intBlock) []byte { return e.appendRuns(dst, b.run) }
+
 // planRuns finds the runs of v and the cheapest frames for them.
 func (e *Encoder) planRuns(v []uint64, signed bool) runPlan {
 	e.runs, e.lengths = e.runs[:0], e.lengths[:0]

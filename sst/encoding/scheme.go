@@ -8,7 +8,8 @@ import (
 )
 
 // scheme is one encoding: its name, how values come out of a block, and what a block tells without that. What it has
-// nothing to say about is nil. A new encoding is a file, an ID and a row of the table below.
+// nothing to say about is nil. A new encoding is a file, an ID and a row of the table below; one of numbers has a place in intSchemes or
+// floatSchemes, too.
 type scheme struct {
 	name string
 
@@ -19,6 +20,14 @@ type scheme struct {
 	unsigned func(d *Decoder, r *reader, dst []uint64)
 	floats   func(d *Decoder, r *reader, dst []float64)
 	strings  func(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector.Vector)
+
+	// planInts says what a block of integers costs and keeps its plan in b; false: it is not worth a try beside the cheapest so far.
+	// appendInts encodes the block by that plan.
+	planInts   func(e *Encoder, b *intBlock) (cost int, ok bool)
+	appendInts func(e *Encoder, dst []byte, b *intBlock) []byte
+
+	// appendFloats encodes floats; false: they are not of its form.
+	appendFloats func(e *Encoder, dst []byte, v []float64, single bool) (out []byte, ok bool)
 
 	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The shortest
 	// is taken.
@@ -55,14 +64,14 @@ func init() {
 		Constant: {name: "constant", single: true, bools: decodeConstantBools, signed: decodeConstant[int64], unsigned: decodeConstant[uint64],
 			floats: decodeConstantFloats, strings: decodeConstantString},
 		Plain:    {name: "plain", bools: decodePlainBools, floats: decodePlainFloats, strings: decodePlainStrings},
-		Packed:   {name: "packed", signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked},
-		Delta:    {name: "delta", signed: decodeDelta[int64], unsigned: decodeDelta[uint64]},
-		DeltaTwo: {name: "delta2", signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
-		Runs:     {name: "runs", signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
-		Local:    {name: "local", unsigned: decodeLocalInts, strings: decodeLocalStrings},
+		Packed:   {name: "packed", planInts: planPacked, appendInts: (*Encoder).appendPacked, signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked},
+		Delta:    {name: "delta", planInts: planDelta, appendInts: (*Encoder).appendDelta, signed: decodeDelta[int64], unsigned: decodeDelta[uint64]},
+		DeltaTwo: {name: "delta2", planInts: planDeltaTwo, appendInts: (*Encoder).appendDeltaTwo, signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
+		Runs:     {name: "runs", planInts: planRunsOf, appendInts: (*Encoder).appendRunsOf, signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
+		Local:    {name: "local", planInts: planLocalInts, appendInts: (*Encoder).appendLocalInts, unsigned: decodeLocalInts, strings: decodeLocalStrings},
 		Shared:   {name: "shared", strings: decodeShared},
-		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals, pick: pickDecimal},
-		XOR:      {name: "xor", floats: decodeXOR},
+		Decimal:  {name: "decimal", appendFloats: appendDecimal, floats: decodeDecimal, bound: keepDecimals, pick: pickDecimal},
+		XOR:      {name: "xor", appendFloats: appendXOR, floats: decodeXOR},
 		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf, pick: pickHex, whole: dashed},
 		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, pick: pickIPv4, whole: always},
 		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber, pick: pickNumbers},

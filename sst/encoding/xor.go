@@ -11,11 +11,9 @@ import (
 // A value is the one before with some bits turned. The nibble is the number of bytes from the lowest to the highest
 // that differ; unless that is 0 or 8, a byte with the number of equal bytes below them precedes them.
 
-// appendXOR encodes the values with the ID in front.
-func (e *Encoder) appendXOR(dst []byte, v []float64) []byte {
-	dst = append(dst, byte(XOR))
+func appendXOR(_ *Encoder, dst []byte, v []float64, _ bool) (out []byte, ok bool) {
 	if len(v) == 0 {
-		return dst
+		return dst, false
 	}
 	last := math.Float64bits(v[0])
 	dst = binary.LittleEndian.AppendUint64(dst, last)
@@ -40,7 +38,7 @@ func (e *Encoder) appendXOR(dst []byte, v []float64) []byte {
 			diff >>= 8
 		}
 	}
-	return dst
+	return dst, true
 }
 
 func decodeXOR(_ *Decoder, r *reader, dst []float64) {
