@@ -34,6 +34,9 @@ type Regexp struct {
 	once  sync.Once
 	auto  atomic.Pointer[automaton] // nil: it was not made yet
 
+	placesOnce sync.Once
+	places     *places // nil: package regexp looks for matches
+
 	compiled sync.Once
 	prog     *syntax.Prog // what re is compiled to, once it was asked for
 	behind   sync.Once
@@ -94,13 +97,18 @@ func CheckPattern(p string) error {
 func (r *Regexp) Match(text []byte, cancelled func() error) bool {
 	a := r.auto.Load()
 	if a == nil {
-		if len(text) < longText && r.texts.Add(1) <= fewTexts {
+		if !r.pays(text) {
 			return r.look(text, cancelled)
 		}
 		r.once.Do(func() { r.auto.Store(newAutomaton(r)) })
 		a = r.auto.Load()
 	}
 	return a.match(text, cancelled)
+}
+
+// pays reports whether an automaton pays once this text was looked at, too.
+func (r *Regexp) pays(text []byte) bool {
+	return len(text) >= longText || r.texts.Load() > fewTexts || r.texts.Add(1) > fewTexts
 }
 
 // automaton is made of states and of what leads from one to the next.

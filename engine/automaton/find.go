@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Where matches lie only package regexp can tell. It looks at each character once for all instructions of an expression and
-// cannot be cancelled, and it begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that
-// may be long are given their text character by character: that counts their work and ends them.
+// Where groups lie only package regexp can tell, and where matches lie if their automaton has no room. It looks at each character once for
+// all instructions of an expression and cannot be cancelled, and it begins anew behind each match: `a.*z|a` goes to the end of the text for
+// every letter. So searches that may be long are given their text character by character: that counts their work and ends them.
 
 // Bounds in characters times instructions, which take some nanoseconds each.
 const (
@@ -27,7 +27,7 @@ const (
 // one pair. It ends early with the error of found or of cancelled; cancelled may be nil.
 func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
 	steps, size := int64(r.steps()), int64(len(text))+1
-	if steps*size <= shortWork/size {
+	if (groups && r.Groups() > 0 || r.finder(text) == nil) && steps*size <= shortWork/size {
 		return r.eachAtOnce(text, n, groups, found)
 	}
 	return r.eachInTurn(text, n, groups, false, cancelled, found)
@@ -43,6 +43,9 @@ func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(of
 func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled func() error, found func(offsets []int) error) error {
 	steps := int64(r.steps())
 	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, cancelled: cancelled}}
+	if !groups || r.Groups() == 0 {
+		s.finder, s.room = r.finder(text), mostAnew*(len(text)+1)
+	}
 	for pos, first, last := 0, -1, -1; pos <= len(text) && n != 0; {
 		m, err := s.next(pos)
 		if m == nil || err != nil {
@@ -85,6 +88,15 @@ func (r *Regexp) eachAtOnce(text []byte, n int, groups bool, found func(offsets 
 	return nil
 }
 
+// finder is the automaton that tells where matches lie; nil: it does not pay yet, or has no room.
+func (r *Regexp) finder(text []byte) *places {
+	if !r.pays(text) {
+		return nil
+	}
+	r.placesOnce.Do(func() { r.places = newPlaces(r) })
+	return r.places
+}
+
 // CheckWork holds that looking for where matches lie in so many bytes of text does not take minutes.
 func (r *Regexp) CheckWork(bytes int) error {
 	if steps := r.steps(); bytes >= longText && bytes > maxWork/steps {
@@ -106,13 +118,25 @@ type search struct {
 	r      *Regexp
 	text   []byte
 	groups bool
-	plain  int64 // work that searches by package regexp may have been
+	finder *places // nil: package regexp looks
+	room   int     // work that the finder may still do
+	match  [2]int  // what it found
+	plain  int64   // work that searches by package regexp may have been
 	reader reader
 }
 
 // next finds the first match from pos on. What lies before pos decides what ^ and \b say there: such expressions are searched
 // with the character before it, which begins the match.
 func (s *search) next(pos int) ([]int, error) {
+	if s.finder != nil {
+		begin, end, known := s.finder.find(s.text, pos, &s.room, s.reader.cancelled)
+		if s.match = [2]int{begin, end}; known && begin < 0 {
+			return nil, nil
+		} else if known {
+			return s.match[:], nil
+		}
+		s.finder = nil
+	}
 	re, from := s.r.re, pos
 	behind := pos > 0 && s.r.looksBack()
 	if behind {

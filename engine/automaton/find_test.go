@@ -28,8 +28,10 @@ func offsets(t *testing.T, r *Regexp, text string, n int, groups bool) [][]int {
 // TestEach: matches lie where package regexp says, whether a text is short, long, or so long that its characters are counted.
 func TestEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	for _, expr := range exprs {
+	for i := range 2 * len(exprs) {
+		expr := exprs[i/2]
 		oracle, mine := regexp.MustCompile(expr), compiled(t, expr)
+		mine.texts.Store(int32(i % 2 * fewTexts)) // with the second an automaton pays
 		for _, length := range []int{0, 1, 30, 400, 3000} {
 			var b strings.Builder
 			for b.Len() < length {
@@ -151,5 +153,83 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 	if err := r.Each([]byte(strings.Repeat("abcz\n", 1<<14)), -1, true, nil, func([]int) error { return nil }); err != nil {
 		t.Error("a text of which each search reads one line:", err)
+	}
+}
+
+// TestPlaces: an automaton finds what package regexp prefers, in expressions and texts drawn by lot.
+func TestPlaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 25))
+	atoms := []string{"a", "b", "[ab]", "[^a]", ".", "\\b", "\\B", "^", "$", "(?m:^)", "(?m:$)", "\\n", "é", "\\w", "(?i:A)", ""}
+	var draw func(depth int) string
+	draw = func(depth int) string {
+		switch n := r.IntN(8); {
+		case depth == 0 || n < 2:
+			return atoms[r.IntN(len(atoms))]
+		case n < 4:
+			return draw(depth-1) + draw(depth-1)
+		case n < 6:
+			return "(?:" + draw(depth-1) + "|" + draw(depth-1) + ")"
+		default:
+			return "(?:" + draw(depth-1) + ")" + []string{"*", "+", "?", "*?", "+?", "??", "{2}", "{1,3}"}[r.IntN(8)]
+		}
+	}
+	letters := []string{"a", "b", "A", " ", "\n", "é", "\xff", "_"}
+	known := 0
+	for range 20_000 {
+		expr := draw(4)
+		oracle, err := regexp.Compile(expr)
+		if err != nil {
+			continue
+		}
+		mine := compiled(t, expr)
+		mine.texts.Store(fewTexts)
+		var b strings.Builder
+		for range r.IntN(12) {
+			b.WriteString(letters[r.IntN(len(letters))])
+		}
+		text := b.String()
+		want := oracle.FindAllStringIndex(text, -1)
+		if got := offsets(t, mine, text, -1, false); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("%q in %q:\n got %v\nwant %v", expr, text, got, want)
+		}
+		if mine.places != nil {
+			known++
+		}
+	}
+	if known < 10_000 {
+		t.Errorf("%d expressions have an automaton", known)
+	}
+}
+
+// TestPlacesAreBounded: an automaton that begins anew too often, or grows too large, leaves its text to package regexp.
+func TestPlacesAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		expr, text string
+		matches    int
+	}{{`a.*z|b`, strings.Repeat("a", 4000) + "b", 1}, {`[ab].{12}c`, strings.Repeat("abbabaaabbbb", 2000) + "c", 1}, {`x[^"]*"|"`, strings.Repeat("xy", 3000) + `""`, 2}} {
+		r := compiled(t, c.expr)
+		r.texts.Store(fewTexts)
+		if got := offsets(t, r, c.text, -1, false); len(got) != c.matches {
+			t.Errorf("%s: %d matches, want %d", c.expr, len(got), c.matches)
+		}
+	}
+}
+
+// BenchmarkEach looks for the parts of messages that vary.
+func BenchmarkEach(b *testing.B) {
+	expr := `[0-9a-f]{8}-[0-9a-f]{4}|"[^"]*"|'[^']*'|0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b|[0-9]+([.:,][0-9]+)*`
+	text := []byte("081109 203615 148 INFO dfs.DataNode$PacketResponder: PacketResponder 1 for block blk_38865049064139660 terminating at 10.0.3.44:50010")
+	r, err := Compile(expr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, groups := range []bool{false, true} {
+		b.Run(fmt.Sprintf("groups=%v", groups), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Each(text, -1, groups, nil, func([]int) error { return nil })
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -111,28 +112,32 @@ func registerSearches() {
 
 // regexpReplace replaces the first match, or with the flag g all of them.
 func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
-	s, with, n, at, copied := a[0].Bytes(i), []byte(nil), 1, len(out.Heap), 0
+	s, n, at, copied := a[0].Bytes(i), 1, len(out.Heap), 0
 	if len(a) > 3 && strings.Contains(a[3].Str(i), "g") {
 		n = -1
 	}
-	err := error(nil)
-	if re.Match(s, cancelled) { // by an automaton, which is far quicker than looking for a place
-		with = replacement(a[2].Bytes(i))
-		err = each(re, s, n, true, cancelled, func(m []int) error {
+	if re.Match(s, cancelled) { // which is quicker than looking for a place
+		with := replacement(a[2].Bytes(i))
+		groups := bytes.IndexByte(with, '$') >= 0
+		err := each(re, s, n, groups, cancelled, func(m []int) error {
 			if err := checkHeap(out, int64(m[1]-copied+len(with))); err != nil {
 				return err
 			}
 			out.Heap = append(out.Heap, s[copied:m[0]]...)
-			out.Heap = re.Expand(out.Heap, with, s, m)
+			if groups {
+				out.Heap = re.Expand(out.Heap, with, s, m)
+			} else {
+				out.Heap = append(out.Heap, with...)
+			}
 			copied = m[1]
 			if len(out.Heap)-at > maxText {
 				return errTextLength
 			}
 			return nil
 		})
-	}
-	if err != nil {
-		return false, err
+		if err != nil {
+			return false, err
+		}
 	}
 	if err := makeRoom(out, int64(len(s)-copied)); err != nil {
 		return false, err
