@@ -450,24 +450,56 @@ func TestD12Rows100k(t *testing.T) {
 	p.shot("logs-100k")
 }
 
-// TestLogsPatternsLarge: of many rows the patterns of a sample come first, marked as estimates, and become exact as the rows are counted.
+// TestLogsPatternsLarge: of many rows the patterns of a sample come first, marked as estimates, and become exact where they stand as the
+// rows are counted. Counting can be cancelled and taken up again; another search ends it.
 func TestLogsPatternsLarge(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for part := range 5 {
 		var lines []string
 		for i := range 50_000 {
-			n := part*50_000 + i
-			lines = append(lines, logLine(50*time.Minute-time.Duration(n)*10*time.Millisecond, fmt.Sprintf(`"message":"%s %d"`, []string{"common", "common", "common", "rare"}[n%4], n)))
+			n := part*50_000 + i // the newest ones, which are most of the sample, are rare ones
+			lines = append(lines, logLine(50*time.Minute-time.Duration(n)*10*time.Millisecond, fmt.Sprintf(`"message":"%s %d"`, []string{"common", "rare"}[n/230_000], n)))
 		}
 		s.ingest(t, "app", lines)
 	}
-	g := gated(t, s, map[string]string{"sample": `regexp_replace.*random\(\)`, "parts": `regexp_replace.*"ts" < '[^']*' GROUP BY`})
+	g := gated(t, s, map[string]string{"sample": `regexp_replace.*AS sampled`, "parts": `regexp_replace.*"ts" < '[^']*'.* GROUP BY`})
 	g.close("sample", "parts")
 	p := open(t, g.server, "/dashboard/logs#t=app&tab=patterns")
 	p.holds(g, "sample", 1)
 	g.open("sample")
-	p.wait("an estimate that says so", `/2 patterns of 250,000 rows, estimated from a sample: 0 rows are counted/.test(document.querySelector('.patterns p')?.innerText) && document.querySelector('.patterns tbody td').innerText.startsWith('≈ 18')`)
+	p.wait("an estimate that says so", `/2 patterns of 250,000 rows, estimated: 20,00\d of 250,000 rows sampled/.test(document.querySelector('.patterns p')?.innerText) && /^≈ (19|20)\d,/.test(document.querySelector('.patterns tbody td').innerText)`)
+	given := func(n int) {
+		t.Helper()
+		p.holds(g, "parts", 1)
+		for end := time.Now().Add(patience); ; p.frame() {
+			if _, left := g.counts("parts"); left == n {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("%d statements are given up, want %d", left, n)
+			}
+		}
+	}
+	p.holds(g, "parts", 1)
+	p.button("Cancel")
+	given(1)
+	p.button("Count all")
+	p.holds(g, "parts", 2)
 	g.open("parts")
-	p.wait("the exact numbers", `document.querySelector('.patterns p').innerText.startsWith('2 patterns of 250,000 rows.') && [...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText).join() === '187,500,62,500'`)
+	const rows = `[...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText).join()`
+	p.wait("the exact numbers", `document.querySelector('.patterns p').innerText.startsWith('2 patterns of 250,000 rows.') && `+rows+` === '20,000,230,000'`)
+	p.button("Sort by rows")
+	p.wait("their order", rows+` === '230,000,20,000'`)
+	g.close("parts")
+	search := func(text string) {
+		t.Helper()
+		p.fill("#logs-search", text)
+		p.press("\r")
+	}
+	search("common")
+	p.holds(g, "parts", 1)
+	search("rare")
+	given(1)
+	g.open("parts")
+	p.wait("the next answer", `document.querySelector('.patterns p').innerText.startsWith('1 pattern of 20,000 rows.')`)
 }

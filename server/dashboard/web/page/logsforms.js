@@ -1,21 +1,25 @@
 // Counts the patterns of messages: of a sample first, then of one part of the range after the other, until all rows are counted.
 
-import { list, query } from '../core/api.js';
+import { list, query, stopped } from '../core/api.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import * as logsql from './logsparts.js';
 
-/** So many rows are counted in one statement, about, and so many are in the sample. */
-const partRows = 100_000, sampleRows = 20_000;
+/** So many rows are counted in one statement, about; so many are in the sample, of so many parts. */
+const partRows = 200_000, sampleRows = 20_000, sampleParts = 16;
 /** So many patterns are kept of each statement. */
 const mostForms = 10_000;
 
 /** Form is a pattern with its rows, the first and the last time in the unit of the column, and an example. @typedef {[form: string|null, n: number, low: any, high: any, example: string|null]} Form */
-/** Forms are the most frequent first; rows counts those that were counted of total. While some are not, the numbers of the forms are estimates. cut: a part had more patterns than are kept. @typedef {{list: Form[], rows: number, total: number, cut: boolean}} Forms */
+/**
+ * Forms are the most frequent first; of total rows sampled ones were looked at and rows were counted. While some are not, the numbers of the
+ * forms are estimates. cut: a part had more patterns than are kept; ended: somebody cancelled; of: the same for all that one question shows.
+ * @typedef {{list: Form[], sampled: number, rows: number, total: number, cut: boolean, ended: boolean, of: {}}} Forms
+ */
 
 /** partsOf divides the range of a scope into parts of about as many rows, the newest first. @param {logsql.Scope} scope @param {{from: bigint, to: bigint}} range of the rows that there are @param {AbortSignal} signal */
 async function partsOf(scope, range, signal) {
-  const answer = await query(logsql.histogram(scope, logsql.bins(range, zone.value), null, null), { signal, background: true });
+  const answer = await query(logsql.histogram(scope, logsql.bins(range, zone.value), null, null), { signal });
   const unit = sqltext.unitNanos(answer.columns[0]?.type ?? 'timestamp(9)'), cells = (await answer.all()).reverse();
   answer.free();
   const parts = [{ range: { ...scope.range }, rows: 0 }];
@@ -48,24 +52,34 @@ function estimate(counted, sample, share) {
   return [...forms.values()].sort((a, b) => b[1] - a[1]);
 }
 
+/** sampleOf says how many rows of which parts are looked at first. @param {{range: logsql.Scope['range'], rows: number}[]} parts */
+function sampleOf(parts) {
+  const every = Math.ceil(parts.length / sampleParts), some = parts.filter((_, i) => i % every === 0), all = some.reduce((sum, p) => sum + p.rows, 0);
+  return some.map((p) => ({ range: p.range, rows: Math.ceil(sampleRows * p.rows / all) }));
+}
+
 /** formsOf counts the patterns of a scope and shows how far it is. @param {logsql.Scope} scope @param {{from: bigint, to: bigint}|null} range of its rows, null: there are none @param {AbortSignal} signal @param {(forms: Forms) => void} show @returns {Promise<Forms>} */
 export async function formsOf(scope, range, signal, show) {
-  const options = { signal, background: true };
   const parts = range ? await partsOf(scope, range, signal) : [], total = parts.reduce((sum, p) => sum + p.rows, 0);
-  const counted = /** @type {Map<string|null, Form>} */ (new Map()), sample = /** @type {Map<string|null, Form>} */ (new Map());
-  let rows = 0, sampled = 0, cut = false;
-  const now = () => ({ list: estimate(counted, sample, sampled > 0 ? (total - rows) / sampled : 0), rows, total, cut });
-  if (parts.length > 1) {
-    add(sample, await list(logsql.patterns({ ...scope, filters: [...scope.filters, `random() < ${Math.min(1, sampleRows / total)}`] }, mostForms), options));
+  const counted = /** @type {Map<string|null, Form>} */ (new Map()), sample = /** @type {Map<string|null, Form>} */ (new Map()), of = {};
+  let rows = 0, sampled = 0, cut = false, ended = false;
+  const now = () => ({ list: estimate(counted, sample, sampled > 0 ? (total - rows) / sampled : 0), sampled, rows, total, cut, ended, of });
+  if (total > partRows) {
+    add(sample, await list(logsql.sampledPatterns(scope, mostForms, sampleOf(parts)), { signal }));
     for (const [, n] of sample.values()) sampled += n;
     show(now());
   }
-  for (const part of parts) {
-    const found = await list(logsql.patterns({ ...scope, range: part.range }, mostForms), options);
-    add(counted, found);
-    rows += part.rows;
-    cut ||= found.length === mostForms;
-    show(now());
+  try {
+    for (const part of parts) {
+      const found = await list(logsql.patterns({ ...scope, range: part.range }, mostForms), { signal, background: true });
+      add(counted, found);
+      rows += part.rows;
+      cut ||= found.length === mostForms;
+      show(now());
+    }
+  } catch (e) {
+    if (e !== stopped || sampled === 0) throw e;
+    ended = true;
   }
   return now();
 }

@@ -1,7 +1,7 @@
 // The statements of what opens over the list of rows, or comes below it: with those that a first visit asks.
 
 import * as sqltext from '../core/sqltext.js';
-import { conditions, table, time } from './logsquery.js';
+import { conditions, rows, table, time } from './logsquery.js';
 
 export * from './logsquery.js';
 
@@ -60,8 +60,14 @@ export function live(s, after, until, limit) {
 /** variable parts of messages: uuids, addresses, numbers, hex, what is quoted. */
 const variable = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|"[^"]*"|''[^'']*''|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{8,}\\b|[0-9]+([.:,][0-9]+)*`;
 
-/** patterns is L9. @param {Scope} s @param {number} limit */
-export function patterns(s, limit) {
+/** patterns is L9. @param {Scope} s @param {number} limit @param {string} [rows] of which, all of the scope otherwise */
+export function patterns(s, limit, rows = table(s) + conditions(s)) {
   const m = sqltext.name(/** @type {string} */ (s.roles.message));
-  return `SELECT regexp_replace(${m}, '${variable}', '*', 'g') AS p, count(*) AS n, min(${time(s)}), max(${time(s)}), min(${m}) AS example FROM ${table(s)}${conditions(s)} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
+  return `SELECT regexp_replace(${m}, '${variable}', '*', 'g') AS p, count(*) AS n, min(${time(s)}), max(${time(s)}), min(${m}) AS example FROM ${rows} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
+}
+
+/** sampledPatterns is L9 of the newest rows of each of some ranges, so that little is read. @param {Scope} s @param {number} limit @param {{range: Scope['range'], rows: number}[]} of */
+export function sampledPatterns(s, limit, of) {
+  const list = `${sqltext.name(/** @type {string} */ (s.roles.message))}, ${time(s)}`;
+  return patterns(s, limit, `(${of.map((p) => `(${rows({ ...s, range: p.range }, list, p.rows)})`).join(' UNION ALL ')}) AS sampled`);
 }
