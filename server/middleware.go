@@ -119,6 +119,7 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 			c.Interrupt = k.interrupt
 		}
 		if s.o.Answers != nil && k != nil {
+			c.Answers = s.o.Answers
 			c.Sending = func(bytes int64) error { return s.answering(k).Made(c.Context, bytes) }
 		}
 		if s.o.Answers != nil {

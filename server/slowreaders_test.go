@@ -71,7 +71,7 @@ func TestSlowReaders(t *testing.T) {
 func TestSlowReadersGiveWay(t *testing.T) {
 	pool := exec.NewPool(256<<20, nil)
 	h := real(t, func(o *Options) {
-		o.Answers = web.NewAnswers(16<<20, nil)
+		o.Answers = web.NewAnswers(16<<20, web.AnswerWait, nil)
 		pool.GiveWay = o.Answers.GiveWay
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
 	})

@@ -191,7 +191,7 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 	if n.intake, err = c.intake(m.bodies, collector.followBodies); err != nil {
 		return err
 	}
-	n.answers = web.NewAnswers(m.answers, collector.followAnswers)
+	n.answers = web.NewAnswers(m.answers, web.AnswerWait, collector.followAnswers)
 	n.pool.GiveWay = n.answers.GiveWay
 	n.store, err = engine.Open(engine.Options{
 		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,

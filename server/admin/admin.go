@@ -76,6 +76,11 @@ func (h *Handler) Health(c *web.Ctx) error {
 
 // Status answers /status: who the server is, the damaged files and the tables of its own that it does not use, and the memory it has.
 func (h *Handler) Status(c *web.Ctx) error {
+	return c.Make(200, "application/json", func() ([]byte, error) { return h.state(), nil })
+}
+
+// state is the answer of Status.
+func (h *Handler) state() []byte {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -112,8 +117,7 @@ func (h *Handler) Status(c *web.Ctx) error {
 		body = strconv.AppendInt(append(body, `,"memory":{"anonymous_bytes":`...), r.anonymous, 10)
 		body = append(strconv.AppendInt(append(body, `,"mapped_bytes":`...), r.mapped, 10), '}')
 	}
-	c.JSON(200, append(body, '}'))
-	return nil
+	return append(body, '}')
 }
 
 // Config answers /config.

@@ -11,18 +11,23 @@ import (
 	"varve/server/web"
 )
 
+// exposition is the media type of figures.
+const exposition = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
 // Metrics answers /metrics in the text exposition format.
 func (h *Handler) Metrics(c *web.Ctx) error {
 	r, err := http.NewRequestWithContext(c.Context, "GET", "/metrics", nil)
 	if err != nil {
 		return status.Wrap(err, status.Internal, "ask for the figures")
 	}
-	page := page{header: http.Header{}, status: 200}
-	h.figures.ServeHTTP(&page, r)
-	c.SetStatusCode(page.status)
-	c.SetContentType(page.header.Get("Content-Type"))
-	c.Response.SetBodyRaw(page.body.Bytes())
-	return nil
+	return c.Make(200, exposition, func() ([]byte, error) {
+		page := page{header: http.Header{}, status: 200}
+		h.figures.ServeHTTP(&page, r)
+		if page.status != 200 {
+			return nil, status.New(status.Internal, "gather the figures: %s", page.body.Bytes())
+		}
+		return page.body.Bytes(), nil
+	})
 }
 
 // page takes what an http.Handler answers.

@@ -90,7 +90,7 @@ func (h *Handler) CPUProfile(c *web.Ctx) error {
 		wait.Stop()
 	}
 	pprof.StopCPUProfile()
-	return reply(c, buf.Bytes(), form, "cpu")
+	return reply(c, form, "cpu", func() ([]byte, error) { return buf.Bytes(), nil })
 }
 
 // MemProfile answers POST /debug/prof/mem: what is in use, as of the last garbage collection.
@@ -103,35 +103,32 @@ func (h *Handler) MemProfile(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var buf bytes.Buffer
-	if err := pprof.Lookup("heap").WriteTo(&buf, 0); err != nil {
-		return status.Wrap(err, status.Internal, "write the heap profile")
-	}
-	return reply(c, buf.Bytes(), form, "inuse_space")
+	return reply(c, form, "inuse_space", func() ([]byte, error) {
+		var buf bytes.Buffer
+		if err := pprof.Lookup("heap").WriteTo(&buf, 0); err != nil {
+			return nil, status.Wrap(err, status.Internal, "write the heap profile")
+		}
+		return buf.Bytes(), nil
+	})
 }
 
-// reply sends a profile, given in pprof's form, in the form asked for. sample names the value that counts.
-func reply(c *web.Ctx, raw []byte, form output, sample string) error {
-	if form == proto {
-		c.SetStatusCode(200)
-		c.SetContentType("application/octet-stream")
-		c.Response.SetBodyRaw(raw)
-		return nil
-	}
-	p, err := profile.ParseData(raw)
-	if err != nil {
-		return status.Wrap(err, status.Internal, "read back the profile")
-	}
-	stacks := collect(p, sample)
-	c.SetStatusCode(200)
-	if form == text {
-		c.SetContentType("text/plain; charset=utf-8")
-		c.Response.SetBodyRaw(stacks.table())
-		return nil
-	}
-	c.SetContentType("image/svg+xml")
-	c.Response.SetBodyRaw(stacks.svg())
-	return nil
+// reply sends a profile, which take gives in pprof's form, in the form asked for. sample names the value that counts.
+func reply(c *web.Ctx, form output, sample string, take func() ([]byte, error)) error {
+	contentType := map[output]string{proto: "application/octet-stream", text: "text/plain; charset=utf-8", flame: "image/svg+xml"}[form]
+	return c.Make(200, contentType, func() ([]byte, error) {
+		raw, err := take()
+		if err != nil || form == proto {
+			return raw, err
+		}
+		p, err := profile.ParseData(raw)
+		if err != nil {
+			return nil, status.Wrap(err, status.Internal, "read back the profile")
+		}
+		if form == flame {
+			return collect(p, sample).svg(), nil
+		}
+		return collect(p, sample).table(), nil
+	})
 }
 
 // MemStatus answers GET /debug/prof/mem/status.

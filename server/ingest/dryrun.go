@@ -80,13 +80,13 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 	if err := c.Hold(2 * size); err != nil { // with the rows, which take no more than their text
 		return err
 	}
-	c.Executed(manageFormat)
-	if run.EachEntry {
-		c.JSON(200, appendDryEntries(nil, &result))
-	} else {
-		c.JSON(200, appendDryTables(nil, &result))
-	}
-	return nil
+	return c.Make(200, "application/json", func() ([]byte, error) {
+		c.Executed(manageFormat)
+		if run.EachEntry {
+			return appendDryEntries(nil, &result), nil
+		}
+		return appendDryTables(nil, &result), nil
+	})
 }
 
 // maxDryAnswer bounds the answer of a trial, which lies in memory as a whole.

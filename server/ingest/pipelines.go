@@ -61,8 +61,7 @@ func (h *Handler) PutPipeline(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	answer(c, &doc, pipeline.FormatVersion(doc.Version), false)
-	return nil
+	return answer(c, &doc, pipeline.FormatVersion(doc.Version), false)
 }
 
 // GetPipeline answers GET /v1/pipelines/{name}.
@@ -83,11 +82,7 @@ func (h *Handler) GetPipeline(c *web.Ctx) error {
 	if version == "" {
 		version = pipeline.FormatVersion(doc.Version)
 	}
-	if err := c.Room(8 * int64(len(doc.Text))); err != nil { // quoted it may be six times as long, and it is there once more
-		return err
-	}
-	answer(c, &doc, version, true)
-	return nil
+	return answer(c, &doc, version, true)
 }
 
 // DeletePipeline answers DELETE /v1/pipelines/{name}.
@@ -105,36 +100,38 @@ func (h *Handler) DeletePipeline(c *web.Ctx) error {
 		return err
 	}
 	if !ok {
-		answer(c, nil, "", false)
-	} else {
-		answer(c, &doc, p.String("version"), false)
+		return answer(c, nil, "", false)
 	}
-	return nil
+	return answer(c, &doc, p.String("version"), false)
 }
 
 // answer tells of one pipeline, or of none.
-func answer(c *web.Ctx, doc *pipeline.Document, version string, withText bool) {
-	body := []byte(`{"pipelines":[`)
-	if doc != nil {
-		body = jsontext.AppendString(append(body, `{"name":`...), doc.Name)
-		body = jsontext.AppendString(append(body, `,"version":`...), version)
-		if withText {
-			body = jsontext.AppendString(append(body, `,"pipeline":`...), doc.Text)
+func answer(c *web.Ctx, doc *pipeline.Document, version string, withText bool) error {
+	return reply(c, func() []byte {
+		body := []byte(`{"pipelines":[`)
+		if doc != nil {
+			body = jsontext.AppendString(append(body, `{"name":`...), doc.Name)
+			body = jsontext.AppendString(append(body, `,"version":`...), version)
+			if withText {
+				body = jsontext.AppendString(append(body, `,"pipeline":`...), doc.Text)
+			}
+			body = append(body, '}')
 		}
-		body = append(body, '}')
-	}
-	body = append(body, ']')
-	if doc != nil {
-		body = web.AppendWarnings(body, doc.Warnings)
-	}
-	finish(c, body)
+		body = append(body, ']')
+		if doc != nil {
+			body = web.AppendWarnings(body, doc.Warnings)
+		}
+		return body
+	})
 }
 
-// finish ends an answer about pipelines with its time.
-func finish(c *web.Ctx, body []byte) {
-	body = strconv.AppendInt(append(body, `,"execution_time_ms":`...), c.ElapsedMS(), 10)
-	c.Executed(manageFormat)
-	c.JSON(200, append(body, '}'))
+// reply answers a request about pipelines with what tell tells and the time that it took.
+func reply(c *web.Ctx, tell func() []byte) error {
+	return c.Make(200, "application/json", func() ([]byte, error) {
+		body := strconv.AppendInt(append(tell(), `,"execution_time_ms":`...), c.ElapsedMS(), 10)
+		c.Executed(manageFormat)
+		return append(body, '}'), nil
+	})
 }
 
 // PipelineDDL answers GET /v1/pipelines/{name}/ddl.
@@ -153,12 +150,13 @@ func (h *Handler) PipelineDDL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	body := jsontext.AppendString([]byte(`{"sql":{"sql":`), h.o.Definition(t))
-	if warning != "" {
-		body = jsontext.AppendString(append(body, `,"message":`...), warning)
-	}
-	finish(c, append(body, '}'))
-	return nil
+	return reply(c, func() []byte {
+		body := jsontext.AppendString([]byte(`{"sql":{"sql":`), h.o.Definition(t))
+		if warning != "" {
+			body = jsontext.AppendString(append(body, `,"message":`...), warning)
+		}
+		return append(body, '}')
+	})
 }
 
 // document is the document in a request's body; ok is false when the content type holds none.

@@ -23,10 +23,15 @@ func (h *Handler) Buckets(c *web.Ctx) error {
 	if c.User.Mode == web.WriteOnly {
 		return web.Denied
 	}
+	return c.Make(200, "application/json", func() ([]byte, error) { return h.buckets(p.String("name")), nil })
+}
+
+// buckets lists all buckets, or the one with a name.
+func (h *Handler) buckets(name string) []byte {
 	body := []byte(`{"buckets":[`)
 	listed := 0
 	for _, d := range h.o.Databases() {
-		if name := p.String("name"); name != "" && name != d.Name {
+		if name != "" && name != d.Name {
 			continue
 		}
 		if listed++; listed > 1 {
@@ -34,8 +39,7 @@ func (h *Handler) Buckets(c *web.Ctx) error {
 		}
 		body = appendBucket(body, d.Name)
 	}
-	c.JSON(200, append(body, "]}"...))
-	return nil
+	return append(body, "]}"...)
 }
 
 // CreateBucket answers POST /v1/lineproto/api/v2/buckets: it makes the database that the body names, unless it is there.

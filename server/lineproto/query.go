@@ -35,8 +35,7 @@ func (h *Handler) Query(c *web.Ctx) error {
 		if c.User.Mode == web.WriteOnly {
 			return web.Denied
 		}
-		c.JSON(200, listing(h.o.Databases()))
-		return nil
+		return c.Make(200, "application/json", func() ([]byte, error) { return listing(h.o.Databases()), nil })
 	}
 	named := createDatabase.FindStringSubmatch(q)
 	if named == nil {

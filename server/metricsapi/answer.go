@@ -9,25 +9,34 @@ import (
 	"varve/server/web"
 )
 
-// endpoint makes a handler of one that gives the data of its answer and warnings. Its errors are answered in the form of
-// this API.
-func endpoint(answer func(c *web.Ctx) (data []byte, warnings []string, err error)) web.Handler {
+// endpoint makes a handler of one that finds what its answer tells: tell appends it as JSON. Without tell there is no answer. Its errors
+// are answered in the form of this API.
+func endpoint(find func(c *web.Ctx) (tell func(dst []byte) []byte, err error)) web.Handler {
 	return func(c *web.Ctx) error {
-		data, warnings, err := answer(c)
-		if err != nil {
+		tell, err := find(c)
+		switch {
+		case err != nil:
 			return reply(c, err)
-		}
-		if data == nil {
+		case tell == nil:
 			c.Empty(204)
 			return nil
 		}
-		body := append(make([]byte, 0, len(data)+256), `{"status":"success","data":`...)
-		body = append(appendTexts(append(body, data...), `,"warnings":`, warnings), '}')
-		c.SetStatusCode(200)
-		c.SetContentType("application/json")
-		c.Response.SetBodyRaw(body) // not copied: lists may be long
+		err = c.Make(200, "application/json", func() ([]byte, error) {
+			return append(tell([]byte(success)), '}'), nil
+		})
+		if err != nil {
+			return reply(c, err)
+		}
 		return nil
 	}
+}
+
+// success is how every answer begins that tells of something.
+const success = `{"status":"success","data":`
+
+// text tells a text of JSON.
+func text(data []byte) func(dst []byte) []byte {
+	return func(dst []byte) []byte { return append(dst, data...) }
 }
 
 // reply answers with an error. Refusals of a body stay what they are.

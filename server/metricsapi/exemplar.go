@@ -74,36 +74,36 @@ func (w *request) keepExemplars(c *web.Ctx) {
 }
 
 // Exemplars answers query_exemplars. An expression without selectors has no answer at all.
-func (h *Handler) Exemplars(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) Exemplars(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	p, err := read(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	from, err := p.since("start")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	to, err := p.until("end")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if to < from {
-		return nil, nil, invalid("end", "end timestamp must not be before start time")
+		return nil, invalid("end", "end timestamp must not be before start time")
 	}
 	x, err := promql.Parse(p.text("query"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	selectors, err := promql.Selectors(x)
 	if err != nil || len(selectors) == 0 {
-		return nil, nil, err
+		return nil, err
 	}
 	h.limitTime(c, h.o.Timeout)
 	list, err := h.o.Tables.Exemplars(c.Context, p.db, selectors, from, to, h.storage(c, p.db).Memory)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return appendExemplars([]byte{'['}, list), nil, nil
+	return func(dst []byte) []byte { return appendExemplars(append(dst, '['), list) }, nil
 }
 
 // appendExemplars writes exemplars, which lie by series, and the closing bracket.

@@ -37,7 +37,7 @@ type Options struct {
 	// Timeout bounds a query, Lookback is how old a sample may be that still counts, MaxSamples how many a query may hold.
 	Timeout, Lookback time.Duration
 	MaxSamples        int64
-	// Workers is the number of goroutines of a query, MaxConcurrent the number of queries at a time: others wait. 0: no bound.
+	// Workers is the number of goroutines of a query, MaxConcurrent the number of queries at a time, and that of lists: others wait. 0: no bound.
 	Workers, MaxConcurrent int
 
 	// Ended is told of each query that is over; nil: nobody is.
@@ -55,7 +55,8 @@ type Pipelines interface {
 // Handler answers the endpoints. Safe for concurrent use.
 type Handler struct {
 	o        Options
-	slots    chan struct{} // nil: no bound
+	slots    chan struct{} // of queries; nil: no bound
+	lists    chan struct{} // of requests that list labels or series, which need not wait for queries
 	requests spare.List[request]
 	started  time.Time
 
@@ -78,7 +79,7 @@ func New(o Options) *Handler {
 		}),
 	}
 	if o.MaxConcurrent > 0 {
-		h.slots = make(chan struct{}, o.MaxConcurrent)
+		h.slots, h.lists = make(chan struct{}, o.MaxConcurrent), make(chan struct{}, o.MaxConcurrent)
 	}
 	h.written.WithLabelValues("float")
 	h.written.WithLabelValues("histogram")

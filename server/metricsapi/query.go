@@ -84,7 +84,7 @@ func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, er
 }
 
 func (h *Handler) answer(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, error) {
-	release, err := h.admit(c)
+	release, err := admit(c, h.slots)
 	if err != nil {
 		return nil, err
 	}
@@ -153,14 +153,14 @@ func (h *Handler) limitTime(c *web.Ctx, limit time.Duration) {
 	}
 }
 
-// admit waits until the query may run.
-func (h *Handler) admit(c *web.Ctx) (release func(), err error) {
-	if h.slots == nil {
+// admit waits until there is a place for a query.
+func admit(c *web.Ctx, places chan struct{}) (release func(), err error) {
+	if places == nil {
 		return func() {}, nil
 	}
 	select {
-	case h.slots <- struct{}{}:
-		return func() { <-h.slots }, nil
+	case places <- struct{}{}:
+		return func() { <-places }, nil
 	case <-c.Context.Done():
 		return nil, status.Wrap(c.Context.Err(), status.DeadlineExceeded, "query timed out in query queue")
 	}

@@ -63,7 +63,7 @@ func (h *Handler) Read(c *web.Ctx) error {
 		return err
 	}
 	h.limitTime(c, h.o.Timeout)
-	release, err := h.admit(c)
+	release, err := admit(c, h.slots)
 	if err != nil {
 		return err
 	}
@@ -282,9 +282,7 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 			}
 		}
 	}
-	a.c.SetContentType("application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse")
-	a.c.SetStatusCode(200)
-	a.c.Response.SetBodyRaw(out)
+	a.c.Reply(200, "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse", out)
 	return nil
 }
 

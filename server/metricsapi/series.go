@@ -56,7 +56,6 @@ func (h *Handler) asked(c *web.Ctx, needed bool) (store *promql.Tables, sels []p
 	if sels, err = h.selections(p, needed); err != nil {
 		return nil, nil, 0, err
 	}
-	h.limitTime(c, h.o.Timeout)
 	return h.storage(c, p.db), sels, limit, nil
 }
 
@@ -91,25 +90,27 @@ func (h *Handler) LabelValues(c *web.Ctx) (*listing, error) {
 	return texts(store, values, limit)
 }
 
-// listing is an answer that is a list, which is written piece by piece: what it takes as JSON, six bytes for a control byte, is never
+// listing is an answer that is a list, or an object, which is written piece by piece: what it takes as JSON, six bytes for a control byte, is never
 // there at once.
 type listing struct {
+	object   bool
 	length   int
 	item     func(dst []byte, i int) []byte // appends item i
 	warnings []string
 	next     int
 }
 
-// pieceBytes is about the size of a piece.
-const pieceBytes = 64 << 10
-
 // append appends the next piece and reports whether another follows.
 func (l *listing) append(dst []byte) (out []byte, more bool) {
+	brackets := "[]"
+	if l.object {
+		brackets = "{}"
+	}
 	if l.next == 0 {
-		dst = append(dst, `{"status":"success","data":[`...)
+		dst = append(append(dst, success...), brackets[0])
 	}
 	for mark := len(dst); l.next < l.length; l.next++ {
-		if len(dst)-mark >= pieceBytes {
+		if len(dst)-mark >= web.PieceBytes {
 			return dst, true
 		}
 		if l.next > 0 {
@@ -117,19 +118,30 @@ func (l *listing) append(dst []byte) (out []byte, more bool) {
 		}
 		dst = l.item(dst, l.next)
 	}
-	return append(appendTexts(append(dst, ']'), `,"warnings":`, l.warnings), '}'), false
+	return append(appendTexts(append(dst, brackets[1]), `,"warnings":`, l.warnings), '}'), false
 }
 
 // listed makes a handler of one that answers with a list.
-func listed(answer func(c *web.Ctx) (*listing, error)) web.Handler {
+func (h *Handler) listed(answer func(c *web.Ctx) (*listing, error)) web.Handler {
 	return func(c *web.Ctx) error {
-		l, err := answer(c)
+		l, err := h.find(c, answer)
 		if err != nil {
 			return reply(c, err)
 		}
 		c.Pieces(l.append)
 		return nil
 	}
+}
+
+// find finds a list when its turn comes.
+func (h *Handler) find(c *web.Ctx, answer func(c *web.Ctx) (*listing, error)) (*listing, error) {
+	h.limitTime(c, h.o.Timeout)
+	release, err := admit(c, h.lists)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return answer(c)
 }
 
 // texts is the answer that is a list of texts, cut to a limit.
@@ -241,61 +253,58 @@ func appendAll(ctx context.Context, dst []promql.Labels, set promql.SeriesSet, s
 }
 
 // Metadata answers metadata: what senders said of metrics.
-func (h *Handler) Metadata(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) Metadata(c *web.Ctx) (*listing, error) {
 	p, err := read(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	limit, err := p.limit("limit")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := p.limit("limit_per_metric"); err != nil { // there is one of each
-		return nil, nil, err
+		return nil, err
 	}
 	list, err := h.o.Tables.Metadata(c.Context, p.db, p.text("metric"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
 	}
-	data := []byte{'{'}
-	for i, m := range list {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = append(jsontext.AppendString(data, m.Metric), `:[{"type":`...)
-		data = append(jsontext.AppendString(data, m.Type), `,"help":`...)
-		data = append(jsontext.AppendString(data, m.Help), `,"unit":`...)
-		data = append(jsontext.AppendString(data, m.Unit), `}]`...)
+	item := func(dst []byte, i int) []byte {
+		m := &list[i]
+		dst = append(jsontext.AppendString(dst, m.Metric), `:[{"type":`...)
+		dst = append(jsontext.AppendString(dst, m.Type), `,"help":`...)
+		dst = append(jsontext.AppendString(dst, m.Help), `,"unit":`...)
+		return append(jsontext.AppendString(dst, m.Unit), `}]`...)
 	}
-	return append(data, '}'), nil, nil
+	return &listing{object: true, length: len(list), item: item}, nil
 }
 
 // FormatQuery answers format_query.
-func (h *Handler) FormatQuery(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) FormatQuery(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	p, err := read(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	text, err := promql.Format(p.text("query"))
+	formatted, err := promql.Format(p.text("query"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return jsontext.AppendString(nil, text), nil, nil
+	return func(dst []byte) []byte { return jsontext.AppendString(dst, formatted) }, nil
 }
 
 // ParseQuery answers parse_query: the tree of an expression.
-func (h *Handler) ParseQuery(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) ParseQuery(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	p, err := read(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	x, err := promql.Parse(p.text("query"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	tree, err := promql.AppendTree(nil, x)
-	return tree, nil, err
+	return text(tree), err
 }

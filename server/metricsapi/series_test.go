@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"varve/server/web"
 	"varve/sqlexec/promql"
 )
 
@@ -24,7 +25,7 @@ func TestListsComeInPieces(t *testing.T) {
 		var body []byte
 		for more := true; more; {
 			var piece []byte
-			if piece, more = l.append(nil); len(piece) > pieceBytes+6*size+1000 {
+			if piece, more = l.append(nil); len(piece) > web.PieceBytes+6*size+1000 {
 				t.Fatalf("a piece has %d bytes", len(piece))
 			}
 			body = append(body, piece...)

@@ -16,7 +16,7 @@ import (
 // it what they may use.
 const languageVersion = "3.15.0"
 
-// object appends an object of texts, names and values in turn.
+// object is an object of texts, names and values in turn.
 func object(pairs ...string) []byte {
 	data := []byte{'{'}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -30,13 +30,13 @@ func object(pairs ...string) []byte {
 }
 
 // BuildInfo answers status/buildinfo.
-func (h *Handler) BuildInfo(*web.Ctx) ([]byte, []string, error) {
-	return object("version", languageVersion, "revision", h.o.Commit, "branch", h.o.Branch, "buildUser", "", "buildDate", "",
-		"goVersion", runtime.Version(), "server", "varve", "serverVersion", h.o.Version), nil, nil
+func (h *Handler) BuildInfo(*web.Ctx) (tell func(dst []byte) []byte, err error) {
+	return text(object("version", languageVersion, "revision", h.o.Commit, "branch", h.o.Branch, "buildUser", "", "buildDate", "",
+		"goVersion", runtime.Version(), "server", "varve", "serverVersion", h.o.Version)), nil
 }
 
 // RuntimeInfo answers status/runtimeinfo.
-func (h *Handler) RuntimeInfo(*web.Ctx) ([]byte, []string, error) {
+func (h *Handler) RuntimeInfo(*web.Ctx) (tell func(dst []byte) []byte, err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
@@ -47,7 +47,7 @@ func (h *Handler) RuntimeInfo(*web.Ctx) ([]byte, []string, error) {
 	data = strconv.AppendInt(data, int64(runtime.NumGoroutine()), 10)
 	data = strconv.AppendInt(append(data, `,"GOMAXPROCS":`...), int64(runtime.GOMAXPROCS(0)), 10)
 	data = strconv.AppendInt(append(data, `,"GOMEMLIMIT":`...), debug.SetMemoryLimit(-1), 10)
-	return append(data, '}'), nil, nil
+	return text(append(data, '}')), nil
 }
 
 // The length of the lists of status/tsdb, where limit does not say another, and the greatest that it may say.
@@ -57,29 +57,34 @@ const (
 )
 
 // TSDB answers status/tsdb: how many series there are, and what makes them many.
-func (h *Handler) TSDB(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) TSDB(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	p, err := read(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	most, err := p.limit("limit")
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case p.text("limit") == "":
 		most = usualCounts
 	case most < 1 || most > mostCounts:
-		return nil, nil, invalid("limit", "limit must lie between 1 and %d", mostCounts)
+		return nil, invalid("limit", "limit must lie between 1 and %d", mostCounts)
 	}
 	h.limitTime(c, h.o.Timeout)
 	n, err := h.storage(c, p.db).Cardinality(c.Context, most)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if n.From > n.To {
 		n.From, n.To = 0, 0
 	}
-	data := strconv.AppendInt([]byte(`{"headStats":{"numSeries":`), int64(n.Series), 10)
+	return func(dst []byte) []byte { return appendCardinality(dst, n) }, nil
+}
+
+// appendCardinality tells how many series there are.
+func appendCardinality(data []byte, n *promql.Cardinality) []byte {
+	data = strconv.AppendInt(append(data, `{"headStats":{"numSeries":`...), int64(n.Series), 10)
 	data = strconv.AppendInt(append(data, `,"numLabelPairs":`...), int64(n.Pairs), 10)
 	data = strconv.AppendInt(append(data, `,"chunkCount":0,"minTime":`...), n.From, 10)
 	data = strconv.AppendInt(append(data, `,"maxTime":`...), n.To, 10)
@@ -87,7 +92,7 @@ func (h *Handler) TSDB(c *web.Ctx) ([]byte, []string, error) {
 	data = appendCounts(append(data, `,"labelValueCountByLabelName":`...), n.ValuesByLabel)
 	data = appendCounts(append(data, `,"memoryInBytesByLabelName":`...), n.BytesByLabel)
 	data = appendCounts(append(data, `,"seriesCountByLabelValuePair":`...), n.SeriesByPair)
-	return append(data, '}'), nil, nil
+	return append(data, '}')
 }
 
 func appendCounts(data []byte, list []promql.Count) []byte {
@@ -115,8 +120,8 @@ const (
 )
 
 // fixed is an endpoint that always answers alike.
-func fixed(data string) func(*web.Ctx) ([]byte, []string, error) {
-	return func(*web.Ctx) ([]byte, []string, error) { return []byte(data), nil, nil }
+func fixed(data string) func(*web.Ctx) (tell func(dst []byte) []byte, err error) {
+	return func(*web.Ctx) (func(dst []byte) []byte, error) { return text([]byte(data)), nil }
 }
 
 // Healthy answers the probes of a server's life.
@@ -134,10 +139,10 @@ type Route struct {
 // Routes are the paths of the query API.
 func (h *Handler) Routes() []Route {
 	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy}, {"/-/ready", h.Healthy},
-		{"/api/v1/labels", listed(h.Labels)}, {"/api/v1/label/{name}/values", listed(h.LabelValues)}, {"/api/v1/series", listed(h.Series)}}
-	for path, answer := range map[string]func(*web.Ctx) ([]byte, []string, error){
-		"metadata": h.Metadata, "query_exemplars": h.Exemplars,
-		"format_query": h.FormatQuery, "parse_query": h.ParseQuery,
+		{"/api/v1/labels", h.listed(h.Labels)}, {"/api/v1/label/{name}/values", h.listed(h.LabelValues)}, {"/api/v1/series", h.listed(h.Series)}, {"/api/v1/metadata", h.listed(h.Metadata)}}
+	for path, answer := range map[string]func(*web.Ctx) (func(dst []byte) []byte, error){
+		"query_exemplars": h.Exemplars,
+		"format_query":    h.FormatQuery, "parse_query": h.ParseQuery,
 		"status/buildinfo": h.BuildInfo, "status/runtimeinfo": h.RuntimeInfo, "status/tsdb": h.TSDB, "status/config": fixed(noConfig), "status/flags": fixed(noFlags),
 		"rules": fixed(noRules), "alerts": fixed(noAlerts), "targets": fixed(noTargets), "alertmanagers": fixed(noManagers),
 		"targets/metadata": fixed(noneOfTheKind), "features": fixed(knownToBeEmpty),

@@ -19,13 +19,11 @@ const (
 
 // reply answers with a body in the encoding.
 func (f encoding) reply(c *web.Ctx, httpStatus int, body []byte) {
-	c.SetStatusCode(httpStatus)
+	contentType := "application/x-protobuf"
 	if f == inJSON {
-		c.SetContentType("application/json")
-	} else {
-		c.SetContentType("application/x-protobuf")
+		contentType = "application/json"
 	}
-	c.SetBody(body)
+	c.Reply(httpStatus, contentType, body)
 }
 
 // answer tells what became of the records, all of which are stored but for those that the answer counts:

@@ -243,14 +243,13 @@ func (h *Handler) Format(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	statements, err := h.parse(c, text)
-	if err != nil {
-		return err
-	}
-	body := []byte(`{"formatted":`)
-	body = append(jsontext.AppendString(body, parse.PrintAll(statements)), '}')
-	c.JSON(200, body)
-	return nil
+	return c.Make(200, "application/json", func() ([]byte, error) {
+		statements, err := h.parse(c, text)
+		if err != nil {
+			return nil, err
+		}
+		return append(jsontext.AppendString([]byte(`{"formatted":`), parse.PrintAll(statements)), '}'), nil
+	})
 }
 
 // Parse answers /v1/sql/parse: per statement its kind and its text as it was understood.
@@ -262,20 +261,21 @@ func (h *Handler) Parse(c *web.Ctx) error {
 	if !p.Has("sql") {
 		return status.New(status.InvalidArguments, "Invalid query: sql parameter is required.")
 	}
-	statements, err := h.parse(c, p.String("sql"))
-	if err != nil {
-		return err
-	}
-	body := []byte{'['}
-	for i, st := range statements {
-		if i > 0 {
-			body = append(body, ',')
+	return c.Make(200, "application/json", func() ([]byte, error) {
+		statements, err := h.parse(c, p.String("sql"))
+		if err != nil {
+			return nil, err
 		}
-		body = jsontext.AppendString(append(body, '{'), kindOf(st))
-		body = append(jsontext.AppendString(append(body, `:{"sql":`...), parse.Print(st)), `}}`...)
-	}
-	c.JSON(200, append(body, ']'))
-	return nil
+		body := []byte{'['}
+		for i, st := range statements {
+			if i > 0 {
+				body = append(body, ',')
+			}
+			body = jsontext.AppendString(append(body, '{'), kindOf(st))
+			body = append(jsontext.AppendString(append(body, `:{"sql":`...), parse.Print(st)), `}}`...)
+		}
+		return append(body, ']'), nil
+	})
 }
 
 // kindOf names the kind of a statement: Select, CreateTable, ...

@@ -10,12 +10,37 @@ import (
 	"varve/server/web"
 )
 
-// answer is what an endpoint found: the items of a list, commas between them.
+// answer is what an endpoint found.
 type answer struct {
-	data  []byte
-	total int
-	none  bool // there is no table yet, and so no list
+	data  []byte // the answer until the end of the last item; the memory of the query counts it
+	total int    // items
+	none  bool   // there is no table yet, and so no list
 }
+
+// begin begins the next item.
+func (a *answer) begin() {
+	if a.total++; a.total == 1 {
+		a.data = append(a.data, listHead...)
+	} else {
+		a.data = append(a.data, ',')
+	}
+}
+
+// body is the whole answer.
+func (a *answer) body() []byte {
+	body := a.data
+	switch {
+	case a.none:
+		body = append(body, `{"data":null`...)
+	case a.total == 0:
+		body = append(append(body, listHead...), ']')
+	default:
+		body = append(body, ']')
+	}
+	return append(strconv.AppendInt(append(body, `,"total":`...), int64(a.total), 10), `,"limit":0,"offset":0,"errors":[]}`...)
+}
+
+const listHead = `{"data":[`
 
 // notFound is the error of a trace that is not there.
 var notFound = web.NewReject(404, "trace not found")
@@ -42,15 +67,7 @@ func (h *Handler) endpoint(find func(r *request) (answer, error)) web.Handler {
 		if err != nil {
 			return reply(c, err)
 		}
-		body := make([]byte, 0, len(a.data)+80)
-		if a.none {
-			body = append(body, `{"data":null,"total":`...)
-		} else {
-			body = append(append(append(body, `{"data":[`...), a.data...), `],"total":`...)
-		}
-		body = append(strconv.AppendInt(body, int64(a.total), 10), `,"limit":0,"offset":0,"errors":[]}`...)
-		c.SetContentType("application/json")
-		c.Response.SetBodyRaw(body)
+		c.Reply(200, "application/json", a.body())
 		return nil
 	}
 }

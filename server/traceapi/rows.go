@@ -89,7 +89,7 @@ func (r *row) reserve(bytes int) error {
 	if r.result.Reserve == nil {
 		return nil
 	}
-	return r.result.Reserve(2 * int64(bytes)) // the list, and the body that it becomes
+	return r.result.Reserve(2 * int64(bytes)) // a trace and the answer that it is copied into, or the room that a list grows to
 }
 
 // rows returns the rows of a statement. What is reserved for them is so until the request is over.

@@ -244,9 +244,7 @@ func (b *builder) answer(ids []string) answer {
 			continue
 		}
 		delete(b.traces, id)
-		if a.total++; a.total > 1 {
-			a.data = append(a.data, ',')
-		}
+		a.begin()
 		a.data = jsontext.AppendString(append(a.data, `{"traceID":`...), id)
 		a.data = append(append(append(a.data, `,"spans":[`...), t.spans...), `],"processes":{`...)
 		a.data = append(append(a.data, t.process...), `},"warnings":null}`...)

@@ -104,12 +104,10 @@ func operations(r *request) (answer, error) {
 func (r *request) list(statement string, item func(dst []byte, row *row) []byte) (answer, error) {
 	var a answer
 	err := r.rows(statement+atMost(maxListed), func(row *row) error {
-		if a.total++; a.total > maxListed {
+		if a.total == maxListed {
 			return tooMany("The list has more than %d entries", maxListed)
 		}
-		if a.total > 1 {
-			a.data = append(a.data, ',')
-		}
+		a.begin()
 		before := len(a.data)
 		a.data = item(a.data, row)
 		return row.reserve(len(a.data) - before)

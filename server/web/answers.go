@@ -16,8 +16,8 @@ import (
 // FreeAnswer is what every answer may have without being counted.
 const FreeAnswer = freeIntake
 
-// answerWait is how long an answer waits for room, to be refused then.
-const answerWait = 10 * time.Second
+// AnswerWait is how long an answer waits for room on a server, to be refused then.
+const AnswerWait = 10 * time.Second
 
 // crowdGrace is slowGrace where a crowd waits.
 const crowdGrace = slowGrace / 4
@@ -27,15 +27,17 @@ const crowdGrace = slowGrace / 4
 // does no harm on a server where nobody waits. Safe for concurrent use.
 type Answers struct {
 	made  *Intake
-	given atomic.Int64 // answers that were let go
+	wait  time.Duration // for room, or for a turn
+	turns chan struct{} // of who makes a long answer
+	given atomic.Int64  // answers that were let go
 
 	mu      sync.Mutex
 	streams map[*Answer]struct{}
 }
 
-// NewAnswers makes room for so many bytes. changed, if not nil, is told how many there are after each change; it must not wait.
-func NewAnswers(most int64, changed func(bytes int64)) *Answers {
-	return &Answers{made: NewIntake(most, answerWait, status.RuntimeResourcesExhausted, changed), streams: map[*Answer]struct{}{}}
+// NewAnswers makes room for so many bytes, for which an answer waits so long. changed, if not nil, is told how many there are after each change; it must not wait.
+func NewAnswers(most int64, wait time.Duration, changed func(bytes int64)) *Answers {
+	return &Answers{made: NewIntake(most, wait, status.RuntimeResourcesExhausted, changed), wait: wait, turns: newTurns(), streams: map[*Answer]struct{}{}}
 }
 
 // Bytes is how many bytes are made and not read yet.

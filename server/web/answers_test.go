@@ -73,7 +73,7 @@ func (r *reader) over() bool {
 // trickle, no more than wait, those of the client with the most first; nobody is let go while none waits, and who reads goes on.
 func TestSlowReadersGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := NewAnswers(1<<20, nil)
+		a := NewAnswers(1<<20, AnswerWait, nil)
 		many, few := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 		still, trickle, other, quick := newReader(t, a, many, 0), newReader(t, a, many, 0), newReader(t, a, few, 0), newReader(t, a, many, 0)
 		go trickle.read(100, 100*time.Millisecond)
@@ -100,7 +100,7 @@ func TestSlowReadersGiveWay(t *testing.T) {
 // TestCrowdsHaveLessTime: where more wait than there are readers, these have a quarter of the time.
 func TestCrowdsHaveLessTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := NewAnswers(1<<20, nil)
+		a := NewAnswers(1<<20, AnswerWait, nil)
 		r := newReader(t, a, netip.Addr{}, 0)
 		<-time.After(slowGrace / 2)
 		if a.GiveWay(1); r.over() {
@@ -115,7 +115,7 @@ func TestCrowdsHaveLessTime(t *testing.T) {
 // TestAnswersHaveRoom: an answer that is made waits for room, which slow readers give way for and others only as they read on.
 func TestAnswersHaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := NewAnswers(1<<20, nil)
+		a := NewAnswers(1<<20, AnswerWait, nil)
 		quick := newReader(t, a, netip.Addr{}, 1<<20)
 		go quick.read(64<<10, 100*time.Millisecond)
 		refused := a.Begin(netip.Addr{}, nil)

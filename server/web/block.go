@@ -215,10 +215,8 @@ func (c *Ctx) zstdSize(d *zstd.Decoder, packed []byte) (size int64, err error) {
 	return size, c.room(size)
 }
 
-// SnappyBlock answers with a body as one block.
+// SnappyBlock is Reply with the body as one block.
 func (c *Ctx) SnappyBlock(contentType string, plain []byte) {
 	c.Response.Header.Set("Content-Encoding", "snappy")
-	c.SetContentType(contentType)
-	c.SetStatusCode(200)
-	c.Response.SetBodyRaw(s2.EncodeSnappy(nil, plain))
+	c.Reply(200, contentType, s2.EncodeSnappy(nil, plain))
 }

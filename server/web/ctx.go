@@ -8,7 +8,7 @@
 //	write.go                                  rows of a body into the store, for all protocols
 //	reply.go errors.go static.go compress.go  answers
 //	result.go format.go timeformat.go         results of queries, streamed
-//	pieces.go events.go                       other answers of which more comes
+//	make.go pieces.go events.go               other long answers, made when it is their turn or piece by piece
 //	stream.go                                 messages of protocols without requests
 //	places.go stop.go                         connections served at a time, and how long when the server stops
 //	json.go csv.go arrow.go                   their formats
@@ -74,7 +74,9 @@ type Ctx struct {
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
 	Interrupt func()
-	// Sending is told how many bytes of the answer, and of what it is made of, are in memory; see Room. May be nil.
+	// Answers bounds what is made of answers; nil: nothing does. Sending waits for room among them for so many bytes of this one, and of what
+	// it is made of. May be nil.
+	Answers *Answers
 	Sending func(bytes int64) error
 	// Crowded is told that requests are refused because so many are at work: those whose clients do not read give way. May be nil.
 	Crowded func()
@@ -120,16 +122,6 @@ func (c *Ctx) end() {
 	if c.body != nil {
 		c.body.release()
 	}
-}
-
-// Room waits for room for so many bytes of the answer, what it is made of included, before they are made: those that clients do not read
-// are bounded. It may be called again with more. A handler whose answer can be longer than FreeAnswer calls it, or sends its answer in
-// pieces.
-func (c *Ctx) Room(bytes int64) error {
-	if c.Sending == nil {
-		return nil
-	}
-	return c.Sending(bytes)
 }
 
 // Cancel ends Context, for a client that left.

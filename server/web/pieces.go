@@ -5,19 +5,18 @@ import (
 	"io"
 )
 
-// Pieces answers with JSON that is made piece by piece: next appends one and tells whether another follows. Short answers are
-// sent whole, of long ones no more than a piece is made before the client has read what came before.
+// Pieces answers with JSON that is made piece by piece: next appends one, of some PieceBytes, and tells whether another follows. Answers
+// that need not be counted are sent whole, of long ones no more than a piece is made before the client has read what came before.
 func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
 	buf, more := next(make([]byte, 0, 4096))
-	for more && len(buf) < StreamAbove {
+	for more && len(buf) < FreeAnswer {
 		buf, more = next(buf)
 	}
-	c.SetStatusCode(200)
-	c.SetContentType("application/json")
+	c.JSON(200, buf)
 	if !more {
-		c.Response.SetBodyRaw(buf)
 		return
 	}
+	c.Response.ResetBody()
 	c.streamed = true
 	p := &pieceReader{c: c, next: next, buf: buf}
 	if c.Interrupt != nil {
@@ -29,6 +28,9 @@ func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
 	}
 	c.Response.SetBodyStream(&closer{stream, p}, -1)
 }
+
+// PieceBytes is about the size of a piece.
+const PieceBytes = 64 << 10
 
 // pieceReader is a reader of an answer in pieces.
 type pieceReader struct {

@@ -4,21 +4,18 @@ import (
 	"strconv"
 )
 
-// JSON answers with a JSON body. The body is copied.
-func (c *Ctx) JSON(status int, body []byte) {
+// Reply answers with a body that is short, or that the memory of a query counts; it is the answer's from now on. Others go through Make or
+// Pieces.
+func (c *Ctx) Reply(status int, contentType string, body []byte) {
 	c.SetStatusCode(status)
-	c.SetContentType("application/json")
-	c.SetBody(body)
-}
-
-// OwnJSON is JSON with a body that is the answer's from now on.
-func (c *Ctx) OwnJSON(status int, body []byte) {
-	c.SetStatusCode(status)
-	c.SetContentType("application/json")
+	c.SetContentType(contentType)
 	c.Response.SetBodyRaw(body)
 }
 
-// Text answers with plain text.
+// JSON answers with a short body of JSON.
+func (c *Ctx) JSON(status int, body []byte) { c.Reply(status, "application/json", body) }
+
+// Text answers with a short text.
 func (c *Ctx) Text(status int, text string) {
 	c.SetStatusCode(status)
 	c.SetContentType("text/plain; charset=utf-8")

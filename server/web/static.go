@@ -99,9 +99,15 @@ func (c *Ctx) Static(s *Static) error {
 	case acceptQuality(accept, "gzip") > 0:
 		h.Set("Content-Encoding", "gzip")
 		c.Response.SetBodyRaw(s.gzip())
-	default:
-		h.Set("Content-Encoding", "identity")
-		c.Response.SetBodyRaw(s.plain())
+	default: // it may be unpacked for this answer alone
+		err := c.Make(200, s.Type, func() ([]byte, error) {
+			h.Set("Content-Encoding", "identity")
+			return s.plain(), nil
+		})
+		if err != nil {
+			h.Del("ETag") // an error has none
+		}
+		return err
 	}
 	return nil
 }

@@ -27,15 +27,19 @@ const format = "service_manage"
 
 // List answers GET /v1/dashboards.
 func (h *Handler) List(c *web.Ctx) error {
-	// What was there the last time is about what will be read now; before it is, there has to be room.
-	if err := c.Room(h.store.size.Load()); err != nil {
-		return err
-	}
-	all, err := h.store.list(c.Context)
+	var all []definition
+	err := c.Turn(func() (held int64, err error) {
+		all, err = h.store.list(c.Context)
+		for _, d := range all {
+			held += int64(len(d.name) + len(d.text))
+		}
+		return held, err
+	})
 	if err != nil {
 		return err
 	}
-	return answer(c, all, true)
+	answer(c, all, true)
+	return nil
 }
 
 // Get answers GET /v1/dashboards/{name}.
@@ -48,7 +52,8 @@ func (h *Handler) Get(c *web.Ctx) error {
 	if err != nil {
 		return notThere(c, err)
 	}
-	return answer(c, []definition{d}, true)
+	answer(c, []definition{d}, true)
+	return nil
 }
 
 // Save answers POST /v1/dashboards/{name}: the body is the definition.
@@ -69,7 +74,8 @@ func (h *Handler) Save(c *web.Ctx) error {
 	if err := h.store.save(c.Context, d); err != nil {
 		return err
 	}
-	return answer(c, []definition{d}, false)
+	answer(c, []definition{d}, false)
+	return nil
 }
 
 // Delete answers DELETE /v1/dashboards/{name}.
@@ -81,7 +87,8 @@ func (h *Handler) Delete(c *web.Ctx) error {
 	if err := h.store.remove(c.Context, name); err != nil {
 		return notThere(c, err)
 	}
-	return answer(c, []definition{{name: name}}, false)
+	answer(c, []definition{{name: name}}, false)
+	return nil
 }
 
 // pathName is the name in the path. The router leaves the escapes of URLs as they are.
@@ -108,28 +115,27 @@ func notThere(c *web.Ctx, err error) error {
 }
 
 // answer tells of definitions, with their texts or by name only.
-func answer(c *web.Ctx, list []definition, texts bool) error {
-	body := []byte(`{"dashboards":[`)
-	held := int64(0)
-	for _, d := range list {
-		held += int64(len(d.name) + len(d.text))
-	}
-	for i, d := range list {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		// Half of it again is what a slice grows by; what is quoted may be six times as long.
-		if err := c.Room(held + int64(len(body)+len(body)/2+6*(len(d.name)+len(d.text)))); err != nil {
-			return err
-		}
-		body = jsontext.AppendString(append(body, `{"name":`...), d.name)
-		if texts {
-			body = jsontext.AppendString(append(body, `,"definition":`...), d.text)
-		}
-		body = append(body, '}')
-	}
-	body = strconv.AppendInt(append(body, `],"execution_time_ms":`...), c.ElapsedMS(), 10)
+func answer(c *web.Ctx, list []definition, texts bool) {
 	c.Executed(format)
-	c.OwnJSON(200, append(body, '}'))
-	return nil
+	told := 0
+	c.Pieces(func(body []byte) (out []byte, more bool) {
+		if told == 0 {
+			body = append(body, `{"dashboards":[`...)
+		}
+		for mark := len(body); told < len(list); told++ {
+			if len(body)-mark >= web.PieceBytes {
+				return body, true
+			}
+			if told > 0 {
+				body = append(body, ',')
+			}
+			body = jsontext.AppendString(append(body, `{"name":`...), list[told].name)
+			if texts {
+				body = jsontext.AppendString(append(body, `,"definition":`...), list[told].text)
+			}
+			body = append(body, '}')
+		}
+		body = strconv.AppendInt(append(body, `],"execution_time_ms":`...), c.ElapsedMS(), 10)
+		return append(body, '}'), false
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"varve/engine"
 	"varve/engine/scan"
@@ -39,8 +38,7 @@ type definition struct{ name, text string }
 // store reads and writes the table. Safe for concurrent use.
 type store struct {
 	engine *engine.Engine
-	size   atomic.Int64 // bytes of all names and definitions when they were last read
-	mu     sync.Mutex   // held while one is saved or removed: the limits look at all
+	mu     sync.Mutex // held while one is saved or removed: the limits look at all
 }
 
 // list returns the definitions, by name.
@@ -66,11 +64,6 @@ func (s *store) list(ctx context.Context) ([]definition, error) {
 		}
 		return true, nil
 	})
-	size := int64(0)
-	for _, d := range all {
-		size += int64(len(d.name) + len(d.text))
-	}
-	s.size.Store(size)
 	slices.SortFunc(all, func(a, b definition) int { return cmp.Compare(a.name, b.name) })
 	return all, err
 }

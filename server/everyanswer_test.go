@@ -1,0 +1,251 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"varve/server/web"
+)
+
+// kind is what bounds the answers of a route.
+type kind string
+
+const (
+	short    kind = "short"   // no answer is longer than web.FreeAnswer, whatever is stored or asked
+	made     kind = "made"    // Ctx.Make or Ctx.Turn: a few are made at a time, and wait for room
+	pieces   kind = "pieces"  // Ctx.Pieces: no more than a piece is held, and one item
+	results  kind = "results" // Ctx.Results, Ctx.Events, or a body that the memory of a query counts
+	ofWrites kind = "written" // of a request that writes: counted with its body
+	static   kind = "static"  // files of the page, which all answers share
+)
+
+// kinds are the kinds of all routes below the prefixes that some clients have and others have not.
+var kinds = map[kind]string{
+	short: `/v1/ingest/target /v1/session / /health /ready /v1/health /config /favicon.ico /debug/log_level /debug/prof/mem/status
+		/debug/prof/mem/activate /debug/prof/mem/deactivate /ping /api/v2/setup /api/v2/orgs /-/healthy /-/ready`,
+	made: `/v1/sql/format /v1/sql/parse /status /metrics /debug/prof/cpu /debug/prof/mem /v1/dashboards /v1/pipelines/dryrun /v1/pipelines/_dryrun
+		/v1/pipelines/{name} /v1/pipelines/{name}/ddl /api/v2/buckets /query /api/v1/query_exemplars /api/v1/format_query /api/v1/parse_query
+		/api/v1/status/buildinfo /api/v1/status/runtimeinfo /api/v1/status/tsdb /api/v1/status/config /api/v1/status/flags /api/v1/rules
+		/api/v1/alerts /api/v1/targets /api/v1/alertmanagers /api/v1/targets/metadata /api/v1/features`,
+	pieces:   `/v1/dashboards/{name} /api/v1/query /api/v1/query_range /api/v1/labels /api/v1/label/{name}/values /api/v1/series /api/v1/metadata`,
+	results:  `/v1/sql /v1/mquery /v1/sql/analyze/stream /api/v1/read /read /api/services /api/services/{service}/operations /api/operations /api/traces /api/traces/{id} /api/dependencies`,
+	ofWrites: `/v1/ingest /v1/events/logs /write /api/v2/write /api/v3/write_lp /api/v1/write /v1/traces /v1/logs /v1/metrics /v1/otlp/v1/traces /v1/otlp/v1/logs /v1/otlp/v1/metrics`,
+	static:   `/dashboard/{file:*}`,
+}
+
+// prefixes are what kinds leaves out of a path.
+var prefixes = strings.NewReplacer(olderPaths+"/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "", "/v1/jaeger", "")
+
+// protocolKind is the kind of a route of protocols.go: its requests write, or ask as shippers do for answers that are fixed.
+func protocolKind(r route) kind {
+	if r.access == accessWrite {
+		return ofWrites
+	}
+	return short
+}
+
+// everyRoute gives the routes of a server with their kinds, and fails for one that has none.
+func everyRoute(h *house) (routes map[kind][]route) {
+	h.Helper()
+	of := map[string]kind{}
+	for k, list := range kinds {
+		for _, path := range strings.Fields(list) {
+			of[path] = k
+		}
+	}
+	protocols := map[string]bool{}
+	for _, r := range append(h.s.protocols.routes(), h.s.protocols.putRoutes()...) {
+		protocols[r.path] = true
+	}
+	routes = map[kind][]route{}
+	left := map[string]bool{}
+	for _, r := range h.s.routes() {
+		if protocols[r.path] {
+			routes[protocolKind(r)] = append(routes[protocolKind(r)], r)
+			continue
+		}
+		path := prefixes.Replace(r.path)
+		k, ok := of[path]
+		if !ok {
+			h.Errorf("%s %s: nobody says what bounds its answers", r.methods, r.path)
+		}
+		routes[k] = append(routes[k], r)
+		left[path] = true
+	}
+	for path := range of {
+		if !left[path] {
+			h.Errorf("%s is no route", path)
+		}
+	}
+	return routes
+}
+
+// asking are the requests that make the answers of routes: parameters, and a form where one is posted. Other routes need none.
+var asking = map[string]struct{ query, form string }{
+	"/v1/sql/format": {"?sql=SELECT+1", ""}, "/v1/sql/parse": {"?sql=SELECT+1", ""}, "/debug/prof/cpu": {"?seconds=1", ""},
+	"/v1/pipelines/dryrun": {"", dryBody}, "/v1/pipelines/_dryrun": {"", dryBody}, "/v1/pipelines/{name}/ddl": {"?table=t", ""},
+	"/query": {"?q=SHOW+DATABASES", ""}, "/api/v1/query_exemplars": {"?query=m&start=0&end=1", ""},
+	"/api/v1/format_query": {"?query=m", ""}, "/api/v1/parse_query": {"?query=m", ""},
+}
+
+const dryBody = `{"pipeline_name":"service_identity","data_type":"application/json","data":"{\"a\":1}"}`
+
+// TestEveryAnswerIsBounded goes through all routes: each has a kind, and one whose answers are made waits for its turn, and is refused
+// when none comes.
+func TestEveryAnswerIsBounded(t *testing.T) {
+	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
+	h := real(t, func(o *Options) { o.Answers = answers })
+	h.want(h.do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n", "Content-Type", "application/x-yaml"), 200, "")
+	h.want(h.do("POST", linesPath+"/write", "m v=1 1"), 204, "")
+	routes := everyRoute(h)
+	ask := func(r route) answer {
+		a := asking[prefixes.Replace(r.path)]
+		method := r.methods[0]
+		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.path)+a.query, a.form, "Content-Type", "application/json")
+	}
+	give := takeTurns(t, answers)
+	for _, r := range routes[made] {
+		if slices.Equal(r.methods, del) || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/{name}") || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/buckets") {
+			continue // it names what it did
+		}
+		if a := ask(r); a.status != 500 && a.status != 422 || !strings.Contains(a.body, "Others make long answers") {
+			t.Errorf("%s beside others that have all places: %d %.200s", r.path, a.status, a.body)
+		}
+	}
+	give()
+	for _, r := range routes[made] {
+		if r.methods[0] == "GET" {
+			if a := ask(r); a.status > 204 {
+				t.Errorf("%s when there are places: %d %.200s", r.path, a.status, a.body)
+			}
+		}
+	}
+	for _, r := range routes[short] {
+		if a := ask(r); len(a.body) > web.FreeAnswer {
+			t.Errorf("%s: a short answer of %d bytes", r.path, len(a.body))
+		}
+	}
+}
+
+// takeTurns takes all places of those who make answers.
+func takeTurns(t *testing.T, a *web.Answers) (giveBack func()) {
+	t.Helper()
+	var all []func()
+	for range max(2, runtime.GOMAXPROCS(0)) {
+		done, err := a.Turn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, done)
+	}
+	return func() {
+		for _, done := range all {
+			done()
+		}
+	}
+}
+
+// TestAnswersWaitForRoom: with the room used up, a long answer of each kind is refused after a while, or needs no room; with room it comes.
+// A client that does not read keeps the room of its answer.
+func TestAnswersWaitForRoom(t *testing.T) {
+	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
+	h := real(t, func(o *Options) { o.Answers = answers })
+	long := strings.Repeat("x", 200<<10)
+	document := "version: 2\ndescription: " + long + "\ntransform: [{field: ts, type: time, index: time}]\n"
+	h.want(h.do("POST", "/v1/pipelines/p", document, "Content-Type", "application/x-yaml"), 200, "")
+	h.want(h.do("POST", "/v1/dashboards/d", long), 200, "")
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "m,l=%0100d v=1\n", i)
+	}
+	h.want(h.do("POST", linesPath+"/write", lines.String()), 204, "")
+	form := func(path string) func() answer {
+		return func() answer {
+			return h.do("POST", path, "sql="+url.QueryEscape("SELECT '"+long+"'"), "Content-Type", "application/x-www-form-urlencoded")
+		}
+	}
+	get := func(path string) func() answer { return func() answer { return h.do("GET", path, "") } }
+	for _, c := range []struct {
+		name    string
+		ask     func() answer
+		without int // room
+	}{
+		{"made of a document", get("/v1/pipelines/p"), 500}, {"made of SQL", form("/v1/sql/format"), 500}, {"parsed", form("/v1/sql/parse"), 500},
+		{"made of what is saved", get("/v1/dashboards"), 500}, {"made of one that is saved", get("/v1/dashboards/d"), 500},
+		{"in pieces", get("/api/v1/label/l/values"), 200},
+		{"a result", get("/v1/sql?sql=" + url.QueryEscape("SELECT repeat('x', 200000)")), 500}, {"a short one", get("/health"), 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &house{T: t, s: h.s, addr: h.addr, url: h.url}
+			full := answers.Begin(web.NetworkOf(&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}), func() {})
+			if err := full.Made(t.Context(), answers.Limit()); err != nil {
+				t.Fatal(err)
+			}
+			if a := c.ask(); a.status != c.without || a.status == 500 && !strings.Contains(a.body, `"code":6000,"error":"Answers that clients have not read yet hold`) {
+				t.Errorf("without room: %d %.200s", a.status, a.body)
+			}
+			full.End()
+			h.want(c.ask(), 200, "")
+			h.settles(answers, func(bytes int64) bool { return bytes == 0 })
+		})
+	}
+	t.Run("not read", func(t *testing.T) {
+		h := &house{T: t, s: h.s, addr: h.addr, url: h.url}
+		nc := h.asks("SELECT repeat('x', 500000), repeat('y', 500000)")
+		if _, err := io.ReadFull(nc, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		h.settles(answers, func(bytes int64) bool { return bytes >= 1_000_000-web.FreeAnswer })
+		nc.Close()
+		h.settles(answers, func(bytes int64) bool { return bytes == 0 })
+	})
+}
+
+// settles waits until what answers hold is as it should be.
+func (h *house) settles(a *web.Answers, as func(bytes int64) bool) {
+	h.Helper()
+	for deadline := time.Now().Add(time.Minute); !as(a.Bytes()); {
+		if time.Now().After(deadline) {
+			h.Fatalf("answers hold %d bytes", a.Bytes())
+		}
+		h.want(h.do("GET", "/health", ""), 200, "{}")
+	}
+}
+
+// TestBodiesGoThroughWeb: only package web puts bodies into answers, where they are counted.
+func TestBodiesGoThroughWeb(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || filepath.Dir(path) == "web" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if !bytes.Contains(text, []byte("web.Ctx")) {
+			return err
+		}
+		for i, line := range bytes.Split(text, []byte{'\n'}) {
+			if path == "middleware.go" && bytes.Contains(line, []byte("rc.SetBodyString(text)")) {
+				continue // of a request that cannot be read, which has no context
+			}
+			for _, name := range []string{"Response.SetBody", "Response.AppendBody", "Response.BodyWriter", ".SetBody(", ".SetBodyString(", "c.Write(", "c.WriteString("} {
+				if bytes.Contains(line, []byte(name)) {
+					t.Error(fmt.Errorf("%s:%d calls %s", path, i+1, name))
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
