@@ -16,7 +16,7 @@ const module = "varve"
 // of lower numbers only. What is listed in within is allowed besides.
 var layers = map[string]int{
 	"engine/status": 0, "engine/vfs": 0, "engine/timefmt": 0,
-	"engine/automaton": 0, "engine/spare": 0, "engine/sorting": 0, "engine/invariant": 0, "engine/nearest": 0, "engine/jsontext": 0, "docs": 0,
+	"engine/automaton": 0, "engine/spare": 0, "engine/sorting": 0, "engine/invariant": 0, "engine/nearest": 0, "engine/secret": 0, "engine/jsontext": 0, "docs": 0,
 	"engine/vector": 1, "engine/schema": 1, "pipeline/value": 1,
 	"engine/filter": 2, "engine/scan": 2, "engine/convert": 2, "engine/symbol": 2,
 	"memtable": 3, "sst": 3, "wal": 3, "flatten": 3, "engine/manifest": 3,

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"varve/engine/secret"
 	"varve/engine/status"
 	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
@@ -109,7 +110,7 @@ func (x *Executor) Running() []infoschema.Process {
 	var list []infoschema.Process
 	for _, q := range x.running.list {
 		list = append(list, infoschema.Process{
-			ID: strconv.FormatUint(q.id, 10), DB: q.db, Query: q.text, Client: q.client, User: q.user, Started: q.started, Elapsed: now.Sub(q.started),
+			ID: strconv.FormatUint(q.id, 10), DB: q.db, Query: secret.Hide(q.text), Client: q.client, User: q.user, Started: q.started, Elapsed: now.Sub(q.started),
 		})
 	}
 	slices.SortFunc(list, func(a, b infoschema.Process) int {

@@ -172,7 +172,7 @@ func (a *analysis) failed(state string, err error) {
 	code, text := web.Message(err)
 	a.c.LogError(err)
 	more := append(strconv.AppendInt([]byte(`,"code":`), int64(code), 10), `,"reason":`...)
-	quoted, _ := json.Marshal(text)
+	quoted, _ := json.Marshal(a.c.Conceal(text))
 	a.tell(state, web.AppendPlace(append(more, quoted...), err))
 }
 

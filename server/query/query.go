@@ -227,6 +227,7 @@ func (h *Handler) parse(c *web.Ctx, text string) ([]parse.Statement, error) {
 	if len(text) > maxFormatted {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text), maxFormatted)
 	}
+	c.Statement = text
 	session := &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String(), Network: c.Network()}
 	statements, release, err := h.o.Executor.ParseWithin(c.Context, session, text)
 	c.Finally(release)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/secret"
 	"varve/server/web"
 	"varve/sqlexec"
 )
@@ -145,7 +146,7 @@ func (r *Recorder) write(list []sqlexec.Ended) bool {
 // log writes statements as lines.
 func (r *Recorder) log(list []sqlexec.Ended) {
 	for _, e := range list {
-		line := []any{"cost_ms", e.Took.Milliseconds(), "threshold_ms", r.o.Threshold.Milliseconds(), "began", e.Began.UTC(), "db", e.DB, "user", e.User, "client", e.Client, "is_promql", e.Metrics, "query", kept(e.Text, maxLine)}
+		line := []any{"cost_ms", e.Took.Milliseconds(), "threshold_ms", r.o.Threshold.Milliseconds(), "began", e.Began.UTC(), "db", e.DB, "user", e.User, "client", e.Client, "is_promql", e.Metrics, "query", secret.Hide(kept(e.Text, maxLine))}
 		if g := e.Grid; g != nil {
 			line = append(line, "promql_start", g.Start, "promql_end", g.End, "promql_step", g.Step)
 		}
@@ -153,16 +154,16 @@ func (r *Recorder) log(list []sqlexec.Ended) {
 			line = append(line, "row_count", e.Rows)
 		}
 		if e.Err != nil {
-			line = append(line, "error", reason(e.Err))
+			line = append(line, "error", reason(&e))
 		}
 		r.o.Logger.Warn("slow statement", line...)
 	}
 }
 
 // reason is what the client was told of an error.
-func reason(err error) string {
-	_, text := web.Message(err)
-	return text
+func reason(e *sqlexec.Ended) string {
+	_, text := web.Message(e.Err)
+	return secret.HideFrom(text, e.Text)
 }
 
 // Close writes what waits and takes no more. What is not written when ctx ends is dropped.

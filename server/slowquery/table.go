@@ -7,6 +7,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/engine/secret"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec"
@@ -77,7 +78,7 @@ func (t *table) row(b *vector.Builder, e *sqlexec.Ended) (err error) {
 	instant("timestamp", e.Began.UnixMilli(), true)
 	number("cost", e.Took.Milliseconds(), true)
 	number("threshold", t.threshold.Milliseconds(), true)
-	text("query", e.Text, true)
+	text("query", secret.Hide(e.Text), true)
 	cell("is_promql", vector.BoolType, true, func(c *vector.ColumnBuilder) { c.SetBool(e.Metrics) })
 	grid, asked := sqlexec.Grid{}, e.Grid != nil
 	if asked {
@@ -92,7 +93,7 @@ func (t *table) row(b *vector.Builder, e *sqlexec.Ended) (err error) {
 	number("row_count", e.Rows, e.Rows >= 0)
 	failed := ""
 	if e.Err != nil {
-		failed = reason(e.Err)
+		failed = reason(e)
 	}
 	text("error", failed, e.Err != nil)
 	b.EndRow()

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"varve/engine/jsontext"
+	"varve/engine/secret"
 	"varve/engine/status"
 )
 
@@ -101,6 +102,7 @@ func (c *Ctx) replyError(err error, as int) (text string) {
 		return c.hangUp(400, "The body ended before its announced length")
 	}
 	code, text := Message(err)
+	text = c.Conceal(text)
 	c.logError(code, text, err)
 	elapsed := c.ElapsedMS()
 	h := &c.Response.Header
@@ -188,17 +190,25 @@ func (c *Ctx) logError(code status.Code, text string, err error) {
 	if !c.Log.Enabled(c.Context, level) {
 		return
 	}
-	attrs := []any{"method", string(c.Method()), "path", c.loggedPath(), "code", int(code), "error", text, "client", c.RemoteAddr().String()}
+	attrs := []any{"method", string(c.Method()), "path", c.loggedPath(), "code", int(code), "error", c.Conceal(text), "client", c.RemoteAddr().String()}
 	if c.User.Name != "" {
 		attrs = append(attrs, "user", c.User.Name)
 	}
 	if c.Statement != "" {
-		attrs = append(attrs, "statement", cutText(c.Statement, maxStatement))
+		attrs = append(attrs, "statement", secret.Hide(cutText(c.Statement, maxStatement)))
 	}
 	if cause := cause(err); cause != "" && cause != text {
-		attrs = append(attrs, "cause", cause)
+		attrs = append(attrs, "cause", c.Conceal(cause))
 	}
 	c.Log.Log(context.Background(), level, "request failed", attrs...)
+}
+
+// mostConcealed is how much of a statement passwords are looked for in: longer ones are lists of values.
+const mostConcealed = 1 << 20
+
+// Conceal is a text about the statement of the request without the passwords that the statement has.
+func (c *Ctx) Conceal(text string) string {
+	return secret.HideFrom(text, c.Statement[:min(len(c.Statement), mostConcealed)])
 }
 
 // secretPath is where a path has a password behind it: older agents put their key there.
