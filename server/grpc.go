@@ -160,10 +160,11 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 		}
 	}()
 	remote := remoteAddr(r)
-	if err := s.rpcPlaces.Take(web.NetworkOf(remote)); err != nil {
-		return nil, rpcStatus{rpcUnavailable, "too many calls are under way: " + err.Error()}
+	place, err := s.rpcConns.place(r.Context(), s.rpcPlaces, web.NetworkOf(remote))
+	if err != nil {
+		return nil, rpcStatus{rpcUnavailable, "too many calls are under way, of all clients or of this address: try again later"}
 	}
-	defer s.rpcPlaces.Give(web.NetworkOf(remote))
+	defer place.end()
 	rc := &fasthttp.RequestCtx{}
 	rc.Init2(&rpcConn{control: http.NewResponseController(w), remote: remote}, quiet{s.log}, true)
 	translateRPC(rc, r, path)
@@ -182,7 +183,7 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 	if end = s.messageRPC(rc, w, r); end.code != 0 {
 		return nil, end
 	}
-	defer rpcHeard(r.Context())()
+	defer place.heard()()
 	handle := map[string]web.Handler{otlpMetrics: s.otlp.Metrics, otlpTraces: s.otlp.Traces, otlpLogs: s.otlp.Logs}[path]
 	if err := handle(c); err != nil {
 		return nil, rpcStatus{rpcInternal, err.Error()}

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // headersOnly opens a connection of HTTP/2 and begins so many calls on it, of which it sends no more than the headers.
@@ -105,15 +109,37 @@ func TestSilentConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// TestCallsAreBounded: an address has no more calls under way than its share.
+// TestIdleCallsGiveWay: calls of which nothing but the headers has come, more than the share of an address, keep no call of the same address
+// out. Their connections are closed, those that were heard longest ago first.
+func TestIdleCallsGiveWay(t *testing.T) {
+	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
+	addr := h.calls()
+	known := dial(t, addr)
+	for range 2 {
+		for range rpcCalls / rpcStreams { // more than the share of one address
+			h.headersOnly(addr, rpcStreams)
+		}
+		for _, c := range []*grpc.ClientConn{known, dial(t, addr)} {
+			if _, err := call(c, rpcLogs, otlpLogRequest(t, 1, false), nil); err != nil {
+				t.Errorf("a call beside idle ones: %v", err)
+			}
+		}
+	}
+	h.holds("SELECT count(*) FROM opentelemetry_logs", "[[4]]")
+}
+
+// TestCallsAreBounded: an address has no more calls with a message in hand than its share; one more is refused with a status that says why.
 func TestCallsAreBounded(t *testing.T) {
 	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
 	addr := h.calls()
-	for range rpcCalls / rpcStreams { // more than the share of one address
-		h.headersOnly(addr, rpcStreams)
-	}
 	h.eventually(func() bool {
+		_, f := h.headersOnly(addr, rpcStreams)
+		for i := range rpcStreams {
+			if f.WriteData(uint32(2*i+1), false, []byte{0, 0, 0, 1, 0, 1}) != nil {
+				break // it gave way before
+			}
+		}
 		_, err := call(dial(t, addr), rpcLogs, otlpLogRequest(t, 1, false), nil)
-		return err != nil
+		return status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), "too many calls are under way")
 	})
 }

@@ -31,6 +31,8 @@ type rpcClient struct {
 	closed  atomic.Bool
 	// messages are in hand: calls that are authorised and whose message has begun.
 	messages atomic.Int64
+	// idle are the places of calls whose message has not begun; of.mu protects it.
+	idle map[*rpcPlace]struct{}
 	// heard is when the last message was answered, or the connection came, ns since the epoch.
 	heard atomic.Int64
 }
@@ -60,7 +62,7 @@ func (l *rpcListener) Accept() (net.Conn, error) {
 
 // admit takes a connection among those that are served, if need be in place of another; nil: there is no place.
 func (r *rpcConns) admit(c net.Conn) *rpcClient {
-	k := &rpcClient{Conn: c, of: r, address: web.NetworkOf(c.RemoteAddr())}
+	k := &rpcClient{Conn: c, of: r, address: web.NetworkOf(c.RemoteAddr()), idle: map[*rpcPlace]struct{}{}}
 	k.heard.Store(time.Now().UnixNano())
 	if r.places.Take(k.address) != nil {
 		r.turned.Inc()
@@ -109,6 +111,67 @@ func (k *rpcClient) Close() error {
 	return k.Conn.Close()
 }
 
+// rpcPlace is the place of a call among those under way.
+type rpcPlace struct {
+	places *web.Places
+	of     netip.Addr
+	client *rpcClient // nil: of a call that is none's
+	given  atomic.Bool
+}
+
+func (p *rpcPlace) give() {
+	if p.given.CompareAndSwap(false, true) {
+		p.places.Give(p.of)
+	}
+}
+
+// place takes a place for a call, if need be that of calls of which nothing but their headers has come: their connection is closed.
+func (r *rpcConns) place(ctx context.Context, calls *web.Places, of netip.Addr) (*rpcPlace, error) {
+	p := &rpcPlace{places: calls, of: of}
+	p.client, _ = ctx.Value(rpcClientKey{}).(*rpcClient)
+	for err := calls.Take(of); err != nil; err = calls.Take(of) {
+		idle, places := r.idlest(p.client, of)
+		if idle == nil {
+			return nil, err
+		}
+		r.turned.Inc()
+		for one := range places {
+			one.give()
+		}
+		idle.Close()
+	}
+	if p.client != nil {
+		r.mu.Lock()
+		p.client.idle[p] = struct{}{}
+		r.mu.Unlock()
+	}
+	return p, nil
+}
+
+// idlest is the connection that gives way to a call of an address, with the places of its calls, which it has no more: of those without a
+// message in hand, and not the call's own, that of the address with the most idle calls, at least as many as the newcomer's, which was
+// heard longest ago.
+func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClient, places map[*rpcPlace]struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := map[netip.Addr]int{}
+	for k := range r.conns {
+		held[k.address] += len(k.idle)
+	}
+	for k := range r.conns {
+		if k == own || len(k.idle) == 0 || k.messages.Load() > 0 || held[k.address] < held[newcomer] {
+			continue
+		}
+		if longest == nil || held[k.address] > held[longest.address] || held[k.address] == held[longest.address] && k.heard.Load() < longest.heard.Load() {
+			longest = k
+		}
+	}
+	if longest != nil {
+		places, longest.idle = longest.idle, map[*rpcPlace]struct{}{}
+	}
+	return longest, places
+}
+
 type rpcClientKey struct{}
 
 // rpcContext makes the context of the calls of a connection.
@@ -116,15 +179,31 @@ func rpcContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, rpcClientKey{}, c)
 }
 
-// rpcHeard notes that the message of a call has begun; done that the call is over.
-func rpcHeard(ctx context.Context) (done func()) {
-	k, ok := ctx.Value(rpcClientKey{}).(*rpcClient)
-	if !ok {
+// heard notes that the message of a call has begun; done that the call is over.
+func (p *rpcPlace) heard() (done func()) {
+	k := p.client
+	if k == nil {
 		return func() {}
 	}
 	k.messages.Add(1)
+	p.leave()
 	return func() {
 		k.heard.Store(time.Now().UnixNano())
 		k.messages.Add(-1)
 	}
+}
+
+// leave notes that the call is not idle any more.
+func (p *rpcPlace) leave() {
+	if p.client != nil {
+		p.client.of.mu.Lock()
+		delete(p.client.idle, p)
+		p.client.of.mu.Unlock()
+	}
+}
+
+// end gives the place back.
+func (p *rpcPlace) end() {
+	p.leave()
+	p.give()
 }
