@@ -23,6 +23,9 @@ const (
 	pieceBlocks = 8
 	// mergedPieces bounds the pieces of runs that are merged: each walks all of them.
 	mergedPieces = 16
+	// pieceKeys is about how many bytes of the series keys of a part a merged piece has where tags are so large that each piece reads those
+	// of its own series.
+	pieceKeys = 8 << 20
 	// newestBlocks is the same for scans that begin with the newest rows and may stop early.
 	newestBlocks = 1
 	// flushWorkers encode the columns of a flush: it must keep up with ingestion. Merges take one and have time.

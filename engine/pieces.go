@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -179,16 +180,33 @@ func (s *Scan) mergedPieces(runs []*scanRun) int {
 	return min(max(1, rows/s.e.o.mergedRows), mergedPieces)
 }
 
-// cutKeys cuts the series keys into at most n ranges of about equally many rows, by the largest run.
+// cutKeys cuts the series keys into ranges: n of about equally many rows, by the largest run, and more where a part has large tags, of
+// which each range is to have few.
 func (s *Scan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
-	if n == 1 || len(s.t.Tags) == 0 {
+	if len(s.t.Tags) == 0 {
 		return []scan.KeyRange{{}}
 	}
 	largest := slices.MaxFunc(runs, func(a, b *scanRun) int { return cmp.Compare(a.run.Rows(), b.run.Rows()) })
-	keys, err := largest.run.Split(s.spec.KeyPrefix, n)
-	if err != nil {
-		return []scan.KeyRange{{}} // whoever walks the run gets the error
+	var keys [][]byte
+	for _, r := range runs {
+		k := 1
+		if r == largest {
+			k = n
+		}
+		if r.part != nil {
+			k = max(k, int(r.part.file.LargeKeys()/pieceKeys)+1)
+		}
+		if k == 1 {
+			continue
+		}
+		cuts, err := r.run.Split(s.spec.KeyPrefix, k)
+		if err != nil {
+			return []scan.KeyRange{{}} // whoever walks the run gets the error
+		}
+		keys = append(keys, cuts...)
 	}
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
 	ranges := make([]scan.KeyRange, len(keys)+1)
 	for i, k := range keys {
 		ranges[i].To, ranges[i+1].From = k, k

@@ -421,5 +421,6 @@ func (s *Scan) Close() {
 	s.pinned.Do(func() {
 		s.e.scanning.Add(-1)
 		s.r.unpin(s.snap)
+		s.spec.Memo.Release(s.spec.Reserve)
 	})
 }

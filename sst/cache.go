@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"varve/engine/invariant"
 	"varve/engine/vector"
 	"varve/sst/encoding"
 )
@@ -81,6 +82,12 @@ func (c *Cache) takeTags(bytes int64) bool {
 	}
 	return true
 }
+
+// largestTag is the size of a tag that the cache has room for some of.
+func (c *Cache) largestTag() int64 { return max(c.limit*cacheShards/8, leastLargeTag) }
+
+// leastLargeTag bounds largestTag from below. A variable for the tests.
+var leastLargeTag = int64(invariant.Limit(1<<20, 1<<10))
 
 var cacheSeed = maphash.MakeSeed()
 

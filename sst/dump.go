@@ -158,7 +158,7 @@ func (d *dumper) tags() {
 		t := x.tags[id]
 		d.line("  tag %-10d %d values of %d series in %d blocks", id, t.values, t.series, len(t.off))
 		for i := range t.off {
-			d.line("  block %-8d at %8d, %6d bytes, from %q", i, t.off[i], t.length[i], t.first.Bytes(i))
+			d.line("  block %-8d at %8d, %6d bytes, from %q", i, t.off[i], t.length[i], t.first[i])
 		}
 	}
 }

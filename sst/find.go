@@ -88,12 +88,14 @@ func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled fu
 		return r.p.corrupt(err, "series")
 	}
 	for _, of := range ranges {
-		t, err := r.p.tag(&tag, of, cancelled)
-		if err != nil {
-			return err
-		}
-		for code := range t.byKey.Len() {
-			f(t.byKey.Bytes(code))
+		for _, step := range r.p.tagSteps(table, of) {
+			t, err := r.p.tag(&tag, step, cancelled, nil)
+			if err != nil {
+				return err
+			}
+			for code := range t.byKey.Len() {
+				f(t.byKey.Bytes(code))
+			}
 		}
 	}
 	return nil
@@ -172,30 +174,38 @@ func (f *found) testColumn(of seriesRange, t *scan.TagTest) error {
 	if len(f.numbers) == 0 {
 		return nil
 	}
-	tag, err := f.p.tag(&t.Column, of, f.want.Cancelled)
-	if err != nil {
-		return err
-	}
-	passes, err := f.passing(tag, t)
-	if err != nil {
-		return err
-	}
-	kept := f.numbers[:0]
-	for _, n := range f.numbers {
-		ok := t.Null
-		if tag.has(int(n)) {
-			ok = passes.Get(int(tag.code(int(n))))
+	kept, rest := f.numbers[:0], f.numbers
+	for _, step := range f.p.tagSteps(f.table, of) {
+		n, _ := slices.BinarySearch(rest, uint32(step.to))
+		numbers := rest[:n]
+		rest = rest[n:]
+		if len(numbers) == 0 {
+			continue
 		}
-		if ok {
-			kept = append(kept, n)
+		tag, err := f.p.tag(&t.Column, step, f.want.Cancelled, nil)
+		if err != nil {
+			return err
+		}
+		passes, err := f.passing(tag, t, numbers)
+		if err != nil {
+			return err
+		}
+		for _, n := range numbers {
+			ok := t.Null
+			if tag.has(int(n)) {
+				ok = passes.Get(int(tag.code(int(n))))
+			}
+			if ok {
+				kept = append(kept, n)
+			}
 		}
 	}
 	f.numbers = kept
 	return nil
 }
 
-// passing reports which of a tag's values pass: of those alone that the series have which are left, where they are few.
-func (f *found) passing(tag *tagColumn, t *scan.TagTest) (vector.Bitmap, error) {
+// passing reports which of a tag's values pass: of those alone that the series with some numbers have, where these are few.
+func (f *found) passing(tag *tagColumn, t *scan.TagTest, numbers []uint32) (vector.Bitmap, error) {
 	n := tag.values.Len()
 	passes := vector.MakeBitmap(n)
 	switch {
@@ -205,9 +215,9 @@ func (f *found) passing(tag *tagColumn, t *scan.TagTest) (vector.Bitmap, error) 
 				passes.Set(int(code))
 			}
 		}
-	case len(f.numbers) < n:
+	case len(numbers) < n:
 		tested := vector.MakeBitmap(n)
-		for _, s := range f.numbers {
+		for _, s := range numbers {
 			if code := int(tag.code(int(s))); tag.has(int(s)) && !tested.Get(code) {
 				tested.Set(code)
 				if t.Match(tag.byKey.Bytes(code)) {

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"varve/engine/schema"
@@ -87,7 +88,7 @@ func FuzzSeries(f *testing.F) {
 	for i := range 40 {
 		w.add(schema.AppendSeriesKey(nil, 7, []schema.ColumnID{1}, [][]byte{{byte(i), byte(r.Uint32())}}), uint64(i*3))
 	}
-	f.Add(w.append(nil, encoding.NewEncoder()), uint32(40), uint32(200), uint16(17))
+	f.Add(slices.Concat(w.section(encoding.NewEncoder())...), uint32(40), uint32(200), uint16(17))
 	f.Fuzz(func(t *testing.T, b []byte, count, rows uint32, from uint16) {
 		s, err := readSeries(b, uint64(count), uint64(rows))
 		if err != nil {

@@ -73,11 +73,23 @@ func (r *reader) shed() {
 	}
 }
 
+// keepTags counts bytes of tags that the reader has until its end.
+func (r *reader) keepTags(bytes int64) error {
+	if r.spec.Reserve == nil {
+		return nil
+	}
+	err := r.spec.Reserve(bytes)
+	if err == nil {
+		r.tags += bytes
+	}
+	return err
+}
+
 // release lets go of everything, at the end.
 func (r *reader) release() {
 	r.shed()
-	if r.reserved > 0 {
-		_ = r.spec.Reserve(-r.reserved) // giving back does not fail
-		r.reserved = 0
+	if all := r.reserved + r.tags; all > 0 {
+		_ = r.spec.Reserve(-all) // giving back does not fail
+		r.reserved, r.tags = 0, 0
 	}
 }

@@ -32,6 +32,7 @@ type selector struct {
 	chosen     *chosen // the series that may have rows that pass; nil: all
 	walkChosen roaring.IntIterator
 	blocks     vector.Bitmap // blocks that postings leave; nil: all
+	prefix     bool          // rows of some series alone pass, by the key prefix
 	nothing    bool          // no row passes
 	keep       vector.Bitmap
 	passing    int                              // rows of the block in keep
@@ -52,7 +53,7 @@ type test struct {
 	find  *tokens    // what filters are asked for; nil: they cannot help
 }
 
-func (p *Part) selector(spec *scan.Spec) (*selector, error) {
+func (p *Part) selector(spec *scan.Spec) (_ *selector, err error) {
 	prog, err := filter.Compile(spec.Filter)
 	if err != nil {
 		return nil, err
@@ -60,6 +61,11 @@ func (p *Part) selector(spec *scan.Spec) (*selector, error) {
 	dec := decoders.Get().(*encoding.Decoder)
 	sel := &selector{p: p, spec: spec, reader: p.reader(spec, dec), dec: dec, sorted: p.dir.seriesCount == 1,
 		bounds: spec.Narrowing.Begin(), wanted: scan.All}
+	defer func() {
+		if err != nil {
+			sel.release()
+		}
+	}()
 	if sel.time, err = sel.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err
 	}
@@ -88,20 +94,25 @@ func costOf(c *condition) int { return c.Most(func(t *test) int { return t.Cost(
 
 // chooseSeries applies the key prefix.
 func (sel *selector) chooseSeries() error {
-	sel.reader.of = seriesRange{0, int(sel.p.dir.seriesCount)}
-	if len(sel.spec.KeyPrefix) == 0 {
-		return nil
+	of := seriesRange{0, int(sel.p.dir.seriesCount)}
+	if len(sel.spec.KeyPrefix) > 0 {
+		t, err := sel.p.seriesTable()
+		if err != nil {
+			return err
+		}
+		from, to, err := t.prefix(sel.spec.KeyPrefix)
+		if err != nil {
+			return sel.p.corrupt(err, "series")
+		}
+		sel.prefix = to-from < of.to
+		sel.reader.series, of = t, seriesRange{from, to}
 	}
-	t, err := sel.p.seriesTable()
-	if err != nil {
-		return err
+	var err error
+	if sel.p.largeTags() {
+		of, err = sel.p.ownSeries(of, sel.spec)
 	}
-	from, to, err := t.prefix(sel.spec.KeyPrefix)
-	if err != nil {
-		return sel.p.corrupt(err, "series")
-	}
-	sel.reader.series, sel.reader.of = t, seriesRange{from, to}
-	return nil
+	sel.reader.of = of
+	return err
 }
 
 // release lets another scan have the memory; nothing is read after.
@@ -114,9 +125,7 @@ func (sel *selector) release() {
 }
 
 // whole reports whether rows of all series may pass, so no block needs to be looked at series by series.
-func (sel *selector) whole() bool {
-	return sel.chosen == nil && sel.reader.of.to-sel.reader.of.from == int(sel.p.dir.seriesCount)
-}
+func (sel *selector) whole() bool { return sel.chosen == nil && !sel.prefix }
 
 // add prepares a condition: a test of a tag is left for chooseByTags, one of a column that the part lacks is decided here.
 func (sel *selector) add(c *filter.Tree[*filter.Test]) error {

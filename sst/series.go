@@ -23,30 +23,56 @@ type seriesWriter struct {
 	last     []byte
 	first    []uint64
 	restarts []uint64
-	keys     []byte
+	keys     [][]byte // in pieces, which are not copied as they grow more
+	size     int      // bytes of keys
 }
+
+// keyPiece is the size of a piece of keys; the first one grows to it, as most parts have few series.
+const keyPiece = 256 << 10
 
 // add begins a series at a row; its key is greater than all before.
 func (s *seriesWriter) add(key []byte, row uint64) {
 	shared := 0
 	if len(s.first)%restartEvery == 0 {
-		s.restarts = append(s.restarts, uint64(len(s.keys)))
+		s.restarts = append(s.restarts, uint64(s.size))
 	} else {
 		for shared < len(key) && shared < len(s.last) && key[shared] == s.last[shared] {
 			shared++
 		}
 	}
-	s.keys = binary.AppendUvarint(s.keys, uint64(shared))
-	s.keys = binary.AppendUvarint(s.keys, uint64(len(key)-shared))
-	s.keys = append(s.keys, key[shared:]...)
+	var head [2 * binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(head[:], uint64(shared))
+	n += binary.PutUvarint(head[n:], uint64(len(key)-shared))
+	s.put(head[:n])
+	s.put(key[shared:])
 	s.last = append(s.last[:0], key...)
 	s.first = append(s.first, row)
 }
 
-func (s *seriesWriter) append(dst []byte, e *encoding.Encoder) []byte {
-	dst = e.AppendUints(dst, s.first)
-	dst = e.AppendUints(dst, s.restarts)
-	return append(dst, s.keys...)
+// put appends bytes to the keys.
+func (s *seriesWriter) put(b []byte) {
+	s.size += len(b)
+	for len(b) > 0 {
+		last := len(s.keys) - 1
+		switch {
+		case last < 0:
+			s.keys = append(s.keys, nil)
+			continue
+		case len(s.keys[last]) == keyPiece:
+			s.keys = append(s.keys, make([]byte, 0, keyPiece))
+			continue
+		}
+		n := min(len(b), keyPiece-len(s.keys[last]))
+		s.keys[last] = append(s.keys[last], b[:n]...)
+		b = b[n:]
+	}
+}
+
+// section returns the section in pieces.
+func (s *seriesWriter) section(e *encoding.Encoder) [][]byte {
+	head := e.AppendUints(nil, s.first)
+	head = e.AppendUints(head, s.restarts)
+	return append([][]byte{head}, s.keys...)
 }
 
 // seriesTable is the series section in memory: row numbers decoded, keys where they are in the file.

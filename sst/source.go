@@ -56,6 +56,7 @@ type reader struct {
 
 	held     int64 // bytes of the block at hand that are loaded, or of some of its rows that were copied
 	reserved int64 // of those, as far as the reader of the scan knows
+	tags     int64 // bytes of tags that this reader alone has
 }
 
 func (p *Part) reader(spec *scan.Spec, dec *encoding.Decoder) *reader {
@@ -111,14 +112,22 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	return s, nil
 }
 
-// tag returns a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all the same.
+// tag returns a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all the same, unless it
+// is large: a scan would have those of all parts in hand at its end.
 func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 	type key struct {
 		p *Part
 		tagKey
 	}
-	return scan.Once(r.spec.Memo, key{r.p, tagKey{c.ID, c.Type, r.of}}, func() (*tagColumn, error) {
-		return r.p.tag(c, r.of, r.spec.Cancelled)
+	if r.p.largeTags() {
+		return r.p.readTag(c, r.of, r.spec.Cancelled, &tagRoom{reserve: r.keepTags})
+	}
+	memo := r.spec.Memo
+	if memo == nil {
+		return r.p.tag(c, r.of, r.spec.Cancelled, r.keepTags)
+	}
+	return scan.Once(memo, key{r.p, tagKey{c.ID, c.Type, r.of}}, func() (*tagColumn, error) {
+		return r.p.tag(c, r.of, r.spec.Cancelled, func(bytes int64) error { return memo.Reserve(bytes, r.spec.Reserve) })
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"varve/engine/schema"
-	"varve/engine/vector"
 )
 
 // tagIndex says which blocks of the file tell the series of a tag's values; tagwriter.go draws it.
@@ -25,7 +24,7 @@ type indexedTag struct {
 	series uint64 // that have a value
 	nulls  []byte // postings of the series whose key says NULL
 	blockRefs
-	first   vector.Vector // value of each block
+	first   [][]byte      // value of each block, where it lies in the file
 	checked []atomic.Bool // blocks whose checksum was right
 }
 
@@ -82,16 +81,14 @@ func (t *indexedTag) readBlockRefs(r *bytesReader, size uint64) {
 	for i := uint64(0); i < blocks && r.err == nil; i++ {
 		length := r.uvarint()
 		value := r.take(r.uvarint())
-		if length < sumSize || length > math.MaxUint32 || at > size || length > size-at || len(t.first.Heap)+len(value) > math.MaxUint32 {
+		if length < sumSize || length > math.MaxUint32 || at > size || length > size-at {
 			r.fail("block %d of tag %d: %d bytes at %d", i, t.id, length, at)
 			return
 		}
 		t.off, t.length = append(t.off, at), append(t.length, uint32(length))
-		t.first.Views = append(t.first.Views, vector.View{Off: uint32(len(t.first.Heap)), Len: uint32(len(value))})
-		t.first.Heap = append(t.first.Heap, value...)
+		t.first = append(t.first, value)
 		at += length
 	}
-	t.first.Type = vector.BinaryType
 	t.checked = make([]atomic.Bool, len(t.off))
 }
 
@@ -141,7 +138,7 @@ func (w *valueWalk) next() (bool, error) {
 
 // appendSeries appends the series with a value that lie in a range.
 func (t *indexedTag) appendSeries(dst []uint32, p *Part, value []byte, of seriesRange) ([]uint32, error) {
-	i := sort.Search(len(t.off), func(i int) bool { return bytes.Compare(t.first.Bytes(i), value) > 0 }) - 1
+	i := sort.Search(len(t.off), func(i int) bool { return bytes.Compare(t.first[i], value) > 0 }) - 1
 	if i < 0 {
 		return dst, nil
 	}

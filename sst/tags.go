@@ -63,13 +63,18 @@ func (t *tagColumn) code(series int) uint32 {
 }
 
 // tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether there is
-// room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes.
-func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error) (*tagColumn, error) {
+// room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes. Unless the cache counts it, reserve
+// is asked before it takes memory; nil: nobody counts it.
+func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error, reserve func(bytes int64) error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
+	room := tagRoom{reserve: reserve}
 	for {
-		t, reading := p.tags.find(key)
-		if t != nil {
+		t, kept, reading := p.tags.find(key)
+		if kept {
 			return t, nil
+		}
+		if t != nil {
+			return t, room.settle(t.size())
 		}
 		if reading == nil {
 			break
@@ -79,30 +84,34 @@ func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error) (*t
 		}
 	}
 	var t *tagColumn
-	defer func() { p.keepTag(key, t) }() // a fault of the file, too, lets the others go on
-	t, err := p.readTag(c, of, cancelled)
+	defer func() { // a fault of the file, too, lets the others go on
+		if p.keepTag(key, t) || t == nil {
+			_ = room.settle(0) // giving back does not fail
+		}
+	}()
+	t, err := p.readTag(c, of, cancelled, &room)
 	return t, err
 }
 
-// find returns a tag that is there, or what is closed when another scan has read it; neither: the caller reads it and calls
-// keepTag.
-func (c *tagCache) find(key tagKey) (*tagColumn, chan struct{}) {
+// find returns a tag that is there, and whether the cache keeps it, or what is closed when another scan has read it; neither: the
+// caller reads it and calls keepTag.
+func (c *tagCache) find(key tagKey) (t *tagColumn, kept bool, reading chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t := c.tags[key]; t != nil {
-		return t, nil
+		return t, true, nil
 	}
 	if t := c.inUse[key].Value(); t != nil {
-		return t, nil
+		return t, false, nil
 	}
-	reading := c.reading[key]
+	reading = c.reading[key]
 	if reading == nil {
 		if c.reading == nil {
 			c.reading = map[tagKey]chan struct{}{}
 		}
 		c.reading[key] = make(chan struct{})
 	}
-	return nil, reading
+	return nil, false, reading
 }
 
 // awaitStep is the time after which who waits for another scan asks whether its own has ended.
@@ -125,14 +134,15 @@ func await(reading chan struct{}, cancelled func() error) error {
 	}
 }
 
-// keepTag ends the reading of a tag, which is nil when that failed, and keeps it as long as there is room or somebody uses it.
-func (p *Part) keepTag(key tagKey, t *tagColumn) {
+// keepTag ends the reading of a tag, which is nil when that failed, and keeps it as long as there is room, or else as long as
+// somebody uses it.
+func (p *Part) keepTag(key tagKey, t *tagColumn) (kept bool) {
 	p.tags.mu.Lock()
 	defer p.tags.mu.Unlock()
 	close(p.tags.reading[key])
 	delete(p.tags.reading, key)
 	if t == nil {
-		return
+		return false
 	}
 	size := t.size()
 	if !p.cache.takeTags(size) {
@@ -143,7 +153,7 @@ func (p *Part) keepTag(key tagKey, t *tagColumn) {
 				p.tags.inUse = map[tagKey]weak.Pointer[tagColumn]{}
 			}
 			p.tags.inUse[key] = weak.Make(t)
-			return
+			return false
 		}
 	}
 	if p.tags.tags == nil {
@@ -151,6 +161,7 @@ func (p *Part) keepTag(key tagKey, t *tagColumn) {
 	}
 	p.tags.tags[key] = t
 	p.tags.bytes += size
+	return true
 }
 
 // dropTags forgets the tags. The caller holds p.tags.mu, or nobody reads the part any more.
@@ -174,12 +185,15 @@ var mostTagBytes = math.MaxUint32
 // readStep is the number of series after which reading a tag asks whether the scan has ended.
 const readStep = 16 << 10
 
-func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error) (*tagColumn, error) {
+func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error, room *tagRoom) (*tagColumn, error) {
 	table, err := p.seriesTable()
 	if err != nil {
 		return nil, err
 	}
 	n := of.to - of.from
+	if err := room.want(int64(8 * n)); err != nil {
+		return nil, err
+	}
 	t := &tagColumn{of: of, codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
 	dict := encoding.NewDictionary(0, 0)
 	indexed, err := p.tagIndex()
@@ -187,9 +201,9 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error)
 		return nil, err
 	}
 	if indexed.worth(c.ID, n) {
-		err = p.tagByIndex(c, indexed.tags[c.ID], t, dict, cancelled)
+		err = p.tagByIndex(c, indexed.tags[c.ID], t, dict, cancelled, room)
 	} else {
-		err = p.tagByKeys(c, table, t, dict, cancelled)
+		err = p.tagByKeys(c, table, t, dict, cancelled, room)
 	}
 	if err != nil {
 		return nil, err
@@ -201,8 +215,22 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error)
 	if t.valid.All(n) {
 		t.valid = nil
 	}
-	return t, nil
+	return t, room.settle(t.size())
 }
+
+// tagCode returns the code of a value, which has room when it is new.
+func (p *Part) tagCode(c *schema.Column, t *tagColumn, dict *encoding.Dictionary, val []byte, room *tagRoom) (uint32, error) {
+	if len(dict.Heap)+len(val) > mostTagBytes {
+		return 0, p.tooMuchTag(c)
+	}
+	if err := room.want(int64(8*len(t.codes)) + valueBytes*int64(dict.Len()) + int64(len(dict.Heap)+len(val))); err != nil {
+		return 0, err
+	}
+	return dict.Code(val), nil
+}
+
+// valueBytes is the memory of a distinct value of a tag besides its bytes.
+const valueBytes = 24
 
 // worth reports whether the index gives a tag of so many series sooner than their keys do.
 func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
@@ -217,12 +245,12 @@ func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
 var keyPostings = uint64(invariant.Limit(16, 1))
 
 // tagByIndex fills in a tag by the series of its values.
-func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary, cancelled func() error) error {
+func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary, cancelled func() error, room *tagRoom) error {
 	set := func(value []byte, series []uint32) error {
-		if len(dict.Heap)+len(value) > mostTagBytes {
-			return p.tooMuchTag(c)
+		code, err := p.tagCode(c, t, dict, value, room)
+		if err != nil {
+			return err
 		}
-		code := dict.Code(value)
 		if code%readStep == 0 && cancelled != nil {
 			if err := cancelled(); err != nil {
 				return err
@@ -273,7 +301,7 @@ func (p *Part) tooMuchTag(c *schema.Column) error {
 }
 
 // tagByKeys fills in a tag by the keys of the series.
-func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary, cancelled func() error) error {
+func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary, cancelled func() error, room *tagRoom) error {
 	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
 	of, n := t.of, len(t.codes)
 	var last, scratch []byte
@@ -297,10 +325,11 @@ func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dic
 			continue
 		}
 		if !any || string(val) != string(last) { // neighbours often have the same
-			if len(dict.Heap)+len(val) > mostTagBytes {
-				return p.tooMuchTag(c)
+			var failed error
+			if code, failed = p.tagCode(c, t, dict, val, room); failed != nil {
+				return failed
 			}
-			code, any = dict.Code(val), true
+			any = true
 			last = append(last[:0], val...)
 		}
 		t.codes[i] = code

@@ -28,16 +28,16 @@ func TestTagsAreShared(t *testing.T) {
 			close(reads)
 			<-goOn
 			return gone
-		})
+		}, nil)
 		first <- err
 	}()
 	<-reads
-	if _, err := p.tag(&hostColumn, of, func() error { return gone }); !errors.Is(err, gone) {
+	if _, err := p.tag(&hostColumn, of, func() error { return gone }, nil); !errors.Is(err, gone) {
 		t.Errorf("who waits and ends meanwhile: %v", err)
 	}
 	second := make(chan *tagColumn)
 	go func() {
-		tag, err := p.tag(&hostColumn, of, nil)
+		tag, err := p.tag(&hostColumn, of, nil, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -48,7 +48,7 @@ func TestTagsAreShared(t *testing.T) {
 		t.Errorf("who reads and ends: %v", err)
 	}
 	have := <-second
-	if again, err := p.tag(&hostColumn, of, nil); err != nil || again != have {
+	if again, err := p.tag(&hostColumn, of, nil, nil); err != nil || again != have {
 		t.Errorf("a tag that is in use is read again: %v", err)
 	}
 	runtime.KeepAlive(have)

@@ -38,13 +38,19 @@ var (
 const (
 	// maxTagEntries bounds the memory of a tag index that is made, of 8 bytes for each tag of a series. Parts with more have none.
 	maxTagEntries = 32 << 20
+	// longTag is the average size of a tag's values from which on an index of them saves nothing: the keys are read as fast. Below
+	// fewTagBytes it costs nothing either.
+	longTag     = 256
+	fewTagBytes = 4 << 20
 )
 
 // tagsWriter gathers the tags of the series of a part.
 type tagsWriter struct {
 	tags    map[schema.ColumnID]*tagWriter
 	entries int
-	closed  bool // there are too many of them, or a key cannot be read: no index
+	values  int  // distinct ones, tag by tag
+	bytes   int  // of values
+	closed  bool // there are too many entries, values are long, or a key cannot be read: no index
 	scratch []byte
 }
 
@@ -76,8 +82,14 @@ func (w *tagsWriter) add(key []byte, series int) {
 			t = &tagWriter{}
 			w.tags[id] = t
 		}
+		known := t.values.Len()
+		w.closed = !t.add(val, uint32(series))
 		w.entries++
-		w.closed = w.entries > maxTagEntries || !t.add(val, uint32(series))
+		if t.values.Len() > known {
+			w.values++
+			w.bytes += len(val)
+		}
+		w.closed = w.closed || w.entries > maxTagEntries || w.bytes > max(fewTagBytes, longTag*w.values)
 	}
 	if w.closed = w.closed || err != nil; w.closed {
 		w.tags = nil

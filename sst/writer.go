@@ -419,11 +419,17 @@ func (w *Writer) put(b []byte) error {
 	return nil
 }
 
-// putSection writes a section and its checksum.
-func (w *Writer) putSection(b []byte) (ref, error) {
-	r := ref{w.at, uint64(len(b))}
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	return r, w.put(b)
+// putSection writes a section, given in pieces, and its checksum.
+func (w *Writer) putSection(pieces ...[]byte) (ref, error) {
+	r, sum := ref{off: w.at}, uint32(0)
+	for _, b := range pieces {
+		r.length += uint64(len(b))
+		sum = crc32.Update(sum, castagnoli, b)
+		if err := w.put(b); err != nil {
+			return r, err
+		}
+	}
+	return r, w.put(binary.LittleEndian.AppendUint32(nil, sum))
 }
 
 // Describe keeps in the part what it is to say of itself, which Origin gives: the store's, so that the part can be
@@ -461,7 +467,7 @@ func (w *Writer) finish() error {
 	if w.dir.tags, err = w.writeTags(); err != nil {
 		return err
 	}
-	if w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0].Encoder)); err != nil || len(w.origin) == 0 {
+	if w.dir.series, err = w.putSection(w.series.section(w.encoders[0].Encoder)...); err != nil || len(w.origin) == 0 {
 		return err
 	}
 	w.dir.origin, err = w.putSection(encoding.AppendBytes(nil, w.origin))

@@ -1,10 +1,35 @@
 package scan
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Memo keeps what runs find out once for all pieces of a scan, such as the series that pass its conditions on tags. Safe for
 // concurrent use.
-type Memo struct{ found sync.Map }
+type Memo struct {
+	found sync.Map
+	kept  atomic.Int64 // bytes reserved of it
+}
+
+// Reserve has reserve, which may be nil, count bytes that the memo keeps, and gives back a negative number.
+func (m *Memo) Reserve(bytes int64, reserve func(bytes int64) error) error {
+	if reserve == nil {
+		return nil
+	}
+	err := reserve(bytes)
+	if err == nil {
+		m.kept.Add(bytes)
+	}
+	return err
+}
+
+// Release gives back what was reserved, when the memo is not used any more.
+func (m *Memo) Release(reserve func(bytes int64) error) {
+	if kept := m.kept.Swap(0); kept > 0 {
+		_ = reserve(-kept) // giving back does not fail
+	}
+}
 
 // Once returns what find found for a key, which only the first who asks calls; the others wait for it. Without a memo
 // everybody calls it.
