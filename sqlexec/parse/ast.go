@@ -206,6 +206,8 @@ type (
 		Over        *Window
 		// NoParens is a function written without parentheses: current_timestamp.
 		NoParens bool
+		// Outer tells an aggregate of a query around. The grammar never sets it: the binder does, which knows the columns.
+		Outer bool
 	}
 )
 

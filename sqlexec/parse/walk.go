@@ -1,5 +1,7 @@
 package parse
 
+import "slices"
+
 // Slot is a column of the binder's input by position. The grammar never makes it: the binder does when it expands a
 // star.
 type Slot struct {
@@ -82,4 +84,93 @@ func Walk(x Expr, visit func(Expr) bool) {
 	for _, c := range Children(x) {
 		Walk(c, visit)
 	}
+}
+
+// WalkQuery calls visit for the expressions of a query as Walk does, and for those of its subqueries and derived tables.
+func WalkQuery(q *Query, visit func(Expr) bool) {
+	for _, c := range q.With {
+		if c.Query != nil {
+			WalkQuery(c.Query, visit)
+		}
+	}
+	walkBody(q.Body, visit)
+	for _, o := range q.OrderBy {
+		walkDeep(o.X, visit)
+	}
+}
+
+func walkBody(body Body, visit func(Expr) bool) {
+	switch body := body.(type) {
+	case *Query:
+		WalkQuery(body, visit)
+	case *SetOp:
+		walkBody(body.L, visit)
+		walkBody(body.R, visit)
+	case *Values:
+		for _, row := range body.Rows {
+			for _, x := range row {
+				walkDeep(x, visit)
+			}
+		}
+	case *Select:
+		for _, t := range body.From {
+			walkTable(t, visit)
+		}
+		for _, x := range body.Clauses() {
+			walkDeep(x, visit)
+		}
+	}
+}
+
+// Clauses are the expressions of a SELECT, those in FROM, grouping sets and windows left out.
+func (s *Select) Clauses() []Expr {
+	list := append([]Expr(nil), s.DistinctOn...)
+	for _, it := range s.Items {
+		list = append(list, it.X)
+	}
+	list = append(list, s.Where)
+	for _, g := range s.GroupBy {
+		list = append(list, g.X)
+	}
+	list = append(list, s.Having, s.Qualify)
+	return slices.DeleteFunc(list, func(x Expr) bool { return x == nil })
+}
+
+func walkTable(t TableRef, visit func(Expr) bool) {
+	switch t := t.(type) {
+	case *Derived:
+		WalkQuery(t.Query, visit)
+	case *Join:
+		walkTable(t.L, visit)
+		walkTable(t.R, visit)
+		walkDeep(t.On, visit)
+	}
+}
+
+// walkDeep is Walk that goes into subqueries.
+func walkDeep(x Expr, visit func(Expr) bool) {
+	Walk(x, func(y Expr) bool {
+		if !visit(y) {
+			return false
+		}
+		if q := QueryOf(y); q != nil {
+			WalkQuery(q, visit)
+		}
+		return true
+	})
+}
+
+// QueryOf is the subquery of an expression that has one; nil: none.
+func QueryOf(x Expr) *Query {
+	switch x := x.(type) {
+	case *Subquery:
+		return x.Query
+	case *Exists:
+		return x.Query
+	case *In:
+		return x.Query
+	case *Quantified:
+		return x.Query
+	}
+	return nil
 }

@@ -504,6 +504,9 @@ func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 	if x.Over != nil {
 		return nil, planError("window functions are not possible in %s: %s", eb.where, parse.PrintExpr(x))
 	}
+	if x.Outer {
+		return eb.outerAggregate(x)
+	}
 	if expr.IsAggregate(x.Name) {
 		return nil, planError("aggregate functions are not possible in %s: %s", eb.where, parse.PrintExpr(x))
 	}

@@ -67,7 +67,7 @@ func conjuncts(x parse.Expr, list []parse.Expr) []parse.Expr {
 func correlatedIn(x parse.Expr) []*parse.Query {
 	var list []*parse.Query
 	parse.Walk(x, func(y parse.Expr) bool {
-		if q := queryOf(y); q != nil {
+		if q := parse.QueryOf(y); q != nil {
 			list = append(list, q)
 		}
 		return true
@@ -75,26 +75,26 @@ func correlatedIn(x parse.Expr) []*parse.Query {
 	return list
 }
 
-// queryOf is the subquery of an expression that has one; nil: none.
-func queryOf(x parse.Expr) *parse.Query {
-	switch x := x.(type) {
-	case *parse.Subquery:
-		return x.Query
-	case *parse.Exists:
-		return x.Query
-	case *parse.In:
-		return x.Query
-	case *parse.Quantified:
-		return x.Query
+// beside binds an expression with subqueries over the values of a query's columns and aggregates.
+func (b *binder) beside(o *outer) *exprBinder {
+	eb := &exprBinder{b: b, sc: &scope{outer: o}, where: "a subquery"}
+	if o.scope.aggregate != nil {
+		eb.special = func(x parse.Expr) (expr.Expr, bool, error) {
+			if !isAggregate(x) {
+				return nil, false, nil
+			}
+			e, err := o.scope.aggregate(o, x.(*parse.Call))
+			return e, err == nil, err
+		}
 	}
-	return nil
+	return eb
 }
 
 // combinations are the outer columns that an expression with correlated subqueries refers to, and their distinct values in
 // the rows of in. It also gives the expression's form over NULLs, for its type.
 func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, keys []Column, rows *vector.Batch, form expr.Expr, err error) {
 	used := map[int]bool{}
-	eb := &exprBinder{b: b, sc: &scope{outer: &outer{scope: sc, used: used}}, where: "a subquery"}
+	eb := b.beside(&outer{scope: sc, used: used})
 	if form, err = eb.bind(x); err != nil && status.Of(err) != status.Unsupported {
 		return nil, nil, nil, nil, err
 	}
@@ -243,7 +243,7 @@ func (sel *selection) lift(list []parse.Expr) error {
 	var err error
 	find := func(x parse.Expr) {
 		parse.Walk(x, func(y parse.Expr) bool {
-			query := queryOf(y)
+			query := parse.QueryOf(y)
 			if query == nil || err != nil {
 				return err == nil && !isAggregate(y)
 			}
@@ -334,7 +334,7 @@ func (b *binder) valueAt(x parse.Expr, sc *scope, cols []int, rows *vector.Batch
 		return nil, err
 	}
 	defer b.again()()
-	eb := &exprBinder{b: b, sc: &scope{outer: outerAt(sc, cols, rows, r)}, where: "a subquery"}
+	eb := b.beside(outerAt(sc, cols, rows, r))
 	e, err := eb.bind(x)
 	if err != nil {
 		return nil, err

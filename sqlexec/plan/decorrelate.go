@@ -82,6 +82,18 @@ func (b *binder) refers(c parse.Expr, sc *scope) (bool, expr.Expr, error) {
 	return true, e, err
 }
 
+// has reports whether the rows of the subquery have all columns that an expression names.
+func (s *inside) has(x parse.Expr) bool {
+	all := true
+	parse.Walk(x, func(y parse.Expr) bool {
+		if c, ok := y.(*parse.Column); ok && len(s.sc.find(c.Parts)) == 0 {
+			all = false
+		}
+		return all
+	})
+	return all
+}
+
 // joined joins in with a subquery by the subquery's conditions; nil: they have no equality.
 func (b *binder) joined(kind JoinKind, in Node, s *inside) (*Join, error) {
 	j := &Join{Kind: kind, L: s.node, R: in}
@@ -106,7 +118,7 @@ func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	if _, ok := c.(*parse.Exists); !ok && (!isIn || in2.Not || in2.Query == nil) {
 		return nil, nil
 	}
-	s, err := b.inside(queryOf(c), sc)
+	s, err := b.inside(parse.QueryOf(c), sc)
 	if err != nil || s == nil || slices.ContainsFunc(s.sel.Items, func(it parse.SelectItem) bool { return it.X != nil && (hasAggregate(it.X) || hasWindow(it.X)) }) {
 		return nil, err
 	}
@@ -156,7 +168,7 @@ func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Q
 	at := map[parse.Expr]*expr.Column{}
 	var err error
 	parse.Walk(c, func(x parse.Expr) bool {
-		query := queryOf(x)
+		query := parse.QueryOf(x)
 		if query == nil || err != nil {
 			return err == nil
 		}
@@ -186,8 +198,11 @@ func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Q
 func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	b, in, sc := sel.b, sel.node, sel.eb.sc
 	s, err := b.inside(x.Query, sc)
-	if err != nil || s == nil || s.sel.Distinct || len(s.sel.Items) != 1 || s.sel.Items[0].X == nil || !hasAggregate(s.sel.Items[0].X) || hasWindow(s.sel.Items[0].X) {
+	if err != nil || s == nil || s.sel.Distinct || len(s.sel.Items) != 1 {
 		return nil, err
+	}
+	if it := s.sel.Items[0].X; it == nil || !hasAggregate(it) || hasWindow(it) || !s.has(it) {
+		return nil, nil
 	}
 	j, err := b.joined(LeftJoin, in, s)
 	if err != nil || j == nil || j.Residual != nil {

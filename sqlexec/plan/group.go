@@ -8,10 +8,10 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// isAggregate reports whether x is an aggregate call that is not a window function.
+// isAggregate reports whether x is an aggregate call over the rows of its query that is not a window function.
 func isAggregate(x parse.Expr) bool {
 	c, ok := x.(*parse.Call)
-	return ok && c.Over == nil && expr.IsAggregate(c.Name)
+	return ok && c.Over == nil && !c.Outer && expr.IsAggregate(c.Name)
 }
 
 // hasAggregate reports whether an aggregate lies in x.
@@ -62,15 +62,23 @@ type mark struct {
 
 // group binds GROUP BY, the aggregates of all clauses and HAVING. Afterwards items are bound over the aggregate.
 func (sel *selection) group(q *parse.Query) error {
-	if !sel.grouped(q) {
-		return nil
+	clauses := sel.clauses(q)
+	if sel.s.Having != nil {
+		clauses = append(clauses, sel.s.Having)
+	}
+	named, err := sel.outerCalls(clauses)
+	if err != nil || len(named) == 0 && !sel.grouped(q) {
+		return err
 	}
 	sets, err := sel.groupingSets()
 	if err != nil {
 		return err
 	}
 	inside := append([]parse.Expr(nil), sets.all...)
-	for _, x := range append(sel.clauses(q), sel.s.Having) {
+	for _, c := range named {
+		inside = append(inside, parse.Children(c)...)
+	}
+	for _, x := range clauses {
 		parse.Walk(x, func(y parse.Expr) bool {
 			if isAggregate(y) {
 				inside = append(inside, parse.Children(y)...)
@@ -90,7 +98,12 @@ func (sel *selection) group(q *parse.Query) error {
 	if err := g.collect(q); err != nil {
 		return err
 	}
-	sel.eb = &exprBinder{b: sel.b, sc: &scope{cols: g.output(), outer: sel.sc.outer}, special: g.special, where: "this clause"}
+	for _, c := range named {
+		if _, err := g.aggregate(c); err != nil {
+			return err
+		}
+	}
+	sel.eb = &exprBinder{b: sel.b, sc: g.scope(), special: g.special, where: "this clause"}
 	if sel.node, err = sets.node(g, sel.node); err != nil {
 		return err
 	}
@@ -224,33 +237,12 @@ func (g *grouping) aggregate(c *parse.Call) (int, error) {
 	return len(g.aggs) - 1, nil
 }
 
-// ofOuter reports whether an aggregate call names columns of the queries around and none of its own: by the standard it is then an aggregate
-// over the rows of such a query, not over those of its own.
-func ofOuter(c *parse.Call, sc *scope) bool {
-	var own, around bool
-	parse.Walk(c, func(x parse.Expr) bool {
-		if x, ok := x.(*parse.Column); ok && len(sc.find(x.Parts)) > 0 {
-			own = true
-		} else if ok {
-			for o := sc.outer; o != nil && !around; o = o.scope.outer {
-				around = len(o.scope.find(x.Parts)) > 0
-			}
-		}
-		return !own
-	})
-	return around && !own
-}
-
 // aggregate binds an aggregate call over the rows that in describes.
 func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 	for _, x := range parse.Children(c) {
 		if hasAggregate(x) {
 			return nil, planError("aggregate functions cannot be nested: %s", parse.PrintExpr(c))
 		}
-	}
-	if ofOuter(c, in.sc) {
-		return nil, planError("%s is an aggregate of the outer query, because it names columns of that query alone. Write it in the outer query, "+
-			"or join a subquery that has it: FROM t CROSS JOIN (SELECT count(x) AS n FROM t) AS a", parse.PrintExpr(c))
 	}
 	eb := *in
 	eb.where = "an aggregate"
@@ -311,6 +303,19 @@ func (g *grouping) output() []Column {
 		cols = append(cols, Column{Name: m.text, Type: vector.Int32Type})
 	}
 	return cols
+}
+
+// scope is what clauses over the aggregate and their subqueries refer to.
+func (g *grouping) scope() *scope {
+	sc := &scope{cols: g.output(), outer: g.sel.sc.outer, rows: g.sel.sc}
+	sc.aggregate = func(o *outer, c *parse.Call) (expr.Expr, error) {
+		i, err := g.aggregate(c)
+		if at := len(g.keys) + i; err != nil || at < len(sc.cols) {
+			return o.value(at), err
+		}
+		return nil, planError("%s is not possible in this clause", parse.PrintExpr(c))
+	}
+	return sc
 }
 
 // special finds what became a column of the aggregate: aggregates and group keys. Other columns are an error.

@@ -17,7 +17,7 @@ func (b *binder) subqueriesOn(l, r Node, kind JoinKind, on parse.Expr, out *oute
 	decided = map[parse.Expr]*expr.Column{}
 	var right []*expr.Column
 	parse.Walk(on, func(x parse.Expr) bool {
-		query := queryOf(x)
+		query := parse.QueryOf(x)
 		if query == nil || err != nil || after != nil {
 			return err == nil && after == nil
 		}
@@ -58,8 +58,7 @@ func (b *binder) subqueriesOn(l, r Node, kind JoinKind, on parse.Expr, out *oute
 
 // usedBy notes the columns of sc that an expression with subqueries refers to.
 func (b *binder) usedBy(x parse.Expr, sc *scope, used map[int]bool) error {
-	eb := &exprBinder{b: b, sc: &scope{outer: &outer{scope: sc, used: used}}, where: "a subquery"}
-	if _, err := eb.bind(x); err != nil && status.Of(err) != status.Unsupported {
+	if _, err := b.beside(&outer{scope: sc, used: used}).bind(x); err != nil && status.Of(err) != status.Unsupported {
 		return err
 	}
 	return nil

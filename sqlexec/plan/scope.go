@@ -6,6 +6,7 @@ import (
 	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
 
@@ -44,6 +45,10 @@ func quoteMixed(name string) string {
 type scope struct {
 	cols  []Column
 	outer *outer // the query around this subquery; nil: none
+	// rows are what the columns of a query that aggregates were made of; nil: it does not.
+	rows *scope
+	// aggregate binds an aggregate of this query that a subquery has; nil: the query has none here.
+	aggregate func(o *outer, c *parse.Call) (expr.Expr, error)
 }
 
 // outer is the row of an enclosing query that a correlated subquery is bound against.

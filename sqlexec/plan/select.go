@@ -19,6 +19,7 @@ func (b *binder) selectBlock(s *parse.Select, q *parse.Query, out *outer) (Node,
 	if err != nil {
 		return nil, err
 	}
+	markOuter(s, q, sc)
 	items, err := b.items(s, sc)
 	if err != nil {
 		return nil, err
