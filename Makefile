@@ -102,7 +102,7 @@ fuzz:
 
 ## docs-test: the blocks and links of README and docs, and that what is generated is current
 docs-test:
-	$(GO) test -count=1 ./bench/e2e -run '^Test(Documents|Same|Links|PagesBegin)$$'
+	$(GO) test -count=1 ./bench/e2e -run '^Test(Documents|DocumentsTogether|Same|Links|PagesBegin)$$'
 	$(GO) test -count=1 ./docs
 	$(GO) test -count=1 ./cmd/varve -run '^Test(ManualIsCurrent|ConfigIsDocumented|ScriptsOfTheManual)$$'
 	$(GO) test -count=1 ./server -run '^TestManual$$'

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,8 @@ type page struct {
 	work  string   // directory that its commands run in, with bin/varve, docs and the data of the server
 	url   string   // of its server
 	ports []string // of listeners that its configuration names, by turns as written and as they are
+
+	together bool // with other pages: blocks marked `alone` show more than this one has made
 }
 
 // TestDocuments runs the blocks of README.md and docs/**.md that are marked `sh run`: those of a page in order, each by a
@@ -48,7 +51,7 @@ func TestDocuments(t *testing.T) {
 		ran++
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // a page waits for its server most of the time
-			if got := runPage(t, text); *update && got != text {
+			if got := runPage(t, newPage(t, text), text); *update && got != text {
 				if err := os.WriteFile(filepath.Join(root, name), []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -57,6 +60,39 @@ func TestDocuments(t *testing.T) {
 	}
 	if ran == 0 {
 		t.Error("no document has a block that is run")
+	}
+}
+
+// TestDocumentsTogether: pages that are read one after the other by the same server do not disturb each other, in the order in which
+// docs/README.md names them and in another one: their tables have names of their own, or the same rows. A block marked `alone` shows
+// everything that a server has, which is more then; a page with a configuration of its own has a server of its own.
+func TestDocumentsTogether(t *testing.T) {
+	names := []string{"README.md"}
+	for _, m := range link.FindAllStringSubmatch(read(t, "docs/README.md"), -1) {
+		if name := filepath.Join("docs", m[1]); strings.HasSuffix(name, ".md") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range documents(t) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, order := range []string{"as named", "by lot"} {
+		t.Run(order, func(t *testing.T) {
+			if order == "by lot" {
+				seed := uint64(time.Now().UnixNano())
+				t.Logf("seed %d", seed)
+				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+			}
+			p := newPage(t, "")
+			p.together = true
+			for _, name := range names {
+				if text := read(t, name); strings.Contains(text, "```sh run") && !strings.Contains(text, "```toml serve") {
+					t.Run(name, func(t *testing.T) { runPage(t, p, text) })
+				}
+			}
+		})
 	}
 }
 
@@ -90,12 +126,11 @@ func read(t *testing.T, name string) string {
 var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```\n")
 
 // runPage runs the blocks of a page and gives it with the outputs as they are now.
-func runPage(t *testing.T, text string) string {
+func runPage(t *testing.T, p *page, text string) string {
 	t.Helper()
-	p := newPage(t, text)
 	var out strings.Builder
 	rest, line, output := text, 1, ""
-	said := false // the block before was run
+	said, alone := false, false // the block before was run; it is marked so
 	for {
 		at := fence.FindStringSubmatchIndex(rest)
 		if at == nil {
@@ -105,15 +140,16 @@ func runPage(t *testing.T, text string) string {
 		line += strings.Count(before, "\n")
 		whole := rest[at[0]:at[1]]
 		shown := said && mark == "text" && strings.TrimSpace(before) == ""
+		differs := shown && !same(output, block) && !(alone && p.together)
 		if said && !shown && strings.Contains(output, `"error":`) {
 			t.Errorf("line %d: a block before ends in an error that the page does not show:\n%s", line, output)
 		}
 		said = false
 		switch {
 		case shown:
-			if !same(output, block) && !*update {
+			if differs && !*update {
 				t.Errorf("line %d: got\n%s\nwant\n%s", line, output, block)
-			} else if !same(output, block) {
+			} else if differs {
 				whole = "```text\n" + output + "```\n"
 			}
 		case mark == "sh run" || strings.HasPrefix(mark, "sh run "):
@@ -126,7 +162,7 @@ func runPage(t *testing.T, text string) string {
 				want = next(t, rest[at[1]:])
 			}
 			output = p.run(t, line, block, slices.Contains(how, "background"), want)
-			said = true
+			said, alone = true, slices.Contains(how, "alone")
 		}
 		out.WriteString(before + whole)
 		line += strings.Count(rest[at[0]:at[1]], "\n")
@@ -195,7 +231,7 @@ func (p *page) installed(t *testing.T, how []string) bool {
 	for _, word := range how {
 		kind, program, _ := strings.Cut(word, "=")
 		switch kind {
-		case "wait", "background":
+		case "wait", "background", "alone":
 			continue
 		case "needs", "if":
 		default:
