@@ -36,6 +36,13 @@ func TestCollectorEvents(t *testing.T) {
 		h.want(h.do("POST", path+"?table=none", c.body), 400, fmt.Sprintf(`"code":%d`, c.code))
 		h.want(h.do("POST", path+"?table=none", c.body), 400, c.more)
 	}
+	for body, want := range map[string]string{ // a brace too many is the fault of the event before
+		`{"event":1}}`: `"invalid-event-number":0,"detail":"a brace too many is behind the event","stored":0,"failed":1,"failures":[{"event":0,`,
+		"{\"event\":1}\n{\"event\":2} }\n{\"x\":3}\n{\"event\":4}\n": `"invalid-event-number":1,"detail":"a brace too many is behind the event","stored":2,"failed":2,"failures":[{"event":1,"reason":"Invalid data format: a brace too many is behind the event"},{"event":2,`,
+		`[{"event":1},{"event":2}}},{"event":3}]`:                    `"invalid-event-number":1,"detail":"a brace too many is behind the event","stored":2,"failed":1`,
+	} {
+		h.want(h.do("POST", path+"?table=braces", body), 400, want)
+	}
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+none", ""), 200, "[[4]]") // what stood beside bad ones, sent twice
 	h.want(h.do("POST", path+"?db=nowhere", `{"event":1}`), 400, `"code":6,"detail":"Failed to find schema`)
 	h.want(h.do("POST", path+"/ack", "{}"), 400, `"code":14`)

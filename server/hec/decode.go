@@ -65,7 +65,8 @@ func (d *decoder) read(body []byte) error {
 		if base = jsontext.Next(body, from); base < 0 {
 			break // where the next one begins nobody can tell
 		}
-		d.body = body[base:]
+		d.body = bytes.TrimLeft(body[base:], "} \t\r\n") // braces that close nothing are of the broken one
+		base = len(body) - len(d.body)
 		r.Reset(d.body)
 	}
 	if d.count == 0 {
@@ -128,6 +129,8 @@ func (d *decoder) event() error {
 		return d.fault(invalidFormat, r.Err().Error())
 	case !utf8.Valid(d.body[d.from:r.Offset()]):
 		return d.fault(invalidFormat, "the event is not valid UTF-8")
+	case d.closesMore():
+		return d.fault(invalidFormat, "a brace too many is behind the event")
 	case e.body == nil:
 		return d.fault(eventRequired, "")
 	case string(e.body) == "null" || string(e.body) == `""`:
@@ -135,6 +138,12 @@ func (d *decoder) event() error {
 	}
 	e.fields = d.fields
 	return d.add(&e, "event")
+}
+
+// closesMore reports whether a brace is behind the event that closes nothing: the event is broken, not the one that follows.
+func (d *decoder) closesMore() bool {
+	behind := bytes.TrimLeft(d.body[d.r.Offset():], " \t\r\n")
+	return len(behind) > 0 && behind[0] == '}'
 }
 
 // text is the value that follows as text; null leaves what is there.
