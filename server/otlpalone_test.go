@@ -37,6 +37,14 @@ func TestOTLPRecordsFailAlone(t *testing.T) {
 	h.want(through, 200, `"rejectedLogRecords":"1","errorMessage":"`)
 	h.holds(`SELECT count(*) FROM shapes`, "[[1]]")
 
+	document := "version: 2\nprocessors:\n  - vrl:\n      source: |\n        .n = parse_int!(string!(.Body))\n        .ts = now()\n        .\ntransform: [{field: ts, type: time, index: time}]\n"
+	h.want(h.do("POST", "/v1/pipelines/ints", document, "Content-Type", "application/x-yaml"), 200, "ints")
+	number := func(text string) string { return `{"body":{"stringValue":"` + text + `"}}` }
+	h.want(h.otlp("logs", otlpLog(number("1"), number("x"), `{}`, number("2")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints"), 200, `"rejectedLogRecords":"2","errorMessage":"`)
+	h.want(h.otlp("logs", otlpLog(number("x")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints"), 400, "parse_int")
+	h.want(h.otlp("logs", otlpLog(number("4"), number("x")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints", "x-service-pipeline-params", "skip_error=false"), 400, "parse_int")
+	h.holds("SELECT count(*), sum(n) FROM ints", "[[2 3]]")
+
 	spans := func(status int, want string, values ...string) {
 		h.Helper()
 		for i, v := range values {

@@ -32,14 +32,15 @@ func (r *logsRequest) pipeline(c *web.Ctx) (*pipeline.Request, error) {
 		if version == "" {
 			version = c.HeaderText("x-service-pipeline-version")
 		}
-		p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Pipeline: name, Version: version, Hints: c.Hints(), NoAutoCreate: r.h.o.NoAutoCreate}
+		p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Pipeline: name, Version: version, Hints: c.Hints(), NoAutoCreate: r.h.o.NoAutoCreate, SkipError: true}
 		p.SetParams(c.HeaderText("x-service-pipeline-params"))
 		return p, nil
 	}
 	return nil, nil
 }
 
-// takeThrough runs the records of a request through a pipeline. Entries that it leaves out because the request says so are refused records.
+// takeThrough runs the records of a request through a pipeline. Entries that fail there are
+// refused records, unless the request wants all or none by skip_error=false.
 func (r *logsRequest) takeThrough(c *web.Ctx, p *pipeline.Request, body func() ([]byte, error)) (o outcome, err error) {
 	_, err = r.h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		message, err := body()
