@@ -109,6 +109,9 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 		if _, ok := c.byName[next.Name]; ok {
 			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
 		}
+		if err := e.nameOfView(next.Name); err != nil {
+			return err
+		}
 	}
 	if err := e.newDefinition().hasColumns(next, len(next.Columns)-len(tab.Schema.Columns)); err != nil {
 		return err

@@ -25,12 +25,14 @@ type definition struct {
 	columns     int    // that they have and will have, once counted is set
 	counted     bool   // they have been
 	refused     func() // notes that there was no room for columns
+
+	ofView func(schema.Name) error // says why a name that is a view's is no table's
 }
 
 // newDefinition is one of nothing yet. The caller holds e.ddl.
 func (e *Engine) newDefinition() *definition {
 	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables,
-		mostColumns: e.o.MaxColumns, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
+		mostColumns: e.o.MaxColumns, ofView: e.nameOfView, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
 }
 
 // define lets f make a definition and publishes it.
@@ -108,6 +110,9 @@ func (d *definition) create(t *schema.Table) error {
 	}
 	if d.table(t.Name) != nil {
 		return status.New(status.TableAlreadyExists, "Table already exists: `%s`", t.Name)
+	}
+	if err := d.ofView(t.Name); err != nil {
+		return err
 	}
 	if err := d.hasRoom(t); err != nil {
 		return err

@@ -61,6 +61,9 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 	}
 	next, c := *tab.Schema.Finished(), e.catalog.Load()
 	next.Version++
+	if err := e.nameOfView(next.Name); err != nil {
+		return err
+	}
 	var gone []home
 	if old, ok := c.byName[next.Name]; ok {
 		if !replace {

@@ -159,6 +159,8 @@ type Engine struct {
 	ddl     sync.Mutex // held while the catalog or a schema changes
 	catalog atomic.Pointer[catalog]
 
+	viewNames map[schema.Name]struct{} // names of views; under ddl
+
 	lastMade int64                    // Made of the last database that was made; under ddl
 	young    map[tableLabel]time.Time // labels that were made a short while ago; under ddl
 

@@ -34,7 +34,7 @@ type Recovery struct {
 func Open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	start := o.Now()
-	e := &Engine{o: o, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now},
+	e := &Engine{o: o, viewNames: map[schema.Name]struct{}{}, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now},
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
 		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, young: map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
 	e.merger = newMerger(e)

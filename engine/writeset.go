@@ -138,7 +138,7 @@ func (e *Engine) noView(n schema.Name) error {
 	if _, ok := e.catalog.Load().byName[n]; ok || !(*isView)(n) {
 		return nil
 	}
-	return status.New(status.InvalidArguments, "%s is a view: rows cannot be written to it", n)
+	return errOfView(n)
 }
 
 // noViews is noView for all rows of a set.

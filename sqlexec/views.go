@@ -75,6 +75,9 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 			continue
 		}
 		list[d.name] = d
+		if err := x.e.TakeName(d.name); err != nil {
+			x.o.Logger.Error("a view has the name of a table, which it hides", "view", d.name, "error", err)
+		}
 	}
 	v.list = list
 	return list, nil
@@ -176,13 +179,31 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 	if len(v.columns) > 0 && len(v.columns) != len(n.Columns()) {
 		return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s names %d columns, its query gives %d", name, len(v.columns), len(n.Columns()))
 	}
+	return &Result{}, x.putView(ctx, v, st)
+}
+
+// putView makes a view, if its name is still free.
+func (x *Executor) putView(ctx context.Context, v *view, st *parse.CreateView) error {
 	x.views.mu.Lock()
 	defer x.views.mu.Unlock()
-	if err := x.writeView(ctx, v); err != nil {
-		return nil, err
+	old := x.views.list[v.name]
+	if old != nil && !st.OrReplace {
+		if st.IfNotExists {
+			return nil
+		}
+		return alreadyExists(v.name)
 	}
-	x.views.list[name] = v
-	return &Result{}, nil
+	if err := x.e.TakeName(v.name); err != nil {
+		return err
+	}
+	if err := x.writeView(ctx, v); err != nil {
+		if old == nil {
+			x.e.FreeName(v.name)
+		}
+		return err
+	}
+	x.views.list[v.name] = v
+	return nil
 }
 
 // writeView writes the row of a view.
@@ -247,6 +268,7 @@ func (x *Executor) dropViews(ctx context.Context, names []schema.Name, ifExists 
 	}
 	for _, n := range names {
 		delete(list, n)
+		x.e.FreeName(n)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package sqlexec
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 
 	"varve/engine"
@@ -68,5 +70,53 @@ func TestWritesToViews(t *testing.T) {
 	}
 	if err := e.Close(t.Context(), false); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestViewsAndFirstWrites: of a CREATE VIEW and a first write to its name, which run beside each other, one comes too late: a view never hides
+// a table that the write made.
+func TestViewsAndFirstWrites(t *testing.T) {
+	e, err := engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "/data", NoBackground: true, MinFree: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := New(e, Options{})
+	for i := range 200 {
+		name := schema.Name{DB: "public", Table: fmt.Sprintf("n%d", i)}
+		list, err := x.Parse("CREATE VIEW " + name.Table + " AS SELECT 1 AS a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made, written error
+		var both sync.WaitGroup
+		begin := make(chan struct{})
+		both.Go(func() {
+			<-begin
+			_, made = x.Execute(t.Context(), &Session{}, list[0])
+		})
+		both.Go(func() {
+			set := new(engine.WriteSet)
+			b := set.Rows(name, engine.Hint{AutoCreate: true, TimeIndex: "ts"})
+			ts, err := b.Column("ts", vector.Timestamp(3))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ts.SetInt(1)
+			b.EndRow()
+			<-begin
+			_, written = e.Write(t.Context(), set)
+		})
+		close(begin)
+		both.Wait()
+		if (made == nil) == (written == nil) {
+			t.Fatalf("%s: CREATE VIEW %v, the write %v", name, made, written)
+		}
+		if _, err := e.Table(name); (err == nil) != (written == nil) {
+			t.Fatalf("%s: CREATE VIEW %v, the write %v, the table %v", name, made, written, err)
+		}
+	}
+	if err := e.Close(t.Context(), false); err != nil {
+		t.Error(err)
 	}
 }
