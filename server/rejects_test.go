@@ -62,6 +62,33 @@ func TestSyslogRejects(t *testing.T) {
 		t.Error("the server answers")
 	}
 	h.await("SELECT count(*), max(message) FROM syslog", `[[3,"three"]]`)
+	h.await("SELECT entry, reason FROM service_private.rejected WHERE reason LIKE '%length%'", `[["x `+line("9", "lost")+`","a length of a message is wanted, 'x' is there"]]`)
+	c = h.connect(ln.Addr().String())
+	if _, err := io.WriteString(c, "100 "+line("9", "cut")); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	h.await("SELECT entry FROM service_private.rejected WHERE reason LIKE '%within a message%'", `[["`+line("9", "cut")+`"]]`)
+}
+
+// TestSyslogFits: messages are stored without the fields for which their table has columns of other types; one of another role is as the table has
+// it. Where the text itself does not fit, they are kept with the reason.
+func TestSyslogFits(t *testing.T) {
+	h := rejecting(t)
+	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING PRIMARY KEY, facility BIGINT, severity DOUBLE, structured_data STRING, message STRING) WITH (append_mode = 'true')`), 200, "")
+	ln := h.listen()
+	h.serving(func() error { return h.s.ServeSyslog(ln) })
+	const line = `<34>1 2026-01-02T03:04:05Z web su 7 - [a b="c"] one`
+	c := h.connect(ln.Addr().String())
+	if _, err := io.WriteString(c, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	h.await("SELECT hostname, app_name, facility, severity, proc_id, structured_data, message FROM syslog", `[["web","su",null,null,"7","{\"a\":{\"b\":\"c\"}}","one"]]`)
+	h.want(h.sql("DROP TABLE syslog; CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, message BIGINT)"), 200, "")
+	if _, err := io.WriteString(c, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	h.await("SELECT reason FROM service_private.rejected", "column message expect type Int64, given: String")
 }
 
 // TestJournalRejects: entries that cannot be stored, and what stands behind a broken length, are kept with the reason; their upload is taken.

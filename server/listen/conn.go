@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"os"
 	"time"
+
+	"varve/server/rejects"
 )
 
 // past is a deadline that ends a read at once.
@@ -32,6 +34,15 @@ type Conn struct {
 	last  time.Time // of the last bytes
 }
 
+// Broken is the error of a stream in which no further message can be found: Text is what is there instead, as far as it has come. It is
+// kept among the rejects.
+type Broken struct {
+	Text []byte
+	Why  error
+}
+
+func (b *Broken) Error() string { return b.Why.Error() }
+
 // read takes messages until the stream ends. What arrived before it broke is stored.
 func (k *Conn) read(r *bufio.Reader, f Framer) error {
 	k.last = time.Now()
@@ -43,6 +54,11 @@ func (k *Conn) read(r *bufio.Reader, f Framer) error {
 		text, acked, err := f.Next()
 		if err != nil {
 			k.batch.Flush()
+			var broken *Broken
+			if errors.As(err, &broken) && len(broken.Text) > 0 {
+				k.s.refused.Inc()
+				k.s.keep([]rejects.Entry{{Why: broken.Why, Text: broken.Text}})
+			}
 			if err == io.EOF || k.s.Stopping() || errors.Is(err, net.ErrClosed) {
 				return nil
 			}

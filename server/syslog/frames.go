@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+
+	"varve/server/listen"
 )
 
 // maxCounted bounds the length that a message is said to have: what is beyond the limit of messages is read and passed over up to it.
@@ -79,21 +81,26 @@ func (f *frames) Close() {}
 // octets reads a message behind its length.
 func (f *frames) octets() error {
 	n, digits := 0, 0
+	f.text = f.text[:0]
 	for {
 		c, err := f.r.ReadByte()
+		if err == nil {
+			f.text = append(f.text, c)
+		}
 		switch {
 		case err != nil && digits == 0:
 			return err
 		case err != nil:
-			return cutStream(err)
+			return f.cutStream(err)
 		case c == ' ' && digits > 0:
 			return f.take(n)
 		case digits == 0 && (c == '\n' || c == '\r' || c == 0): // some senders end messages besides
+			f.text = f.text[:0]
 		case c-'0' > 9:
-			return fmt.Errorf("a length of a message is wanted, %q is there", c)
+			return f.broken("a length of a message is wanted, %q is there", c)
 		default:
 			if n, digits = n*10+int(c-'0'), digits+1; n > maxCounted || digits > maxDigits {
-				return fmt.Errorf("a message is said to have more than %d bytes", maxCounted)
+				return f.broken("a message is said to have more than %d bytes", maxCounted)
 			}
 		}
 	}
@@ -105,15 +112,16 @@ func (f *frames) take(n int) error {
 	for kept := min(n, f.most); len(f.text) < kept; {
 		k := min(kept-len(f.text), 4096)
 		f.text = append(f.text, make([]byte, k)...)
-		if _, err := io.ReadFull(f.r, f.text[len(f.text)-k:]); err != nil {
-			return cutStream(err)
+		if n, err := io.ReadFull(f.r, f.text[len(f.text)-k:]); err != nil {
+			f.text = f.text[:len(f.text)-k+n]
+			return f.cutStream(err)
 		}
 	}
 	f.text = trimmed(f.text)
 	if n > f.most {
 		f.cut()
 		if _, err := f.r.Discard(n - f.most); err != nil {
-			return cutStream(err)
+			return f.cutStream(err)
 		}
 	}
 	return nil
@@ -155,10 +163,18 @@ func (f *frames) line() error {
 	}
 }
 
-// cutStream is the error of a stream that ends within a message.
-func cutStream(err error) error {
+// cutStream is the error of a read within a message. One of the connection stays what it is: the server may be who ends it.
+func (f *frames) cutStream(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("the stream ends within a message")
+		return f.broken("the stream ends within a message")
 	}
 	return err
+}
+
+// broken is the error of a stream whose next message cannot be found, with what was read of it and what has come behind.
+func (f *frames) broken(format string, args ...any) error {
+	if behind, err := f.r.Peek(f.r.Buffered()); err == nil {
+		f.text = append(f.text, behind...)
+	}
+	return &listen.Broken{Text: f.text, Why: fmt.Errorf(format, args...)}
 }

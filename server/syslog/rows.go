@@ -40,7 +40,7 @@ func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.Writ
 	if err != nil {
 		return made, err
 	}
-	c, err := newColumns(t)
+	c, err := s.newColumns(t)
 	if err != nil {
 		return made, err
 	}
@@ -66,7 +66,9 @@ type columns struct {
 	json                                                                []byte
 }
 
-func newColumns(t *tagged.Table) (c *columns, err error) {
+// newColumns makes the columns of rows. The table's role of a column wins. Where its type is another, so that no message fits, messages are
+// stored without that field, which the log says; what they say themselves has to fit.
+func (s *Server) newColumns(t *tagged.Table) (c *columns, err error) {
 	c = &columns{}
 	for _, one := range [...]struct {
 		to   **tagged.Column
@@ -79,9 +81,18 @@ func newColumns(t *tagged.Table) (c *columns, err error) {
 		{&c.procID, "proc_id", vector.StringType, schema.Field}, {&c.msgID, "msg_id", vector.StringType, schema.Field},
 		{&c.data, "structured_data", vector.JSONType, schema.Field}, {&c.message, "message", vector.StringType, schema.Field},
 	} {
-		if *one.to, err = t.Column([]byte(one.name), one.typ, one.role); err != nil {
+		for _, role := range [...]schema.Semantic{one.role, schema.Tag, schema.Field} {
+			if *one.to, err = t.Column([]byte(one.name), one.typ, role); err == nil {
+				break
+			}
+		}
+		if err == nil {
+			continue
+		}
+		if *one.to = nil; one.to == &c.message {
 			return nil, err
 		}
+		s.streams.Warn("messages are stored without "+one.name, "table", s.o.Table, "reason", err)
 	}
 	return c, nil
 }
@@ -89,22 +100,23 @@ func newColumns(t *tagged.Table) (c *columns, err error) {
 // set sets the values of a row; parts that a message does not have are NULL.
 func (c *columns) set(m *message) {
 	if m.priority >= 0 {
-		c.facility.SetString(facilities[m.priority>>3])
-		c.severity.SetString(severities[m.priority&7])
+		text(c.facility, []byte(facilities[m.priority>>3]))
+		text(c.severity, []byte(severities[m.priority&7]))
 	}
 	text(c.hostname, m.hostname)
 	text(c.appName, m.appName)
 	text(c.procID, m.procID)
 	text(c.msgID, m.msgID)
-	if len(m.data) > 0 {
+	if len(m.data) > 0 && c.data != nil {
 		c.json = appendData(c.json[:0], m.data)
 		c.data.SetBytes(c.json)
 	}
 	c.message.SetBytes(m.msg)
 }
 
+// text sets a value, where there is one and a column for it.
 func text(c *tagged.Column, value []byte) {
-	if len(value) > 0 {
+	if len(value) > 0 && c != nil {
 		c.SetBytes(value)
 	}
 }
