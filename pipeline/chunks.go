@@ -116,7 +116,7 @@ func (c *crew) send() error {
 func (c *crew) begin(k *chunk) {
 	w := c.m.worker(c.w.find, c.w.holding, c.w.request, c.w.first, setDestination(c.w.request, &k.set), c.w.text)
 	n := int64(len(k.text)) // an entry has a byte at least
-	w.clock.next = c.m.span(n)
+	w.clock.next = c.m.Times(n)
 	w.clock.end = w.clock.next + n
 	k.w, k.done = w, make(chan struct{})
 	c.pending = append(c.pending, k)

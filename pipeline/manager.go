@@ -94,10 +94,10 @@ func New(o Options) *Manager {
 
 // now is the clock, never giving times less than flatten.ClockSpan apart: rows without a time of their own must not
 // meet, whichever request they come from.
-func (m *Manager) now() time.Time { return time.Unix(0, m.span(flatten.ClockSpan)) }
+func (m *Manager) now() time.Time { return time.Unix(0, m.Times(flatten.ClockSpan)) }
 
-// span returns n times, of which it gives the first, in ns: nobody else gets them.
-func (m *Manager) span(n int64) int64 {
+// Times returns n times, of which it gives the first, in ns: nobody else gets them.
+func (m *Manager) Times(n int64) int64 {
 	for {
 		end := m.clock.Load()
 		t := max(m.o.Now().UnixNano(), end)

@@ -27,7 +27,7 @@ func (m *Manager) Put(ctx context.Context, name string, text []byte) (Document, 
 		return Document{}, err
 	}
 	p.name = name
-	version := m.span(1)
+	version := m.Times(1)
 	newest, err := m.library.documents.get(ctx, name, latest)
 	switch {
 	case err == nil: // the clock may have gone back since

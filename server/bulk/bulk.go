@@ -43,7 +43,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 // Bulk answers POST /v1/elasticsearch/_bulk, and with the index in its path. A document that cannot be stored fails alone.
 func (h *Handler) Bulk(c *web.Ctx) error {
 	introduce(c)
-	d := &decoder{now: c.Start.UnixNano()}
+	d := &decoder{}
 	if err := h.store(c, d, d.read); err != nil {
 		return refuse(c, d, err)
 	}
@@ -85,7 +85,7 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 		if err != nil {
 			return false, err
 		}
-		d.set = entries.New(h.o.RowBytes, entries.Beside(c, body))
+		d.set, d.now = entries.New(h.o.RowBytes, entries.Beside(c, body)), entries.Arrival(h.o.Pipelines, body)
 		if err := read(body); err != nil {
 			return false, err
 		}

@@ -58,7 +58,7 @@ type decoder struct {
 	// message is the member of documents that is the entry; fields is what parameters say of them. Empty and nil: documents are entries as they are.
 	message string
 	fields  *entries.Fields
-	now     int64
+	now     int64 // the time of the next document that has none
 
 	items  []item
 	broken []error // why actions are broken
@@ -204,7 +204,8 @@ func (d *decoder) made(dst, document []byte) []byte {
 	if d.fields == nil {
 		return append(dst, document...)
 	}
-	dst, err := d.fields.Append(dst, document, d.now)
+	d.now++
+	dst, err := d.fields.Append(dst, document, d.now-1)
 	if err != nil {
 		return append(dst[:at], document...)
 	}

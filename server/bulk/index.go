@@ -12,7 +12,7 @@ import (
 // Document answers POST /v1/elasticsearch/{index}/_doc and its like: one document. Its id, which may stand in the path, has no meaning here.
 func (h *Handler) Document(c *web.Ctx) error {
 	introduce(c)
-	d := &decoder{now: c.Start.UnixNano()}
+	d := &decoder{}
 	err := h.store(c, d, d.one)
 	if err == nil {
 		err = d.failure(&d.items[0])

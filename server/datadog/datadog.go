@@ -76,6 +76,7 @@ func (h *Handler) store(c *web.Ctx) ([]failure, error) {
 		if d.table, err = all.Table([]byte(name)); err != nil {
 			return false, err
 		}
+		d.now = entries.Arrival(h.o.Pipelines, body)
 		if strings.HasPrefix(strings.ToLower(c.HeaderText("Content-Type")), "text/plain") {
 			err = d.lines(body)
 		} else {
@@ -144,7 +145,7 @@ func fromQuery(c *web.Ctx) (d *decoder, table string, err error) {
 			table = name
 		}
 	}
-	d = &decoder{now: c.Start.UnixNano(), ddtags: []byte(p.String("ddtags"))}
+	d = &decoder{ddtags: []byte(p.String("ddtags"))}
 	for i, name := range tags {
 		if text := p.String(name); text != "" {
 			d.defaults[i] = []byte(text)

@@ -21,7 +21,7 @@ type decoder struct {
 	table    *entries.Table
 	ddtags   []byte // of the query
 	defaults [3][]byte
-	now      int64
+	now      int64 // the time of the next log that has none
 
 	r     jsontext.Reader
 	body  []byte // that r reads
@@ -167,6 +167,9 @@ func member(dst []byte, at int, key string) []byte {
 
 // end appends what all entries have.
 func (d *decoder) end(dst []byte, ns int64, known [3][]byte) []byte {
+	if ns == d.now {
+		d.now++
+	}
 	next := func(name string) {
 		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')

@@ -23,7 +23,13 @@ import (
 // Pipelines turns entries into rows; pipeline.Manager does.
 type Pipelines interface {
 	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
+	// Times returns n times, of which it gives the first, in ns: nobody else gets them.
+	Times(n int64) int64
 }
+
+// Arrival is the first of the times of the entries of a body that have none, a nanosecond apart: entries that come together must not meet
+// in a table that keeps one row of a key and a time.
+func Arrival(p Pipelines, body []byte) int64 { return p.Times(int64(len(body)) + 1) } // an entry has a byte at least
 
 // Options of the handlers of protocols that bring entries.
 type Options struct {

@@ -27,7 +27,7 @@ type decoder struct {
 	set      *entries.Set
 	fallback []byte // the table of events without an index
 	defaults event  // of the query
-	now      int64
+	now      int64  // the time of the next event that has none
 
 	r      jsontext.Reader
 	body   []byte // that r reads
@@ -203,6 +203,7 @@ func (d *decoder) add(e *event, column string) error {
 	return t.Make(func(dst []byte) ([]byte, error) {
 		if !e.timed {
 			e.ns = d.now
+			d.now++
 		}
 		dst = strconv.AppendInt(append(dst, `{"`+flatten.DefaultTimeColumn+`":`...), e.ns, 10)
 		for i, value := range [...][]byte{e.host, e.source, e.sourcetype} {

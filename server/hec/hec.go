@@ -101,7 +101,7 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 		if err != nil {
 			return false, err
 		}
-		d.set = entries.New(h.o.RowBytes, entries.Beside(c, body))
+		d.set, d.now = entries.New(h.o.RowBytes, entries.Beside(c, body)), entries.Arrival(h.o.Pipelines, body)
 		if err := read(d, body); err != nil {
 			return false, err
 		}
@@ -150,7 +150,7 @@ func fromQuery(c *web.Ctx) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{fallback: []byte(defaultTable), now: c.Start.UnixNano()}
+	d := &decoder{fallback: []byte(defaultTable)}
 	if name := p.String("table"); name != "" {
 		d.fallback = []byte(name)
 	}

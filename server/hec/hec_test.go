@@ -34,7 +34,7 @@ func TestEvents(t *testing.T) {
 	if err := d.read([]byte(`{"event":"x","time":1.5,"host":1,"source":null,"fields":{"a":true,"host":"q","n":null}}` + "\n" + `{"event":{"k":[1,` + "\n" + `2]},"index":"a/b"},{"event":2}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := lines(t, d, "f"), `{"service_timestamp":1500000000,"host":"1","event":"x","a":"true","fields.host":"q"}`+"\n"+`{"service_timestamp":7,"event":"2"}`+"\n"; got != want {
+	if got, want := lines(t, d, "f"), `{"service_timestamp":1500000000,"host":"1","event":"x","a":"true","fields.host":"q"}`+"\n"+`{"service_timestamp":8,"event":"2"}`+"\n"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if got, want := lines(t, d, "a_b"), `{"service_timestamp":7,"event":{"k":[1, 2]}}`+"\n"; got != want {

@@ -43,9 +43,10 @@ func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io
 	if err != nil {
 		return nil, err
 	}
-	now := c.Start.UnixNano()
+	now := entries.Arrival(h.o.Pipelines, body)
 	add := func(text []byte) error {
-		return table.Make(func(dst []byte) ([]byte, error) { return f.Append(dst, text, now) })
+		now++
+		return table.Make(func(dst []byte) ([]byte, error) { return f.Append(dst, text, now-1) })
 	}
 	switch kind, _, _ := strings.Cut(strings.ToLower(r.ContentType), ";"); strings.TrimSpace(kind) {
 	case "application/json":

@@ -2,10 +2,8 @@
 package ingest
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -16,13 +14,12 @@ import (
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/pipeline"
+	"varve/server/entries"
 	"varve/server/web"
 )
 
 // Pipelines turns a body into rows; pipeline.Manager does.
-type Pipelines interface {
-	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
-}
+type Pipelines = entries.Pipelines
 
 // Options of a Handler.
 type Options struct {
