@@ -90,9 +90,13 @@ func TestSQLAsItIs(t *testing.T) {
 	h.want(h.do("POST", "/v1/sql", `{"sql":"SELECT 1"}`, "Content-Type", "application/json"), 415, `--data-urlencode "sql=SELECT 1 + 1"`)
 	h.want(h.do("POST", "/v1/sql", "sql=SELECT 1+1 AS n, 2+", "Content-Type", "application/x-www-form-urlencoded"), 400, "a plus sign is %2B there")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+1+1", ""), 400, "a plus sign is %2B there")
-	h.want(h.do("GET", "/v1/sql?sql="+url.PathEscape("SELECT 1 1 1"), ""), 400, "")
-	if a := h.do("GET", "/v1/sql?sql="+url.PathEscape("SELECT 1 1 1"), ""); strings.Contains(a.body, "%2B") {
-		t.Errorf("without a plus sign: %s", a.body)
+	for _, encoded := range []string{url.PathEscape("SELECT 1 1 1"), "SELECT+1+%2B+1+1", "SELECT+abs%281%29+1+1", "SELECT+1%2c+1+1"} {
+		if a := h.do("GET", "/v1/sql?sql="+encoded, ""); a.status != 400 || strings.Contains(a.body, "%2B") {
+			t.Errorf("%s, an encoder's: %d %s", encoded, a.status, a.body)
+		}
+		if a := h.do("POST", "/v1/sql", "sql="+encoded, "Content-Type", "application/x-www-form-urlencoded"); strings.Contains(a.body, "%2B") {
+			t.Errorf("%s, an encoder's form: %d %s", encoded, a.status, a.body)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"strings"
 
 	"varve/engine/status"
 	"varve/server/web"
@@ -30,6 +31,10 @@ func plusHint(c *web.Ctx, err error) error {
 		return err
 	}
 	hinted := *e
-	hinted.Msg += ". A + of a form or an address is a blank, a plus sign is %2B there" + sample
+	hinted.Msg = strings.TrimSuffix(hinted.Msg, ".")
+	if !strings.HasSuffix(hinted.Msg, "?") {
+		hinted.Msg += "."
+	}
+	hinted.Msg += " A + of a form or an address is a blank, a plus sign is %2B there" + sample
 	return &hinted
 }

@@ -93,9 +93,27 @@ func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	})
 }
 
-// HasPlus reports whether the query string, or the form that was read, has a plus sign that stands for a blank.
+// HasPlus reports whether the query string, or the form that was read, has a plus sign that stands for a blank and may have been
+// meant as a plus sign. A sender that encodes signs which may stand bare in an address encodes plus signs, too.
 func (c *Ctx) HasPlus() bool {
-	return c.plus || bytes.IndexByte(c.URI().QueryString(), '+') >= 0
+	return c.plus || plusMeant(c.URI().QueryString())
+}
+
+// encodedSigns are the escapes of signs that only an encoder of forms escapes: ( ) * + , / : ; = ? @
+const encodedSigns = "%28%29%2A%2B%2C%2F%3A%3B%3D%3F%40"
+
+// plusMeant reports whether a text has a plus sign and no escape that tells of an encoder of forms.
+func plusMeant(text []byte) bool {
+	if bytes.IndexByte(text, '+') < 0 {
+		return false
+	}
+	for i := bytes.IndexByte(text, '%'); i >= 0 && len(text) >= i+3; i = bytes.IndexByte(text, '%') {
+		if strings.Contains(encodedSigns, strings.ToUpper(string(text[i:i+3]))) {
+			return false
+		}
+		text = text[i+1:]
+	}
+	return true
 }
 
 // Form reads the body as a form and gives its parameters one at a time, until an error: a form of a million parameters takes no more
@@ -109,7 +127,7 @@ func (c *Ctx) Form(each func(pair *fasthttp.Args) error) error {
 	for len(body) > 0 {
 		var pair []byte
 		pair, body, _ = bytes.Cut(body, []byte{'&'})
-		c.plus = c.plus || bytes.IndexByte(pair, '+') >= 0
+		c.plus = c.plus || plusMeant(pair)
 		args.ParseBytes(pair)
 		if err := each(&args); err != nil {
 			return err

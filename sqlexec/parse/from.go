@@ -160,6 +160,23 @@ func (p *parser) table() (TableRef, error) {
 	return t, err
 }
 
+// tableAhead reports whether the current token may be the name of a table.
+func (p *parser) tableAhead() bool {
+	return p.tok.kind == tokQuoted || p.tok.kind == tokString || p.tok.kind == tokWord && !reserved[p.tok.text]
+}
+
+// tableOf reads the name of a table that a query is made of.
+func (p *parser) tableOf(at Node) (*Table, error) {
+	if !p.tableAhead() {
+		return nil, p.expected("a table")
+	}
+	name, err := p.name("a table name", true)
+	if err == nil && len(name) > 3 {
+		err = p.fail(at.At, "a table name has at most three parts: %s", name)
+	}
+	return &Table{Node: at, Name: name}, err
+}
+
 func (p *parser) element() (TableRef, error) {
 	at := Node{p.tok.pos}
 	lateral, err := p.take("lateral")
@@ -169,7 +186,7 @@ func (p *parser) element() (TableRef, error) {
 	if p.isOp("(") {
 		return p.parenTable(at, lateral)
 	}
-	if p.tok.kind != tokQuoted && p.tok.kind != tokString && (p.tok.kind != tokWord || reserved[p.tok.text]) {
+	if !p.tableAhead() {
 		return nil, p.expected("a table")
 	}
 	if p.tok.kind != tokString && p.peek().op("(") {
@@ -188,12 +205,9 @@ func (p *parser) element() (TableRef, error) {
 		f.Alias, err = p.tableAlias()
 		return f, err
 	}
-	t := &Table{Node: at}
-	if t.Name, err = p.name("a table name", true); err != nil {
+	t, err := p.tableOf(at)
+	if err != nil {
 		return nil, err
-	}
-	if len(t.Name) > 3 {
-		return nil, p.fail(at.At, "a table name has at most three parts: %s", t.Name)
 	}
 	if t.Alias, err = p.tableAlias(); err != nil {
 		return nil, err

@@ -69,13 +69,10 @@ func (p *parser) summary(at Node) (TableRef, error) {
 		s.Query, err = p.query()
 		return s, err
 	}
-	t := &Table{Node: Node{p.tok.pos}}
-	if p.is("table") {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+	if _, err := p.take("table"); err != nil {
+		return nil, err
 	}
-	t.Name, err = p.name("a table name", true)
+	t, err := p.tableOf(Node{p.tok.pos})
 	s.Query = &Query{Node: at, Body: allOf(t)}
 	return s, err
 }
@@ -183,6 +180,9 @@ func (p *parser) unpivotStatement(at Node) (TableRef, error) {
 	}
 	u.Values = nil
 	for {
+		if p.tok.kind == tokWord && listEnds[p.tok.text] {
+			return nil, p.expected("the name of a column")
+		}
 		id, err := p.ident("the name of a column")
 		if err != nil {
 			return nil, err

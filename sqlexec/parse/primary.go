@@ -83,7 +83,7 @@ func (p *parser) wordExpr() (Expr, error) {
 			return p.row(at)
 		}
 	case "default":
-		if next.op(",") || next.op(")") {
+		if before := p.src[p.prev-1]; (before == '(' || before == ',') && (next.op(",") || next.op(")")) {
 			return &Default{at}, p.advance()
 		}
 	case "extract", "position", "substring", "substr", "trim", "overlay":

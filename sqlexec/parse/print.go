@@ -97,6 +97,17 @@ func (w *printer) name(n Name) {
 	}
 }
 
+// quoted writes a name whose parts stand in quotes where they are words of the grammar.
+func (w *printer) quoted(n Name) {
+	for i, id := range n {
+		if id.Quote == 0 && QuoteIdent(id.Name) != id.Name {
+			id.Quote = '"'
+		}
+		w.put(when(i > 0, "."))
+		w.ident(id)
+	}
+}
+
 func (w *printer) exprs(list []Expr) {
 	for i, x := range list {
 		if i > 0 {
@@ -112,7 +123,11 @@ func (w *printer) expr(x Expr, min int) {
 	case *Literal:
 		w.literal(x)
 	case *Column:
-		w.name(x.Parts)
+		if word := x.Parts[0]; word.Name == "all" || word.Name == "default" { // bare they mean something else
+			w.quoted(x.Parts)
+		} else {
+			w.name(x.Parts)
+		}
 	case *Unary:
 		w.unary(x, min)
 	case *Binary:
@@ -159,13 +174,19 @@ func (w *printer) expr(x Expr, min int) {
 	case *Struct:
 		w.object(x)
 	case *Default:
+		w.open(min > 0)
 		w.put("DEFAULT")
+		w.close(min > 0)
 	case *AtTimeZone:
 		w.expr(x.X, powPostfix)
 		w.put(" AT TIME ZONE ")
 		w.expr(x.Zone, powPostfix)
 	case *Range:
-		w.expr(x.X, powPostfix)
+		if c, ok := x.X.(*Column); ok { // a bare OFFSET would be the clause
+			w.quoted(c.Parts)
+		} else {
+			w.expr(x.X, powPostfix)
+		}
 		w.put(" RANGE ")
 		w.parenUnlessText(x.Span)
 		w.fill(x.Fill)
@@ -479,7 +500,7 @@ func (w *printer) fill(f *Fill) {
 
 // parenUnlessText prints the span of RANGE or ALIGN.
 func (w *printer) parenUnlessText(x Expr) {
-	if _, ok := x.(*Literal); ok {
+	if l, ok := x.(*Literal); ok && l.Kind != HexLiteral {
 		w.expr(x, 0)
 		return
 	}

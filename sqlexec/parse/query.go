@@ -167,7 +167,7 @@ func (p *parser) setOps(left Body, min int) (Body, error) {
 		if err := p.enter(); err != nil {
 			return nil, err
 		}
-		right, err := p.term()
+		right, err := p.operand()
 		if err != nil {
 			return nil, err
 		}
@@ -177,6 +177,14 @@ func (p *parser) setOps(left Body, min int) (Body, error) {
 		p.leave()
 		left = &SetOp{Node: at, Op: op, All: all, ByName: byName, L: left, R: right}
 	}
+}
+
+// operand reads what stands right of a set operation: a term, or a query with WITH, which takes what follows it.
+func (p *parser) operand() (Body, error) {
+	if p.is("with") {
+		return p.query()
+	}
+	return p.term()
 }
 
 // byName reads BY NAME of a union.

@@ -27,8 +27,8 @@ func (p *parser) fromFirst() (*Select, error) {
 	}
 	all := &Select{Node: at, Items: []SelectItem{{Star: &Star{At: at.At}}}}
 	if table {
-		name, err := p.name("a table name", true)
-		all.From = []TableRef{&Table{Node: at, Name: name}}
+		t, err := p.tableOf(at)
+		all.From = []TableRef{t}
 		return all, err
 	}
 	from, err := p.from()

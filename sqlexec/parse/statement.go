@@ -235,7 +235,7 @@ func (p *parser) admin() (Statement, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	if p.tok.kind != tokWord || !p.peek().op("(") {
+	if p.tok.kind != tokWord || !p.peek().op("(") || QuoteIdent(p.tok.text) != p.tok.text {
 		return nil, p.expected("a function call")
 	}
 	x, err := p.columnOrCall()

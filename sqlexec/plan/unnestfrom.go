@@ -45,6 +45,14 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	if seriesNames[f.Call.Name] {
 		name = "value"
 	}
+	if len(args) == 1 && isUnnest(args[0]) { // the elements of elements
+		inner, x, err := b.unnestInner(in, args[0].(*parse.Call), out, keep)
+		if err != nil {
+			return nil, err
+		}
+		in, args = inner, []parse.Expr{x}
+		n.Input, eb.sc = in, &scope{cols: in.Columns(), outer: out}
+	}
 	var cols []Column
 	for _, x := range args {
 		list, err := eb.bind(x)
@@ -70,6 +78,31 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	}
 	n.Cols = concat(in.Columns(), cols)
 	return n, nil
+}
+
+// unnestInner adds the elements of the lists of unnest(list), which is the argument of another unnest, to the rows of in, and gives their column.
+func (b *binder) unnestInner(in Node, c *parse.Call, out *outer, keep bool) (Node, parse.Expr, error) {
+	if len(c.Args) != 1 {
+		return nil, nil, parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)), c.Position())
+	}
+	list := c.Args[0]
+	if isUnnest(list) {
+		var err error
+		if in, list, err = b.unnestInner(in, list.(*parse.Call), out, keep); err != nil {
+			return nil, nil, err
+		}
+	}
+	bound, err := (&exprBinder{b: b, sc: &scope{cols: in.Columns(), outer: out}, where: "FROM"}).bind(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	if bound, err = listOf(bound, "unnest"); err != nil {
+		return nil, nil, parse.PlaceError(err, c.Position())
+	}
+	at := len(in.Columns())
+	col := Column{Name: parse.PrintExpr(c), Type: bound.Type().Elem(), Nullable: true, Shadow: true, Hidden: true}
+	n := &Unnest{Input: in, Lists: []expr.Expr{bound}, Outer: keep, Cols: concat(in.Columns(), []Column{col})}
+	return n, &parse.Slot{Node: c.Node, Index: at, Name: col.Name}, nil
 }
 
 // listOf returns what a function of FROM takes apart as a list: JSON arrays are lists of JSON, or of texts.

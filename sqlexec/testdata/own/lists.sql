@@ -86,3 +86,9 @@ SELECT [1, 2, 3] < [1];
 SELECT ['a'] = [1];
 
 SELECT string_split('a,b', ',') AS a, regexp_matches('abc', '^b') AS b, strlen('é') AS c, isinf('-inf'::DOUBLE) AS d, isfinite(1.5) AS e, isfinite('NaN'::DOUBLE) AS f;
+SELECT * FROM unnest(unnest([[1, 2], [3], [], NULL]));
+SELECT x.e, x.n FROM (SELECT [[[1, 2]], [[3], [4]]] AS l) AS t, unnest(unnest(unnest(t.l))) WITH ORDINALITY AS x (e, n);
+SELECT t.k, e FROM (VALUES (1, [[1, 2], [3]]), (2, NULL)) AS t (k, l) LEFT JOIN unnest(unnest(t.l)) AS u (e) ON true ORDER BY 1, 2;
+SELECT * FROM unnest(unnest(1));
+WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL WITH s AS (SELECT n + 1 AS n FROM r WHERE n < 4) SELECT n FROM s) SELECT * FROM r ORDER BY n;
+SELECT 1 AS a UNION ALL WITH s AS (SELECT 2 AS b) SELECT b FROM s ORDER BY 1;
