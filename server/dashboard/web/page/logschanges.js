@@ -36,14 +36,14 @@ export function Changes({ run, onFilter }) {
   const bars = (/** @type {number} */ share, /** @type {string} */ kind) => html`<span class="share-bar"><span class="fill ${kind}" style=${{ width: `${share * 100}%` }}></span></span><span class="num">${percent(share)}</span>`;
   return html`<div class="content changes"><p ...${faded('soft', stale)}>Compared with <select aria-label="Compared with" value=${with_} onChange=${(e) => setWith(e.target.value)}><option value="before">the range before</option><option value="day">the same range a day before</option><option value="week">the same range a week before</option></select>
       ${found && html`<span class="num"> ${showTime(found.range.from, 0, zone.value)} – ${showTime(found.range.to, 0, zone.value)}: ${count(found.totals[0])} rows then, ${count(found.totals[1])} now. ${found.more > 0 ? `The first ${mostFields} fields with few values, of ${count(found.more + mostFields)}` : 'Fields'}: ${found.fields.join(', ') || 'none with few values'}</span>`}</p>
-    ${!found ? html`<p class="state soft wait" role="status">Comparing…</p>` : found.totals[0] === 0 ? html`<p class="state soft">There was no row in the range before: nothing to compare with.</p>`
+    ${!found ? html`<p class="state soft wait" role="status">Comparing…</p>` : found.totals[0] === 0 ? html`<p ...${faded('state soft', stale)}>There was no row in the range before: nothing to compare with.</p>`
     : html`<table aria-label="Changes" ...${faded('list acts', stale)}><thead><tr><th scope="col">field</th><th scope="col">value</th><th scope="col">then</th><th scope="col">now</th><th scope="col" class="num">change</th><th scope="col"><span class="only-read">Actions</span></th></tr></thead><tbody>
       ${found.changes.slice(0, mostChanges).map((c) => html`<tr key=${c.field + JSON.stringify(c.value)}><td class="mono">${oneLine(c.field, 80)}</td><td class="mono value" title=${raw(c.value)}>${c.value === null ? html`<i class="faint">not there</i>` : oneLine(raw(c.value), 200)}</td>
         <td class="share" title=${`${count(c.before)} rows`}>${bars(c.shareBefore, 'then')}</td><td class="share" title=${`${count(c.now)} rows`}>${bars(c.shareNow, 'now')}</td>
         <td class="num ${c.shareNow > c.shareBefore ? 'up' : 'down'}">${c.shareNow > c.shareBefore ? '▲ +' : '▼ −'}${(Math.abs(c.shareNow - c.shareBefore) * 100).toFixed(1)} points</td>
         <td class="small nowrap"><button class="small" onClick=${() => onFilter(c.field, c.value, false)}>Only</button> <button class="small" onClick=${() => onFilter(c.field, c.value, true)}>Not</button></td></tr>`)}</tbody></table>
-      ${found.changes.length > mostChanges && html`<p class="soft cut">${count(found.changes.length)} values changed, the ${mostChanges} that did most are listed</p>`}
-      ${found.changes.length === 0 && html`<p class="state soft">Nothing changed by more than a tenth of a percent.</p>`}`}</div>`;
+      ${found.changes.length > mostChanges && html`<p ...${faded('soft cut', stale)}>${count(found.changes.length)} values changed, the ${mostChanges} that did most are listed</p>`}
+      ${found.changes.length === 0 && html`<p ...${faded('state soft', stale)}>Nothing changed by more than a tenth of a percent.</p>`}`}</div>`;
 }
 
 /** look counts the fields with few values in both ranges. @param {logsql.Scope} scope @param {string} other @param {AbortSignal} signal */

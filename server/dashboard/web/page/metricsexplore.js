@@ -7,6 +7,7 @@ import { db, range } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { Spark } from '../ui/spark.js';
+import { faded, useAnswer } from '../ui/useanswer.js';
 import * as ask from './metricsask.js';
 import { gridOf, stepText } from './metricsrun.js';
 
@@ -82,31 +83,25 @@ function Names({ service, onService, onOpen, onClose }) {
 function Metric({ metric, service, onQuery, onBack, onClose }) {
   const [said, setSaid] = useState({ type: '', help: '' });
   const [fields, setFields] = useState(/** @type {string[]} */ ([]));
-  const [series, setSeries] = useState(/** @type {import('../core/series.js').Labels|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const [matchers, setMatchers] = useState(/** @type {Matcher[]} */ ([]));
   const [opened, setOpened] = useState('');
   const [by, setBy] = useState('');
   const { start, end, step } = gridOf(0);
   const fail = (/** @type {unknown} */ e) => setError(described(e));
-  const labelsOf = () => ask.read('readLabels', 'series', { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, [mostSeries], { background: true });
-  const first = useRef(true);
-  useEffect(() => {
-    let wanted = true;
-    const made = labelsOf();
-    made.then((l) => { if (wanted) setSeries(l); }, (e) => { if (wanted) fail(e); });
-    if (first.current) {
-      ask.values('__field__', metric).then(setFields, fail);
-      Promise.all([ask.metadata(), service ? made : null]).then(([all, labels]) => {
-        const s = all[metric]?.[0] ?? { type: '', help: '' }, its = labels ? sent(labels, service) : [];
-        setSaid(s);
-        setMatchers(its);
-        onQuery(suggested(metric, s.type, its, step));
-      }, fail);
-    }
-    first.current = false;
-    return () => { wanted = false; };
-  }, [range.value.from, range.value.to]);
+  const { found: series, error: unread, stale } = useAnswer((signal) => ask.read('readLabels', 'series', { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, [mostSeries], { background: true, signal }), [range.value.from, range.value.to]);
+  const asked = useRef(false);
+  useEffect(() => { // once, and for a service with the labels that name it
+    if (asked.current || (service && !series && !unread)) return;
+    asked.current = true;
+    ask.values('__field__', metric).then(setFields, fail);
+    ask.metadata().then((all) => {
+      const s = all[metric]?.[0] ?? { type: '', help: '' }, its = service && series ? sent(series, service) : [];
+      setSaid(s);
+      setMatchers(its);
+      onQuery(suggested(metric, s.type, its, step));
+    }, fail);
+  }, [series, unread]);
   const choose = (/** @type {string} */ name, /** @type {string} */ value) => {
     const had = matchers.some((m) => m.name === name && m.value === value);
     const next = [...matchers.filter((m) => m.name !== name), ...had || !value ? [] : [{ name, value, type: '=' }]];
@@ -115,16 +110,16 @@ function Metric({ metric, service, onQuery, onBack, onClose }) {
   };
   const labels = series?.labels ?? [];
   return html`<div class="head"><button class="quiet icon" title="All metrics" aria-label="All metrics" onClick=${onBack}><${Icon} name="left" /></button><b class="grow name" title=${metric}>${metric}</b><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
-    <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
+    <div class="scroll">${(error ?? unread) && html`<${ErrorBox} error=${error ?? unread} />`}
       ${(said.type || said.help) && html`<p class="pad soft">${said.type && html`<span class="badge">${said.type}</span> `}${said.help}</p>`}
       ${fields.length > 1 && html`<label class="pad">value <select onChange=${(e) => choose('__field__', e.target.value)}><option value="">the first field</option>${fields.map((f) => html`<option key=${f} value=${f}>${f}</option>`)}</select></label>`}
-      ${series && html`<p class="pad soft">${series.total > mostSeries ? `More than ${count(mostSeries)} series in the range; counts are of the first ${count(mostSeries)}` : `${plural(series.total, 'series', 'series')} in the range`}</p>`}
+      <div ...${faded('counts', stale)}>${series && html`<p class="pad soft series">${series.total > mostSeries ? `More than ${count(mostSeries)} series in the range; counts are of the first ${count(mostSeries)}` : `${plural(series.total, 'series', 'series')} in the range`}</p>`}
       ${labels.map(([name, values]) => html`<div class="label" key=${name} data-label=${name}>
         <div class="row"><button class="quiet node" aria-expanded=${opened === name ? 'true' : 'false'} onClick=${() => setOpened(opened === name ? '' : name)}><${Icon} name=${opened === name ? 'chevron' : 'right'} /><span class="text">${name}</span><span class="end soft num">${plural(values.length, 'value')}</span></button>
           <button class="quiet small" aria-pressed=${by === name ? 'true' : 'false'} title="Divide by this label" onClick=${() => setBy(by === name ? '' : name)}>by</button></div>
         ${opened === name && values.slice(0, mostValues).map(([v, n]) => html`<button key=${v} class="quiet node value" aria-pressed=${matchers.some((m) => m.name === name && m.value === v) ? 'true' : 'false'} onClick=${() => choose(name, v)}><span class="text">${oneLine(v, 200)}</span><span class="end soft num">${count(n)}</span></button>`)}
         ${opened === name && values.length > mostValues && html`<p class="soft pad">${count(values.length)} values, the ${mostValues} of most series shown</p>`}
-        ${by === name && html`<${Breakdown} key=${JSON.stringify([start, end, matchers])} query=${suggested(metric, said.type, matchers, step, name)} label=${name} onQuery=${onQuery} />`}</div>`)}</div>`;
+        ${by === name && html`<${Breakdown} key=${JSON.stringify([start, end, matchers])} query=${suggested(metric, said.type, matchers, step, name)} label=${name} onQuery=${onQuery} />`}</div>`)}</div></div>`;
 }
 
 /** sent is the matcher by which the series of a service are found: of the first label that has it. @param {import('../core/series.js').Labels} series @param {string} service @returns {Matcher[]} */
