@@ -8,8 +8,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestAlterToInstant holds that a table whose time to live becomes instant loses the rows that it has, for good, wherever
-// they are, and a physical table those of all tables in it.
+// TestAlterToInstant holds that a table whose time to live becomes instant loses the rows that it has, for good,
+// wherever they are, and a physical table those of all tables in it.
 func TestAlterToInstant(t *testing.T) {
 	const table = "CREATE TABLE t (ts TIMESTAMP TIME INDEX, v INT);"
 	const physical = `CREATE TABLE phy (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE=metric WITH ('physical_metric_table' = '');

@@ -31,7 +31,8 @@ func TestErrorsThatMendThemselves(t *testing.T) {
 	}
 }
 
-// TestSpansOfTimeWithoutQuotes holds that a number with a unit at once is a span of time wherever one may stand, and an option's value.
+// TestSpansOfTimeWithoutQuotes holds that a number with a unit at once is a span of time wherever one may stand, and
+// an option's value.
 func TestSpansOfTimeWithoutQuotes(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 1})
 	for _, c := range [][2]string{
@@ -59,7 +60,8 @@ func TestSpansOfTimeWithoutQuotes(t *testing.T) {
 	}
 }
 
-// TestAdminBySelect holds that a SELECT of one function of ADMIN alone is that ADMIN, its column named as a SELECT names it.
+// TestAdminBySelect holds that a SELECT of one function of ADMIN alone is that ADMIN, its column named as a SELECT
+// names it.
 func TestAdminBySelect(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 1})
 	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX); INSERT INTO t VALUES (1)")
@@ -85,7 +87,8 @@ func TestAdminBySelect(t *testing.T) {
 	}
 }
 
-// TestNumbersOfAnotherUnit holds that a number beside a time which is of our days in another unit is warned of, and no other.
+// TestNumbersOfAnotherUnit holds that a number beside a time which is of our days in another unit is warned of, and
+// no other.
 func TestNumbersOfAnotherUnit(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 1})
 	outcomeOf(t, x, `CREATE TABLE s (ts TIMESTAMP(0) TIME INDEX); CREATE TABLE ms (k INT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (k));

@@ -9,8 +9,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TestWindowsOfAggregatesAreCounted: whatever the aggregate and its frame, a window over long texts that JSON escapes ends before it has
-// allocated many times the memory, or fits. Rows of one result share its bytes.
+// TestWindowsOfAggregatesAreCounted: whatever the aggregate and its frame, a window over long texts that JSON escapes
+// ends before it has allocated many times the memory, or fits. Rows of one result share its bytes.
 func TestWindowsOfAggregatesAreCounted(t *testing.T) {
 	const rows, size, limit = 64, 64 << 10, 8 << 20
 	types := []vector.Type{vector.Int64Type, vector.StringType}
