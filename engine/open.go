@@ -69,12 +69,12 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	state = e.dropDrafts(state)
 	e.list(state)
+	named := e.nameStore()
 	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
-		Needs: wal.Range(state.Log), Begun: e.segmentBegun, Edit: func() uint64 { return e.manifest.State().Edit }})
+		Store: named, Needs: wal.Range(state.Log), Begun: e.segmentBegun, Edit: func() uint64 { return e.manifest.State().Edit }})
 	if err != nil {
 		return nil, denied(o.WALDir, err)
 	}
-	e.nameStore()
 	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics, now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
 		flushBytes: o.FlushBytes, flush: e.requestFlush, flushLargest: e.requestLargest}
 	if o.InBackground {
@@ -93,15 +93,18 @@ func Open(o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
-// nameStore gives a store a name that has none. Where the disk cannot be written to, the name holds until the server ends.
-func (e *Engine) nameStore() {
+// nameStore gives a store a name that has none, and returns the one that lasts: where the disk cannot be written to, the name holds until
+// the server ends, and none lasts.
+func (e *Engine) nameStore() string {
 	if e.store = e.manifest.State().Store; e.store != "" {
-		return
+		return e.store
 	}
 	e.store = manifest.NewStore()
 	if err := e.apply(manifest.Edit{Store: e.store}); err != nil {
 		e.o.Logger.Warn("the name of the store cannot be written into the manifest; it gets another one at the next start", "error", err)
+		return ""
 	}
+	return e.store
 }
 
 // lockError says why the lock of a data directory cannot be had.
@@ -173,9 +176,14 @@ func requireManifest(fs vfs.FS, dir, walDir string) error {
 		if err != nil && !vfs.NotExist(err) {
 			return fmt.Errorf("data directory: %w", err)
 		}
-		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, of.suffix) }) {
-			return fmt.Errorf("%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s", dir, of.what, manifest.FileName, wayOut(dir))
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, of.suffix) }) {
+			continue
 		}
+		if !strings.HasPrefix(of.dir, dir+"/") {
+			return fmt.Errorf("%s has no %s, and %s, the directory of its log, holds a log: that of another store, or the file was removed. Nothing was changed. "+
+				"Give each server a directory of its own for its log (wal.dir). %s", dir, manifest.FileName, of.dir, wayOut(dir))
+		}
+		return fmt.Errorf("%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s", dir, of.what, manifest.FileName, wayOut(dir))
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (b *rebuild) base() {
 	if old == nil {
 		return
 	}
-	b.state.Edit, b.state.NextTable, b.state.NextFile = old.Edit, old.NextTable, old.NextFile
+	b.state.Edit, b.state.NextTable, b.state.NextFile, b.state.Store = old.Edit, old.NextTable, old.NextFile, old.Store
 	maps.Copy(b.state.Databases, old.Databases)
 	for id, t := range old.Tables {
 		b.state.Tables[id] = &manifest.TableState{Schema: t.Schema, Flushed: t.Flushed}
@@ -250,6 +250,11 @@ func (b *rebuild) log(dir string) error {
 	})
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
+	}
+	if b.state.Store == "" {
+		if b.state.Store, err = wal.Store(b.fs, dir); err != nil {
+			return err
+		}
 	}
 	b.state.Edit = max(b.state.Edit, found.Edit)
 	b.state.Log = manifest.LogRange(found.Segments)

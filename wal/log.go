@@ -50,6 +50,8 @@ type Options struct {
 	// Begun, if not nil, is told what the log is with a new segment before the first record in that is acknowledged. On an
 	// error the segment is given up. It must not append.
 	Begun func(all Range) error
+	// Store is the name of the store whose log this is: that of another is refused, see ErrElse. Empty: whoever's.
+	Store string
 	// Edit, if not nil, gives the number that headers of new segments keep, see Log.Edit.
 	Edit func() uint64
 }
@@ -153,6 +155,9 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("log directory: %w", err)
+	}
+	if err := claim(fs, dir, o); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
 	l, err := open(fs, dir, o)
 	if err != nil {

@@ -1,0 +1,62 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"varve/engine/vfs"
+)
+
+// storeFile names the store whose log a directory holds. A directory without it, as earlier programs left them, is taken by the store
+// that opens it next.
+const storeFile = "STORE"
+
+// maxStoreFile is more than a name has bytes.
+const maxStoreFile = 256
+
+// ErrElse is in the error of Open where the directory holds the log of another store.
+var ErrElse = errors.New("it holds the log of another store")
+
+// Store is the name of the store whose log a directory holds; empty: it does not say.
+func Store(fs vfs.FS, dir string) (string, error) {
+	f, err := fs.Open(path.Join(dir, storeFile))
+	if vfs.NotExist(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("log directory: %w", err)
+	}
+	var b [maxStoreFile]byte
+	n, err := f.ReadAt(b[:], 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return string(bytes.TrimSpace(b[:n])), errors.Join(err, f.Close())
+}
+
+// claim makes sure that the directory is of the store. Where its name cannot be written, as on a full disk, the next start tries again.
+func claim(fs vfs.FS, dir string, o Options) error {
+	if o.Store == "" {
+		return nil
+	}
+	switch is, err := Store(fs, dir); {
+	case err != nil:
+		return err
+	case is == o.Store:
+		return nil
+	case is != "":
+		return fmt.Errorf("the directory of the log, %s, cannot be used: %w. Its file %s says %s, this data directory is %s; nothing was changed. "+
+			"Give each server a directory of its own (wal.dir). Where that store is gone for good, remove the files of %s", dir, ErrElse, storeFile, is, o.Store, dir)
+	}
+	err := vfs.Publish(fs, dir, storeFile, func(f vfs.File) error {
+		_, err := f.Write([]byte(o.Store + "\n"))
+		return err
+	})
+	if err != nil {
+		o.Logger.Warn("the name of the store cannot be written beside its log", "error", err)
+	}
+	return nil
+}
