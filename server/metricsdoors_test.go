@@ -139,4 +139,15 @@ func TestWhatIsSaidOfMetricsGoesWithTheDatabase(t *testing.T) {
 	told(true, false, false)
 	h.want(send("d"), 204, "")
 	told(true, true, true)
+
+	// So it is with a table: what its successor has is its own.
+	h.want(send("d"), 204, "") // the metadata is said of a table that is there
+	for range 2 {
+		h.execute("DROP TABLE d.up")
+		told(true, false, false)
+		h.want(h.do("POST", writePath+"?db=d", snap(series1(up, sample))), 204, "")
+		told(true, false, false)
+		h.want(send("d"), 204, "")
+		told(true, true, true)
+	}
 }

@@ -36,7 +36,7 @@ const (
 
 // exemplarTable is a ring: a row for each place, and what comes later replaces what was there.
 //
-//	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3) | database_made
+//	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3) | database_made | table_id
 var exemplarTable = schema.Name{DB: engine.PrivateDB, Table: engine.ExemplarsTable}
 
 var exemplarForm = engine.OwnTable{
@@ -112,9 +112,13 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	b := set.Rows(exemplarTable, engine.Hint{AutoCreate: true, TimeIndex: "place"})
 	for i := range list {
 		of, _ := t.owner(list[i].DB)
-		if err := addExemplar(b, &list[i], of.made, x.next+int64(i), int64(most)); err != nil {
+		if err := addExemplar(b, &list[i], x.next+int64(i), int64(most)); err != nil {
 			return 0, err
 		}
+		if err := addOrigin(b, of, tableID(t.o.Store, list[i].DB, list[i].Metric)); err != nil {
+			return 0, err
+		}
+		b.EndRow()
 	}
 	if _, err := t.o.Store.Write(engine.AsServer(ctx), &set); err != nil {
 		return 0, err
@@ -123,7 +127,7 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	return len(list), nil
 }
 
-func addExemplar(b *vector.Builder, x *Exemplar, made, number, most int64) error {
+func addExemplar(b *vector.Builder, x *Exemplar, number, most int64) error {
 	place, err := b.Column("place", vector.Timestamp(3))
 	if err != nil {
 		return err
@@ -151,12 +155,6 @@ func addExemplar(b *vector.Builder, x *Exemplar, made, number, most int64) error
 			c.SetInt(x.At)
 		}
 	}
-	c, err := b.Column(madeColumn, vector.Int64Type)
-	if err != nil {
-		return err
-	}
-	c.SetInt(made)
-	b.EndRow()
 	return nil
 }
 
@@ -173,7 +171,7 @@ func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f fun
 	for _, c := range columns {
 		request.Columns = append(request.Columns, table.Schema.IDs(c.Name)...)
 	}
-	request.Columns = append(request.Columns, madeID(table.Schema)...)
+	request.Columns = append(request.Columns, originIDs(table.Schema)...)
 	s, err := t.o.Store.Scan(ctx, request)
 	if err != nil {
 		return err
@@ -190,10 +188,15 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 	if !ok {
 		return nil, nil
 	}
+	tables := tablesNow{store: t.o.Store, db: db, ids: map[string]schema.TableID{}}
 	err := t.eachExemplar(ctx, exemplarColumns[1:], func(b *vector.Batch) error {
 		for i := range b.N {
 			null := slices.ContainsFunc(b.Cols[:6], func(v *vector.Vector) bool { return v.IsNull(i) })
-			if null || b.Cols[5].Int(i) < from || b.Cols[5].Int(i) > to || string(b.Cols[0].Bytes(i)) != db || madeIn(b, 6, i) != of.made {
+			if null || b.Cols[5].Int(i) < from || b.Cols[5].Int(i) > to || string(b.Cols[0].Bytes(i)) != db {
+				continue
+			}
+			made, table := originIn(b, 6, i)
+			if made != of.made || table != 0 && table != tables.of(string(b.Cols[1].Bytes(i))) {
 				continue
 			}
 			text := b.Cols[2].Bytes(i)
@@ -228,20 +231,20 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 	}), nil
 }
 
-// madeID is the id of madeColumn; nothing where a table is from before there was the column.
-func madeID(t *schema.Table) []schema.ColumnID {
-	if at := t.Column(madeColumn); at >= 0 && t.Columns[at].Type == vector.Int64Type {
-		return t.IDs(madeColumn)
-	}
-	return nil
+// tablesNow are the tables of metrics, each looked up once.
+type tablesNow struct {
+	store *engine.Engine
+	db    string
+	ids   map[string]schema.TableID
 }
 
-// madeIn is which of the databases that had its name row i of a batch is of.
-func madeIn(b *vector.Batch, column, i int) int64 {
-	if column >= len(b.Cols) || b.Cols[column].IsNull(i) {
-		return 0
+func (n *tablesNow) of(metric string) schema.TableID {
+	id, ok := n.ids[metric]
+	if !ok {
+		id = tableID(n.store, n.db, metric)
+		n.ids[metric] = id
 	}
-	return b.Cols[column].Int(i)
+	return id
 }
 
 // exemplarBytes is about the memory of an exemplar in an answer.

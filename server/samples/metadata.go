@@ -20,6 +20,12 @@ type Metadata struct {
 	Type, Unit, Help string
 }
 
+// described is metadata with the table that the metric had when its sender said so; 0: it had none.
+type described struct {
+	Metadata
+	table schema.TableID
+}
+
 // Limits of metadata: it is kept in memory, and help is text for people.
 const (
 	maxMetadata      = 100_000
@@ -71,8 +77,21 @@ func (t *Tables) owner(name string) (owner, bool) {
 	return owner{name, d.Made}, ok
 }
 
-// madeColumn says of which of the databases that had the name a row is; rows from before there was the column lack it.
-const madeColumn = "database_made"
+// What is said of a metric is of the database and the table that have its name, not of those before them. madeColumn and tableColumn
+// tell them apart; rows from before there were the columns lack them.
+const (
+	madeColumn  = "database_made"
+	tableColumn = "table_id"
+)
+
+// tableID is the table of a metric; 0: there is none.
+func tableID(store *engine.Engine, db, metric string) schema.TableID {
+	t, err := store.Table(schema.Name{DB: db, Table: metric})
+	if err != nil {
+		return 0
+	}
+	return t.Schema.ID
+}
 
 // metadata is what is known of metrics, by database. Safe for concurrent use.
 type metadata struct {
@@ -80,7 +99,7 @@ type metadata struct {
 
 	mu     sync.Mutex // protects what follows; held while it is read from the store and written
 	loaded bool
-	byName map[owner]map[string]Metadata
+	byName map[owner]map[string]described
 	count  int
 	bytes  int
 }
@@ -106,8 +125,8 @@ func (t *Tables) Metadata(ctx context.Context, db, metric string) ([]Metadata, e
 	of, _ := t.owner(db)
 	var list []Metadata
 	for name, one := range m.byName[of] {
-		if metric == "" || metric == name {
-			list = append(list, one)
+		if (metric == "" || metric == name) && (one.table == 0 || one.table == tableID(m.store, db, name)) {
+			list = append(list, one.Metadata)
 		}
 	}
 	slices.SortFunc(list, func(a, b Metadata) int { return cmp.Compare(a.Metric, b.Metric) })
@@ -120,8 +139,9 @@ func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
 	if err := m.load(ctx); err != nil {
 		return err
 	}
-	var fresh []Metadata
-	for _, one := range list {
+	var fresh []described
+	for _, said := range list {
+		one := described{said, tableID(m.store, of.name, said.Metric)}
 		if old, ok := m.byName[of][one.Metric]; old != one && m.hasRoom(old, one, ok) {
 			fresh = append(fresh, one)
 			m.set(of, one)
@@ -145,11 +165,9 @@ func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
 			return err
 		}
 		at.SetInt(0) // one row a metric: the last replaces those before
-		made, err := b.Column(madeColumn, vector.Int64Type)
-		if err != nil {
+		if err := addOrigin(b, of, one.table); err != nil {
 			return err
 		}
-		made.SetInt(of.made)
 		b.EndRow()
 	}
 	_, err := m.store.Write(engine.AsServer(ctx), &set)
@@ -159,8 +177,46 @@ func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
 	return err
 }
 
+// addOrigin adds to a row of which database and table it is.
+func addOrigin(b *vector.Builder, of owner, table schema.TableID) error {
+	made, err := b.Column(madeColumn, vector.Int64Type)
+	if err != nil {
+		return err
+	}
+	made.SetInt(of.made)
+	id, err := b.Column(tableColumn, vector.Int64Type)
+	if err != nil {
+		return err
+	}
+	id.SetInt(int64(table))
+	return nil
+}
+
+// originIDs are the columns that addOrigin fills; where a table is from before there was one, it and those behind it are left out.
+func originIDs(t *schema.Table) (ids []schema.ColumnID) {
+	for _, name := range [...]string{madeColumn, tableColumn} {
+		at := t.Column(name)
+		if at < 0 || t.Columns[at].Type != vector.Int64Type {
+			break
+		}
+		ids = append(ids, t.Columns[at].ID)
+	}
+	return ids
+}
+
+// originIn is what addOrigin has added to row i of a batch; its columns begin at from.
+func originIn(b *vector.Batch, from, i int) (made int64, table schema.TableID) {
+	value := func(column int) int64 {
+		if column >= len(b.Cols) || b.Cols[column].IsNull(i) {
+			return 0
+		}
+		return b.Cols[column].Int(i)
+	}
+	return value(from), schema.TableID(value(from + 1))
+}
+
 // hasRoom reports whether there is room for one in place of an old one. The caller holds m.mu.
-func (m *metadata) hasRoom(old, one Metadata, known bool) bool {
+func (m *metadata) hasRoom(old, one described, known bool) bool {
 	more := one.Bytes()
 	if known {
 		more -= old.Bytes()
@@ -186,9 +242,9 @@ func (m *metadata) forgetDropped() (any bool) {
 }
 
 // set enters one. The caller holds m.mu.
-func (m *metadata) set(of owner, one Metadata) {
+func (m *metadata) set(of owner, one described) {
 	if m.byName[of] == nil {
-		m.byName[of] = map[string]Metadata{}
+		m.byName[of] = map[string]described{}
 	}
 	if old, ok := m.byName[of][one.Metric]; ok {
 		m.bytes -= old.Bytes()
@@ -204,7 +260,7 @@ func (m *metadata) load(ctx context.Context) error {
 	if m.loaded {
 		return nil
 	}
-	m.byName, m.count, m.bytes = map[owner]map[string]Metadata{}, 0, 0
+	m.byName, m.count, m.bytes = map[owner]map[string]described{}, 0, 0
 	t, err := m.store.Own(&metadataForm)
 	if status.Of(err) == status.TableNotFound {
 		m.loaded = true
@@ -213,7 +269,7 @@ func (m *metadata) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: append(t.Schema.IDs(metadataColumns[:]...), madeID(t.Schema)...)}
+	request := engine.Request{Table: t, Time: scan.All, Columns: append(t.Schema.IDs(metadataColumns[:]...), originIDs(t.Schema)...)}
 	s, err := m.store.Scan(ctx, request)
 	if err != nil {
 		return err
@@ -226,11 +282,12 @@ func (m *metadata) load(ctx context.Context) error {
 					texts[k] = string(v.Bytes(i))
 				}
 			}
-			of := owner{texts[0], madeIn(b, len(texts), i)}
+			made, table := originIn(b, len(texts), i)
+			of := owner{texts[0], made}
 			if d, ok := m.store.Database(of.name); !ok || d.Made != of.made || texts[1] == "" { // an older program let others write here
 				continue
 			}
-			m.set(of, Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]})
+			m.set(of, described{Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]}, table})
 		}
 		return true, nil
 	}); err != nil {

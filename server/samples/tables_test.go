@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/vector"
 	"varve/engine/vfs"
 )
 
@@ -138,6 +140,32 @@ func TestMetadata(t *testing.T) {
 	}
 	if list, err := tables.Metadata(t.Context(), "other", ""); err != nil || len(list) > 0 {
 		t.Errorf("metadata of another database: %v, %v", list, err)
+	}
+
+	// What was said of a table that was dropped is gone, after a restart as well.
+	var set engine.WriteSet
+	b := set.Rows(schema.Name{DB: "public", Table: "m"}, engine.Hint{AutoCreate: true, TimeIndex: "ts"})
+	ts, err := b.Column("ts", vector.Timestamp(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts.SetInt(1)
+	b.EndRow()
+	if _, err := e.Write(t.Context(), &set); err != nil {
+		t.Fatal(err)
+	}
+	if err := tables.Describe(t.Context(), "public", []Metadata{{"m", "counter", "bytes", "of the table"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.DropTables(t.Context(), []schema.Name{{DB: "public", Table: "m"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		list, err := tables.Metadata(t.Context(), "public", "")
+		if err != nil || fmt.Sprint(list) != "[{n gauge  }]" {
+			t.Errorf("metadata of a dropped table: %v, %v", list, err)
+		}
+		tables = New(Options{Store: e})
 	}
 }
 
