@@ -43,7 +43,7 @@ func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 
 // noFunctionGrows calls functions with texts of a letter, which JSON may escape.
 func noFunctionGrows(t *testing.T, letter string) {
-	const rows, length, limit = 16, 1 << 10, 4 << 20
+	const rows, length, limit = 16, 2 << 10, 4 << 20
 	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
 	numbers, items := &vector.Vector{Type: i64}, "["+strings.TrimSuffix(strings.Repeat(`"",`, length/3), ",")+"]"
 	for i := range rows {
