@@ -13,8 +13,7 @@ import (
 
 // The general reader: an entry as a tree, in the order in which the interface promises columns and errors.
 
-// entry makes the row of the entry at buf[start:end], which is valid. Nothing of the row is left after an error,
-// except the columns that came before it.
+// entry makes the row of the entry at buf[start:end], which is valid. Nothing of the row is left after an error; see dropRow.
 func (d *Decoder) entry(start, end int) error {
 	v, err := parseTree(d.buf[start:end], d.grow)
 	if err != nil {
@@ -32,10 +31,22 @@ func (d *Decoder) row(fs []field) error {
 	d.set = append(d.set[:0], d.time)
 	err := d.setFields(fs)
 	if err != nil {
-		d.b.DropRow(d.set...)
+		d.dropRow(d.set...)
 		return err
 	}
 	return d.endRow()
+}
+
+// dropRow undoes the row in hand. The columns that it introduced stay, as pipelines promise, unless entries fail alone: there one must not
+// take the places of columns from those behind it. set is as in vector.Builder.DropRow.
+func (d *Decoder) dropRow(set ...*vector.ColumnBuilder) {
+	if !d.o.AllFailures {
+		d.b.DropRow(set...)
+		return
+	}
+	if d.b.AbandonRow(set...) > 0 {
+		d.unbindRow()
+	}
 }
 
 func (d *Decoder) setFields(fs []field) error {

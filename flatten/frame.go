@@ -42,9 +42,13 @@ func (d *Decoder) undo() {
 			}
 		}
 	}
-	if d.b.AbandonRow(d.set...) == 0 {
-		return
+	if d.b.AbandonRow(d.set...) > 0 {
+		d.unbindRow()
 	}
+}
+
+// unbindRow forgets the columns that the row in hand has introduced.
+func (d *Decoder) unbindRow() {
 	for _, n := range d.bound {
 		d.special(n)
 	}

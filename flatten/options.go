@@ -77,7 +77,7 @@ func (d *Decoder) moveRow() error {
 	if g.b == nil || g.vars != vars {
 		b, err := d.newGroup(vars)
 		if err != nil {
-			d.b.DropRow()
+			d.dropRow()
 			if d.o.AllFailures && d.err == nil {
 				return err
 			}

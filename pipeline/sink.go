@@ -265,14 +265,23 @@ func (s *sink) inferRest(name string, i int, v value.Value) error {
 	return nil
 }
 
-// drop undoes the current row; the columns it introduced stay.
+// drop undoes the current row. The columns it introduced stay, unless entries fail alone: there one must not take the places of columns from
+// those behind it.
 func (s *sink) drop() {
 	set := append(s.set, s.fixed...)
 	if s.time != nil {
 		set = append(set, s.time)
 	}
-	s.b.DropRow(set...)
 	s.set = set[:0]
+	if !s.target.hints.request.AllFailures {
+		s.b.DropRow(set...)
+		return
+	}
+	if removed := s.b.AbandonRow(set...); removed > 0 {
+		s.w.columns -= removed
+		clear(s.free)
+		clear(s.rest)
+	}
 }
 
 // checkCells refuses entries of few bytes that make many cells of inferred columns.
@@ -280,7 +289,7 @@ func (s *sink) checkCells(bytes int64) error {
 	return flatten.CheckCells(s.b.Rows(), s.b.Columns()-len(s.fixed), bytes)
 }
 
-// row makes the row of an event. After an error nothing of it is left but new columns.
+// row makes the row of an event. After an error nothing of it is left; see drop.
 func (s *sink) row(e *processor.Event, now func() int64) error {
 	err := s.fill(e, now)
 	if err != nil {

@@ -78,7 +78,9 @@ func (d *decoder) read(body []byte) error {
 			if d.refuse == nil || status.Of(err) != status.InvalidArguments {
 				return err
 			}
-			d.bad = err
+			if d.bad == nil {
+				d.bad = err
+			}
 		}
 		open = true
 	}
@@ -161,6 +163,7 @@ func (d *decoder) end(body []byte, at int) error {
 	d.texts = append(d.texts, body[d.from:at])
 	if d.bad != nil {
 		d.table.DropRow()
+		d.columns = d.columns[:0]
 		d.refuse(d.entries, d.bad)
 		d.begin()
 		return nil

@@ -154,7 +154,7 @@ func (d *decoder) readTags(p *point) {
 	}
 }
 
-// row makes the row of a point, which is written so. After an error nothing of it is left but new columns.
+// row makes the row of a point, which is written so. After an error nothing of it is left.
 func (d *decoder) row(p *point, text []byte) error {
 	ms, err := milliseconds(p.timestamp)
 	if err != nil {
@@ -174,6 +174,9 @@ func (d *decoder) row(p *point, text []byte) error {
 	}
 	if err := d.fill(t, ms, value); err != nil {
 		t.DropRow()
+		if d.keep {
+			d.points = d.points[:len(d.points)-1]
+		}
 		return err
 	}
 	return t.EndRow(len(text), int64(len(d.r.Text())))

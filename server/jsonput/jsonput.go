@@ -100,11 +100,11 @@ func (h *Handler) Put(c *web.Ctx) error {
 	return d.answer(c, details)
 }
 
-// refuse takes the points that were read well for failures.
+// refuse takes the points that were read well for failures, each as it was sent.
 func (d *decoder) refuse(err error) {
-	d.failed, d.success = d.failed+d.success, 0
-	_, reason := web.Message(err)
-	d.failures = append(d.failures, failure{[]byte("null"), reason})
+	for n := range d.points {
+		d.reject(n+1, err)
+	}
 }
 
 // answer reports how many points were stored, with details also what is wrong with the others.

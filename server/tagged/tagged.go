@@ -3,6 +3,7 @@
 package tagged
 
 import (
+	"maps"
 	"math"
 	"time"
 
@@ -82,6 +83,8 @@ type Table struct {
 	byName map[string]*Column
 	time   *vector.ColumnBuilder
 	unit   int64 // of its values, ns
+
+	columns, tags int // of the rows that have ended
 }
 
 // Column is one of a table's.
@@ -115,6 +118,7 @@ func (r *Rows) Table(name []byte) (*Table, error) {
 			return nil, err
 		}
 		t.b.Pin()
+		t.columns, t.tags = t.b.Columns(), len(t.hint.Tags)
 		r.byName[full.Table] = t
 		r.held += tableBytes
 	}
@@ -203,12 +207,22 @@ func (t *Table) SetTime(ns int64) { t.time.SetInt(timefmt.FloorDiv(ns, t.unit)) 
 // EndRow ends a row whose values take so many bytes, of a body of so many.
 func (t *Table) EndRow(values int, body int64) error {
 	t.b.EndRow()
+	t.columns, t.tags = t.b.Columns(), len(t.hint.Tags)
 	t.rows.count++
 	return t.rows.Grow(16*int64(len(t.byName)+1)+int64(values), body)
 }
 
-// DropRow undoes the row in hand. Columns that it introduced stay.
-func (t *Table) DropRow() { t.b.DropRow() }
+// DropRow undoes the row in hand, with the columns that it introduced: they must not take the places of columns from rows behind it. Columns
+// that were found for the row are to be looked up again.
+func (t *Table) DropRow() {
+	t.b.Unpin(t.columns)
+	if removed := t.b.AbandonRow(); removed > 0 {
+		maps.DeleteFunc(t.byName, func(name string, _ *Column) bool { return t.b.Lookup(name) == nil })
+		t.hint.Tags = t.hint.Tags[:t.tags]
+		t.rows.held -= int64(removed) * (columnBytes + 8*int64(t.b.Rows()))
+	}
+	t.b.Pin()
+}
 
 // SetMillis is SetTime for a time in ms. False: it does not fit the unit of the table.
 func (t *Table) SetMillis(ms int64) bool {
