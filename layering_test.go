@@ -88,6 +88,7 @@ var within = map[string][]string{
 	"server/hec":        {"server/web", "server/entries"},
 	"server/datadog":    {"server/web", "server/entries"},
 	"server/journald":   {"server/web", "server/rejects", "server/tagged"},
+	"server/rejects":    {"server/web"},
 	"server/listen":     {"server/web", "server/rejects"},
 	"server/syslog":     {"server/web", "server/listen", "server/rejects", "server/tagged"},
 	"server/forward":    {"server/web", "server/listen", "server/rejects", "server/entries"},

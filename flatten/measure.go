@@ -1,6 +1,7 @@
 package flatten
 
 import (
+	"errors"
 	"slices"
 
 	"varve/engine/status"
@@ -48,17 +49,21 @@ func (d *Decoder) measure(more int64) {
 }
 
 func errRows(bytes, most int64) error {
-	return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer entries at a time", bytes, most)
+	return status.Wrap(ErrTooMany, status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer entries at a time", bytes, most)
 }
 
 // checkCells refuses bodies of few bytes that make many cells.
 func (d *Decoder) checkCells() error { return CheckCells(d.res.Rows, d.b.Columns(), d.total) }
 
-// CheckCells refuses rows and columns of more cells than the bytes that they were made of may make.
+// ErrTooMany is the cause of errors of rows that together are too many, or too large, for memory. Fewer entries at a time may be stored all the same.
+var ErrTooMany = errors.New("too many rows at a time")
+
+// CheckCells refuses rows and columns of more cells than the bytes that they were made of may make. The bound is that of a batch in memory,
+// not of a table.
 func CheckCells(rows, columns int, bytes int64) error {
 	limit := min(maxCells, freeCells+cellsPerByte*bytes)
 	if cells := int64(rows) * int64(columns); cells > limit {
-		return status.New(status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
+		return status.Wrap(ErrTooMany, status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
 			rows, columns, bytes, limit)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/flatten"
 )
 
 // What a request holds in memory beside its body is the rows so far and the values of an entry. All of it is counted by
@@ -46,7 +47,7 @@ func (h *holding) add(n int64) error {
 }
 
 func errHeld(bytes, most int64) error {
-	return status.New(status.InvalidArguments,
+	return status.Wrap(flatten.ErrTooMany, status.InvalidArguments,
 		"the rows of the request and the values of its entries take %d bytes, the limit is %d, send fewer entries at a time", bytes, most)
 }
 

@@ -94,7 +94,7 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 			d.set.Show(c.Log)
 			return false, nil
 		}
-		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set)
+		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set, h.o.Part(c, set, h.rows))
 		return rows > 0, err
 	})
 	for _, w := range written {

@@ -39,7 +39,7 @@ func run(m *pipeline.Manager, d *decoder, body []byte, set *engine.WriteSet) (in
 	if err := d.read(body); err != nil {
 		return 0, err
 	}
-	return d.set.Run(context.Background(), m, &pipeline.Request{DB: "public", Pipeline: pipeline.Identity, SkipError: true, AllFailures: true}, set)
+	return d.set.Run(context.Background(), m, &pipeline.Request{DB: "public", Pipeline: pipeline.Identity, SkipError: true, AllFailures: true}, set, nil)
 }
 
 func TestActions(t *testing.T) {

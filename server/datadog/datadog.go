@@ -87,7 +87,7 @@ func (h *Handler) store(c *web.Ctx) ([]failure, error) {
 		}
 		d.r, d.body, d.pairs = jsontext.Reader{}, nil, nil
 		c.DropBody() // the entries are made
-		rows, err := all.Run(c.Context, h.o.Pipelines, r, set)
+		rows, err := all.Run(c.Context, h.o.Pipelines, r, set, h.o.Part(c, set, h.rows))
 		return rows > 0, err
 	})
 	for _, w := range written {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
@@ -14,8 +15,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/jsontext"
-	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/flatten"
 	"varve/pipeline"
 	"varve/server/web"
 )
@@ -216,12 +217,25 @@ func (s *Set) grow(bytes int64) error {
 
 // Run takes the entries of all tables through the pipeline of a request, whose table and body it fills in. With SkipError and AllFailures an entry that
 // cannot be stored, also one that is no JSON object, is noted and the others go on; without, its error is that of the request.
-func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
+//
+// Entries that a batch in memory cannot hold together (flatten.ErrTooMany) are written in parts by write, and leave no rows in set: what a write
+// in parts left out is noted as well.
+func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, write func() error) (rows int, err error) {
+	if rows, err = s.whole(ctx, p, r, set); r.AllFailures && errors.Is(err, flatten.ErrTooMany) {
+		set.Reset()
+		rows, err = 0, s.inParts(ctx, p, r, set, write)
+	}
+	if err == nil && !s.KeepTexts {
+		s.forget()
+	}
+	return rows, err
+}
+
+// whole takes the entries through the pipeline as one batch.
+func (s *Set) whole(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
 	for try := 0; ; try++ {
-		if rows, err = s.run(ctx, p, r, set); err == nil && !s.KeepTexts {
-			s.forget()
-		}
-		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 {
+		rows, err = s.run(ctx, p, r, set)
+		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 || errors.Is(err, flatten.ErrTooMany) {
 			return rows, err
 		}
 		bad := false
@@ -247,42 +261,52 @@ func (s *Set) forget() {
 var errDropped = status.New(status.InvalidArguments, "an entry is not UTF-8")
 
 func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
-	var before, last int64 // bytes of the rows of tables that are done, and of the one in hand
+	var held int64 // bytes of the rows of tables that are done
 	entries := 0
 	for _, t := range s.tables {
-		if r.AllFailures && r.Pipeline == pipeline.Identity {
-			t.leaveOutWide(r.MaxDepth)
-		}
-		one := *r
-		if r.AllFailures {
-			t.before, one.Before, one.Reject = entries, entries, s.reject
-			entries += len(t.spans)
-			t.numberRead()
-		}
-		one.Table, one.ContentType = t.Name, "application/x-ndjson"
-		one.Tags = slices.Concat(r.Tags, t.Tags)
-		one.Hold = func(bytes int64) error {
-			last = bytes
-			return s.hold(s.held + before + bytes)
-		}
-		outcome, err := p.Run(ctx, &one, t.Lines(), set)
-		if err == nil && outcome.Dropped > 0 {
-			err = errDropped
-		}
+		t.before = entries
+		entries += len(t.spans)
+		t.numberRead()
+		outcome, bytes, err := t.through(ctx, p, r, set, lot{0, t.seen(), held})
 		if err != nil {
 			return 0, err
 		}
 		rows += outcome.Rows
-		before, last = before+last, 0
-		t.note(outcome.Failures)
+		held += bytes
+		t.note(outcome.Failures, 0)
 	}
 	return rows, nil
 }
 
-// note notes entries that the pipeline left out. It has not seen those that were left out before.
-func (t *Table) note(list []pipeline.Failed) {
+// lot is those of the entries that the pipeline is about to see from one place up to another, beside rows that take so many bytes.
+type lot struct {
+	from, to int
+	held     int64
+}
+
+// through takes a lot of the entries of the table through the pipeline, and gives the bytes of its rows.
+func (t *Table) through(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot) (outcome pipeline.Outcome, bytes int64, err error) {
+	one := *r
+	if r.AllFailures {
+		one.Before, one.Reject = t.before+l.from, t.set.reject
+	}
+	one.Table, one.ContentType = t.Name, "application/x-ndjson"
+	one.Tags = slices.Concat(r.Tags, t.Tags)
+	one.Hold = func(now int64) error {
+		bytes = now
+		return t.set.hold(t.set.held + l.held + now)
+	}
+	outcome, err = p.Run(ctx, &one, t.lines(l.from, l.to), set)
+	if err == nil && outcome.Dropped > 0 {
+		err = errDropped
+	}
+	return outcome, bytes, err
+}
+
+// note notes entries that the pipeline left out of those behind a place. It has not seen those that were left out before.
+func (t *Table) note(list []pipeline.Failed, from int) {
 	for _, f := range list {
-		if number := t.number(f.Entry); number > 0 {
+		if number := t.number(from + f.Entry); number > 0 {
 			t.fail(number, f.Err)
 		}
 	}
@@ -300,6 +324,14 @@ func (t *Table) numberRead() {
 			t.read = append(t.read, int32(i+1))
 		}
 	}
+}
+
+// seen is the number of entries that the pipeline is about to see.
+func (t *Table) seen() int {
+	if t.read == nil {
+		return t.all
+	}
+	return len(t.read)
 }
 
 // number is that of an entry which the pipeline saw as its n-th; 0: there is none such.
@@ -338,24 +370,6 @@ func (t *Table) leaveOut() {
 	}
 }
 
-// leaveOutWide notes the entries that have more fields than a table has columns: their columns would leave no room for those of others.
-func (t *Table) leaveOutWide(depth int) {
-	if depth <= 0 {
-		depth = 10
-	}
-	const shortest = 4 // bytes of a member, about
-	var r jsontext.Reader
-	for i, s := range t.spans {
-		if s.to-s.from < shortest*schema.MaxColumns || t.Failed[i+1] != nil {
-			continue
-		}
-		r.Reset(t.text(s))
-		if n := width(&r, depth); n > schema.MaxColumns {
-			t.fail(i+1, status.New(status.InvalidArguments, "an entry has %d fields, at most %d columns are possible", n, schema.MaxColumns))
-		}
-	}
-}
-
 // fail notes an entry that is left out.
 func (t *Table) fail(number int, err error) {
 	if t.Failed == nil {
@@ -364,22 +378,6 @@ func (t *Table) fail(number int, err error) {
 	if t.Failed[number] == nil {
 		t.Failed[number] = err
 	}
-}
-
-// width counts the fields that an object has when objects in it are flattened.
-func width(r *jsontext.Reader, depth int) (n int) {
-	if r.Peek() != jsontext.Object {
-		return 0
-	}
-	for r.Enter(jsontext.Object); r.Member(); {
-		if depth > 1 && r.Peek() == jsontext.Object {
-			n += width(r, depth-1)
-		} else {
-			r.Skip()
-			n++
-		}
-	}
-	return n
 }
 
 // check tells why a text is no entry.
@@ -402,14 +400,20 @@ func check(r *jsontext.Reader, text []byte) error {
 }
 
 // Lines reads the entries, one on each line.
-func (t *Table) Lines() io.Reader { return &reader{t: t} }
+func (t *Table) Lines() io.Reader {
+	t.numberRead()
+	return t.lines(0, t.seen())
+}
+
+// lines reads those of the entries that the pipeline is about to see from one place up to another.
+func (t *Table) lines(from, to int) io.Reader { return &reader{t: t, next: from, end: to} }
 
 // reader reads the entries of a table as lines.
 type reader struct {
-	t    *Table
-	next int  // entry
-	at   int  // in its text
-	line bool // a line end is due
+	t         *Table
+	next, end int  // of the entries that the pipeline sees
+	at        int  // in the text of the next one
+	line      bool // a line end is due
 }
 
 func (r *reader) Read(p []byte) (n int, err error) {
@@ -420,17 +424,13 @@ func (r *reader) Read(p []byte) (n int, err error) {
 			r.line = false
 			continue
 		}
-		if r.next == len(r.t.spans) {
+		if r.next == r.end {
 			if n == 0 {
 				return 0, io.EOF
 			}
 			return n, nil
 		}
-		if r.at == 0 && r.t.Failed[r.next+1] != nil {
-			r.next++
-			continue
-		}
-		s := r.t.spans[r.next]
+		s := r.t.spans[r.t.number(r.next+1)-1]
 		k := copy(p[n:], r.t.text(s)[r.at:])
 		n += k
 		if r.at += k; int(s.from)+r.at == int(s.to) {
@@ -464,8 +464,14 @@ func Through(c *web.Ctx, o *Options) (*pipeline.Request, error) {
 // maxName bounds the names that LegalName makes.
 const maxName = 128
 
-// LegalName makes the name of a table of a text: letters, digits and _ - . stay, and what is past 128 bytes goes.
+// LegalName makes the name of a table of a text: letters, digits and _ - . stay, and what is past 128 bytes goes. Nothing, . and .. become underscores.
 func LegalName(text []byte) []byte {
+	switch string(text) {
+	case "", ".":
+		return []byte("_")
+	case "..":
+		return []byte("__")
+	}
 	out := bytes.Clone(text[:min(len(text), maxName)])
 	for i, c := range out {
 		if c-'0' > 9 && c|' '-'a' > 25 && c != '_' && c != '-' && c != '.' {

@@ -99,7 +99,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // rows makes rows of messages: their records go through the pipeline that stores objects as they are. A record that cannot be stored is left out alone.
-func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error) (made listen.Made, err error) {
+func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error, write func() error) (made listen.Made, err error) {
 	var full error // no fault of the message that finds no room
 	all := entries.New(s.o.RowBytes, func(bytes int64) error {
 		full = hold(bytes)
@@ -140,7 +140,7 @@ func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.Wr
 	made.Rows, err = all.Run(ctx, s.o.Pipelines, &pipeline.Request{
 		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, SkipError: true, AllFailures: true,
 		NoVariables: !s.o.Variables, Hold: hold,
-	}, set)
+	}, set, write)
 	made.Left = func() []rejects.Entry {
 		for _, t := range all.Tables() {
 			for _, number := range slices.Sorted(maps.Keys(t.Failed)) {

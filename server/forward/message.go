@@ -39,7 +39,7 @@ func (m *message) parse(b []byte) error {
 	if r.err != nil {
 		return r.err
 	}
-	if head.n < 2 || head.n > 4 || tag.kind != text && tag.kind != binaries || len(tag.bytes) == 0 {
+	if head.n < 2 || head.n > 4 || tag.kind != text && tag.kind != binaries {
 		return errShape
 	}
 	m.tag = tag.bytes

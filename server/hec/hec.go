@@ -107,7 +107,7 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 		}
 		d.r, d.body, d.fields = jsontext.Reader{}, nil, nil
 		c.DropBody() // the entries are made
-		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set)
+		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set, h.o.Part(c, set, h.rows))
 		return rows > 0, err
 	})
 	if err != nil {

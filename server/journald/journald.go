@@ -100,7 +100,9 @@ func (h *Handler) Upload(c *web.Ctx) error {
 	for _, w := range written {
 		h.rows.Add(float64(w.Rows))
 	}
-	h.o.Rejects.Add(c.Context, left)
+	if err := h.o.Rejects.Add(c.Context, left); err != nil {
+		return err
+	}
 	c.Text(200, "OK.\n")
 	return nil
 }

@@ -3,6 +3,7 @@ package listen
 import (
 	"time"
 
+	"varve/engine"
 	"varve/engine/status"
 	"varve/server/rejects"
 	"varve/server/web"
@@ -89,7 +90,7 @@ type write struct {
 
 // store stores messages. Where one of them is at fault the others are stored.
 func (w *write) store(list []Message) {
-	err := w.patiently(list)
+	err := w.all(list)
 	switch {
 	case err == nil:
 	case len(list) == 1 || w.troubles >= maxTroubles || w.s.ctx.Err() != nil || !atFault(err):
@@ -104,10 +105,10 @@ func (w *write) store(list []Message) {
 	}
 }
 
-// patiently writes messages, again and again while the store has no room for them.
-func (w *write) patiently(list []Message) error {
+// patiently does something again and again while the store has no room for it.
+func (w *write) patiently(do func() error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		err := w.once(list)
+		err := do()
 		if err == nil || !passing(err) || w.s.ctx.Err() != nil {
 			return err
 		}
@@ -120,8 +121,23 @@ func (w *write) patiently(list []Message) error {
 	}
 }
 
-// once writes messages.
-func (w *write) once(list []Message) error {
+// all writes messages, and keeps what is left out of them.
+func (w *write) all(list []Message) error {
+	var left []rejects.Entry
+	err := w.patiently(func() (err error) {
+		left, err = w.once(list)
+		return err
+	})
+	if err == nil && len(left) > 0 {
+		w.refused += len(left)
+		w.reason = left[0].Why
+		w.keep(left)
+	}
+	return err
+}
+
+// once writes messages. What is left out of them is left.
+func (w *write) once(list []Message) (left []rejects.Entry, err error) {
 	s := w.s
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
@@ -138,30 +154,27 @@ func (w *write) once(list []Message) error {
 	}
 	hold := func(made int64) error { return share.Hold(s.ctx, bytes+made) }
 	if err := hold(0); err != nil {
-		return err
+		return nil, err
 	}
-	made, err := s.o.Rows(s.ctx, list, set, hold)
-	if err != nil {
-		return err
+	made, err := s.o.Rows(s.ctx, list, set, hold, func() error {
+		return w.patiently(func() error { return s.write(set) }) // the messages are not begun again: parts of them are stored
+	})
+	if err == nil && made.Rows > 0 {
+		err = s.write(set)
 	}
-	if made.Rows > 0 {
-		written, err := s.o.Store.Write(s.ctx, set)
-		if err != nil {
-			return err
-		}
-		for _, t := range written {
-			s.rows.Add(float64(t.Rows))
-		}
+	if err != nil || made.Left == nil {
+		return nil, err
 	}
-	if made.Left == nil {
-		return nil
+	return made.Left(), nil
+}
+
+// write writes rows.
+func (s *Server) write(set *engine.WriteSet) error {
+	written, err := s.o.Store.Write(s.ctx, set)
+	for _, t := range written {
+		s.rows.Add(float64(t.Rows))
 	}
-	if left := made.Left(); len(left) > 0 {
-		w.refused += len(left)
-		w.reason = left[0].Why
-		s.keep(left)
-	}
-	return nil
+	return err
 }
 
 // reject keeps messages that are at fault where rejects are kept.
@@ -173,15 +186,17 @@ func (w *write) reject(list []Message, why error) {
 	for i, m := range list {
 		left[i] = rejects.Entry{Why: why, Text: m.Text}
 	}
-	w.s.keep(left)
+	w.keep(left)
 }
 
-// keep keeps what is not stored.
-func (s *Server) keep(left []rejects.Entry) {
+// keep keeps what is not stored, whatever time that takes. Where it cannot, the messages are lost: their senders are not answered.
+func (w *write) keep(left []rejects.Entry) {
 	for i := range left {
-		left[i].Protocol = s.o.Name
+		left[i].Protocol = w.s.o.Name
 	}
-	s.o.Rejects.Add(s.ctx, left)
+	if err := w.patiently(func() error { return w.s.o.Rejects.Add(w.s.ctx, left) }); err != nil {
+		w.lost, w.reason = true, err
+	}
 }
 
 // passing reports whether an error is one that time mends.

@@ -57,7 +57,7 @@ func (k *Conn) read(r *bufio.Reader, f Framer) error {
 			var broken *Broken
 			if errors.As(err, &broken) && len(broken.Text) > 0 {
 				k.s.refused.Inc()
-				k.s.keep([]rejects.Entry{{Why: broken.Why, Text: broken.Text}})
+				(&write{s: k.s}).keep([]rejects.Entry{{Why: broken.Why, Text: broken.Text}})
 			}
 			if err == io.EOF || k.s.Stopping() || errors.Is(err, net.ErrClosed) {
 				return nil

@@ -26,8 +26,9 @@ type Options struct {
 	// Name is the protocol's, for figures and log lines.
 	Name  string
 	Store web.Store
-	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of Rows.
-	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error) (Made, error)
+	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of Rows. write writes the
+	// rows that are in the set by now, for messages whose rows are too many for one set.
+	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error, write func() error) (Made, error)
 	// Rejects keeps what is not stored; nil: nothing does.
 	Rejects *rejects.Log
 	// Intake bounds the bytes of what is in hand at a time, with that of requests; nil: nothing does.

@@ -32,7 +32,7 @@ type store struct {
 	making  int
 }
 
-func (s *store) rows(_ context.Context, list []Message, set *engine.WriteSet, _ func(int64) error) (made Made, err error) {
+func (s *store) rows(_ context.Context, list []Message, set *engine.WriteSet, _ func(int64) error, _ func() error) (made Made, err error) {
 	s.mu.Lock()
 	s.making++
 	s.most = max(s.most, s.making)

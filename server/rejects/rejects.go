@@ -14,7 +14,9 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/server/web"
 )
 
 // Name is the table of the entries. It is made with the first of them.
@@ -72,20 +74,33 @@ func (l *Log) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{l.rejected, l.dropped}
 }
 
-// Add writes entries to the table, as durably as rows are. What the table does not take is counted and in the server's log. A nil Log does nothing.
-func (l *Log) Add(ctx context.Context, list []Entry) {
+// Add writes entries to the table, as durably as rows are. What its table has no place for is counted and in the server's log. Where the store takes nothing, for a
+// time say, its error comes back, and nothing is counted: who sent the entries is not to believe that they are kept. A nil Log does nothing.
+func (l *Log) Add(ctx context.Context, list []Entry) error {
 	if l == nil || len(list) == 0 {
-		return
+		return nil
+	}
+	kept := list[:l.room(len(list))]
+	if err := l.write(ctx, kept); err != nil {
+		if code := web.HTTPStatus(status.Of(err)); code >= 500 || code == 408 || code == 429 {
+			l.giveBack(len(kept))
+			return err
+		}
+		l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries", len(kept), "error", err)
+		kept = nil
 	}
 	for i := range list {
 		l.rejected.WithLabelValues(list[i].Protocol).Inc()
 	}
-	kept := list[:l.room(len(list))]
-	if err := l.write(ctx, kept); err != nil {
-		l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries", len(kept), "error", err)
-		kept = nil
-	}
 	l.dropped.Add(float64(len(list) - len(kept)))
+	return nil
+}
+
+// giveBack gives n places of this minute back.
+func (l *Log) giveBack(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = max(l.kept-n, 0)
 }
 
 // room takes places of n entries, as many as are left in this minute.

@@ -26,7 +26,7 @@ var (
 const rowBytes = 1 << 30
 
 // rows makes rows of messages.
-func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.WriteSet, _ func(int64) error) (made listen.Made, err error) {
+func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.WriteSet, _ func(int64) error, _ func() error) (made listen.Made, err error) {
 	hint, err := tagged.Hint(nil, map[string]string{"append_mode": "true"}, s.timeIndex, s.o.NoAutoCreate)
 	if err != nil {
 		return made, err

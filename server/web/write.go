@@ -52,3 +52,8 @@ func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err er
 	c.DropBody()
 	return w.store.Write(c.Context, set)
 }
+
+// Part stores the rows that are in the set while fill still reads the body, which then sees to it that they are not written again.
+func (w *Writer) Part(c *Ctx, set *engine.WriteSet) ([]engine.Written, error) {
+	return w.store.Write(c.Context, set)
+}

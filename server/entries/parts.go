@@ -1,0 +1,67 @@
+package entries
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/status"
+	"varve/flatten"
+	"varve/pipeline"
+	"varve/server/web"
+)
+
+// Part writes what is in the set of a request by now, and counts its rows.
+func (o *Options) Part(c *web.Ctx, set *engine.WriteSet, rows prometheus.Counter) func() error {
+	return func() error {
+		written, err := o.Writer.Part(c, set)
+		for _, w := range written {
+			rows.Add(float64(w.Rows))
+		}
+		return err
+	}
+}
+
+// inParts takes the entries through the pipeline and writes their rows in parts, each of as many entries as a batch in memory can hold.
+func (s *Set) inParts(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, write func() error) error {
+	entries := 0
+	for _, t := range s.tables {
+		t.before = entries
+		entries += len(t.spans)
+		t.numberRead()
+		if err := t.part(ctx, p, r, set, lot{0, t.seen(), 0}, write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part writes the rows of a lot of entries: all at once, or each half alone where they are too many. What the store has against them all is
+// the fault of each. Other errors end the request.
+func (t *Table) part(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot, write func() error) error {
+	defer set.Reset()
+	outcome, _, err := t.through(ctx, p, r, set, l)
+	if errors.Is(err, flatten.ErrTooMany) && l.to-l.from > 1 {
+		set.Reset()
+		middle := (l.from + l.to) / 2
+		if err := t.part(ctx, p, r, set, lot{l.from, middle, 0}, write); err != nil {
+			return err
+		}
+		return t.part(ctx, p, r, set, lot{middle, l.to, 0}, write)
+	}
+	if err == nil {
+		t.note(outcome.Failures, l.from)
+		if outcome.Rows > 0 {
+			err = write()
+		}
+	}
+	if err == nil || web.HTTPStatus(status.Of(err)) != 400 {
+		return err
+	}
+	for n := l.from + 1; n <= l.to; n++ {
+		t.fail(t.number(n), err)
+	}
+	return nil
+}
