@@ -84,3 +84,27 @@ func TestRebuiltStoreKeepsItsLog(t *testing.T) {
 		t.Errorf("%d rows, want 110, of %s, want %s: %v", len(lines), e.Store(), name, err)
 	}
 }
+
+// TestDamagedNameOfTheLog damages the name beside the log: the store goes on, the name is right again, and others are refused.
+func TestDamagedNameOfTheLog(t *testing.T) {
+	disk := vfs.NewMem()
+	o, other := testOptions(disk), testOptions(disk)
+	other.Dir = "/other"
+	mustClose(t, mustOpen(t, other))
+	o.WALDir, other.WALDir = "/log", "/log"
+	e := mustOpen(t, o)
+	name := e.Store()
+	mustClose(t, e)
+	for cut := range len(name) + 10 {
+		if err := disk.Truncate("/log/STORE", cut); err != nil {
+			t.Fatal(err)
+		}
+		mustClose(t, mustOpen(t, o))
+		if got, err := wal.Store(disk, "/log"); got != name || err != nil {
+			t.Fatalf("cut at %d the log is that of %q, %v", cut, got, err)
+		}
+	}
+	if _, err := Open(other); !errors.Is(err, wal.ErrElse) {
+		t.Errorf("another store: %v", err)
+	}
+}

@@ -1,11 +1,11 @@
 package wal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"varve/engine/vfs"
 )
@@ -20,7 +20,7 @@ const maxStoreFile = 256
 // ErrElse is in the error of Open where the directory holds the log of another store.
 var ErrElse = errors.New("it holds the log of another store")
 
-// Store is the name of the store whose log a directory holds; empty: it does not say.
+// Store is the name of the store whose log a directory holds; empty: it does not say, or what it says does not match its checksum.
 func Store(fs vfs.FS, dir string) (string, error) {
 	f, err := fs.Open(path.Join(dir, storeFile))
 	if vfs.NotExist(err) {
@@ -34,8 +34,18 @@ func Store(fs vfs.FS, dir string) (string, error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return string(bytes.TrimSpace(b[:n])), errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	name, sum, ok := strings.Cut(strings.TrimSuffix(string(b[:n]), "\n"), " ")
+	if !ok || sum != sumOf(name) {
+		return "", nil
+	}
+	return name, nil
 }
+
+// sumOf is the checksum of a name as text.
+func sumOf(name string) string { return fmt.Sprintf("%08x", Checksum([]byte(name))) }
 
 // claim makes sure that the directory is of the store. Where its name cannot be written, as on a full disk, the next start tries again.
 func claim(fs vfs.FS, dir string, o Options) error {
@@ -52,7 +62,7 @@ func claim(fs vfs.FS, dir string, o Options) error {
 			"Give each server a directory of its own (wal.dir). Where that store is gone for good, remove the files of %s", dir, ErrElse, storeFile, is, o.Store, dir)
 	}
 	err := vfs.Publish(fs, dir, storeFile, func(f vfs.File) error {
-		_, err := f.Write([]byte(o.Store + "\n"))
+		_, err := fmt.Fprintf(f, "%s %s\n", o.Store, sumOf(o.Store))
 		return err
 	})
 	if err != nil {
