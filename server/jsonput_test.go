@@ -26,7 +26,7 @@ func TestJSONPut(t *testing.T) {
 	h.want(h.do("POST", putPath+"?details&summary", packed("["+good+"]"), "Content-Encoding", "gzip"), 200, `{"success":1,"failed":0,"errors":[]}`)
 	h.want(h.do("POST", putPath+"?details", `[{"metric":"x"}]`), 400, "missing field `timestamp`")
 	h.want(h.do("POST", putPath+"?details", ""), 400, "Invalid OpenTSDB Json request")
-	h.want(h.do("POST", putPath+"?details&db=nowhere", good), 200, `{"success":0,"failed":1,"errors":[{"datapoint":null,"error":"`)
+	h.want(h.do("POST", putPath+"?details&db=nowhere", good), 200, `{"success":0,"failed":1,"errors":[{"datapoint":`+good+`,"error":"`)
 	h.want(h.do("POST", putPath+"?db=nowhere", good), 400, "Failed to find schema")
 	h.want(h.do("POST", putPath, "["+good+","+point("cpu", "7", `"host":"a"`)+"]"), 204, "")
 	if got := fmt.Sprint(h.selected("SELECT host, service_value FROM cpu")); got != "[[a 7]]" {
