@@ -84,6 +84,12 @@ func (w *guardedSeries) Least() int64 {
 	return math.MinInt64
 }
 
+// Ended is that of the walk; of one that does not tell, not known.
+func (w *guardedSeries) Ended() bool {
+	i, ok := w.Series.(scan.Ending)
+	return ok && i.Ended()
+}
+
 // Rest lets go of memory.
 func (w *guardedSeries) Rest() {
 	if i, ok := w.Series.(scan.Idle); ok {

@@ -32,6 +32,8 @@ type merged struct {
 	inputs []*input
 	active []*input // those that have the current series
 	out    vector.Batch
+	copied bool   // rows were put into out since it was emptied
+	places []int  // of spec.Columns in inner.Columns
 	wanted []bool // by column of inner: it is wanted or a condition looks at it
 	fixed  int    // bytes that a row has of those, but for the bytes of strings
 	keep   vector.Bitmap
@@ -58,6 +60,7 @@ type input struct {
 	flat  [3]vector.Vector // memory of these where the batch has them in another form
 	width int              // no row of the batch has more bytes of strings; 0: all together have few
 	ended bool             // the current series has no more batches
+	last  bool             // the batch in hand is known to be the last of the current series
 	least head             // while no batch is in hand: no row to come is before it
 
 	number uint32 // position among the active inputs
@@ -95,7 +98,8 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	if m.prog, err = filter.Compile(mode.filter); err != nil {
 		return nil, err
 	}
-	for range spec.Columns {
+	for _, c := range spec.Columns {
+		m.places = append(m.places, m.at[c.ID])
 		m.gathered = append(m.gathered, &vector.Vector{})
 	}
 	for i, c := range inner.Columns {
@@ -142,7 +146,7 @@ func (m *merged) Close() {
 func (s *input) nextSeries() error {
 	key, ok, err := s.walk.Next()
 	s.key, s.done = append(s.key[:0], key...), !ok
-	s.batch.N, s.pos, s.ended = 0, 0, false
+	s.batch.N, s.pos, s.ended, s.last = 0, 0, false, false
 	return err
 }
 
@@ -154,6 +158,9 @@ func (m *merged) load(s *input) error {
 		s.batch.N, s.ended = 0, true
 		s.letGo()
 		return err
+	}
+	if e, ok := s.walk.(scan.Ending); ok {
+		s.last = e.Ended()
 	}
 	n := s.batch.N
 	s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].FlattenInto(&s.flat[0], n).Ints
@@ -254,8 +261,11 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 			}
 			continue
 		}
-		for i, c := range m.inner.Columns {
-			m.out.Cols[i].Reset(c.Type)
+		if m.copied { // else nothing was put there since: series of few rows are many
+			for i, c := range m.inner.Columns {
+				m.out.Cols[i].Reset(c.Type)
+			}
+			m.copied = false
 		}
 		m.out.N = 0
 		more, err := m.collect()
@@ -337,15 +347,15 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some boo
 		all = m.keep.All(n)
 	}
 	if all {
-		for _, c := range m.spec.Columns {
-			b.Cols = append(b.Cols, cols[m.at[c.ID]])
+		for _, at := range m.places {
+			b.Cols = append(b.Cols, cols[at])
 		}
 		return true, nil
 	}
 	m.rows = m.keep.AppendRows(m.rows[:0])
 	b.N = len(m.rows)
-	for i, c := range m.spec.Columns {
-		m.gathered[i].Gather(cols[m.at[c.ID]], m.rows)
+	for i, at := range m.places {
+		m.gathered[i].Gather(cols[at], m.rows)
 		b.Cols = append(b.Cols, m.gathered[i])
 	}
 	return b.N > 0, nil
@@ -388,6 +398,9 @@ func (s *input) alone(limit head, n int) int {
 	k := 0
 	for k < len(times)-1 && k < n && times[k] != times[k+1] && times[k] < limit.time {
 		k++
+	}
+	if s.last && k == len(times)-1 && k < n && times[k] < limit.time {
+		k++ // no batch follows that may have the same time
 	}
 	return s.pos + k
 }

@@ -284,6 +284,7 @@ func (m *merged) resume() {
 func (m *merged) copyOut() {
 	n := m.picked()
 	if n > 0 {
+		m.copied = true
 		for i, c := range m.out.Cols {
 			if !m.wanted[i] {
 				continue
@@ -334,10 +335,14 @@ func (m *merged) columnPicks() []vector.Pick {
 
 // carry takes the last n rows of m.out into carried, which holds nothing else afterwards.
 func (m *merged) carry(n int) {
+	if n == 0 {
+		m.carried.N = 0
+		return
+	}
 	from := m.out.N - n
 	for i, c := range m.carried.Cols {
 		c.Reset(m.inner.Columns[i].Type)
-		if n > 0 && m.wanted[i] {
+		if m.wanted[i] {
 			c.Append(0, m.out.Cols[i], from, m.out.N)
 			m.out.Cols[i].Truncate(from)
 		}

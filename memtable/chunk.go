@@ -31,7 +31,7 @@ func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int, 
 	c := &chunk{n: to - from, layout: l, cols: make([]*vector.Vector, len(l.columns)), oneSeq: seq, oneKind: kind}
 	vectors := make([]vector.Vector, len(l.columns))
 	for i, p := range l.position {
-		if p < 0 || allNull(b.Cols[i], from, to) {
+		if p < 0 || b.Cols[i].AllNull(from, to) {
 			continue
 		}
 		c.cols[p] = &vectors[p]
@@ -126,24 +126,6 @@ func heapBytes(v *vector.Vector, from, to int) int {
 		}
 	}
 	return size
-}
-
-// allNull reports whether rows [from, to) of v are NULL.
-func allNull(v *vector.Vector, from, to int) bool {
-	if v.Valid == nil {
-		return false
-	}
-	if v.Form == vector.Const {
-		return v.Valid[0]&1 == 0
-	}
-	for from < to {
-		step := min(64-from&63, to-from)
-		if v.Valid[from>>6]>>(uint(from)&63)<<(64-uint(step)) != 0 {
-			return false
-		}
-		from += step
-	}
-	return true
 }
 
 // mergeChunks is a followed by b; their layouts join.

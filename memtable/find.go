@@ -234,7 +234,7 @@ func (f *found) open() error {
 	for _, c := range f.want.Columns {
 		field := fieldOf{col: c, values: make([]*vector.Vector, len(chunks)), floats: make([][]float64, len(chunks))}
 		for i, ch := range chunks {
-			v := ch.vector(c)
+			v := ch.vector(c, vector.ConstNull(c.Type))
 			if v.Type.Kind() != c.Type.Kind() {
 				return fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
 			}

@@ -24,9 +24,10 @@ type reader struct {
 	table   schema.TableID  // whose series are read
 	few     []uint32        // the only series that the key prefix leaves, rising; nil: they are not few
 	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
-	keep    vector.Bitmap   // scratch
-	rows    []uint32        // scratch
-	long    bool            // rows of a chunk are long in the mean: a batch of many would be large
+	nulls   map[vector.Type]*vector.Vector
+	keep    vector.Bitmap // scratch
+	rows    []uint32      // scratch
+	long    bool          // rows of a chunk are long in the mean: a batch of many would be large
 
 	vectorOf func(*source) *vector.Vector // the rows in hand of a column
 	lookup   func(schema.ColumnID) *vector.Vector
@@ -34,7 +35,8 @@ type reader struct {
 
 // newReader finds the columns of a scan and decides on its series; vectorOf returns the rows in hand of a column.
 func newReader(s *snapshot, chunks []*chunk, spec *scan.Spec, vectorOf func(*source) *vector.Vector) (*reader, error) {
-	r := &reader{s: s, chunks: chunks, spec: spec, keep: vector.MakeBitmap(vector.Size), bounds: spec.Narrowing.Begin(), wanted: scan.All, vectorOf: vectorOf}
+	r := &reader{s: s, chunks: chunks, spec: spec, keep: vector.MakeBitmap(vector.Size), bounds: spec.Narrowing.Begin(), wanted: scan.All, vectorOf: vectorOf,
+		nulls: map[vector.Type]*vector.Vector{}}
 	r.long = slices.ContainsFunc(chunks, func(c *chunk) bool { return c.bytes > longRow*int64(c.n) })
 	if r.table = s.series.only; len(spec.KeyPrefix) > 0 {
 		r.table = schema.KeyTable(spec.KeyPrefix)
@@ -125,6 +127,14 @@ func (r *reader) condSource(id schema.ColumnID) *source {
 	return &r.conds[slices.IndexFunc(r.conds, func(s source) bool { return s.col.ID == id })]
 }
 
+// null is the vector of rows that are all NULL: columns of a type share it.
+func (r *reader) null(t vector.Type) *vector.Vector {
+	if r.nulls[t] == nil {
+		r.nulls[t] = vector.ConstNull(t)
+	}
+	return r.nulls[t]
+}
+
 // source makes the source of a column.
 func (r *reader) source(c schema.Column) (source, error) {
 	src := source{col: c, table: r.table, few: r.few, series: &r.s.series}
@@ -140,9 +150,9 @@ func (r *reader) source(c schema.Column) (source, error) {
 		}
 		return src, err
 	}
-	src.values = make([]*vector.Vector, len(r.chunks))
+	src.values, src.null = make([]*vector.Vector, len(r.chunks)), r.null(c.Type)
 	for i, ch := range r.chunks {
-		v := ch.vector(c)
+		v := ch.vector(c, src.null)
 		if v.Type.Kind() != c.Type.Kind() {
 			return src, fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
 		}

@@ -168,6 +168,9 @@ func (w *walk) Rows(b *vector.Batch) (bool, error) {
 	return true, nil
 }
 
+// Ended reports whether all rows of the current series have been handed out.
+func (w *walk) Ended() bool { return !w.ready && w.at >= w.end }
+
 // fill collects the next rows of the series that pass, at most vector.Size, into w.batch.
 func (w *walk) fill() (bool, error) {
 	if err := w.in.heed(); err != nil {
@@ -210,7 +213,7 @@ const (
 // light is how many of the rows in w.picked make a batch: as many as have few bytes, one at the least.
 func (w *walk) light() int {
 	n := len(w.picked)
-	if !w.in.long {
+	if !w.in.long || n == 1 {
 		return n
 	}
 	w.sizes = vector.Sized(w.sizes, n)
@@ -285,6 +288,9 @@ func (w *walk) collect(s *source) *vector.Vector {
 	if v, ok := s.alike(w.stretches); ok {
 		return v
 	}
+	if s.absent(w.stretches, w.low) {
+		return s.null
+	}
 	s.own.Reset(s.col.Type)
 	for _, t := range w.stretches {
 		v := s.values[t.chunk]
@@ -296,6 +302,23 @@ func (w *walk) collect(s *source) *vector.Vector {
 		}
 	}
 	return &s.own
+}
+
+// absent reports whether all rows of the stretches are NULL; low holds their numbers.
+func (s *source) absent(stretches []stretch, low []uint32) bool {
+	for _, t := range stretches {
+		v := s.values[t.chunk]
+		first := int(low[t.from])
+		switch {
+		case !v.IsNull(first):
+			return false
+		case t.gapless && !v.AllNull(first, first+t.to-t.from):
+			return false
+		case !t.gapless && slices.ContainsFunc(low[t.from:t.to], func(row uint32) bool { return !v.IsNull(int(row)) }):
+			return false
+		}
+	}
+	return true
 }
 
 // alike returns the one Const vector that all stretches share, if there is one.

@@ -15,13 +15,14 @@ type source struct {
 	few    []uint32       // the series that the tag was made of; nil: all of the table
 	series *seriesSnapshot
 	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
+	null   *vector.Vector   // Const: what rows give that are all NULL. nil for tags
 	head   vector.Vector    // scratch: a window of a chunk's vector
 	own    vector.Vector    // scratch: gathered rows
 	codes  []uint32         // scratch of tags: numbers of series
 }
 
-// vector returns a column of the chunk: Flat, or Const where all rows are alike.
-func (c *chunk) vector(col schema.Column) *vector.Vector {
+// vector returns a column of the chunk: Flat, or Const where all rows are alike, null where all are NULL.
+func (c *chunk) vector(col schema.Column, null *vector.Vector) *vector.Vector {
 	switch col.ID {
 	case schema.SequenceID:
 		if c.seqs == nil {
@@ -45,7 +46,7 @@ func (c *chunk) vector(col schema.Column) *vector.Vector {
 	if col.Default != nil && c.layout.table.ByID(col.ID) < 0 { // the column is younger than the rows
 		return col.Default
 	}
-	return vector.ConstNull(col.Type)
+	return null
 }
 
 func widen[T uint8 | uint32](s []T) []uint64 {

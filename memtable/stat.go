@@ -23,7 +23,7 @@ func (r *Run) Stat(c schema.Column) (scan.ColumnStat, bool) {
 		if ch.kinds != nil || ch.oneKind != schema.KindPut {
 			return scan.ColumnStat{}, false
 		}
-		v := ch.vector(c)
+		v := ch.vector(c, vector.ConstNull(c.Type))
 		if v.Type.Kind() != c.Type.Kind() {
 			return scan.ColumnStat{}, false
 		}

@@ -39,7 +39,8 @@ type Writer struct {
 	f        vfs.File
 	o        WriterOptions
 	cols     []*columnWriter
-	time     int // position of the time index in cols
+	kinds    []vector.Kind // of cols
+	time     int           // position of the time index in cols
 	encoders []*blockEncoder
 	dir      directory
 	series   seriesWriter
@@ -64,6 +65,7 @@ type columnWriter struct {
 	entry    columnEntry
 	indexing indexing
 	buf      vector.Vector // values of the open block
+	n        int           // rows that buf has: those behind, up to those of the block, are NULL
 	pages    stream
 	filters  stream
 	zones    *index.Zones
@@ -105,7 +107,7 @@ func NewWriter(f vfs.File, o WriterOptions) *Writer {
 			w.time = i
 			w.dir.time = columns[i].ID
 		}
-		w.cols = append(w.cols, c)
+		w.cols, w.kinds = append(w.cols, c), append(w.kinds, c.entry.typ.Kind())
 	}
 	if w.time < 0 && w.err == nil {
 		w.err = errors.New("a part needs its time index column")
@@ -155,9 +157,15 @@ func (w *Writer) write(b *vector.Batch) error {
 			return err
 		}
 		if n > 0 {
-			for i, c := range w.cols {
+			for i, v := range b.Cols {
+				if v.AllNull(from, from+n) {
+					continue // NULLs are put when a value follows, or the block ends
+				}
+				c := w.cols[i]
+				c.pad(w.rows)
 				before := len(c.buf.Heap)
-				c.buf.Append(w.rows, b.Cols[i], from, from+n)
+				c.buf.Append(w.rows, v, from, from+n)
+				c.n = w.rows + n
 				w.held += len(c.buf.Heap) - before
 			}
 			w.held += n * w.fixedBytes()
@@ -177,6 +185,12 @@ func (w *Writer) write(b *vector.Batch) error {
 	return nil
 }
 
+// pad puts NULLs up to n rows.
+func (c *columnWriter) pad(n int) {
+	c.buf.AppendNulls(c.n, n-c.n)
+	c.n = n
+}
+
 func (w *Writer) checkBatch(b *vector.Batch) error {
 	if w.key == nil {
 		return errors.New("rows before the first series")
@@ -187,9 +201,9 @@ func (w *Writer) checkBatch(b *vector.Batch) error {
 	if w.total+uint64(b.N) > maxRows {
 		return fmt.Errorf("a part takes at most %d rows", uint64(maxRows))
 	}
-	for i, c := range w.cols {
-		if b.Cols[i].Type.Kind() != c.entry.typ.Kind() {
-			return fmt.Errorf("column %q: %s given, the part has %s", c.entry.name, b.Cols[i].Type, c.entry.typ)
+	for i, v := range b.Cols {
+		if v.Type.Kind() != w.kinds[i] {
+			return fmt.Errorf("column %q: %s given, the part has %s", w.cols[i].entry.name, v.Type, w.cols[i].entry.typ)
 		}
 	}
 	return nil
@@ -202,11 +216,13 @@ func (w *Writer) fixedBytes() int { return 8 * len(w.cols) }
 func (w *Writer) room(b *vector.Batch, from int) (int, error) {
 	n := min(b.N-from, w.o.BlockRows-w.rows)
 	all := w.held + n*w.fixedBytes()
-	for i, c := range w.cols {
-		if c.entry.typ.Kind() != vector.Bytes {
+	for i, kind := range w.kinds {
+		v := b.Cols[i]
+		if kind != vector.Bytes || v.AllNull(from, from+n) {
 			continue
 		}
-		v, size := b.Cols[i], len(c.buf.Heap)
+		c := w.cols[i]
+		size := len(c.buf.Heap)
 		for k := range n {
 			if v.IsNull(from + k) {
 				continue
@@ -234,8 +250,8 @@ func (w *Writer) light(b *vector.Batch, from, n int) int {
 	for k := range w.sizes {
 		w.sizes[k] = w.fixedBytes()
 	}
-	for i, c := range w.cols {
-		if v := b.Cols[i]; c.entry.typ.Kind() == vector.Bytes {
+	for i, kind := range w.kinds {
+		if v := b.Cols[i]; kind == vector.Bytes {
 			for k := range n {
 				if !v.IsNull(from + k) {
 					w.sizes[k] += len(v.Bytes(from + k))
@@ -255,7 +271,7 @@ func (w *Writer) light(b *vector.Batch, from, n int) int {
 // checkTimes holds that time does not fall within a series.
 func (w *Writer) checkTimes(from, to int) error {
 	c := w.cols[w.time]
-	if c.buf.Valid != nil {
+	if c.buf.Valid != nil || c.n < to {
 		return fmt.Errorf("column %q: the time index has no NULL", c.entry.name)
 	}
 	last := w.lastTime
@@ -278,6 +294,9 @@ func (w *Writer) closeBlock() error {
 	if block == MaxBlocks {
 		return fmt.Errorf("a part takes at most %d blocks", MaxBlocks)
 	}
+	for _, c := range w.cols {
+		c.pad(n)
+	}
 	w.encodeBlock(n, block)
 	return w.endBlock(n)
 }
@@ -294,6 +313,7 @@ func (w *Writer) endBlock(n int) error {
 	for _, c := range w.cols {
 		w.buffered += len(c.pages.buf) + len(c.filters.buf)
 		c.buf.Reset(c.entry.typ)
+		c.n = 0
 		kept += int64(cap(c.buf.Heap))
 	}
 	if kept > 2*int64(w.o.BlockBytes) { // other columns were long in other blocks

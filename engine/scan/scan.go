@@ -104,6 +104,13 @@ type Series interface {
 	Close()
 }
 
+// Ending is a Series that knows when the rows of a series end.
+type Ending interface {
+	Series
+	// Ended reports whether Rows has given all rows of the current series; false also where that is not known yet.
+	Ended() bool
+}
+
 // Idle is a Series that need not have rows in hand before they are wanted.
 type Idle interface {
 	Series

@@ -107,6 +107,24 @@ func (v *Vector) HasNull(from, to int) bool {
 	return false
 }
 
+// AllNull reports whether the rows [from, to) are all NULL.
+func (v *Vector) AllNull(from, to int) bool {
+	if v.Valid == nil {
+		return false
+	}
+	if v.Form == Const {
+		return v.Valid[0]&1 == 0
+	}
+	for from < to {
+		step := min(64-from&63, to-from)
+		if v.Valid[from>>6]>>(uint(from)&63)<<(64-uint(step)) != 0 {
+			return false
+		}
+		from += step
+	}
+	return true
+}
+
 // index maps row i to the vector and position that hold its value.
 func (v *Vector) index(i int) (*Vector, int) {
 	switch v.Form {
