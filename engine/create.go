@@ -16,10 +16,11 @@ type definition struct {
 	next    schema.TableID
 	nowMS   int64
 	changed map[schema.Name]*schema.Table
-	order   []schema.Name // of changed: a physical table comes before its logical ones
-	most    int           // tables of the store; 0: no bound
-	made    int           // of changed, those that are new
-	full    error         // why no more are made; nil: more may be
+	own     map[*schema.Table]bool // physical tables of changed that grow as they are
+	order   []schema.Name          // of changed: a physical table comes before its logical ones
+	most    int                    // tables of the store; 0: no bound
+	made    int                    // of changed, those that are new
+	full    error                  // why no more are made; nil: more may be
 
 	mostColumns int    // of all tables with storage of their own; 0: no bound
 	columns     int    // that they have and will have, once counted is set
@@ -31,7 +32,8 @@ type definition struct {
 
 // newDefinition is one of nothing yet. The caller holds e.ddl.
 func (e *Engine) newDefinition() *definition {
-	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables,
+	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(),
+		changed: map[schema.Name]*schema.Table{}, own: map[*schema.Table]bool{}, most: e.o.MaxTables,
 		mostColumns: e.o.MaxColumns, ofView: e.nameOfView, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
 }
 

@@ -175,10 +175,9 @@ func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 			return errTooMany(p, n, schema.MaxLabels)
 		}
 		var err error
-		if p, err = p.Evolve(add); err != nil {
+		if p, err = d.widened(p, add); err != nil {
 			return err
 		}
-		d.put(p)
 	}
 	for _, at := range columns {
 		c := &t.Columns[at]
@@ -189,6 +188,21 @@ func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 		c.ID, c.Nullable = p.Columns[columnIn(p, c)].ID, c.Nullable || c.Semantic == schema.Tag
 	}
 	return nil
+}
+
+// widened is a physical table with more columns. A request may bring thousands of tables with a label each: the table is copied for the
+// first of them, and the copy, which nobody knows until the definition is published, grows with the others.
+func (d *definition) widened(p *schema.Table, add []schema.Column) (*schema.Table, error) {
+	if d.own[p] {
+		return p, p.Grow(add)
+	}
+	next, err := p.Evolve(add)
+	if err != nil {
+		return nil, err
+	}
+	d.own[next] = true
+	d.put(next)
+	return next, nil
 }
 
 // storageOf is the physical table of a logical one as it is or will be; nil: it is gone.

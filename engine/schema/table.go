@@ -189,26 +189,47 @@ func (t *Table) ByID(id ColumnID) int {
 func (t *Table) Evolve(add []Column) (*Table, error) {
 	n := *t
 	n.Version++
-	n.Columns = append(append(make([]Column, 0, len(t.Columns)+len(add)), t.Columns...), add...)
+	n.Columns = append(make([]Column, 0, len(t.Columns)+len(add)), t.Columns...)
 	n.Tags = append([]int(nil), t.Tags...)
-	for i := len(t.Columns); i < len(n.Columns); i++ {
-		c := &n.Columns[i]
-		if n.Column(c.Name) != i {
-			return nil, status.New(status.TableColumnExists, "Column %s already exists in table %s", c.Name, t.Name)
-		}
-		if !c.Nullable && c.Default == nil {
-			return nil, status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)
-		}
-		if c.Semantic == Timestamp {
-			return nil, status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s", c.Name, t.Name.Table, t.TimeColumn().Name)
-		}
-		if c.Semantic == Tag {
-			n.Tags = append(n.Tags, i)
-		}
-		c.ID, c.Initial = n.NextColumn, c.Default
-		n.NextColumn++
+	if err := n.Grow(add); err != nil {
+		return nil, err
 	}
 	return &n, nil
+}
+
+// Grow is Evolve of a version that nobody else knows yet: it gets the columns itself, without a copy of those that it has. After an
+// error it is as it was.
+func (t *Table) Grow(add []Column) error {
+	old := len(t.Columns)
+	t.Columns = append(t.Columns, add...)
+	for i := old; i < len(t.Columns); i++ {
+		if err := t.checkNew(i); err != nil {
+			t.Columns = t.Columns[:old]
+			return err
+		}
+	}
+	for i := old; i < len(t.Columns); i++ {
+		c := &t.Columns[i]
+		if c.Semantic == Tag {
+			t.Tags = append(t.Tags, i)
+		}
+		c.ID, c.Initial = t.NextColumn, c.Default
+		t.NextColumn++
+	}
+	return nil
+}
+
+// checkNew says why the column at a place cannot join those before it.
+func (t *Table) checkNew(at int) error {
+	switch c := &t.Columns[at]; {
+	case t.Column(c.Name) != at:
+		return status.New(status.TableColumnExists, "Column %s already exists in table %s", c.Name, t.Name)
+	case !c.Nullable && c.Default == nil:
+		return status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)
+	case c.Semantic == Timestamp:
+		return status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s", c.Name, t.Name.Table, t.TimeColumn().Name)
+	}
+	return nil
 }
 
 // Types are the types of the columns with the given positions.
