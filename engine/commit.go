@@ -27,6 +27,8 @@ type committer struct {
 
 	seq     atomic.Uint64 // the last that was given to rows
 	waiting atomic.Int64  // writes that wait for memory
+
+	refusing atomic.Bool // the last write that waited for memory got none
 }
 
 var recordBuffers spare.List[[]byte]
@@ -44,10 +46,33 @@ func (c *committer) admit(ctx context.Context) error {
 		c.metrics.Refused.WithLabelValues("disk").Inc()
 		return err
 	}
-	if !c.memory.full() {
+	if c.hasRoom() {
 		return nil
 	}
 	return c.awaitRoom(ctx)
+}
+
+// hasRoom reports whether memory takes rows.
+func (c *committer) hasRoom() bool {
+	if c.memory.full() {
+		return false
+	}
+	if c.refusing.Load() {
+		c.refusing.Store(false)
+	}
+	return true
+}
+
+// ready says why writes are refused for want of memory: one has waited in vain, and there is no room yet.
+func (c *committer) ready() error {
+	if c.hasRoom() || !c.refusing.Load() {
+		return nil
+	}
+	return c.errFull()
+}
+
+func (c *committer) errFull() error {
+	return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.load(), c.memory.limit)
 }
 
 func (c *committer) awaitRoom(ctx context.Context) error {
@@ -57,7 +82,7 @@ func (c *committer) awaitRoom(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		wait := c.memory.freed.wait()
-		if !c.memory.full() {
+		if c.hasRoom() {
 			return nil
 		}
 		c.flushLargest()
@@ -69,7 +94,8 @@ func (c *committer) awaitRoom(ctx context.Context) error {
 			return ErrClosed
 		case <-timer.C:
 			c.metrics.Refused.WithLabelValues("memory").Inc()
-			return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.load(), c.memory.limit)
+			c.refusing.Store(true)
+			return c.errFull()
 		}
 	}
 }

@@ -245,7 +245,9 @@ func (e *Engine) Ready() error {
 	case e.closed.Load():
 		err = ErrClosed
 	case err == nil:
-		err = e.space.ready()
+		if err = e.space.ready(); err == nil {
+			err = e.committer.ready()
+		}
 	}
 	if err == nil {
 		return nil

@@ -215,11 +215,20 @@ func TestBackpressure(t *testing.T) {
 	if err := put(e, "log", appendOnly, rows); err != nil {
 		t.Fatal(err)
 	}
+	if err := e.Ready(); err != nil {
+		t.Errorf("not ready before a write is refused: %v", err)
+	}
 	if err := put(e, "log", appendOnly, rows); status.Of(err) != status.RegionBusy {
 		t.Fatalf("write over the limit: %v, want %v", err, status.RegionBusy)
 	}
+	if err := e.Ready(); status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "flushing does not keep up") {
+		t.Errorf("while writes are refused it is ready: %v", err)
+	}
 	if err := e.Flush(ctx, public("log")); err != nil {
 		t.Fatal(err)
+	}
+	if err := e.Ready(); err != nil {
+		t.Errorf("not ready when there is room again: %v", err)
 	}
 	if err := put(e, "log", appendOnly, rows); err != nil {
 		t.Fatalf("write after the flush: %v", err)
