@@ -23,7 +23,7 @@ func TestQueriesQueue(t *testing.T) {
 		go func() { answers <- h.do("GET", "/v1/sql?sql=SELECT+7", "") }()
 	}
 	h.until(fmt.Sprintf("varve_sql_requests_waiting %d", cap(answers)))
-	h.want(h.sql("SELECT 8"), 429, "at most 1 (max_concurrent_queries), and 16 more wait")
+	h.want(h.sql("SELECT 8"), 429, "at most 1 (max_concurrent_queries), and at most 16 wait")
 	h.want(h.sql("INSERT INTO t VALUES (1, 1)"), 200, `"affectedrows":1`)
 	h.want(h.sql("SHOW PROCESSLIST"), 200, "generate_series")
 	h.want(h.sql("SELECT id FROM information_schema.process_list WHERE query NOT LIKE '%process_list%'"), 200, "")

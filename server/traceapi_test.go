@@ -317,7 +317,7 @@ func TestTraceAPIBound(t *testing.T) {
 	}
 	for _, path := range []string{"services", "traces?service=x", "traces/1", "dependencies"} {
 		a := h.do("GET", "/v1/jaeger/api/"+path, "")
-		h.want(a, 429, `"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries), and 0 more wait"}]`)
+		h.want(a, 429, `"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries), and at most 0 wait"}]`)
 		if a.header.Get("Retry-After") == "" {
 			t.Error(a.header)
 		}

@@ -51,7 +51,7 @@ func (x *Executor) copy(ctx context.Context, s *Session, st *parse.Copy) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	root, err := dir.open(st.To)
+	root, err := dir.open(name, st.To)
 	if err != nil {
 		return nil, err
 	}

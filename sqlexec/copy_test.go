@@ -334,9 +334,13 @@ func TestCopyStaysInItsDirectory(t *testing.T) {
 	}
 	refused(t, x, "COPY t FROM 's3://bucket/x.csv';", "s3", status.Unsupported)
 	refused(t, x, "COPY t FROM 's3://bucket/x.csv' WITH (FORMAT = 'csv') CONNECTION (REGION = 'x', ACCESS_KEY_ID = 'y');", "s3", status.Unsupported)
-	refused(t, x, "COPY t FROM 'nothing.csv';", "File not found", status.InvalidArguments)
+	refused(t, x, "COPY t FROM 'nothing.csv';", "File not found in the directory of COPY: 'nothing.csv'", status.InvalidArguments)
 	refused(t, x, "COPY t FROM 'dir';", "", codes...)
 
+	for _, name := range []string{"nothing.csv", "folder/"} { // the directory is not there either
+		none := New(openStore(t), Options{Workers: 1, CopyDir: filepath.Join(t.TempDir(), "none")})
+		refused(t, none, "COPY t FROM '"+name+"';", "'"+strings.TrimSuffix(name, "/")+"'", status.InvalidArguments)
+	}
 	off := New(openStore(t), Options{Workers: 1})
 	refused(t, off, "COPY (SELECT 1 AS a) TO 'a.csv';", "copy.dir", status.PermissionDenied)
 	refused(t, off, "COPY (SELECT 1 AS a) TO '/etc/a.csv';", "", codes...)

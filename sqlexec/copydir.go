@@ -45,19 +45,19 @@ func (d copyDir) room() error {
 // partial ends the names of files that are being written.
 const partial = ".partial"
 
-// open opens the directory; create makes it first. Without one configured, COPY is off.
-func (d copyDir) open(create bool) (*os.Root, error) {
+// open opens the directory for the file or folder that a statement names; create makes it first. Without one configured, COPY is off.
+func (d copyDir) open(name string, create bool) (*os.Root, error) {
 	if d.dir == "" {
 		return nil, status.New(status.PermissionDenied, "COPY is turned off: no directory is configured for its files (copy.dir)")
 	}
 	if create {
 		if err := os.MkdirAll(d.dir, 0o750); err != nil {
-			return nil, copyError("", err)
+			return nil, copyError(name, err)
 		}
 	}
 	root, err := os.OpenRoot(d.dir)
 	if err != nil {
-		return nil, copyError("", err)
+		return nil, copyError(name, err)
 	}
 	return root, nil
 }

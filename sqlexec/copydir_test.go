@@ -39,7 +39,7 @@ func TestCopyLeavesRoom(t *testing.T) {
 	outcomeOf(t, x, "TRUNCATE TABLE t; COPY t FROM 'before.csv';")
 
 	d := copyDir{dir: dir}
-	root, err := d.open(true)
+	root, err := d.open("long.csv", true)
 	if err != nil {
 		t.Fatal(err)
 	}

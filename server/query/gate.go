@@ -108,7 +108,7 @@ func (g *gate) figures() (running, waiting int) {
 }
 
 func (g *gate) full() error {
-	return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries), and %d more wait", g.most, g.waiting)
+	return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries), and at most %d wait", g.most, g.waiting)
 }
 
 // crowded tells that there are more requests than places: those whose clients do not read give way.
