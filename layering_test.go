@@ -52,7 +52,8 @@ var within = map[string][]string{
 		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi", "server/slowquery", "server/rejects",
 		"server/admin", "server/dashboard", "server/dashboard/saved"},
 
-	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
+	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that
+	// puts both together.
 	"sqlexec/expr":       {"sqlexec/intern"},
 	"sqlexec/exec":       {"sqlexec/expr", "sqlexec/intern", "sqlexec/spill"},
 	"sqlexec/infoschema": {"sqlexec/parse"},
@@ -240,8 +241,8 @@ func TestImportsPointDown(t *testing.T) {
 				t.Errorf("%s imports %s: %s", from, to, c)
 			}
 		}
-		// Tests may use any library of the standard library, but keep to the layers. Those outside of a package may try it
-		// together with its parts that import it.
+		// Tests may use any library of the standard library, but keep to the layers. Those outside of a package may try
+		// it together with its parts that import it.
 		for _, to := range append(p.TestImports, p.XTestImports...) {
 			rest, own := strings.CutPrefix(to, module+"/")
 			if !own || rest == from || below(rest, from) && slices.Contains(p.XTestImports, to) {

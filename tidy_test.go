@@ -129,11 +129,12 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// namedFile finds the names of Go files. One with a star stands for several, router.go(..) is a call, main.go.tmpl another file.
+// namedFile finds the names of Go files. One with a star stands for several, router.go(..) is a call, main.go.tmpl
+// another file.
 var namedFile = regexp.MustCompile(`[\w*./-]+\.go\b[\w.(]*`)
 
-// TestNamedFilesExist: a file that a comment names lies beside it, or has that path, or ends in it; one that docs/code.md names is
-// somewhere.
+// TestNamedFilesExist: a file that a comment names lies beside it, or has that path, or ends in it; one that
+// docs/code.md names is somewhere.
 func TestNamedFilesExist(t *testing.T) {
 	all := tracked(t)
 	ends := func(name string) bool {
@@ -171,7 +172,8 @@ func TestNamedFilesExist(t *testing.T) {
 // dated is the second paragraph of a decision, which a page that supersedes it may follow.
 var dated = regexp.MustCompile(`^# .+\n\n\d{4}-\d\d-\d\d(\.|, superseded by \[\d{4}\])`)
 
-// TestDecisionsAreListed: docs/decisions/README.md names each decision with its title, no number is given twice, and each has a date.
+// TestDecisionsAreListed: docs/decisions/README.md names each decision with its title, no number is given twice, and
+// each has a date.
 func TestDecisionsAreListed(t *testing.T) {
 	const dir = "docs/decisions/"
 	index, ok := content(t, dir+"README.md")
@@ -202,7 +204,8 @@ func TestDecisionsAreListed(t *testing.T) {
 	}
 }
 
-// TestLibrariesAreDecided: docs/decisions names each library that go.mod requires directly, and each of libraries.md is required.
+// TestLibrariesAreDecided: docs/decisions names each library that go.mod requires directly, and each of libraries.md is
+// required.
 func TestLibrariesAreDecided(t *testing.T) {
 	const dir = "docs/decisions/"
 	var decisions []byte

@@ -35,8 +35,8 @@ func (e *TypeClash) Error() string {
 	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Given, e.Column, e.Want)
 }
 
-// ClashText is the error text of values of another type than the column has, with what their sender can do. The values of StrictNumbers
-// are numbers on both sides: who asked for it knows.
+// ClashText is the error text of values of another type than the column has, with what their sender can do. The values
+// of StrictNumbers are numbers on both sides: who asked for it knows.
 func ClashText(column string, want, given vector.Type) string {
 	text := fmt.Sprintf("column %s expect type %s, given: %s", column, want, given)
 	if OneKind(want, given) {
@@ -52,7 +52,8 @@ func ClashText(column string, want, given vector.Type) string {
 var errEvolve = fmt.Errorf("the table lacks a column, or has one that becomes another")
 
 // align holds the rows against the schema and gives the record to write: column ids, absent columns with a default
-// filled in, numbers as the table has them. errEvolve says that the schema lacks a column, or has one of integers for floats.
+// filled in, numbers as the table has them. errEvolve says that the schema lacks a column, or has one of integers for
+// floats.
 func (w *tableWrite) align(t *schema.Table, longest int, now time.Time) (*record, error) {
 	h := &w.hint
 	if h.Planned != nil && h.Planned.ID != t.ID {

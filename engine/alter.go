@@ -39,8 +39,8 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 	return e.alterOwn(ctx, n, change, false)
 }
 
-// alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other tables
-// get their columns meanwhile. exact refuses a change that makes floats of integers which no float has exactly.
+// alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other
+// tables get their columns meanwhile. exact refuses a change that makes floats of integers which no float has exactly.
 func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error), exact bool) error {
 	tab, err := e.Table(n)
 	if err != nil {
@@ -67,8 +67,8 @@ func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schem
 	}
 }
 
-// alterTo prepares the rows for a change that needs the given rewrite, and publishes it. false: the change needs another
-// one by now.
+// alterTo prepares the rows for a change that needs the given rewrite, and publishes it. false: the change needs
+// another one by now.
 func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
 	if !need.none() {
 		open, err := e.rewrite(ctx, p.region, need)
@@ -128,8 +128,8 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 	return nil
 }
 
-// putAltered makes the next schema of a table its schema. A table that keeps no rows from now on loses those it has by the same edit:
-// they do not come back when its time to live changes again.
+// putAltered makes the next schema of a table its schema. A table that keeps no rows from now on loses those it has by
+// the same edit: they do not come back when its time to live changes again.
 func (e *Engine) putAltered(tab *Table, next *schema.Table) error {
 	if next.Options.TTL == schema.TTLInstant {
 		return e.empty(tab.region, tab.Schema.Name, next)
@@ -162,8 +162,8 @@ func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, er
 	return next, nil
 }
 
-// keepInitial returns next with what rows read that were written before a column existed: as in the old schema, whatever
-// the default is now, and as the column's type where that is another.
+// keepInitial returns next with what rows read that were written before a column existed: as in the old schema,
+// whatever the default is now, and as the column's type where that is another.
 func keepInitial(old, next *schema.Table) *schema.Table {
 	n := *next
 	n.Columns = slices.Clone(next.Columns)
@@ -213,8 +213,8 @@ func (w rewrite) equal(o rewrite) bool {
 	return w.appends == o.appends && slices.Equal(w.columns, o.columns)
 }
 
-// rewrite prepares a region's rows: all are in parts, which can be read under the next schema, and nobody adds any until
-// open is called: writers wait, and find the next schema. Most of it is done before they have to.
+// rewrite prepares a region's rows: all are in parts, which can be read under the next schema, and nobody adds any
+// until open is called: writers wait, and find the next schema. Most of it is done before they have to.
 func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
 	err = e.flushRegion(ctx, r)
 	if err == nil && w.exact {
@@ -292,10 +292,11 @@ func unified(parts []*part) bool {
 	return true
 }
 
-// settle writes the parts anew that still have values of a type before the present one of some columns, before these get
-// yet another: values that do not convert are lost with the first change, whether a merge came in between or not. It waits
-// for merges that go on: they may have begun before the present type was the column's. Where integers become floats it does not,
-// unless a part has such values, which are the only ones that a merge of that time can have: writers wait for the change.
+// settle writes the parts anew that still have values of a type before the present one of some columns, before these
+// get yet another: values that do not convert are lost with the first change, whether a merge came in between or not.
+// It waits for merges that go on: they may have begun before the present type was the column's. Where integers become
+// floats it does not, unless a part has such values, which are the only ones that a merge of that time can have:
+// writers wait for the change.
 func (e *Engine) settle(ctx context.Context, r *region, w rewrite) error {
 	var damage error
 	older := func(p *part) bool {

@@ -109,8 +109,8 @@ func (c *committer) commit(ctx context.Context, ws []*tableWrite) (again []*tabl
 	return again, err
 }
 
-// append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the log
-// has the records has written nothing.
+// append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the
+// log has the records has written nothing.
 func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
 	var logged []wal.Record
 	defer func() {

@@ -163,7 +163,8 @@ func (d *definition) hasRoom(t *schema.Table) error {
 	return d.full
 }
 
-// hasColumns says why a table with storage of its own gets no more columns: each takes memory in every memtable and part of it.
+// hasColumns says why a table with storage of its own gets no more columns: each takes memory in every memtable and
+// part of it.
 func (d *definition) hasColumns(t *schema.Table, more int) error {
 	if d.mostColumns <= 0 || more <= 0 || ofServer(t) {
 		return nil
@@ -277,8 +278,8 @@ func (e *Engine) addColumns(ws []*tableWrite) error {
 	})
 }
 
-// addLacking adds the columns that a write brings and its table lacks. Those that the table cannot get are given up where the write allows it:
-// it is aligned again without them.
+// addLacking adds the columns that a write brings and its table lacks. Those that the table cannot get are given up
+// where the write allows it: it is aligned again without them.
 func (d *definition) addLacking(w *tableWrite) error {
 	t := d.table(w.name)
 	if t == nil {

@@ -8,12 +8,12 @@ import (
 	"varve/engine/status"
 )
 
-// A draft is a table that is made and filled before anybody can find it under its name: an edit of the manifest then gives it the
-// name and drops the table that had it. A crash before that edit leaves the draft, which the next start drops, and the old table;
-// a crash after it leaves the new one.
+// A draft is a table that is made and filled before anybody can find it under its name: an edit of the manifest then
+// gives it the name and drops the table that had it. A crash before that edit leaves the draft, which the next start
+// drops, and the old table; a crash after it leaves the new one.
 
-// CreateDraft makes a table that nobody finds under its name: the table's name is another one until PublishDraft. DropTables gives a
-// draft up, and so does a start.
+// CreateDraft makes a table that nobody finds under its name: the table's name is another one until PublishDraft.
+// DropTables gives a draft up, and so does a start.
 func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, erro
 	return e.Table(draft.Name)
 }
 
-// PublishDraft renames a draft to the table that it was made as and, with replace, drops the table that has that name, all at
-// once. TableAlreadyExists without replace.
+// PublishDraft renames a draft to the table that it was made as and, with replace, drops the table that has that name,
+// all at once. TableAlreadyExists without replace.
 func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bool) error {
 	if err := e.enter(); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 	})
 }
 
-// dropDrafts drops the drafts that a crash has left and gives the state without them. Where that cannot be written down, as on a
-// full disk, they stay for the next start: nobody sees them.
+// dropDrafts drops the drafts that a crash has left and gives the state without them. Where that cannot be written
+// down, as on a full disk, they stay for the next start: nobody sees them.
 func (e *Engine) dropDrafts(state *manifest.State) *manifest.State {
 	var edit manifest.Edit
 	for id, t := range state.Tables {

@@ -2,11 +2,12 @@
 //
 // # Promises
 //
-// A write that was acknowledged is there after a crash, as far as the log's mode goes, once; one that was not is there wholly or
-// not at all, table by table. A scan sees the rows of one moment: what is flushed, merged, altered or dropped meanwhile changes
-// nothing for it. Of rows with one key the last counts, or the last value of each field, or all, as the table's options
-// say, whatever lies in which part. What cannot be read is set aside, named, and costs no more than it must; nothing
-// else is served in its place. Parts stay few, memory within its limit, and writers wait before either is given up.
+// A write that was acknowledged is there after a crash, as far as the log's mode goes, once; one that was not is there
+// wholly or not at all, table by table. A scan sees the rows of one moment: what is flushed, merged, altered or dropped
+// meanwhile changes nothing for it. Of rows with one key the last counts, or the last value of each field, or all, as
+// the table's options say, whatever lies in which part. What cannot be read is set aside, named, and costs no more than
+// it must; nothing else is served in its place. Parts stay few, memory within its limit, and writers wait before either
+// is given up.
 //
 // # How rows go
 //
@@ -14,14 +15,15 @@
 //	                              \_____________________\________________/
 //	                                          Scan, Select
 //
-// A table is a region, or one of many logical tables in the region of a physical table. A region's memtables and parts are an
-// immutable snapshot behind a pointer: readers pin it, writers of parts replace it. The manifest lists what counts on disk; each
-// change is one edit of it, and files go after the edit that gives them up.
+// A table is a region, or one of many logical tables in the region of a physical table. A region's memtables and parts
+// are an immutable snapshot behind a pointer: readers pin it, writers of parts replace it. The manifest lists what
+// counts on disk; each change is one edit of it, and files go after the edit that gives them up.
 //
 // # Where things are
 //
 //	engine.go open.go replay.go          the store, its start, what the log gives back
-//	catalog.go region.go table.go        names, where rows are, sizes
+//	catalog.go viewnames.go              names of tables and views
+//	region.go table.go                   where rows are, sizes
 //	writeset.go write.go align.go        rows of a request, held against schemas
 //	refused.go widen.go                  rows left out, integers that become floats
 //	private.go limits.go                 the server's own tables, bounds of names and tables
@@ -93,31 +95,34 @@ type Options struct {
 	FlushBytes int64
 	// FlushAge is the age of the oldest row in a memtable that starts a flush. Default 5m.
 	FlushAge time.Duration
-	// MemtableLimit bounds the memory of all memtables, frozen ones included. Default 144 MiB. At the limit writers wait
-	// up to WriteWait (default 5s), then get RegionBusy.
+	// MemtableLimit bounds the memory of all memtables, frozen ones included. Default 144 MiB. At the limit writers
+	// wait up to WriteWait (default 5s), then get RegionBusy.
 	MemtableLimit int64
 	WriteWait     time.Duration
-	// MaxValue is the longest string or binary value that is written: flushes and merges hold some of each. Default, and at
-	// most, what a part takes, sst.MaxValue.
+	// MaxValue is the longest string or binary value that is written: flushes and merges hold some of each. Default,
+	// and at most, what a part takes, sst.MaxValue.
 	MaxValue int
-	// MergeBytes bounds the rows that a merge has in hand of all its parts, of which it writes the columns of a block at a time: of
-	// BlockBytes. Default 64 MiB and sst.DefaultBlockBytes. Of wide rows less is read at a time.
+	// MergeBytes bounds the rows that a merge has in hand of all its parts, of which it writes the columns of a block
+	// at a time: of BlockBytes. Default 64 MiB and sst.DefaultBlockBytes. Of wide rows less is read at a time.
 	MergeBytes, BlockBytes int64
-	// PartPages bounds the pages of a part that merges write, of each of which a reader of the part keeps some 80 bytes. Default, and
-	// at most, a million.
+	// PartPages bounds the pages of a part that merges write, of each of which a reader of the part keeps some 80
+	// bytes. Default, and at most, a million.
 	PartPages int64
-	// PartKeys bounds the bytes of the series keys of a part that merges write: readers and merges have all of a tag's values in hand.
-	// Default, and at most, what a part takes.
+	// PartKeys bounds the bytes of the series keys of a part that merges write: readers and merges have all of a tag's
+	// values in hand. Default, and at most, what a part takes.
 	PartKeys int64
-	// Pressed, if not nil, reports whether others of the process keep more memory than their share, as requests with large bodies
-	// do. Meanwhile no second merge begins in the background beside another, unless a flush waits for it. It must not wait.
+	// Pressed, if not nil, reports whether others of the process keep more memory than their share, as requests with
+	// large bodies do. Meanwhile no second merge begins in the background beside another, unless a flush waits for it.
+	// It must not wait.
 	Pressed func() bool
-	// AskedMerges is how many merges go on at once that somebody waits for, of different tables: each has as much in hand. Default 4.
+	// AskedMerges is how many merges go on at once that somebody waits for, of different tables: each has as much in
+	// hand. Default 4.
 	AskedMerges int
-	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
+	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts
+	// against that.
 	SeriesBytes int64
-	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or
-	// dropped while they are read. It must not call the store but for HeldBytes.
+	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed
+	// or dropped while they are read. It must not call the store but for HeldBytes.
 	Held func(bytes int64)
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
@@ -131,7 +136,8 @@ type Options struct {
 	MaxSeries, MaxSeriesPerTable int
 	// MaxTables bounds the tables, besides the server's own; 0: no bound.
 	MaxTables int
-	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no bound.
+	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no
+	// bound.
 	MaxColumns int
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
@@ -198,8 +204,8 @@ type Engine struct {
 	unwritable bool           // replay could not write a part
 }
 
-// HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them. It
-// takes no lock.
+// HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them.
+// It takes no lock.
 func (e *Engine) HeldBytes() int64 {
 	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes + e.batches.bytes()
 }

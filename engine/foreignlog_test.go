@@ -9,8 +9,8 @@ import (
 	"varve/wal"
 )
 
-// TestLogOfAnotherStore starts a second store on the directory of the log of a first one, which has stopped or was killed: it is
-// refused, whether it is new or has rows of its own, and the first one finds all of its rows afterwards.
+// TestLogOfAnotherStore starts a second store on the directory of the log of a first one, which has stopped or was
+// killed: it is refused, whether it is new or has rows of its own, and the first one finds all of its rows afterwards.
 func TestLogOfAnotherStore(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -57,7 +57,8 @@ func TestLogOfAnotherStore(t *testing.T) {
 	}
 }
 
-// TestRebuiltStoreKeepsItsLog loses the manifest of a store: the one that is made anew has the name of the store, whose log it goes on with.
+// TestRebuiltStoreKeepsItsLog loses the manifest of a store: the one that is made anew has the name of the store, whose
+// log it goes on with.
 func TestRebuiltStoreKeepsItsLog(t *testing.T) {
 	disk := vfs.NewMem()
 	o := testOptions(disk)
@@ -85,7 +86,8 @@ func TestRebuiltStoreKeepsItsLog(t *testing.T) {
 	}
 }
 
-// TestDamagedNameOfTheLog damages the name beside the log: the store goes on, the name is right again, and others are refused.
+// TestDamagedNameOfTheLog damages the name beside the log: the store goes on, the name is right again, and others are
+// refused.
 func TestDamagedNameOfTheLog(t *testing.T) {
 	disk := vfs.NewMem()
 	o, other := testOptions(disk), testOptions(disk)

@@ -14,8 +14,8 @@ const MaxWriteBytes = wal.MaxRecord
 
 // Bounds of the store, each with its reason.
 const (
-	// maxRegistryBytes bounds a registry that the next memtable goes on with: tags of its series lie in one vector, whose
-	// offsets have 32 bits.
+	// maxRegistryBytes bounds a registry that the next memtable goes on with: tags of its series lie in one vector,
+	// whose offsets have 32 bits.
 	maxRegistryBytes = 1 << 30
 	// maxMade bounds the tables that one request makes: a body of 64 MiB names a million.
 	maxMade = 20_000
@@ -23,8 +23,8 @@ const (
 	pieceBlocks = 8
 	// mergedPieces bounds the pieces of runs that are merged: each walks all of them.
 	mergedPieces = 16
-	// pieceKeys is about how many bytes of the series keys of a part a merged piece has where tags are so large that each piece reads those
-	// of its own series.
+	// pieceKeys is about how many bytes of the series keys of a part a merged piece has where tags are so large that
+	// each piece reads those of its own series.
 	pieceKeys = 8 << 20
 	// newestBlocks is the same for scans that begin with the newest rows and may stop early.
 	newestBlocks = 1
@@ -34,8 +34,8 @@ const (
 	maxMergedParts = 256
 	// releaseBatches is the number of batches of a merge after which its parts' pages are given back: some 10 MB.
 	releaseBatches = 64
-	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up: one
-	// that is written to, one that is flushed, and half of the next.
+	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up:
+	// one that is written to, one that is flushed, and half of the next.
 	crowdedMemtables = 2
 	// retryFlush is the pause after a flush that failed.
 	retryFlush = time.Second

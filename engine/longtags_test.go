@@ -9,8 +9,9 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestScanOfLongTagsByRanges scans a table whose parts overlap in time and have many bytes of tags: however few the rows are, they are
-// merged range by range of the keys, so that what a reader has in hand of tags is a part of them all, and is given back.
+// TestScanOfLongTagsByRanges scans a table whose parts overlap in time and have many bytes of tags: however few the
+// rows are, they are merged range by range of the keys, so that what a reader has in hand of tags is a part of them
+// all, and is given back.
 func TestScanOfLongTagsByRanges(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.CacheBytes, o.MaxValue = 1<<20, 1<<20

@@ -48,8 +48,8 @@ func closedDump(t *testing.T, e *Engine) string {
 	return text
 }
 
-// TestManifestLost removes the manifest, or cuts it after each of its edits: the store does not start as if it were new and
-// touches nothing, and what the parts say of themselves makes it whole again.
+// TestManifestLost removes the manifest, or cuts it after each of its edits: the store does not start as if it were new
+// and touches nothing, and what the parts say of themselves makes it whole again.
 func TestManifestLost(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	lostStore(t, o)
@@ -137,8 +137,8 @@ func TestIdsNeverComeBack(t *testing.T) {
 	mustClose(t, e)
 }
 
-// TestLogLost removes the first, a middle, the last and all segments of the log: the loss is reported at the start and by a
-// check, and what is left is served. After a stop that wrote all rows into parts nobody misses them.
+// TestLogLost removes the first, a middle, the last and all segments of the log: the loss is reported at the start and
+// by a check, and what is left is served. After a stop that wrote all rows into parts nobody misses them.
 func TestLogLost(t *testing.T) {
 	for _, flush := range []bool{false, true} {
 		for _, which := range []string{"first", "middle", "last", "all"} {
@@ -187,7 +187,8 @@ func TestLogLost(t *testing.T) {
 	}
 }
 
-// TestPartElsewhere: neither a start nor a rebuilt manifest goes on without a part that lies elsewhere, and a check tells of it.
+// TestPartElsewhere: neither a start nor a rebuilt manifest goes on without a part that lies elsewhere, and a check
+// tells of it.
 func TestPartElsewhere(t *testing.T) {
 	disk := vfs.NewMem()
 	o := testOptions(disk)

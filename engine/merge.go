@@ -66,8 +66,8 @@ type input struct {
 	number uint32 // position among the active inputs
 }
 
-// mergeRuns opens the merged walk. Only conditions that spec.Filter holds go down into the runs; mode.filter is evaluated
-// afterwards.
+// mergeRuns opens the merged walk. Only conditions that spec.Filter holds go down into the runs; mode.filter is
+// evaluated afterwards.
 func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error) {
 	m := &merged{spec: spec, mode: mode, at: map[schema.ColumnID]int{}}
 	inner := *spec
@@ -127,11 +127,12 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	return m, nil
 }
 
-// mostHeld is how many bytes of rows the inputs of a merge for a query have in hand together: of ordinary rows a block of each
-// is less.
+// mostHeld is how many bytes of rows the inputs of a merge for a query have in hand together: of ordinary rows a block
+// of each is less.
 var mostHeld = int64(invariant.Limit(32<<20, 16<<10))
 
-// heldBy shares out what the walks of n runs may have in hand. What one has is a piece of a block, which is read again for each.
+// heldBy shares out what the walks of n runs may have in hand. What one has is a piece of a block, which is read again
+// for each.
 func heldBy(n int, most int64) *scan.Holding {
 	return &scan.Holding{Most: most, Least: most / int64(2*max(n, 1))}
 }
@@ -173,7 +174,8 @@ func (m *merged) load(s *input) error {
 	return nil
 }
 
-// widthOf bounds the bytes of strings of a row that are wanted; 0: the batch has so few that nobody needs to count them.
+// widthOf bounds the bytes of strings of a row that are wanted; 0: the batch has so few that nobody needs to count
+// them.
 func (m *merged) widthOf(b *vector.Batch) (width int) {
 	heaps := 0
 	for i, v := range b.Cols {
@@ -301,9 +303,9 @@ func (m *merged) passing() (lead *input, to int, err error) {
 	return nil, 0, nil
 }
 
-// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied: stretches of 512 rows
-// come out in 4 ns a row against 8 for three columns, in 24 against 90 for nine. What is passed on is a batch of its own: shorter
-// ones would cost readers more, batch by batch, than a copy of a few columns does.
+// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied: stretches
+// of 512 rows come out in 4 ns a row against 8 for three columns, in 24 against 90 for nine. What is passed on is a
+// batch of its own: shorter ones would cost readers more, batch by batch, than a copy of a few columns does.
 var passRows = invariant.Limit(256, 1)
 
 // slice is the leader's rows up to to, not copied.

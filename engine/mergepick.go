@@ -50,8 +50,8 @@ func (s *input) head() (head, bool) {
 	return s.least, !s.ended
 }
 
-// leader is the input with the least row, and the least row of the others, up to which the leader may go on alone. It may have
-// no batch in hand. nil: no input has rows left.
+// leader is the input with the least row, and the least row of the others, up to which the leader may go on alone. It
+// may have no batch in hand. nil: no input has rows left.
 func (m *merged) leader() (lead *input, limit head) {
 	limit = head{math.MaxInt64, math.MaxUint64}
 	var least head
@@ -72,8 +72,8 @@ func (m *merged) leader() (lead *input, limit head) {
 	return lead, limit
 }
 
-// refill loads batches until the input that comes first has one in hand. The others can wait: parts seldom have rows of the
-// same times, and those of wide tables are large.
+// refill loads batches until the input that comes first has one in hand. The others can wait: parts seldom have rows of
+// the same times, and those of wide tables are large.
 func (m *merged) refill() error {
 	for _, s := range m.active {
 		s.rest()
@@ -115,8 +115,8 @@ func (m *merged) folds() bool { return m.mode.lastNonNull && !m.mode.keepAll }
 // maxCollected: a key may leave two rows, a tombstone and what came after it.
 const maxCollected = vector.Size - 1
 
-// mostCollected bounds the bytes of the rows that are collected, but for one: they may be as long as a block. The strings of
-// batches that have at most fewBytes need not be counted.
+// mostCollected bounds the bytes of the rows that are collected, but for one: they may be as long as a block. The
+// strings of batches that have at most fewBytes need not be counted.
 const (
 	mostCollected = 8 << 20
 	fewBytes      = 256 << 10
@@ -270,8 +270,8 @@ func (m *merged) endKey() {
 	m.key.open = false
 }
 
-// resume goes on with the key that is still open: the rows carried are versions of it, older than all to come. There are
-// none when the last one seen was a deletion that leaves nothing.
+// resume goes on with the key that is still open: the rows carried are versions of it, older than all to come. There
+// are none when the last one seen was a deletion that leaves nothing.
 func (m *merged) resume() {
 	m.key.at, m.key.first = 0, 0
 	for i := range m.carried.N {

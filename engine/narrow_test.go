@@ -24,8 +24,8 @@ func (c *tightening) Next(b *vector.Batch) (bool, error) {
 	return c.Cursor.Next(b)
 }
 
-// compareBounds reads a table while a bound is tightened, by pieces or by series: every row within the bound comes once, and
-// what comes besides are rows that the table has, no version that was replaced or deleted.
+// compareBounds reads a table while a bound is tightened, by pieces or by series: every row within the bound comes
+// once, and what comes besides are rows that the table has, no version that was replaced or deleted.
 func compareBounds(t *testing.T, e *Engine, table *Table, rows []modelRow, r *rand.Rand, when string) {
 	t.Helper()
 	tighten, within := drawBound(r, table)
@@ -71,7 +71,8 @@ func compareBounds(t *testing.T, e *Engine, table *Table, rows []modelRow, r *ra
 	}
 }
 
-// drawBound draws a bound on the time, a tag or a field, which gets tighter with each step; within tells what it says then.
+// drawBound draws a bound on the time, a tag or a field, which gets tighter with each step; within tells what it says
+// then.
 func drawBound(r *rand.Rand, table *Table) (begin func() (*scan.Bound, func()), within func(modelRow) bool) {
 	name := []string{"ts", "host", "v", "value"}[r.IntN(4)]
 	p := table.Schema.Column(name)
@@ -145,7 +146,8 @@ func readBySeries(s *Scan, step func()) (lines []string, err error) {
 	}
 }
 
-// TestSeriesOfRunsAlone: of a table of one series, runs that overlap no other are read by themselves, whole and within bounds.
+// TestSeriesOfRunsAlone: of a table of one series, runs that overlap no other are read by themselves, whole and within
+// bounds.
 func TestSeriesOfRunsAlone(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 51))

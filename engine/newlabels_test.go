@@ -23,8 +23,8 @@ func newLabels(t testing.TB, e *Engine, round, count int) {
 	}
 }
 
-// TestLabelsOfARequest: the physical table gets the new labels of all metrics of a request in one version, and a table that is known
-// already does not change with them.
+// TestLabelsOfARequest: the physical table gets the new labels of all metrics of a request in one version, and a table
+// that is known already does not change with them.
 func TestLabelsOfARequest(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)

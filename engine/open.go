@@ -93,8 +93,8 @@ func Open(o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
-// nameStore gives a store a name that has none, and returns the one that lasts: where the disk cannot be written to, the name holds until
-// the server ends, and none lasts.
+// nameStore gives a store a name that has none, and returns the one that lasts: where the disk cannot be written to,
+// the name holds until the server ends, and none lasts.
 func (e *Engine) nameStore() string {
 	if e.store = e.manifest.State().Store; e.store != "" {
 		return e.store

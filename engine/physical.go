@@ -14,7 +14,8 @@ import (
 )
 
 // Physical tables store logical ones: many small tables of one shape, a time index, one float and string tags, in one
-// region. Besides the float there may be a binary, for samples that are histograms, and a time, since when a sample counts.
+// region. Besides the float there may be a binary, for samples that are histograms, and a time, since when a sample
+// counts.
 //  A column of a logical table has the id of the physical table's column of the same role or label, and a series
 // key begins with the id of the logical table, which is thus a key range. The physical table itself shows all its
 // logical tables with all labels, and two tags more that the series keys imply.
@@ -124,8 +125,8 @@ func (d *definition) logical(t *schema.Table, name string) (*schema.Table, error
 	return inOrder(&n), nil
 }
 
-// columnIn finds the column of a physical table that stores a column of a logical one: fields by their type, labels by their
-// name. -1: there is none.
+// columnIn finds the column of a physical table that stores a column of a logical one: fields by their type, labels by
+// their name. -1: there is none.
 func columnIn(p *schema.Table, c *schema.Column) int {
 	if c.Semantic == schema.Field {
 		return sampleColumn(p, true, c.Type, "")
@@ -141,8 +142,8 @@ func labelIn(t, p *schema.Table, at int) error {
 	return nil
 }
 
-// freeName is a name that no column of a physical table has: name, or name with underscores behind it where it is the label of some
-// logical table.
+// freeName is a name that no column of a physical table has: name, or name with underscores behind it where it is the
+// label of some logical table.
 func freeName(p *schema.Table, name string) string {
 	for p.Column(name) >= 0 {
 		name += "_"
@@ -190,8 +191,9 @@ func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 	return nil
 }
 
-// widened is a physical table with more columns. A request may bring thousands of tables with a label each: the table is copied for the
-// first of them, and the copy, which nobody knows until the definition is published, grows with the others.
+// widened is a physical table with more columns. A request may bring thousands of tables with a label each: the table
+// is copied for the first of them, and the copy, which nobody knows until the definition is published, grows with the
+// others.
 func (d *definition) widened(p *schema.Table, add []schema.Column) (*schema.Table, error) {
 	if d.own[p] {
 		return p, p.Grow(add)
@@ -295,7 +297,8 @@ func (e *Engine) alterLogical(old, next *schema.Table) error {
 	})
 }
 
-// onlyTTL is a change of a physical table, which may be one of its time to live alone: that of all its logical tables' rows.
+// onlyTTL is a change of a physical table, which may be one of its time to live alone: that of all its logical tables'
+// rows.
 func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
 	return func(old *schema.Table) (*schema.Table, error) {
 		next, err := change(old)

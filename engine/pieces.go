@@ -102,8 +102,8 @@ type stretch struct {
 	span scan.Range
 }
 
-// stretches cuts the time at every begin and end of a run, for tables of one series: where one run holds a stretch alone its
-// rows may be read as they are, else what overlaps is merged, stretch by stretch.
+// stretches cuts the time at every begin and end of a run, for tables of one series: where one run holds a stretch
+// alone its rows may be read as they are, else what overlaps is merged, stretch by stretch.
 func (s *Scan) stretches(runs []*scanRun) (all []stretch) {
 	var cuts []int64 // where stretches begin; the last is where nothing is left
 	for _, r := range runs {
@@ -180,8 +180,8 @@ func (s *Scan) mergedPieces(runs []*scanRun) int {
 	return min(max(1, rows/s.e.o.mergedRows), mergedPieces)
 }
 
-// cutKeys cuts the series keys into ranges: n of about equally many rows, by the largest run, and more where a part has large tags, of
-// which each range is to have few.
+// cutKeys cuts the series keys into ranges: n of about equally many rows, by the largest run, and more where a part has
+// large tags, of which each range is to have few.
 func (s *Scan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
 	if len(s.t.Tags) == 0 {
 		return []scan.KeyRange{{}}

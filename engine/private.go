@@ -11,9 +11,10 @@ import (
 	"varve/engine/vector"
 )
 
-// The database PrivateDB belongs to the server. Every change of a table there is refused unless its context says that the server asks
-// for it itself, so that no door has to think of it. What an older program let others write there is looked at before it is used: a
-// table that is not as the server makes it gets another name, and the server goes on without it.
+// The database PrivateDB belongs to the server. Every change of a table there is refused unless its context says that
+// the server asks for it itself, so that no door has to think of it. What an older program let others write there is
+// looked at before it is used: a table that is not as the server makes it gets another name, and the server goes on
+// without it.
 
 // The server's own tables, all in PrivateDB.
 const (
@@ -75,7 +76,8 @@ type OwnTable struct {
 	AppendMode bool // the table shows every row
 }
 
-// Own finds one of the server's own tables. One that is not as it must be is set aside; it is not there then: TableNotFound.
+// Own finds one of the server's own tables. One that is not as it must be is set aside; it is not there then:
+// TableNotFound.
 func (e *Engine) Own(want *OwnTable) (*Table, error) {
 	n := schema.Name{DB: PrivateDB, Table: want.Name}
 	if !slices.Contains(ownTables, want.Name) {
@@ -132,7 +134,8 @@ func (want *OwnTable) fault(t *schema.Table) string {
 	return ""
 }
 
-// setTableAside gives a table another name, under which its rows can be read and it can be dropped. Its comment says why.
+// setTableAside gives a table another name, under which its rows can be read and it can be dropped. Its comment says
+// why.
 func (e *Engine) setTableAside(n schema.Name, id schema.TableID, fault string) error {
 	if err := e.enter(); err != nil {
 		return err

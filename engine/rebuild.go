@@ -35,9 +35,9 @@ type rebuild struct {
 	out     Rebuilt
 }
 
-// RebuildManifest makes the manifest of a data directory anew that lost it, or its end, from what the parts and the log say.
-// The old file is kept beside it. What only the manifest knew is lost: tables without rows in parts, changes of schemas
-// since the last part of a table was written, and that tables were dropped whose files are still there.
+// RebuildManifest makes the manifest of a data directory anew that lost it, or its end, from what the parts and the log
+// say. The old file is kept beside it. What only the manifest knew is lost: tables without rows in parts, changes of
+// schemas since the last part of a table was written, and that tables were dropped whose files are still there.
 func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
 	if walDir == "" {
 		walDir = path.Join(dir, "wal")
@@ -200,8 +200,8 @@ func (b *rebuild) schema(t *schema.Table, o *manifest.Origin) {
 	}
 }
 
-// name makes the name of every table one of its own. A logical table that was truncated has left an older one behind, whose rows are
-// not to be seen; others that share a name were renamed since, or dropped.
+// name makes the name of every table one of its own. A logical table that was truncated has left an older one behind,
+// whose rows are not to be seen; others that share a name were renamed since, or dropped.
 func (b *rebuild) name() {
 	taken := map[schema.Name]bool{}
 	ids := slices.Sorted(maps.Keys(b.state.Tables))

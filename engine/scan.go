@@ -57,22 +57,24 @@ type scanRun struct {
 	part *part
 }
 
-// ErrDropped is the cause of the error where a table was dropped between the moment it was found and the one at which its rows are
-// pinned, or written: another may have its name by now.
+// ErrDropped is the cause of the error where a table was dropped between the moment it was found and the one at which
+// its rows are pinned, or written: another may have its name by now.
 var ErrDropped = errors.New("the table was dropped while a statement began")
 
 func errDropped(n schema.Name) error {
 	return status.Wrap(ErrDropped, status.TableNotFound, "Table not found: %s", n)
 }
 
-// errAltered is the cause of the error where a column got another type between these moments: rows would be read by the old one.
+// errAltered is the cause of the error where a column got another type between these moments: rows would be read by the
+// old one.
 var errAltered = errors.New("a column got another type while a statement began")
 
-// Overtaken reports whether an error says that a table was dropped or altered while a statement began: begun again, it finds what is there now.
+// Overtaken reports whether an error says that a table was dropped or altered while a statement began: begun again, it
+// finds what is there now.
 func Overtaken(err error) bool { return errors.Is(err, ErrDropped) || errors.Is(err, errAltered) }
 
-// sameTypes is an error where columns have another type by now than in t, a table of the home. Asked once the rows to read are known, it covers
-// them all: rows of another type come after the schema that has it.
+// sameTypes is an error where columns have another type by now than in t, a table of the home. Asked once the rows to
+// read are known, it covers them all: rows of another type come after the schema that has it.
 func (p home) sameTypes(t *schema.Table, columns ...schema.Column) error {
 	now := p.schema()
 	if now == t {
@@ -86,8 +88,9 @@ func (p home) sameTypes(t *schema.Table, columns ...schema.Column) error {
 	return nil
 }
 
-// Scan pins the table's rows as they are now; Overtaken where the table is gone or columns have other types. Columns come out in the order of r.Columns with the types of
-// r.Table.Schema; expired rows, replaced rows and deleted rows do not come out; r.Filter has been applied.
+// Scan pins the table's rows as they are now; Overtaken where the table is gone or columns have other types. Columns
+// come out in the order of r.Columns with the types of r.Table.Schema; expired rows, replaced rows and deleted rows do
+// not come out; r.Filter has been applied.
 func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -120,7 +123,8 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	return s, nil
 }
 
-// watch returns the request with what its bounds know already, and begins to watch them. Tags that are not stored come of merges alone.
+// watch returns the request with what its bounds know already, and begins to watch them. Tags that are not stored come
+// of merges alone.
 func (s *Scan) watch(r Request) Request {
 	all, time, and := scan.Watch(r.Bounds)
 	s.bounds = all.Only(func(id schema.ColumnID) bool { return s.t.ByID(id) >= 0 })
@@ -203,7 +207,8 @@ func (s *Scan) narrow() {
 	}
 }
 
-// onKey reports whether a condition looks at columns of the row key alone: versions of a row then all pass or none does.
+// onKey reports whether a condition looks at columns of the row key alone: versions of a row then all pass or none
+// does.
 func (s *Scan) onKey(c *filter.Cond) bool {
 	return !slices.ContainsFunc(c.AppendColumns(nil), func(id schema.ColumnID) bool {
 		return s.t.Columns[s.t.ByID(id)].Semantic == schema.Field
@@ -281,8 +286,8 @@ func (s *Scan) runs() []*scanRun {
 	return all
 }
 
-// Each returns all rows, a batch at a time, which is reused, and closes the scan. It ends with the first error, and without one once rows
-// says that it has enough.
+// Each returns all rows, a batch at a time, which is reused, and closes the scan. It ends with the first error, and
+// without one once rows says that it has enough.
 func (s *Scan) Each(rows func(b *vector.Batch) (more bool, err error)) error {
 	defer s.Close()
 	var b vector.Batch
@@ -361,8 +366,8 @@ func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	return &guarded{c, s, p.run.part}, nil
 }
 
-// merge walks some runs as one. What bounds say of the row key is the same for all of them: of a row that one gives and another
-// leaves out a version would come that is replaced or deleted.
+// merge walks some runs as one. What bounds say of the row key is the same for all of them: of a row that one gives and
+// another leaves out a version would come that is replaced or deleted.
 func (s *Scan) merge(runs []*scanRun, spec scan.Spec) (scan.Series, error) {
 	bounds := s.onKeys.Begin()
 	bounds.Heed()

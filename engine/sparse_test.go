@@ -11,8 +11,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// sparseRows fills a builder with rows of which each is a series and has a field of its own: of rows x rows cells one in a row has a
-// value, that of its number and the round.
+// sparseRows fills a builder with rows of which each is a series and has a field of its own: of rows x rows cells one
+// in a row has a value, that of its number and the round.
 func sparseRows(b *vector.Builder, rows, round int) error {
 	ts, err := b.Column("ts", vector.Timestamp(3))
 	if err != nil {
@@ -44,8 +44,9 @@ func writeSparse(t testing.TB, e *Engine, kind modelKind, rows, round int) {
 	must(t, err)
 }
 
-// TestFlushFollowsValues: rows of which each is a series and has a field of its own are flushed with work for the values that are
-// there, not for each cell; what is read is what was written, where rows replace others in memory as well.
+// TestFlushFollowsValues: rows of which each is a series and has a field of its own are flushed with work for the
+// values that are there, not for each cell; what is read is what was written, where rows replace others in memory as
+// well.
 func TestFlushFollowsValues(t *testing.T) {
 	const rows = 500
 	for _, kind := range []modelKind{appendOnly, lastRow, lastNonNull} {

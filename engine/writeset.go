@@ -18,33 +18,36 @@ type Hint struct {
 	// TimeIndex names the time index column of the builder; Tags the tag columns, in key order.
 	TimeIndex string
 	Tags      []string
-	// Planned is the table as it was when the builder was made with all of its columns, by a statement say; nil: the builder's columns
-	// are meant by their names and types. Where columns have other names or types by now, values go and convert as those of rows
-	// that were there before; where another table has the name, the write fails with ErrDropped.
+	// Planned is the table as it was when the builder was made with all of its columns, by a statement say; nil: the
+	// builder's columns are meant by their names and types. Where columns have other names or types by now, values go
+	// and convert as those of rows that were there before; where another table has the name, the write fails with
+	// ErrDropped.
 	Planned *schema.Table
 	// Strict refuses fields that are tags of the table.
 	Strict bool
-	// TableRoles takes Tags for tables and columns that are made alone: a column that is a field of the table stays one.
+	// TableRoles takes Tags for tables and columns that are made alone: a column that is a field of the table stays
+	// one.
 	TableRoles bool
-	// LeftOut, when not nil, has rows of new series left out that the store may not have (storage.max_series), and is told of them after the write,
-	// which without it fails as a whole.
+	// LeftOut, when not nil, has rows of new series left out that the store may not have (storage.max_series), and is
+	// told of them after the write, which without it fails as a whole.
 	LeftOut func(rows int, why error)
-	// Reject, when not nil, has rows left out that their table does not take: a value of another type or role, a column that it has no room
-	// for, a text that is too long. After the write it is told of each, by the entry that it came from (Builder.From), and why. Without it, one
-	// such row is the error of the write.
+	// Reject, when not nil, has rows left out that their table does not take: a value of another type or role, a column
+	// that it has no room for, a text that is too long. After the write it is told of each, by the entry that it came
+	// from (Builder.From), and why. Without it, one such row is the error of the write.
 	Reject func(entry int, why error)
-	// StrictNumbers keeps integers and floats apart. Without it they are one kind: integers go into columns of floats, and a column of integers
-	// that meets floats becomes one of floats.
+	// StrictNumbers keeps integers and floats apart. Without it they are one kind: integers go into columns of floats,
+	// and a column of integers that meets floats becomes one of floats.
 	StrictNumbers bool
 	// Indexes are the indexes of created columns, by name.
 	Indexes map[string][]schema.Index
-	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one table
-	// with different options are two groups.
+	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one
+	// table with different options are two groups.
 	Options schema.Options
 	Comment string
 }
 
-// AutoCreate reports whether the hints that came with a request let it make tables and columns; they do unless they say otherwise.
+// AutoCreate reports whether the hints that came with a request let it make tables and columns; they do unless they say
+// otherwise.
 func AutoCreate(hints map[string]string) (bool, error) {
 	x, given := hints["auto_create_table"]
 	switch {
@@ -115,7 +118,8 @@ func (s *WriteSet) Table(t schema.Name, h Hint) (*vector.Builder, *Hint) {
 	return b, &e.hint
 }
 
-// Expect notes about how much text the rows will have: the body that they come from, say. Their memory grows to it in few steps.
+// Expect notes about how much text the rows will have: the body that they come from, say. Their memory grows to it in
+// few steps.
 func (s *WriteSet) Expect(bytes int64) { s.expect = max(bytes, 0) }
 
 // takes reports whether rows with a hint belong to the entry.
@@ -125,8 +129,8 @@ func (e *writeEntry) takes(h *Hint) bool {
 		e.hint.StrictNumbers == h.StrictNumbers && (e.hint.Reject == nil) == (h.Reject == nil) && slices.Equal(e.hint.Tags, h.Tags)
 }
 
-// NamesOfViews has the store ask whether a name is that of a view before a write makes a table of it: nobody would find the table.
-// isView may read tables, and is not asked for those of the server itself.
+// NamesOfViews has the store ask whether a name is that of a view before a write makes a table of it: nobody would find
+// the table. isView may read tables, and is not asked for those of the server itself.
 func (e *Engine) NamesOfViews(isView func(schema.Name) bool) { e.views.Store(&isView) }
 
 // noView refuses rows for a view. The caller has not entered the store yet: who is asked may wait for others that do.

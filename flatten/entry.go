@@ -13,7 +13,8 @@ import (
 
 // The general reader: an entry as a tree, in the order in which the interface promises columns and errors.
 
-// entry makes the row of the entry at buf[start:end], which is valid. Nothing of the row is left after an error; see dropRow.
+// entry makes the row of the entry at buf[start:end], which is valid. Nothing of the row is left after an error; see
+// dropRow.
 func (d *Decoder) entry(start, end int) error {
 	v, err := parseTree(d.buf[start:end], d.grow)
 	if err != nil {
@@ -37,8 +38,8 @@ func (d *Decoder) row(fs []field) error {
 	return d.endRow()
 }
 
-// dropRow undoes the row in hand. The columns that it introduced stay, as pipelines promise, unless entries fail alone: there one must not
-// take the places of columns from those behind it. set is as in vector.Builder.DropRow.
+// dropRow undoes the row in hand. The columns that it introduced stay, as pipelines promise, unless entries fail alone:
+// there one must not take the places of columns from those behind it. set is as in vector.Builder.DropRow.
 func (d *Decoder) dropRow(set ...*vector.ColumnBuilder) {
 	if !d.o.AllFailures {
 		d.b.DropRow(set...)
@@ -115,8 +116,8 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	return nil
 }
 
-// column finds or adds the column of a value. An integer is a float if its column is one, and a column of integers becomes one of floats with
-// the first float, unless numbers are strict.
+// column finds or adds the column of a value. An integer is a float if its column is one, and a column of integers
+// becomes one of floats with the first float, unless numbers are strict.
 func (d *Decoder) column(name string, v *value) (*vector.ColumnBuilder, error) {
 	c := d.b.Lookup(name)
 	if c == nil {
@@ -164,7 +165,8 @@ func numbersHint(c *vector.ColumnBuilder, t vector.Type) string {
 	return NumbersHint(c.Type(), t)
 }
 
-// NumbersHint is what helps where a value of type got meets a column of type want, if both are numbers: they clash only where somebody wants it.
+// NumbersHint is what helps where a value of type got meets a column of type want, if both are numbers: they clash only
+// where somebody wants it.
 func NumbersHint(want, got vector.Type) string {
 	if want == vector.FloatType && got == vector.Int64Type || want == vector.Int64Type && got == vector.FloatType {
 		return "integers and floats are two kinds because of widen_numbers=false, of the request or as ingest.widen_numbers of the configuration"

@@ -306,8 +306,8 @@ func (d *Decoder) stream() error {
 
 var errNoEntry = status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON.")
 
-// badStream is the error of a stream that cannot be read on at byte i of the window, unless it ends quietly there. A value
-// that is no entry goes first. left counts the entries from that at fault on, where they can be told apart.
+// badStream is the error of a stream that cannot be read on at byte i of the window, unless it ends quietly there. A
+// value that is no entry goes first. left counts the entries from that at fault on, where they can be told apart.
 func (d *Decoder) badStream(odd *Failure, reason string, i int, left func() (n int, ok bool)) error {
 	if d.o.IgnoreErrors {
 		return nil

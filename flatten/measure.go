@@ -55,11 +55,12 @@ func errRows(bytes, most int64) error {
 // checkCells refuses bodies of few bytes that make many cells.
 func (d *Decoder) checkCells() error { return CheckCells(d.res.Rows, d.b.Columns(), d.total) }
 
-// ErrTooMany is the cause of errors of rows that together are too many, or too large, for memory. Fewer entries at a time may be stored all the same.
+// ErrTooMany is the cause of errors of rows that together are too many, or too large, for memory. Fewer entries at a
+// time may be stored all the same.
 var ErrTooMany = errors.New("too many rows at a time")
 
-// CheckCells refuses rows and columns of more cells than the bytes that they were made of may make. The bound is that of a batch in memory,
-// not of a table.
+// CheckCells refuses rows and columns of more cells than the bytes that they were made of may make. The bound is that
+// of a batch in memory, not of a table.
 func CheckCells(rows, columns int, bytes int64) error {
 	limit := min(maxCells, freeCells+cellsPerByte*bytes)
 	if cells := int64(rows) * int64(columns); cells > limit {

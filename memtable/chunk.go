@@ -87,8 +87,8 @@ func whole(v *vector.Vector) bool {
 	return v.Form == vector.Flat && len(v.Heap) >= wholeBytes && cap(v.Heap)-len(v.Heap) <= len(v.Heap)/8
 }
 
-// wholeBytes is how long texts must be that go over to a chunk without being copied: what else lies around a column is little
-// beside them.
+// wholeBytes is how long texts must be that go over to a chunk without being copied: what else lies around a column is
+// little beside them.
 const wholeBytes = 1 << 20
 
 // reserve makes v an empty Flat vector with room for n rows and some bytes of strings.

@@ -65,7 +65,8 @@ func (r *Run) Find(want *scan.Find) (scan.Found, error) {
 	return f, f.open()
 }
 
-// foundSeries and foundRow are about the memory of a series that is found, and of each of its rows: numbers, keys in order, places, times.
+// foundSeries and foundRow are about the memory of a series that is found, and of each of its rows: numbers, keys in
+// order, places, times.
 const (
 	foundSeries = 32
 	foundRow    = 24
@@ -156,7 +157,8 @@ func (v *seriesSnapshot) passing(id schema.TableID, want *scan.Find) ([]uint32, 
 	return ranks, nil
 }
 
-// named finds the series of the test that leaves the fewest, of those that name values. ranks is nil when there is none such.
+// named finds the series of the test that leaves the fewest, of those that name values. ranks is nil when there is none
+// such.
 func (v *seriesSnapshot) named(id schema.TableID, want *scan.Find) (ranks []uint32, test int, err error) {
 	test = -1
 	for i := range want.Tests {

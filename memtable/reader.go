@@ -161,8 +161,8 @@ func (r *reader) source(c schema.Column) (source, error) {
 	return src, nil
 }
 
-// allowedKey is what is found out once for all pieces of a scan: the series of a snapshot that pass a key prefix and the
-// conditions on tags.
+// allowedKey is what is found out once for all pieces of a scan: the series of a snapshot that pass a key prefix and
+// the conditions on tags.
 type allowedKey struct {
 	s      *snapshot
 	prefix string

@@ -57,7 +57,8 @@ func widen[T uint8 | uint32](s []T) []uint64 {
 	return w
 }
 
-// slice returns rows [from, to) of chunk number at without copying; from is a multiple of 64, to one or the chunk's end.
+// slice returns rows [from, to) of chunk number at without copying; from is a multiple of 64, to one or the chunk's
+// end.
 func (s *source) slice(ch *chunk, at, from, to int) *vector.Vector {
 	if s.tag != nil {
 		if ch.series == nil {

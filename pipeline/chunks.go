@@ -11,9 +11,10 @@ import (
 	"varve/flatten"
 )
 
-// Large bodies are worked on in chunks of entries, several at a time. What comes out is the same, in the same order:
-// a chunk's rows collect in builders of its own and join those of the request in the order of the chunks. Where they do
-// not fit there, because a column has another type by then, the chunk runs again, alone, into the builders of the request.
+// Large bodies are worked on in chunks of entries, several at a time. What comes out is the same, in the same order: a
+// chunk's rows collect in builders of its own and join those of the request in the order of the chunks. Where they do
+// not fit there, because a column has another type by then, the chunk runs again, alone, into the builders of the
+// request.
 
 const (
 	// chunkBytes is the text of a chunk: small enough to share a body of a few MiB, large enough that joining is cheap.

@@ -54,8 +54,8 @@ func variables() []string {
 	return names
 }
 
-// What the regular expressions of a document may take while it is compiled, and what a program takes besides for each byte of its
-// document, about: a script of 750 KB takes 14 MB.
+// What the regular expressions of a document may take while it is compiled, and what a program takes besides for each
+// byte of its document, about: a script of 750 KB takes 14 MB.
 const (
 	maxExpressionBytes = 64 << 20
 	maxCompileTime     = 10 * time.Second
@@ -140,8 +140,8 @@ func (p *Program) orderSlots() {
 	slices.SortFunc(p.inferSlots, func(x, y int) int { return strings.Compare(p.names.Name(x), p.names.Name(y)) })
 }
 
-// consume makes each transform of version 2 take its input away: a second one on the same input finds it absent. So does
-// one on a variable: they are gone by then.
+// consume makes each transform of version 2 take its input away: a second one on the same input finds it absent. So
+// does one on a variable: they are gone by then.
 func (p *Program) consume() {
 	for i := range p.columns {
 		c := &p.columns[i]

@@ -154,8 +154,8 @@ func (l *library) forget(key cacheKey, changes uint64) {
 	}
 }
 
-// notFound is the error of an unknown pipeline or version. It names the nearest pipeline, as a courtesy: when they cannot
-// be listed it does not, nor to who must not read them.
+// notFound is the error of an unknown pipeline or version. It names the nearest pipeline, as a courtesy: when they
+// cannot be listed it does not, nor to who must not read them.
 func (d *documents) notFound(ctx context.Context, name, version string) error {
 	if version == "" {
 		version = "latest"

@@ -1,7 +1,6 @@
 // Package pipeline takes a request's body through the pipeline it names and leaves rows in a write set. The built-in
-// service_identity needs no document: it flattens entries into columns as they are.
-// An entry becomes rows or the request's error; nothing an entry holds costs more than its bounds. A Manager is safe for
-// concurrent use.
+// service_identity needs no document: it flattens entries into columns as they are. An entry becomes rows or the
+// request's error; nothing an entry holds costs more than its bounds. A Manager is safe for concurrent use.
 //
 //	manager.go run.go                                     a request and its way
 //	document.go compile.go transform.go index.go hint.go  documents and what they compile to
@@ -133,15 +132,18 @@ type Request struct {
 	ContentType string
 	// SkipError leaves out entries that fail in the pipeline. SetParams overrides it.
 	SkipError bool
-	// AllFailures tells of all entries that are left out, not of the first few only, and has values that clash with the table fail with them.
+	// AllFailures tells of all entries that are left out, not of the first few only, and has values that clash with the
+	// table fail with them.
 	AllFailures bool
-	// Reject, when not nil, is told when the rows are written of those that their table did not take, by the entry and the entries of
-	// others Before it.
+	// Reject, when not nil, is told when the rows are written of those that their table did not take, by the entry and
+	// the entries of others Before it.
 	Reject func(entry int, why error)
 	Before int
-	// TimeField is the field of entries whose integer, ns, is a timestamp for processors and scripts. Empty: there is none.
+	// TimeField is the field of entries whose integer, ns, is a timestamp for processors and scripts. Empty: there is
+	// none.
 	TimeField string
-	// NoVariables keeps entries from naming options of tables: service_ttl and the like are fields. Scripts may set them.
+	// NoVariables keeps entries from naming options of tables: service_ttl and the like are fields. Scripts may set
+	// them.
 	NoVariables bool
 	// Tags are the columns that service_identity makes tags of the tables it makes.
 	Tags []string
@@ -153,17 +155,17 @@ type Request struct {
 	MaxDepth int
 	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
 	Hints map[string]string
-	// Hold is told what the request holds in memory by now, besides its body, whenever it is notably more. It may wait, for
-	// others to give room back; its error ends the request. What it was told of is held until the rows are written. nil:
-	// nobody counts.
+	// Hold is told what the request holds in memory by now, besides its body, whenever it is notably more. It may wait,
+	// for others to give room back; its error ends the request. What it was told of is held until the rows are written.
+	// nil: nobody counts.
 	Hold func(bytes int64) error
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
 }
 
 // SetParams takes over what the header x-service-pipeline-params says: k=v pairs joined by &. max_nested_levels wants a
-// positive integer and is ignored otherwise; skip_error beats the query parameter, widen_numbers the configuration; other
-// keys are ignored.
+// positive integer and is ignored otherwise; skip_error beats the query parameter, widen_numbers the configuration;
+// other keys are ignored.
 func (r *Request) SetParams(header string) {
 	for pair := range strings.SplitSeq(header, "&") {
 		k, v, _ := strings.Cut(pair, "=")
@@ -210,8 +212,9 @@ func (m *Manager) strict(r *Request) bool {
 	return r.Numbers == Strict || r.Numbers == ConfiguredNumbers && m.o.StrictNumbers
 }
 
-// FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version and its parameters. named reports whether
-// there is a name. header gives the text of one, or the error that it is no text.
+// FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version
+// and its parameters. named reports whether there is a name. header gives the text of one, or the error that it is no
+// text.
 func (r *Request) FromHeaders(header func(name string) (string, error)) (named bool, err error) {
 	texts := map[string]string{}
 	for _, name := range [...]string{"pipeline-name", "log-pipeline-name", "pipeline-version", "log-pipeline-version", "pipeline-params"} {
@@ -294,8 +297,8 @@ func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engi
 	return m.run(ctx, r, body, setDestination(r, set))
 }
 
-// RunValues is Run for entries that a protocol has decoded itself: next gives one after the other, in memory of the arena,
-// until ok is false. ContentType, CustomTimeIndex and IgnoreErrors of the request mean nothing here.
+// RunValues is Run for entries that a protocol has decoded itself: next gives one after the other, in memory of the
+// arena, until ok is false. ContentType, CustomTimeIndex and IgnoreErrors of the request mean nothing here.
 func (m *Manager) RunValues(ctx context.Context, r *Request, next func(*value.Arena) (v value.Value, ok bool, err error), set *engine.WriteSet) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err

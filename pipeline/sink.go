@@ -77,7 +77,8 @@ type sink struct {
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
 	w      *worker
-	// tableType returns the types of the table's columns where entries fail alone; nil: columns have the type of their first value.
+	// tableType returns the types of the table's columns where entries fail alone; nil: columns have the type of their
+	// first value.
 	tableType func(column string) (vector.Type, bool)
 	strict    bool // integers and floats are two kinds
 }
@@ -240,8 +241,8 @@ func (s *sink) infer(name string, slot int, v value.Value) error {
 	return nil
 }
 
-// inferRest is infer for the i-th key without a slot. Entries repeat their keys, so its column is mostly that of the last
-// entry's i-th.
+// inferRest is infer for the i-th key without a slot. Entries repeat their keys, so its column is mostly that of the
+// last entry's i-th.
 func (s *sink) inferRest(name string, i int, v value.Value) error {
 	t := inferred(v)
 	if t == vector.NullType {
@@ -265,8 +266,8 @@ func (s *sink) inferRest(name string, i int, v value.Value) error {
 	return nil
 }
 
-// drop undoes the current row. The columns it introduced stay, unless entries fail alone: there one must not take the places of columns from
-// those behind it.
+// drop undoes the current row. The columns it introduced stay, unless entries fail alone: there one must not take the
+// places of columns from those behind it.
 func (s *sink) drop() {
 	set := append(s.set, s.fixed...)
 	if s.time != nil {

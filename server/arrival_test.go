@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestArrivalTimesDiffer: entries without a time that come in one request do not replace each other in a table that keeps one row of a key
-// and a time, whichever way in they took.
+// TestArrivalTimesDiffer: entries without a time that come in one request do not replace each other in a table that
+// keeps one row of a key and a time, whichever way in they took.
 func TestArrivalTimesDiffer(t *testing.T) {
 	h := real(t, nil)
 	const entries = 50

@@ -21,7 +21,8 @@ const (
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = 30 * time.Second // until the first bytes of the body is read
 	idleTimeout   = 75 * time.Second
-	// writeProgress is how long one chunk of an answer may wait for a client that does not read, unless Options say otherwise.
+	// writeProgress is how long one chunk of an answer may wait for a client that does not read, unless Options say
+	// otherwise.
 	writeProgress = 30 * time.Second
 	writeChunk    = 1 << 20
 
@@ -31,8 +32,8 @@ const (
 	lingerBytes = 256 << 20
 )
 
-// The reserve of connections above the bounds that still get /health, /status and /metrics answered. When it is full, one
-// that waits for a request gives way to a new one, so that nobody can keep it by being silent.
+// The reserve of connections above the bounds that still get /health, /status and /metrics answered. When it is full,
+// one that waits for a request gives way to a new one, so that nobody can keep it by being silent.
 const (
 	reservedConns = 64
 	reserveTime   = 2 * time.Second // for the header of a request
@@ -97,8 +98,8 @@ func (l *listener) admit(k *conn) (out *conn, ok bool) {
 	return out, true
 }
 
-// silent is the connection of the reserve that gives way: the one that has waited longest for a request, of those of the
-// address that has the most; nil: none waits. The caller holds mu.
+// silent is the connection of the reserve that gives way: the one that has waited longest for a request, of those of
+// the address that has the most; nil: none waits. The caller holds mu.
 func (l *listener) silent() (longest *conn) {
 	held := map[netip.Addr]int{}
 	for _, c := range l.reserve {
@@ -168,7 +169,8 @@ type conn struct {
 	ended atomic.Bool
 	// interrupted is set when nothing more is to be written.
 	interrupted atomic.Bool
-	// answer is what is sent, where that is counted; nil: nothing is, or little. It belongs to the goroutine that serves the connection.
+	// answer is what is sent, where that is counted; nil: nothing is, or little. It belongs to the goroutine that
+	// serves the connection.
 	answer *web.Answer
 }
 

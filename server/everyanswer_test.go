@@ -47,7 +47,8 @@ var kinds = map[kind]string{
 // prefixes are what kinds leaves out of a path.
 var prefixes = strings.NewReplacer(olderPaths+"/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "", "/v1/jaeger", "")
 
-// protocolKind is the kind of a route of protocols.go: its requests write, or ask as shippers do for answers that are fixed.
+// protocolKind is the kind of a route of protocols.go: its requests write, or ask as shippers do for answers that are
+// fixed.
 func protocolKind(r route) kind {
 	if r.access == accessWrite {
 		return ofWrites
@@ -91,7 +92,8 @@ func everyRoute(h *house) (routes map[kind][]route) {
 	return routes
 }
 
-// asking are the requests that make the answers of routes: parameters, and a form where one is posted. Other routes need none.
+// asking are the requests that make the answers of routes: parameters, and a form where one is posted. Other routes
+// need none.
 var asking = map[string]struct{ query, form string }{
 	"/v1/sql/format": {"?sql=SELECT+1", ""}, "/v1/sql/parse": {"?sql=SELECT+1", ""}, "/debug/prof/cpu": {"?seconds=1", ""},
 	"/v1/pipelines/dryrun": {"", dryBody}, "/v1/pipelines/_dryrun": {"", dryBody}, "/v1/pipelines/{name}/ddl": {"?table=t", ""},
@@ -101,8 +103,8 @@ var asking = map[string]struct{ query, form string }{
 
 const dryBody = `{"pipeline_name":"service_identity","data_type":"application/json","data":"{\"a\":1}"}`
 
-// TestEveryAnswerIsBounded goes through all routes: each has a kind, and one whose answers are made waits for its turn, and is refused
-// when none comes.
+// TestEveryAnswerIsBounded goes through all routes: each has a kind, and one whose answers are made waits for its turn,
+// and is refused when none comes.
 func TestEveryAnswerIsBounded(t *testing.T) {
 	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
 	h := real(t, func(o *Options) { o.Answers = answers })
@@ -156,8 +158,8 @@ func takeTurns(t *testing.T, a *web.Answers) (giveBack func()) {
 	}
 }
 
-// TestAnswersWaitForRoom: with the room used up, a long answer of each kind is refused after a while, or needs no room; with room it comes.
-// A client that does not read keeps the room of its answer.
+// TestAnswersWaitForRoom: with the room used up, a long answer of each kind is refused after a while, or needs no room;
+// with room it comes. A client that does not read keeps the room of its answer.
 func TestAnswersWaitForRoom(t *testing.T) {
 	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
 	h := real(t, func(o *Options) { o.Answers = answers })

@@ -21,18 +21,19 @@ import (
 	"varve/server/web"
 )
 
-// OTLP over gRPC: its requests become those of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a message behind five bytes,
+// OTLP over gRPC: its requests become those of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a
+// message behind five bytes,
 //
 //	+-------------------+-----------------------+---------+
 //	| compressed 1B     | length 4B, big endian | message |
 //	+-------------------+-----------------------+---------+
 //
-// whose headers are those of HTTP, and whose answer says in trailers how it ended. The body is read as bodies are: no faster than there is room
-// for it, so that what clients send is counted before it takes memory.
+// whose headers are those of HTTP, and whose answer says in trailers how it ended. The body is read as bodies are: no
+// faster than there is room for it, so that what clients send is counted before it takes memory.
 
 const (
-	// rpcStreams is the number of requests that a connection may have under way; rpcWindow is what it sends of each before it is read, and
-	// rpcConnWindow of all together.
+	// rpcStreams is the number of requests that a connection may have under way; rpcWindow is what it sends of each
+	// before it is read, and rpcConnWindow of all together.
 	rpcStreams    = 64
 	rpcWindow     = 256 << 10
 	rpcConnWindow = 1 << 20
@@ -80,7 +81,8 @@ func (s *Server) ServeGRPC(ln net.Listener) error {
 	return err
 }
 
-// shutdownRPC ends what ServeGRPC does: connections are told to send no more, requests in hand are finished, and cut with ctx.
+// shutdownRPC ends what ServeGRPC does: connections are told to send no more, requests in hand are finished, and cut
+// with ctx.
 func (s *Server) shutdownRPC(ctx context.Context) error {
 	err := s.rpc.Shutdown(ctx)
 	if err != nil {
@@ -136,8 +138,8 @@ func endRPC(w http.ResponseWriter, end rpcStatus) {
 	}
 }
 
-// rpcMessage is a text as the trailer grpc-message has it: bytes that are not printable ASCII, and the percent sign, as %XX. Clients show
-// others that are escaped as they come, such as %2C.
+// rpcMessage is a text as the trailer grpc-message has it: bytes that are not printable ASCII, and the percent sign, as
+// %XX. Clients show others that are escaped as they come, such as %2C.
 func rpcMessage(text string) string {
 	var b []byte
 	for _, x := range []byte(text) {
@@ -196,7 +198,8 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 	return body, rpcStatus{}
 }
 
-// codeOfRPC is the code for an HTTP status. Clients send again what is unavailable, not what exhausts a resource: that is for messages too large.
+// codeOfRPC is the code for an HTTP status. Clients send again what is unavailable, not what exhausts a resource: that
+// is for messages too large.
 func codeOfRPC(httpStatus int) uint32 {
 	switch httpStatus {
 	case http.StatusTooManyRequests:
@@ -235,8 +238,8 @@ func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) {
 	h.SetContentType("application/x-protobuf")
 }
 
-// messageRPC reads what comes before the message of a call and makes the message the body of the request. A client that sends none in
-// time loses its connection: one that keeps calls open and says nothing would keep its place.
+// messageRPC reads what comes before the message of a call and makes the message the body of the request. A client that
+// sends none in time loses its connection: one that keeps calls open and says nothing would keep its place.
 func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *http.Request) rpcStatus {
 	var head [rpcHead]byte
 	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.GRPCPatience))
@@ -258,7 +261,8 @@ func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *h
 	return rpcStatus{}
 }
 
-// rpcLimit is the time limit of a call: the server's, or what the client gives it where that is less, a number and one of H M S m u n.
+// rpcLimit is the time limit of a call: the server's, or what the client gives it where that is less, a number and one
+// of H M S m u n.
 func rpcLimit(limit time.Duration, given string) time.Duration {
 	if len(given) < 2 || len(given) > 9 {
 		return limit

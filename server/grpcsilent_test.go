@@ -43,7 +43,8 @@ func (h *house) headersOnly(addr string, calls int, more ...string) (net.Conn, *
 	return c, f
 }
 
-// ends reads frames until a call has ended, and gives its status; then until the connection is told to go, and is closed.
+// ends reads frames until a call has ended, and gives its status; then until the connection is told to go, and is
+// closed.
 func (h *house) ends(f *http2.Framer) (status string) {
 	h.Helper()
 	told := false
@@ -68,8 +69,8 @@ func (h *house) ends(f *http2.Framer) (status string) {
 	}
 }
 
-// TestCallsWithoutMessage: a call whose message does not come is over after a while, one without credentials at once, and the connection
-// with it.
+// TestCallsWithoutMessage: a call whose message does not come is over after a while, one without credentials at once,
+// and the connection with it.
 func TestCallsWithoutMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, status string
@@ -93,7 +94,8 @@ func TestCallsWithoutMessage(t *testing.T) {
 	}
 }
 
-// TestSilentConnectionsGiveWay: connections that begin calls and say nothing more keep no place from others, nor do those without a call.
+// TestSilentConnectionsGiveWay: connections that begin calls and say nothing more keep no place from others, nor do
+// those without a call.
 func TestSilentConnectionsGiveWay(t *testing.T) {
 	for _, calls := range []int{0, 1, 64} {
 		h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 4, 3 })
@@ -109,8 +111,8 @@ func TestSilentConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// TestIdleCallsGiveWay: calls of which nothing but the headers has come, more than the share of an address, keep no call of the same address
-// out. Their connections are closed, those that were heard longest ago first.
+// TestIdleCallsGiveWay: calls of which nothing but the headers has come, more than the share of an address, keep no
+// call of the same address out. Their connections are closed, those that were heard longest ago first.
 func TestIdleCallsGiveWay(t *testing.T) {
 	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
 	addr := h.calls()
@@ -128,7 +130,8 @@ func TestIdleCallsGiveWay(t *testing.T) {
 	h.holds("SELECT count(*) FROM opentelemetry_logs", "[[4]]")
 }
 
-// TestCallsAreBounded: an address has no more calls with a message in hand than its share; one more is refused with a status that says why.
+// TestCallsAreBounded: an address has no more calls with a message in hand than its share; one more is refused with a
+// status that says why.
 func TestCallsAreBounded(t *testing.T) {
 	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
 	addr := h.calls()

@@ -48,8 +48,8 @@ func TestCollectorEvents(t *testing.T) {
 	h.want(h.do("POST", path+"/ack", "{}"), 400, `"code":14`)
 }
 
-// TestCollectorRoles: a column keeps the role that it has in the table, whichever names a request has as fields: of more than 64 the rest become
-// fields of the table, and tables that others made have no tags of these names.
+// TestCollectorRoles: a column keeps the role that it has in the table, whichever names a request has as fields: of
+// more than 64 the rest become fields of the table, and tables that others made have no tags of these names.
 func TestCollectorRoles(t *testing.T) {
 	h := real(t, nil)
 	const path = collectorPath + "/services/collector?table=wide"

@@ -30,7 +30,8 @@ func TestLinesMerge(t *testing.T) {
 	}
 }
 
-// TestLinesLaterTags: a table gets tags after rows are there that lack them, in memory and in a file; they count as part of the key.
+// TestLinesLaterTags: a table gets tags after rows are there that lack them, in memory and in a file; they count as
+// part of the key.
 func TestLinesLaterTags(t *testing.T) {
 	h := real(t, nil)
 	h.lines("m,host=a v=1 5")
@@ -164,7 +165,8 @@ func TestLinesClients(t *testing.T) {
 	}
 }
 
-// TestLinesByHostAlone: clients that take no more than a host find the paths of both versions there, with the rules of those below /v1.
+// TestLinesByHostAlone: clients that take no more than a host find the paths of both versions there, with the rules of
+// those below /v1.
 func TestLinesByHostAlone(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "", "Content-Type", "text/plain"), 200, "results")
@@ -187,7 +189,8 @@ func TestLinesByHostAlone(t *testing.T) {
 	guarded.want(guarded.do("POST", "/api/v2/write", "m v=1", "Authorization", "Token writer:w"), 204, "")
 }
 
-// TestLinesErrorsOfVersion2: its clients read a code that is a word; the others get the error that all of the service has.
+// TestLinesErrorsOfVersion2: its clients read a code that is a word; the others get the error that all of the service
+// has.
 func TestLinesErrorsOfVersion2(t *testing.T) {
 	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w,reader:ro=r") })
 	const path = "/v1/lineproto/api/v2/write"
@@ -242,7 +245,8 @@ func TestLinesDatabases(t *testing.T) {
 	guarded.want(guarded.do("GET", path+"?u=writer&p=w&q=SHOW+DATABASES", ""), 403, `"code":7006`)
 }
 
-// TestLinesVersion3: good lines are stored although others are not, unless the client wants all or nothing; times say their unit by their size.
+// TestLinesVersion3: good lines are stored although others are not, unless the client wants all or nothing; times say
+// their unit by their size.
 func TestLinesVersion3(t *testing.T) {
 	h := real(t, nil)
 	for _, path := range []string{"/v1/lineproto/api/v3/write_lp", "/api/v3/write_lp"} {

@@ -35,8 +35,8 @@ func TestMetricsAtTheRoot(t *testing.T) {
 	guarded.want(guarded.do("POST", "/api/v1/write", snap(message1(up, 1)), "Authorization", basic("writer", "w")), 204, "")
 }
 
-// TestTimesThatCannotBeNamed: a time past what queries can name is an error that says so. Lists take a start before all time and an end
-// behind it for all there is.
+// TestTimesThatCannotBeNamed: a time past what queries can name is an error that says so. Lists take a start before all
+// time and an end behind it for all there is.
 func TestTimesThatCannotBeNamed(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", writePath, snap(message1(up, 1))), 204, "")
@@ -106,8 +106,8 @@ func TestPipelinesOfSamplesRefuse(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidOfMetricsGoesWithTheDatabase: exemplars and metadata of a dropped database are not those of another that gets its name, and
-// of a database that is not there none are kept.
+// TestWhatIsSaidOfMetricsGoesWithTheDatabase: exemplars and metadata of a dropped database are not those of another
+// that gets its name, and of a database that is not there none are kept.
 func TestWhatIsSaidOfMetricsGoesWithTheDatabase(t *testing.T) {
 	h := real(t, nil)
 	described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {

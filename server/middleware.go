@@ -161,8 +161,9 @@ func (s *Server) call(rt *route, c *web.Ctx) (f framing, err error) {
 	return f, rt.handler(c)
 }
 
-// count counts the answer until the client has read it. What the request holds, it holds until there is room for its answer. The answer of
-// a request that wrote rows waits for room as well, but is not refused: its client would send them again.
+// count counts the answer until the client has read it. What the request holds, it holds until there is room for its
+// answer. The answer of a request that wrote rows waits for room as well, but is not refused: its client would send
+// them again.
 func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	stream := c.Response.IsBodyStream()
 	if k == nil || s.o.Answers == nil || !stream && len(c.Response.Body()) <= web.FreeAnswer {

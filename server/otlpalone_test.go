@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOTLPRecordsFailAlone: a record or a span that its table does not take costs no other, and the answer counts it and says why.
+// TestOTLPRecordsFailAlone: a record or a span that its table does not take costs no other, and the answer counts it
+// and says why.
 func TestOTLPRecordsFailAlone(t *testing.T) {
 	h := real(t, nil)
 	for _, statement := range []string{

@@ -17,7 +17,8 @@ import (
 	"varve/server/web"
 )
 
-// tellers are the ways of objects into a table whose answers tell of each entry. Columns of the event collector have its prefix.
+// tellers are the ways of objects into a table whose answers tell of each entry. Columns of the event collector have
+// its prefix.
 var tellers = map[string]func(h *house, table string, objects []string) answer{
 	"bulk": func(h *house, table string, objects []string) answer {
 		const action = `{"create":{}}` + "\n"
@@ -61,7 +62,8 @@ func newFieldsMessage(n int) string {
 	return string(append(b, "\x81\xa5chunk\xa2id"...))
 }
 
-// TestManyNewFields: entries that a batch in memory cannot hold together are stored in parts. JSON ingest is all or nothing.
+// TestManyNewFields: entries that a batch in memory cannot hold together are stored in parts. JSON ingest is all or
+// nothing.
 func TestManyNewFields(t *testing.T) {
 	h := rejecting(t)
 	asIs(h)
@@ -94,7 +96,8 @@ func (h *house) answered(addr, send, want string) {
 	}
 }
 
-// TestWideEntriesFailAlone: an entry with more fields than its table has columns, alone or with those before it, takes no place from entries behind it.
+// TestWideEntriesFailAlone: an entry with more fields than its table has columns, alone or with those before it, takes
+// no place from entries behind it.
 func TestWideEntriesFailAlone(t *testing.T) {
 	h := rejecting(t)
 	asIs(h)
@@ -143,7 +146,8 @@ func (r *refusing) Write(ctx context.Context, s *engine.WriteSet) ([]engine.Writ
 	return r.Store.Write(ctx, s)
 }
 
-// TestRejectsFindNoRoom: what is left out of a message and finds no place among the rejects either is not acknowledged. The sender waits where time helps.
+// TestRejectsFindNoRoom: what is left out of a message and finds no place among the rejects either is not acknowledged.
+// The sender waits where time helps.
 func TestRejectsFindNoRoom(t *testing.T) {
 	full := status.New(status.StorageUnavailable, "memtables are full")
 	store := &refusing{why: full}
@@ -236,7 +240,8 @@ func TestPutRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestLargeRowsInParts: records whose rows together are larger than a batch may be are stored in parts; one that is so alone is kept with the reason.
+// TestLargeRowsInParts: records whose rows together are larger than a batch may be are stored in parts; one that is so
+// alone is kept with the reason.
 func TestLargeRowsInParts(t *testing.T) {
 	h := real(t, func(o *Options) {
 		o.Forward.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20})

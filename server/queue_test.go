@@ -12,7 +12,8 @@ import (
 	"varve/server/web"
 )
 
-// TestQueriesQueue: at the bound queries wait for each other, rows do not wait for them, and an administrator sees what runs and ends it.
+// TestQueriesQueue: at the bound queries wait for each other, rows do not wait for them, and an administrator sees what
+// runs and ends it.
 func TestQueriesQueue(t *testing.T) {
 	h := real(t, func(o *Options) { o.Query.MaxConcurrent = 1 })
 	h.execute("CREATE TABLE t (ts TIMESTAMP TIME INDEX, n INT)")
@@ -46,7 +47,8 @@ func TestQueueHeedsTime(t *testing.T) {
 	h.eventually(func() bool { return h.sql("SELECT 1").status == 200 })
 }
 
-// TestForeignPagesOfUsers: with users, too, a page of another origin gets nothing by the name and password that a browser keeps.
+// TestForeignPagesOfUsers: with users, too, a page of another origin gets nothing by the name and password that a
+// browser keeps.
 func TestForeignPagesOfUsers(t *testing.T) {
 	h := real(t, func(o *Options) {
 		o.Users, o.CORSOrigins = users(t, "static_user_provider:cmd:a=b"), []string{"https://known.example"}
@@ -100,7 +102,8 @@ func TestSQLAsItIs(t *testing.T) {
 	}
 }
 
-// TestDashboardsThatNobodyReads: lists of definitions that clients do not read have a bound together, and the server answers beside them.
+// TestDashboardsThatNobodyReads: lists of definitions that clients do not read have a bound together, and the server
+// answers beside them.
 func TestDashboardsThatNobodyReads(t *testing.T) {
 	h := real(t, func(o *Options) { o.Answers = web.NewAnswers(8<<20, web.AnswerWait, nil) })
 	text := strings.Repeat("x", 256<<10)

@@ -37,7 +37,8 @@ func (h *house) await(query, want string) {
 	}
 }
 
-// TestSyslogRejects: a message that its table does not take is kept with the reason, the others are rows; so are those before a broken length.
+// TestSyslogRejects: a message that its table does not take is kept with the reason, the others are rows; so are those
+// before a broken length.
 func TestSyslogRejects(t *testing.T) {
 	h := rejecting(t)
 	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING, proc_id STRING NOT NULL, PRIMARY KEY (hostname, app_name)) WITH (append_mode = 'true')`), 200, "")
@@ -71,8 +72,8 @@ func TestSyslogRejects(t *testing.T) {
 	h.await("SELECT entry FROM service_private.rejected WHERE reason LIKE '%within a message%'", `[["`+line("9", "cut")+`"]]`)
 }
 
-// TestSyslogFits: messages are stored without the fields for which their table has columns of other types; one of another role is as the table has
-// it. Where the text itself does not fit, they are kept with the reason.
+// TestSyslogFits: messages are stored without the fields for which their table has columns of other types; one of
+// another role is as the table has it. Where the text itself does not fit, they are kept with the reason.
 func TestSyslogFits(t *testing.T) {
 	h := rejecting(t)
 	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING PRIMARY KEY, facility BIGINT, severity DOUBLE, structured_data STRING, message STRING) WITH (append_mode = 'true')`), 200, "")
@@ -91,7 +92,8 @@ func TestSyslogFits(t *testing.T) {
 	h.await("SELECT reason FROM service_private.rejected", "column message expect type Int64, given: String")
 }
 
-// TestJournalRejects: entries that cannot be stored, and what stands behind a broken length, are kept with the reason; their upload is taken.
+// TestJournalRejects: entries that cannot be stored, and what stands behind a broken length, are kept with the reason;
+// their upload is taken.
 func TestJournalRejects(t *testing.T) {
 	h := rejecting(t)
 	h.want(h.sql(`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "_HOSTNAME" STRING PRIMARY KEY, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")

@@ -13,8 +13,8 @@ import (
 	"varve/server/web"
 )
 
-// rpcConns are the connections that speak gRPC, on all addresses that the server listens at. Where there are too many one without a
-// message in hand gives way, so that nobody can keep the port by being silent. Safe for concurrent use.
+// rpcConns are the connections that speak gRPC, on all addresses that the server listens at. Where there are too many
+// one without a message in hand gives way, so that nobody can keep the port by being silent. Safe for concurrent use.
 type rpcConns struct {
 	places *web.Places
 	turned prometheus.Counter // connections that found no place, or gave way
@@ -81,8 +81,8 @@ func (r *rpcConns) admit(c net.Conn) *rpcClient {
 	return k
 }
 
-// silent is the connection that gives way to one of an address: of those without a message in hand that of the address with the most
-// connections, at least as many as the newcomer's, which was heard longest ago.
+// silent is the connection that gives way to one of an address: of those without a message in hand that of the address
+// with the most connections, at least as many as the newcomer's, which was heard longest ago.
 func (r *rpcConns) silent(newcomer netip.Addr) (longest *rpcClient) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +125,8 @@ func (p *rpcPlace) give() {
 	}
 }
 
-// place takes a place for a call, if need be that of calls of which nothing but their headers has come: their connection is closed.
+// place takes a place for a call, if need be that of calls of which nothing but their headers has come: their
+// connection is closed.
 func (r *rpcConns) place(ctx context.Context, calls *web.Places, of netip.Addr) (*rpcPlace, error) {
 	p := &rpcPlace{places: calls, of: of}
 	p.client, _ = ctx.Value(rpcClientKey{}).(*rpcClient)
@@ -148,9 +149,9 @@ func (r *rpcConns) place(ctx context.Context, calls *web.Places, of netip.Addr) 
 	return p, nil
 }
 
-// idlest is the connection that gives way to a call of an address, with the places of its calls, which it has no more: of those without a
-// message in hand, and not the call's own, that of the address with the most idle calls, at least as many as the newcomer's, which was
-// heard longest ago.
+// idlest is the connection that gives way to a call of an address, with the places of its calls, which it has no more:
+// of those without a message in hand, and not the call's own, that of the address with the most idle calls, at least as
+// many as the newcomer's, which was heard longest ago.
 func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClient, places map[*rpcPlace]struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -49,8 +49,8 @@ var secretStatements = []string{
 	"INSERT INTO t (ts, secret) VALUES (1, token '%s')",
 }
 
-// TestPasswordsInStatementsAreNotShown: a password in the text of a statement stands in no line of the log at any level, nor in the log of slow
-// statements, the list of those at work, or an error.
+// TestPasswordsInStatementsAreNotShown: a password in the text of a statement stands in no line of the log at any
+// level, nor in the log of slow statements, the list of those at work, or an error.
 func TestPasswordsInStatementsAreNotShown(t *testing.T) {
 	log := &lockedBuffer{}
 	h := recording(t, func(o *Options) {

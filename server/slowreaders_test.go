@@ -36,8 +36,8 @@ func TestWritesMustMakeProgress(t *testing.T) {
 	})
 }
 
-// TestSlowReaders has many clients that do not read their endless answers: what the server keeps for each is bounded, others are
-// served, and the time limit of writes ends their queries.
+// TestSlowReaders has many clients that do not read their endless answers: what the server keeps for each is bounded,
+// others are served, and the time limit of writes ends their queries.
 func TestSlowReaders(t *testing.T) {
 	clients := 100
 	if testing.Short() {
@@ -69,8 +69,8 @@ func TestSlowReaders(t *testing.T) {
 	h.until("varve_sql_requests_running 0")
 }
 
-// TestSlowReadersGiveWay has more clients than queries may read tables at a time, which do not read their long answers: others are
-// served all the same, and the answer of one that reads arrives whole.
+// TestSlowReadersGiveWay has more clients than queries may read tables at a time, which do not read their long answers:
+// others are served all the same, and the answer of one that reads arrives whole.
 func TestSlowReadersGiveWay(t *testing.T) {
 	pool := exec.NewPool(256<<20, nil)
 	h := real(t, func(o *Options) {

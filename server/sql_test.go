@@ -28,7 +28,8 @@ func TestLeavingEndsAQuery(t *testing.T) {
 	h.until("varve_http_clients_left_total 1")
 }
 
-// TestEndingAQueryNobodyReads ends queries, by KILL and by their time limit, whose clients do not read their endless answers.
+// TestEndingAQueryNobodyReads ends queries, by KILL and by their time limit, whose clients do not read their endless
+// answers.
 func TestEndingAQueryNobodyReads(t *testing.T) {
 	h := real(t, func(o *Options) { o.Timeout = time.Hour })
 	for _, c := range []struct {
@@ -84,7 +85,8 @@ func (h *house) until(line string) {
 	h.Fatalf("no %q after 40 seconds", line)
 }
 
-// TestWarningsFollowResults holds that what SQL warns of stands behind the results, in every format of JSON that is an object.
+// TestWarningsFollowResults holds that what SQL warns of stands behind the results, in every format of JSON that is an
+// object.
 func TestWarningsFollowResults(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)"), 200, "")
@@ -99,7 +101,8 @@ func TestWarningsFollowResults(t *testing.T) {
 	}
 }
 
-// TestSecondStatementFails has a first statement whose rows are more than what is buffered: the error is still the answer.
+// TestSecondStatementFails has a first statement whose rows are more than what is buffered: the error is still the
+// answer.
 func TestSecondStatementFails(t *testing.T) {
 	h := real(t, nil)
 	var body strings.Builder
@@ -126,7 +129,8 @@ func TestModesBySeveralStatements(t *testing.T) {
 	h.want(as("admin", "a", "SELECT v FROM m"), 200, `"rows":[[1]]`)
 }
 
-// TestRunningStatementsNameTheirUser: who runs what is on the list, for statements and for plans that are told as they run.
+// TestRunningStatementsNameTheirUser: who runs what is on the list, for statements and for plans that are told as they
+// run.
 func TestRunningStatementsNameTheirUser(t *testing.T) {
 	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,reader:ro=reader_pwd") })
 	list := func() string {

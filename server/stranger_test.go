@@ -132,7 +132,8 @@ func exchangeRaw(t *testing.T, addr, send string) string {
 	return got.String()
 }
 
-// TestGRPCOverTLS: a client of gRPC that trusts the certificate writes over TLS, with its password, and another gets nothing.
+// TestGRPCOverTLS: a client of gRPC that trusts the certificate writes over TLS, with its password, and another gets
+// nothing.
 func TestGRPCOverTLS(t *testing.T) {
 	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:ann=a") })
 	cert, known := certified(t)

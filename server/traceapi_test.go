@@ -241,7 +241,8 @@ func TestTraceAPILookback(t *testing.T) {
 	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=-1h", ""), 400, "is no duration such as 1h or 2d")
 }
 
-// TestTraceAPIFar: a trace that is found by one span has those that lie hours away where its parent lacks, or a span lasts so long; spans a day away are left out.
+// TestTraceAPIFar: a trace that is found by one span has those that lie hours away where its parent lacks, or a span
+// lasts so long; spans a day away are left out.
 func TestTraceAPIFar(t *testing.T) {
 	h := real(t, nil)
 	const hour = int64(3600e9)

@@ -289,8 +289,8 @@ func (x *Executor) copyDatabaseTo(ctx context.Context, s *Session, root *os.Root
 	return total, nil
 }
 
-// tableFile is a table's name as that of a file: control characters, slashes and the per cent sign as in a URL. Tables may
-// have names that CREATE TABLE would refuse.
+// tableFile is a table's name as that of a file: control characters, slashes and the per cent sign as in a URL. Tables
+// may have names that CREATE TABLE would refuse.
 func tableFile(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {

@@ -45,7 +45,8 @@ func (d copyDir) room() error {
 // partial ends the names of files that are being written.
 const partial = ".partial"
 
-// open opens the directory for the file or folder that a statement names; create makes it first. Without one configured, COPY is off.
+// open opens the directory for the file or folder that a statement names; create makes it first. Without one
+// configured, COPY is off.
 func (d copyDir) open(name string, create bool) (*os.Root, error) {
 	if d.dir == "" {
 		return nil, status.New(status.PermissionDenied, "COPY is turned off: no directory is configured for its files (copy.dir)")
@@ -62,8 +63,8 @@ func (d copyDir) open(name string, create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// local is a path of a statement as a name below the directory: relative ones as they are, absolute ones where they lead
-// there. A final slash is cut.
+// local is a path of a statement as a name below the directory: relative ones as they are, absolute ones where they
+// lead there. A final slash is cut.
 func (d copyDir) local(text string) (string, error) {
 	name := text
 	if scheme, rest, ok := strings.Cut(text, "://"); ok {
@@ -100,7 +101,8 @@ func outside(text string) error {
 	return status.New(status.InvalidArguments, "The path '%s' is not below the directory of COPY (copy.dir, else copy in the data directory)", text)
 }
 
-// copyError sets the codes of errors of files that clients see: what the caller can mend, else what the disk says, that it is full say.
+// copyError sets the codes of errors of files that clients see: what the caller can mend, else what the disk says, that
+// it is full say.
 func copyError(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && strings.Contains(p.Err.Error(), "escapes") {

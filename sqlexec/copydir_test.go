@@ -8,7 +8,8 @@ import (
 	"varve/engine/status"
 )
 
-// TestTablesAndTheirFiles: whatever a table is called, its file lies in the directory that was named and leads back to it.
+// TestTablesAndTheirFiles: whatever a table is called, its file lies in the directory that was named and leads back to
+// it.
 func TestTablesAndTheirFiles(t *testing.T) {
 	for _, c := range []struct{ table, file string }{
 		{"cpu", "cpu"}, {"Up.per", "Up.per"}, {"a b#c@d", "a b#c@d"}, {"温度", "温度"}, {"50% of", "50%25 of"}, {"a%2Fb", "a%252Fb"},
@@ -27,8 +28,8 @@ func TestTablesAndTheirFiles(t *testing.T) {
 	}
 }
 
-// TestCopyLeavesRoom: COPY TO does not take the room that rows need: it is refused before a file is begun, and ends in the middle of one, of
-// which nothing is left. COPY FROM is no matter of that disk.
+// TestCopyLeavesRoom: COPY TO does not take the room that rows need: it is refused before a file is begun, and ends in
+// the middle of one, of which nothing is left. COPY FROM is no matter of that disk.
 func TestCopyLeavesRoom(t *testing.T) {
 	x, dir := copyStore(t)
 	outcomeOf(t, x, "CREATE TABLE t AS SELECT number::BIGINT AS n, number::BIGINT::TIMESTAMP AS ts FROM numbers; COPY t TO 'before.csv';")

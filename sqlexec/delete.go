@@ -12,8 +12,8 @@ import (
 	"varve/sqlexec/plan"
 )
 
-// deleteBytes is about how many bytes of keys one write of a DELETE has. A tombstone takes several times its key in a memtable,
-// which takes a write whole however large it is.
+// deleteBytes is about how many bytes of keys one write of a DELETE has. A tombstone takes several times its key in a
+// memtable, which takes a write whole however large it is.
 const deleteBytes = 2 << 20
 
 // deleteFrom finds the keys of the rows that match and writes tombstones for them, a few thousand at a time.

@@ -58,8 +58,8 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	return r, nil
 }
 
-// locate adds the place of an error to its message: that of the name or expression at fault, else, for a table or database
-// that is missing, that of the statement's own name.
+// locate adds the place of an error to its message: that of the name or expression at fault, else, for a table or
+// database that is missing, that of the statement's own name.
 func locate(st parse.Statement, err error) error {
 	if code := status.Of(err); code == status.TableNotFound || code == status.DatabaseNotFound {
 		if name := parse.Target(st); len(name) > 0 {
@@ -69,7 +69,8 @@ func locate(st parse.Statement, err error) error {
 	return parse.Locate(st, err)
 }
 
-// cancelled wraps the error of a statement whose context has ended: it was killed, is out of time, or its client is gone.
+// cancelled wraps the error of a statement whose context has ended: it was killed, is out of time, or its client is
+// gone.
 func cancelled(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

@@ -86,7 +86,8 @@ func (q *query) begin(ctx context.Context) (_ context.Context, done func()) {
 	}
 }
 
-// start puts a statement on the list, in the place of the text that it was read from; done takes it off and frees its context.
+// start puts a statement on the list, in the place of the text that it was read from; done takes it off and frees its
+// context.
 func (x *Executor) start(ctx context.Context, s *Session, st parse.Statement) (_ context.Context, done func()) {
 	if q := s.listed; q != nil {
 		x.running.mu.Lock()

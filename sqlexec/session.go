@@ -56,8 +56,8 @@ type Session struct {
 	Now func() time.Time
 	// ConnID is what connection_id() answers.
 	ConnID uint64
-	// Analyzing is told when EXPLAIN ANALYZE begins to run a query. What it is given says what the query did so far, and may be asked
-	// from any goroutine, also when the query is over. nil: nobody asks.
+	// Analyzing is told when EXPLAIN ANALYZE begins to run a query. What it is given says what the query did so far,
+	// and may be asked from any goroutine, also when the query is over. nil: nobody asks.
 	Analyzing func(sofar func() Measured)
 
 	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
@@ -145,9 +145,9 @@ func New(e *engine.Engine, o Options) *Executor {
 // Parse reads the statements of a text.
 func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.Parse(text) }
 
-// ParseWithin is Parse for texts of any length: what the statements take counts as memory of queries until release is called.
-// Until then the request is on the list of running ones, with its text while that is read and then with the statement that
-// the session executes.
+// ParseWithin is Parse for texts of any length: what the statements take counts as memory of queries until release is
+// called. Until then the request is on the list of running ones, with its text while that is read and then with the
+// statement that the session executes.
 func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(), err error) {
 	s.listed = x.list(s, text)
 	ctx, done := s.listed.begin(ctx)

@@ -94,7 +94,8 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	return tabled(ctx, s.memory, r, source)
 }
 
-// grid reads start, end, step and lookback. One step asks for the value at one time; a statement without a grid asks for that at the epoch.
+// grid reads start, end, step and lookback. One step asks for the value at one time; a statement without a grid asks
+// for that at the epoch.
 func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promql.Query) (err error) {
 	if st.Start == nil {
 		q.Step = promql.DefaultLookback.Milliseconds()
@@ -176,8 +177,8 @@ func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (
 	return d, nil
 }
 
-// tabled is an answer as a table: the time, the labels, the value. Histograms, where there are any, come as JSON in a column
-// of their own. What the table takes is taken from memory before it is made.
+// tabled is an answer as a table: the time, the labels, the value. Histograms, where there are any, come as JSON in a
+// column of their own. What the table takes is taken from memory before it is made.
 func tabled(ctx context.Context, memory *exec.Budget, r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch, error) {
 	names := labelNames(r)
 	all := 0
@@ -238,7 +239,8 @@ func tabled(ctx context.Context, memory *exec.Budget, r *promql.Result, source p
 	return fields, b, nil
 }
 
-// histogramColumn makes a column of the texts of histograms; rows beyond them have none. Values of rows with one become NULL.
+// histogramColumn makes a column of the texts of histograms; rows beyond them have none. Values of rows with one become
+// NULL.
 func histogramColumn(memory *exec.Budget, values *vector.Vector, histograms []string) (*vector.Vector, error) {
 	d, rows := dictionary{memory: memory}, len(values.Floats)
 	values.Valid = vector.MakeBitmap(rows)
@@ -258,7 +260,8 @@ func histogramColumn(memory *exec.Budget, values *vector.Vector, histograms []st
 	return d.vector(), nil
 }
 
-// histogramBytes is what the row of a histogram takes besides its text, textBytes what each text of a dictionary takes besides.
+// histogramBytes is what the row of a histogram takes besides its text, textBytes what each text of a dictionary takes
+// besides.
 const (
 	histogramBytes = 16 + 4
 	textBytes      = 64

@@ -112,7 +112,8 @@ func (x *Executor) view(n schema.Name) (*view, error) {
 	return list[n], err
 }
 
-// isView reports whether a name is that of a view. Where the views cannot be read none is known, and none hides a table.
+// isView reports whether a name is that of a view. Where the views cannot be read none is known, and none hides a
+// table.
 func (x *Executor) isView(n schema.Name) bool {
 	v, err := x.view(n)
 	return err == nil && v != nil

@@ -12,8 +12,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestWritesToViews: rows that are sent to the name of a view are refused, and no table is made of them, whether the view was made
-// by this executor or before a start; once the view is gone, the name is free.
+// TestWritesToViews: rows that are sent to the name of a view are refused, and no table is made of them, whether the
+// view was made by this executor or before a start; once the view is gone, the name is free.
 func TestWritesToViews(t *testing.T) {
 	disk := vfs.NewMem()
 	open := func() (*engine.Engine, *Executor) {
@@ -73,8 +73,8 @@ func TestWritesToViews(t *testing.T) {
 	}
 }
 
-// TestViewsAndFirstWrites: of a CREATE VIEW and a first write to its name, which run beside each other, one comes too late: a view never hides
-// a table that the write made.
+// TestViewsAndFirstWrites: of a CREATE VIEW and a first write to its name, which run beside each other, one comes too
+// late: a view never hides a table that the write made.
 func TestViewsAndFirstWrites(t *testing.T) {
 	e, err := engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "/data", NoBackground: true, MinFree: -1})
 	if err != nil {

@@ -32,7 +32,8 @@ const (
 	ghosts = 4096
 )
 
-// codesOfColumn marks the number of a column in the key of the packed codes of a block, which are kept beside the decoded block.
+// codesOfColumn marks the number of a column in the key of the packed codes of a block, which are kept beside the
+// decoded block.
 const codesOfColumn = 1 << 31
 
 // blockKey names a block of a column of a part.

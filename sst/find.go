@@ -21,8 +21,8 @@ type found struct {
 	numbers []uint32      // rising
 }
 
-// fewKeys is the number of series up to which the keys are tested one by one: the tags of all of them would be read for that. A
-// variable for the tests.
+// fewKeys is the number of series up to which the keys are tested one by one: the tags of all of them would be read for
+// that. A variable for the tests.
 var fewKeys = invariant.Limit(512, 1)
 
 // Find returns the series of some tables whose tags pass.
@@ -101,8 +101,8 @@ func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled fu
 	return nil
 }
 
-// named finds the series of the test that leaves the fewest, of those that name values, and gives the other tests. It reads
-// nothing but these values in the tag index; without one no series are found and all tests are left.
+// named finds the series of the test that leaves the fewest, of those that name values, and gives the other tests. It
+// reads nothing but these values in the tag index; without one no series are found and all tests are left.
 func (f *found) named(tests []scan.TagTest) ([]scan.TagTest, error) {
 	x, err := f.p.tagIndex()
 	if err != nil || x == nil {
@@ -153,8 +153,8 @@ func (f *found) having(dst []uint32, tag *indexedTag, values [][]byte) (_ []uint
 	}), nil
 }
 
-// testColumns tests the distinct values of each tag and leaves the series whose values pass. Tests that name values come
-// first: they leave few.
+// testColumns tests the distinct values of each tag and leaves the series whose values pass. Tests that name values
+// come first: they leave few.
 func (f *found) testColumns(tests []scan.TagTest) error {
 	of := seriesRange{f.ranges[0].from, f.ranges[len(f.ranges)-1].to}
 	for _, named := range []bool{true, false} {
@@ -204,7 +204,8 @@ func (f *found) testColumn(of seriesRange, t *scan.TagTest) error {
 	return nil
 }
 
-// passing reports which of a tag's values pass: of those alone that the series with some numbers have, where these are few.
+// passing reports which of a tag's values pass: of those alone that the series with some numbers have, where these are
+// few.
 func (f *found) passing(tag *tagColumn, t *scan.TagTest, numbers []uint32) (vector.Bitmap, error) {
 	n := tag.values.Len()
 	passes := vector.MakeBitmap(n)
@@ -394,8 +395,8 @@ func (w *foundRows) Next(s *scan.Stretch) (ok bool, err error) {
 	return false, nil
 }
 
-// standIn puts the least float of the block at hand in the place of all, where its zone says that each row has one and none is
-// NaN: the page is not read.
+// standIn puts the least float of the block at hand in the place of all, where its zone says that each row has one and
+// none is NaN: the page is not read.
 func (w *foundRows) standIn(c *source) error {
 	if c.loaded != nil || c.from != stored || c.cast || c.col.typ.Kind() != vector.Float64 {
 		return nil
@@ -431,8 +432,8 @@ func (w *foundRows) open(block int) {
 	w.f.p.metrics.RowsScanned.Add(rows)
 }
 
-// narrow cuts rows [from, to) of a block of n rows to the first stretch of them whose times lie in the range; an empty one
-// ends where there are no more. The times of a series rise.
+// narrow cuts rows [from, to) of a block of n rows to the first stretch of them whose times lie in the range; an empty
+// one ends where there are no more. The times of a series rise.
 func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 	times := t.Ints
 	if t.Form != vector.Flat {

@@ -6,8 +6,8 @@ import (
 )
 
 // A block is read as a whole, column by column, which takes little where columns are few and texts short. Blocks of
-// thousands of columns, or of many long texts, would take hundreds of MiB: of these a reader that wants them all copies some
-// rows at a time, and decodes the block again for the next ones. See projector.
+// thousands of columns, or of many long texts, would take hundreds of MiB: of these a reader that wants them all copies
+// some rows at a time, and decodes the block again for the next ones. See projector.
 
 // maxHeld is how many bytes of the columns of a block a reader has in hand, unless its scan says otherwise: more than a
 // block of ordinary rows takes.

@@ -41,8 +41,8 @@ func (l *ledger) reserve(bytes int64) error {
 	return nil
 }
 
-// TestLargeTagsByPieces scans a part of long tags in pieces: each counts what it reads of the tags before, that is of its own series,
-// and gives it back. Without room the scan ends with the error, and nothing stays counted.
+// TestLargeTagsByPieces scans a part of long tags in pieces: each counts what it reads of the tags before, that is of
+// its own series, and gives it back. Without room the scan ends with the error, and nothing stays counted.
 func TestLargeTagsByPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	fs := vfs.NewMem()
@@ -79,7 +79,8 @@ func TestLargeTagsByPieces(t *testing.T) {
 	}
 }
 
-// TestTagsOfAScanAreCounted: what the pieces of a scan share of a tag that the cache does not keep is counted once, until the scan ends.
+// TestTagsOfAScanAreCounted: what the pieces of a scan share of a tag that the cache does not keep is counted once,
+// until the scan ends.
 func TestTagsOfAScanAreCounted(t *testing.T) {
 	defer func(n int64) { leastLargeTag = n }(leastLargeTag)
 	leastLargeTag = 1 << 30
@@ -124,7 +125,8 @@ func countRows(p *Part, spec *scan.Spec) (n int, err error) {
 	}
 }
 
-// TestLongTagsHaveNoIndex: of long values a part has no tag index, which would hold them all once more, and finds series all the same.
+// TestLongTagsHaveNoIndex: of long values a part has no tag index, which would hold them all once more, and finds
+// series all the same.
 func TestLongTagsHaveNoIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, c := range []struct {

@@ -127,7 +127,8 @@ func (sel *selector) release() {
 // whole reports whether rows of all series may pass, so no block needs to be looked at series by series.
 func (sel *selector) whole() bool { return sel.chosen == nil && !sel.prefix }
 
-// add prepares a condition: a test of a tag is left for chooseByTags, one of a column that the part lacks is decided here.
+// add prepares a condition: a test of a tag is left for chooseByTags, one of a column that the part lacks is decided
+// here.
 func (sel *selector) add(c *filter.Tree[*filter.Test]) error {
 	cond, err := filter.Map(c, sel.test)
 	if err != nil {
@@ -400,7 +401,8 @@ func (sel *selector) prune(why func(*scan.Stats)) {
 	sel.p.metrics.BlocksPruned.Add(1)
 }
 
-// judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the conditions that remain.
+// judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the
+// conditions that remain.
 func (sel *selector) judge(block int) ([]*condition, bool) {
 	sel.left = sel.left[:0]
 	for _, conds := range [...][]*condition{sel.conds, sel.bounded} {

@@ -112,8 +112,8 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	return s, nil
 }
 
-// tag returns a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all the same, unless it
-// is large: a scan would have those of all parts in hand at its end.
+// tag returns a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all
+// the same, unless it is large: a scan would have those of all parts in hand at its end.
 func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 	type key struct {
 		p *Part
@@ -176,7 +176,8 @@ func (r *reader) read(s *source, m *memory, keep bool) (*vector.Vector, error) {
 	return v, err
 }
 
-// page returns the decoded page of a stored column, from the cache where it is, else in own or where the cache keeps it.
+// page returns the decoded page of a stored column, from the cache where it is, else in own or where the cache keeps
+// it.
 func (r *reader) page(s *source, own *vector.Vector, keep bool) (*vector.Vector, error) {
 	p := r.p
 	key := blockKey{p.id, s.col.number, uint32(r.block)}

@@ -33,6 +33,7 @@
 //	format.go part.go mapped.go unreadable.go   opening, sections, the bytes of a file
 //	writer.go stream.go tagwriter.go splice.go  writing, blocks taken over whole
 //	series.go tags.go tagindex.go find.go       series, tags, series by tags
+//	tagroom.go                                  what scans hold of tags is counted
 //	cursor.go select.go selectseries.go         scans: which blocks and rows pass
 //	packed.go filters.go                        tests on pages as they lie, token filters
 //	project.go source.go held.go walk.go        rows as batches, by block and by series, as few as fit
@@ -92,7 +93,8 @@ type Meta struct {
 	// Checksum is the CRC-32C of directory and footer, which hold those of everything else.
 	Checksum uint32
 	Series   int64
-	// IndexTime is what a writer spent on zones, postings and token filters, all its workers together; 0 for a part that was opened.
+	// IndexTime is what a writer spent on zones, postings and token filters, all its workers together; 0 for a part
+	// that was opened.
 	IndexTime time.Duration
 	Columns   []ColumnMeta
 }

@@ -8,7 +8,8 @@ type tagRoom struct {
 	taken   int64
 }
 
-// want makes sure of room for a tag that has grown to so many bytes. What grows is copied, so that there are two for a while.
+// want makes sure of room for a tag that has grown to so many bytes. What grows is copied, so that there are two for a
+// while.
 func (m *tagRoom) want(bytes int64) error {
 	if bytes <= freeHeld || 2*bytes <= m.taken {
 		return nil
@@ -31,12 +32,12 @@ func (m *tagRoom) settle(bytes int64) error {
 	return nil
 }
 
-// largeTags reports whether tags of the part are not read as a whole: each may be as large as the keys, and the cache would not have
-// room for many like it. Readers read the tags of their own series.
+// largeTags reports whether tags of the part are not read as a whole: each may be as large as the keys, and the cache
+// would not have room for many like it. Readers read the tags of their own series.
 func (p *Part) largeTags() bool { return int64(p.dir.series.length) > p.cache.largestTag() }
 
-// LargeKeys is the number of bytes of the series keys, as they are stored, of a part whose readers read the tags of their own series;
-// 0: another part.
+// LargeKeys is the number of bytes of the series keys, as they are stored, of a part whose readers read the tags of
+// their own series; 0: another part.
 func (p *Part) LargeKeys() int64 {
 	if !p.largeTags() {
 		return 0
@@ -61,8 +62,8 @@ func (p *Part) ownSeries(of seriesRange, spec *scan.Spec) (seriesRange, error) {
 	return of, nil
 }
 
-// tagSteps cuts a range of series so that the keys of each take no more than a large tag does: by restarts, as a key behind one shares
-// much with it.
+// tagSteps cuts a range of series so that the keys of each take no more than a large tag does: by restarts, as a key
+// behind one shares much with it.
 func (p *Part) tagSteps(t *seriesTable, of seriesRange) (steps []seriesRange) {
 	if !p.largeTags() {
 		return append(steps, of)

@@ -17,7 +17,8 @@ import (
 	"varve/sst/encoding"
 )
 
-// tagCache keeps the tags of a part that were asked for, as far as the cache has room for them. Safe for concurrent use.
+// tagCache keeps the tags of a part that were asked for, as far as the cache has room for them. Safe for concurrent
+// use.
 type tagCache struct {
 	mu      sync.Mutex
 	tags    map[tagKey]*tagColumn
@@ -62,9 +63,9 @@ func (t *tagColumn) code(series int) uint32 {
 	return 0
 }
 
-// tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether there is
-// room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes. Unless the cache counts it, reserve
-// is asked before it takes memory; nil: nobody counts it.
+// tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether
+// there is room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes. Unless the
+// cache counts it, reserve is asked before it takes memory; nil: nobody counts it.
 func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error, reserve func(bytes int64) error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
 	room := tagRoom{reserve: reserve}
@@ -93,8 +94,8 @@ func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error, res
 	return t, err
 }
 
-// find returns a tag that is there, and whether the cache keeps it, or what is closed when another scan has read it; neither: the
-// caller reads it and calls keepTag.
+// find returns a tag that is there, and whether the cache keeps it, or what is closed when another scan has read it;
+// neither: the caller reads it and calls keepTag.
 func (c *tagCache) find(key tagKey) (t *tagColumn, kept bool, reading chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,8 +135,8 @@ func await(reading chan struct{}, cancelled func() error) error {
 	}
 }
 
-// keepTag ends the reading of a tag, which is nil when that failed, and keeps it as long as there is room, or else as long as
-// somebody uses it.
+// keepTag ends the reading of a tag, which is nil when that failed, and keeps it as long as there is room, or else as
+// long as somebody uses it.
 func (p *Part) keepTag(key tagKey, t *tagColumn) (kept bool) {
 	p.tags.mu.Lock()
 	defer p.tags.mu.Unlock()

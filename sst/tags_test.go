@@ -9,8 +9,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestTagsAreShared: scans that ask for a tag at the same time have it once, without room in the cache too, and go on when the
-// scan that reads it ends.
+// TestTagsAreShared: scans that ask for a tag at the same time have it once, without room in the cache too, and go on
+// when the scan that reads it ends.
 func TestTagsAreShared(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	fs := vfs.NewMem()

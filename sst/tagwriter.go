@@ -36,10 +36,11 @@ var (
 )
 
 const (
-	// maxTagEntries bounds the memory of a tag index that is made, of 8 bytes for each tag of a series. Parts with more have none.
+	// maxTagEntries bounds the memory of a tag index that is made, of 8 bytes for each tag of a series. Parts with more
+	// have none.
 	maxTagEntries = 32 << 20
-	// longTag is the average size of a tag's values from which on an index of them saves nothing: the keys are read as fast. Below
-	// fewTagBytes it costs nothing either.
+	// longTag is the average size of a tag's values from which on an index of them saves nothing: the keys are read as
+	// fast. Below fewTagBytes it costs nothing either.
 	longTag     = 256
 	fewTagBytes = 4 << 20
 )

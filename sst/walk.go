@@ -149,7 +149,8 @@ func (w *seriesWalk) Rows(b *vector.Batch) (ok bool, err error) {
 	}
 }
 
-// Ended reports whether all rows of the current series have been handed out, as far as is known without a look at another block.
+// Ended reports whether all rows of the current series have been handed out, as far as is known without a look at
+// another block.
 func (w *seriesWalk) Ended() bool { return w.out.at >= w.out.n && w.row >= w.to }
 
 // Least is the earliest time of the block that the next rows of the current series lie in.

@@ -19,14 +19,14 @@ import (
 	"varve/sst/index"
 )
 
-// stripeSize: when so many bytes of encoded pages have gathered, or half of what a block has at most in memory, they are written,
-// column by column. Smaller parts have all pages of a column side by side.
+// stripeSize: when so many bytes of encoded pages have gathered, or half of what a block has at most in memory, they
+// are written, column by column. Smaller parts have all pages of a column side by side.
 var stripeSize = invariant.Limit(16<<20, 1<<10)
 
 // Bounds of what a writer holds in memory.
 const (
-	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early: whoever reads one of its rows
-	// has all of them in memory.
+	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early: whoever reads
+	// one of its rows has all of them in memory.
 	maxBlockHeap = 8 << 20
 	// DefaultBlockBytes is the same for all columns together: sixty columns of ordinary values have less.
 	DefaultBlockBytes = 32 << 20
@@ -332,8 +332,8 @@ func (w *Writer) endBlock(n int) error {
 // postingBytes is about what the postings of a value take while a part is written.
 const postingBytes = 128
 
-// boundDictionaries ends the growth of all dictionaries when together they take more than two blocks: each alone is bounded,
-// but of thousands of columns each has one.
+// boundDictionaries ends the growth of all dictionaries when together they take more than two blocks: each alone is
+// bounded, but of thousands of columns each has one.
 func (w *Writer) boundDictionaries() {
 	held := int64(0)
 	for _, c := range w.cols {

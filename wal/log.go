@@ -47,8 +47,8 @@ type Options struct {
 	Logger     *slog.Logger
 	// Needs are the segments that must be there.
 	Needs Range
-	// Begun, if not nil, is told what the log is with a new segment before the first record in that is acknowledged. On an
-	// error the segment is given up. It must not append.
+	// Begun, if not nil, is told what the log is with a new segment before the first record in that is acknowledged. On
+	// an error the segment is given up. It must not append.
 	Begun func(all Range) error
 	// Store is the name of the store whose log this is: that of another is refused, see ErrElse. Empty: whoever's.
 	Store string
@@ -203,7 +203,8 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 // Metrics are the log's counters.
 func (l *Log) Metrics() *Metrics { return l.metrics }
 
-// Record is a record, in pieces that may lie apart: together they are its body. Long texts need not be copied to be logged.
+// Record is a record, in pieces that may lie apart: together they are its body. Long texts need not be copied to be
+// logged.
 type Record [][]byte
 
 // Size is the length of the body.
@@ -238,9 +239,9 @@ var pendings = sync.Pool{New: func() any { return &pending{wake: make(chan struc
 // ErrClosed is returned by Append after Close.
 var ErrClosed = errors.New("the log is closed")
 
-// Append adds records, one after the other and with one sync, and returns the place of the first when they are as durable as
-// Options.Sync says. On an error (a status.StorageUnavailable) each of them may or may not be found by a later Replay,
-// wholly. The records are not kept.
+// Append adds records, one after the other and with one sync, and returns the place of the first when they are as
+// durable as Options.Sync says. On an error (a status.StorageUnavailable) each of them may or may not be found by a
+// later Replay, wholly. The records are not kept.
 func (l *Log) Append(recs ...Record) (at LSN, err error) {
 	for _, rec := range recs {
 		if size := rec.Size(); size > MaxRecord {
@@ -303,7 +304,8 @@ func (l *Log) ended(next uint64) {
 	l.open, l.upcoming = false, next
 }
 
-// EndSegment ends the open segment, if there is one: the next record begins another, so that all that is there can be truncated.
+// EndSegment ends the open segment, if there is one: the next record begins another, so that all that is there can be
+// truncated.
 func (l *Log) EndSegment() {
 	l.closing.RLock()
 	defer l.closing.RUnlock()
@@ -340,8 +342,8 @@ const (
 	KeepOpen   Keeping = true  // nothing but the segment that is open, where each byte of the disk counts
 )
 
-// Truncate removes the segments that lie wholly before the given place. Segments in which Replay found damage are renamed to
-// NAME.damaged instead.
+// Truncate removes the segments that lie wholly before the given place. Segments in which Replay found damage are
+// renamed to NAME.damaged instead.
 func (l *Log) Truncate(before LSN, keep Keeping) error {
 	l.truncating.Lock()
 	defer l.truncating.Unlock()
@@ -376,9 +378,9 @@ func (l *Log) remove(number uint64) error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// Keep sees to it that a segment stays as NAME.damaged whatever becomes of the log: one that has damage, or a record that
-// cannot be applied, of which the next Replay may not learn. One that is missing leaves an empty NAME.missing. Before the first
-// Append.
+// Keep sees to it that a segment stays as NAME.damaged whatever becomes of the log: one that has damage, or a record
+// that cannot be applied, of which the next Replay may not learn. One that is missing leaves an empty NAME.missing.
+// Before the first Append.
 func (l *Log) Keep(segment uint64) {
 	err := l.link(segment)
 	if vfs.NotExist(err) {

@@ -10,8 +10,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// storeFile names the store whose log a directory holds. A directory without it, as earlier programs left them, is taken by the store
-// that opens it next.
+// storeFile names the store whose log a directory holds. A directory without it, as earlier programs left them, is
+// taken by the store that opens it next.
 const storeFile = "STORE"
 
 // maxStoreFile is more than a name has bytes.
@@ -20,7 +20,8 @@ const maxStoreFile = 256
 // ErrElse is in the error of Open where the directory holds the log of another store.
 var ErrElse = errors.New("it holds the log of another store")
 
-// Store is the name of the store whose log a directory holds; empty: it does not say, or what it says does not match its checksum.
+// Store is the name of the store whose log a directory holds; empty: it does not say, or what it says does not match
+// its checksum.
 func Store(fs vfs.FS, dir string) (string, error) {
 	f, err := fs.Open(path.Join(dir, storeFile))
 	if vfs.NotExist(err) {
@@ -47,7 +48,8 @@ func Store(fs vfs.FS, dir string) (string, error) {
 // sumOf is the checksum of a name as text.
 func sumOf(name string) string { return fmt.Sprintf("%08x", Checksum([]byte(name))) }
 
-// claim makes sure that the directory is of the store. Where its name cannot be written, as on a full disk, the next start tries again.
+// claim makes sure that the directory is of the store. Where its name cannot be written, as on a full disk, the next
+// start tries again.
 func claim(fs vfs.FS, dir string, o Options) error {
 	if o.Store == "" {
 		return nil

@@ -35,12 +35,12 @@ type page struct {
 	together bool // with other pages: blocks marked `alone` show more than this one has made
 }
 
-// TestDocuments runs the blocks of README.md and docs/**.md that are marked `sh run`: those of a page in order, each by a
-// bash of its own, against one fresh server in the place of 127.0.0.1:4000. Each has to succeed; what the `text` block
-// right after it holds is what has to come, but for times, ids and figures of speed. A block marked `toml serve` is the
-// configuration of the page's server, whose other addresses get free ports as well. Further words of a mark: `needs=PROGRAM`
-// and `if=PROGRAM` end the page where that is not installed, `background` lets the block go on until the page ends, `wait` repeats it until
-// it prints what the page shows. With -update outputs are written anew.
+// TestDocuments runs the blocks of README.md and docs/**.md that are marked `sh run`: those of a page in order, each by
+// a bash of its own, against one fresh server in the place of 127.0.0.1:4000. Each has to succeed; what the `text`
+// block right after it holds is what has to come, but for times, ids and figures of speed. A block marked `toml serve`
+// is the configuration of the page's server, whose other addresses get free ports as well. Further words of a mark:
+// `needs=PROGRAM` and `if=PROGRAM` end the page where that is not installed, `background` lets the block go on until
+// the page ends, `wait` repeats it until it prints what the page shows. With -update outputs are written anew.
 func TestDocuments(t *testing.T) {
 	ran := 0
 	for _, name := range documents(t) {

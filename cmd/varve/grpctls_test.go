@@ -25,7 +25,8 @@ func (bytesCodec) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil
 func (bytesCodec) Unmarshal(data []byte, v any) error { *v.(*[]byte) = bytes.Clone(data); return nil }
 func (bytesCodec) Name() string                       { return "proto" }
 
-// TestGRPCTakesTLS: the port of gRPC has the certificate of HTTP, knows users, and says nothing to who speaks plain gRPC. No password is in the log.
+// TestGRPCTakesTLS: the port of gRPC has the certificate of HTTP, knows users, and says nothing to who speaks plain
+// gRPC. No password is in the log.
 func TestGRPCTakesTLS(t *testing.T) {
 	cert, key := writeCertificate(t, t.TempDir(), "grpc")
 	s := serve(t, nil, "--tls-cert", cert, "--tls-key", key, "--set", "grpc.addr=127.0.0.1:0", "--user-provider", "static_user_provider:cmd:a=hush_secret", "--log-level", "debug")

@@ -71,7 +71,8 @@ func (c *ingestCommand) run(s streams) error {
 		return err
 	}
 	o.DB = cmp.Or(c.DB, server.DB)
-	// Its memory is buffers that stay, so garbage may not double it: 75 MiB where it was 99, without more processor time.
+	// Its memory is buffers that stay, so garbage may not double it: 75 MiB where it was 99, without more processor
+	// time.
 	debug.SetGCPercent(25)
 	ctx, stop := client.Interruptible(context.Background())
 	defer stop()

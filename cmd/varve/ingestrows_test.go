@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestIngestRows: what export wrote as Parquet and Arrow comes back with its types, into a table that is there and into one that is made.
+// TestIngestRows: what export wrote as Parquet and Arrow comes back with its types, into a table that is there and into
+// one that is made.
 func TestIngestRows(t *testing.T) {
 	ingest := atHome(t)
 	s := serve(t, nil)
@@ -57,7 +58,8 @@ c')`)
 	}
 }
 
-// TestIngestCutRows: of a file of rows that was cut, the rows before the cut are stored; once it is whole, --resume stores the rest, once.
+// TestIngestCutRows: of a file of rows that was cut, the rows before the cut are stored; once it is whole, --resume
+// stores the rest, once.
 func TestIngestCutRows(t *testing.T) {
 	ingest := atHome(t)
 	s := serve(t, nil)

@@ -22,7 +22,8 @@ import (
 	"time"
 )
 
-// TestStartLines: version, data, address and users, in four lines, and before the address what a control group leaves of the machine.
+// TestStartLines: version, data, address and users, in four lines, and before the address what a control group leaves
+// of the machine.
 func TestStartLines(t *testing.T) {
 	s := serve(t, nil)
 	for strings.Contains(s.said(), "(recovering: ") { // a busy machine took more than a second for an empty directory
@@ -88,7 +89,8 @@ func presented(t *testing.T, url string) string {
 	return c.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
-// leaveQuery closes the connection of a query that takes long, and wants it to end: the server looks at the socket below TLS.
+// leaveQuery closes the connection of a query that takes long, and wants it to end: the server looks at the socket
+// below TLS.
 func leaveQuery(t *testing.T, client *http.Client, url string) {
 	t.Helper()
 	metric := func(want string) bool {
@@ -130,7 +132,8 @@ func leaveQuery(t *testing.T, client *http.Client, url string) {
 	until("varve_http_clients_left_total 1")
 }
 
-// TestTLS: HTTP over TLS, with queries, bodies and client commands, whose certificate is another after SIGHUP; one that cannot be read leaves the old one.
+// TestTLS: HTTP over TLS, with queries, bodies and client commands, whose certificate is another after SIGHUP; one that
+// cannot be read leaves the old one.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := writeCertificate(t, dir, "first")
@@ -320,7 +323,8 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// TestAPIServer: the second address is told at the start, has /v1 and nothing of the server's own state, and speaks TLS where the first does.
+// TestAPIServer: the second address is told at the start, has /v1 and nothing of the server's own state, and speaks TLS
+// where the first does.
 func TestAPIServer(t *testing.T) {
 	cert, key := writeCertificate(t, t.TempDir(), "api")
 	for _, args := range [][]string{nil, {"--tls-cert", cert, "--tls-key", key}} {

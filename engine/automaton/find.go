@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Where groups lie only package regexp can tell, and where matches lie if their automaton has no room. It looks at each character once for
-// all instructions of an expression and cannot be cancelled, and it begins anew behind each match: `a.*z|a` goes to the end of the text for
-// every letter. So searches that may be long are given their text character by character: that counts their work and ends them.
+// Where groups lie only package regexp can tell, and where matches lie if their automaton has no room. It looks at each
+// character once for all instructions of an expression and cannot be cancelled, and it begins anew behind each match:
+// `a.*z|a` goes to the end of the text for every letter. So searches that may be long are given their text character by
+// character: that counts their work and ends them.
 
 // Bounds in characters times instructions, which take some nanoseconds each.
 const (
@@ -23,8 +24,8 @@ const (
 )
 
 // Each calls found with the offsets of the matches in text, one behind the other, at most n of them (n < 0: all), as
-// FindAllSubmatchIndex of package regexp gives them: pairs of offsets, of the match and of its groups. Without groups there is
-// one pair. It ends early with the error of found or of cancelled; cancelled may be nil.
+// FindAllSubmatchIndex of package regexp gives them: pairs of offsets, of the match and of its groups. Without groups
+// there is one pair. It ends early with the error of found or of cancelled; cancelled may be nil.
 func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
 	steps, size := int64(r.steps()), int64(len(text))+1
 	if (groups && r.Groups() > 0 || r.finder(text) == nil) && steps*size <= shortWork/size {
@@ -33,8 +34,8 @@ func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, f
 	return r.eachInTurn(text, n, groups, false, cancelled, found)
 }
 
-// EachAbutting is Each for all matches with their groups, and also for an empty match right behind one that is not empty: `a*` matches
-// "aa" in "aab", then nothing before b, then nothing at the end.
+// EachAbutting is Each for all matches with their groups, and also for an empty match right behind one that is not
+// empty: `a*` matches "aa" in "aab", then nothing before b, then nothing at the end.
 func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(offsets []int) error) error {
 	return r.eachInTurn(text, -1, true, true, cancelled, found)
 }
@@ -125,8 +126,8 @@ type search struct {
 	reader reader
 }
 
-// next finds the first match from pos on. What lies before pos decides what ^ and \b say there: such expressions are searched
-// with the character before it, which begins the match.
+// next finds the first match from pos on. What lies before pos decides what ^ and \b say there: such expressions are
+// searched with the character before it, which begins the match.
 func (s *search) next(pos int) ([]int, error) {
 	if s.finder != nil {
 		begin, end, known := s.finder.find(s.text, pos, &s.room, s.reader.cancelled)

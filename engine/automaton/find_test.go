@@ -25,7 +25,8 @@ func offsets(t *testing.T, r *Regexp, text string, n int, groups bool) [][]int {
 	return all
 }
 
-// TestEach: matches lie where package regexp says, whether a text is short, long, or so long that its characters are counted.
+// TestEach: matches lie where package regexp says, whether a text is short, long, or so long that its characters are
+// counted.
 func TestEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for i := range 2 * len(exprs) {
@@ -102,8 +103,8 @@ func TestSearchBySteps(t *testing.T) {
 	}
 }
 
-// TestSearchesEnd: a search ends soon after it is told to, wherever it is: in one that goes through a long text, between those
-// that each go to its end, in an automaton that becomes too large.
+// TestSearchesEnd: a search ends soon after it is told to, wherever it is: in one that goes through a long text,
+// between those that each go to its end, in an automaton that becomes too large.
 func TestSearchesEnd(t *testing.T) {
 	gone := errors.New("gone")
 	long := strings.Repeat("abcdefgh", 1<<15)

@@ -10,13 +10,13 @@ import (
 // Bounds of looking for matches by an automaton. Beyond them package regexp looks.
 const (
 	maxSpots = 1 << 17 // edges of all places, 8 bytes each
-	// mostAnew is how often, on average, a character of a text may be looked at: from each place where a match may begin the search
-	// goes on to where none can end any more.
+	// mostAnew is how often, on average, a character of a text may be looked at: from each place where a match may
+	// begin the search goes on to where none can end any more.
 	mostAnew = 16
 )
 
-// places is an automaton that tells where the first match lies. Unlike one that only tells whether there is one, it keeps the
-// instructions in the order in which package regexp prefers them, and drops those behind a match.
+// places is an automaton that tells where the first match lies. Unlike one that only tells whether there is one, it
+// keeps the instructions in the order in which package regexp prefers them, and drops those behind a match.
 type places struct {
 	prog *syntax.Prog
 	classes
@@ -83,9 +83,9 @@ func newPlaces(re *Regexp) *places {
 	return p
 }
 
-// find returns where the first match from a place of the text on begins and ends; begin is -1 where there is none. It takes
-// what it does from work; known is false where that, or the room for places, is used up, and once cancelled returns
-// an error.
+// find returns where the first match from a place of the text on begins and ends; begin is -1 where there is none. It
+// takes what it does from work; known is false where that, or the room for places, is used up, and once cancelled
+// returns an error.
 func (p *places) find(text []byte, from int, work *int, cancelled func() error) (begin, end int, known bool) {
 	asked := *work
 	for at := from; ; at++ {

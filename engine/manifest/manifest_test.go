@@ -272,8 +272,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestPartElsewhere: a manifest that lists a part in a place that is not known here is not taken for one without it; once the part is
-// removed by an edit, it opens.
+// TestPartElsewhere: a manifest that lists a part in a place that is not known here is not taken for one without it;
+// once the part is removed by an edit, it opens.
 func TestPartElsewhere(t *testing.T) {
 	fs := newFS(t)
 	m, _ := open(t, fs)

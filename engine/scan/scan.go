@@ -13,8 +13,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Range is a span of the time index, in its unit: both ends belong to it, so that there is one for every instant. It is empty
-// when From is greater than To.
+// Range is a span of the time index, in its unit: both ends belong to it, so that there is one for every instant. It is
+// empty when From is greater than To.
 type Range struct{ From, To int64 }
 
 // All is the range that excludes nothing.
@@ -59,11 +59,11 @@ type Spec struct {
 	Stats *Stats
 	// Memo, when not nil, is shared by all pieces of a scan, whose conditions on tags are the same everywhere.
 	Memo *Memo
-	// Cancelled, when not nil, is asked now and then by what takes long: its error, that of a context, ends the scan. The function is
-	// called so in all layers.
+	// Cancelled, when not nil, is asked now and then by what takes long: its error, that of a context, ends the scan.
+	// The function is called so in all layers.
 	Cancelled func() error
-	// Reserve, when not nil, is told how many bytes cursors have in hand past what is ordinary, and what is given back as a negative
-	// number: its error ends the scan.
+	// Reserve, when not nil, is told how many bytes cursors have in hand past what is ordinary, and what is given back
+	// as a negative number: its error ends the scan.
 	Reserve func(bytes int64) error
 	// Holding, when not nil, is what walks that are merged have in hand together.
 	Holding *Holding
@@ -138,8 +138,9 @@ type Run interface {
 	Series(*Spec) (Series, error)
 	// Find returns the series of some tables by their tags, to be read each by itself.
 	Find(*Find) (Found, error)
-	// TagValues calls f with the values that series of some tables, whose ids rise, have of a tag, in the form of series keys and
-	// each at least once: perhaps some of series that have no rows any more, too. cancelled, which may be nil, ends it with its error.
+	// TagValues calls f with the values that series of some tables, whose ids rise, have of a tag, in the form of
+	// series keys and each at least once: perhaps some of series that have no rows any more, too. cancelled, which may
+	// be nil, ends it with its error.
 	TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) error
 }
 

@@ -46,10 +46,11 @@ type Table struct {
 	ID      TableID
 	Name    Name
 	Version uint32
-	// Altered counts the changes by ALTER since the store was opened: what is remembered of a table's columns holds while it is the
-	// same, whatever columns writes add. It is not stored.
+	// Altered counts the changes by ALTER since the store was opened: what is remembered of a table's columns holds
+	// while it is the same, whatever columns writes add. It is not stored.
 	Altered uint32
-	// Freed counts how often labels that no series has were dropped from a table of metrics since the store was opened. It is not stored.
+	// Freed counts how often labels that no series has were dropped from a table of metrics since the store was opened.
+	// It is not stored.
 	Freed   uint32
 	Columns []Column
 	// Time is the position of the time index in Columns.
@@ -66,8 +67,8 @@ type Table struct {
 	// Physical is the table in whose storage this one's rows lie: a logical table, whose columns have the ids of the
 	// physical table's and whose series keys begin with its own id. 0: the table has storage of its own.
 	Physical TableID
-	// Draft says that the table is being made and filled: its name has a slash and a number behind that of the table it becomes,
-	// lists leave it out, and a start drops it.
+	// Draft says that the table is being made and filled: its name has a slash and a number behind that of the table it
+	// becomes, lists leave it out, and a start drops it.
 	Draft bool
 }
 
@@ -197,8 +198,8 @@ func (t *Table) Evolve(add []Column) (*Table, error) {
 	return &n, nil
 }
 
-// Grow is Evolve of a version that nobody else knows yet: it gets the columns itself, without a copy of those that it has. After an
-// error it is as it was.
+// Grow is Evolve of a version that nobody else knows yet: it gets the columns itself, without a copy of those that it
+// has. After an error it is as it was.
 func (t *Table) Grow(add []Column) error {
 	old := len(t.Columns)
 	t.Columns = append(t.Columns, add...)

@@ -11,12 +11,13 @@ import (
 // hidden is what stands in the place of a password.
 const hidden = "***"
 
-// shortest is the length from which on a password is looked for in other texts: shorter ones are parts of ordinary words.
+// shortest is the length from which on a password is looked for in other texts: shorter ones are parts of ordinary
+// words.
 const shortest = 4
 
-// The patterns of secrets. statement finds a text in single quotes behind a name that says it is a secret; other texts, in which names and
-// passwords may be in JSON or in a URL, are found as a whole, so that no name begins within one. A text without an end counts. within finds
-// them there, and in what is in double quotes or in none.
+// The patterns of secrets. statement finds a text in single quotes behind a name that says it is a secret; other texts,
+// in which names and passwords may be in JSON or in a URL, are found as a whole, so that no name begins within one. A
+// text without an end counts. within finds them there, and in what is in double quotes or in none.
 var (
 	statement = sync.OnceValue(func() *regexp.Regexp {
 		const between = `\s*(?:(?:with\s+\w+\s+)?(?:=>?|<>|!=|:|\bby\b|\bto\b|\bas\b|\bwith\b)\s*)?(?:\(\s*)?`

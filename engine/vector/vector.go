@@ -429,8 +429,8 @@ func gatherBits(dst, src Bitmap, rows []uint32) Bitmap {
 	return dst
 }
 
-// Slice is rows [from, to) of v without copying values; bitmaps are shared where from is a multiple of 64. Tail bits of the
-// result are zero.
+// Slice is rows [from, to) of v without copying values; bitmaps are shared where from is a multiple of 64. Tail bits of
+// the result are zero.
 func (v *Vector) Slice(from, to int) *Vector {
 	if v.Form == Const {
 		return v

@@ -74,7 +74,8 @@ func (h *Handler) Health(c *web.Ctx) error {
 	return nil
 }
 
-// Status answers /status: who the server is, the damaged files and the tables of its own that it does not use, and the memory it has.
+// Status answers /status: who the server is, the damaged files and the tables of its own that it does not use, and the
+// memory it has.
 func (h *Handler) Status(c *web.Ctx) error {
 	return c.Make(200, "application/json", func() ([]byte, error) { return h.state(), nil })
 }

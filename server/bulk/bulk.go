@@ -1,5 +1,6 @@
-// Package bulk takes documents by the bulk interface of a search engine, which many shippers speak: pairs of lines, an action and a document. The document becomes
-// a row of the table that the action names. What shippers ask for before they send is answered as they want it.
+// Package bulk takes documents by the bulk interface of a search engine, which many shippers speak: pairs of lines, an
+// action and a document. The document becomes a row of the table that the action names. What shippers ask for before
+// they send is answered as they want it.
 package bulk
 
 import (
@@ -40,7 +41,8 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.rows, h.failed}
 }
 
-// Bulk answers POST /v1/elasticsearch/_bulk, and with the index in its path. A document that cannot be stored fails alone.
+// Bulk answers POST /v1/elasticsearch/_bulk, and with the index in its path. A document that cannot be stored fails
+// alone.
 func (h *Handler) Bulk(c *web.Ctx) error {
 	introduce(c)
 	d := &decoder{}
@@ -147,7 +149,8 @@ func appendError(dst []byte, kind, reason string) []byte {
 	return append(jsontext.AppendString(dst, reason), '}')
 }
 
-// refuse answers a request of which nothing was stored, in the form in which senders read it. An overload, and what is not the client's fault, keeps its status.
+// refuse answers a request of which nothing was stored, in the form in which senders read it. An overload, and what is
+// not the client's fault, keeps its status.
 func refuse(c *web.Ctx, d *decoder, err error) error {
 	kind, text := complaint(c, err)
 	code := c.Response.StatusCode()

@@ -50,12 +50,14 @@ var errMore = malformed("the action is broken; only the first %d reasons are kep
 // maxItems bounds the documents of a request: each has its place in the answer.
 const maxItems = 1 << 20
 
-// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so one that is written as the one before is not read again.
+// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so one that is
+// written as the one before is not read again.
 type decoder struct {
 	set *entries.Set
 	// index is the table of actions that name none.
 	index string
-	// message is the member of documents that is the entry; fields is what parameters say of them. Empty and nil: documents are entries as they are.
+	// message is the member of documents that is the entry; fields is what parameters say of them. Empty and nil:
+	// documents are entries as they are.
 	message string
 	fields  *entries.Fields
 	now     int64 // the time of the next document that has none
@@ -89,7 +91,8 @@ func malformed(format string, args ...any) error {
 	return status.New(status.InvalidArguments, format, args...)
 }
 
-// read takes the documents of a body. A broken action fails alone, with its document; where there are no others, it is the error of the body.
+// read takes the documents of a body. A broken action fails alone, with its document; where there are no others, it is
+// the error of the body.
 func (d *decoder) read(body []byte) error {
 	for p, number := 0, 1; p < len(body); number++ {
 		line, next := cut(body, p)
@@ -212,7 +215,8 @@ func (d *decoder) made(dst, document []byte) []byte {
 	return dst
 }
 
-// inner is the log that a member of a document holds: JSON text is the entry itself, other text its message. A document without the member is the entry.
+// inner is the log that a member of a document holds: JSON text is the entry itself, other text its message. A document
+// without the member is the entry.
 func (d *decoder) inner(document []byte) []byte {
 	r := &d.r
 	r.Reset(document)

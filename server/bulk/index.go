@@ -9,7 +9,8 @@ import (
 	"varve/server/web"
 )
 
-// Document answers POST /v1/elasticsearch/{index}/_doc and its like: one document. Its id, which may stand in the path, has no meaning here.
+// Document answers POST /v1/elasticsearch/{index}/_doc and its like: one document. Its id, which may stand in the path,
+// has no meaning here.
 func (h *Handler) Document(c *web.Ctx) error {
 	introduce(c)
 	d := &decoder{}
@@ -34,8 +35,8 @@ func (h *Handler) Document(c *web.Ctx) error {
 	return nil
 }
 
-// Typed answers POST /v1/elasticsearch/{index}/{type} and its like, of clients from when an index had types of documents. What begins
-// with an underscore is a way to ask, of which there are none here.
+// Typed answers POST /v1/elasticsearch/{index}/{type} and its like, of clients from when an index had types of
+// documents. What begins with an underscore is a way to ask, of which there are none here.
 func (h *Handler) Typed(c *web.Ctx) error {
 	if strings.HasPrefix(inPath(c, "index"), "_") || strings.HasPrefix(inPath(c, "type"), "_") {
 		introduce(c)
@@ -45,7 +46,8 @@ func (h *Handler) Typed(c *web.Ctx) error {
 	return h.Document(c)
 }
 
-// Index answers HEAD, GET and PUT /v1/elasticsearch/{index}: tables are made by their first document, so that every index is there, and senders need not make it.
+// Index answers HEAD, GET and PUT /v1/elasticsearch/{index}: tables are made by their first document, so that every
+// index is there, and senders need not make it.
 func (h *Handler) Index(c *web.Ctx) error {
 	introduce(c)
 	name := inPath(c, "index")

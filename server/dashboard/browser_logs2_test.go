@@ -211,7 +211,8 @@ func TestLogsSearch(t *testing.T) {
 		}
 	})
 
-	// The row stands in the middle of its context, in the order in which rows were stored, however many there are of its instant.
+	// The row stands in the middle of its context, in the order in which rows were stored, however many there are of
+	// its instant.
 	for _, c := range []struct{ atOnce, origin int }{{30, 7}, {400, 125}, {400, 1}, {400, 199}} {
 		t.Run(fmt.Sprintf("D09 equal times, %d of %d", c.origin, c.atOnce), func(t *testing.T) {
 			at, table := time.Now().Add(-10*time.Minute), fmt.Sprintf("equal%d", c.origin)
@@ -450,8 +451,8 @@ func TestD12Rows100k(t *testing.T) {
 	p.shot("logs-100k")
 }
 
-// TestLogsPatternsLarge: of many rows the patterns of a sample come first, marked as estimates, and become exact where they stand as the
-// rows are counted. Counting can be cancelled and taken up again; another search ends it.
+// TestLogsPatternsLarge: of many rows the patterns of a sample come first, marked as estimates, and become exact where
+// they stand as the rows are counted. Counting can be cancelled and taken up again; another search ends it.
 func TestLogsPatternsLarge(t *testing.T) {
 	t.Parallel()
 	s := start(t)

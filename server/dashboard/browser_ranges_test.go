@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPartsOneRun: a part of a page whose answer is of the range before is gone or shown as stale in the frame in which the range changes,
-// what it asked of a range before is given up, and what is shown in the end is of the newest range.
+// TestPartsOneRun: a part of a page whose answer is of the range before is gone or shown as stale in the frame in which
+// the range changes, what it asked of a range before is given up, and what is shown in the end is of the newest range.
 func TestPartsOneRun(t *testing.T) {
 	t.Parallel()
 	s := start(t)

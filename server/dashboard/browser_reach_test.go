@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// outOfBox lists the controls of the page of which a box that cannot be scrolled, or that is lower than they are, hides a part.
-// What one of its boxes scrolls sideways is reached by scrolling.
+// outOfBox lists the controls of the page of which a box that cannot be scrolled, or that is lower than they are, hides
+// a part. What one of its boxes scrolls sideways is reached by scrolling.
 const outOfBox = `[...document.querySelectorAll('#page button, #page input, #page select, #page a[href]')].filter((e) => {
 	if (e.matches('.only-read') || e.closest('.grid') || e.checkVisibility?.({ visibilityProperty: true }) === false) return false;
 	e.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -24,8 +24,8 @@ const outOfBox = `[...document.querySelectorAll('#page button, #page input, #pag
 	return false;
 }).map((e) => e.outerHTML.slice(0, 120))`
 
-// TestD84Short: in a window of little height each control can still be brought into the view: those of the first page of an empty
-// server, and the rows below what a page shows above them.
+// TestD84Short: in a window of little height each control can still be brought into the view: those of the first page
+// of an empty server, and the rows below what a page shows above them.
 func TestD84Short(t *testing.T) {
 	t.Parallel()
 	empty, full := open(t, start(t), "/dashboard/status"), open(t, shop(t), "/dashboard/status")
@@ -60,8 +60,8 @@ func TestD84Short(t *testing.T) {
 	}
 }
 
-// TestWholeTimes: the times of the list are whole as they come, whatever their digits are; nothing of the statement's condition is cut
-// that there is room for.
+// TestWholeTimes: the times of the list are whole as they come, whatever their digits are; nothing of the statement's
+// condition is cut that there is room for.
 func TestWholeTimes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -104,8 +104,8 @@ func TestD02Chosen(t *testing.T) {
 	}
 }
 
-// TestManyOfAll: a table of very many columns and a database of very many tables keep every page below the bound of its elements,
-// what is not shown is said, and there is a way to it.
+// TestManyOfAll: a table of very many columns and a database of very many tables keep every page below the bound of its
+// elements, what is not shown is said, and there is a way to it.
 func TestManyOfAll(t *testing.T) {
 	t.Parallel()
 	s := start(t)

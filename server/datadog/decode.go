@@ -109,7 +109,8 @@ func (d *decoder) lines(body []byte) error {
 	return nil
 }
 
-// log appends the entry of the log that follows: its members, but for its time, which becomes the time index, and its tags.
+// log appends the entry of the log that follows: its members, but for its time, which becomes the time index, and its
+// tags.
 func (d *decoder) log(dst []byte) ([]byte, error) {
 	r := &d.r
 	at := len(dst)

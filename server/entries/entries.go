@@ -1,5 +1,5 @@
-// Package entries takes the log entries of a request, which its protocol has found to be JSON objects, to a pipeline: those of each
-// table together, as lines, which the pipeline reads as it reads the body of an ingest request.
+// Package entries takes the log entries of a request, which its protocol has found to be JSON objects, to a pipeline:
+// those of each table together, as lines, which the pipeline reads as it reads the body of an ingest request.
 package entries
 
 import (
@@ -28,8 +28,8 @@ type Pipelines interface {
 	Times(n int64) int64
 }
 
-// Arrival is the first of the times of the entries of a body that have none, a nanosecond apart: entries that come together must not meet
-// in a table that keeps one row of a key and a time.
+// Arrival is the first of the times of the entries of a body that have none, a nanosecond apart: entries that come
+// together must not meet in a table that keeps one row of a key and a time.
 func Arrival(p Pipelines, body []byte) int64 { return p.Times(int64(len(body)) + 1) } // an entry has a byte at least
 
 // Options of the handlers of protocols that bring entries.
@@ -40,7 +40,8 @@ type Options struct {
 	NoAutoCreate bool
 	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
 	RowBytes int64
-	// Variables lets entries name options of tables (service_ttl, ...): whoever can write a line of a log could. Without it they are fields.
+	// Variables lets entries name options of tables (service_ttl, ...): whoever can write a line of a log could.
+	// Without it they are fields.
 	Variables bool
 }
 
@@ -100,7 +101,8 @@ func (s *Set) Tables() []*Table { return s.tables }
 // pieceBytes is the size from which on a piece of text is not added to.
 const pieceBytes = 1 << 20
 
-// New begins the entries of a request, which may take so many bytes besides the body, 0: web.RowBytes. hold is told what they take.
+// New begins the entries of a request, which may take so many bytes besides the body, 0: web.RowBytes. hold is told
+// what they take.
 func New(most int64, hold func(bytes int64) error) *Set {
 	return &Set{byName: map[string]*Table{}, most: cmp.Or(most, web.RowBytes), hold: hold}
 }
@@ -215,11 +217,12 @@ func (s *Set) grow(bytes int64) error {
 	return s.hold(s.held)
 }
 
-// Run takes the entries of all tables through the pipeline of a request, whose table and body it fills in. With SkipError and AllFailures an entry that
-// cannot be stored, also one that is no JSON object, is noted and the others go on; without, its error is that of the request.
+// Run takes the entries of all tables through the pipeline of a request, whose table and body it fills in. With
+// SkipError and AllFailures an entry that cannot be stored, also one that is no JSON object, is noted and the others go
+// on; without, its error is that of the request.
 //
-// Entries that a batch in memory cannot hold together (flatten.ErrTooMany) are written in parts by write, and leave no rows in set: what a write
-// in parts left out is noted as well.
+// Entries that a batch in memory cannot hold together (flatten.ErrTooMany) are written in parts by write, and leave no
+// rows in set: what a write in parts left out is noted as well.
 func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, write func() error) (rows int, err error) {
 	if rows, err = s.whole(ctx, p, r, set); r.AllFailures && errors.Is(err, flatten.ErrTooMany) {
 		set.Reset()
@@ -278,7 +281,8 @@ func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 	return rows, nil
 }
 
-// lot is those of the entries that the pipeline is about to see from one place up to another, beside rows that take so many bytes.
+// lot is those of the entries that the pipeline is about to see from one place up to another, beside rows that take so
+// many bytes.
 type lot struct {
 	from, to int
 	held     int64
@@ -303,7 +307,8 @@ func (t *Table) through(ctx context.Context, p Pipelines, r *pipeline.Request, s
 	return outcome, bytes, err
 }
 
-// note notes entries that the pipeline left out of those behind a place. It has not seen those that were left out before.
+// note notes entries that the pipeline left out of those behind a place. It has not seen those that were left out
+// before.
 func (t *Table) note(list []pipeline.Failed, from int) {
 	for _, f := range list {
 		if number := t.number(from + f.Entry); number > 0 {
@@ -464,7 +469,8 @@ func Through(c *web.Ctx, o *Options) (*pipeline.Request, error) {
 // maxName bounds the names that LegalName makes.
 const maxName = 128
 
-// LegalName makes the name of a table of a text: letters, digits and _ - . stay, and what is past 128 bytes goes. Nothing, . and .. become underscores.
+// LegalName makes the name of a table of a text: letters, digits and _ - . stay, and what is past 128 bytes goes.
+// Nothing, . and .. become underscores.
 func LegalName(text []byte) []byte {
 	switch string(text) {
 	case "", ".":

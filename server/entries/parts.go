@@ -24,7 +24,8 @@ func (o *Options) Part(c *web.Ctx, set *engine.WriteSet, rows prometheus.Counter
 	}
 }
 
-// inParts takes the entries through the pipeline and writes their rows in parts, each of as many entries as a batch in memory can hold.
+// inParts takes the entries through the pipeline and writes their rows in parts, each of as many entries as a batch in
+// memory can hold.
 func (s *Set) inParts(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, write func() error) error {
 	entries := 0
 	for _, t := range s.tables {
@@ -38,8 +39,8 @@ func (s *Set) inParts(ctx context.Context, p Pipelines, r *pipeline.Request, set
 	return nil
 }
 
-// part writes the rows of a lot of entries: all at once, or each half alone where they are too many. What the store has against them all is
-// the fault of each. Other errors end the request.
+// part writes the rows of a lot of entries: all at once, or each half alone where they are too many. What the store has
+// against them all is the fault of each. Other errors end the request.
 func (t *Table) part(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot, write func() error) error {
 	defer set.Reset()
 	outcome, _, err := t.through(ctx, p, r, set, l)

@@ -1,4 +1,5 @@
-// Package forward takes log entries in the forward protocol, in which log collectors send them over TCP. The tag of an entry names its table.
+// Package forward takes log entries in the forward protocol, in which log collectors send them over TCP. The tag of an
+// entry names its table.
 package forward
 
 import (
@@ -98,7 +99,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.streams.Shutdown(ctx)
 }
 
-// rows makes rows of messages: their records go through the pipeline that stores objects as they are. A record that cannot be stored is left out alone.
+// rows makes rows of messages: their records go through the pipeline that stores objects as they are. A record that
+// cannot be stored is left out alone.
 func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error, write func() error) (made listen.Made, err error) {
 	var full error // no fault of the message that finds no room
 	all := entries.New(s.o.RowBytes, func(bytes int64) error {
@@ -161,7 +163,8 @@ func tableOf(tag []byte) string {
 	return string(name)
 }
 
-// appendRecord appends the next value, a record, as a JSON object with its time. A field that is named as the time index is gets a prefix.
+// appendRecord appends the next value, a record, as a JSON object with its time. A field that is named as the time
+// index is gets a prefix.
 func appendRecord(dst []byte, ns int64, r *reader) ([]byte, error) {
 	v := r.next()
 	if r.err == nil && v.kind != object {

@@ -119,7 +119,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestHandshake: with a key nothing is read of a sender before it has shown that it knows the key, and it can tell that the server does.
+// TestHandshake: with a key nothing is read of a sender before it has shown that it knows the key, and it can tell that
+// the server does.
 func TestHandshake(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -95,7 +95,8 @@ func (m *message) option(r *reader) {
 	}
 }
 
-// each tells of the entries: their time, and a reader that is at their record, which each reads. most bounds the entries when they are decompressed.
+// each tells of the entries: their time, and a reader that is at their record, which each reads. most bounds the
+// entries when they are decompressed.
 func (m *message) each(most int, each func(ns int64, timed bool, r *reader) error) error {
 	b := m.entries
 	if m.gzip {
@@ -152,7 +153,8 @@ func unzip(b []byte, most int) ([]byte, error) {
 	return out, nil
 }
 
-// time reads a time: seconds, seconds and nanoseconds as an extension, or an array of one and what else is known of the entry.
+// time reads a time: seconds, seconds and nanoseconds as an extension, or an array of one and what else is known of the
+// entry.
 func (r *reader) time() (ns int64, ok bool) {
 	switch v := r.next(); v.kind {
 	case integer:

@@ -140,7 +140,8 @@ func (d *decoder) event() error {
 	return d.add(&e, "event")
 }
 
-// closesMore reports whether a brace is behind the event that closes nothing: the event is broken, not the one that follows.
+// closesMore reports whether a brace is behind the event that closes nothing: the event is broken, not the one that
+// follows.
 func (d *decoder) closesMore() bool {
 	behind := bytes.TrimLeft(d.body[d.r.Offset():], " \t\r\n")
 	return len(behind) > 0 && behind[0] == '}'

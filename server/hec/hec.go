@@ -1,5 +1,5 @@
-// Package hec takes events by the collector interface over HTTP of an event store: JSON objects of an event and its metadata, and raw text. Events are not acknowledged later: an
-// answer of success says that they are stored.
+// Package hec takes events by the collector interface over HTTP of an event store: JSON objects of an event and its
+// metadata, and raw text. Events are not acknowledged later: an answer of success says that they are stored.
 package hec
 
 import (
@@ -73,7 +73,8 @@ func New(o entries.Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Event answers POST .../services/collector and .../event: an event that cannot be stored fails alone, and the answer tells of it.
+// Event answers POST .../services/collector and .../event: an event that cannot be stored fails alone, and the answer
+// tells of it.
 func (h *Handler) Event(c *web.Ctx) error {
 	return h.take(c, func(d *decoder, body []byte) error { return d.read(body) })
 }

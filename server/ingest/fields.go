@@ -13,8 +13,8 @@ import (
 	"varve/server/web"
 )
 
-// Parameters may say which fields of entries hold the message and the time, which become tags, which are left out and which are added: entries are
-// rewritten so before a pipeline sees them, and then lie in memory as a whole.
+// Parameters may say which fields of entries hold the message and the time, which become tags, which are left out and
+// which are added: entries are rewritten so before a pipeline sees them, and then lie in memory as a whole.
 
 // shape is what the parameters of a request say of its entries; nil: nothing.
 func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
@@ -104,7 +104,8 @@ func eachValue(body []byte, add func([]byte) error) error {
 	return nil
 }
 
-// eachLine calls add with the lines of a body that are not empty. Lines that are not UTF-8 are left out; others that are refused are too where errors are ignored.
+// eachLine calls add with the lines of a body that are not empty. Lines that are not UTF-8 are left out; others that
+// are refused are too where errors are ignored.
 func eachLine(body []byte, ignore bool, add func([]byte) error) error {
 	number := 0
 	for line := range bytes.SplitSeq(body, []byte{'\n'}) {

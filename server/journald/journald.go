@@ -50,7 +50,8 @@ func New(o Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Upload answers POST /v1/journald/upload: all entries of the body are stored, but for those that their table does not take: they are kept apart.
+// Upload answers POST /v1/journald/upload: all entries of the body are stored, but for those that their table does not
+// take: they are kept apart.
 func (h *Handler) Upload(c *web.Ctx) error {
 	if kind := strings.ToLower(c.HeaderText("Content-Type")); kind != "" && !strings.HasPrefix(kind, "application/vnd.fdo.journal") {
 		return web.NewReject(415, "Content-Type application/vnd.fdo.journal is required")

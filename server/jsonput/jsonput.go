@@ -1,4 +1,5 @@
-// Package jsonput takes points as JSON objects of metric, timestamp, value and tags: each becomes a row of the table that the metric names.
+// Package jsonput takes points as JSON objects of metric, timestamp, value and tags: each becomes a row of the table
+// that the metric names.
 package jsonput
 
 import (
@@ -56,8 +57,8 @@ func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Coll
 // options are those of the tables of points: of points of the same tags and time the last one counts.
 var options = map[string]string{"merge_mode": "last_row", promql.SemanticOption: promql.SemanticMetric}
 
-// Put answers POST /v1/jsonput/api/put. With summary or details in its query a point that cannot be stored is told of, and the others are stored;
-// without, all are stored or none.
+// Put answers POST /v1/jsonput/api/put. With summary or details in its query a point that cannot be stored is told of,
+// and the others are stored; without, all are stored or none.
 func (h *Handler) Put(c *web.Ctx) error {
 	details := c.QueryArgs().Has("details")
 	keep := details || c.QueryArgs().Has("summary")

@@ -11,8 +11,8 @@ import (
 	"varve/server/web"
 )
 
-// Clients of version 2 look for their organisation and their bucket before they write, and make the bucket that is not there. A bucket is a database;
-// there is one organisation, of whatever name they ask for.
+// Clients of version 2 look for their organisation and their bucket before they write, and make the bucket that is not
+// there. A bucket is a database; there is one organisation, of whatever name they ask for.
 
 // Buckets answers GET /v1/lineproto/api/v2/buckets, all of them or the one with the name that is asked for.
 func (h *Handler) Buckets(c *web.Ctx) error {
@@ -42,7 +42,8 @@ func (h *Handler) buckets(name string) []byte {
 	return append(body, "]}"...)
 }
 
-// CreateBucket answers POST /v1/lineproto/api/v2/buckets: it makes the database that the body names, unless it is there.
+// CreateBucket answers POST /v1/lineproto/api/v2/buckets: it makes the database that the body names, unless it is
+// there.
 func (h *Handler) CreateBucket(c *web.Ctx) error {
 	c.BodyLimit = min(c.BodyLimit, maxBucket)
 	body, err := c.WholeBody()
@@ -63,7 +64,8 @@ func (h *Handler) CreateBucket(c *web.Ctx) error {
 // maxBucket bounds the body that describes a bucket.
 const maxBucket = 64 << 10
 
-// Setup answers GET /v1/lineproto/api/v2/setup, with which tools ask whether there is a first user to be made: there is none.
+// Setup answers GET /v1/lineproto/api/v2/setup, with which tools ask whether there is a first user to be made: there is
+// none.
 func (h *Handler) Setup(c *web.Ctx) error {
 	h.introduce(c)
 	c.JSON(200, []byte(`{"allowed":false}`))

@@ -2,9 +2,9 @@
 //
 //	measurement[,tag=value...] field=value[,field=value...] [time]
 //
-// of which each line becomes a row of the table that the measurement names. The decoder reads a body in one pass, straight into the columns of
-// the tables: lines of one kind have the same keys in the same order, so each key is compared with the one that came behind the last
-// in the line before, and looked for by name only where it is another.
+// of which each line becomes a row of the table that the measurement names. The decoder reads a body in one pass,
+// straight into the columns of the tables: lines of one kind have the same keys in the same order, so each key is
+// compared with the one that came behind the last in the line before, and looked for by name only where it is another.
 package lineproto
 
 import (
@@ -333,7 +333,8 @@ func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error
 	return n, end, nil
 }
 
-// asNumber is a value as its column takes it: integers and floats are one kind, and a column that meets both is one of floats.
+// asNumber is a value as its column takes it: integers and floats are one kind, and a column that meets both is one of
+// floats.
 func (c *column) asNumber(k kind, bits uint64, strict bool) (kind, uint64) {
 	switch {
 	case strict:

@@ -300,7 +300,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// FuzzDecode: any bytes give rows or an error; what is decoded is what a decoder without memory of lines before gives, line by line.
+// FuzzDecode: any bytes give rows or an error; what is decoded is what a decoder without memory of lines before gives,
+// line by line.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		"cpu,host=a v=1 5\ncpu,host=b v=2i", "m,a\\ b=c\\,d e=\"f\\\"g\n\\\\\",h=t -5\r\n# c\n", "m v=1,w=2\nm w=1,v=2\nn v=\"\" 1", "m,a=b=c v=1e400", "m v=1.5,v=t", "\xff m =", "m,a=b\\", "m a=\"\\",

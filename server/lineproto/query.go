@@ -23,8 +23,8 @@ var (
 	showDatabases  = regexp.MustCompile(`(?i)^\s*SHOW\s+DATABASES[\s;]*$`)
 )
 
-// Query answers /v1/lineproto/query, of which clients of version 1 need two statements before they write: one makes a database unless
-// it is there, one lists them.
+// Query answers /v1/lineproto/query, of which clients of version 1 need two statements before they write: one makes a
+// database unless it is there, one lists them.
 func (h *Handler) Query(c *web.Ctx) error {
 	h.introduce(c)
 	q, err := asked(c)

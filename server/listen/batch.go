@@ -24,7 +24,8 @@ func (s *Server) NewBatch() *Batch { return &Batch{s: s} }
 // Len is the number of messages in the batch.
 func (b *Batch) Len() int { return len(b.ends) }
 
-// Add adds a message, and writes the batch when it is full or old; false: it was written, and messages that are not at fault are not stored.
+// Add adds a message, and writes the batch when it is full or old; false: it was written, and messages that are not at
+// fault are not stored.
 func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
 	b.s.messages.Inc()
 	b.s.waiting.Add(1)
@@ -48,7 +49,8 @@ func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
 // due reports whether the batch is to be written at a time.
 func (b *Batch) due(now time.Time) bool { return len(b.ends) > 0 && now.Sub(b.first) >= batchAge }
 
-// Flush writes the batch, whatever time that takes. Messages at fault are left out, the log says why; false: there are others that are not stored.
+// Flush writes the batch, whatever time that takes. Messages at fault are left out, the log says why; false: there are
+// others that are not stored.
 func (b *Batch) Flush() bool {
 	if len(b.ends) == 0 {
 		return true
@@ -76,7 +78,8 @@ func (s *Server) store(list []Message) bool {
 	return !w.lost
 }
 
-// maxTroubles is the number of single messages that are found to be the trouble of a batch; what is left of it then goes with them.
+// maxTroubles is the number of single messages that are found to be the trouble of a batch; what is left of it then
+// goes with them.
 const maxTroubles = 16
 
 // write is the way of a batch into the store.
@@ -189,7 +192,8 @@ func (w *write) reject(list []Message, why error) {
 	w.keep(left)
 }
 
-// keep keeps what is not stored, whatever time that takes. Where it cannot, the messages are lost: their senders are not answered.
+// keep keeps what is not stored, whatever time that takes. Where it cannot, the messages are lost: their senders are
+// not answered.
 func (w *write) keep(left []rejects.Entry) {
 	for i := range left {
 		left[i].Protocol = w.s.o.Name

@@ -1,5 +1,6 @@
-// Package listen serves protocols that are streams without requests: senders connect and send messages, which are stored in batches. A connection is not
-// read while its batch is written, so that TCP makes senders wait for the store. Protocols bring how messages are found in a stream, and how they become rows.
+// Package listen serves protocols that are streams without requests: senders connect and send messages, which are
+// stored in batches. A connection is not read while its batch is written, so that TCP makes senders wait for the store.
+// Protocols bring how messages are found in a stream, and how they become rows.
 package listen
 
 import (
@@ -26,8 +27,8 @@ type Options struct {
 	// Name is the protocol's, for figures and log lines.
 	Name  string
 	Store web.Store
-	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of Rows. write writes the
-	// rows that are in the set by now, for messages whose rows are too many for one set.
+	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of
+	// Rows. write writes the rows that are in the set by now, for messages whose rows are too many for one set.
 	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error, write func() error) (Made, error)
 	// Rejects keeps what is not stored; nil: nothing does.
 	Rejects *rejects.Log
@@ -140,8 +141,8 @@ func (s *Server) Collectors() []prometheus.Collector {
 	})}
 }
 
-// Keep notes a listener that Shutdown is to close; false, and it is closed, when the server was stopped before. The caller calls done when it is ready
-// with what came from it.
+// Keep notes a listener that Shutdown is to close; false, and it is closed, when the server was stopped before. The
+// caller calls done when it is ready with what came from it.
 func (s *Server) Keep(ln interface{ Close() error }) (done func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,8 +240,8 @@ func (s *Server) run(k *Conn, framer func(r *bufio.Reader, from *Conn) Framer) {
 // Warn writes a line about what a sender did to the log, of each kind not too many: text is the kind.
 func (s *Server) Warn(text string, args ...any) { s.lines.warn(s.o.Name+": "+text, args...) }
 
-// Shutdown stops the server: listeners are closed, connections are read no more, what they sent is written. When four fifths of ctx's time are over
-// rows that find no room are given up, and with ctx all connections are closed.
+// Shutdown stops the server: listeners are closed, connections are read no more, what they sent is written. When four
+// fifths of ctx's time are over rows that find no room are given up, and with ctx all connections are closed.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.draining = true

@@ -22,7 +22,8 @@ import (
 	"varve/server/rejects"
 )
 
-// store keeps the messages of the batches that it takes. "bad" ones make their batch fail, "odd" ones are left out of theirs; "panic" is one for the framer.
+// store keeps the messages of the batches that it takes. "bad" ones make their batch fail, "odd" ones are left out of
+// theirs; "panic" is one for the framer.
 type store struct {
 	mu      sync.Mutex
 	full    bool
@@ -154,7 +155,8 @@ func answered(t *testing.T, c net.Conn, n int) {
 	}
 }
 
-// TestMessagesAtFault: those at fault are left out and counted, the others of their batch are stored; a sender that waits is answered all the same.
+// TestMessagesAtFault: those at fault are left out and counted, the others of their batch are stored; a sender that
+// waits is answered all the same.
 func TestMessagesAtFault(t *testing.T) {
 	st := &store{}
 	s, dial, _ := serve(t, st)
@@ -175,7 +177,8 @@ func TestMessagesAtFault(t *testing.T) {
 	}
 }
 
-// TestBatches: no batch has more messages or bytes than it may, no more are made at a time than there are writers, and none loses a message.
+// TestBatches: no batch has more messages or bytes than it may, no more are made at a time than there are writers, and
+// none loses a message.
 func TestBatches(t *testing.T) {
 	st := &store{}
 	s, dial, _ := serve(t, st)
@@ -259,7 +262,8 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// TestStopWithoutRoom: a server whose store takes nothing stops in its time; a sender that waits is not answered, so that it sends again.
+// TestStopWithoutRoom: a server whose store takes nothing stops in its time; a sender that waits is not answered, so
+// that it sends again.
 func TestStopWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &store{full: true}

@@ -9,8 +9,8 @@ import (
 	"varve/server/web"
 )
 
-// endpoint makes a handler of one that finds what its answer tells: tell appends it as JSON. Without tell there is no answer. Its errors
-// are answered in the form of this API.
+// endpoint makes a handler of one that finds what its answer tells: tell appends it as JSON. Without tell there is no
+// answer. Its errors are answered in the form of this API.
 func endpoint(find func(c *web.Ctx) (tell func(dst []byte) []byte, err error)) web.Handler {
 	return func(c *web.Ctx) error {
 		tell, err := find(c)

@@ -34,10 +34,12 @@ type Options struct {
 	Store *engine.Engine
 	// Memory is what all queries together may keep; nil: no bound.
 	Memory *exec.Pool
-	// Timeout bounds a query, Lookback is how old a sample may be that still counts, MaxSamples how many a query may hold.
+	// Timeout bounds a query, Lookback is how old a sample may be that still counts, MaxSamples how many a query may
+	// hold.
 	Timeout, Lookback time.Duration
 	MaxSamples        int64
-	// Workers is the number of goroutines of a query, MaxConcurrent the number of queries at a time, and that of lists: others wait. 0: no bound.
+	// Workers is the number of goroutines of a query, MaxConcurrent the number of queries at a time, and that of lists:
+	// others wait. 0: no bound.
 	Workers, MaxConcurrent int
 
 	// Ended is told of each query that is over; nil: nobody is.

@@ -90,8 +90,8 @@ func (h *Handler) LabelValues(c *web.Ctx) (*listing, error) {
 	return texts(store, values, limit)
 }
 
-// listing is an answer that is a list, or an object, which is written piece by piece: what it takes as JSON, six bytes for a control byte, is never
-// there at once.
+// listing is an answer that is a list, or an object, which is written piece by piece: what it takes as JSON, six bytes
+// for a control byte, is never there at once.
 type listing struct {
 	object   bool
 	length   int
@@ -163,8 +163,8 @@ func keep(store *promql.Tables, size int) error {
 	return store.Memory.Reserve(int64(size))
 }
 
-// unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for the
-// character with the hexadecimal number 2e. What is not of that form is the name itself.
+// unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for
+// the character with the hexadecimal number 2e. What is not of that form is the name itself.
 func unescapeLabel(name string) string {
 	rest, ok := strings.CutPrefix(name, "U__")
 	if !ok {
@@ -230,7 +230,8 @@ func (h *Handler) Series(c *web.Ctx) (*listing, error) {
 }
 
 const (
-	// setBytes is about the memory of a label set in a list, while that grows, and labelBytes that of each of its labels.
+	// setBytes is about the memory of a label set in a list, while that grows, and labelBytes that of each of its
+	// labels.
 	setBytes   = 96
 	labelBytes = 32
 )

@@ -56,8 +56,8 @@ func (s *signal) explain(o *outcome) string {
 	return fmt.Sprintf("%s (%d %s were refused, this is the first one's reason)", text, o.refused, s.noun)
 }
 
-// fail answers with an error as google.rpc.Status{1: code, 2: message}. Senders give up what they get 408 for, and send again what
-// they get 503 for: a request that was too slow is one of these.
+// fail answers with an error as google.rpc.Status{1: code, 2: message}. Senders give up what they get 408 for, and send
+// again what they get 503 for: a request that was too slow is one of these.
 func (f encoding) fail(c *web.Ctx, err error) {
 	text := web.ReplyErrorText(c, err)
 	httpStatus := c.Response.StatusCode()

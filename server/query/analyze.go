@@ -21,8 +21,8 @@ const (
 	mostSnapshotMS    = 60_000
 )
 
-// AnalyzeStream answers /v1/sql/analyze/stream: it runs a query as EXPLAIN ANALYZE VERBOSE does, and tells by events what each node of
-// its plan did so far. What is refused before the query runs is an error like that of /v1/sql.
+// AnalyzeStream answers /v1/sql/analyze/stream: it runs a query as EXPLAIN ANALYZE VERBOSE does, and tells by events
+// what each node of its plan did so far. What is refused before the query runs is an error like that of /v1/sql.
 func (h *Handler) AnalyzeStream(c *web.Ctx) error {
 	p, err := parameters(c, "sql", "db", "snapshot_interval_ms")
 	if err != nil {
@@ -95,7 +95,8 @@ type analysis struct {
 	c    *web.Ctx
 	send func(event string, data []byte)
 	seq  int
-	// sofar is what the query did; nil: it has not begun. A query that a change of its tables overtook begins again, with another.
+	// sofar is what the query did; nil: it has not begun. A query that a change of its tables overtook begins again,
+	// with another.
 	sofar atomic.Pointer[func() sqlexec.Measured]
 }
 

@@ -24,7 +24,8 @@ func parameters(c *web.Ctx, known ...string) (*web.Params, error) {
 	return p, err
 }
 
-// plusHint says of a text that cannot be read what may have become of its plus signs: in a form, and in an address, one is a blank.
+// plusHint says of a text that cannot be read what may have become of its plus signs: in a form, and in an address, one
+// is a blank.
 func plusHint(c *web.Ctx, err error) error {
 	var e *status.Error
 	if !errors.As(err, &e) || e.Code != status.InvalidSyntax || !c.HasPlus() {

@@ -20,7 +20,8 @@ import (
 type Executor interface {
 	// HasDatabase reports whether a database exists.
 	HasDatabase(name string) bool
-	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an error.
+	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
+	// error.
 	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(), err error)
 	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
 	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
@@ -29,8 +30,8 @@ type Executor interface {
 // Options of a Handler.
 type Options struct {
 	Executor Executor
-	// MaxConcurrent is the number of requests that run at a time, those that query and those that write each; 0 means no limit. Others
-	// wait, unless NoQueue has them refused.
+	// MaxConcurrent is the number of requests that run at a time, those that query and those that write each; 0 means
+	// no limit. Others wait, unless NoQueue has them refused.
 	MaxConcurrent int
 	NoQueue       bool
 }

@@ -1,5 +1,5 @@
-// Package rejects keeps entries that could not be stored and whose senders cannot be told: their protocol acknowledges all of a message or nothing. They go,
-// with the reason, to a table of the server.
+// Package rejects keeps entries that could not be stored and whose senders cannot be told: their protocol acknowledges
+// all of a message or nothing. They go, with the reason, to a table of the server.
 package rejects
 
 import (
@@ -74,8 +74,9 @@ func (l *Log) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{l.rejected, l.dropped}
 }
 
-// Add writes entries to the table, as durably as rows are. What its table has no place for is counted and in the server's log. Where the store takes nothing, for a
-// time say, its error comes back, and nothing is counted: who sent the entries is not to believe that they are kept. A nil Log does nothing.
+// Add writes entries to the table, as durably as rows are. What its table has no place for is counted and in the
+// server's log. Where the store takes nothing, for a time say, its error comes back, and nothing is counted: who sent
+// the entries is not to believe that they are kept. A nil Log does nothing.
 func (l *Log) Add(ctx context.Context, list []Entry) error {
 	if l == nil || len(list) == 0 {
 		return nil

@@ -25,8 +25,8 @@ type Exemplar struct {
 	At         int64 // ms
 }
 
-// Limits of an exemplar, in characters of its labels and in bytes of those of its series, and of those of a request together: each
-// has all labels of its series.
+// Limits of an exemplar, in characters of its labels and in bytes of those of its series, and of those of a request
+// together: each has all labels of its series.
 const (
 	maxExemplarRunes  = 128
 	maxExemplarSeries = 8 << 10
@@ -179,8 +179,8 @@ func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f fun
 	return s.Each(func(b *vector.Batch) (bool, error) { return true, f(b) })
 }
 
-// Exemplars returns the exemplars of a database between two times, both inclusive, whose series pass one of some selectors: by series, then
-// by time. Memory, if not nil, is what they are taken from.
+// Exemplars returns the exemplars of a database between two times, both inclusive, whose series pass one of some
+// selectors: by series, then by time. Memory, if not nil, is what they are taken from.
 func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64, memory promql.Memory) ([]Exemplar, error) {
 	var list []Exemplar
 	series := map[string]promql.Labels{} // nil: they pass no selector

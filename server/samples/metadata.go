@@ -34,8 +34,8 @@ const (
 	maxUnit          = 256
 )
 
-// NewMetadata is what a sender says of a metric, help and unit cut to what is kept of them before they are copied: in a message
-// many metrics may refer to one text.
+// NewMetadata is what a sender says of a metric, help and unit cut to what is kept of them before they are copied: in a
+// message many metrics may refer to one text.
 func NewMetadata(metric, kind string, unit, help []byte) Metadata {
 	return Metadata{Metric: metric, Type: kind, Unit: cut(unit, maxUnit), Help: cut(help, maxHelp)}
 }
@@ -77,8 +77,8 @@ func (t *Tables) owner(name string) (owner, bool) {
 	return owner{name, d.Made}, ok
 }
 
-// What is said of a metric is of the database and the table that have its name, not of those before them. madeColumn and tableColumn
-// tell them apart; rows from before there were the columns lack them.
+// What is said of a metric is of the database and the table that have its name, not of those before them. madeColumn
+// and tableColumn tell them apart; rows from before there were the columns lack them.
 const (
 	madeColumn  = "database_made"
 	tableColumn = "table_id"
@@ -104,8 +104,8 @@ type metadata struct {
 	bytes  int
 }
 
-// Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not written again, and
-// of a database that is not there nothing is kept.
+// Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not
+// written again, and of a database that is not there nothing is kept.
 func (t *Tables) Describe(ctx context.Context, db string, list []Metadata) error {
 	of, ok := t.owner(db)
 	if len(list) == 0 || !ok {
@@ -192,7 +192,8 @@ func addOrigin(b *vector.Builder, of owner, table schema.TableID) error {
 	return nil
 }
 
-// originIDs are the columns that addOrigin fills; where a table is from before there was one, it and those behind it are left out.
+// originIDs are the columns that addOrigin fills; where a table is from before there was one, it and those behind it
+// are left out.
 func originIDs(t *schema.Table) (ids []schema.ColumnID) {
 	for _, name := range [...]string{madeColumn, tableColumn} {
 		at := t.Column(name)
@@ -225,7 +226,8 @@ func (m *metadata) hasRoom(old, one described, known bool) bool {
 	return fits() || m.forgetDropped() && fits()
 }
 
-// forgetDropped drops what is known of metrics of databases that are gone, and reports whether there was any. The caller holds m.mu.
+// forgetDropped drops what is known of metrics of databases that are gone, and reports whether there was any. The
+// caller holds m.mu.
 func (m *metadata) forgetDropped() (any bool) {
 	for of, metrics := range m.byName {
 		if d, ok := m.store.Database(of.name); ok && d.Made == of.made {

@@ -169,8 +169,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestSearchesThatWait: what requests hold is asked for while one of them searches and another waits to enter its series; who waits
-// within a search lets the other on.
+// TestSearchesThatWait: what requests hold is asked for while one of them searches and another waits to enter its
+// series; who waits within a search lets the other on.
 func TestSearchesThatWait(t *testing.T) {
 	tables := New(Options{CacheBytes: 1 << 20})
 	r := tables.Begin("public", "", Hints{})

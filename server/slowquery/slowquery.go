@@ -1,5 +1,6 @@
-// Package slowquery keeps statements that took long: as rows of a table, or as lines of the log. Whoever ran a statement
-// never waits for that and never fails by it: what finds no room in the queue, and what cannot be written, is counted and gone.
+// Package slowquery keeps statements that took long: as rows of a table, or as lines of the log. Whoever ran a
+// statement never waits for that and never fails by it: what finds no room in the queue, and what cannot be written, is
+// counted and gone.
 package slowquery
 
 import (
@@ -102,7 +103,8 @@ func (r *Recorder) Ended(e sqlexec.Ended) {
 	}
 }
 
-// kept is what is kept of a text, at most so many bytes: a copy, as the text may be part of a body, which is used again.
+// kept is what is kept of a text, at most so many bytes: a copy, as the text may be part of a body, which is used
+// again.
 func kept(text string, most int) string {
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "..."

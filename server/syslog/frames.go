@@ -10,11 +10,12 @@ import (
 	"varve/server/listen"
 )
 
-// maxCounted bounds the length that a message is said to have: what is beyond the limit of messages is read and passed over up to it.
+// maxCounted bounds the length that a message is said to have: what is beyond the limit of messages is read and passed
+// over up to it.
 const maxCounted = 64 << 20
 
-// frames finds the messages of a stream, in one of the two framings of RFC 6587. The beginning of the stream tells which: digits, a blank and < are a
-// length with a message behind it,
+// frames finds the messages of a stream, in one of the two framings of RFC 6587. The beginning of the stream tells
+// which: digits, a blank and < are a length with a message behind it,
 //
 //	18 <13>1 - - - - - - x
 //
@@ -163,7 +164,8 @@ func (f *frames) line() error {
 	}
 }
 
-// cutStream is the error of a read within a message. One of the connection stays what it is: the server may be who ends it.
+// cutStream is the error of a read within a message. One of the connection stays what it is: the server may be who ends
+// it.
 func (f *frames) cutStream(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return f.broken("the stream ends within a message")
@@ -171,7 +173,8 @@ func (f *frames) cutStream(err error) error {
 	return err
 }
 
-// broken is the error of a stream whose next message cannot be found, with what was read of it and what has come behind.
+// broken is the error of a stream whose next message cannot be found, with what was read of it and what has come
+// behind.
 func (f *frames) broken(format string, args ...any) error {
 	if behind, err := f.r.Peek(f.r.Buffered()); err == nil {
 		f.text = append(f.text, behind...)

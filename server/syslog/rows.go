@@ -66,8 +66,8 @@ type columns struct {
 	json                                                                []byte
 }
 
-// newColumns makes the columns of rows. The table's role of a column wins. Where its type is another, so that no message fits, messages are
-// stored without that field, which the log says; what they say themselves has to fit.
+// newColumns makes the columns of rows. The table's role of a column wins. Where its type is another, so that no
+// message fits, messages are stored without that field, which the log says; what they say themselves has to fit.
 func (s *Server) newColumns(t *tagged.Table) (c *columns, err error) {
 	c = &columns{}
 	for _, one := range [...]struct {
@@ -137,8 +137,8 @@ func structured(s []byte) int {
 	return i
 }
 
-// element reads an element of structured data, [name key="value" key="value"], and gives where it ends, 0 when it is none. each, if not nil, is told of
-// its name, with no value, and of its parameters.
+// element reads an element of structured data, [name key="value" key="value"], and gives where it ends, 0 when it is
+// none. each, if not nil, is told of its name, with no value, and of its parameters.
 func element(s []byte, each func(name, value []byte)) int {
 	i := name(s, 1)
 	if i == 1 {
@@ -185,8 +185,8 @@ func name(s []byte, i int) int {
 // parameter is one of an element of structured data; nil names are those of elements without parameters.
 type parameter struct{ element, name, value []byte }
 
-// appendData appends structured data, which is well formed, as JSON: an object of elements, each an object of its parameters. One that comes again, as the
-// addresses of a host do, has a list of its values.
+// appendData appends structured data, which is well formed, as JSON: an object of elements, each an object of its
+// parameters. One that comes again, as the addresses of a host do, has a list of its values.
 func appendData(dst, s []byte) []byte {
 	var all []parameter
 	for i := 0; i < len(s); {

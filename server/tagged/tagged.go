@@ -1,5 +1,5 @@
-// Package tagged makes rows of lines and points that carry tags: columns that are found by name while a body is read, held against
-// the table that is there, and counted before they grow. Protocols decode their bodies straight into it.
+// Package tagged makes rows of lines and points that carry tags: columns that are found by name while a body is read,
+// held against the table that is there, and counted before they grow. Protocols decode their bodies straight into it.
 package tagged
 
 import (
@@ -212,8 +212,8 @@ func (t *Table) EndRow(values int, body int64) error {
 	return t.rows.Grow(16*int64(len(t.byName)+1)+int64(values), body)
 }
 
-// DropRow undoes the row in hand, with the columns that it introduced: they must not take the places of columns from rows behind it. Columns
-// that were found for the row are to be looked up again.
+// DropRow undoes the row in hand, with the columns that it introduced: they must not take the places of columns from
+// rows behind it. Columns that were found for the row are to be looked up again.
 func (t *Table) DropRow() {
 	t.b.Unpin(t.columns)
 	if removed := t.b.AbandonRow(); removed > 0 {

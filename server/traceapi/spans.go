@@ -122,7 +122,8 @@ func (t *trace) note(l *layout, row *row) {
 	t.end = max(t.end, start+int64(min(duration, uint64(math.MaxInt64-max(start, 0)))))
 }
 
-// open are the traces of some ids whose spans lie elsewhere too, as it seems: a parent lacks, or a span ends after those that were looked for.
+// open are the traces of some ids whose spans lie elsewhere too, as it seems: a parent lacks, or a span ends after
+// those that were looked for.
 func (b *builder) open(ids []string, to int64) (open []string) {
 	for _, id := range ids {
 		if t := b.traces[id]; t != nil && (t.end > to || slices.Contains(slices.Collect(maps.Values(t.present)), false)) {

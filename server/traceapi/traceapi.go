@@ -1,5 +1,6 @@
 // Package traceapi answers the query API of traces that dashboards speak: services, their operations, traces that are
-// searched, traces by id. It reads the tables that server/otlp writes, with SQL; whatever is asked, an answer has a bound.
+// searched, traces by id. It reads the tables that server/otlp writes, with SQL; whatever is asked, an answer has a
+// bound.
 //
 //	traceapi.go answer.go   endpoints, and the form of their answers
 //	params.go search.go     what is asked, as conditions of SQL
@@ -23,7 +24,8 @@ import (
 // Executor runs SQL; sqlexec.Executor does.
 type Executor interface {
 	HasDatabase(name string) bool
-	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an error.
+	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
+	// error.
 	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(), err error)
 	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
 }

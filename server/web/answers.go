@@ -22,9 +22,9 @@ const AnswerWait = 10 * time.Second
 // crowdGrace is slowGrace where a crowd waits.
 const crowdGrace = slowGrace / 4
 
-// Answers bounds the bytes of the answers that are made and not read yet by their clients, and lets go those of slow readers when
-// others wait: for room, or for what a query keeps whose answer is read while it is made. A client that reads slowly
-// does no harm on a server where nobody waits. Safe for concurrent use.
+// Answers bounds the bytes of the answers that are made and not read yet by their clients, and lets go those of slow
+// readers when others wait: for room, or for what a query keeps whose answer is read while it is made. A client that
+// reads slowly does no harm on a server where nobody waits. Safe for concurrent use.
 type Answers struct {
 	made  *Intake
 	wait  time.Duration // for room, or for a turn
@@ -35,7 +35,8 @@ type Answers struct {
 	streams map[*Answer]struct{}
 }
 
-// NewAnswers makes room for so many bytes, for which an answer waits so long. changed, if not nil, is told how many there are after each change; it must not wait.
+// NewAnswers makes room for so many bytes, for which an answer waits so long. changed, if not nil, is told how many
+// there are after each change; it must not wait.
 func NewAnswers(most int64, wait time.Duration, changed func(bytes int64)) *Answers {
 	return &Answers{made: NewIntake(most, wait, status.RuntimeResourcesExhausted, changed), wait: wait, turns: newTurns(), streams: map[*Answer]struct{}{}}
 }
@@ -60,7 +61,8 @@ type Answer struct {
 	of *Answers
 }
 
-// Begin begins to send an answer to a client of a network. giveUp makes the writes fail, the one that waits too; it must not wait.
+// Begin begins to send an answer to a client of a network. giveUp makes the writes fail, the one that waits too; it
+// must not wait.
 func (a *Answers) Begin(client netip.Addr, giveUp func()) *Answer {
 	s := &Answer{of: a}
 	s.begin(a.made)
@@ -77,7 +79,8 @@ func (s *Answer) Made(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// Stream says that the answer is made while it is read: its query waits for the reader. One that is compressed waits for room for that.
+// Stream says that the answer is made while it is read: its query waits for the reader. One that is compressed waits
+// for room for that.
 func (s *Answer) Stream(ctx context.Context, compressed bool) error {
 	s.of.mu.Lock()
 	s.of.streams[s] = struct{}{}
@@ -99,9 +102,10 @@ func (s *Answer) End() {
 	s.Release()
 }
 
-// GiveWay lets go of answers with slow readers for so many queries that wait, the slowest of the clients with the most first. Where more
-// wait than there are answers that are made while they are read, a reader has a quarter of the time: a crowd of slow ones, each in its
-// turn, would keep others waiting for longer than they do. soon is how many are about to go, or will be if they stand still a little longer.
+// GiveWay lets go of answers with slow readers for so many queries that wait, the slowest of the clients with the most
+// first. Where more wait than there are answers that are made while they are read, a reader has a quarter of the time:
+// a crowd of slow ones, each in its turn, would keep others waiting for longer than they do. soon is how many are about
+// to go, or will be if they stand still a little longer.
 func (a *Answers) GiveWay(waiting int) (soon int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

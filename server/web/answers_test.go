@@ -69,8 +69,9 @@ func (r *reader) over() bool {
 	}
 }
 
-// TestSlowReadersGiveWay: answers that are made while they are read are let go when queries wait and their readers stand still or
-// trickle, no more than wait, those of the client with the most first; nobody is let go while none waits, and who reads goes on.
+// TestSlowReadersGiveWay: answers that are made while they are read are let go when queries wait and their readers
+// stand still or trickle, no more than wait, those of the client with the most first; nobody is let go while none
+// waits, and who reads goes on.
 func TestSlowReadersGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := NewAnswers(1<<20, AnswerWait, nil)
@@ -112,7 +113,8 @@ func TestCrowdsHaveLessTime(t *testing.T) {
 	})
 }
 
-// TestAnswersHaveRoom: an answer that is made waits for room, which slow readers give way for and others only as they read on.
+// TestAnswersHaveRoom: an answer that is made waits for room, which slow readers give way for and others only as they
+// read on.
 func TestAnswersHaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := NewAnswers(1<<20, AnswerWait, nil)

@@ -27,9 +27,10 @@ const (
 // blocks are buffers that are not in use.
 var blocks spare.List[[]byte]
 
-// Block is a whole body that is one block, of the snappy format unless encoding is "zstd". Senders mix the two up: what is
-// not the one may be the other. Other encodings that a body can have are undone first. what names the request in errors. The result is good until the request is over. A body that is neither, or says that it is larger than it
-// can be, is InvalidArguments.
+// Block is a whole body that is one block, of the snappy format unless encoding is "zstd". Senders mix the two up: what
+// is not the one may be the other. Other encodings that a body can have are undone first. what names the request in
+// errors. The result is good until the request is over. A body that is neither, or says that it is larger than it can
+// be, is InvalidArguments.
 func (c *Ctx) Block(encoding, what string) ([]byte, error) {
 	c.Body()
 	switch encoding {
@@ -89,8 +90,8 @@ func (c *Ctx) giveBuffers() {
 	c.buffers = nil
 }
 
-// DropBody lets go of a whole body that is too large to be kept for the next: what was made of it is the request from now on.
-// Those who still have it may go on reading.
+// DropBody lets go of a whole body that is too large to be kept for the next: what was made of it is the request from
+// now on. Those who still have it may go on reading.
 func (c *Ctx) DropBody() {
 	for _, b := range c.buffers {
 		if cap(*b) > spare.MaxBytes {
@@ -102,7 +103,8 @@ func (c *Ctx) DropBody() {
 // trustedBytes is how much room a body gets because it is announced: the rest need not come.
 const trustedBytes = 4 << 20
 
-// readInto reads a body of about so many bytes into a buffer. A buffer that grows is there twice while it is copied: both are in hand.
+// readInto reads a body of about so many bytes into a buffer. A buffer that grows is there twice while it is copied:
+// both are in hand.
 func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) {
 	most := max(c.BodyLimit, 1<<20) + bytes.MinRead
 	b, want := (*buf)[:0], min(size+bytes.MinRead, most, trustedBytes)
@@ -194,8 +196,8 @@ func (c *Ctx) unzstd(packed []byte) ([]byte, error) {
 	}
 }
 
-// zstdSize is the size of what is packed, for which there is room: the one that its frame says it has, which may be a lie, or the one
-// that it turns out to have.
+// zstdSize is the size of what is packed, for which there is room: the one that its frame says it has, which may be a
+// lie, or the one that it turns out to have.
 func (c *Ctx) zstdSize(d *zstd.Decoder, packed []byte) (size int64, err error) {
 	var head zstd.Header
 	if err := head.Decode(packed); err == nil && head.HasFCS && head.FrameContentSize <= zstdMost*uint64(len(packed)) {

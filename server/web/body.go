@@ -104,8 +104,8 @@ type brokenBody struct{ error }
 func (b *brokenBody) Unwrap() error { return b.error }
 
 // Body is the request's body with Content-Encoding undone, at most BodyLimit bytes of it: a reader of more gets
-// TooLarge. Unknown encodings are 415. What does not decompress, and what is compressed without a header that says so, is
-// InvalidArguments.
+// TooLarge. Unknown encodings are 415. What does not decompress, and what is compressed without a header that says so,
+// is InvalidArguments.
 func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
@@ -140,15 +140,16 @@ func (c *Ctx) announced() error {
 	return nil
 }
 
-// Recycle reports whether the body may be read into memory of so many bytes that is there from requests before: it counts as
-// in hand from now on, instead of as much of the body. false: there is no room for so much at once.
+// Recycle reports whether the body may be read into memory of so many bytes that is there from requests before: it
+// counts as in hand from now on, instead of as much of the body. false: there is no room for so much at once.
 func (c *Ctx) Recycle(bytes int64) bool {
 	c.Body()
 	return c.body.share.try(bytes)
 }
 
-// Hold counts what is made of the body, so many bytes by now: it is in hand in place of the body where it is more. Hold waits
-// as the body's reader does, and its error ends the request. It may be called by several goroutines, which wait for each other.
+// Hold counts what is made of the body, so many bytes by now: it is in hand in place of the body where it is more. Hold
+// waits as the body's reader does, and its error ends the request. It may be called by several goroutines, which wait
+// for each other.
 func (c *Ctx) Hold(bytes int64) error {
 	c.Body()
 	return c.body.share.Hold(c.body.ctx, bytes)

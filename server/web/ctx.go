@@ -74,11 +74,12 @@ type Ctx struct {
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
 	Interrupt func()
-	// Answers bounds what is made of answers; nil: nothing does. Sending waits for room among them for so many bytes of this one, and of what
-	// it is made of. May be nil.
+	// Answers bounds what is made of answers; nil: nothing does. Sending waits for room among them for so many bytes of
+	// this one, and of what it is made of. May be nil.
 	Answers *Answers
 	Sending func(bytes int64) error
-	// Crowded is told that requests are refused because so many are at work: those whose clients do not read give way. May be nil.
+	// Crowded is told that requests are refused because so many are at work: those whose clients do not read give way.
+	// May be nil.
 	Crowded func()
 
 	cancel   context.CancelFunc

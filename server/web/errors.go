@@ -67,7 +67,8 @@ func Message(err error) (status.Code, string) {
 // ReplyError answers the request with err: its text, its HTTP status, code and headers.
 func ReplyError(c *Ctx, err error) { c.replyError(err, 0) }
 
-// ReplyErrorText is ReplyError for protocols that have a form of their own for errors: it gives the text for it, status and headers are set.
+// ReplyErrorText is ReplyError for protocols that have a form of their own for errors: it gives the text for it, status
+// and headers are set.
 func ReplyErrorText(c *Ctx, err error) (text string) { return c.replyError(err, 0) }
 
 // ReplyErrorStatus is ReplyError with another HTTP status than the code's.
@@ -176,8 +177,8 @@ func (c *Ctx) LogError(err error) {
 	c.logError(code, text, err)
 }
 
-// logError writes the errors that an operator should see at level error, the others at debug. Values that a query cannot
-// compute with are its author's fault: level warn.
+// logError writes the errors that an operator should see at level error, the others at debug. Values that a query
+// cannot compute with are its author's fault: level warn.
 func (c *Ctx) logError(code status.Code, text string, err error) {
 	level := slog.LevelDebug
 	switch code {

@@ -8,7 +8,8 @@ import (
 	"varve/engine/status"
 )
 
-// newTurns are the places of those who make a long answer at a time: one for each processor, and one beside it that has none.
+// newTurns are the places of those who make a long answer at a time: one for each processor, and one beside it that has
+// none.
 func newTurns() chan struct{} { return make(chan struct{}, max(2, runtime.GOMAXPROCS(0))) }
 
 // Turn waits for a place among those who make a long answer. done gives it back.
@@ -25,8 +26,9 @@ func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// Make answers with the body that fill makes when it is its turn. Whatever a handler sends that can be longer than FreeAnswer
-// goes through Make, Pieces or Results, so that all answers together keep within their bound. fill neither waits for the client nor for other requests.
+// Make answers with the body that fill makes when it is its turn. Whatever a handler sends that can be longer than
+// FreeAnswer goes through Make, Pieces or Results, so that all answers together keep within their bound. fill neither
+// waits for the client nor for other requests.
 func (c *Ctx) Make(httpStatus int, contentType string, fill func() ([]byte, error)) error {
 	return c.Turn(func() (int64, error) {
 		body, err := fill()
@@ -38,9 +40,9 @@ func (c *Ctx) Make(httpStatus int, contentType string, fill func() ([]byte, erro
 	})
 }
 
-// Turn runs fill, which makes a long answer or reads what one is made of, when it is its turn, and gives its place to the next when what
-// was made, so many bytes, has found room. However many ask at once, no more answers are made than there are places, and those that
-// clients have not read yet are counted.
+// Turn runs fill, which makes a long answer or reads what one is made of, when it is its turn, and gives its place to
+// the next when what was made, so many bytes, has found room. However many ask at once, no more answers are made than
+// there are places, and those that clients have not read yet are counted.
 func (c *Ctx) Turn(fill func() (bytes int64, err error)) error {
 	if c.Answers != nil {
 		done, err := c.Answers.Turn(c.Context)

@@ -93,8 +93,9 @@ func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	})
 }
 
-// HasPlus reports whether the query string, or the form that was read, has a plus sign that stands for a blank and may have been
-// meant as a plus sign. A sender that encodes signs which may stand bare in an address encodes plus signs, too.
+// HasPlus reports whether the query string, or the form that was read, has a plus sign that stands for a blank and may
+// have been meant as a plus sign. A sender that encodes signs which may stand bare in an address encodes plus signs,
+// too.
 func (c *Ctx) HasPlus() bool {
 	return c.plus || plusMeant(c.URI().QueryString())
 }
@@ -116,8 +117,8 @@ func plusMeant(text []byte) bool {
 	return true
 }
 
-// Form reads the body as a form and gives its parameters one at a time, until an error: a form of a million parameters takes no more
-// memory than its body.
+// Form reads the body as a form and gives its parameters one at a time, until an error: a form of a million parameters
+// takes no more memory than its body.
 func (c *Ctx) Form(each func(pair *fasthttp.Args) error) error {
 	body, err := c.ReadBody()
 	if err != nil {

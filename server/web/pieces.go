@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// Pieces answers with JSON that is made piece by piece: next appends one, of some PieceBytes, and tells whether another follows. Answers
-// that need not be counted are sent whole, of long ones no more than a piece is made before the client has read what came before.
+// Pieces answers with JSON that is made piece by piece: next appends one, of some PieceBytes, and tells whether another
+// follows. Answers that need not be counted are sent whole, of long ones no more than a piece is made before the client
+// has read what came before.
 func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
 	buf, more := next(make([]byte, 0, 4096))
 	for more && len(buf) < FreeAnswer {

@@ -31,8 +31,8 @@ const bufferMost = 256 << 20
 type Outputs func() (out *Output, last bool, err error)
 
 // Results answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
-// read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error. The rows of the last
-// are closed by the end of the request.
+// read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error. The
+// rows of the last are closed by the end of the request.
 func (c *Ctx) Results(f Format, e Epoch, t Texts, limit int64, next Outputs) error {
 	w := &resultWriter{c: c, format: f, epoch: e, texts: t, limit: limit, next: next, batch: &vector.Batch{}}
 	w.buf = make([]byte, 0, 4096)
@@ -140,7 +140,8 @@ func (w *resultWriter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// releaseBytes is after how much of a large beginning its memory is given back: a client that reads no further keeps the rest only.
+// releaseBytes is after how much of a large beginning its memory is given back: a client that reads no further keeps
+// the rest only.
 const releaseBytes = 4 * chunkBytes
 
 // Close ends the request of a streamed answer.
@@ -161,8 +162,8 @@ func (w *resultWriter) close() {
 	w.out = nil
 }
 
-// read ends a result that is read. A short answer, which is not sent yet, keeps what its last statement holds until the request is
-// over: then there is room for the answer.
+// read ends a result that is read. A short answer, which is not sent yet, keeps what its last statement holds until the
+// request is over: then there is room for the answer.
 func (w *resultWriter) read() {
 	if w.last && !w.c.streamed {
 		w.c.Finally(w.out.Rows.Close)
@@ -171,8 +172,8 @@ func (w *resultWriter) read() {
 	w.close()
 }
 
-// follow lets a streamed answer end with its statement: a write may wait for a client that does not read, and then nobody
-// would ask for the next rows and learn that there are none.
+// follow lets a streamed answer end with its statement: a write may wait for a client that does not read, and then
+// nobody would ask for the next rows and learn that there are none.
 func (w *resultWriter) follow() {
 	if w.c.streamed && w.out != nil && w.out.Context != nil && w.c.Interrupt != nil {
 		w.unfollow = context.AfterFunc(w.out.Context, w.c.Interrupt)
@@ -274,8 +275,8 @@ func (w *resultWriter) nextBatch() (more bool, err error) {
 	return true, nil
 }
 
-// stepBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one, and a client that does not
-// read keeps what was written.
+// stepBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one, and a
+// client that does not read keeps what was written.
 const stepBytes = 256 << 10
 
 // textBytes is how many bytes the texts of a batch come to when each row's is written.

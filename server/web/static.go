@@ -42,7 +42,8 @@ func NewStatic(body []byte, mediaType, etag string) *Static {
 // maxPacked is how long an answer may be that was compressed beforehand, bytes.
 const maxPacked = 4 << 20
 
-// NewPacked makes a static answer of its brotli form. Whoever takes another one is rare enough for the time that it needs.
+// NewPacked makes a static answer of its brotli form. Whoever takes another one is rare enough for the time that it
+// needs.
 func NewPacked(packed []byte, mediaType, etag string) (*Static, error) {
 	unpack := func() ([]byte, error) {
 		body, err := io.ReadAll(io.LimitReader(brotli.NewReader(bytes.NewReader(packed)), maxPacked+1))

@@ -225,8 +225,8 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// TestManyKeys groups by hundreds of keys, each of thousands of values: what is kept for each of them is small, and counted
-// before a batch has been through all of them.
+// TestManyKeys groups by hundreds of keys, each of thousands of values: what is kept for each of them is small, and
+// counted before a batch has been through all of them.
 func TestManyKeys(t *testing.T) {
 	const count = 400
 	b := &vector.Batch{N: vector.Size}

@@ -11,8 +11,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Functions that look for where an expression, argument 1, matches in a text, argument 0. They count their work and end with
-// the query, within a row too.
+// Functions that look for where an expression, argument 1, matches in a text, argument 0. They count their work and end
+// with the query, within a row too.
 
 // regexpRow appends the value of row i to out; some is false where it is NULL.
 type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (some bool, err error)
@@ -146,8 +146,8 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled fu
 	return true, endText(out, at)
 }
 
-// replacement is the text that takes the place of a match as a template of package regexp: `\1` is what a group matches, `\0` or `\&` the
-// match, `\\` a backslash, and all else stands for itself.
+// replacement is the text that takes the place of a match as a template of package regexp: `\1` is what a group
+// matches, `\0` or `\&` the match, `\\` a backslash, and all else stands for itself.
 func replacement(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); i++ {
@@ -227,7 +227,8 @@ func firstMatch(re *automaton.Regexp, s []byte, cancelled func() error, found fu
 	return each(re, s, 1, true, cancelled, found)
 }
 
-// splitBy cuts a text at what an expression matches and gives the list of the parts; an empty match cuts between two characters.
+// splitBy cuts a text at what an expression matches and gives the list of the parts; an empty match cuts between two
+// characters.
 func splitBy(re *automaton.Regexp, s []byte, cancelled func() error) ([]byte, error) {
 	list, from := texts{dst: []byte{'['}}, 0
 	err := each(re, s, -1, false, cancelled, func(m []int) error {
@@ -266,8 +267,8 @@ func (t *texts) add(s []byte, from, to int) error {
 
 func (t *texts) end() []byte { return append(t.dst, ']') }
 
-// bindGroup binds name(s, re [, group [, flags]]) and name(s, re, flags): what group number group of the expression matches, 0 is all
-// of it.
+// bindGroup binds name(s, re [, group [, flags]]) and name(s, re, flags): what group number group of the expression
+// matches, 0 is all of it.
 func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (some bool, err error)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 	bind := regexpBind(3, sig{str, str, i64, str}, result, name, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
 		g, have := a[2].Ints[i], re.Groups()

@@ -50,8 +50,8 @@ func formColumns(r *rand.Rand, n int) (cols []*Column, flat []*vector.Vector) {
 var formConstants = []Expr{Text("a"), Text("[a-z]+"), Text("second"), Text("%Y-%m-%d"), Text("$.a.b"), Text("UTC"), Int(0), Int(1), Int(2), Int(-1),
 	&Const{Value: vector.ConstFloat(vector.FloatType, 0.5)}, &Const{Value: vector.ConstNull(vector.StringType)}}
 
-// TestFunctionForms calls every function with random arguments: dictionaries and constants give what the same values give
-// row by row, and nothing panics. What fails in one form fails, or is never asked for, in the other.
+// TestFunctionForms calls every function with random arguments: dictionaries and constants give what the same values
+// give row by row, and nothing panics. What fails in one form fails, or is never asked for, in the other.
 func TestFunctionForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	const n = 40

@@ -105,8 +105,9 @@ type (
 		Node
 		Query *Query
 	}
-	// Quantified is x op ANY|ALL (query) or (list): exactly one of List and Query is set. Op is a comparison, or "like", "ilike"
-	// or "similar to", with "not " before it. An element of the list that is an array stands for its elements.
+	// Quantified is x op ANY|ALL (query) or (list): exactly one of List and Query is set. Op is a comparison, or
+	// "like", "ilike" or "similar to", with "not " before it. An element of the list that is an array stands for its
+	// elements.
 	Quantified struct {
 		Node
 		X     Expr
@@ -184,8 +185,8 @@ type (
 		Params []Ident
 		Body   Expr
 	}
-	// Columns is COLUMNS(..), which stands for the columns of a star, one after the other. Match, if not nil, chooses some: a
-	// regular expression (a Literal) that their names match, a list of names (an Array), or a Lambda of a name.
+	// Columns is COLUMNS(..), which stands for the columns of a star, one after the other. Match, if not nil, chooses
+	// some: a regular expression (a Literal) that their names match, a list of names (an Array), or a Lambda of a name.
 	Columns struct {
 		Node
 		Star  *Star
@@ -206,7 +207,8 @@ type (
 		Over        *Window
 		// NoParens is a function written without parentheses: current_timestamp.
 		NoParens bool
-		// Outer tells an aggregate of a query around. The grammar never sets it: the binder does, which knows the columns.
+		// Outer tells an aggregate of a query around. The grammar never sets it: the binder does, which knows the
+		// columns.
 		Outer bool
 	}
 )

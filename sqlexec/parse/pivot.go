@@ -1,7 +1,8 @@
 package parse
 
 type (
-	// Pivot makes columns of the values of some columns of a table: an aggregate for each value, or each combination of values.
+	// Pivot makes columns of the values of some columns of a table: an aggregate for each value, or each combination of
+	// values.
 	Pivot struct {
 		Node
 		Source TableRef
@@ -37,7 +38,8 @@ func (*Pivot) tableRef()   {}
 func (*Unpivot) tableRef() {}
 func (*Summary) tableRef() {}
 
-// overTable reports whether SUMMARIZE, PIVOT or UNPIVOT stands at the current token, or the one after it: a table follows.
+// overTable reports whether SUMMARIZE, PIVOT or UNPIVOT stands at the current token, or the one after it: a table
+// follows.
 func (p *parser) overTable(behind bool) bool {
 	word, next := p.tok, p.peek()
 	if behind {
@@ -209,7 +211,8 @@ func (p *parser) pivotAhead() bool {
 	return p.isAny("pivot", "unpivot") && next.op("(") || p.is("unpivot") && (next.is("include") || next.is("exclude"))
 }
 
-// pivoted reads PIVOT (agg, .. FOR x [IN (..)] .. [GROUP BY a, ..]) and UNPIVOT [INCLUDE NULLS] (v FOR n IN (a, ..)) behind a table.
+// pivoted reads PIVOT (agg, .. FOR x [IN (..)] .. [GROUP BY a, ..]) and UNPIVOT [INCLUDE NULLS] (v FOR n IN (a, ..))
+// behind a table.
 func (p *parser) pivoted(source TableRef) (TableRef, error) {
 	at := Node{p.tok.pos}
 	pivot := p.is("pivot")

@@ -123,7 +123,8 @@ func (p *parser) typedText(at Node) (Expr, error) {
 	return &Cast{Node: at, X: lit, Type: t}, p.advance()
 }
 
-// variable reads @@name, @@session.name or @@global.name: a call without parentheses of a function with the name @@name.
+// variable reads @@name, @@session.name or @@global.name: a call without parentheses of a function with the name
+// @@name.
 func (p *parser) variable(at Node) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -370,7 +371,8 @@ func isPlainNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789.") == ""
 }
 
-// literalPrecision sets the precision of TIMESTAMP '..' to what its fraction needs where the default of three digits would cut it.
+// literalPrecision sets the precision of TIMESTAMP '..' to what its fraction needs where the default of three digits
+// would cut it.
 func literalPrecision(text string) []int {
 	_, fraction, _ := strings.Cut(text, ".")
 	n := 0

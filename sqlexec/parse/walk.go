@@ -86,7 +86,8 @@ func Walk(x Expr, visit func(Expr) bool) {
 	}
 }
 
-// WalkQuery calls visit for the expressions of a query as Walk does, and for those of its subqueries and derived tables.
+// WalkQuery calls visit for the expressions of a query as Walk does, and for those of its subqueries and derived
+// tables.
 func WalkQuery(q *Query, visit func(Expr) bool) {
 	for _, c := range q.With {
 		if c.Query != nil {

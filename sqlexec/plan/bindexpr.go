@@ -251,7 +251,8 @@ func (eb *exprBinder) binary(x *parse.Binary) (expr.Expr, error) {
 	return e, parse.PlaceError(err, literalPlace(x.Position(), x.R, x.L))
 }
 
-// literalPlace is the place of the first of some operands that is a text literal: what cannot be read is it. Otherwise at.
+// literalPlace is the place of the first of some operands that is a text literal: what cannot be read is it. Otherwise
+// at.
 func literalPlace(at parse.Pos, operands ...parse.Expr) parse.Pos {
 	for _, x := range operands {
 		if lit, ok := x.(*parse.Literal); ok && lit.Kind == parse.StringLiteral {

@@ -149,8 +149,8 @@ type instant struct {
 	nanos int64
 }
 
-// otherUnit says that a number beside a time is one of our time in another unit: 1795433600 beside milliseconds, which reads as January 1970.
-// Empty: it reads well.
+// otherUnit says that a number beside a time is one of our time in another unit: 1795433600 beside milliseconds, which
+// reads as January 1970. Empty: it reads well.
 func otherUnit(n int64, e expr.Expr) string {
 	own := e.Type()
 	if year := yearOf(n, own); year >= 1971 && year <= 2200 {
@@ -233,8 +233,8 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 	return b.compareCount(op, e, count, exact)
 }
 
-// compareCount compares with a count of the expression's unit; where that is not exact, the constant lies strictly between
-// count and count+1.
+// compareCount compares with a count of the expression's unit; where that is not exact, the constant lies strictly
+// between count and count+1.
 func (b *binder) compareCount(op string, e expr.Expr, count int64, exact bool) (expr.Expr, error) {
 	if !exact {
 		switch op {

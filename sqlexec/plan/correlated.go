@@ -10,11 +10,11 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Correlated subqueries that are no joins (decorrelate.go) are answered once for each distinct combination of the outer columns they refer to; the answers are
-// joined to the rows by these columns.
+// Correlated subqueries that are no joins (decorrelate.go) are answered once for each distinct combination of the outer
+// columns they refer to; the answers are joined to the rows by these columns.
 
-// semiJoins takes the correlated subqueries out of a WHERE condition: they become joins, or are answered for each distinct
-// combination of the outer columns they refer to. What is left of the condition comes back; nil: nothing.
+// semiJoins takes the correlated subqueries out of a WHERE condition: they become joins, or are answered for each
+// distinct combination of the outer columns they refer to. What is left of the condition comes back; nil: nothing.
 func (b *binder) semiJoins(in Node, sc *scope, x parse.Expr) (Node, *scope, parse.Expr, error) {
 	var rest parse.Expr
 	parts := conjuncts(x, nil)
@@ -90,8 +90,8 @@ func (b *binder) beside(o *outer) *exprBinder {
 	return eb
 }
 
-// combinations are the outer columns that an expression with correlated subqueries refers to, and their distinct values in
-// the rows of in. It also gives the expression's form over NULLs, for its type.
+// combinations are the outer columns that an expression with correlated subqueries refers to, and their distinct values
+// in the rows of in. It also gives the expression's form over NULLs, for its type.
 func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, keys []Column, rows *vector.Batch, form expr.Expr, err error) {
 	used := map[int]bool{}
 	eb := b.beside(&outer{scope: sc, used: used})
@@ -132,8 +132,8 @@ func outerAt(sc *scope, cols []int, rows *vector.Batch, r int) *outer {
 	return o
 }
 
-// lateral joins a subquery in FROM that sees the columns of the tables before it: it runs once for each distinct combination
-// of those it refers to. kind is inner or left.
+// lateral joins a subquery in FROM that sees the columns of the tables before it: it runs once for each distinct
+// combination of those it refers to. kind is inner or left.
 func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind JoinKind) (Node, error) {
 	sc := &scope{cols: in.Columns(), outer: out}
 	n, o, err := b.probe(t.Query, sc)
@@ -236,8 +236,9 @@ func joinBack(kind JoinKind, in Node, sc *scope, cols []int, right *Values) *Joi
 	return j
 }
 
-// lift makes the correlated subqueries in some expressions columns of the selection: they are answered once for each distinct
-// combination of the outer columns they refer to, and the answers joined to the rows. Aggregates are left as they are.
+// lift makes the correlated subqueries in some expressions columns of the selection: they are answered once for each
+// distinct combination of the outer columns they refer to, and the answers joined to the rows. Aggregates are left as
+// they are.
 func (sel *selection) lift(list []parse.Expr) error {
 	var subs []parse.Expr
 	var err error

@@ -8,11 +8,12 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Correlated subqueries that meet the query around them in equalities are joins: EXISTS and IN semi joins, NOT EXISTS an anti
-// join, aggregates an outer join with the groups of the subquery. Others are run for each combination (correlated.go).
+// Correlated subqueries that meet the query around them in equalities are joins: EXISTS and IN semi joins, NOT EXISTS
+// an anti join, aggregates an outer join with the groups of the subquery. Others are run for each combination
+// (correlated.go).
 
-// inside is a SELECT of a correlated subquery, without its items: the rows that do not depend on the query around it, and
-// the conditions that do.
+// inside is a SELECT of a correlated subquery, without its items: the rows that do not depend on the query around it,
+// and the conditions that do.
 type inside struct {
 	node Node
 	sc   *scope
@@ -64,8 +65,8 @@ func (b *binder) inside(q *parse.Query, sc *scope) (*inside, error) {
 	return in, err
 }
 
-// refers reports whether a condition of a subquery refers to the query around it, and gives it bound; nil when it does so in a
-// subquery of its own.
+// refers reports whether a condition of a subquery refers to the query around it, and gives it bound; nil when it does
+// so in a subquery of its own.
 func (b *binder) refers(c parse.Expr, sc *scope) (bool, expr.Expr, error) {
 	o := sc.outer
 	clear(o.used)
@@ -145,7 +146,8 @@ func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	return j, nil
 }
 
-// equals is the equality of an expression over sc with an item of a subquery; nil: there are subqueries in it, or the item is a star.
+// equals is the equality of an expression over sc with an item of a subquery; nil: there are subqueries in it, or the
+// item is a star.
 func (b *binder) equals(sc *scope, x parse.Expr, s *inside, item parse.Expr) (expr.Expr, error) {
 	if item == nil || len(correlatedIn(item)) > 0 || len(correlatedIn(x)) > 0 {
 		return nil, nil
@@ -161,8 +163,8 @@ func (b *binder) equals(sc *scope, x parse.Expr, s *inside, item parse.Expr) (ex
 	return b.ctx.Call("=", r, shift(l, len(s.node.Columns())))
 }
 
-// filterGrouped keeps the rows for which a condition is true whose correlated subqueries are all aggregates that liftGrouped
-// makes columns of; nil: they are not.
+// filterGrouped keeps the rows for which a condition is true whose correlated subqueries are all aggregates that
+// liftGrouped makes columns of; nil: they are not.
 func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Query) (Node, error) {
 	sel := &selection{b: b, node: in, eb: &exprBinder{b: b, sc: sc, where: "WHERE"}}
 	at := map[parse.Expr]*expr.Column{}
@@ -193,8 +195,8 @@ func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Q
 	return cut(&Filter{Input: sel.node, Conds: splitAnd(cond, nil)}, len(in.Columns())), nil
 }
 
-// liftGrouped makes a column of a correlated scalar subquery that aggregates: its groups by what is equal to columns of the
-// selection are joined to the rows. nil: it is no such subquery.
+// liftGrouped makes a column of a correlated scalar subquery that aggregates: its groups by what is equal to columns of
+// the selection are joined to the rows. nil: it is no such subquery.
 func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	b, in, sc := sel.b, sel.node, sel.eb.sc
 	s, err := b.inside(x.Query, sc)
@@ -298,8 +300,8 @@ func (b *binder) unnested(in Node, sc *scope, c parse.Expr, subs []*parse.Query)
 	return b.filterGrouped(in, sc, c, subs)
 }
 
-// value is the enclosing query's column i: behind those of the subquery where both are joined, its value for the row at hand, or
-// a NULL of its type while only looking.
+// value is the enclosing query's column i: behind those of the subquery where both are joined, its value for the row at
+// hand, or a NULL of its type while only looking.
 func (o *outer) value(i int) expr.Expr {
 	o.used[i] = true
 	switch c := &o.scope.cols[i]; {

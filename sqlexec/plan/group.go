@@ -54,7 +54,8 @@ type grouping struct {
 	inner []Column
 }
 
-// mark is a call of grouping(): for each row the keys that its grouping set leaves out, as bits, the first key the highest.
+// mark is a call of grouping(): for each row the keys that its grouping set leaves out, as bits, the first key the
+// highest.
 type mark struct {
 	text string
 	keys []int

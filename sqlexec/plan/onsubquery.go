@@ -6,9 +6,10 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// subqueriesOn answers the correlated subqueries of an ON condition. Where the join is an inner one, or one refers to both sides,
-// the whole condition comes back as after: it is decided over the joined rows. Else each subquery becomes a hidden column of
-// the one side whose columns it refers to; l and r are the sides with these columns, decided finds them in the joined row.
+// subqueriesOn answers the correlated subqueries of an ON condition. Where the join is an inner one, or one refers to
+// both sides, the whole condition comes back as after: it is decided over the joined rows. Else each subquery becomes a
+// hidden column of the one side whose columns it refers to; l and r are the sides with these columns, decided finds
+// them in the joined row.
 func (b *binder) subqueriesOn(l, r Node, kind JoinKind, on parse.Expr, out *outer) (_, _ Node, decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
 	width := len(l.Columns())
 	sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
@@ -74,9 +75,9 @@ func within(used map[int]bool, from, to int) bool {
 	return true
 }
 
-// outerWhere is a join that is no inner one, with an ON that has subqueries which refer to both sides: the pairs for which ON is
-// true, and the rows of a side that are in none of them. These are told by their values: of equal rows either all have a
-// partner or none has. Each side is read once for the pairs and once for itself.
+// outerWhere is a join that is no inner one, with an ON that has subqueries which refer to both sides: the pairs for
+// which ON is true, and the rows of a side that are in none of them. These are told by their values: of equal rows
+// either all have a partner or none has. Each side is read once for the pairs and once for itself.
 func (b *binder) outerWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
 	kind, l, r := j.Kind, j.L, j.R
 	pairs := *j
@@ -123,8 +124,8 @@ func padded(side Node, cols []Column, at int) Node {
 	return p
 }
 
-// joinWhere keeps the rows of an inner join for which ON, which has correlated subqueries, is true. Its other conditions are
-// conditions of the join.
+// joinWhere keeps the rows of an inner join for which ON, which has correlated subqueries, is true. Its other
+// conditions are conditions of the join.
 func (b *binder) joinWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
 	j.Kind = InnerJoin
 	sc := &scope{cols: j.Cols, outer: out}

@@ -6,8 +6,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// An aggregate in a subquery whose columns all belong to queries around is an aggregate over the rows of the nearest of these
-// queries, by the standard. That query computes it with its own aggregates, and the subquery reads it as it reads a key.
+// An aggregate in a subquery whose columns all belong to queries around is an aggregate over the rows of the nearest of
+// these queries, by the standard. That query computes it with its own aggregates, and the subquery reads it as it reads
+// a key.
 
 // markOuter marks the aggregates of a SELECT that belong to queries around it.
 func markOuter(s *parse.Select, q *parse.Query, sc *scope) {
@@ -70,7 +71,8 @@ func (eb *exprBinder) outerAggregate(c *parse.Call) (expr.Expr, error) {
 	return o.scope.aggregate(o, c)
 }
 
-// outerCalls lists the aggregates of this query that its subqueries name: in clauses they are looked for by looking at each subquery.
+// outerCalls lists the aggregates of this query that its subqueries name: in clauses they are looked for by looking at
+// each subquery.
 func (sel *selection) outerCalls(clauses []parse.Expr) (calls []*parse.Call, err error) {
 	sc := *sel.sc
 	sc.aggregate = func(_ *outer, c *parse.Call) (expr.Expr, error) {
@@ -94,7 +96,8 @@ func (sel *selection) outerCalls(clauses []parse.Expr) (calls []*parse.Call, err
 	return calls, nil
 }
 
-// mayNameAggregate reports whether a subquery has an aggregate that names a column of sc, perhaps hidden by one of its own.
+// mayNameAggregate reports whether a subquery has an aggregate that names a column of sc, perhaps hidden by one of its
+// own.
 func mayNameAggregate(q *parse.Query, sc *scope) bool {
 	found := false
 	parse.WalkQuery(q, func(x parse.Expr) bool {

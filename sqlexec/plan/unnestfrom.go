@@ -9,12 +9,13 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// unnestNames are the functions of FROM whose rows are the elements of lists, each with the name of its column where no alias
-// names it.
+// unnestNames are the functions of FROM whose rows are the elements of lists, each with the name of its column where no
+// alias names it.
 var unnestNames = map[string]string{"unnest": "unnest", "json_array_elements": "value", "jsonb_array_elements": "value",
 	"json_array_elements_text": "value", "jsonb_array_elements_text": "value"}
 
-// elementsOf is the element of FROM that takes lists apart, or counts by columns, and so sees the tables before it; nil: it is another one.
+// elementsOf is the element of FROM that takes lists apart, or counts by columns, and so sees the tables before it;
+// nil: it is another one.
 func elementsOf(t parse.TableRef) *parse.TableFunc {
 	if f, ok := t.(*parse.TableFunc); ok && (unnestNames[f.Call.Name] != "" || seriesOf(f)) {
 		return f
@@ -25,7 +26,8 @@ func elementsOf(t parse.TableRef) *parse.TableFunc {
 // oneRow is what FROM begins with.
 func oneRow() Node { return &Values{Batch: &vector.Batch{N: 1}} }
 
-// unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. outer keeps rows of in that have no element.
+// unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. outer keeps rows of in that have no
+// element.
 func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) (Node, error) {
 	args := f.Call.Args
 	if seriesNames[f.Call.Name] { // the series is a list
@@ -80,7 +82,8 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	return n, nil
 }
 
-// unnestInner adds the elements of the lists of unnest(list), which is the argument of another unnest, to the rows of in, and gives their column.
+// unnestInner adds the elements of the lists of unnest(list), which is the argument of another unnest, to the rows of
+// in, and gives their column.
 func (b *binder) unnestInner(in Node, c *parse.Call, out *outer, keep bool) (Node, parse.Expr, error) {
 	if len(c.Args) != 1 {
 		return nil, nil, parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)), c.Position())
@@ -136,8 +139,8 @@ func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *oute
 	return b.where(n, &scope{cols: n.Columns(), outer: out}, t.On, nil)
 }
 
-// besideLateral reports whether a join whose right side sees the left one is an inner or a left one, and whether nothing stands after
-// ON that filters: a left join takes TRUE there alone.
+// besideLateral reports whether a join whose right side sees the left one is an inner or a left one, and whether
+// nothing stands after ON that filters: a left join takes TRUE there alone.
 func besideLateral(t *parse.Join) (kind JoinKind, always bool, err error) {
 	lit, ok := t.On.(*parse.Literal)
 	always = t.On == nil || ok && lit.Kind == parse.TrueLiteral

@@ -2,10 +2,10 @@
 //
 // # Shape
 //
-// A query is parsed (parse.go), its durations and times are made numbers (prepare.go), and the tree is evaluated over all
-// steps at once: each node yields a matrix of rows, one for each label set, a row being one value a step with a bitmap of
-// where there is a value (matrix.go). Presence apart from value keeps NaN a value like any other, and makes and, unless
-// and absent words of bits. Label sets are computed once for each node, never for each step.
+// A query is parsed (parse.go), its durations and times are made numbers (prepare.go), and the tree is evaluated over
+// all steps at once: each node yields a matrix of rows, one for each label set, a row being one value a step with a
+// bitmap of where there is a value (matrix.go). Presence apart from value keeps NaN a value like any other, and makes
+// and, unless and absent words of bits. Label sets are computed once for each node, never for each step.
 //
 //	selector            rows from samples, one look-back each          selector.go
 //	range functions     windows over samples by two moving indexes     window.go, rate.go, overtime.go

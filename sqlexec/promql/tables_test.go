@@ -89,8 +89,8 @@ func eachState(t *testing.T, e *engine.Engine, run func(t *testing.T)) {
 	t.Run("flushed", run)
 }
 
-// TestManySeries: the answers over so many series that nobody keeps their labels are those over series in memory, and a query takes
-// little memory for each. Of a series with a row in memory, 56 bytes are its place there.
+// TestManySeries: the answers over so many series that nobody keeps their labels are those over series in memory, and a
+// query takes little memory for each. Of a series with a row in memory, 56 bytes are its place there.
 func TestManySeries(t *testing.T) {
 	const series = 20_000
 	store := newMemory()
@@ -210,7 +210,8 @@ func TestTables(t *testing.T) {
 	})
 }
 
-// makeTable makes a table as SQL would, with a tag, fields of several types and a time in microseconds, and writes a row.
+// makeTable makes a table as SQL would, with a tag, fields of several types and a time in microseconds, and writes a
+// row.
 func makeTable(t *testing.T, e *engine.Engine, table string, ms int64) {
 	t.Helper()
 	ctx := context.Background()

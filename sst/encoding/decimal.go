@@ -169,8 +169,8 @@ func quotients(dst []float64, texts []uint64, head byte) {
 	}
 }
 
-// mostHeld is the greatest integer whose quotient a bound holds, as far as integers of blocks go; quotients rise with the integers,
-// though those that are rounded to a float32 stay the same for many.
+// mostHeld is the greatest integer whose quotient a bound holds, as far as integers of blocks go; quotients rise with
+// the integers, though those that are rounded to a float32 stay the same for many.
 func mostHeld(b *filter.FloatBound, value func(int64) float64) int64 {
 	lo, hi := int64(-maxMantissa-1), int64(maxMantissa) // lo: none does
 	for lo < hi {
@@ -218,8 +218,8 @@ func keepDecimals(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vecto
 	return true
 }
 
-// hitInts returns the rows of n integers, with their ID in front, that are at most most; of words of keep without a row it
-// says nothing.
+// hitInts returns the rows of n integers, with their ID in front, that are at most most; of words of keep without a row
+// it says nothing.
 func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vector.Bitmap {
 	if len(r.b) > 0 && ID(r.b[0]) == Packed {
 		r.byte()

@@ -9,7 +9,8 @@ import (
 
 // Floats: the choice among Constant (8B), Decimal (decimal.go), XOR (xor.go) and Plain: section of 8B values.
 
-// floatSchemes are the encodings of floats, those that are read fastest first. The first is taken that saves an eighth; where none does, Plain.
+// floatSchemes are the encodings of floats, those that are read fastest first. The first is taken that saves an eighth;
+// where none does, Plain.
 var floatSchemes = [...]ID{Decimal, XOR}
 
 // appendFloats encodes floats, with the ID in front; single: they are float32.

@@ -11,15 +11,17 @@ import (
 // What the choice weighs besides bytes. On log fields (access, nested and system logs, blocks of 8,192 rows) it ends
 // within 0.2 % of the fewest bytes that any of these would take.
 const (
-	// smallFrame is the size of a frame up to which differences are not planned: their own heads take 18 bytes and more.
+	// smallFrame is the size of a frame up to which differences are not planned: their own heads take 18 bytes and
+	// more.
 	smallFrame = 32
 	// minRowsPerRun is the mean length from which runs are tried.
 	minRowsPerRun = 2
-	// runCost is what the time to read a run is worth, in bytes: runs of 2 rows take 2 ns a row, twice as long as packed
-	// numbers; runs of 10 as long as those.
+	// runCost is what the time to read a run is worth, in bytes: runs of 2 rows take 2 ns a row, twice as long as
+	// packed numbers; runs of 10 as long as those.
 	runCost = 1
-	// minLocalWidth is the width from which a dictionary is tried. The compressed codes of HTTP states take half the bytes
-	// of numbers packed in 2 bits with exceptions, a part in a thousand of the rows, and three times as long to read.
+	// minLocalWidth is the width from which a dictionary is tried. The compressed codes of HTTP states take half the
+	// bytes of numbers packed in 2 bits with exceptions, a part in a thousand of the rows, and three times as long to
+	// read.
 	minLocalWidth = 4
 )
 

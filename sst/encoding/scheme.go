@@ -8,29 +8,29 @@ import (
 )
 
 // scheme is one encoding: its name, how values come out of a block, and what a block tells without that. What it has
-// nothing to say about is nil. A new encoding is a file, an ID and a row of the table below; one of numbers has a place in intSchemes or
-// floatSchemes, too.
+// nothing to say about is nil. A new encoding is a file, an ID and a row of the table below; one of numbers has a place
+// in intSchemes or floatSchemes, too.
 type scheme struct {
 	name string
 
-	// The values of a block, by how they lie in memory: as many as dst has, or n. Integers are those of a column, signed or
-	// not, and those that other encodings keep inside of theirs.
+	// The values of a block, by how they lie in memory: as many as dst has, or n. Integers are those of a column,
+	// signed or not, and those that other encodings keep inside of theirs.
 	bools    func(d *Decoder, r *reader, v *vector.Vector, n int)
 	signed   func(d *Decoder, r *reader, dst []int64)
 	unsigned func(d *Decoder, r *reader, dst []uint64)
 	floats   func(d *Decoder, r *reader, dst []float64)
 	strings  func(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector.Vector)
 
-	// planInts says what a block of integers costs and keeps its plan in b; false: it is not worth a try beside the cheapest so far.
-	// appendInts encodes the block by that plan.
+	// planInts says what a block of integers costs and keeps its plan in b; false: it is not worth a try beside the
+	// cheapest so far. appendInts encodes the block by that plan.
 	planInts   func(e *Encoder, b *intBlock) (cost int, ok bool)
 	appendInts func(e *Encoder, dst []byte, b *intBlock) []byte
 
 	// appendFloats encodes floats; false: they are not of its form.
 	appendFloats func(e *Encoder, dst []byte, v []float64, single bool) (out []byte, ok bool)
 
-	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The shortest
-	// is taken.
+	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The
+	// shortest is taken.
 	parse func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
 
 	// What passes in a block of n rows without NULLs, at least one, as it lies: rows that do not are taken out of keep.
@@ -41,7 +41,8 @@ type scheme struct {
 	interval func(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bitmap) bool
 	text     func(d *Decoder, r *reader, n int, t *filter.Test, keep vector.Bitmap) bool
 
-	// pick makes v, Flat, the values of some rows, which rise, of a block of n without NULLs. false: the block has to be decoded.
+	// pick makes v, Flat, the values of some rows, which rise, of a block of n without NULLs. false: the block has to
+	// be decoded.
 	pick func(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool
 
 	// whole says that the strings of a block are looked for as a whole and never by their words.
@@ -50,8 +51,8 @@ type scheme struct {
 	single bool
 }
 
-// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. The functions look others up
-// here, which an initial value may not.
+// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. The functions look others
+// up here, which an initial value may not.
 var schemes [1 << 8]scheme
 
 // parsers are those that schemes have, by ID.
@@ -144,8 +145,8 @@ func (d *Decoder) compare(src []byte, n int, c *filter.Comparison, keep vector.B
 	return ok && r.err == nil, r.err
 }
 
-// Whole reports whether the strings of an encoded block are looked for as a whole and never by their words: addresses, times
-// and the ids that have dashes.
+// Whole reports whether the strings of an encoded block are looked for as a whole and never by their words: addresses,
+// times and the ids that have dashes.
 func Whole(page []byte) bool {
 	if len(page) < 2 {
 		return false

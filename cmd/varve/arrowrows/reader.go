@@ -69,7 +69,8 @@ func unpanic(err *error) {
 	}
 }
 
-// Next gives the next rows, at most vector.Size, which are the reader's until the next call; io.EOF: there are none left.
+// Next gives the next rows, at most vector.Size, which are the reader's until the next call; io.EOF: there are none
+// left.
 func (r *Reader) Next() (b *vector.Batch, err error) {
 	defer unpanic(&err)
 	for r.from == 0 || r.from >= r.r.RecordBatch().NumRows() {

@@ -64,7 +64,8 @@ func read(text []byte) (string, error) {
 	}
 }
 
-// TestForeignTypes: what others write is read, of streams and of files; nested values are JSON, NULL stays apart from the empty text.
+// TestForeignTypes: what others write is read, of streams and of files; nested values are JSON, NULL stays apart from
+// the empty text.
 func TestForeignTypes(t *testing.T) {
 	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, foreignSchema(), strings.NewReader(foreign))
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Steers reports whether a character may do something to a terminal instead of being seen: control characters, and those that
-// turn the direction of the text around them.
+// Steers reports whether a character may do something to a terminal instead of being seen: control characters, and
+// those that turn the direction of the text around them.
 func Steers(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c || r == 0x2028 || r == 0x2029
 }
 
-// Visible shows control characters, and bytes that are no UTF-8, as they are written in strings of programs: a terminal is not to be steered by what comes
-// from elsewhere.
+// Visible shows control characters, and bytes that are no UTF-8, as they are written in strings of programs: a terminal
+// is not to be steered by what comes from elsewhere.
 func Visible(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, Steers) < 0 {
 		return s
@@ -50,8 +50,8 @@ func Line(err error) string {
 	return Visible(strings.ReplaceAll(strings.TrimSpace(sayFiles(err)), "\n", "; "))
 }
 
-// EscapedJSON writes the characters that JSON leaves as they are and that steer a terminal in the other way it has for them. Ends of
-// lines between values stay.
+// EscapedJSON writes the characters that JSON leaves as they are and that steer a terminal in the other way it has for
+// them. Ends of lines between values stay.
 func EscapedJSON(text []byte) []byte {
 	steers := func(r rune) bool { return Steers(r) && r != '\n' }
 	s := string(text)

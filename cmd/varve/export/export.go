@@ -1,5 +1,5 @@
-// Package export writes rows of a server to files: a table, slice after slice of time, each of which is fetched again alone
-// when its answer breaks off; the answer to a statement; or all tables of a database.
+// Package export writes rows of a server to files: a table, slice after slice of time, each of which is fetched again
+// alone when its answer breaks off; the answer to a statement; or all tables of a database.
 //
 //	plan.go              the slices of a table
 //	fetch.go             a slice from the server, as Arrow, which loses nothing
@@ -47,8 +47,8 @@ type Options struct {
 	Quiet       bool
 }
 
-// Run exports rows. out is standard output; notes and progress go to notes. When ctx ends, what is whole stays in the part
-// file, and notes tell of it.
+// Run exports rows. out is standard output; notes and progress go to notes. When ctx ends, what is whole stays in the
+// part file, and notes tell of it.
 func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer) error {
 	if o.OutputDir != "" {
 		return toDirectory(ctx, c, o, notes)

@@ -24,7 +24,8 @@ const (
 	mostWait  = 30 * time.Second
 )
 
-// mostBroken is how often the answer to one statement may break off: the server ends one so whose query fails on its way.
+// mostBroken is how often the answer to one statement may break off: the server ends one so whose query fails on its
+// way.
 const mostBroken = 5
 
 // brokenError: an answer did not come to its end.

@@ -16,8 +16,8 @@ import (
 	"varve/sqlexec/rowfile"
 )
 
-// Parquet has its table of contents at the end, so that nobody can go on with a file that is begun: the rows are collected as
-// Arrow, and Parquet is made of them when they are all there.
+// Parquet has its table of contents at the end, so that nobody can go on with a file that is begun: the rows are
+// collected as Arrow, and Parquet is made of them when they are all there.
 
 // completeParquet makes the file of the part.
 func (r *run) completeParquet(ctx context.Context, rows *part) error {

@@ -16,8 +16,8 @@ import (
 	"varve/sqlexec/rowfile"
 )
 
-// sink writes rows in sections. A section is whole in itself: it is compressed apart, so that what was written of one that
-// failed can be cut off, and a later run goes on behind the last that is whole.
+// sink writes rows in sections. A section is whole in itself: it is compressed apart, so that what was written of one
+// that failed can be cut off, and a later run goes on behind the last that is whole.
 type sink struct {
 	out      io.Writer
 	format   Format // not Parquet

@@ -23,9 +23,9 @@ func copyDir(t *testing.T, from, to string) {
 	must(os.CopyFS(to, os.DirFS(from)))
 }
 
-// TestKilledOnce: a run that was cut off at any moment, most of all between what the server stored and its answer, is resumed
-// without a line twice, and so is the resumed run: of plain and packed files, of those whose entries are not their lines, beside bad
-// entries, with smaller batches, and where the state says less than what was done.
+// TestKilledOnce: a run that was cut off at any moment, most of all between what the server stored and its answer, is
+// resumed without a line twice, and so is the resumed run: of plain and packed files, of those whose entries are not
+// their lines, beside bad entries, with smaller batches, and where the state says less than what was done.
 func TestKilledOnce(t *testing.T) {
 	lines := made(3000)
 	for _, name := range []string{"x.ndjson", "x.gz", "x.json", "x.csv", "bad.ndjson", "slow.ndjson"} {
@@ -114,8 +114,9 @@ func TestKilledOnce(t *testing.T) {
 	}
 }
 
-// TestStateOfAnother: what the state says holds for the server and the table that it was noted of. An emptied server, another one at
-// the address and a table that was dropped and made anew get everything; a table that its rows made is the same.
+// TestStateOfAnother: what the state says holds for the server and the table that it was noted of. An emptied server,
+// another one at the address and a table that was dropped and made anew get everything; a table that its rows made is
+// the same.
 func TestStateOfAnother(t *testing.T) {
 	lines := made(900)
 	for _, c := range []struct {
@@ -158,7 +159,8 @@ func TestStateOfAnother(t *testing.T) {
 	}
 }
 
-// TestLostAnswerOnce: a batch whose answer was lost is sent again, and stored once, whether the run goes on or another one does.
+// TestLostAnswerOnce: a batch whose answer was lost is sent again, and stored once, whether the run goes on or another
+// one does.
 func TestLostAnswerOnce(t *testing.T) {
 	f, lines := newFake(t), made(900)
 	f.store = "s"

@@ -26,7 +26,8 @@ type fake struct {
 	before func(n int, w http.ResponseWriter, body []byte) bool
 	// after does something once the body is kept, before it is answered.
 	after func(n int)
-	// store and table are what the server says that it is; without a store it is an old one, which does not remember batches.
+	// store and table are what the server says that it is; without a store it is an old one, which does not remember
+	// batches.
 	store string
 	table int
 

@@ -4,14 +4,14 @@
 //
 //	input -> unpack -> cutter -> batch -> worker -> request
 //
-// One goroutine reads the inputs, one after the other, and cuts them at the ends of entries into batches. Workers, one a
-// connection, send them: a batch that the server refuses is halved until the bad entry is alone. What is acknowledged is
-// noted in the ledger of its input, from where the state is written.
+// One goroutine reads the inputs, one after the other, and cuts them at the ends of entries into batches. Workers, one
+// a connection, send them: a batch that the server refuses is halved until the bad entry is alone. What is acknowledged
+// is noted in the ledger of its input, from where the state is written.
 //
 // # Memory
 //
-// Batches lie in a fixed number of buffers, so memory does not depend on the input: connections x 2 x batch, and what the
-// program needs besides. A line larger than a batch goes through a file in the temporary directory.
+// Batches lie in a fixed number of buffers, so memory does not depend on the input: connections x 2 x batch, and what
+// the program needs besides. A line larger than a batch goes through a file in the temporary directory.
 package ingest
 
 import (
@@ -92,8 +92,8 @@ type run struct {
 	send    *sender
 }
 
-// Run sends everything. It ends early when ctx does, with what is in flight answered and the state written; the error is
-// then the cause of ctx. Other errors: client.UsageError, client.PartialError, those of the client, and of files.
+// Run sends everything. It ends early when ctx does, with what is in flight answered and the state written; the error
+// is then the cause of ctx. Other errors: client.UsageError, client.PartialError, those of the client, and of files.
 func Run(ctx context.Context, c *client.Client, o *Options) error {
 	if err := o.complete(c); err != nil {
 		return err
@@ -237,7 +237,8 @@ func (r *run) place() error {
 	return nil
 }
 
-// streamOf gives an input its stream, and the places at which earlier runs cut it: batches have to hold what theirs held.
+// streamOf gives an input its stream, and the places at which earlier runs cut it: batches have to hold what theirs
+// held.
 func (r *run) streamOf(in *input) (err error) {
 	if in.record == nil {
 		in.stream = newStream()

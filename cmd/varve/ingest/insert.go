@@ -19,7 +19,8 @@ type rowError struct{ error }
 // noTable is the code of the answer that a table is not there.
 const noTable = 4001
 
-// findColumns asks for the columns of the tables that rows go to. Those of files of rows are made where they are not there.
+// findColumns asks for the columns of the tables that rows go to. Those of files of rows are made where they are not
+// there.
 func (r *run) findColumns(ctx context.Context) error {
 	known := map[string][]client.TableColumn{}
 	for _, in := range r.inputs {

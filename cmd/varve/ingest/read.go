@@ -121,8 +121,8 @@ func (r *run) read(in *input) error {
 	}
 }
 
-// followOne reads what was appended to an input, and gives the one to follow further: after a rotation that is another, and
-// none when it cannot be read.
+// followOne reads what was appended to an input, and gives the one to follow further: after a rotation that is another,
+// and none when it cannot be read.
 func (r *run) followOne(in *input) *input {
 	if in.cut == nil {
 		if !hasLine(in.path) {
@@ -179,7 +179,8 @@ func (r *run) finish(in *input, truncated bool) {
 	in.close()
 }
 
-// replaced reports whether the path leads to another file by now, or the file has become shorter than what was read of it.
+// replaced reports whether the path leads to another file by now, or the file has become shorter than what was read of
+// it.
 func (in *input) replaced() (rotated, truncated bool) {
 	now, err := os.Stat(in.path)
 	if err != nil {

@@ -169,8 +169,8 @@ func (r *report) nothingStored() bool {
 	return r.sums.stored == 0
 }
 
-// fail notes that an input cannot be read whole; what came before that is sent. The command ends with it; as that may be
-// far away where files are followed, it is said there at once, even when notes are not wanted.
+// fail notes that an input cannot be read whole; what came before that is sent. The command ends with it; as that may
+// be far away where files are followed, it is said there at once, even when notes are not wanted.
 func (r *report) fail(in *input, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// TestResume: interrupted at ten random moments and resumed, every line is stored once, of plain and packed files and of
-// those whose entries are not their lines.
+// TestResume: interrupted at ten random moments and resumed, every line is stored once, of plain and packed files and
+// of those whose entries are not their lines.
 func TestResume(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	lines := made(7000)

@@ -13,8 +13,8 @@ import (
 	"varve/sqlexec/rowfile"
 )
 
-// Files of rows, Parquet and Arrow, are unpacked to lines of JSON as varve export writes them, so that all that holds for lines
-// holds for their rows: batches, places to resume at, pipelines, refused entries.
+// Files of rows, Parquet and Arrow, are unpacked to lines of JSON as varve export writes them, so that all that holds
+// for lines holds for their rows: batches, places to resume at, pipelines, refused entries.
 
 // The names of forms of rows, which are those of their formats.
 const (

@@ -13,8 +13,8 @@ import (
 	"varve/engine/vector"
 )
 
-// keepsTypes reports whether rows of files go into a table as they are, with their types. With a pipeline or a time to be read they
-// are entries like others.
+// keepsTypes reports whether rows of files go into a table as they are, with their types. With a pipeline or a time to
+// be read they are entries like others.
 func keepsTypes(o *Options) bool {
 	return o.Time+o.Pipeline+o.PipelineFile == "" && !o.SkipError && o.MaxNestedLevels == 0 &&
 		(o.Format == "" || o.Format == parquetRows || o.Format == arrowRows || o.Format == insert.name)
@@ -73,8 +73,8 @@ func rowFields(path string) []vector.Field {
 	return src.fields
 }
 
-// makeFor makes the table that the rows of a file go to, with columns of their types. Nothing says which rows replace others, so
-// none does.
+// makeFor makes the table that the rows of a file go to, with columns of their types. Nothing says which rows replace
+// others, so none does.
 func (r *run) makeFor(ctx context.Context, in *input) error {
 	index, err := timeColumn(in.fields)
 	if err != nil {

@@ -295,8 +295,8 @@ func TestDryRunEnds(t *testing.T) {
 	}
 }
 
-// TestRowsWithoutAnAnswer: where the server says nothing of rows, they are counted: blank lines are none, and each value of
-// a log push is one.
+// TestRowsWithoutAnAnswer: where the server says nothing of rows, they are counted: blank lines are none, and each
+// value of a log push is one.
 func TestRowsWithoutAnAnswer(t *testing.T) {
 	for _, c := range []struct{ format, in, want string }{
 		{"lineproto", "cpu v=1 1\n\n\r\ncpu v=2 2\r\n", "2 rows stored"},

@@ -15,8 +15,8 @@ import (
 	"varve/engine/vector"
 )
 
-// mostWindow bounds what unpacking zstd takes, about the window and as much again; only archives made with --ultra or --long
-// need more.
+// mostWindow bounds what unpacking zstd takes, about the window and as much again; only archives made with --ultra or
+// --long need more.
 const mostWindow = 16 << 20
 
 // flushAfter is how long entries of a live input wait for others. Tests shorten it.
@@ -209,7 +209,8 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 }
 
-// readHead reads up to n bytes; fewer at the end of an input, which is then whole, or when a live one has some and pauses.
+// readHead reads up to n bytes; fewer at the end of an input, which is then whole, or when a live one has some and
+// pauses.
 func readHead(r io.Reader, n int) (head []byte, whole bool, err error) {
 	head = make([]byte, 0, n)
 	for len(head) < n {

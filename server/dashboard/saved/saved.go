@@ -1,5 +1,5 @@
-// Package saved keeps what people save in the dashboard, views and queries, under a name: texts that the server does not
-// read. They are rows of an ordinary table, so that a backup has them and a crash loses none that was acknowledged.
+// Package saved keeps what people save in the dashboard, views and queries, under a name: texts that the server does
+// not read. They are rows of an ordinary table, so that a backup has them and a crash loses none that was acknowledged.
 package saved
 
 import (
