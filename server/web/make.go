@@ -8,8 +8,7 @@ import (
 	"varve/engine/status"
 )
 
-// newTurns are the places of those who make a long answer at a time: one for each processor, and one beside it that has
-// none.
+// newTurns are the places of those who make a long answer at a time: one for each processor, two at least.
 func newTurns() chan struct{} { return make(chan struct{}, max(2, runtime.GOMAXPROCS(0))) }
 
 // Turn waits for a place among those who make a long answer. done gives it back.

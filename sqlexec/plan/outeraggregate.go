@@ -31,30 +31,28 @@ func markOuter(s *parse.Select, q *parse.Query, sc *scope) {
 
 // ofOuter reports whether an aggregate call names columns of the queries around and none of its own.
 func ofOuter(c *parse.Call, sc *scope) bool {
-	own := false
+	return !namesColumn(c, sc) && ownerOf(c, sc) != nil
+}
+
+// namesColumn reports whether a call names a column of a scope.
+func namesColumn(c *parse.Call, sc *scope) (found bool) {
 	parse.Walk(c, func(x parse.Expr) bool {
 		if x, ok := x.(*parse.Column); ok && len(sc.find(x.Parts)) > 0 {
-			own = true
+			found = true
 		}
-		return !own
+		return !found
 	})
-	return !own && ownerOf(c, sc) != nil
+	return found
 }
 
 // ownerOf returns the nearest query around that has a column of an aggregate call; nil: none.
 func ownerOf(c *parse.Call, sc *scope) *outer {
 	for o := sc.outer; o != nil; o = o.scope.outer {
-		rows, found := o.scope, false
+		rows := o.scope
 		if rows.rows != nil {
 			rows = rows.rows
 		}
-		parse.Walk(c, func(x parse.Expr) bool {
-			if x, ok := x.(*parse.Column); ok && len(rows.find(x.Parts)) > 0 {
-				found = true
-			}
-			return !found
-		})
-		if found {
+		if namesColumn(c, rows) {
 			return o
 		}
 	}
