@@ -101,10 +101,14 @@ func (r *rpcConns) silent(newcomer netip.Addr) (longest *rpcClient) {
 	return longest
 }
 
+// Close gives the place of the connection back, and those of its calls whose message has not begun.
 func (k *rpcClient) Close() error {
 	if k.closed.CompareAndSwap(false, true) {
 		k.of.mu.Lock()
 		delete(k.of.conns, k)
+		for p := range k.idle {
+			p.give()
+		}
 		k.of.mu.Unlock()
 		k.of.places.Give(k.address)
 	}
@@ -116,6 +120,7 @@ type rpcPlace struct {
 	places *web.Places
 	of     netip.Addr
 	client *rpcClient // nil: of a call that is none's
+	began  time.Time
 	given  atomic.Bool
 }
 
@@ -126,51 +131,65 @@ func (p *rpcPlace) give() {
 }
 
 // place takes a place for a call, if need be that of calls of which nothing but their headers has come: their
-// connection is closed.
+// connection is closed. Calls of a closed connection have none, whose handlers may begin later than it is closed.
 func (r *rpcConns) place(ctx context.Context, calls *web.Places, of netip.Addr) (*rpcPlace, error) {
-	p := &rpcPlace{places: calls, of: of}
+	p := &rpcPlace{places: calls, of: of, began: time.Now()}
 	p.client, _ = ctx.Value(rpcClientKey{}).(*rpcClient)
-	for err := calls.Take(of); err != nil; err = calls.Take(of) {
-		idle, places := r.idlest(p.client, of)
+	for {
+		idle, err := r.take(p)
 		if idle == nil {
-			return nil, err
+			return p, err
 		}
 		r.turned.Inc()
-		for one := range places {
-			one.give()
-		}
 		idle.Close()
 	}
-	if p.client != nil {
-		r.mu.Lock()
-		p.client.idle[p] = struct{}{}
-		r.mu.Unlock()
-	}
-	return p, nil
 }
 
-// idlest is the connection that gives way to a call of an address, with the places of its calls, which it has no more:
-// of those without a message in hand, and not the call's own, that of the address with the most idle calls, at least as
-// many as the newcomer's, which was heard longest ago.
-func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClient, places map[*rpcPlace]struct{}) {
+// take takes the place of a call, or says which connection is to give way to it.
+func (r *rpcConns) take(p *rpcPlace) (idle *rpcClient, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if p.client != nil && p.client.closed.Load() {
+		return nil, net.ErrClosed
+	}
+	if err := p.places.Take(p.of); err != nil {
+		return r.idlest(p.client, p.of), err
+	}
+	if p.client != nil {
+		p.client.idle[p] = struct{}{}
+	}
+	return nil, nil
+}
+
+// idlest is the connection that gives way to a call of an address: of those without a message in hand, and not the
+// call's own, that of the address with the most idle calls, at least as many as the newcomer's, which has the call
+// that is idle for the longest time. r.mu is held.
+func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClient) {
 	held := map[netip.Addr]int{}
 	for k := range r.conns {
 		held[k.address] += len(k.idle)
 	}
+	var began time.Time
 	for k := range r.conns {
 		if k == own || len(k.idle) == 0 || k.messages.Load() > 0 || held[k.address] < held[newcomer] {
 			continue
 		}
-		if longest == nil || held[k.address] > held[longest.address] || held[k.address] == held[longest.address] && k.heard.Load() < longest.heard.Load() {
-			longest = k
+		first := k.firstIdle()
+		if longest == nil || held[k.address] > held[longest.address] || held[k.address] == held[longest.address] && first.Before(began) {
+			longest, began = k, first
 		}
 	}
-	if longest != nil {
-		places, longest.idle = longest.idle, map[*rpcPlace]struct{}{}
+	return longest
+}
+
+// firstIdle is when the first of the calls began whose message has not.
+func (k *rpcClient) firstIdle() (first time.Time) {
+	for p := range k.idle {
+		if first.IsZero() || p.began.Before(first) {
+			first = p.began
+		}
 	}
-	return longest, places
+	return first
 }
 
 type rpcClientKey struct{}
