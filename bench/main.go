@@ -1,5 +1,5 @@
-// Command bench drives a running server over HTTP with made logs and prints what it cost: rows a second, processor time,
-// memory, disk, request and query times. docs/bench.md tells how to read the figures.
+// Command bench drives a running server over HTTP with generated logs and prints the cost: rows a second, processor time,
+// memory, disk, request and query times. docs/bench.md explains the figures.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package docs holds the documents that the web application shows. Builds without the dashboard do not import it.
+// Package docs embeds the documents that the dashboard shows. Builds without the dashboard do not import it.
 package docs
 
 import (

@@ -1,13 +1,14 @@
-// Package engine is the store: tables of rows with a time, in memory, in a log and in column files.
+// Package engine is the store: tables of rows with a time index, kept in memtables, in a write-ahead log and in column
+// files.
 //
 // # Promises
 //
-// A write that was acknowledged is there after a crash, as far as the log's mode goes, once; one that was not is there
-// wholly or not at all, table by table. A scan sees the rows of one moment: what is flushed, merged, altered or dropped
-// meanwhile changes nothing for it. Of rows with one key the last counts, or the last value of each field, or all, as
-// the table's options say, whatever lies in which part. What cannot be read is set aside, named, and costs no more than
-// it must; nothing else is served in its place. Parts stay few, memory within its limit, and writers wait before either
-// is given up.
+// An acknowledged write survives a crash, as far as the sync mode of the log goes, and is stored once. Of a write
+// without an acknowledgement each table has all rows or none. A scan sees the rows of one moment: a flush, merge, ALTER
+// or DROP beside it changes nothing for it. Of rows with one key the last row counts, or the last value of each field,
+// or all rows, as the table's options say, whichever parts the rows are in. Data that cannot be read is set aside and
+// named, costs no more than it must, and is never replaced by other data. The number of parts stays small and memory
+// stays within its limit: writers wait before either is exceeded.
 //
 // # How rows go
 //
@@ -15,9 +16,10 @@
 //	                              \_____________________\________________/
 //	                                          Scan, Select
 //
-// A table is a region, or one of many logical tables in the region of a physical table. A region's memtables and parts
-// are an immutable snapshot behind a pointer: readers pin it, writers of parts replace it. The manifest lists what
-// counts on disk; each change is one edit of it, and files go after the edit that gives them up.
+// A table is a region of its own, or one of many logical tables in the region of a physical table. A region publishes
+// its memtables and parts as an immutable snapshot behind an atomic pointer: readers pin the snapshot, flushes and
+// merges replace it. The manifest lists the parts that count; each change is one edit of it, and files are removed
+// after the edit that gives them up.
 //
 // # Where things are
 //
@@ -46,7 +48,7 @@
 //
 // # Locks
 //
-// Who holds one takes only those below it:
+// A goroutine that holds a lock takes only locks below it in this list:
 //
 //   - Engine.calls: held for reading by each call from outside, for writing by Close.
 //   - region.altering: one ALTER a table; held while its rows are written anew.
@@ -59,7 +61,7 @@
 //   - mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only one is held, but that a
 //     log that begins a segment tells the manifest. merger.mu is let go of while a merge waits.
 //
-// Reading takes none of them but mem.mu, to count the readers of a memtable.
+// Readers take none of them but mem.mu, to count the readers of a memtable.
 package engine
 
 import (

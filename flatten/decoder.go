@@ -1,18 +1,18 @@
-// Package flatten turns bodies of JSON or text into columns: nested objects become columns named with dots, arrays and
-// objects at the depth limit become JSON text.
+// Package flatten turns JSON or text bodies into columns: nested objects become columns with dotted names; arrays, and
+// objects at the depth limit, become JSON text.
 //
 // # How it reads
 //
-// Logs repeat their shape. For every position in an object the predictive reader (predict.go) remembers the key that
-// came there last, compares bytes, and has the column at once; the value is read in place into the column. What it
-// cannot finish (a key twice in one entry, a type that clashes) is undone and read again by the general reader
-// (entry.go), which builds the entry as a tree, sorts and decides. Both accept exactly RFC 8259: nesting and numbers
-// within limits, UTF-8 checked once per window, half surrogate pairs read as U+FFFD.
+// Logs repeat their shape. The predictive reader (predict.go) remembers for each position in an object the key that
+// came there last. It compares bytes, knows the column at once and reads the value straight into it. An entry that it
+// cannot finish (a key twice, a type that clashes) is undone and read again by the general reader (entry.go), which
+// builds a tree, sorts it and decides. Both accept exactly RFC 8259, with bounds for nesting and numbers; they check
+// UTF-8 once a window and read half a surrogate pair as U+FFFD.
 //
 // # Bodies
 //
-// A body is read in windows of 256 KiB and never collected. What is cut at a window's end moves to the front of the
-// next window and is read again.
+// The decoder reads a body in windows of 256 KiB and never collects it. An entry that is cut at the end of a window
+// moves to the front of the next one and is read again.
 package flatten
 
 import (

@@ -1,10 +1,10 @@
-// Package memtable holds the rows that are not in a part yet: immutable chunks, appended to by writers under a short
-// lock and read without any.
+// Package memtable holds the rows that are not in a part yet, in immutable chunks. Writers append chunks under a short
+// lock; readers take no lock.
 //
-// Every append becomes a chunk of its own, a packed copy of the batch; neighbours of similar size are merged until a
-// chunk has ChunkRows rows, so that many small writes cost a logarithmic number of copies and leave few chunks. A chunk
-// never changes, so readers need the list of chunks alone, which is one atomic pointer.
-// Appends may come from many goroutines, one after the other; what a reader was given stays as it is.
+// Each append becomes a chunk, a packed copy of the batch. Neighbouring chunks of similar size are merged until a chunk
+// has ChunkRows rows, so many small writes cost a logarithmic number of copies and leave few chunks. Readers need only
+// the list of chunks, which is one atomic pointer. Many goroutines may append, one at a time; what a reader was given
+// never changes.
 //
 //	memtable.go chunk.go layout.go       rows come in, chunks are merged
 //	registry.go keys.go ref.go           series and their numbers, which outlive memtables

@@ -1,6 +1,6 @@
-// Package pipeline takes a request's body through the pipeline it names and leaves rows in a write set. The built-in
-// service_identity needs no document: it flattens entries into columns as they are. An entry becomes rows or the
-// request's error; nothing an entry holds costs more than its bounds. A Manager is safe for concurrent use.
+// Package pipeline runs the body of a request through the pipeline that the request names and puts the rows into a
+// write set. The built-in pipeline service_identity needs no document: it flattens entries into columns. An entry
+// becomes rows or the error of the request, within bounds of memory and time. A Manager is safe for concurrent use.
 //
 //	manager.go run.go                                     a request and its way
 //	document.go compile.go transform.go index.go hint.go  documents and what they compile to

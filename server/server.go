@@ -1,5 +1,5 @@
-// Package server is the HTTP front end: connections, routes, who may do what, limits, and the way of every request from
-// its first byte to its answer. The handlers live in its parts.
+// Package server is the HTTP front end: connections, routes, access rights, limits, and the path of a request from its
+// first byte to its answer. The packages below it hold the handlers.
 package server
 
 import (

@@ -1,6 +1,6 @@
-// Package sqlexec runs SQL: it takes statements apart (parse), binds and plans queries (plan), runs them over batches
-// (exec, expr), and carries out everything that is not a query: definitions, INSERT, DELETE, SHOW, ADMIN.
-// An Executor is safe for concurrent use; a Session runs one statement at a time.
+// Package sqlexec runs SQL. It parses statements (parse), binds and plans queries (plan), runs them over batches (exec,
+// expr), and carries out all other statements: definitions, INSERT, DELETE, SHOW, ADMIN. An Executor is safe for
+// concurrent use; a Session runs one statement at a time.
 //
 //	session.go names.go running.go ended.go        sessions, names, statements that run and that are over
 //	execute.go explain.go tql.go                   statements, plans, the language of metrics

@@ -1,4 +1,5 @@
-// Package sst keeps rows in column files, one file per part: written once in order, then mapped and read.
+// Package sst stores rows in column files, one file per part. A file is written once, in order, then mapped into memory
+// and read.
 //
 // # Layout
 //
@@ -17,16 +18,16 @@
 //	|         format version, CRC-32C, magic           |
 //	+--------------------------------------------------+
 //
-// Rows are ordered by (series, time, sequence). Every column is cut at the same rows: a block is BlockRows rows, the
-// last one may be shorter. Tag columns are not stored per row: the series section says where each series begins, and
-// tag values come out of its keys.
+// Rows are ordered by (series, time, sequence). All columns are cut into blocks at the same rows: a block has BlockRows
+// rows, the last one may be shorter. Tag columns are not stored per row: the series section says where each series
+// begins, and tag values come from its keys.
 //
 // # Promises
 //
-// Whatever a file holds, reading it gives the rows that were written or an error that wraps ErrCorrupt and names file,
-// column and block: every byte that is believed has been checked against a CRC-32C, every count and offset against the
-// bounds of what it points into. A Part, its Run and a Cache are safe for concurrent use; a Writer, a cursor and a
-// series walk belong to one goroutine.
+// Reading a file gives the rows that were written, or an error that wraps ErrCorrupt and names file, column and block.
+// Every byte is checked against a CRC-32C before it is used, every count and offset against the bounds of what it
+// points into. A Part, its Run and a Cache are safe for concurrent use; a Writer, a cursor and a series walk belong to
+// one goroutine.
 //
 // # Files
 //

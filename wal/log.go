@@ -1,4 +1,4 @@
-// Package wal keeps the write-ahead log: the records that make an acknowledged write survive a crash.
+// Package wal is the write-ahead log: its records make acknowledged writes survive a crash.
 //
 // # Layout
 //
@@ -7,11 +7,12 @@
 //
 // # Promises
 //
-// Append returns once the record is as durable as Options.Sync says. Replay is silent about a torn tail, which is only
-// what lies behind the last synced frame; it reports damage before that and goes on behind it. A write or sync that
-// fails closes its segment for good: what the kernel dropped must not be believed later.
+// Append returns once the record is as durable as Options.Sync says. Replay drops a torn tail, which can only be what
+// follows the last synced frame, without a report; it reports damage before that and goes on behind it. A write or sync
+// that fails closes its segment for good, because the kernel may have dropped the data and a later sync would not say
+// so.
 //
-// Append may be called by many goroutines; Replay only before the first Append.
+// Many goroutines may call Append; Replay may be called only before the first Append.
 package wal
 
 import (

@@ -1,5 +1,5 @@
-// Package client speaks HTTP to a running server: a bare connection for bulk loads, which costs the load generator next
-// to nothing, and SQL with decoded answers.
+// Package client is the HTTP client of the benchmarks and end-to-end tests: a bare connection for bulk loads, which
+// costs the load generator next to nothing, and SQL with decoded answers.
 package client
 
 import (

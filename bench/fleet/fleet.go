@@ -1,4 +1,5 @@
-// Package fleet makes the samples of a fleet of hosts as scrapers send them: a request holds one sample of each of some series.
+// Package fleet generates the metrics of a fleet of hosts as scrapers send them: each request holds one sample of some
+// of the series.
 package fleet
 
 import (

@@ -1,5 +1,5 @@
-// Package gen makes log data of fixed shapes: any number of rows, the same bytes for the same seed, fast enough not to
-// be what a benchmark measures (about 210 ns a row of 497 bytes on one core).
+// Package gen generates log data of fixed shapes: any number of rows, the same bytes for the same seed, fast enough not
+// to be what a benchmark measures (about 210 ns a row of 497 bytes on one core).
 //
 // # Shapes
 //
@@ -9,13 +9,13 @@
 //	lineproto  one line of line protocol a host and ten seconds, 10 tags and 10 fields (about 344 bytes)
 //	text    the access entries as plain lines in combined format (about 210 bytes)
 //
-// Names, clients, users and products are drawn by rank with the probability of rank k falling as 1/k, trace ids are
-// random, latencies and sizes are log-normal, times rise over Options.Span.
+// Names, clients, users and products follow a Zipf distribution: the value of rank k comes up with a probability
+// proportional to 1/k. Trace ids are random, latencies and sizes are log-normal, and times rise over Options.Span.
 //
 // # Promises
 //
-// Row i depends on the options and i alone: batches may be made in any order and by many goroutines, and a row can be
-// made again to learn what a query about it has to answer.
+// Row i depends on the options and i alone. So batches can be generated in any order and by many goroutines, and a test
+// can generate a row again to learn the right answer to a query about it.
 package gen
 
 import (

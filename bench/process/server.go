@@ -1,4 +1,5 @@
-// Package process starts and ends servers for benchmarks and end-to-end tests, and reads a process's own accounting.
+// Package process starts and ends servers for benchmarks and end-to-end tests, and reads how much processor time and
+// memory a process used.
 package process
 
 import (

@@ -1,4 +1,4 @@
-// Package workload is what benchmarks ask of the data that bench/gen and bench/fleet make.
+// Package workload holds the queries that benchmarks run on the data of bench/gen and bench/fleet.
 package workload
 
 import (

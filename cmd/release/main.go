@@ -3,10 +3,11 @@
 //	go run ./cmd/release              into dist
 //	go run ./cmd/release -out DIR
 //
-// A release is a commit. The program clones it into two directories, makes everything in each, the second time without the cache of
-// compiled packages, and fails when one byte differs: nothing of a directory, of a day or of a machine is in what is made. Times in
-// archives are the commit's, or SOURCE_DATE_EPOCH where the environment has it. It needs git, dpkg-deb and the go command, 3 GB for
-// temporary files, and minutes: standard error says how far it is. Ctrl-C ends it and leaves nothing behind.
+// A release is a commit. The program clones the commit into two directories and builds everything in each, the second
+// time without the cache of compiled packages. It fails when the two results differ by a byte: no directory, day or
+// machine shows in a release. Times in archives are those of the commit, or SOURCE_DATE_EPOCH if the environment sets
+// it. The program needs git, dpkg-deb and the go command, 3 GB for temporary files, and some minutes; it prints its
+// progress to standard error. Ctrl-C stops it and leaves nothing behind.
 package main
 
 import (

@@ -1,7 +1,6 @@
-// Package automaton reports whether texts match a regular expression, some ten times as fast as package regexp does: by
-// a deterministic automaton over classes of characters, of which only the states that texts lead to are made. The
-// syntax and what matches are those of package regexp, which also decides where an automaton would take too much
-// memory.
+// Package automaton matches regular expressions, some ten times as fast as package regexp: a deterministic automaton
+// over classes of characters, whose states are made when a text first leads to them. Syntax and matches are those of
+// package regexp, which also takes over where an automaton would need too much memory.
 package automaton
 
 import (

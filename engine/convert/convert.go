@@ -1,5 +1,5 @@
-// Package convert turns values of one type into values of another, as CAST does. A cast of a query, a column that ALTER TABLE
-// gave another type and its rows in parts of the type before go through the same functions.
+// Package convert converts values from one type to another, as CAST does. Casts of queries use it, and so do reads of
+// parts that are older than an ALTER TABLE of a column's type.
 package convert
 
 import (

@@ -1,7 +1,7 @@
-// Package filter holds the conditions that are pushed down into runs: a conjunction of comparisons of one column with
-// constants and of choices among such conjunctions. Compiled they are trees whose leaves are tests. Evaluation goes from cheap to
-// dear: zone maps refute a block, postings or token filters refute or shrink it, dictionaries are tested once per distinct
-// value, packed values as they lie, only then values.
+// Package filter holds the conditions that queries push down into runs: comparisons of a column with constants, joined
+// by AND and OR. A compiled filter is a tree whose leaves are tests. Evaluation goes from cheap to dear: zone maps rule
+// out blocks; postings and token filters rule out blocks or rows; a dictionary is tested once per distinct value;
+// packed values are tested without unpacking; only then are values decoded.
 package filter
 
 import (

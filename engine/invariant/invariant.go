@@ -1,12 +1,12 @@
-// Package invariant is what a build with the tag "invariants" does besides: it checks what packages promise each other, and takes
-// paths that are rare otherwise, by limits that are drawn at random when the program starts. Without the tag nothing of it is
-// left.
+// Package invariant holds the checks of a build with the tag "invariants". Such a build checks what packages promise
+// each other, and draws limits at random when the program starts, so that rare paths are taken. Without the tag the
+// checks compile to nothing.
 //
 //	if invariant.On {
 //		invariant.Check(from < to, "rows %d to %d", from, to)
 //	}
 //
-// The limits of a run are repeated by VARVE_INVARIANTS=seed; it is printed first.
+// A run prints the seed of its limits first; VARVE_INVARIANTS=seed repeats them.
 package invariant
 
 import (

@@ -1,5 +1,5 @@
-// Package jsontext reads and writes JSON text. What reads documents elsewhere takes its tokens from here; trees and columns are
-// theirs to make.
+// Package jsontext reads and writes JSON text. All readers of documents in the tree take their tokens from here and
+// make trees or columns of them.
 //
 //	token.go      strings, escapes, numbers and words, in text or bytes
 //	reader.go     a walk over a document in place
@@ -7,8 +7,8 @@
 //
 // # Reader
 //
-// Objects and arrays are walked, texts without escapes are sub-slices of the document. No tree, no reflection; what the caller has no
-// use for is skipped, and checked like the rest.
+// The reader walks objects and arrays in place; texts without escapes are sub-slices of the document. It makes no tree
+// and uses no reflection. Values that the caller skips are checked like the rest.
 //
 //	r := jsontext.Of(body)
 //	for r.Enter(jsontext.Object); r.Member(); {
@@ -21,7 +21,8 @@
 //	}
 //	if r.End(); r.Err() != nil { ... }
 //
-// After an error nothing moves any more: loops end, texts are empty. Text is taken to be UTF-8, which the caller checks once for a body.
+// After an error the reader does not move: loops end and texts are empty. The reader takes text to be UTF-8; the caller
+// checks a body for that once.
 package jsontext
 
 import (

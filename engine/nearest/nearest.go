@@ -1,4 +1,4 @@
-// Package nearest finds the name that somebody who mistyped one meant most likely.
+// Package nearest finds the known name that is closest to a misspelt one.
 package nearest
 
 import (

@@ -1,7 +1,7 @@
-// Package scan is the contract between the engine and what holds rows: memtables and parts are both a Run.
+// Package scan is the contract between the engine and its runs: memtables and parts both implement Run.
 //
-// Inside a run rows are ordered by (series, time, sequence). What comes out of a cursor is dense batches: projection,
-// time range and filter have been applied.
+// The rows of a run are ordered by (series, time, sequence). A cursor yields dense batches, with projection, time range
+// and filter applied.
 package scan
 
 import (

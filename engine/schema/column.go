@@ -1,5 +1,5 @@
-// Package schema describes tables: columns found by name and stored by id, options, and how a schema evolves. All
-// values are immutable once published.
+// Package schema describes tables: columns, which are found by name and stored by id, options, and how a schema
+// changes. All values are immutable once published.
 package schema
 
 import "varve/engine/vector"

@@ -1,4 +1,4 @@
-// Package secret finds passwords in the text of statements, so that no log, list or error shows them.
+// Package secret masks passwords in the text of statements, so that logs, lists and errors do not show them.
 package secret
 
 import (

@@ -1,4 +1,4 @@
-// Package sorting sorts lists that may be so long that whoever waits for them goes away meanwhile.
+// Package sorting sorts long lists and heeds cancellation while it does.
 package sorting
 
 import "slices"

@@ -1,5 +1,6 @@
-// Package spare keeps large buffers between their uses. A sync.Pool forgets them with the second cycle of the collector, and
-// where memory is short cycles come many times a second: buffers made anew for each request are garbage that calls the next one.
+// Package spare keeps large buffers for their next use. A sync.Pool drops them at the second garbage collection, and
+// where memory is short there are many collections a second: buffers allocated anew for each request would then cause
+// the next collection.
 package spare
 
 import (

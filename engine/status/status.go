@@ -1,5 +1,5 @@
-// Package status holds the error that a client may see: a code of the HTTP contract, a sentence, and the cause
-// for the log. It knows nothing of HTTP; server/web maps codes to status lines.
+// Package status defines the errors that a client may see: a code of the HTTP contract, a sentence, and the cause for
+// the log. It knows nothing of HTTP; server/web maps codes to status lines.
 package status
 
 import (

@@ -1,4 +1,4 @@
-// Package symbol numbers texts, so that they are compared as numbers and held once.
+// Package symbol interns texts: each distinct text gets a number, is held once and is compared by its number.
 package symbol
 
 import (

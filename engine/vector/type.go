@@ -1,7 +1,7 @@
-// Package vector holds the one currency of the house: batches of typed columns. Decoders build them, the log records
-// them, memtables and column files keep them, operators stream them and answers are printed from them. No row type
-// exists.
-// Vectors and batches belong to one goroutine; what a vector shares with others (Heap, Values) is never written through it.
+// Package vector holds the one data type that all layers share: batches of typed columns. Decoders build batches, the
+// log records them, memtables and column files store them, operators stream them and answers are printed from them.
+// There is no row type. A vector or batch belongs to one goroutine; memory that vectors share (Heap, Values) is never
+// written through a vector.
 //
 //	type.go vector.go batch.go   types, columns, rows of columns
 //	bitmap.go                    sets of rows, validity

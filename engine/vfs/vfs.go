@@ -1,5 +1,5 @@
-// Package vfs is the file system as the store sees it: few calls, each of which a test can make fail or cut short.
-// os.go is the real one, mem.go a crashable one in memory, fault.go wraps either and injects errors.
+// Package vfs is the file system of the store: a few calls, each of which a test can let fail or cut short. os.go is
+// the real file system, mem.go one in memory that can crash, and fault.go wraps either to inject errors.
 package vfs
 
 import (

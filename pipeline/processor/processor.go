@@ -1,5 +1,5 @@
-// Package processor holds the processors of pipeline documents. A document's settings are compiled once, into a
-// Processor over slots; running one looks nothing up and, on the paths that logs take, allocates nothing.
+// Package processor implements the processors of pipeline documents. The settings of a document are compiled once into
+// a Processor over slots. Running a processor looks up no names and, on the paths that logs take, allocates nothing.
 package processor
 
 import (

@@ -1,22 +1,22 @@
-// Package value holds the values that pipelines and VRL scripts work on: one Go type for an entry of a body, for what
-// processors make of it and for what a script computes, so that nothing is converted between them.
+// Package value holds the values of pipelines and VRL scripts. Entries of a body, results of processors and results of
+// scripts have this one Go type, so nothing is converted between them.
 //
 // # Layout
 //
-// A Value is three words, without interfaces and without boxes: 24 bytes, scalars inside. Strings are views of bytes that
-// somebody else keeps: the body, the script or an Arena. Containers are pointers to an Object or an Array.
+// A Value is 24 bytes without interfaces and boxes, with scalars inside. A string is a view of bytes that somebody else
+// keeps: the body, the script or an Arena. A container is a pointer to an Object or an Array.
 //
 // # Ownership
 //
-// Whoever works on an event owns an Arena and everything of that event: strings, containers and scratch come from it and
-// are gone at its Reset. A Value must not outlive the Reset of its arena, nor the text it was read from; Clone takes it along.
+// Each goroutine that works on an event owns an Arena. Strings, containers and scratch space of the event come from it
+// and are gone at its Reset. A Value must not outlive the Reset of its arena, nor the text it was read from; Clone
+// copies it out.
 //
-// Containers are shared, not copied, when a value is read: Share marks a container that has got a second name, and the
-// functions that change a place (Set, Delete) copy a marked container, one level, before they change it. What is reached
-// through a marked container is marked on the way, so nobody has to think of it who reads with Get, At and Member.
-// A container that never got a second name is changed in place.
+// Reading a value shares containers and does not copy them. Share marks a container that has a second name. Set and
+// Delete copy a marked container, one level deep, before they change it; a container without a second name is changed
+// in place. Get, At and Member mark what they reach through a marked container, so callers need not care.
 //
-// One goroutine at a time may use a value, with one exception: what Freeze has passed may be read by many.
+// One goroutine at a time may use a value. Many may read a value that Freeze has passed.
 package value
 
 import (

@@ -1,11 +1,11 @@
-// Package vrl compiles and runs scripts of VRL, the language of the vrl processor: a program is a list of expressions that
-// read and change an event, and that handle, as the compiler makes sure, every failure that can happen.
+// Package vrl compiles and runs scripts of VRL, the language of the vrl processor. A program is a list of expressions
+// that read and change an event. The compiler makes sure that a script handles every failure that can happen.
 //
-// Source text becomes tokens (lex.go) and a tree (parse.go, ast.go). The compiler walks the tree in the order of running, keeps
-// the types of everything at each point (types.go, typepath.go), reports what is wrong (diagnostic.go) and makes Go closures
-// over a Frame: compile.go, literal.go, query.go, assign.go, operate.go, call.go and closure.go. The language's own functions are in own.go and
-// iterate.go, all others in package stdlib, which imports this one; Compile takes them as a Library. func.go says how to
-// declare a function.
+// Source text becomes tokens (lex.go) and a tree (parse.go, ast.go). The compiler walks the tree in the order of
+// execution, tracks the type of every value at each point (types.go, typepath.go), reports errors (diagnostic.go) and
+// makes Go closures over a Frame: compile.go, literal.go, query.go, assign.go, operate.go, call.go and closure.go. The
+// functions of the language itself are in own.go and iterate.go; all others are in package stdlib, which imports this
+// one, and Compile takes them as a Library. func.go explains how to declare a function.
 package vrl
 
 import (

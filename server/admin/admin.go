@@ -1,5 +1,4 @@
-// Package admin answers what an operator asks of a running server: health, state, figures, configuration, log level and
-// profiles.
+// Package admin serves operators: health, status, metrics, configuration, the log level and profiles.
 package admin
 
 import (

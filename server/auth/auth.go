@@ -1,4 +1,4 @@
-// Package auth knows the users of the server: where they come from and how a request proves to be one of them.
+// Package auth authenticates users: it reads them from their source and checks the credentials of requests.
 package auth
 
 import (

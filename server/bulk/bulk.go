@@ -1,6 +1,6 @@
-// Package bulk takes documents by the bulk interface of a search engine, which many shippers speak: pairs of lines, an
-// action and a document. The document becomes a row of the table that the action names. What shippers ask for before
-// they send is answered as they want it.
+// Package bulk implements the bulk interface of a search engine, which many log shippers speak. A body is pairs of
+// lines, an action and a document; the document becomes a row of the table that the action names. The package also
+// answers the requests that shippers make before they send.
 package bulk
 
 import (

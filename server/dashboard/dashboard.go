@@ -1,5 +1,5 @@
-// Package dashboard serves the web application under /dashboard/: its index page for every path, its files under an
-// address that names the build. The application itself lies in web; it talks to the server's HTTP interface only.
+// Package dashboard serves the web application under /dashboard/: its index page for every path, and its files under an
+// address that contains the build. The application is in web; it uses the server's HTTP interface only.
 //
 // # Addresses
 //
@@ -8,13 +8,14 @@
 //	/favicon.ico                   the icon, for what browsers show beside the pages
 //	/dashboard/a/BUILD/FILE        a file, kept by browsers for ever; another build is 404, so that an old page notices
 //
-// A file NAME.br is FILE NAME, compressed: the bundles of libraries lie so in web/lib. Modules are sent without their comments.
+// A file NAME.br is FILE NAME, compressed; the bundles of libraries in web/lib are kept so. Modules are sent without
+// their comments.
 //
-// All addresses in the pages are relative, so that the application works behind a proxy under any prefix.
+// All addresses in the pages are relative, so the application works behind a proxy under any prefix.
 //
 // # A page
 //
-// A page is a line in pages of web/app.js, a module page/NAME.js and a sheet page/NAME.css. The module exports
+// A page is an entry in pages of web/app.js, a module page/NAME.js and a sheet page/NAME.css. The module exports
 //
 //	state   the keys of the page in the address, with types and defaults (see core/state.js)
 //	Page    the component; it is given {state}: state.get('q') reads a key and follows it, state.set({q}) changes it as a

@@ -1,4 +1,4 @@
-// Package datadog takes logs as the agents of a monitoring service send them: arrays of JSON objects.
+// Package datadog accepts logs from the agents of a monitoring service: arrays of JSON objects.
 package datadog
 
 import (

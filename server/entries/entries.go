@@ -1,5 +1,6 @@
-// Package entries takes the log entries of a request, which its protocol has found to be JSON objects, to a pipeline:
-// those of each table together, as lines, which the pipeline reads as it reads the body of an ingest request.
+// Package entries passes the log entries of a request, JSON objects that the protocol has decoded, to a pipeline. It
+// groups the entries by table and writes each group as lines, which the pipeline reads as it reads the body of an
+// ingest request.
 package entries
 
 import (

@@ -1,5 +1,5 @@
-// Package forward takes log entries in the forward protocol, in which log collectors send them over TCP. The tag of an
-// entry names its table.
+// Package forward accepts log entries in the forward protocol, which log collectors speak over TCP. The tag of an entry
+// names its table.
 package forward
 
 import (

@@ -1,5 +1,5 @@
-// Package hec takes events by the collector interface over HTTP of an event store: JSON objects of an event and its
-// metadata, and raw text. Events are not acknowledged later: an answer of success says that they are stored.
+// Package hec implements the HTTP event collector of an event store: JSON objects of an event and its metadata, and raw
+// text. It sends no later acknowledgements: success means that the events are stored.
 package hec
 
 import (

@@ -1,4 +1,4 @@
-// Package ingest answers POST /v1/ingest: parameters and body to a pipeline, its rows to the store.
+// Package ingest serves POST /v1/ingest: it passes parameters and body to a pipeline, and the rows to the store.
 package ingest
 
 import (

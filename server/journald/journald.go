@@ -1,4 +1,5 @@
-// Package journald takes the entries of a system's journal in its export format, as systemd-journal-upload sends them.
+// Package journald accepts entries of a systemd journal in the journal export format, as systemd-journal-upload sends
+// them.
 package journald
 
 import (

@@ -1,5 +1,5 @@
-// Package jsonput takes points as JSON objects of metric, timestamp, value and tags: each becomes a row of the table
-// that the metric names.
+// Package jsonput accepts points as JSON objects of metric, timestamp, value and tags. Each point becomes a row of the
+// table that the metric names.
 package jsonput
 
 import (

@@ -1,10 +1,10 @@
-// Package lineproto takes points in line protocol, the text form
+// Package lineproto accepts points in line protocol, whose text form is
 //
 //	measurement[,tag=value...] field=value[,field=value...] [time]
 //
-// of which each line becomes a row of the table that the measurement names. The decoder reads a body in one pass,
-// straight into the columns of the tables: lines of one kind have the same keys in the same order, so each key is
-// compared with the one that came behind the last in the line before, and looked for by name only where it is another.
+// Each line becomes a row of the table that the measurement names. The decoder reads a body in one pass, straight into
+// the columns of the tables. Lines of one kind have the same keys in the same order, so the decoder compares each key
+// with the one that followed in the line before, and looks a key up by name only where it differs.
 package lineproto
 
 import (

@@ -1,6 +1,6 @@
-// Package listen serves protocols that are streams without requests: senders connect and send messages, which are
-// stored in batches. A connection is not read while its batch is written, so that TCP makes senders wait for the store.
-// Protocols bring how messages are found in a stream, and how they become rows.
+// Package listen serves protocols that are streams without requests: senders connect and send messages, and the server
+// stores them in batches. A connection is not read while its batch is written, so TCP makes senders wait for the store.
+// A protocol provides how to find messages in a stream, and how to turn them into rows.
 package listen
 
 import (

@@ -1,5 +1,5 @@
-// Package logpush takes lines in the log-push protocol, as JSON or as a protobuf message in a snappy block: each line of a stream
-// becomes a row, with the labels of the stream as tags.
+// Package logpush accepts lines in the log-push protocol, as JSON or as a snappy-compressed protobuf message. Each line
+// of a stream becomes a row, with the labels of the stream as tags.
 package logpush
 
 import (

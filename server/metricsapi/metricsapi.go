@@ -1,5 +1,4 @@
-// Package metricsapi answers the endpoints of the metrics protocol: remote write, remote read and the query API of
-// dashboards.
+// Package metricsapi serves the metrics protocol: remote write, remote read and the query API of dashboards.
 package metricsapi
 
 import (

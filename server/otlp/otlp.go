@@ -1,12 +1,13 @@
-// Package otlp takes metrics, traces and logs in the OpenTelemetry protocol, as messages and as JSON.
+// Package otlp accepts metrics, traces and logs in the OpenTelemetry protocol, as protobuf and as JSON.
 //
-// A request goes one way, whatever its signal, encoding and transport:
+// A request takes one path, whatever its signal, encoding and transport:
 //
 //	body -> (JSON: transcoder ->) message -> decoder of the signal -> rows -> store -> answer
 //
-// The decoders read the message in place and put what it says straight into the columns of tables. What cannot be read as a message
-// fails the request and nothing of it is stored. What can be read and not be kept, such as a text that is not UTF-8, fails its
-// record alone: the answer counts what was refused and says why, unless there was nothing else.
+// The decoders read the message in place and put its values straight into the columns of tables. A body that is no
+// valid message fails the request, and nothing of it is stored. A record that is valid and cannot be stored, such as a
+// text that is not UTF-8, fails alone: the answer counts the refused records and says why. If all records are refused,
+// the request fails.
 package otlp
 
 import (

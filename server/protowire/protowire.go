@@ -1,8 +1,9 @@
-// Package protowire reads and writes the wire format of protocol buffers in place: a message is a byte slice, its fields
-// come one after the other, texts and messages are sub-slices. No message types, no reflection, no allocation.
+// Package protowire reads and writes the wire format of protocol buffers in place: a message is a byte slice, its
+// fields come one after the other, and texts and nested messages are sub-slices. It has no message types, uses no
+// reflection and allocates nothing.
 //
-// A field is a key (number << 3 | kind, a varint) and a value: a varint, 8 or 4 bytes little endian, or a length and so many bytes.
-// Groups, the fifth and sixth kind, are long out of use and refused.
+// A field is a key (number << 3 | kind, a varint) and a value: a varint, 4 or 8 bytes little endian, or a length and
+// that many bytes. Groups, kinds three and four, are obsolete and refused.
 package protowire
 
 import (

@@ -1,4 +1,4 @@
-// Package query answers the SQL endpoints: statements in, results out in the format that was asked for.
+// Package query serves the SQL endpoints: it runs statements and writes results in the format that the client asks for.
 package query
 
 import (

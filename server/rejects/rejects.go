@@ -1,5 +1,5 @@
-// Package rejects keeps entries that could not be stored and whose senders cannot be told: their protocol acknowledges
-// all of a message or nothing. They go, with the reason, to a table of the server.
+// Package rejects keeps entries that could not be stored and whose senders cannot be told, because their protocol
+// acknowledges all of a message or nothing. It writes them, with the reason, to a table of the server's own.
 package rejects
 
 import (

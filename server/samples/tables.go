@@ -1,6 +1,6 @@
-// Package samples is the way of metric samples into tables, the same for all protocols that bring them: a metric's name is
-// a table, its labels are tags, and a series that was there before is known again by what its sender calls it, without a
-// look at its labels.
+// Package samples writes metric samples to tables, for all protocols that carry them. The name of a metric is a table
+// and its labels are tags. A series that was written before is recognised by the bytes its sender uses for it, without
+// parsing its labels.
 package samples
 
 import (

@@ -1,6 +1,6 @@
-// Package slowquery keeps statements that took long: as rows of a table, or as lines of the log. Whoever ran a
-// statement never waits for that and never fails by it: what finds no room in the queue, and what cannot be written, is
-// counted and gone.
+// Package slowquery records slow statements, as rows of a table or as lines of the log. A statement never waits for its
+// record and never fails because of it: a record that finds no room in the queue, or cannot be written, is counted and
+// dropped.
 package slowquery
 
 import (

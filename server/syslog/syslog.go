@@ -1,4 +1,5 @@
-// Package syslog takes messages of syslog over TCP, TLS and UDP: RFC 5424 and RFC 3164, which are told apart by each message. A message that is neither is stored as it is.
+// Package syslog accepts syslog messages over TCP, TLS and UDP, in the forms of RFC 5424 and RFC 3164; each message
+// shows which one it has. A message in neither form is stored as it is.
 package syslog
 
 import (

@@ -1,5 +1,6 @@
-// Package tagged makes rows of lines and points that carry tags: columns that are found by name while a body is read,
-// held against the table that is there, and counted before they grow. Protocols decode their bodies straight into it.
+// Package tagged turns lines and points with tags into rows. It looks columns up by name while a body is read, checks
+// them against the table that exists, and counts their memory before they grow. Protocols decode their bodies straight
+// into it.
 package tagged
 
 import (

@@ -1,6 +1,5 @@
-// Package traceapi answers the query API of traces that dashboards speak: services, their operations, traces that are
-// searched, traces by id. It reads the tables that server/otlp writes, with SQL; whatever is asked, an answer has a
-// bound.
+// Package traceapi serves the query API of traces that dashboards use: services, their operations, search, and traces
+// by id. It reads the tables of server/otlp with SQL. Every answer has a bound.
 //
 //	traceapi.go answer.go   endpoints, and the form of their answers
 //	params.go search.go     what is asked, as conditions of SQL

@@ -1,6 +1,6 @@
 // Package web is the frame of every HTTP handler: the request with its user, time limit and body, parameters, answers
-// and errors. Only this package knows which HTTP status a code has.
-// Whatever a client sends, a body and an answer take no more memory and time than their bounds.
+// and errors. No other package knows the HTTP status of an error code. Bodies and answers stay within their bounds of
+// memory and time, whatever a client sends.
 //
 //	ctx.go params.go                          requests and their parameters
 //	body.go intake.go share.go pace.go block.go        bodies: decompressed, counted, paced, their buffers

@@ -1,8 +1,8 @@
-// Package exec runs queries over batches. A plan is a list of pipelines: a source, streaming operators over it, and a
-// sink at the end that needs all rows before it can give any. Each pipeline reads what the former one finished into.
+// Package exec runs queries over batches. A plan is a list of pipelines. A pipeline is a source, streaming operators,
+// and a sink that needs all rows before it yields any. Each pipeline reads the result of the one before it.
 //
-// An operator is a function that wraps the next function. A worker builds its own chain, so scratch memory is a
-// captured local and operators hold no locks; sinks keep state per worker and combine it at the end.
+// An operator is a function that wraps the next function. Each worker builds its own chain, so scratch memory is a
+// captured local and operators need no locks. Sinks keep state per worker and combine it at the end.
 package exec
 
 import (

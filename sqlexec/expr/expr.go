@@ -1,8 +1,9 @@
-// Package expr holds bound expressions: typed trees over the columns of a batch, resolved, coerced and folded when they
-// are made, and evaluated a batch at a time. Aggregates and sort keys live here too, as what they take is expressions.
+// Package expr holds bound expressions: typed trees over the columns of a batch. They are resolved, coerced and folded
+// when they are made, and evaluated a batch at a time. Aggregates and sort keys are here too, because their arguments
+// are expressions.
 //
-// Rules of types, NULL, overflow and time are those of the SQL contract; errors of binding have code PlanQuery, errors
-// of evaluation EngineExecuteQuery.
+// The rules for types, NULL, overflow and time are those of the SQL contract. Binding errors have code PlanQuery,
+// evaluation errors EngineExecuteQuery.
 package expr
 
 import (

@@ -1,5 +1,5 @@
-// Package infoschema makes the tables of information_schema: what the catalog knows, as rows. A table is made when a
-// query asks for it; conditions on the schema and table names keep it from walking what is not asked for.
+// Package infoschema provides the tables of information_schema: the catalog as rows. A table is made when a query reads
+// it. Conditions on schema and table names limit how much of the catalog is walked.
 package infoschema
 
 import (

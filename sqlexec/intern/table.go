@@ -1,5 +1,5 @@
-// Package intern numbers distinct values: the hash tables under GROUP BY, DISTINCT and COUNT(DISTINCT).
-// Equal values have one number, numbers are dense and rise in the order of first appearance, but for Shared.
+// Package intern numbers distinct values: the hash tables of GROUP BY, DISTINCT and COUNT(DISTINCT). Equal values have
+// one number. Numbers are dense and rise in the order of first appearance, except in Shared.
 //
 //	table.go texts.go direct.go     64-bit keys, texts, small integers
 //	interner.go probe.go packed.go  vectors: keys of rows, short texts as keys

@@ -1,11 +1,10 @@
-// Package parse turns SQL text into statements: a lexer with positions, recursive descent for statements and
-// precedence climbing for expressions. It knows the grammar only; names, types and values are looked at by the binder.
+// Package parse turns SQL text into statements: a lexer with positions, recursive descent for statements, and
+// precedence climbing for expressions. It knows the grammar only; the binder checks names, types and values.
 //
 // # Limits
 //
-// Text longer than MaxText, nesting deeper than maxDepth, operator chains longer than maxChain and what is past the limits
-// of a statement (limits.go) are errors, so any
-// input ends in time and memory proportional to its length.
+// Text longer than MaxText, nesting deeper than maxDepth, operator chains longer than maxChain, and statements past the
+// bounds of limits.go are errors. So time and memory are proportional to the length of any input.
 package parse
 
 import (

@@ -1,6 +1,6 @@
-// Package plan turns parsed queries into plans: names are bound to columns at the current schemas, types checked,
-// constants folded; then conditions and time ranges move into the scans, columns nobody needs are dropped, and the
-// logical plan becomes pipelines of exec.
+// Package plan turns parsed queries into plans. It binds names to columns of the current schemas, checks types and
+// folds constants; then it moves conditions and time ranges into the scans, drops columns that are not needed, and
+// turns the logical plan into pipelines of exec.
 package plan
 
 import (

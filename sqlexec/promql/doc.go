@@ -2,10 +2,10 @@
 //
 // # Shape
 //
-// A query is parsed (parse.go), its durations and times are made numbers (prepare.go), and the tree is evaluated over
-// all steps at once: each node yields a matrix of rows, one for each label set, a row being one value a step with a
-// bitmap of where there is a value (matrix.go). Presence apart from value keeps NaN a value like any other, and makes
-// and, unless and absent words of bits. Label sets are computed once for each node, never for each step.
+// A query is parsed (parse.go) and its durations and times become numbers (prepare.go). Then the tree is evaluated over
+// all steps at once: each node yields a matrix with one row for each label set (matrix.go). A row holds one value a
+// step, and a bitmap of the steps that have a value. The bitmap keeps NaN an ordinary value and turns and, unless and
+// absent into bit operations. Label sets are computed once for each node, never for each step.
 //
 //	selector            rows from samples, one look-back each          selector.go
 //	range functions     windows over samples by two moving indexes     window.go, rate.go, overtime.go
@@ -13,14 +13,15 @@
 //	binary operators    partners found once, then rows by rows         binary.go, matching.go
 //	functions           rows by rows                                   functions.go, labelfuncs.go, ...
 //
-// Rows never change once a node has yielded them, so rows are shared and a subtree that occurs twice is evaluated once.
+// A row never changes once a node has yielded it. So nodes share rows, and a subtree that occurs twice is evaluated
+// once.
 //
 // # Storage
 //
-// Storage (storage.go) is what the evaluator asks for series: label sets first, then their samples, as slices of times
-// and values. Package sqlexec has one over the tables of the engine.
+// The evaluator reads series through Storage (storage.go): first their label sets, then their samples, as slices of
+// times and values. Package sqlexec implements it over the tables of the engine.
 //
 // # Names
 //
-// The metric name is dropped at the end of a query, not at each operator: rows carry a mark.
+// The metric name is dropped at the end of a query, not at each operator; until then a mark on the row says so.
 package promql

@@ -1,15 +1,14 @@
-// Package rowfile reads and writes files of rows, as COPY has them: CSV with a line of names, JSON with one object a
-// line, and Parquet.
+// Package rowfile reads and writes the files of COPY: CSV with a header line, JSON with one object a line, and Parquet.
 //
 // # Text
 //
-// In CSV and JSON, values stand as CAST(.. AS STRING) gives them: times in UTC without a zone, the shortest text of a
-// float that reads back (NaN, inf, -inf), binary in lower-case hex. NULL is an empty field in CSV, where the empty text is
+// CSV and JSON have values as CAST(.. AS STRING) prints them: times in UTC without a zone, the shortest text of a float
+// that reads back (NaN, inf, -inf), binary in lower-case hex. NULL is an empty field in CSV, where the empty text is
 // "", and null in JSON. JSON values, lists, numbers and booleans stand unquoted in JSON.
 //
 // # Parquet
 //
-// Every column is optional. Timestamps and times of seconds are kept as milliseconds, because Parquet has no seconds;
+// Every column is optional. Timestamps and times in seconds are kept as milliseconds, because Parquet has no seconds;
 // durations as INT64, intervals and lists as text, decimals as 16 bytes.
 //
 // # Memory

@@ -1,5 +1,5 @@
-// Package search reads the search line of the dashboard, `varve tail` and `varve export`: one line of words, phrases and
-// fields that becomes the condition of a WHERE clause, which is shown to whoever typed it.
+// Package search parses the search line of the dashboard, `varve tail` and `varve export`: words, phrases and fields,
+// which become the condition of a WHERE clause. The clause is shown to the person who types.
 //
 //	query  = or ; or = and { "OR" and } ; and = not { ["AND"] not } ; not = [ "-" | "NOT" ] term
 //	term   = "(" or ")" | field ":" value | text
@@ -7,16 +7,16 @@
 //	cmp    = ">" | ">=" | "<" | "<=" | "=" | "!="
 //	text   = word | "phrase in quotes" | word "*" | "~" word-or-phrase | regex ;  regex = "/" pattern "/" ["i"]
 //
-// The same grammar is written in JavaScript for the pages; server/dashboard/testdata/search.json has the cases that both must pass.
+// The dashboard implements the same grammar in JavaScript; server/dashboard/testdata/search.json has the cases that
+// both pass.
 //
 // # What is not in the grammar
 //
-// A backslash takes the meaning of the next character away. A name before a colon is a field when it looks like a name and
-// something follows that is neither "//" nor ":": http://x, std::vector, 12:30 and a word that ends with a colon are text.
-// A slash begins a regular expression when the next slash that has no backslash ends the word: /api/v1 is text.
-// Parentheses that open inside a word belong to it: call(x) is one word.
-// A condition that is negated holds for rows without the field, too, as they are none of what was to be left out. The
-// negation of a group is that of its parts.
+// A backslash escapes the next character. A name before a colon is a field if it looks like a name and something
+// follows that is neither "//" nor ":". So http://x, std::vector, 12:30 and a word that ends with a colon are text. A
+// slash begins a regular expression if the next unescaped slash ends the word: /api/v1 is text. Parentheses that open
+// inside a word belong to it: call(x) is one word. A negated condition also holds for rows without the field. The
+// negation of a group is the negation of its parts.
 package search
 
 import (

@@ -1,20 +1,20 @@
-// Package spill keeps rows of queries in files while they do not fit into memory.
+// Package spill keeps rows of queries in temporary files when they do not fit into memory.
 //
 // # Layout
 //
-// A file is a row of blocks, each a batch of rows:
+// A file is a sequence of blocks, each a batch of rows:
 //
 //	+-------------+----------------+------------+------------------------+
 //	| stored 4B   | unpacked 4B    | crc32c 4B  | zstd of an encoded batch |  little endian; crc covers the zstd bytes
 //	+-------------+----------------+------------+------------------------+
 //
-// The batch is in the form of vector.AppendBatch. Files live below one directory, which is emptied when it is opened: no
-// query outlives the process. They are never synced.
+// The batch has the form of vector.AppendBatch. The files are in one directory, which is emptied when it is opened,
+// because no query outlives the process. They are never synced.
 //
 // # Promises
 //
-// All files of a query go when its Space is closed, whatever happened. Space on the disk is bounded for all queries
-// together, and some of it is left free for the store. What a file gives is what was written, or an error.
+// Closing the Space of a query removes all its files, in every case. The disk space of all queries together is bounded,
+// and some space is left free for the store. Reading a file gives what was written, or an error.
 package spill
 
 import (

@@ -1,4 +1,4 @@
-// Package encoding turns one block of one column into bytes and back.
+// Package encoding encodes and decodes one block of one column.
 //
 // An encoded block is
 //
@@ -6,13 +6,13 @@
 //	| encoding 1B | flags 1B | [validity] | payload |
 //	+-------------+----------+------------+---------+
 //
-// and says nothing of its type and its number of rows: the reader knows both. Flag bit 0: a validity section follows
-// and the payload holds the values of the valid rows only. Each encoding is drawn at the head of its file. Numbers
-// inside payloads are unsigned varints unless said otherwise, bulk data is little endian.
+// It contains neither its type nor its number of rows: the reader knows both. Flag bit 0: a validity section follows,
+// and the payload holds the values of the valid rows only. The head of each encoding's file draws it. Numbers inside
+// payloads are unsigned varints unless said otherwise; bulk data is little endian.
 //
-// Encoder.Append analyses the values and takes the encoding of the fewest bytes, where bytes saved do not cost more time
-// to read (ints.go, floats.go and strings.go say how it weighs). What there is to take from is the table in scheme.go.
-// Every decoder checks what it reads: any bytes are values or an error that wraps ErrMalformed, and take no more memory
+// Encoder.Append analyses the values and takes the encoding with the fewest bytes, unless the bytes saved cost more in
+// reading time (ints.go, floats.go and strings.go say how it weighs the two). scheme.go has the table of encodings.
+// Every decoder checks its input: any bytes give values or an error that wraps ErrMalformed, and take no more memory
 // than rows and input justify.
 package encoding
 

@@ -1,5 +1,5 @@
-// Package index holds what lets a part leave blocks unread: zone maps, postings and token filters.
-// An index may say that a block has what it has not, never the opposite.
+// Package index holds the indexes that let a part skip blocks: zone maps, postings and token filters. An index may
+// claim that a block has a value that it lacks, never the opposite.
 //
 //	zone.go             least, greatest, number of values
 //	postings.go         blocks by value of a dictionary

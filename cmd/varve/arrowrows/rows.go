@@ -1,4 +1,4 @@
-// Package arrowrows shows the rows of Arrow as columns of ours.
+// Package arrowrows reads Arrow streams and files as batches of package vector.
 package arrowrows
 
 import (

@@ -1,5 +1,5 @@
-// Package benchmark loads a server with made data over HTTP, asks what dashboards ask, and tells what it took: varve bench.
-// All of it happens in a database of its own, which is dropped at the end.
+// Package benchmark implements `varve bench`: it loads a server with generated data over HTTP, runs the queries of
+// dashboards and reports what both cost. It works in a database of its own and drops it at the end.
 package benchmark
 
 import (

@@ -1,4 +1,4 @@
-// Package client talks to a running server over HTTP: what all client commands share. It knows nothing of the server's code.
+// Package client is the HTTP client that all client commands share. It imports nothing of the server.
 package client
 
 import (

@@ -1,5 +1,5 @@
-// Package export writes rows of a server to files: a table, slice after slice of time, each of which is fetched again
-// alone when its answer breaks off; the answer to a statement; or all tables of a database.
+// Package export implements `varve export`: it writes rows of a server to files. It exports a table in slices of time,
+// and fetches a slice again when its answer breaks off; or the result of a statement; or all tables of a database.
 //
 //	plan.go              the slices of a table
 //	fetch.go             a slice from the server, as Arrow, which loses nothing
@@ -8,7 +8,8 @@
 //	directory.go         all tables of a database
 //	progress.go          what is said meanwhile
 //
-// Memory is one batch of an answer and what packing holds, for Parquet one row group, whatever the size of the table.
+// An export holds one batch of an answer and the buffers of the compressor, for Parquet one row group, whatever the
+// size of the table.
 package export
 
 import (

@@ -1,17 +1,17 @@
-// Package ingest sends files and streams to a running server: what `varve ingest` does.
+// Package ingest implements `varve ingest`: it sends files and streams to a running server.
 //
 // # Flow
 //
 //	input -> unpack -> cutter -> batch -> worker -> request
 //
-// One goroutine reads the inputs, one after the other, and cuts them at the ends of entries into batches. Workers, one
-// a connection, send them: a batch that the server refuses is halved until the bad entry is alone. What is acknowledged
-// is noted in the ledger of its input, from where the state is written.
+// One goroutine reads the inputs, one after the other, and cuts them into batches at the ends of entries. Workers send
+// the batches, one worker a connection. When the server refuses a batch, the worker halves it until the bad entry is
+// alone. The ledger of an input records which batches are acknowledged; the state file is written from it.
 //
 // # Memory
 //
-// Batches lie in a fixed number of buffers, so memory does not depend on the input: connections x 2 x batch, and what
-// the program needs besides. A line larger than a batch goes through a file in the temporary directory.
+// A fixed number of buffers holds the batches, so memory does not depend on the input: connections x 2 x batch, and
+// what the program itself needs. A line larger than a batch goes through a temporary file.
 package ingest
 
 import (

@@ -1,4 +1,5 @@
-// Package pipe manages the pipelines of a server and tries documents without one: what the commands of varve pipeline do.
+// Package pipe implements `varve pipeline`: it lists, uploads, compares and deletes the pipelines of a server, and
+// tries documents that are not uploaded.
 package pipe
 
 import (

@@ -1,4 +1,5 @@
-// Package shell is varve sql: it cuts scripts into statements, sends them to a server one by one, and prints what they give.
+// Package shell implements `varve sql`: it cuts scripts into statements, sends them to a server one by one, and prints
+// their results.
 //
 //	shell.go run.go split.go            the session, a statement, a text of many
 //	answer.go value.go                  an answer as it arrives, its values
@@ -11,8 +12,8 @@
 //
 // # Promises
 //
-// An answer is printed as it arrives: no more of it is held than a row, or in tables 1,000 rows. Results go to
-// Options.Out alone. Numbers are printed with all their digits.
+// The shell prints an answer as it arrives and holds no more of it than one row, or 1,000 rows for tables. Results go
+// to Options.Out alone. Numbers are printed with all their digits.
 package shell
 
 import (

@@ -1,4 +1,4 @@
-// Package tail shows the newest rows of a table, and those that come.
+// Package tail implements `varve tail`: it prints the newest rows of a table, then the rows that arrive.
 //
 //	tail.go     what runs: the last rows, then polls
 //	poll.go     which rows are new, late ones too

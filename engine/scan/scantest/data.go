@@ -1,4 +1,4 @@
-// Package scantest holds what every scan.Run must do, for the tests of those who write one.
+// Package scantest tests that an implementation of scan.Run keeps the contract.
 package scantest
 
 import (

@@ -1,12 +1,12 @@
-// Package grok compiles grok patterns: regular expressions in which %{NAME} stands for a named pattern and %{NAME:field}
-// for one whose text is kept.
+// Package grok compiles grok patterns: regular expressions in which %{NAME} stands for a named pattern, and
+// %{NAME:field} for one whose match is kept as a field.
 //
-// The forms are %{NAME}, %{NAME:field}, %{NAME:field:extract=definition}, %{NAME:field=definition}, %{NAME=definition} and
-// groups with names, (?<field>re). Field names are any text and stay as they are. Matching is a search.
+// The forms are %{NAME}, %{NAME:field}, %{NAME:field:extract=definition}, %{NAME:field=definition}, %{NAME=definition}
+// and named groups, (?<field>re). A field name may be any text. A pattern may match anywhere in the text.
 //
-// The classic set of patterns (patterns.go) is written here without look-around and atomic groups, which the regular
-// expressions of Go do not have: where those only guarded the neighbours of a number or a word, \b does; where they only
-// avoided backtracking, nothing is needed.
+// patterns.go has the classic patterns. Go's regular expressions have no look-around and no atomic groups, so the
+// patterns do without: \b replaces look-around that only guards the neighbours of a number or word, and atomic groups
+// that only avoid backtracking are not needed.
 package grok
 
 import (

@@ -1,7 +1,7 @@
 // Package regex compiles the regular expressions of scripts: the syntax of the Rust regex library, run by Go's regexp.
 //
-// Both are linear in time, without look-around and back references, and both prefer the leftmost match and the first
-// alternative. What differs is translated:
+// Both run in linear time, have no look-around and no back references, and prefer the leftmost match and the first
+// alternative. The differences are translated:
 //
 //   - verbose mode (?x): blanks and comments are taken out;
 //   - set operations and nesting in classes: [a-z&&[^x]], [\w--\d], [a~~b], [[ab]c] become plain lists of ranges;
@@ -9,7 +9,7 @@
 //     faster, so an expression has two programs when they differ;
 //   - group names may hold dots and brackets; escapes of punctuation, \u, \U and \x in all their forms.
 //
-// One thing stays ASCII: the word boundary \b, for which Go has no Unicode form.
+// The word boundary \b stays ASCII: Go has no Unicode form of it.
 package regex
 
 import (

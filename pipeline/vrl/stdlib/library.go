@@ -1,10 +1,10 @@
-// Package stdlib is the functions that scripts of VRL may call, besides those of the language itself: a table in each file,
-// whose functions work on values and never on source text. Package vrl compiles scripts with any library and does not import
-// this package; whoever compiles a script imports both:
+// Package stdlib holds the functions that VRL scripts may call, besides those of the language itself. Each file has a
+// table of functions; they work on values and never on source text. Package vrl compiles scripts with any library and
+// does not import this one, so a caller imports both:
 //
 //	program, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
 //
-// How a function is declared stands in vrl/func.go, the cases that hold them in vrl/testdata.
+// vrl/func.go explains how to declare a function; vrl/testdata has the cases of the functions.
 package stdlib
 
 import (

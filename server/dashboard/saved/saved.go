@@ -1,5 +1,6 @@
-// Package saved keeps what people save in the dashboard, views and queries, under a name: texts that the server does
-// not read. They are rows of an ordinary table, so that a backup has them and a crash loses none that was acknowledged.
+// Package saved keeps the views and queries that people save in the dashboard, each under a name. The server does not
+// read their content. They are rows of an ordinary table, so backups include them and a crash loses none that was
+// acknowledged.
 package saved
 
 import (

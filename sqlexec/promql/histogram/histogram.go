@@ -1,12 +1,12 @@
-// Package histogram holds native histograms: what a metric's sample is when it is not a float.
+// Package histogram implements native histograms: samples of a metric that are not floats.
 //
 // A histogram counts observations in buckets. With an exponential schema s (-4..8) the upper bound of bucket i is
 // 2^(i*2^-s), on the negative side mirrored, and a zero bucket holds what is close to zero. With custom bounds (schema
 // -53) bucket i ends at the i-th bound and the last one at +Inf.
 //
-// Buckets are lists sorted by index, one for each side: adding histograms is a merge of lists, a coarser schema is a map
-// of indexes. A histogram is not changed once it is a sample: operations make new ones. The binary form for storage is
-// drawn in docs/format/histogram.md.
+// Each side of a histogram has a list of buckets, sorted by index: adding histograms merges lists, and a coarser schema
+// maps indexes. A histogram does not change once it is a sample: operations make new ones. docs/format/histogram.md
+// draws the binary form for storage.
 package histogram
 
 import (
