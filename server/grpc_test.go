@@ -96,14 +96,26 @@ func TestGRPC(t *testing.T) {
 	}
 }
 
-// TestGRPCConnections: connections past the bound are closed, and take no room when they are gone.
+// messagesInHand is how many messages of gRPC have begun and are not answered.
+func (h *house) messagesInHand() (n int64) {
+	h.s.rpcConns.mu.Lock()
+	defer h.s.rpcConns.mu.Unlock()
+	for k := range h.s.rpcConns.conns {
+		n += k.messages.Load()
+	}
+	return n
+}
+
+// TestGRPCConnections: connections past the bound are closed while those before them have messages in hand, and take no
+// room when they are gone.
 func TestGRPCConnections(t *testing.T) {
 	h := real(t, func(o *Options) { o.MaxGRPCConnections = 1 })
 	addr := h.calls()
-	first := dial(t, addr)
-	if _, err := call(first, rpcLogs, nil, nil); err != nil {
+	first, frames := h.headersOnly(addr, 1)
+	if err := frames.WriteData(1, false, []byte{0, 0, 0, 1, 0, 1}); err != nil {
 		t.Fatal(err)
 	}
+	h.eventually(func() bool { return h.messagesInHand() == 1 })
 	second, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
