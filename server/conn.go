@@ -30,6 +30,8 @@ const (
 	// gets to see the answer instead of a reset.
 	lingerTime  = 2 * time.Second
 	lingerBytes = 256 << 20
+	// lingerConns are the connections of an address that linger at a time. Others are closed at once.
+	lingerConns = 1024
 )
 
 // The reserve of connections above the bounds that still get /health, /status and /metrics answered. When it is full,
@@ -45,6 +47,8 @@ type listener struct {
 	places   *web.Places   // of ordinary connections, on all addresses together
 	progress time.Duration // see Options.WriteProgress
 	api      bool          // nothing is there but /v1 and the dashboard
+
+	lingering atomic.Int64 // connections that are closed, and read a little further
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
@@ -266,12 +270,21 @@ func (c *conn) Close() error {
 	c.l.mu.Unlock()
 	c.sent()
 	if c.linger.Load() {
-		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil &&
-			c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-			io.CopyN(io.Discard, c.Conn, lingerBytes) // how it ends does not matter: the connection is closed next
-		}
+		c.readOn()
 	}
 	return c.Conn.Close()
+}
+
+// readOn reads what still comes, unless many connections do that.
+func (c *conn) readOn() {
+	defer c.l.lingering.Add(-1)
+	if c.l.lingering.Add(1) > lingerConns {
+		return
+	}
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil &&
+		c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		io.CopyN(io.Discard, c.Conn, lingerBytes) // how it ends does not matter: the connection is closed next
+	}
 }
 
 // interrupt makes writes fail from now on, the one that is under way too.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -195,7 +196,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		DisablePreParseMultipartForm: true,
 		NoDefaultContentType:         true,
 		SecureErrorLogMessage:        true,
-		Concurrency:                  2 * (o.MaxConnections + reservedConns), // the listener bounds them; a closed one may linger
+		Concurrency:                  math.MaxInt32, // the listener bounds them; those that gave way end a moment later
 		Logger:                       quiet{s.log},
 	}
 	return s, nil

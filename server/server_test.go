@@ -4,15 +4,18 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"varve/engine/status"
+	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
@@ -355,16 +358,64 @@ func TestHealthBesideSilentConnections(t *testing.T) {
 		h.want(h.do("GET", "/health", ""), 200, "{}")
 		h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
 	}
+	h.answersAnother("/v1/sql?sql=select+1")
+}
+
+// answersAnother holds that a client of another address is answered.
+func (h *house) answersAnother(path string) {
+	h.Helper()
 	other := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	c, err := other.Dial("tcp", h.addr)
 	if err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
 	defer c.Close()
-	fmt.Fprintf(c, "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n")
-	if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 {
-		t.Errorf("another address: %v %v", resp, err)
+	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		h.Fatalf("another address: %v", err)
 	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 200 {
+		h.Errorf("another address: %d %s %v", resp.StatusCode, body, err)
+	}
+}
+
+// TestHealthInAFlood: where connections of one address come faster than those that gave way to them end, others are
+// answered.
+func TestHealthInAFlood(t *testing.T) {
+	h := open(t, func(o *Options) { o.MaxConnections, o.MaxPerAddress = 1, 1 })
+	var flood sync.WaitGroup
+	over := make(chan struct{})
+	for range 4 {
+		flood.Go(func() {
+			for {
+				var silent []net.Conn
+				for range 200 {
+					c, err := net.Dial("tcp", h.addr)
+					if err != nil {
+						t.Error(err)
+						break
+					}
+					fmt.Fprint(c, "GET /v1/sql HTTP/1.1\r\nHost:")
+					silent = append(silent, c)
+				}
+				for _, c := range silent {
+					c.Close()
+				}
+				select {
+				case <-over:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 50 {
+		h.answersAnother("/health")
+	}
+	close(over)
+	flood.Wait()
 }
 
 func TestPanicIsAnAnswer(t *testing.T) {
@@ -548,4 +599,31 @@ func (h *house) profile(ctx context.Context) (status int) {
 	}
 	resp.Body.Close()
 	return resp.StatusCode
+}
+
+// halfConn counts how often its one side was closed.
+type halfConn struct {
+	net.Conn
+	halves int
+}
+
+func (c *halfConn) CloseWrite() error {
+	c.halves++
+	return nil
+}
+
+// TestFewConnectionsLinger: those that are closed before their request was read are read on, unless many are.
+func TestFewConnectionsLinger(t *testing.T) {
+	for _, one := range []struct{ others, halves int }{{0, 1}, {lingerConns - 1, 1}, {lingerConns, 0}} {
+		l := newListener(nil, web.NewPlaces(1, 1))
+		l.lingering.Store(int64(one.others))
+		client, server := net.Pipe()
+		client.Close()
+		half := &halfConn{Conn: server}
+		c := &conn{Conn: half, l: l}
+		c.linger.Store(true)
+		if err := c.Close(); err != nil || half.halves != one.halves || l.lingering.Load() != int64(one.others) {
+			t.Errorf("beside %d: %d lingered, %d are left, %v", one.others, half.halves, l.lingering.Load(), err)
+		}
+	}
 }
