@@ -399,10 +399,10 @@ var errInterrupt = errors.New("interrupted")
 // interruptAt gives a context that ends once the server has answered so many requests.
 func (f *fake) interruptAt(t *testing.T, request int) context.Context {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	f.after = func(n int) {
+	f.set(nil, func(n int) {
 		if n == request {
 			cancel(errInterrupt)
 		}
-	}
+	})
 	return ctx
 }
