@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/server/protowire"
+	"varve/server/rejects"
+	"varve/server/slowquery"
+	"varve/sqlexec"
+	"varve/sqlexec/parse"
+)
+
+// ownTables are the server's own tables, by name.
+var ownTables = []string{
+	engine.DashboardsTable, engine.ExemplarsTable, engine.MetadataTable, engine.PipelinesTable, engine.RejectedTable, engine.SlowQueriesTable, engine.ViewsTable,
+}
+
+// keeping is a server on a store that keeps what a server can keep, and its log of rejects.
+func keeping(t *testing.T, e *engine.Engine) (*house, *rejects.Log) {
+	t.Helper()
+	left := rejects.New(e, nil)
+	return on(t, e, func(o *Options) {
+		o.Rejects = left
+		o.Slow = slowquery.New(slowquery.Options{Store: e, TTL: "30d", Ratio: 1})
+		o.Query.Executor = sqlexec.New(e, sqlexec.Options{Ended: o.Slow.Ended})
+	}), left
+}
+
+// keep has a server keep something in each of its own tables, under a name.
+func keep(h *house, left *rejects.Log, name string) {
+	h.Helper()
+	h.want(h.do("POST", "/v1/dashboards/"+name, "drawn"), 200, "")
+	h.upload(name, "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
+	h.execute("CREATE VIEW " + name + " AS SELECT 1 AS one")
+	described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
+		m = protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, name+"_total")
+		return protowire.AppendBytes(m, 4, "what it is")
+	})
+	sample := func(m []byte) []byte {
+		return protowire.AppendMessage(m, 2, func(s []byte) []byte {
+			return protowire.AppendVarint(protowire.AppendDouble(s, 1, 1), 2, 1000)
+		})
+	}
+	series := series1([]string{"__name__", name + "_total"}, sample, exemplar1(0.5, 1500, "trace_id", name))
+	h.want(h.do("POST", writePath, snap(series, described)), 204, "")
+	if err := left.Add(h.Context(), []rejects.Entry{{Protocol: "forward", Table: name, Why: errors.New("no time"), Text: []byte("an entry")}}); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// kept checks that a server has what keep had kept under a name.
+func kept(h *house, name string) {
+	h.Helper()
+	h.want(h.do("GET", "/v1/dashboards/"+name, ""), 200, `"definition":"drawn"`)
+	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+name, `{"ts":1700000000000}`, "Content-Type", "application/json"), 200, "")
+	h.want(h.sql("SELECT one FROM "+name), 200, "[[1]]")
+	h.want(h.do("GET", "/v1/metricsapi/api/v1/metadata?metric="+name+"_total", ""), 200, `"what it is"`)
+	h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query="+name+"_total&start=0&end=9999999999", ""), 200, `"trace_id":"`+name)
+	h.holds(`SELECT "protocol", reason, entry FROM service_private.rejected WHERE "table" = '`+name+"'", "[[forward no time an entry]]")
+}
+
+// definitions are the statements that make the server's own tables as they are.
+func definitions(h *house) string {
+	h.Helper()
+	var all strings.Builder
+	for _, name := range ownTables {
+		all.WriteString(h.ask("SHOW CREATE TABLE service_private." + name)[0][1].(string) + ";\n\n")
+	}
+	return all.String()
+}
+
+// TestFormsOfPrivateTables: the server makes its own tables as it always has: stores keep them for years. A store with such tables keeps
+// what is in them, and so does one whose tables were made before columns came to them.
+func TestFormsOfPrivateTables(t *testing.T) {
+	const file = "testdata/private.sql"
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := strings.NewReplacer("  \"database_made\" BIGINT NULL,\n", "", "  \"table_id\" BIGINT NULL,\n", "").Replace(string(golden))
+	if older == string(golden) {
+		t.Fatal("no column came later")
+	}
+	for _, c := range []struct{ name, made string }{{"new", ""}, {"of today", string(golden)}, {"of before", older}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for start := range 3 {
+				e, err := engine.Open(engine.Options{Dir: dir, MinFree: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if start == 0 {
+					makeOwn(t, e, c.made)
+				}
+				h, left := keeping(t, e)
+				name := []string{"first", "second", "third"}[start]
+				keep(h, left, name)
+				for _, before := range []string{"first", "second", "third"}[:start+1] {
+					kept(h, before)
+				}
+				h.s.o.Slow.Close(t.Context())
+				h.holds("SELECT count(*) > 0 FROM service_private.slow_queries WHERE query LIKE '%"+name+"%'", "[[true]]")
+				if got := definitions(h); c.made != older && got != string(golden) {
+					t.Errorf("the tables are made as\n%s\nwant as %s says", got, file)
+				}
+				if aside := e.TablesAside(); len(aside) > 0 {
+					t.Errorf("set aside: %v", aside)
+				}
+				if err := e.Close(context.Background(), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// makeOwn makes tables in the server's own name by statements.
+func makeOwn(t *testing.T, e *engine.Engine, statements string) {
+	t.Helper()
+	list, err := parse.Parse(statements)
+	if err != nil && statements != "" {
+		t.Fatal(err)
+	}
+	x := sqlexec.New(e, sqlexec.Options{})
+	for _, st := range list {
+		if _, err := x.Execute(engine.AsServer(t.Context()), &sqlexec.Session{DB: engine.PrivateDB}, st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range ownTables {
+		_, err := e.Table(schema.Name{DB: engine.PrivateDB, Table: name})
+		if (err == nil) != (statements != "") {
+			t.Fatalf("%s is made: %v", name, err)
+		}
+	}
+}
