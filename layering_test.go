@@ -35,6 +35,7 @@ var within = map[string][]string{
 	"engine/scan":          {"engine/filter"},
 	"engine/scan/scantest": {"engine/scan", "engine/filter"},
 	"engine/manifest":      {"sst", "wal"},
+	"engine/private":       {"engine"},
 
 	// A parent may import its parts.
 	"sst":                {"sst/encoding", "sst/index"},

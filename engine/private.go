@@ -70,6 +70,8 @@ type OwnTable struct {
 	Name string
 	// Columns are those that the server reads and writes; others may be there.
 	Columns []vector.Field
+	// Later are the names of those that tables of older programs lack, until a row brings them.
+	Later []string
 	// Time is the time index, Tags are the rest of the key.
 	Time       string
 	Tags       []string
@@ -101,10 +103,11 @@ func (e *Engine) Own(want *OwnTable) (*Table, error) {
 func (want *OwnTable) fault(t *schema.Table) string {
 	for _, f := range want.Columns {
 		at := t.Column(f.Name)
-		if at < 0 {
+		switch {
+		case at < 0 && slices.Contains(want.Later, f.Name):
+		case at < 0:
 			return "has no column " + f.Name
-		}
-		if t.Columns[at].Type != f.Type {
+		case t.Columns[at].Type != f.Type:
 			return fmt.Sprintf("has a column %s of type %s, not %s", f.Name, t.Columns[at].Type, f.Type)
 		}
 	}
