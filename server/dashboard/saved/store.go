@@ -7,8 +7,7 @@ import (
 	"sync"
 
 	"varve/engine"
-	"varve/engine/scan"
-	"varve/engine/schema"
+	"varve/engine/private"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -21,16 +20,11 @@ const (
 	maxTotal      = 16 << 20 // bytes of all names and definitions
 )
 
-// table keeps a row for each definition: the last one written replaces those before, as their times are the same.
-var table = schema.Name{DB: engine.PrivateDB, Table: engine.DashboardsTable}
-
-// timeColumn holds zero in every row.
-const timeColumn = "saved_at"
-
-var form = engine.OwnTable{
-	Name: engine.DashboardsTable, Time: timeColumn, Tags: []string{"name"},
-	Columns: []vector.Field{{Name: "name", Type: vector.StringType}, {Name: "definition", Type: vector.StringType}, {Name: timeColumn, Type: vector.Timestamp(3)}},
-}
+// table keeps a row for each definition. Its time is zero, so that the last one written replaces those before.
+var table = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
+	Name: engine.DashboardsTable, Time: "saved_at", Tags: []string{"name"},
+	Columns: []vector.Field{{Name: "definition", Type: vector.StringType}, {Name: "name", Type: vector.StringType}, {Name: "saved_at", Type: vector.Timestamp(3)}},
+}}
 
 // definition is one that was saved.
 type definition struct{ name, text string }
@@ -43,29 +37,17 @@ type store struct {
 
 // list returns the definitions, by name.
 func (s *store) list(ctx context.Context) ([]definition, error) {
-	t, err := s.engine.Own(&form)
-	if status.Of(err) == status.TableNotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs("name", "definition")}
-	rows, err := s.engine.Scan(ctx, request)
-	if err != nil {
-		return nil, err
-	}
 	var all []definition
-	err = rows.Each(func(b *vector.Batch) (bool, error) {
-		for i := range b.N {
-			if !b.Cols[0].IsNull(i) && !b.Cols[1].IsNull(i) {
-				all = append(all, definition{string(b.Cols[0].Bytes(i)), string(b.Cols[1].Bytes(i))})
-			}
+	for row, err := range table.Rows(ctx, s.engine, private.Query{Columns: []string{"name", "definition"}}) {
+		if err != nil {
+			return nil, err
 		}
-		return true, nil
-	})
+		if !row.AnyNull(2) {
+			all = append(all, definition{row.Text(0), row.Text(1)})
+		}
+	}
 	slices.SortFunc(all, func(a, b definition) int { return cmp.Compare(a.name, b.name) })
-	return all, err
+	return all, nil
 }
 
 // find returns one definition.
@@ -109,27 +91,7 @@ func (s *store) save(ctx context.Context, d definition) error {
 	if count > maxCount || total > maxTotal {
 		return status.New(status.InvalidArguments, "there would be %d dashboards of %d bytes, the most are %d and %d: delete some", count, total, maxCount, maxTotal)
 	}
-	options, err := schema.ParseOptions(map[string]string{"ttl": "forever"})
-	if err != nil {
-		return err
-	}
-	var set engine.WriteSet
-	b := set.Rows(table, engine.Hint{AutoCreate: true, TimeIndex: timeColumn, Tags: form.Tags, Options: options})
-	for _, c := range []struct{ name, text string }{{"name", d.name}, {"definition", d.text}} {
-		column, err := b.Column(c.name, vector.StringType)
-		if err != nil {
-			return err
-		}
-		column.SetString(c.text)
-	}
-	at, err := b.Column(timeColumn, vector.Timestamp(3))
-	if err != nil {
-		return err
-	}
-	at.SetInt(0)
-	b.EndRow()
-	_, err = s.engine.Write(engine.AsServer(ctx), &set)
-	return err
+	return table.Put(ctx, s.engine, []any{d.text, d.name, int64(0)})
 }
 
 // remove deletes a definition.
@@ -139,8 +101,5 @@ func (s *store) remove(ctx context.Context, name string) error {
 	if _, err := s.find(ctx, name); err != nil {
 		return err
 	}
-	keys := vector.NewBatch(vector.StringType, vector.Timestamp(3))
-	keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(name), vector.ConstInt(vector.Timestamp(3), 0)}}, 0, 1)
-	_, err := s.engine.Delete(engine.AsServer(ctx), table, keys)
-	return err
+	return table.Delete(ctx, s.engine, []any{name, int64(0)})
 }
