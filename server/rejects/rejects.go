@@ -13,22 +13,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
-	"varve/engine/schema"
+	"varve/engine/private"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/server/web"
 )
 
-// Name is the table of the entries. It is made with the first of them.
-var Name = schema.Name{DB: engine.PrivateDB, Table: "rejected"}
+// table keeps the entries.
+var table = private.Table{TTL: "7d", Comment: "entries that could not be stored, and whose senders cannot be told", OwnTable: engine.OwnTable{
+	Name: engine.RejectedTable, Time: "time", AppendMode: true,
+	Columns: []vector.Field{
+		{Name: "time", Type: vector.Timestamp(9)}, {Name: "entry", Type: vector.StringType}, {Name: "protocol", Type: vector.StringType},
+		{Name: "reason", Type: vector.StringType}, {Name: "table", Type: vector.StringType},
+	},
+}}
 
 const (
 	// maxText bounds the text of an entry that is kept.
 	maxText = 2 << 10
 	// perMinute bounds the entries that are kept of a minute; further ones are counted alone.
 	perMinute = 10_000
-	// ttl is how long entries are kept.
-	ttl = "7d"
 )
 
 // Entry is an entry that could not be stored.
@@ -39,14 +43,9 @@ type Entry struct {
 	Text     []byte
 }
 
-// Store takes rows; engine.Engine does.
-type Store interface {
-	Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error)
-}
-
 // Log writes entries to the table. Safe for concurrent use.
 type Log struct {
-	store  Store
+	store  private.Writer
 	now    func() time.Time
 	logger *slog.Logger
 
@@ -59,7 +58,7 @@ type Log struct {
 }
 
 // New makes a log into a store; logger may be nil.
-func New(s Store, logger *slog.Logger) *Log {
+func New(s private.Writer, logger *slog.Logger) *Log {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
@@ -120,34 +119,14 @@ func (l *Log) write(ctx context.Context, list []Entry) error {
 	if len(list) == 0 {
 		return nil
 	}
-	options, err := schema.ParseOptions(map[string]string{"append_mode": "true", "ttl": ttl})
-	if err != nil {
-		return err
-	}
-	var set engine.WriteSet
-	b := set.Rows(Name, engine.Hint{AutoCreate: true, TimeIndex: "time", Options: options, Comment: "entries that could not be stored, and whose senders cannot be told"})
-	at, err := b.Column("time", vector.Timestamp(9))
-	if err != nil {
-		return err
-	}
-	b.Pin()
 	now := l.now().UnixNano()
+	rows := make([][]any, len(list))
 	for i := range list {
 		e := &list[i]
-		at.SetInt(now + int64(i))
-		for _, cell := range [...]struct{ name, text string }{
-			{"protocol", e.Protocol}, {"table", e.Table}, {"reason", e.Why.Error()}, {"entry", string(e.Text[:min(len(e.Text), maxText)])},
-		} {
-			c, err := b.Column(cell.name, vector.StringType)
-			if err != nil {
-				return err
-			}
-			c.SetString(readable(cell.text))
-		}
-		b.EndRow()
+		text := readable(string(e.Text[:min(len(e.Text), maxText)]))
+		rows[i] = []any{now + int64(i), text, readable(e.Protocol), readable(e.Why.Error()), readable(e.Table)}
 	}
-	_, err = l.store.Write(engine.AsServer(ctx), &set)
-	return err
+	return table.Put(ctx, l.store, rows...)
 }
 
 // readable is a text without what is no UTF-8, as the end of one that is cut.
