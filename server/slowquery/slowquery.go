@@ -67,10 +67,11 @@ func New(o Options) *Recorder {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Recorder{
-		o: o, table: table{store: o.Store, ttl: o.TTL, threshold: o.Threshold},
+		o: o, table: table{Table: form, store: o.Store, threshold: o.Threshold},
 		slow:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_slow_queries_total", Help: "Statements that took slow_query.threshold or longer."}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_slow_queries_dropped_total", Help: "Slow statements that were to be recorded and are not: too many waited, or the store refused them."}),
 	}
+	r.table.TTL = o.TTL
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }

@@ -19,6 +19,9 @@ import (
 	"varve/sqlexec"
 )
 
+// written is the name of the table.
+var written = schema.Name{DB: engine.PrivateDB, Table: engine.SlowQueriesTable}
+
 // openStore opens a store that the test closes.
 func openStore(t *testing.T, fs vfs.FS, minFree int64) *engine.Engine {
 	t.Helper()
@@ -33,7 +36,7 @@ func openStore(t *testing.T, fs vfs.FS, minFree int64) *engine.Engine {
 // queries are the texts in the table, "" where there is none.
 func queries(t *testing.T, e *engine.Engine) string {
 	t.Helper()
-	table, err := e.Table(Name)
+	table, err := e.Table(written)
 	if status.Of(err) == status.TableNotFound {
 		return ""
 	}
@@ -162,7 +165,7 @@ func TestTableOfBefore(t *testing.T) {
 		r := New(Options{Store: e, TTL: []string{"forever", "9999d"}[i], Ratio: 1})
 		r.Ended(took([]string{"a", "b"}[i], 0))
 		r.Close(t.Context())
-		table, err := e.Table(Name)
+		table, err := e.Table(written)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +173,7 @@ func TestTableOfBefore(t *testing.T) {
 			t.Errorf("start %d: recorded %q, options %v", i, got, table.Schema.Options.All)
 		}
 		if i == 1 {
-			if err := e.DropTables(engine.AsServer(t.Context()), []schema.Name{Name}); err != nil {
+			if err := e.DropTables(engine.AsServer(t.Context()), []schema.Name{written}); err != nil {
 				t.Fatal(err)
 			}
 			again := New(Options{Store: e, TTL: "forever", Ratio: 1})
