@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"iter"
 	"slices"
 	"sync"
 	"unicode/utf8"
 
 	"varve/engine"
+	"varve/engine/private"
 	"varve/engine/scan"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/promql"
 )
@@ -34,21 +35,17 @@ const (
 	maxExemplarNumber = 1 << 62 // others are none that the server gave
 )
 
-// exemplarTable is a ring: a row for each place, and what comes later replaces what was there.
-//
-//	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3) | database_made | table_id
-var exemplarTable = schema.Name{DB: engine.PrivateDB, Table: engine.ExemplarsTable}
-
-var exemplarForm = engine.OwnTable{
-	Name: engine.ExemplarsTable, Time: "place", Columns: append([]vector.Field{{Name: "place", Type: vector.Timestamp(3)}}, exemplarColumns[:]...),
-}
-
-// exemplarColumns are the columns besides the place.
-var exemplarColumns = [...]vector.Field{
-	{Name: "number", Type: vector.Int64Type}, {Name: "database", Type: vector.StringType}, {Name: "metric", Type: vector.StringType},
-	{Name: "series", Type: vector.StringType}, {Name: "labels", Type: vector.StringType}, {Name: "value", Type: vector.FloatType},
-	{Name: "at", Type: vector.Timestamp(3)},
-}
+// exemplarTable is a ring: a row for each place, and what comes later replaces what was there. The number counts all
+// exemplars ever, series and labels are JSON.
+var exemplarTable = private.Table{OwnTable: engine.OwnTable{
+	Name: engine.ExemplarsTable, Time: "place", Later: originColumns,
+	Columns: []vector.Field{
+		{Name: "at", Type: vector.Timestamp(3)}, {Name: "database", Type: vector.StringType}, {Name: "database_made", Type: vector.Int64Type},
+		{Name: "labels", Type: vector.StringType}, {Name: "metric", Type: vector.StringType}, {Name: "number", Type: vector.Int64Type},
+		{Name: "place", Type: vector.Timestamp(3)}, {Name: "series", Type: vector.StringType}, {Name: "table_id", Type: vector.Int64Type},
+		{Name: "value", Type: vector.FloatType},
+	},
+}}
 
 // exemplars is the end of the ring. Safe for concurrent use.
 type exemplars struct {
@@ -95,88 +92,36 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.loaded {
-		if err := t.eachExemplar(ctx, exemplarColumns[:1], func(b *vector.Batch) error {
-			for i := range b.N {
-				if n := b.Cols[0].Int(i); n < maxExemplarNumber {
-					x.next = max(x.next, n+1)
-				}
+		for row, err := range t.exemplarRows(ctx, "number") {
+			if err != nil {
+				return 0, err
 			}
-			return nil
-		}); err != nil {
-			return 0, err
+			if n := row.Int(0); n < maxExemplarNumber {
+				x.next = max(x.next, n+1)
+			}
 		}
 		x.loaded = true
 	}
 	list = list[max(0, len(list)-most):]
-	var set engine.WriteSet
-	b := set.Rows(exemplarTable, engine.Hint{AutoCreate: true, TimeIndex: "place"})
+	rows := make([][]any, len(list))
 	for i := range list {
-		of, _ := t.owner(list[i].DB)
-		if err := addExemplar(b, &list[i], x.next+int64(i), int64(most)); err != nil {
-			return 0, err
+		one, number := &list[i], x.next+int64(i)
+		of, _ := t.owner(one.DB)
+		rows[i] = []any{
+			one.At, one.DB, of.made, promql.AppendLabels(nil, one.Labels), one.Metric, number, number % int64(most),
+			promql.AppendLabels(nil, one.Series), int64(tableID(t.o.Store, one.DB, one.Metric)), one.Value,
 		}
-		if err := addOrigin(b, of, tableID(t.o.Store, list[i].DB, list[i].Metric)); err != nil {
-			return 0, err
-		}
-		b.EndRow()
 	}
-	if _, err := t.o.Store.Write(engine.AsServer(ctx), &set); err != nil {
+	if err := exemplarTable.Put(ctx, t.o.Store, rows...); err != nil {
 		return 0, err
 	}
 	x.next += int64(len(list))
 	return len(list), nil
 }
 
-func addExemplar(b *vector.Builder, x *Exemplar, number, most int64) error {
-	place, err := b.Column("place", vector.Timestamp(3))
-	if err != nil {
-		return err
-	}
-	place.SetInt(number % most)
-	for i, f := range exemplarColumns {
-		c, err := b.Column(f.Name, f.Type)
-		if err != nil {
-			return err
-		}
-		switch i {
-		case 0:
-			c.SetInt(number)
-		case 1:
-			c.SetString(x.DB)
-		case 2:
-			c.SetString(x.Metric)
-		case 3:
-			c.SetBytes(promql.AppendLabels(nil, x.Series))
-		case 4:
-			c.SetBytes(promql.AppendLabels(nil, x.Labels))
-		case 5:
-			c.SetFloat(x.Value)
-		case 6:
-			c.SetInt(x.At)
-		}
-	}
-	return nil
-}
-
-// eachExemplar reads some columns of all that is kept; nothing where there is no table.
-func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f func(b *vector.Batch) error) error {
-	table, err := t.o.Store.Own(&exemplarForm)
-	if status.Of(err) == status.TableNotFound {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	request := engine.Request{Table: table, Time: scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}}
-	for _, c := range columns {
-		request.Columns = append(request.Columns, table.Schema.IDs(c.Name)...)
-	}
-	request.Columns = append(request.Columns, originIDs(table.Schema)...)
-	s, err := t.o.Store.Scan(ctx, request)
-	if err != nil {
-		return err
-	}
-	return s.Each(func(b *vector.Batch) (bool, error) { return true, f(b) })
+// exemplarRows reads some columns of all that is kept.
+func (t *Tables) exemplarRows(ctx context.Context, columns ...string) iter.Seq2[private.Row, error] {
+	return exemplarTable.Rows(ctx, t.o.Store, private.Query{Columns: columns, Time: &scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}})
 }
 
 // Exemplars returns the exemplars of a database between two times, both inclusive, whose series pass one of some
@@ -189,39 +134,33 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 		return nil, nil
 	}
 	tables := tablesNow{store: t.o.Store, db: db, ids: map[string]schema.TableID{}}
-	err := t.eachExemplar(ctx, exemplarColumns[1:], func(b *vector.Batch) error {
-		for i := range b.N {
-			null := slices.ContainsFunc(b.Cols[:6], func(v *vector.Vector) bool { return v.IsNull(i) })
-			if null || b.Cols[5].Int(i) < from || b.Cols[5].Int(i) > to || string(b.Cols[0].Bytes(i)) != db {
-				continue
-			}
-			made, table := originIn(b, 6, i)
-			if made != of.made || table != 0 && table != tables.of(string(b.Cols[1].Bytes(i))) {
-				continue
-			}
-			text := b.Cols[2].Bytes(i)
-			labels, known := series[string(text)]
-			if !known {
-				if labels = readLabels(text); !passes(selectors, labels) {
-					labels = nil
-				}
-				series[string(text)] = labels
-			}
-			if labels == nil {
-				continue
-			}
-			if memory != nil {
-				if err := memory.Reserve(exemplarBytes); err != nil {
-					return err
-				}
-			}
-			own := readLabels(b.Cols[3].Bytes(i))
-			list = append(list, Exemplar{DB: db, Metric: labels.Get(promql.NameLabel), Series: labels, Labels: own, Value: b.Cols[4].Float(i), At: b.Cols[5].Int(i)})
+	for row, err := range t.exemplarRows(ctx, "database", "metric", "series", "labels", "value", "at", madeColumn, tableColumn) {
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		if row.AnyNull(6) || row.Int(5) < from || row.Int(5) > to || string(row.Bytes(0)) != db || row.Int(6) != of.made {
+			continue
+		}
+		if table := schema.TableID(row.Int(7)); table != 0 && table != tables.of(row.Text(1)) {
+			continue
+		}
+		text := row.Bytes(2)
+		labels, known := series[string(text)]
+		if !known {
+			if labels = readLabels(text); !passes(selectors, labels) {
+				labels = nil
+			}
+			series[string(text)] = labels
+		}
+		if labels == nil {
+			continue
+		}
+		if memory != nil {
+			if err := memory.Reserve(exemplarBytes); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, Exemplar{DB: db, Metric: labels.Get(promql.NameLabel), Series: labels, Labels: readLabels(row.Bytes(3)), Value: row.Float(4), At: row.Int(5)})
 	}
 	slices.SortStableFunc(list, func(a, b Exemplar) int {
 		return cmp.Or(a.Series.Compare(b.Series), cmp.Compare(a.At, b.At), a.Labels.Compare(b.Labels))

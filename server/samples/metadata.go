@@ -8,9 +8,8 @@ import (
 	"sync"
 
 	"varve/engine"
-	"varve/engine/scan"
+	"varve/engine/private"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -51,19 +50,16 @@ func (m *Metadata) Bytes() int { return metadataBytes + len(m.Metric) + len(m.Un
 // metadataBytes is the memory of a metric's metadata besides its texts.
 const metadataBytes = 128
 
-// metadataTable keeps a row for each metric that was described.
-var metadataTable = schema.Name{DB: engine.PrivateDB, Table: engine.MetadataTable}
-
-var metadataForm = engine.OwnTable{
-	Name: engine.MetadataTable, Time: "described_at", Tags: metadataColumns[:2],
+// metadataTable keeps a row for each metric that was described. Its time is 0, so that the last one written replaces
+// those before.
+var metadataTable = private.Table{OwnTable: engine.OwnTable{
+	Name: engine.MetadataTable, Time: "described_at", Tags: []string{"database", "metric"}, Later: originColumns,
 	Columns: []vector.Field{
-		{Name: "database", Type: vector.StringType}, {Name: "metric", Type: vector.StringType}, {Name: "type", Type: vector.StringType},
-		{Name: "unit", Type: vector.StringType}, {Name: "help", Type: vector.StringType}, {Name: "described_at", Type: vector.Timestamp(3)},
+		{Name: "database", Type: vector.StringType}, {Name: "database_made", Type: vector.Int64Type}, {Name: "described_at", Type: vector.Timestamp(3)},
+		{Name: "help", Type: vector.StringType}, {Name: "metric", Type: vector.StringType}, {Name: "table_id", Type: vector.Int64Type},
+		{Name: "type", Type: vector.StringType}, {Name: "unit", Type: vector.StringType},
 	},
-}
-
-// metadataColumns are the columns of texts, the key before the rest.
-var metadataColumns = [...]string{"database", "metric", "type", "unit", "help"}
+}}
 
 // owner is a database: not another that had its name before.
 type owner struct {
@@ -83,6 +79,8 @@ const (
 	madeColumn  = "database_made"
 	tableColumn = "table_id"
 )
+
+var originColumns = []string{madeColumn, tableColumn}
 
 // tableID is the table of a metric; 0: there is none.
 func tableID(store *engine.Engine, db, metric string) schema.TableID {
@@ -150,70 +148,15 @@ func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	var set engine.WriteSet
-	b := set.Rows(metadataTable, engine.Hint{AutoCreate: true, TimeIndex: "described_at", Tags: metadataColumns[:2]})
-	for _, one := range fresh {
-		for i, text := range []string{of.name, one.Metric, one.Type, one.Unit, one.Help} {
-			c, err := b.Column(metadataColumns[i], vector.StringType)
-			if err != nil {
-				return err
-			}
-			c.SetString(text)
-		}
-		at, err := b.Column("described_at", vector.Timestamp(3))
-		if err != nil {
-			return err
-		}
-		at.SetInt(0) // one row a metric: the last replaces those before
-		if err := addOrigin(b, of, one.table); err != nil {
-			return err
-		}
-		b.EndRow()
+	rows := make([][]any, len(fresh))
+	for i, one := range fresh {
+		rows[i] = []any{of.name, of.made, int64(0), one.Help, one.Metric, int64(one.table), one.Type, one.Unit}
 	}
-	_, err := m.store.Write(engine.AsServer(ctx), &set)
+	err := metadataTable.Put(ctx, m.store, rows...)
 	if err != nil {
 		m.loaded = false
 	}
 	return err
-}
-
-// addOrigin adds to a row of which database and table it is.
-func addOrigin(b *vector.Builder, of owner, table schema.TableID) error {
-	made, err := b.Column(madeColumn, vector.Int64Type)
-	if err != nil {
-		return err
-	}
-	made.SetInt(of.made)
-	id, err := b.Column(tableColumn, vector.Int64Type)
-	if err != nil {
-		return err
-	}
-	id.SetInt(int64(table))
-	return nil
-}
-
-// originIDs are the columns that addOrigin fills; where a table is from before there was one, it and those behind it
-// are left out.
-func originIDs(t *schema.Table) (ids []schema.ColumnID) {
-	for _, name := range [...]string{madeColumn, tableColumn} {
-		at := t.Column(name)
-		if at < 0 || t.Columns[at].Type != vector.Int64Type {
-			break
-		}
-		ids = append(ids, t.Columns[at].ID)
-	}
-	return ids
-}
-
-// originIn is what addOrigin has added to row i of a batch; its columns begin at from.
-func originIn(b *vector.Batch, from, i int) (made int64, table schema.TableID) {
-	value := func(column int) int64 {
-		if column >= len(b.Cols) || b.Cols[column].IsNull(i) {
-			return 0
-		}
-		return b.Cols[column].Int(i)
-	}
-	return value(from), schema.TableID(value(from + 1))
 }
 
 // hasRoom reports whether there is room for one in place of an old one. The caller holds m.mu.
@@ -263,37 +206,14 @@ func (m *metadata) load(ctx context.Context) error {
 		return nil
 	}
 	m.byName, m.count, m.bytes = map[owner]map[string]described{}, 0, 0
-	t, err := m.store.Own(&metadataForm)
-	if status.Of(err) == status.TableNotFound {
-		m.loaded = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: append(t.Schema.IDs(metadataColumns[:]...), originIDs(t.Schema)...)}
-	s, err := m.store.Scan(ctx, request)
-	if err != nil {
-		return err
-	}
-	if err := s.Each(func(b *vector.Batch) (bool, error) {
-		for i := range b.N {
-			var texts [len(metadataColumns)]string
-			for k, v := range b.Cols[:len(texts)] {
-				if !v.IsNull(i) {
-					texts[k] = string(v.Bytes(i))
-				}
-			}
-			made, table := originIn(b, len(texts), i)
-			of := owner{texts[0], made}
-			if d, ok := m.store.Database(of.name); !ok || d.Made != of.made || texts[1] == "" { // an older program let others write here
-				continue
-			}
-			m.set(of, described{Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]}, table})
+	for row, err := range metadataTable.Rows(ctx, m.store, private.Query{Columns: []string{"database", "metric", "type", "unit", "help", madeColumn, tableColumn}}) {
+		if err != nil {
+			return err
 		}
-		return true, nil
-	}); err != nil {
-		return err
+		of, one := owner{row.Text(0), row.Int(5)}, Metadata{Metric: row.Text(1), Type: row.Text(2), Unit: row.Text(3), Help: row.Text(4)}
+		if d, ok := m.store.Database(of.name); ok && d.Made == of.made && one.Metric != "" { // an older program let others write here
+			m.set(of, described{one, schema.TableID(row.Int(6))})
+		}
 	}
 	m.loaded = true
 	return nil
