@@ -3,28 +3,24 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"varve/engine"
-	"varve/engine/filter"
+	"varve/engine/private"
 	"varve/engine/scan"
-	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
 
-// Documents are kept as rows of a table of the server's own, one for each version.
-var documentsTable = schema.Name{DB: engine.PrivateDB, Table: engine.PipelinesTable}
-
-var documentsForm = engine.OwnTable{
+// documentsTable keeps a row for each version of a document.
+var documentsTable = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
 	Name: engine.PipelinesTable, Time: "created_at", Tags: []string{"name", "schema", "content_type"},
 	Columns: []vector.Field{
 		{Name: "name", Type: vector.StringType}, {Name: "schema", Type: vector.StringType}, {Name: "content_type", Type: vector.StringType},
 		{Name: "pipeline", Type: vector.StringType}, {Name: "created_at", Type: vector.Timestamp(9)},
 	},
-}
+}}
 
 // maxPipelineName bounds the name of a pipeline, in bytes.
 const maxPipelineName = 512
@@ -61,72 +57,21 @@ type documents struct {
 	store *engine.Engine // nil: there are none
 }
 
-// ensure makes the table.
-func (d *documents) ensure(ctx context.Context) error {
+// put writes a version.
+func (d *documents) put(ctx context.Context, doc *Document) error {
 	if d.store == nil {
 		return status.New(status.Unsupported, "this server keeps no pipeline documents")
 	}
-	if _, err := d.store.Own(&documentsForm); status.Of(err) != status.TableNotFound {
-		return err
-	}
-	options, err := schema.ParseOptions(map[string]string{"ttl": "forever"})
-	if err != nil {
-		return err
-	}
-	t := &schema.Table{Name: documentsTable, Time: 4, Tags: []int{0, 1, 2}, Options: options, Engine: "mito"}
-	for i, f := range documentsForm.Columns {
-		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: i != t.Time}
-		switch {
-		case i == t.Time:
-			c.Semantic = schema.Timestamp
-		case slices.Contains(t.Tags, i):
-			c.Semantic = schema.Tag
-		}
-		t.Columns = append(t.Columns, c)
-	}
-	if _, err := d.store.CreateTable(engine.AsServer(ctx), t); status.Of(err) != status.TableAlreadyExists {
-		return err
-	}
-	return nil
-}
-
-// put writes a version.
-func (d *documents) put(ctx context.Context, doc *Document) error {
-	if err := d.ensure(ctx); err != nil {
-		return err
-	}
-	var set engine.WriteSet
-	b := set.Rows(documentsTable, engine.Hint{AutoCreate: true, TimeIndex: "created_at", Tags: documentsForm.Tags})
-	for _, c := range []struct{ name, text string }{
-		{"name", doc.Name}, {"schema", doc.schema}, {"content_type", doc.contentType}, {"pipeline", doc.Text},
-	} {
-		column, err := b.Column(c.name, vector.StringType)
-		if err != nil {
-			return err
-		}
-		column.SetString(c.text)
-	}
-	created, err := b.Column("created_at", vector.Timestamp(9))
-	if err != nil {
-		return err
-	}
-	created.SetInt(doc.Version)
-	b.EndRow()
-	_, err = d.store.Write(engine.AsServer(ctx), &set)
-	return err
+	return documentsTable.Put(ctx, d.store, []any{doc.Name, doc.schema, doc.contentType, doc.Text, doc.Version})
 }
 
 // remove deletes versions.
 func (d *documents) remove(ctx context.Context, docs []Document) error {
-	keys := vector.NewBatch(vector.StringType, vector.StringType, vector.StringType, vector.Timestamp(9))
-	for i := range docs {
-		keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{
-			vector.ConstString(docs[i].Name), vector.ConstString(docs[i].schema), vector.ConstString(docs[i].contentType),
-			vector.ConstInt(vector.Timestamp(9), docs[i].Version),
-		}}, 0, 1)
+	keys := make([][]any, len(docs))
+	for i, doc := range docs {
+		keys[i] = []any{doc.Name, doc.schema, doc.contentType, doc.Version}
 	}
-	_, err := d.store.Delete(engine.AsServer(ctx), documentsTable, keys)
-	return err
+	return documentsTable.Delete(ctx, d.store, keys...)
 }
 
 // latest is the version that stands for the newest one.
@@ -154,30 +99,17 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 	if d.store == nil {
 		return nil
 	}
-	if err := d.ensure(ctx); err != nil {
-		return err
-	}
-	t, err := d.store.Own(&documentsForm)
-	if err != nil {
-		return err
-	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs("schema", "content_type", "pipeline", "created_at", "name")}
-	request.Filter = filter.And{{Column: request.Columns[4], Op: filter.Equal, Args: vector.ConstString(name), NArgs: 1}}
+	query := private.Query{Columns: []string{"schema", "content_type", "pipeline", "created_at"}, Where: map[string]string{"name": name}}
 	if version != latest {
-		request.Time = scan.Range{From: version, To: version}
+		query.Time = &scan.Range{From: version, To: version}
 	}
-	return d.read(ctx, request, func(b *vector.Batch) (bool, error) {
-		for i := range b.N {
-			text := func(column int) string {
-				if b.Cols[column].IsNull(i) {
-					return ""
-				}
-				return string(b.Cols[column].Bytes(i))
-			}
-			show(Document{Name: name, schema: text(0), contentType: text(1), Text: text(2), Version: b.Cols[3].Int(i)})
+	for row, err := range documentsTable.Rows(ctx, d.store, query) {
+		if err != nil {
+			return err
 		}
-		return true, nil
-	})
+		show(Document{Name: name, schema: row.Text(0), contentType: row.Text(1), Text: row.Text(2), Version: row.Int(3)})
+	}
+	return nil
 }
 
 // maxNames bounds the versions whose names are looked at for one that is like a name that is not there.
@@ -188,25 +120,13 @@ func (d *documents) names(ctx context.Context) (list []string, err error) {
 	if d.store == nil {
 		return nil, nil
 	}
-	t, err := d.store.Own(&documentsForm)
-	if err != nil {
-		return nil, err
-	}
-	request := engine.Request{Table: t, Time: scan.All, Columns: t.Schema.IDs("name")}
-	return list, d.read(ctx, request, func(b *vector.Batch) (bool, error) {
-		for i := range b.N {
-			if !b.Cols[0].IsNull(i) {
-				list = append(list, string(b.Cols[0].Bytes(i)))
-			}
+	for row, err := range documentsTable.Rows(ctx, d.store, private.Query{Columns: []string{"name"}}) {
+		if err != nil || len(list) >= maxNames {
+			return list, err
 		}
-		return len(list) < maxNames, nil
-	})
-}
-
-func (d *documents) read(ctx context.Context, request engine.Request, rows func(*vector.Batch) (bool, error)) error {
-	s, err := d.store.Scan(ctx, request)
-	if err != nil {
-		return err
+		if !row.IsNull(0) {
+			list = append(list, row.Text(0))
+		}
 	}
-	return s.Each(rows)
+	return list, nil
 }
