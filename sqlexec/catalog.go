@@ -20,7 +20,6 @@ const Numbers = infoschema.Numbers
 type catalog struct {
 	x    *Executor
 	sess *Session
-	bare bool // tables of the store only: views are being read
 	// defining is the view that is being created: it does not exist for its own query, nor for the views in it.
 	defining schema.Name
 }
@@ -74,17 +73,14 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 	if err == nil {
 		return &plan.Relation{Name: name, Table: t}, nil
 	}
-	if !c.bare {
-		v, err := c.x.view(name)
-		if err != nil {
-			return nil, err
-		}
-		if v != nil && name == c.defining {
-			return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s cannot read itself", name)
-		}
-		if v != nil {
-			return &plan.Relation{Name: name, View: &plan.View{Query: v.query, Columns: v.columns, DB: name.DB}}, nil
-		}
+	v, viewErr := c.x.view(name)
+	switch {
+	case viewErr != nil:
+		return nil, viewErr
+	case v != nil && name == c.defining:
+		return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s cannot read itself", name)
+	case v != nil:
+		return &plan.Relation{Name: name, View: &plan.View{Query: v.query, Columns: v.columns, DB: name.DB}}, nil
 	}
 	if name.DB == DefaultDB && name.Table == Numbers {
 		v := &plan.Virtual{Fields: []vector.Field{{Name: "number", Type: vector.Uint32Type}}, Rows: numbers}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"varve/engine"
+	"varve/engine/private"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -16,17 +17,14 @@ import (
 	"varve/sqlexec/plan"
 )
 
-// Views are rows of an ordinary table, written through the write door like any other: (database, name) is the key, the
-// text of the query the value. The time index is always 0, so that a later row replaces an earlier one.
-var viewsTable = schema.Name{DB: engine.PrivateDB, Table: engine.ViewsTable}
-
-var viewsForm = engine.OwnTable{
+// viewsTable keeps a row for each view. Its time is 0, so that the last one written replaces those before.
+var viewsTable = private.Table{OwnTable: engine.OwnTable{
 	Name: engine.ViewsTable, Time: "ts", Tags: []string{"view_schema", "view_name"},
 	Columns: []vector.Field{
-		{Name: "view_schema", Type: vector.StringType}, {Name: "view_name", Type: vector.StringType}, {Name: "definition", Type: vector.StringType},
-		{Name: "ts", Type: vector.Timestamp(3)}, {Name: "columns", Type: vector.StringType},
+		{Name: "columns", Type: vector.StringType}, {Name: "definition", Type: vector.StringType}, {Name: "ts", Type: vector.Timestamp(3)},
+		{Name: "view_name", Type: vector.StringType}, {Name: "view_schema", Type: vector.StringType},
 	},
-}
+}}
 
 // views is what the table holds. It is read once and kept in step: all changes go through this executor.
 type views struct {
@@ -48,35 +46,20 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 		return v.list, nil
 	}
 	list := map[schema.Name]*view{}
-	if _, err := x.e.Own(&viewsForm); err != nil {
-		if !notFound(err) {
+	for row, err := range viewsTable.Rows(context.Background(), x.e, private.Query{Columns: []string{"view_schema", "view_name", "definition", "columns"}}) {
+		if err != nil {
 			return nil, err
 		}
-		v.list = list
-		return list, nil
-	}
-	q, err := parse.ParseQuery("SELECT view_schema, view_name, definition, columns FROM service_private.views")
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{}
-	n, err := plan.Bind(context.Background(), x.context(s), &catalog{x: x, sess: s, bare: true}, x.runner(s), DefaultDB, q)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := x.runner(s)(context.Background(), n, 1<<20)
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows.N {
-		d, err := readView(rows, i)
+		d, err := readView(row)
 		if err != nil { // an older program let others write here
 			x.o.Logger.Error("a view cannot be read, and is not there", "view", d.name, "error", err)
 			continue
 		}
 		list[d.name] = d
-		if err := x.e.TakeName(d.name); err != nil {
-			x.o.Logger.Error("a view has the name of a table, which it hides", "view", d.name, "error", err)
+	}
+	for name := range list {
+		if err := x.e.TakeName(name); err != nil {
+			x.o.Logger.Error("a view has the name of a table, which it hides", "view", name, "error", err)
 		}
 	}
 	v.list = list
@@ -84,19 +67,13 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 }
 
 // readView reads a row of the table; the view has its name where that can be read.
-func readView(rows *vector.Batch, i int) (d *view, err error) {
-	text := func(column int) string {
-		if rows.Cols[column].IsNull(i) {
-			return ""
-		}
-		return string(rows.Cols[column].Bytes(i))
-	}
-	d = &view{name: schema.Name{DB: text(0), Table: text(1)}, definition: text(2)}
+func readView(row private.Row) (d *view, err error) {
+	d = &view{name: schema.Name{DB: row.Text(0), Table: row.Text(1)}, definition: row.Text(2)}
 	if err := schema.CheckName("view", d.name.Table); err != nil {
 		return d, err
 	}
-	if columns := text(3); columns != "" {
-		if err := json.Unmarshal([]byte(columns), &d.columns); err != nil {
+	if columns := row.Bytes(3); len(columns) > 0 {
+		if err := json.Unmarshal(columns, &d.columns); err != nil {
 			return d, err
 		}
 	}
@@ -209,36 +186,14 @@ func (x *Executor) putView(ctx context.Context, v *view, st *parse.CreateView) e
 
 // writeView writes the row of a view.
 func (x *Executor) writeView(ctx context.Context, v *view) error {
-	set := new(engine.WriteSet)
-	b := set.Rows(viewsTable, engine.Hint{AutoCreate: true, TimeIndex: "ts", Tags: viewsForm.Tags})
-	for _, c := range []struct{ name, value string }{{"view_schema", v.name.DB}, {"view_name", v.name.Table}, {"definition", v.definition}} {
-		col, err := b.Column(c.name, vector.StringType)
-		if err != nil {
-			return err
-		}
-		col.SetString(c.value)
-	}
-	ts, err := b.Column("ts", vector.Timestamp(3))
-	if err != nil {
-		return err
-	}
-	ts.SetInt(0)
-	cols, err := b.Column("columns", vector.StringType)
-	if err != nil {
-		return err
-	}
+	columns := []byte("[]")
 	if v.columns != nil {
-		text, err := json.Marshal(v.columns)
-		if err != nil {
+		var err error
+		if columns, err = json.Marshal(v.columns); err != nil {
 			return err
 		}
-		cols.SetBytes(text)
-	} else {
-		cols.SetString("[]")
 	}
-	b.EndRow()
-	_, err = x.e.Write(engine.AsServer(ctx), set)
-	return err
+	return viewsTable.Put(ctx, x.e, []any{columns, v.definition, int64(0), v.name.Table, v.name.DB})
 }
 
 // dropViews drops views: all of them or, when one is missing, none.
@@ -249,7 +204,7 @@ func (x *Executor) dropViews(ctx context.Context, names []schema.Name, ifExists 
 	if err != nil {
 		return err
 	}
-	keys := vector.NewBatch(vector.StringType, vector.StringType, vector.Timestamp(3))
+	var keys [][]any
 	for _, n := range names {
 		if list[n] == nil {
 			if ifExists {
@@ -257,14 +212,12 @@ func (x *Executor) dropViews(ctx context.Context, names []schema.Name, ifExists 
 			}
 			return status.New(status.TableNotFound, "View not found: %s", n)
 		}
-		keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{
-			vector.ConstString(n.DB), vector.ConstString(n.Table), vector.ConstInt(vector.Timestamp(3), 0),
-		}}, 0, 1)
+		keys = append(keys, []any{n.DB, n.Table, int64(0)})
 	}
-	if keys.N == 0 {
+	if len(keys) == 0 {
 		return nil
 	}
-	if _, err := x.e.Delete(engine.AsServer(ctx), viewsTable, keys); err != nil {
+	if err := viewsTable.Delete(ctx, x.e, keys...); err != nil {
 		return err
 	}
 	for _, n := range names {
