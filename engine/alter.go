@@ -16,7 +16,7 @@ import (
 // Alter publishes the schema that change makes of the current one (same table id). change may be called again when
 // another change came in between. A new name in it renames the table.
 func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()

@@ -29,7 +29,7 @@ var backupName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 // on: rows acknowledged before the call are in it, later ones may be. The manifest is written last, so a directory
 // without one is no backup.
 func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return b, err
 	}
 	defer e.leave()
@@ -85,7 +85,7 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 
 // DropBackup removes a backup, or what a failure left of one.
 func (e *Engine) DropBackup(_ context.Context, name string) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()

@@ -64,7 +64,7 @@ func Check(o CheckOptions) (*CheckReport, error) {
 	state, whole, err := manifest.Read(o.FS, o.Dir)
 	switch {
 	case vfs.NotExist(err):
-		if err := requireManifest(o.FS, o.Dir, o.WALDir); err != nil {
+		if err := requireManifest(o.FS, o.Dir, o.WALDir, false); err != nil {
 			c.fault(manifest.FileName, err, true)
 			return c.report()
 		}
@@ -106,9 +106,9 @@ func (c *check) held() bool {
 	if _, err := c.FS.Stat(name); err != nil {
 		return false
 	}
-	l, err := c.FS.Lock(name)
+	l, err := c.FS.LockShared(name)
 	if err != nil {
-		return !vfs.NotExist(err)
+		return errors.Is(err, vfs.ErrLocked)
 	}
 	return l.Close() != nil
 }

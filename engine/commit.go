@@ -139,8 +139,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 	}
 	if len(logged) > 0 {
 		_, err := c.log.Append(logged...)
-		c.space.logged(err)
-		if err != nil {
+		if err = c.space.logged(err); err != nil {
 			c.metrics.Refused.WithLabelValues("log").Inc()
 			return nil, err
 		}

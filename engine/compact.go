@@ -75,7 +75,7 @@ func (e *Engine) hides(r *region, oldest int64) func(*part) bool {
 
 // Compact merges the parts of a table as far as its rules want it.
 func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -100,7 +100,7 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 // BuildIndexes writes the parts of a table anew with the indexes that its schema asks for: blocks that have them already are
 // taken over where that can be done.
 func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()

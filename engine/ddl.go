@@ -19,7 +19,7 @@ type Database struct {
 
 // CreateDatabase makes a database; DatabaseAlreadyExists.
 func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -37,7 +37,7 @@ func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
 
 // AlterDatabase replaces a database's options; DatabaseNotFound.
 func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -64,7 +64,7 @@ func (e *Engine) putDatabase(name string, put manifest.Database) error {
 
 // DropDatabase drops a database with its tables; DatabaseNotFound.
 func (e *Engine) DropDatabase(_ context.Context, name string) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -138,7 +138,7 @@ func checkTable(t *schema.Table) error {
 
 // DropTables drops tables: all of them or, when one is missing, none.
 func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -222,7 +222,7 @@ func (e *Engine) letGo(old *regionSnap) {
 
 // Truncate removes all rows of a table.
 func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()

@@ -15,7 +15,7 @@ import (
 // CreateDraft makes a table that nobody finds under its name: the table's name is another one until PublishDraft.
 // DropTables gives a draft up, and so does a start.
 func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, error) {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return nil, err
 	}
 	defer e.leave()
@@ -37,7 +37,7 @@ func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, erro
 // PublishDraft renames a draft to the table that it was made as and, with replace, drops the table that has that name,
 // all at once. TableAlreadyExists without replace.
 func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bool) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -94,7 +94,7 @@ func (e *Engine) dropDrafts(state *manifest.State) *manifest.State {
 			edit.DropTable = append(edit.DropTable, id)
 		}
 	}
-	if len(edit.DropTable) == 0 {
+	if len(edit.DropTable) == 0 || e.reads {
 		return state
 	}
 	if err := e.manifest.Apply(edit); err != nil {

@@ -157,6 +157,7 @@ type Engine struct {
 	o        Options
 	lock     io.Closer // of the data directory
 	store    string    // see Store
+	reads    bool      // it was opened for reading alone, see openedReadOnly
 	manifest *manifest.Manifest
 	log      *wal.Log
 	cache    *sst.Cache
@@ -287,6 +288,34 @@ func (e *Engine) enter() error {
 	return nil
 }
 
+// enterToChange is enter for calls that change more than the rows of tables, of which the committer knows whether it
+// takes any: a store that is read-only refuses them.
+func (e *Engine) enterToChange() error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	if err := e.space.readOnly(); err != nil {
+		e.leave()
+		return err
+	}
+	return nil
+}
+
+// awaitWritable waits until the store is not read-only; false: ctx is over first.
+func (e *Engine) awaitWritable(ctx context.Context) bool {
+	for e.space.readOnly() != nil {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(retryFlush):
+		}
+	}
+	return true
+}
+
+// ReadOnly says why nothing of the store can be changed; nil: it can.
+func (e *Engine) ReadOnly() error { return e.space.readOnly() }
+
 func (e *Engine) leave() { e.calls.RUnlock() }
 
 // Close stops background work, syncs the log and releases the directory. With flush, memtables go to parts first as
@@ -300,7 +329,8 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 	defer e.calls.Unlock()
 	e.wg.Wait()
 	var errs []error
-	ready := e.isReady() == nil
+	ready := e.isReady() == nil && !e.reads
+	still := 0
 	for _, r := range e.catalog.Load().inOrder() {
 		if !ready {
 			break // nothing is in memory that the log does not have
@@ -308,12 +338,16 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 		s := r.snap.Load()
 		// Rows of tables without a log live only in memory.
 		if (flush || s.unlogged()) && ctx.Err() == nil {
-			if err := e.flushRegion(ctx, r); err != nil {
+			if err := e.flushRegion(ctx, r); vfs.IsReadOnly(err) {
+				still++
+			} else if err != nil {
 				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error", err)
 			}
 		}
 	}
-	if ready && flush {
+	if still > 0 {
+		e.o.Logger.Warn("not all is flushed at close: the store is read-only; the log has the rows", "tables", still)
+	} else if ready && flush {
 		e.leaveLog()
 	}
 	errs = append(errs, e.log.Close(), e.manifest.Close())

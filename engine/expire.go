@@ -22,10 +22,13 @@ func (e *Engine) tend(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			if e.space.readOnly() != nil {
+				continue
+			}
 			e.ballast.lay()
 			e.sweepSnapshots()
 			for _, r := range e.catalog.Load().regions {
-				if err := e.dropExpired(r); err != nil && ctx.Err() == nil {
+				if err := e.dropExpired(r); err != nil && ctx.Err() == nil && e.space.readOnly() == nil {
 					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
 				}
 				e.merger.push(freshParts, r)

@@ -39,12 +39,15 @@ func (e *Engine) flushLoop(ctx context.Context) {
 			return
 		case r := <-e.work:
 			r.queued.Store(false)
+			if e.space.readOnly() != nil {
+				continue // it is asked for again, by age or by who writes
+			}
 			e.merger.catchUp(ctx, r)
 			e.flushing.Store(true)
 			err := e.flushRegion(ctx, r)
 			e.flushing.Store(false)
 			e.merger.changed.broadcast()
-			if err != nil && ctx.Err() == nil {
+			if err != nil && ctx.Err() == nil && e.space.readOnly() == nil {
 				e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
 				select {
 				case <-ctx.Done():
@@ -53,8 +56,10 @@ func (e *Engine) flushLoop(ctx context.Context) {
 				}
 			}
 		case <-tick.C:
-			e.requestOld()
-			e.relieve()
+			if e.space.readOnly() == nil {
+				e.requestOld()
+				e.relieve()
+			}
 		}
 	}
 }
@@ -250,7 +255,7 @@ func (e *Engine) writePart(j *partJob) (*part, error) {
 		j.any = false
 		p, err = e.tryPart(j)
 	}
-	return p, err
+	return p, e.space.noted(err)
 }
 
 func (e *Engine) tryPart(j *partJob) (*part, error) {
@@ -447,7 +452,7 @@ func (e *Engine) leaveLog() {
 
 // Flush writes all rows of a table that are in memory into parts.
 func (e *Engine) Flush(ctx context.Context, n schema.Name) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()

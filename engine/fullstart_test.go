@@ -12,8 +12,9 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestStartOnAFullDisk starts where nothing can be written, with more in the log than memtables should hold and an edit of
-// the manifest that a crash cut short: all rows are read, writes are refused, and all goes on by itself once there is room.
+// TestStartOnAFullDisk starts where nothing can be written, with more in the log than memtables should hold and an edit
+// of the manifest that a crash cut short: all rows are read, writes are refused, and all goes on by itself once there
+// is room. A store that was opened for reading, because the file system is read-only, is to be started again.
 func TestStartOnAFullDisk(t *testing.T) {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
 		t.Run(cause.Error(), func(t *testing.T) {
@@ -52,7 +53,11 @@ func TestStartOnAFullDisk(t *testing.T) {
 				t.Errorf("on the full disk: %v\n%s", err, difference(got, want))
 			}
 			row := []modelRow{{"ts": int64(1), "v": int64(1)}}
-			if err := put(e, "t0", appendOnly, row); status.Of(err) != status.StorageUnavailable {
+			refusal := status.StorageUnavailable
+			if cause == syscall.EROFS {
+				refusal = status.RegionReadonly
+			}
+			if err := put(e, "t0", appendOnly, row); status.Of(err) != refusal {
 				t.Errorf("a write: %v", err)
 			}
 			if err := e.Flush(ctx, public("t0")); err == nil {
@@ -62,6 +67,10 @@ func TestStartOnAFullDisk(t *testing.T) {
 			full.Store(false)
 			disk.SetFree(1 << 40)
 			e.space.at = e.space.at.Add(-spaceCheck)
+			if cause == syscall.EROFS {
+				mustClose(t, e)
+				e = mustOpen(t, o)
+			}
 			for i := range kinds {
 				if err := e.Flush(ctx, public(fmt.Sprint("t", i))); err != nil {
 					t.Fatal(err)

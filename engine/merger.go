@@ -51,15 +51,15 @@ func (m *merger) count() (waiting, running int) {
 	return waiting, running
 }
 
-// loop merges what there is of a kind until the store closes.
+// loop merges what there is of a kind until the store closes, but while it is read-only.
 func (m *merger) loop(k kind) {
-	for {
+	for m.e.awaitWritable(m.e.run) {
 		j := m.next(k)
 		if j == nil {
 			return
 		}
 		done, err := m.merge(m.e.run, j, m.choose(j))
-		if err != nil && m.e.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) {
+		if err != nil && m.e.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) && m.e.space.readOnly() == nil {
 			m.e.metrics.MergeFailures.Inc()
 			m.e.o.Logger.Error("merge failed", "table", j.region.snap.Load().schema.Name.String(), "error", err)
 		}

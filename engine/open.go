@@ -31,16 +31,19 @@ type Recovery struct {
 }
 
 // Open recovers the store of a data directory: manifest, parts, log. A second server on the directory is an error.
+// Where a file system of the store is read-only it is opened for reading, and stays so: see openedReadOnly.
 func Open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	start := o.Now()
-	e := &Engine{o: o, viewNames: map[schema.Name]struct{}{}, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now},
+	reads := openedReadOnly(&o)
+	e := &Engine{o: o, reads: reads != nil, viewNames: map[schema.Name]struct{}{}, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads, log: o.Logger},
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
 		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, young: map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
 	e.merger = newMerger(e)
 	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
+	e.unwritable = e.reads
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.ready = make(chan struct{})
@@ -55,9 +58,10 @@ func Open(o Options) (_ *Engine, err error) {
 			err = errors.Join(err, e.abort())
 		}
 	}()
-	if err := requireManifest(o.FS, o.Dir, o.WALDir); err != nil {
+	if err := requireManifest(o.FS, o.Dir, o.WALDir, e.reads); err != nil {
 		return nil, denied(o.Dir, err)
 	}
+	_ = e.space.readOnly() // it is logged
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(e)
 	var state *manifest.State
@@ -93,6 +97,19 @@ func Open(o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
+// openedReadOnly prepares for a store on a read-only file system, be it that of the data directory, of its parts or of
+// the log alone: all rows that were acknowledged are read, and nothing is changed anywhere. Its locks are shared, so
+// that several may read; a server that mounts the same disk for writing is kept out, or keeps this one out.
+func openedReadOnly(o *Options) error {
+	found := (&space{fs: o.FS, dir: o.Dir, logDir: o.WALDir}).findReadOnly(true)
+	if found == nil {
+		return nil
+	}
+	o.FS, o.NoBackground, o.Ballast = vfs.ReadOnly(o.FS), true, 0
+	found.Msg += "; once it can be written to, start the server again"
+	return found
+}
+
 // nameStore gives a store a name that has none, and returns the one that lasts: where the disk cannot be written to,
 // the name holds until the server ends, and none lasts.
 func (e *Engine) nameStore() string {
@@ -101,6 +118,9 @@ func (e *Engine) nameStore() string {
 	}
 	e.store = manifest.NewStore()
 	if err := e.apply(manifest.Edit{Store: e.store}); err != nil {
+		if e.reads {
+			return ""
+		}
 		e.o.Logger.Warn("the name of the store cannot be written into the manifest; it gets another one at the next start", "error", err)
 		return ""
 	}
@@ -150,6 +170,10 @@ func (e *Engine) recover(state *manifest.State, start time.Time) error {
 	if e.census != nil {
 		e.census.take()
 	}
+	if e.reads {
+		e.found.Took = e.o.Now().Sub(start)
+		return nil
+	}
 	e.ballast.lay()
 	e.space.probeEmpty()
 	e.sweepSnapshots()
@@ -163,8 +187,9 @@ func (e *Engine) recover(state *manifest.State, start time.Time) error {
 	return nil
 }
 
-// requireManifest refuses a directory whose manifest is gone: without it everything else would look left over.
-func requireManifest(fs vfs.FS, dir, walDir string) error {
+// requireManifest refuses a directory whose manifest is gone: without it everything else would look left over. One
+// without anything can be made a store of, unless it is only read.
+func requireManifest(fs vfs.FS, dir, walDir string, reads bool) error {
 	switch _, err := fs.Stat(path.Join(dir, manifest.FileName)); {
 	case err == nil:
 		return nil
@@ -184,6 +209,9 @@ func requireManifest(fs vfs.FS, dir, walDir string) error {
 				"Give each server a directory of its own for its log (wal.dir). %s", dir, manifest.FileName, of.dir, wayOut(dir))
 		}
 		return fmt.Errorf("%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s", dir, of.what, manifest.FileName, wayOut(dir))
+	}
+	if reads {
+		return fmt.Errorf("%s holds no store, and none can be made there: %w", dir, vfs.ErrReadOnly)
 	}
 	return nil
 }
@@ -256,7 +284,7 @@ func (e *Engine) openParts(state *manifest.State) {
 			s.parts = slices.DeleteFunc(parts, func(p *part) bool { return p == nil })
 		})
 	}
-	if len(changed.list) > 0 {
+	if len(changed.list) > 0 && !e.reads {
 		if err := e.apply(manifest.Edit{Damaged: changed.list}); err != nil {
 			e.o.Logger.Error("what is left of earlier damage cannot be noted in the manifest", "error", err)
 		}

@@ -140,7 +140,7 @@ func (want *OwnTable) fault(t *schema.Table) string {
 // setTableAside gives a table another name, under which its rows can be read and it can be dropped. Its comment says
 // why.
 func (e *Engine) setTableAside(n schema.Name, id schema.TableID, fault string) error {
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return err
 	}
 	defer e.leave()

@@ -118,6 +118,10 @@ func (e *Engine) makeRoom(r *region) error {
 	if e.unwritable && !full {
 		return nil
 	}
+	if e.reads {
+		return fmt.Errorf("rows that are in the log alone do not fit into memory: they take %d bytes, and a store that is read-only has no parts to write them into. "+
+			"Raise memory_limit or storage.memtable_limit, now %d, or let the file system be written to", e.memory.load(), e.o.MemtableLimit)
+	}
 	err := e.flushReplayed(r)
 	if err == nil || full {
 		return err

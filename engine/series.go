@@ -83,7 +83,7 @@ func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 	for i := range r.Names {
 		errs[i] = e.noView(r.Names[i].Table)
 	}
-	if err := e.enter(); err != nil {
+	if err := e.enterToChange(); err != nil {
 		return nil, nil, err
 	}
 	defer e.leave()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"log/slog"
 	"path"
 	"sync"
 	"sync/atomic"
@@ -22,29 +23,50 @@ type space struct {
 	dir, logDir string
 	free        int64 // bytes of the first that are left to flushes and the manifest; negative: none
 	now         func() time.Time
+	reads       error // why the store was opened for reading alone; nil: it was not
+	log         *slog.Logger
 
 	failed atomic.Pointer[error] // why the log's last write failed; nil: it did not
 
-	mu     sync.Mutex // protects what follows
-	at     time.Time  // of the last look
-	low    bool       // it found less than free
-	err    error      // what it found
-	probed time.Time  // when the log was last tried
+	mu      sync.Mutex // protects what follows
+	at      time.Time  // of the last look
+	low     bool       // it found less than free
+	fixed   error      // why nothing can be changed: a file system is read-only
+	refused bool       // something could not be changed for that, and nothing has been since
+	err     error      // what the last look found, fixed included
+	probed  time.Time  // when the log was last tried
 }
 
 // check refuses writes before the disk is full, so that flushes and the manifest still have room. The log needs none that is
 // kept for it: flushing is what makes room where it lies.
 func (s *space) check() error {
-	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.look()
+	return s.err
+}
+
+// readOnly says why nothing of the store can be changed; nil: it can, as far as there is room.
+func (s *space) readOnly() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	return s.fixed
+}
+
+// look looks at the disks unless it did a moment ago. The caller holds s.mu.
+func (s *space) look() {
+	now := s.now()
 	if age := now.Sub(s.at); age >= 0 && age < spaceCheck && !s.at.IsZero() {
-		return s.err
+		return
 	}
 	s.at = now
+	s.lookWhetherFixed()
 	free, err := s.fs.FreeBytes(s.dir)
 	s.low = err == nil && s.free > 0 && free < uint64(s.free)
 	switch {
+	case s.fixed != nil:
+		s.err = s.fixed
 	case err != nil:
 		s.err = status.Wrap(err, status.StorageUnavailable, "free space of the data directory is not known: %v", err)
 	case s.low:
@@ -52,7 +74,70 @@ func (s *space) check() error {
 	default:
 		s.err = nil
 	}
-	return s.err
+}
+
+// lookWhetherFixed looks whether a file system is read-only, and logs when that changes. The caller holds s.mu.
+func (s *space) lookWhetherFixed() {
+	was := s.fixed
+	s.fixed = s.reads
+	if s.reads == nil {
+		found := s.findReadOnly(s.refused)
+		if s.refused = found != nil; s.refused {
+			found.Msg += "; writes resume when it can be written to"
+			s.fixed = found
+		}
+	}
+	switch {
+	case was == nil && s.fixed != nil:
+		s.log.Warn(s.fixed.Error(), "directory", s.dir, "log", s.logDir)
+	case was != nil && s.fixed == nil:
+		s.log.Info("the store can be written to again", "directory", s.dir, "log", s.logDir)
+	}
+}
+
+// findReadOnly says which file system of the store is read-only; nil: none is. try asks by making files: one that the
+// system found at fault may say that it can be written to and take nothing.
+func (s *space) findReadOnly(try bool) *status.Error {
+	for _, of := range []struct{ dir, what string }{{s.dir, "the data directory"}, {path.Join(s.dir, partsDir), "the parts"}, {s.logDir, "the log"}} {
+		err := s.fs.Writable(of.dir)
+		if err == nil && try {
+			err = s.try(of.dir)
+		}
+		if vfs.IsReadOnly(err) {
+			return status.Wrap(err, status.RegionReadonly, "the store is read-only: the file system of %s is. "+
+				"Queries are answered, nothing can be changed", of.what)
+		}
+	}
+	return nil
+}
+
+// tryName is a file that is there for a moment to learn whether files can be made.
+const tryName = "TRY" + vfs.TempSuffix
+
+// try makes a file in a directory and removes it.
+func (s *space) try(dir string) error {
+	name := path.Join(dir, tryName)
+	f, err := s.fs.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), s.fs.Remove(name))
+}
+
+// noted gives the error of a change, for who asked for it: where it failed because a file system is read-only it says
+// so as whatever comes next is refused.
+func (s *space) noted(err error) error {
+	if !vfs.IsReadOnly(err) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused, s.at = true, time.Time{} // it has become so since the last look
+	s.look()
+	if s.fixed != nil {
+		return s.fixed
+	}
+	return err
 }
 
 // short reports whether a disk has so little room that the log, of so many bytes, is better cut at once.
@@ -69,19 +154,22 @@ func (s *space) short(logged int64) bool {
 	return err == nil && free < uint64(max(0, min(s.free, logged)))
 }
 
-// logged notes how a write of the log ended.
-func (s *space) logged(err error) {
+// logged notes how a write of the log ended, and gives the error for who wrote.
+func (s *space) logged(err error) error {
+	err = s.noted(err)
+	failed := err
 	switch {
 	case err == nil:
 		if s.failed.Load() != nil {
 			s.failed.Store(nil)
 		}
 	case vfs.IsNoSpace(err):
-		err = status.Wrap(err, status.StorageUnavailable, "the disk is full: the log found no room; writes resume when there is some")
-		s.failed.Store(&err)
+		failed = status.Wrap(err, status.StorageUnavailable, "the disk is full: the log found no room; writes resume when there is some")
+		s.failed.Store(&failed)
 	case status.Of(err) == status.StorageUnavailable:
-		s.failed.Store(&err)
+		s.failed.Store(&failed)
 	}
+	return err
 }
 
 // retry tries a log whose last write failed: nobody may be there who writes.
@@ -120,7 +208,7 @@ func (s *space) probe() {
 	if err != nil {
 		err = storageError(err, "the log cannot be written")
 	}
-	s.logged(err)
+	_ = s.logged(err) // it is noted
 }
 
 // probeEmpty is probe where the disk says that nothing is free: some say so where there is room. At a start the log has not been

@@ -25,14 +25,19 @@ func (e *Engine) apply(edit manifest.Edit) error {
 	}
 	if err != nil {
 		failed()
-		return err
+		return e.space.noted(err)
 	}
 	for _, file := range edit.Retired {
-		if err := e.files.unlink(file); err != nil {
-			e.o.Logger.Warn("left-over file cannot be removed", "file", partName(file), "error", err)
-		}
+		e.left(partName(file), e.files.unlink(file))
 	}
 	return nil
+}
+
+// left says of a file that is left over why it could not be removed. A store that is opened for reading leaves it.
+func (e *Engine) left(name string, err error) {
+	if err != nil && !e.reads {
+		e.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
+	}
 }
 
 // stranger is a file that the manifest does not know.
@@ -49,7 +54,7 @@ type stranger struct {
 func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
 	dir := path.Join(e.o.Dir, partsDir)
 	names, err := e.o.FS.List(dir)
-	if err != nil {
+	if err != nil && !(e.reads && vfs.NotExist(err)) {
 		return nil, fmt.Errorf("parts directory: %w", err)
 	}
 	listed := map[uint64]bool{}
@@ -76,9 +81,7 @@ func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
 			found = append(found, lookAt(e.o.FS, e.o.Dir, n))
 			continue
 		}
-		if err != nil {
-			e.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
-		}
+		e.left(name, err)
 	}
 	for _, n := range state.Retired {
 		if !slices.Contains(names, partName(n)) {
@@ -152,9 +155,7 @@ func (e *Engine) sweep(state *manifest.State, found []stranger) {
 		s := &found[i]
 		switch why := s.holds(e.o.FS, e.o.Dir, state, e.logWhole); {
 		case why == "":
-			if err := e.files.unlink(s.file); err != nil {
-				e.o.Logger.Warn("left-over file cannot be removed", "file", partName(s.file), "error", err)
-			}
+			e.left(partName(s.file), e.files.unlink(s.file))
 			e.files.stray(s.file) // it may come back
 		case s.err == nil && s.origin == nil:
 			e.o.Logger.Warn("a part that no list names is kept", "file", partName(s.file), "reason", why)

@@ -51,6 +51,12 @@ func (e *Engine) diskCollectors() []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	return []prometheus.Collector{
+		gauge("varve_read_only", "1 while a file system of the store is read-only: nothing can be changed.", func() float64 {
+			if e.space.readOnly() != nil {
+				return 1
+			}
+			return 0
+		}),
 		gauge("varve_wal_bytes", "Bytes of the log on the disk.", func() float64 { return float64(e.log.Size()) }),
 		gauge("varve_disk_free_bytes", "Bytes free for the data directory; -1: not known.", func() float64 {
 			free, err := e.o.FS.FreeBytes(e.o.Dir)

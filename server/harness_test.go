@@ -64,6 +64,8 @@ func (f *fake) ParseWithin(_ context.Context, _ *sqlexec.Session, text string) (
 	list, err := parse.Parse(text)
 	return list, func() {}, err
 }
+func (f *fake) ReadOnly() error { return nil }
+
 func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
 }

@@ -262,6 +262,7 @@ func (w *writer) closeSegment() error {
 		return nil
 	}
 	var err error
+	dirty := w.dirty
 	if w.l.o.Sync != SyncNever {
 		err = w.sync()
 	}
@@ -269,7 +270,9 @@ func (w *writer) closeSegment() error {
 		w.number++
 		err = w.put(AppendFrame(w.buf[:0], Frame{Type: typeClose, Number: w.number, Synced: w.synced}))
 	}
-	if err == nil && w.l.o.Sync != SyncNever {
+	if vfs.IsReadOnly(err) && !dirty {
+		err = nil // the segment ends as a crash would end it, with all that is needed
+	} else if err == nil && w.l.o.Sync != SyncNever {
 		err = w.sync()
 	}
 	w.l.setSize(w.next-1, w.size)

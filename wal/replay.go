@@ -76,6 +76,9 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 // page cache only. A file system that is read-only now still allows reading.
 func (l *Log) settle(number uint64) error {
 	f, err := l.fs.OpenAppend(path.Join(l.dir, segmentName(number)))
+	if vfs.IsReadOnly(err) {
+		return nil
+	}
 	if err != nil {
 		l.o.Logger.Warn("log: last segment cannot be synced before replay", "error", err)
 		return nil

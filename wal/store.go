@@ -67,7 +67,7 @@ func claim(fs vfs.FS, dir string, o Options) error {
 		_, err := fmt.Fprintf(f, "%s %s\n", o.Store, sumOf(o.Store))
 		return err
 	})
-	if err != nil {
+	if err != nil && !vfs.IsReadOnly(err) {
 		o.Logger.Warn("the name of the store cannot be written beside its log", "error", err)
 	}
 	return nil

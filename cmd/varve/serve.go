@@ -349,6 +349,10 @@ func spillDisk(c *Config, registry *prometheus.Registry, logs *logs) (*spill.Dis
 	d, err := spill.Open(spill.Options{
 		FS: vfs.OS(), Dir: filepath.Join(c.Storage.DataHome, "tmp"), Limit: int64(c.Query.SpillLimit), KeepFree: int64(c.Storage.MinFree), Logger: logs.logger("sqlexec"),
 	})
+	if vfs.IsReadOnly(err) {
+		logs.logger("varve").Warn("queries put no rows into temporary files: the file system is read-only", "error", err)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

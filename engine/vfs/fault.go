@@ -111,7 +111,8 @@ func (f faultFS) SyncDir(n string) error {
 	return f.fs.SyncDir(n)
 }
 
-func (f faultFS) Lock(n string) (io.Closer, error) { return f.fs.Lock(n) }
+func (f faultFS) Lock(n string) (io.Closer, error)       { return f.fs.Lock(n) }
+func (f faultFS) LockShared(n string) (io.Closer, error) { return f.fs.LockShared(n) }
 
 func (f faultFS) FreeBytes(n string) (uint64, error) {
 	if err := f.before(OpFree, n); err != nil {

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -21,9 +23,10 @@ type Mem struct {
 	live  map[string]*memNode // what processes see
 	disk  map[string]*memNode // directory entries that were synced
 	dirs  map[string]bool
-	locks map[string]bool
+	locks map[string]int // how many have the shared lock of a name; -1: one has the exclusive one
 	free  uint64
 	rooms map[string]int64 // bytes of the files below a directory that is a file system of its own
+	still map[string]bool  // directories below which nothing changes
 	dead  bool
 }
 
@@ -37,7 +40,7 @@ type memNode struct {
 // NewMem is an empty file system in memory with 1 TiB of room.
 func NewMem() *Mem {
 	return &Mem{live: map[string]*memNode{}, disk: map[string]*memNode{}, dirs: map[string]bool{"/": true, ".": true},
-		locks: map[string]bool{}, free: 1 << 40}
+		locks: map[string]int{}, still: map[string]bool{}, free: 1 << 40}
 }
 
 // SetFree sets what FreeBytes answers.
@@ -55,6 +58,23 @@ func (m *Mem) SetRoom(dir string, bytes int64) {
 		m.rooms = map[string]int64{}
 	}
 	m.rooms[path.Clean(dir)] = bytes
+}
+
+// SetReadOnly makes a directory a file system that is read-only, or ends that.
+func (m *Mem) SetReadOnly(dir string, is bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.still[path.Clean(dir)] = is
+}
+
+// changes refuses what changes a name on a file system that is read-only.
+func (m *Mem) changes(op, name string) error {
+	for dir, is := range m.still {
+		if is && (name == dir || strings.HasPrefix(name, dir+"/")) {
+			return pathError(op, name, syscall.EROFS)
+		}
+	}
+	return nil
 }
 
 // left is the room of the file system that a name lies in; bounded: somebody has set it.
@@ -92,7 +112,7 @@ func (m *Mem) Crash(r *rand.Rand) *Mem {
 	defer m.mu.Unlock()
 	m.dead = true
 	c := NewMem()
-	c.free, c.rooms = m.free, maps.Clone(m.rooms)
+	c.free, c.rooms, c.still = m.free, maps.Clone(m.rooms), maps.Clone(m.still)
 	for d := range m.dirs {
 		c.dirs[d] = true
 	}
@@ -162,6 +182,9 @@ func (m *Mem) Create(name string) (File, error) {
 	if !m.dirs[path.Dir(name)] {
 		return nil, pathError("create", name, fs.ErrNotExist)
 	}
+	if err := m.changes("create", name); err != nil {
+		return nil, err
+	}
 	n := &memNode{mod: time.Unix(0, 0)}
 	m.live[name] = n
 	return &memFile{m, n, name}, nil
@@ -179,10 +202,16 @@ func (m *Mem) CreateNew(name string) (File, error) {
 
 // OpenAppend opens a file for writing at its end.
 func (m *Mem) OpenAppend(name string) (File, error) {
-	if f, err := m.Open(name); err == nil || !NotExist(err) {
-		return f, err
+	f, err := m.Open(name)
+	if NotExist(err) {
+		return m.Create(name)
 	}
-	return m.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return f, m.changes("open", path.Clean(name))
 }
 
 // Open opens a file for reading.
@@ -230,6 +259,9 @@ func (m *Mem) Rename(from, to string) error {
 	if n == nil {
 		return pathError("rename", from, fs.ErrNotExist)
 	}
+	if err := errors.Join(m.changes("rename", from), m.changes("rename", to)); err != nil {
+		return err
+	}
 	m.live[to] = n
 	delete(m.live, from)
 	return nil
@@ -248,6 +280,9 @@ func (m *Mem) Link(from, to string) error {
 	if m.live[to] != nil {
 		return pathError("link", to, fs.ErrExist)
 	}
+	if err := m.changes("link", to); err != nil {
+		return err
+	}
 	m.live[to] = m.live[from]
 	return nil
 }
@@ -262,6 +297,9 @@ func (m *Mem) Remove(name string) error {
 	if m.live[name] == nil {
 		return pathError("remove", name, fs.ErrNotExist)
 	}
+	if err := m.changes("remove", name); err != nil {
+		return err
+	}
 	delete(m.live, name)
 	return nil
 }
@@ -273,6 +311,9 @@ func (m *Mem) MkdirAll(dir string) error {
 	}
 	defer m.mu.Unlock()
 	for d := path.Clean(dir); !m.dirs[d]; d = path.Dir(d) {
+		if err := m.changes("mkdir", d); err != nil {
+			return err
+		}
 		m.dirs[d] = true
 	}
 	return nil
@@ -342,16 +383,28 @@ func (m *Mem) SyncDir(dir string) error {
 }
 
 // Lock takes a lock that only this file system knows.
-func (m *Mem) Lock(name string) (io.Closer, error) {
+func (m *Mem) Lock(name string) (io.Closer, error) { return m.lock(name, true) }
+
+// LockShared takes a shared lock that only this file system knows, of a file that is there or not.
+func (m *Mem) LockShared(name string) (io.Closer, error) { return m.lock(name, false) }
+
+func (m *Mem) lock(name string, alone bool) (io.Closer, error) {
 	if err := m.enter(); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
 	name = path.Clean(name)
-	if m.locks[name] {
+	if m.locks[name] < 0 || alone && m.locks[name] > 0 {
 		return nil, fmt.Errorf("%s: %w by this process", name, ErrLocked)
 	}
-	m.locks[name] = true
+	if !alone {
+		m.locks[name]++
+		return memLock{m, name}, nil
+	}
+	if err := m.changes("open", name); err != nil {
+		return nil, err
+	}
+	m.locks[name] = -1
 	return memLock{m, name}, nil
 }
 
@@ -363,7 +416,9 @@ type memLock struct {
 func (l memLock) Close() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
-	delete(l.m.locks, l.name)
+	if l.m.locks[l.name]--; l.m.locks[l.name] <= 0 {
+		delete(l.m.locks, l.name)
+	}
 	return nil
 }
 
@@ -379,13 +434,13 @@ func (m *Mem) FreeBytes(dir string) (uint64, error) {
 	return m.free, nil
 }
 
-// Writable is nil as long as there is power.
-func (m *Mem) Writable(string) error {
+// Writable is nil as long as there is power, and SetReadOnly does not say something else.
+func (m *Mem) Writable(dir string) error {
 	if err := m.enter(); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
-	return nil
+	return m.changes("write", path.Clean(dir))
 }
 
 type memFile struct {
@@ -399,6 +454,9 @@ func (f *memFile) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	defer f.m.mu.Unlock()
+	if err := f.m.changes("write", f.name); err != nil {
+		return 0, err
+	}
 	if left, bounded := f.m.left(f.name); bounded && int64(len(p)) > left {
 		f.n.data = append(f.n.data, p[:left]...)
 		return int(left), pathError("write", f.name, ErrNoSpace)
@@ -427,6 +485,11 @@ func (f *memFile) Sync() error {
 		return err
 	}
 	defer f.m.mu.Unlock()
+	if f.n.synced < len(f.n.data) {
+		if err := f.m.changes("sync", f.name); err != nil {
+			return err
+		}
+	}
 	f.n.synced = len(f.n.data)
 	return nil
 }
@@ -437,6 +500,9 @@ func (f *memFile) Truncate(size int64) error {
 		return err
 	}
 	defer f.m.mu.Unlock()
+	if err := f.m.changes("truncate", f.name); err != nil {
+		return err
+	}
 	if size < 0 || size > int64(len(f.n.data)) {
 		return pathError("truncate", f.name, fs.ErrInvalid)
 	}

@@ -60,7 +60,15 @@ func (osFS) FreeBytes(dir string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), nil
 }
 
+// readOnlyFlag is ST_RDONLY of Linux, and MNT_RDONLY of the others.
+const readOnlyFlag = 1
+
+// Writable asks the mount first: where it is read-only, whose directory it is does not matter.
 func (osFS) Writable(dir string) error {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err == nil && uint64(s.Flags)&readOnlyFlag != 0 {
+		return &fs.PathError{Op: "write", Path: dir, Err: unix.EROFS}
+	}
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return &fs.PathError{Op: "write", Path: dir, Err: err}
 	}
@@ -115,6 +123,28 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	}
 	held.names[key] = true
 	return &osLock{f, key}, nil
+}
+
+func (osFS) LockShared(name string) (io.Closer, error) {
+	f, err := os.Open(name)
+	if NotExist(err) {
+		return io.NopCloser(nil), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	held.Lock()
+	defer held.Unlock()
+	if held.names[lockKey(f, name)] {
+		return nil, errors.Join(fmt.Errorf("%s: %w by this process", name, ErrLocked), f.Close())
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = fmt.Errorf("%s: %w by another process", name, ErrLocked)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // lockKey names the locked file whatever path led to it.

@@ -2,7 +2,6 @@ package vfs
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // overlay shows a directory to which nothing is written: what is changed below it lies in another one, which hides the
@@ -238,24 +235,4 @@ func (o *overlay) FreeBytes(string) (uint64, error) { return o.FS.FreeBytes(o.up
 
 func (o *overlay) Writable(string) error { return o.FS.Writable(path.Dir(o.upper)) }
 
-func (o *overlay) Lock(name string) (io.Closer, error) {
-	f, err := os.Open(name)
-	if NotExist(err) { // a copy that no server has opened
-		return io.NopCloser(strings.NewReader("")), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	held.Lock()
-	defer held.Unlock()
-	if held.names[lockKey(f, name)] {
-		return nil, errors.Join(fmt.Errorf("%s: %w by this process", name, ErrLocked), f.Close())
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = fmt.Errorf("%s: %w by another process", name, ErrLocked)
-		}
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
+func (o *overlay) Lock(name string) (io.Closer, error) { return o.LockShared(name) }

@@ -33,6 +33,9 @@ type FS interface {
 	// Lock takes the exclusive advisory lock of a file, making it if absent; Close releases it. A lock held by
 	// another process (or by this one) is an error that says so.
 	Lock(name string) (io.Closer, error)
+	// LockShared takes the shared lock of a file: others may have it as well, and nobody the exclusive one. Nothing is
+	// written: of a file that is absent there is no lock to take.
+	LockShared(name string) (io.Closer, error)
 	// FreeBytes is the room left for this user on the device that holds dir.
 	FreeBytes(dir string) (uint64, error)
 	// Writable says why this user cannot make files in dir: it may not, or the file system is read-only.

@@ -27,6 +27,7 @@ type Levels interface {
 // Store is what /status and /metrics show of the store; engine.Engine is one.
 type Store interface {
 	Ready() error
+	ReadOnly() error
 	SetAside() []engine.SetAside
 	TablesAside() []engine.TableAside
 	Collectors() []prometheus.Collector
@@ -113,6 +114,9 @@ func (h *Handler) state() []byte {
 		body = append(jsontext.AppendString(append(body, `,"reason":`...), t.Reason), '}')
 	}
 	body = append(body, ']')
+	if err := h.o.Store.ReadOnly(); err != nil {
+		body = jsontext.AppendString(append(body, `,"read_only":`...), err.Error())
+	}
 	if r, ok := residentNow(); ok {
 		body = strconv.AppendInt(append(body, `,"memory":{"anonymous_bytes":`...), r.anonymous, 10)
 		body = append(strconv.AppendInt(append(body, `,"mapped_bytes":`...), r.mapped, 10), '}')

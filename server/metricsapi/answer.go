@@ -65,7 +65,7 @@ func reply(c *web.Ctx, err error) error {
 			kind, code = "timeout", 503
 		case status.Cancelled:
 			kind, code = "canceled", 499
-		case status.RegionNotReady, status.RegionBusy, status.StorageUnavailable, status.RateLimited, status.TableUnavailable:
+		case status.RegionNotReady, status.RegionBusy, status.RegionReadonly, status.StorageUnavailable, status.RateLimited, status.TableUnavailable:
 			kind, code = "unavailable", 503
 		}
 	}

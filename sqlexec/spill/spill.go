@@ -71,6 +71,9 @@ func Open(o Options) (*Disk, error) {
 		return nil, fmt.Errorf("directory for temporary files: %w", err)
 	}
 	names, err := o.FS.List(o.Dir)
+	if err == nil {
+		err = o.FS.Writable(o.Dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("directory for temporary files: %w", err)
 	}

@@ -1,0 +1,37 @@
+package vfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+)
+
+// ErrReadOnly is what a read-only file system gives.
+var ErrReadOnly error = syscall.EROFS
+
+// IsReadOnly reports whether an operation failed because the file system is read-only.
+func IsReadOnly(err error) bool { return errors.Is(err, ErrReadOnly) }
+
+// ReadOnly is a file system as if it were mounted read-only: every change fails as it does there, and nothing is
+// changed. Locks are the shared ones: readers do not disturb each other, and nobody who writes begins meanwhile.
+func ReadOnly(under FS) FS { return readOnly{under} }
+
+type readOnly struct{ FS }
+
+func refuse(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: ErrReadOnly} }
+
+func (readOnly) Create(name string) (File, error)     { return nil, refuse("create", name) }
+func (readOnly) CreateNew(name string) (File, error)  { return nil, refuse("create", name) }
+func (readOnly) OpenAppend(name string) (File, error) { return nil, refuse("open", name) }
+func (readOnly) Rename(_, to string) error            { return refuse("rename", to) }
+func (readOnly) Remove(name string) error             { return refuse("remove", name) }
+func (readOnly) Link(_, to string) error              { return refuse("link", to) }
+func (readOnly) SyncDir(dir string) error             { return refuse("sync", dir) }
+func (readOnly) Writable(dir string) error            { return refuse("write", dir) }
+
+// MkdirAll makes nothing: who looks into the directory learns whether it is there.
+func (readOnly) MkdirAll(string) error { return nil }
+
+// Lock is LockShared.
+func (r readOnly) Lock(name string) (io.Closer, error) { return r.LockShared(name) }
