@@ -60,6 +60,9 @@ func Check(o CheckOptions) (*CheckReport, error) {
 		o.WALDir = path.Join(o.Dir, "wal")
 	}
 	c := &check{CheckOptions: o, CheckReport: CheckReport{Notes: []string{}, Faults: []Fault{}}}
+	if err := unfinished(o.FS, o.Dir); err != nil {
+		return nil, err
+	}
 	c.Running = c.held()
 	state, whole, err := manifest.Read(o.FS, o.Dir)
 	switch {

@@ -44,7 +44,8 @@
 //	scan.go pieces.go                    reading by pieces
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockmerge.go         their samples
-//	backup.go check.go rebuild.go        copies, verifying, a manifest of what parts say
+//	backup.go restore.go                 copies, and stores made of them
+//	check.go rebuild.go                  verifying, a manifest of what parts say
 //
 // # Locks
 //

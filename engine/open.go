@@ -47,6 +47,9 @@ func Open(o Options) (_ *Engine, err error) {
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.ready = make(chan struct{})
+	if err := unfinished(o.FS, o.Dir); err != nil {
+		return nil, err
+	}
 	if err := o.FS.MkdirAll(path.Join(o.Dir, partsDir)); err != nil {
 		return nil, unwritable(o.Dir, err)
 	}
@@ -71,6 +74,7 @@ func Open(o Options) (_ *Engine, err error) {
 		}
 		return nil, denied(o.Dir, err)
 	}
+	e.endRestoring()
 	state = e.dropDrafts(state)
 	e.list(state)
 	named := e.nameStore()

@@ -42,6 +42,9 @@ func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
 	if walDir == "" {
 		walDir = path.Join(dir, "wal")
 	}
+	if err := unfinished(fs, dir); err != nil {
+		return nil, err
+	}
 	lock, err := fs.Lock(path.Join(dir, "LOCK"))
 	if err != nil {
 		return nil, lockError(dir, err)

@@ -90,8 +90,8 @@ func emptyDir(dir string) error {
 
 // openStore makes the snapshot of a store that no server holds.
 func (c *backupCommand) openStore(ctx context.Context, name string, _ streams) (dir string, err error) {
-	if _, err := os.Stat(filepath.Join(c.Data, "MANIFEST")); err != nil {
-		return "", fmt.Errorf("%s is no data directory: %w", c.Data, err)
+	if err := engine.RequireStore(vfs.OS(), c.Data); err != nil {
+		return "", err
 	}
 	e, err := engine.Open(engine.Options{FS: vfs.OS(), Dir: c.Data, NoBackground: true})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"varve/cmd/varve/client"
+	"varve/engine"
 	"varve/engine/vfs"
 )
 
@@ -32,8 +33,8 @@ func openData(dir, temp string, notes io.Writer) (*local, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, "MANIFEST")); err != nil {
-		return nil, fmt.Errorf("%s is no data directory: %w", dir, err)
+	if err := engine.RequireStore(vfs.OS(), dir); err != nil {
+		return nil, err
 	}
 	l, err := openLocal(temp, notes, func(temp string) place {
 		return place{fs: vfs.Overlay(dir, filepath.Join(temp, "changes")), dir: dir, still: true}

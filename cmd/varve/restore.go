@@ -104,26 +104,9 @@ func unpack(in io.Reader, dir string) error {
 	}
 }
 
-// restore copies the wanted parts, then writes the manifest of the wanted tables, and verifies what is there. Until all parts are
-// on the disk no server takes the directory for one.
+// restore makes the data directory and verifies what is there.
 func (c *restoreCommand) restore(wanted *manifest.State, source string, s streams) error {
-	if err := emptyDir(c.Data); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(c.Data, "parts"), vfs.DirMode); err != nil {
-		return err
-	}
-	for _, name := range partsOf(wanted) {
-		if err := copyFile(filepath.Join(source, name), filepath.Join(c.Data, name)); err != nil {
-			return err
-		}
-	}
-	for _, dir := range []string{filepath.Join(c.Data, "parts"), c.Data, filepath.Dir(filepath.Clean(c.Data))} {
-		if err := vfs.OS().SyncDir(dir); err != nil {
-			return err
-		}
-	}
-	if err := manifest.Write(vfs.OS(), c.Data, wanted); err != nil {
+	if err := engine.Restore(vfs.OS(), source, c.Data, wanted); err != nil {
 		return err
 	}
 	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Data})
@@ -136,13 +119,4 @@ func (c *restoreCommand) restore(wanted *manifest.State, source string, s stream
 	}
 	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", c.Data, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
 	return err
-}
-
-// copyFile copies: what is restored shares nothing with the backup.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	return errors.Join(createFile(to, in), in.Close())
 }

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"varve/engine/manifest"
+	"varve/engine/vfs"
+)
+
+// RestoringName is a file that stands in a data directory while it is made of a backup. Where it is and a manifest is
+// not, parts are missing: nobody takes the directory for a store, see unfinished. The manifest comes last; from then on
+// the file means nothing, and is removed by the restore or the next start.
+const RestoringName = "RESTORING"
+
+const restoringText = "A data directory is made here of a backup. Without a MANIFEST beside this file that was cut short:\n" +
+	"run varve restore once more, or remove the directory.\n"
+
+// copyBytes is what is copied at a time.
+const copyBytes = 1 << 20
+
+// Restore makes a data directory of a backup's parts that a state lists, and of that state. The directory is new or
+// empty, or one that an earlier Restore was making when it was cut short. After a crash it is whole, or as it was, or
+// refused by Open.
+func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
+	if err := fs.MkdirAll(dir); err != nil {
+		return err
+	}
+	lock, err := fs.Lock(path.Join(dir, "LOCK"))
+	if errors.Is(err, vfs.ErrLocked) {
+		return fmt.Errorf("%s is in use by a server, or by another restore: %w", dir, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := clearUnfinished(fs, dir); err != nil {
+		return err
+	}
+	err = vfs.Publish(fs, dir, RestoringName, func(f vfs.File) error {
+		_, err := io.WriteString(f, restoringText)
+		return err
+	})
+	parts := path.Join(dir, partsDir)
+	if err == nil {
+		err = fs.MkdirAll(parts)
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range state.Tables {
+		for _, p := range t.Parts {
+			name := partName(p.File)
+			if err := publishCopy(fs, path.Join(backup, partsDir, name), parts, name); err != nil {
+				return err
+			}
+		}
+	}
+	// That of the parts is synced also where no part was copied: some may have been removed.
+	for _, d := range []string{parts, dir, path.Dir(path.Clean(dir))} {
+		if err := fs.SyncDir(d); err != nil {
+			return err
+		}
+	}
+	if err := manifest.Write(fs, dir, state); err != nil {
+		return err
+	}
+	if err := fs.Remove(path.Join(dir, RestoringName)); err != nil {
+		return err
+	}
+	return fs.SyncDir(dir)
+}
+
+// clearUnfinished removes what a restore that was cut short has left of parts. A directory that holds something else is
+// an error.
+func clearUnfinished(fs vfs.FS, dir string) error {
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	begun := slices.Contains(names, RestoringName)
+	for _, n := range names {
+		switch {
+		case n == "LOCK" || n == RestoringName || n == RestoringName+vfs.TempSuffix:
+		case begun && (n == partsDir || n == manifest.FileName+vfs.TempSuffix):
+		default:
+			return fmt.Errorf("%s is not empty: it holds %s", dir, n)
+		}
+	}
+	if !begun {
+		return nil
+	}
+	parts := path.Join(dir, partsDir)
+	if names, err = fs.List(parts); err != nil && !vfs.NotExist(err) {
+		return err
+	}
+	for _, n := range names {
+		if _, isPart := partNumber(strings.TrimSuffix(n, vfs.TempSuffix)); !isPart {
+			return fmt.Errorf("%s is not empty: it holds %s", parts, n)
+		}
+		if err := fs.Remove(path.Join(parts, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishCopy makes a file of the content of another one: the two share nothing.
+func publishCopy(fs vfs.FS, from, dir, name string) error {
+	in, err := fs.Open(from)
+	if err != nil {
+		return err
+	}
+	err = vfs.Publish(fs, dir, name, func(out vfs.File) error {
+		buf := make([]byte, copyBytes)
+		for off := int64(0); ; {
+			n, err := in.ReadAt(buf, off)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return err
+			}
+			if _, failed := out.Write(buf[:n]); failed != nil || err != nil {
+				return failed
+			}
+			off += int64(n)
+		}
+	})
+	return errors.Join(err, in.Close())
+}
+
+// RequireStore says why a directory holds no store: it has no manifest, because a restore was cut short say. Nil: it
+// has one.
+func RequireStore(fs vfs.FS, dir string) error {
+	if err := unfinished(fs, dir); err != nil {
+		return err
+	}
+	if _, err := fs.Stat(path.Join(dir, manifest.FileName)); err != nil {
+		return fmt.Errorf("%s is no data directory: %w", dir, err)
+	}
+	return nil
+}
+
+// unfinished refuses a directory in which a restore was cut short.
+func unfinished(fs vfs.FS, dir string) error {
+	if _, err := fs.Stat(path.Join(dir, manifest.FileName)); !vfs.NotExist(err) {
+		return nil // whoever reads it learns what is wrong
+	}
+	if _, err := fs.Stat(path.Join(dir, RestoringName)); err != nil {
+		return nil
+	}
+	return fmt.Errorf("%s is not whole: a restore into it is under way, or was cut short. "+
+		"Run varve restore with this --data once more, or remove the directory", dir)
+}
+
+// endRestoring removes what a restore left that was cut short when all was there.
+func (e *Engine) endRestoring() {
+	name := path.Join(e.o.Dir, RestoringName)
+	if _, err := e.o.FS.Stat(name); err == nil {
+		e.left(RestoringName, e.o.FS.Remove(name))
+	}
+}
