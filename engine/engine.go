@@ -145,10 +145,11 @@ type Options struct {
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
-	mergeParts   int      // neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
-	maxPart      partSize // what merges put into one part at most. Default: maxPart
-	mergedRows   int      // of one piece of runs that are merged. Default 128 Ki
-	spliceRows   int      // of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
+	mergeParts   int           // neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
+	maxPart      partSize      // what merges put into one part at most. Default: maxPart
+	mergedRows   int           // of one piece of runs that are merged. Default 128 Ki
+	spliceRows   int           // of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
+	retryFlush   time.Duration // pause after a flush that failed. Default 1s
 	Now          func() time.Time
 	Logger       *slog.Logger
 }

@@ -51,7 +51,7 @@ func (e *Engine) flushLoop(ctx context.Context) {
 				e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
 				select {
 				case <-ctx.Done():
-				case <-time.After(retryFlush):
+				case <-time.After(e.o.retryFlush):
 					e.requestFlush(r)
 				}
 			}

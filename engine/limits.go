@@ -37,8 +37,6 @@ const (
 	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up:
 	// one that is written to, one that is flushed, and half of the next.
 	crowdedMemtables = 2
-	// retryFlush is the pause after a flush that failed.
-	retryFlush = time.Second
 )
 
 func (o Options) withDefaults() Options {
@@ -58,6 +56,7 @@ func (o Options) withDefaults() Options {
 	def(&o.BlockBytes, sst.DefaultBlockBytes)
 	def(&o.AskedMerges, 4)
 	def(&o.WriteWait, 5*time.Second)
+	def(&o.retryFlush, time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)
 	o.MinFree = max(o.MinFree, 0)
