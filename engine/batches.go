@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,7 +113,7 @@ func (s *batches) enter(ctx context.Context, b *batch) (leave func(), err error)
 	}
 }
 
-// name gives the parts of a batch that are about to be written their keys. A part of another size is another one: the batch was taken
+// name gives the parts of a batch that are about to be written their names. A part of another size is another one: the batch was taken
 // apart differently.
 func (b *batch) name(all []*tableWrite) {
 	if b == nil {
@@ -120,19 +121,28 @@ func (b *batch) name(all []*tableWrite) {
 	}
 	for i, w := range all {
 		text := binary.LittleEndian.AppendUint64([]byte(b.id), uint64(b.parts+i))
-		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(text, uint64(w.batch.N)))
-		w.key = batchKey(sum[:batchKeySize])
+		w.part = binary.LittleEndian.AppendUint64(text, uint64(w.batch.N))
 	}
 	b.parts += len(all)
+}
+
+// partKey is the key of a part in a table: what the table had when it was truncated is gone, and has other keys.
+func partKey(part []byte, t *schema.Table) batchKey {
+	text := slices.Clip(part)
+	if t.Emptied != 0 {
+		text = binary.LittleEndian.AppendUint64(text, t.Emptied)
+	}
+	sum := sha256.Sum256(text)
+	return batchKey(sum[:batchKeySize])
 }
 
 // pass passes over the parts of batches that their tables have.
 func (s *batches) pass(ws []*tableWrite) {
 	for _, w := range ws {
-		if w.rec == nil || w.key == (batchKey{}) || w.schema.Options.SkipWAL { // rows that a crash loses are not remembered
+		if w.rec == nil || w.part == nil || w.schema.Options.SkipWAL { // rows that a crash loses are not remembered
 			continue
 		}
-		if w.rec.key = w.key; s.knows(w.rec) {
+		if w.rec.key = partKey(w.part, w.schema); s.knows(w.rec) {
 			w.rec, w.known = nil, true
 		}
 	}

@@ -248,3 +248,54 @@ func TestBatchesForgotten(t *testing.T) {
 		t.Errorf("%d are remembered a day later", len(s.at))
 	}
 }
+
+// TestBatchesTruncated sends a batch again after its tables were emptied, in memory, in parts and by a start in between: the rows are
+// stored, once, whatever was remembered of the batch.
+func TestBatchesTruncated(t *testing.T) {
+	empty := map[string]func(e *Engine, n schema.Name) error{
+		"TRUNCATE": func(e *Engine, n schema.Name) error { return e.Truncate(ctx, n) },
+		"keep none": func(e *Engine, n schema.Name) error {
+			for range 2 { // and keep all again
+				if err := e.Alter(ctx, n, changes[keepNothing]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	for name, empty := range empty {
+		for _, flushed := range []bool{false, true} {
+			for _, started := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s flushed=%v started=%v", name, flushed, started), func(t *testing.T) {
+					o := testOptions(vfs.NewMem())
+					e := mustOpen(t, o)
+					for round := range 3 {
+						for range 2 {
+							if err := putBatch(e, "one", 1, 3); err != nil {
+								t.Fatal(err)
+							}
+						}
+						for _, table := range []string{"a", "b"} {
+							if flushed {
+								if err := e.Flush(ctx, public(table)); err != nil {
+									t.Fatal(err)
+								}
+							}
+							if n := batchRows(t, e, table); len(n) != 3 || slices.Max(slices.Collect(maps.Values(n))) > 1 {
+								t.Errorf("round %d: table %s has %v", round, table, n)
+							}
+							if err := empty(e, public(table)); err != nil {
+								t.Fatal(err)
+							}
+						}
+						if started {
+							mustClose(t, e)
+							e = mustOpen(t, o)
+						}
+					}
+					mustClose(t, e)
+				})
+			}
+		}
+	}
+}

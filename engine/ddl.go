@@ -229,47 +229,45 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 	if err := MayChange(ctx, n.DB); err != nil {
 		return err
 	}
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
 	tab, err := e.Table(n)
 	switch {
 	case err != nil:
 		return err
 	case tab.logical != nil:
-		return e.truncateLogical(ctx, n)
+		return e.truncateLogical(tab)
 	case tab.Schema.Shared():
 		return errPhysical(n, "truncated")
 	}
-	return e.empty(tab.region, n, nil)
+	next := *tab.Schema
+	next.Version++
+	return e.empty(tab.region, n, &next)
 }
 
-// empty removes all rows of a region. next, which may be nil, is the schema that its table gets by the same edit.
+// empty removes all rows of a region. next is the schema that its table gets by the same edit; nobody else has it yet. The caller
+// holds e.ddl.
 func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
 	r.mu.Lock()
 	old := r.snap.Load()
 	aside := e.asideOf(r, old)
-	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.committer.seq.Load()}}}
-	if next != nil {
-		edit.PutTable = []*schema.Table{next}
-	}
+	next.Emptied = e.committer.seq.Load()
+	edit := manifest.Edit{PutTable: []*schema.Table{next}, Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: next.Emptied}}}
 	if t := e.manifest.State().Tables[r.id]; t != nil {
 		for _, m := range t.Parts { // those that are set aside as well
 			edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: manifest.PartMeta{File: m.File}})
 		}
 	}
 	var err error
-	if r.dropped.Load() {
+	if r.dropped.Load() || !e.lists(r) {
 		err = errDropped(n)
 	} else if err = e.apply(edit); err == nil {
 		r.pending = nil
 		r.replace(func(s *regionSnap) {
-			s.live, s.frozen, s.parts = newMem(nil), nil, nil
-			if next != nil {
-				s.schema = next
-			}
+			s.live, s.frozen, s.parts, s.schema = newMem(nil), nil, nil, next
 		})
-	} else if !e.lists(r) {
-		err = errDropped(n)
 	}
 	r.mu.Unlock()
 	if err != nil {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -318,14 +317,8 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 }
 
 // truncateLogical sets a new id for a logical table: nobody sees the rows of the old one, and merges drop them.
-func (e *Engine) truncateLogical(_ context.Context, n schema.Name) error {
-	e.ddl.Lock()
-	defer e.ddl.Unlock()
-	p, ok := e.catalog.Load().byName[n]
-	if !ok || p.logical == nil {
-		return e.catalog.Load().missing(n)
-	}
-	t := *p.schema()
+func (e *Engine) truncateLogical(tab *Table) error {
+	p, t := tab.home, *tab.Schema
 	t.ID = e.nextTable()
 	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.logical.id}}); err != nil {
 		return err

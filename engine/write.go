@@ -27,8 +27,8 @@ type tableWrite struct {
 	mem    *mem          // takes the rows; nil: the schema is another one now
 	log    *[]byte       // the record as bytes; nil: the table has no log
 
-	key   batchKey // of its part of a batch; zero: the batch has no id
-	known bool     // the table has it already
+	part  []byte // names its part of a batch; nil: the batch has no id
+	known bool   // the table has it already
 
 	left    int   // rows that are left out, see Hint.LeftOut and Hint.Reject
 	leftWhy error // why those of new series are; nil: none are

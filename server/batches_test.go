@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,7 +58,7 @@ func TestBatchIDs(t *testing.T) {
 	}
 }
 
-// TestTarget: a table that is dropped and made anew is told from the one before.
+// TestTarget: a table that is dropped and made anew is told from the one before, and one that is truncated from what it was.
 func TestTarget(t *testing.T) {
 	h := real(t, nil)
 	target := func() string { return h.do("GET", "/v1/ingest/target?table=t", "").body }
@@ -72,5 +73,15 @@ func TestTarget(t *testing.T) {
 	h.want(h.do("POST", create, ""), 200, "")
 	if second := target(); first == absent || second == first || strings.Split(second, ",")[0] != strings.Split(absent, ",")[0] {
 		t.Errorf("%s, then %s, then %s", absent, first, second)
+	}
+	seen := []string{target()}
+	for range 2 {
+		h.want(h.do("POST", "/write?db=public&precision=ms", "t v=1 1"), 204, "")
+		h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("TRUNCATE TABLE t"), ""), 200, "")
+		if now := target(); slices.Contains(seen, now) {
+			t.Errorf("truncated: %s, before: %s", now, seen)
+		} else {
+			seen = append(seen, now)
+		}
 	}
 }

@@ -24,6 +24,7 @@ type tableJSON struct {
 	CreatedMS  int64           `json:"created_ms,omitempty"`
 	Engine     string          `json:"engine,omitempty"`
 	Physical   schema.TableID  `json:"physical,omitempty"`
+	Emptied    uint64          `json:"emptied,omitempty"`
 	Draft      bool            `json:"draft,omitempty"`
 }
 
@@ -43,7 +44,7 @@ type columnJSON struct {
 
 func toJSON(t *schema.Table) tableJSON {
 	j := tableJSON{ID: t.ID, DB: t.Name.DB, Name: t.Name.Table, Version: t.Version, Time: t.Time, Tags: t.Tags,
-		Options: t.Options, NextColumn: t.NextColumn, CreatedMS: t.CreatedMS, Engine: t.Engine, Physical: t.Physical, Draft: t.Draft}
+		Options: t.Options, NextColumn: t.NextColumn, CreatedMS: t.CreatedMS, Engine: t.Engine, Physical: t.Physical, Emptied: t.Emptied, Draft: t.Draft}
 	for _, c := range t.Columns {
 		k := columnJSON{ID: c.ID, Name: c.Name, Type: [3]uint8{uint8(c.Type.ID), c.Type.Precision, c.Type.Scale},
 			Semantic: c.Semantic, Nullable: c.Nullable, DefaultExpr: c.DefaultExpr, DefaultText: c.DefaultText,
@@ -56,7 +57,7 @@ func toJSON(t *schema.Table) tableJSON {
 
 func fromJSON(j tableJSON) (*schema.Table, error) {
 	t := &schema.Table{ID: j.ID, Name: schema.Name{DB: j.DB, Table: j.Name}, Version: j.Version, Time: j.Time, Tags: j.Tags,
-		Options: j.Options, NextColumn: j.NextColumn, CreatedMS: j.CreatedMS, Engine: j.Engine, Physical: j.Physical, Draft: j.Draft}
+		Options: j.Options, NextColumn: j.NextColumn, CreatedMS: j.CreatedMS, Engine: j.Engine, Physical: j.Physical, Emptied: j.Emptied, Draft: j.Draft}
 	for _, k := range j.Columns {
 		c := schema.Column{ID: k.ID, Name: k.Name, Type: vector.Type{ID: vector.TypeID(k.Type[0]), Precision: k.Type[1], Scale: k.Type[2]},
 			Semantic: k.Semantic, Nullable: k.Nullable, DefaultExpr: k.DefaultExpr, DefaultText: k.DefaultText,

@@ -67,6 +67,9 @@ type Table struct {
 	// Physical is the table in whose storage this one's rows lie: a logical table, whose columns have the ids of the
 	// physical table's and whose series keys begin with its own id. 0: the table has storage of its own.
 	Physical TableID
+	// Emptied is the sequence number up to which all rows went at once when the table was last truncated: by that a
+	// client knows that what it has written may be gone. 0: it never was. A logical table gets another ID instead.
+	Emptied uint64
 	// Draft says that the table is being made and filled: its name has a slash and a number behind that of the table it
 	// becomes, lists leave it out, and a start drops it.
 	Draft bool

@@ -16,7 +16,7 @@ type Store interface {
 }
 
 // Target answers GET /v1/ingest/target: by what a client knows this store and a table again. An empty store in the place of this one,
-// and a table that was dropped and made anew, are others.
+// and a table that was dropped and made anew, are others. So is, by "emptied", one that was truncated.
 func (h *Handler) Target(c *web.Ctx) error {
 	p, err := c.Query("db", "table")
 	if err != nil {
@@ -28,6 +28,9 @@ func (h *Handler) Target(c *web.Ctx) error {
 	body = append(body, `,"table_id":`...)
 	if t, err := h.o.Store.Table(name); err == nil {
 		body = strconv.AppendUint(body, uint64(t.Schema.ID), 10)
+		if t.Schema.Emptied != 0 {
+			body = strconv.AppendUint(append(body, `,"emptied":`...), t.Schema.Emptied, 10)
+		}
 	} else {
 		body = append(body, "null"...)
 	}

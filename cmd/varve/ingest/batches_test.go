@@ -115,7 +115,7 @@ func TestKilledOnce(t *testing.T) {
 }
 
 // TestStateOfAnother: what the state says holds for the server and the table that it was noted of. An emptied server,
-// another one at the address and a table that was dropped and made anew get everything; a table that its rows made is
+// another one at the address, a table that was dropped and made anew and one that was truncated get everything; a table that its rows made is
 // the same.
 func TestStateOfAnother(t *testing.T) {
 	lines := made(900)
@@ -128,6 +128,7 @@ func TestStateOfAnother(t *testing.T) {
 		{"the same", func(*fake) {}, false, "already stored"},
 		{"another server", func(f *fake) { f.store = "other" }, true, "another server, or one that was emptied"},
 		{"another table", func(f *fake) { f.table = 9 }, true, "the table was dropped since then"},
+		{"truncated", func(f *fake) { f.emptied = 7 }, true, "the table was truncated since then"},
 		{"no table", func(f *fake) { f.table = 0 }, true, "the table was dropped since then"},
 		{"an old server", func(f *fake) { f.store = "" }, false, "already stored"},
 	} {

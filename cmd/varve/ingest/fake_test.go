@@ -26,10 +26,10 @@ type fake struct {
 	before func(n int, w http.ResponseWriter, body []byte) bool
 	// after does something once the body is kept, before it is answered.
 	after func(n int)
-	// store and table are what the server says that it is; without a store it is an old one, which does not remember
-	// batches.
-	store string
-	table int
+	// store, table and emptied are what the server says that it is; without a store it is an old one, which does not
+	// remember batches.
+	store          string
+	table, emptied int
 
 	mu       sync.Mutex
 	n        int
@@ -132,7 +132,7 @@ func (f *fake) identify(w http.ResponseWriter) {
 	case f.table == 0:
 		fmt.Fprintf(w, `{"store":%q,"table_id":null}`, f.store)
 	default:
-		fmt.Fprintf(w, `{"store":%q,"table_id":%d}`, f.store, f.table)
+		fmt.Fprintf(w, `{"store":%q,"table_id":%d,"emptied":%d}`, f.store, f.table, f.emptied)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 type target struct {
 	Store string `json:"store,omitempty"`    // an emptied server has another one
 	Table uint64 `json:"table_id,omitempty"` // a table that was dropped and made anew has another one; 0: there is none yet
+	// Emptied rises whenever the table is truncated. 0: it never was.
+	Emptied uint64 `json:"emptied,omitempty"`
 }
 
 // known reports whether the server says what it is.
@@ -25,13 +27,16 @@ func (t target) known() bool { return t.Store != "" }
 // left reports whether what was stored in t lies elsewhere than in now, or is gone. A table that was not there yet may have been made
 // by the rows.
 func (t target) left(now target) bool {
-	return t.known() && now.known() && (t.Store != now.Store || t.Table != 0 && t.Table != now.Table)
+	return t.known() && now.known() && (t.Store != now.Store || t.Table != 0 && (t.Table != now.Table || t.Emptied != now.Emptied))
 }
 
 // reason says where it lies.
 func (t target) reason(now target) string {
 	if t.Store != now.Store {
 		return "another server, or one that was emptied, answers now"
+	}
+	if t.Table == now.Table {
+		return "the table was truncated since then"
 	}
 	return "the table was dropped since then"
 }
