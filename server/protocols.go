@@ -30,7 +30,7 @@ type protocols struct {
 // newProtocols makes them of what ingest and line protocol have.
 func newProtocols(o *Options) *protocols {
 	lines, ingest := &o.Lines, &o.Ingest
-	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes, Variables: ingest.Variables}
+	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun()}
 	return &protocols{
 		push: logpush.New(logpush.Options{
 			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,

@@ -87,7 +87,8 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 		if err != nil {
 			return false, err
 		}
-		d.set, d.now = entries.New(h.o.RowBytes, entries.Beside(c, body)), entries.Arrival(h.o.Pipelines, body)
+		d.set, d.now = h.o.Entries(c, body), entries.Arrival(h.o.Pipelines, body)
+		d.set.TellRest = true
 		if err := read(body); err != nil {
 			return false, err
 		}
@@ -140,8 +141,12 @@ func (d *decoder) appendItem(dst []byte, it *item) []byte {
 		return append(dst, `,"_version":1,"result":"created","status":201}}`...)
 	}
 	_, text := web.Message(err)
-	dst = appendError(append(dst, `,"status":400,"error":`...), "document_parsing_exception", text)
-	return append(dst, "}}"...)
+	code, kind := 400, "document_parsing_exception"
+	if err == d.set.Rest { // refused for a time
+		code, kind = web.HTTPStatus(status.Of(err)), "es_rejected_execution_exception"
+	}
+	dst = append(strconv.AppendInt(append(dst, `,"status":`...), int64(code), 10), `,"error":`...)
+	return append(appendError(dst, kind, text), "}}"...)
 }
 
 func appendError(dst []byte, kind, reason string) []byte {

@@ -72,7 +72,7 @@ func (h *Handler) store(c *web.Ctx) ([]failure, error) {
 		if err != nil {
 			return false, err
 		}
-		all := entries.New(h.o.RowBytes, entries.Beside(c, body))
+		all := h.o.Entries(c, body)
 		if d.table, err = all.Table([]byte(name)); err != nil {
 			return false, err
 		}

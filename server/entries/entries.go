@@ -44,6 +44,8 @@ type Options struct {
 	// Variables lets entries name options of tables (service_ttl, ...): whoever can write a line of a log could.
 	// Without it they are fields.
 	Variables bool
+	// Begun remembers the requests that were stored in part; nil: nobody does.
+	Begun *Begun
 }
 
 const (
@@ -63,6 +65,14 @@ type Set struct {
 	last   *Table
 	// KeepTexts keeps the texts of entries until they are stored, for those that turn out to be refused then.
 	KeepTexts bool
+	// TellRest has the entries fail alone that are refused for a time when others of the request are stored already.
+	TellRest bool
+	// Rest is why those do; nil: none does.
+	Rest error
+
+	request request // as it is known again when it is sent again
+	stored  int     // of entries in parts: those before this place are
+	earlier int     // and these were by the request before
 
 	most int64 // that they may take
 	hold func(bytes int64) error
@@ -118,6 +128,16 @@ func Beside(c *web.Ctx, body []byte) func(bytes int64) error {
 		return c.Hold(size + bytes)
 	}
 }
+
+// Entries begins the entries of a request with a body.
+func (o *Options) Entries(c *web.Ctx, body []byte) *Set {
+	s := New(o.RowBytes, Beside(c, body))
+	s.request = o.Begun.request(c.Request.RequestURI(), []byte(c.User.Name), []byte(c.HeaderDB()), body)
+	return s
+}
+
+// SentAgain has the set remember what is stored of it for when the same texts are sent again.
+func (s *Set) SentAgain(b *Begun, texts ...[]byte) { s.request = b.request(texts...) }
 
 // Table finds the entries for a table.
 func (s *Set) Table(name []byte) (*Table, error) {

@@ -25,23 +25,50 @@ func (o *Options) Part(c *web.Ctx, set *engine.WriteSet, rows prometheus.Counter
 }
 
 // inParts takes the entries through the pipeline and writes their rows in parts, each of as many entries as a batch in
-// memory can hold.
+// memory can hold. Where the rest is refused for a time, its entries fail alone if the answer can say so; else the set remembers what
+// is stored.
 func (s *Set) inParts(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, write func() error) error {
 	entries := 0
 	for _, t := range s.tables {
 		t.before = entries
 		entries += len(t.spans)
 		t.numberRead()
-		if err := t.part(ctx, p, r, set, lot{0, t.seen(), 0}, write); err != nil {
+	}
+	s.stored, s.earlier = 0, s.request.stored()
+	for _, t := range s.tables {
+		err := t.part(ctx, p, r, set, lot{0, t.seen(), 0}, write)
+		if err != nil && s.TellRest && s.stored > 0 {
+			s.failRest(err)
+			return nil
+		}
+		if err != nil {
+			s.request.note(max(s.stored, s.earlier))
 			return err
 		}
 	}
+	s.request.note(0)
 	return nil
+}
+
+// failRest notes why the entries fail that are not stored.
+func (s *Set) failRest(err error) {
+	s.Rest = err
+	for _, t := range s.tables {
+		for n := max(0, s.stored-t.before) + 1; n <= t.seen(); n++ {
+			t.fail(t.number(n), err)
+		}
+	}
 }
 
 // part writes the rows of a lot of entries: all at once, or each half alone where they are too many. What the store has
 // against them all is the fault of each. Other errors end the request.
 func (t *Table) part(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot, write func() error) error {
+	if at := t.set.earlier - t.before; l.from < at && at < l.to {
+		if err := t.part(ctx, p, r, set, lot{l.from, at, 0}, write); err != nil {
+			return err
+		}
+		return t.part(ctx, p, r, set, lot{at, l.to, 0}, write)
+	}
 	defer set.Reset()
 	outcome, _, err := t.through(ctx, p, r, set, l)
 	if errors.Is(err, flatten.ErrTooMany) && l.to-l.from > 1 {
@@ -54,9 +81,12 @@ func (t *Table) part(ctx context.Context, p Pipelines, r *pipeline.Request, set 
 	}
 	if err == nil {
 		t.note(outcome.Failures, l.from)
-		if outcome.Rows > 0 {
+		if outcome.Rows > 0 && t.before+l.to > t.set.earlier {
 			err = write()
 		}
+	}
+	if err == nil {
+		t.set.stored = t.before + l.to
 	}
 	if err == nil || web.HTTPStatus(status.Of(err)) != 400 {
 		return err

@@ -58,6 +58,7 @@ const writers = 2
 type Server struct {
 	o       Options
 	streams *listen.Server
+	begun   *entries.Begun
 	large   *web.Intake // of messages of more than smallBytes as they arrive
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -68,7 +69,7 @@ func New(o Options) *Server {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = 16 << 20
 	}
-	s := &Server{o: o, large: web.NewIntake(largeBytes, roomTime, status.RegionBusy, nil)}
+	s := &Server{o: o, begun: entries.NewBegun(), large: web.NewIntake(largeBytes, roomTime, status.RegionBusy, nil)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams = listen.New(listen.Options{
 		Name: "forward", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
@@ -108,6 +109,11 @@ func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.Wr
 		return full
 	})
 	all.KeepTexts = true
+	texts := make([][]byte, len(list))
+	for i := range list {
+		texts[i] = list[i].Text
+	}
+	all.SentAgain(s.begun, texts...)
 	var left []rejects.Entry
 	for _, one := range list {
 		var m message

@@ -102,7 +102,7 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 		if err != nil {
 			return false, err
 		}
-		d.set, d.now = entries.New(h.o.RowBytes, entries.Beside(c, body)), entries.Arrival(h.o.Pipelines, body)
+		d.set, d.now = h.o.Entries(c, body), entries.Arrival(h.o.Pipelines, body)
 		if err := read(d, body); err != nil {
 			return false, err
 		}
