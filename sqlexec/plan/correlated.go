@@ -243,7 +243,15 @@ func (sel *selection) lift(list []parse.Expr) error {
 	var subs []parse.Expr
 	var err error
 	find := func(x parse.Expr) {
+		if len(correlatedIn(x)) == 0 {
+			return
+		}
 		parse.Walk(x, func(y parse.Expr) bool {
+			if sel.eb.special != nil && !isAggregate(y) { // a key of GROUP BY with a subquery is a column already
+				if _, ok, bad := sel.eb.special(y); ok && bad == nil {
+					return false
+				}
+			}
 			query := parse.QueryOf(y)
 			if query == nil || err != nil {
 				return err == nil && !isAggregate(y)

@@ -75,7 +75,17 @@ func (sel *selection) group(q *parse.Query) error {
 	if err != nil {
 		return err
 	}
-	inside := append([]parse.Expr(nil), sets.all...)
+	var inside []parse.Expr
+	for _, x := range sets.all {
+		it, err := sel.meant(x)
+		if err != nil {
+			return err
+		}
+		if it != nil {
+			x = it.x
+		}
+		inside = append(inside, x)
+	}
 	for _, c := range named {
 		inside = append(inside, parse.Children(c)...)
 	}
@@ -111,19 +121,37 @@ func (sel *selection) group(q *parse.Query) error {
 	return sel.having()
 }
 
-// addKey binds an element of GROUP BY: a position, an expression, or the alias of an item.
+// meant is the item that an element of GROUP BY means: by its position, by its alias, or by the text of its subquery; nil: none, the
+// element is an expression.
+func (sel *selection) meant(x parse.Expr) (*item, error) {
+	if it, ok, err := sel.position(x, "GROUP BY"); ok || err != nil {
+		return it, err
+	}
+	if c, ok := x.(*parse.Column); ok {
+		if len(sel.sc.find(c.Parts)) == 0 {
+			return sel.aliasOf(x), nil
+		}
+		return nil, nil
+	}
+	if len(correlatedIn(x)) > 0 {
+		text := parse.PrintExpr(x)
+		for i := range sel.items {
+			if parse.PrintExpr(sel.items[i].x) == text {
+				return &sel.items[i], nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// addKey binds an element of GROUP BY.
 func (g *grouping) addKey(x parse.Expr) error {
 	sel := g.sel
-	it, ok, err := sel.position(x, "GROUP BY")
+	it, err := sel.meant(x)
 	if err != nil {
 		return err
 	}
 	name := ""
-	if !ok {
-		if c, isColumn := x.(*parse.Column); isColumn && len(sel.sc.find(c.Parts)) == 0 {
-			it = sel.aliasOf(x)
-		}
-	}
 	if it != nil {
 		x, name = it.x, it.name
 	} else {
@@ -337,8 +365,15 @@ func (g *grouping) special(x parse.Expr) (expr.Expr, bool, error) {
 		return out.column(len(g.keys) + len(g.aggs) + i), true, nil
 	}
 	switch x := x.(type) {
-	case *parse.Literal, *parse.Interval, *parse.Subquery, *parse.Exists:
+	case *parse.Literal, *parse.Interval:
 		return nil, false, nil
+	case *parse.Subquery, *parse.Exists: // unless it became a column for a key
+		if g.input.special == nil {
+			return nil, false, nil
+		}
+		if _, ok, err := g.input.special(x); !ok {
+			return nil, false, err
+		}
 	case *parse.Call:
 		if x.Over != nil {
 			return nil, false, nil
