@@ -24,6 +24,7 @@ type kind string
 const (
 	short    kind = "short"   // no answer is longer than web.FreeAnswer, whatever is stored or asked
 	made     kind = "made"    // Ctx.Make or Ctx.Turn: a few are made at a time, and wait for room
+	figures  kind = "figures" // as made, with places and room of their own
 	pieces   kind = "pieces"  // Ctx.Pieces: no more than a piece is held, and one item
 	results  kind = "results" // Ctx.Results, Ctx.Events, or a body that the memory of a query counts
 	ofWrites kind = "written" // of a request that writes: counted with its body
@@ -34,7 +35,8 @@ const (
 var kinds = map[kind]string{
 	short: `/v1/ingest/target /v1/session / /health /ready /v1/health /config /favicon.ico /debug/log_level /debug/prof/mem/status
 		/debug/prof/mem/activate /debug/prof/mem/deactivate /ping /api/v2/setup /api/v2/orgs /-/healthy /-/ready`,
-	made: `/v1/sql/format /v1/sql/parse /status /metrics /debug/prof/cpu /debug/prof/mem /v1/dashboards /v1/pipelines/dryrun /v1/pipelines/_dryrun
+	figures: `/status /metrics`,
+	made: `/v1/sql/format /v1/sql/parse /debug/prof/cpu /debug/prof/mem /v1/dashboards /v1/pipelines/dryrun /v1/pipelines/_dryrun
 		/v1/pipelines/{name} /v1/pipelines/{name}/ddl /api/v2/buckets /query /api/v1/query_exemplars /api/v1/format_query /api/v1/parse_query
 		/api/v1/status/buildinfo /api/v1/status/runtimeinfo /api/v1/status/tsdb /api/v1/status/config /api/v1/status/flags /api/v1/rules
 		/api/v1/alerts /api/v1/targets /api/v1/alertmanagers /api/v1/targets/metadata /api/v1/features`,
@@ -117,6 +119,16 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.path)+a.query, a.form, "Content-Type", "application/json")
 	}
 	give := takeTurns(t, answers)
+	for _, r := range routes[figures] {
+		if a := ask(r); a.status != 200 {
+			t.Errorf("%s beside others that have all places: %d %.200s", r.path, a.status, a.body)
+		}
+		own := takeTurns(t, h.s.figures)
+		if a := ask(r); a.status != 500 || !strings.Contains(a.body, "Others make long answers") {
+			t.Errorf("%s beside others of its own kind: %d %.200s", r.path, a.status, a.body)
+		}
+		own()
+	}
 	for _, r := range routes[made] {
 		if slices.Equal(r.methods, del) || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/{name}") || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/buckets") {
 			continue // it names what it did
@@ -193,6 +205,9 @@ func TestAnswersWaitForRoom(t *testing.T) {
 			full := answers.Begin(web.NetworkOf(&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}), func() {})
 			if err := full.Made(t.Context(), answers.Limit()); err != nil {
 				t.Fatal(err)
+			}
+			for _, path := range []string{"/metrics", "/status"} {
+				h.want(h.do("GET", path, ""), 200, "")
 			}
 			if a := c.ask(); a.status != c.without || a.status == 500 && !strings.Contains(a.body, `"code":6000,"error":"Answers that clients have not read yet hold`) {
 				t.Errorf("without room: %d %.200s", a.status, a.body)

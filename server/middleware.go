@@ -119,8 +119,8 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 			c.Interrupt = k.interrupt
 		}
 		if s.o.Answers != nil && k != nil {
-			c.Answers = s.o.Answers
-			c.Sending = func(bytes int64) error { return s.answering(k).Made(c.Context, bytes) }
+			c.Answers = s.answers(rt)
+			c.Sending = func(bytes int64) error { return s.answering(rt, k).Made(c.Context, bytes) }
 		}
 		if s.o.Answers != nil {
 			c.Crowded = func() { s.o.Answers.GiveWay(1) }
@@ -169,7 +169,7 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	if k == nil || s.o.Answers == nil || !stream && len(c.Response.Body()) <= web.FreeAnswer {
 		return nil
 	}
-	a := s.answering(k)
+	a := s.answering(rt, k)
 	if stream {
 		return a.Stream(c.Context, len(c.Response.Header.Peek("Content-Encoding")) > 0)
 	}
@@ -179,10 +179,22 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	return nil
 }
 
-// answering is the answer of the request of a connection, which begins to be counted.
-func (s *Server) answering(k *conn) *web.Answer {
+// figuresBytes is room for answers with figures, besides that of all others.
+const figuresBytes = 4 << 20
+
+// answers are those among which the answers of a route are counted. Figures of the server have places and room of their own: an
+// operator needs them most while a crowd of readers keeps the room of the others.
+func (s *Server) answers(rt *route) *web.Answers {
+	if rt.path == "/metrics" || rt.path == "/status" {
+		return s.figures
+	}
+	return s.o.Answers
+}
+
+// answering is the answer of the request of a connection to a route, which begins to be counted.
+func (s *Server) answering(rt *route, k *conn) *web.Answer {
 	if k.answer == nil {
-		k.sends(s.o.Answers.Begin(k.address, k.interrupt))
+		k.sends(s.answers(rt).Begin(k.address, k.interrupt))
 	}
 	return k.answer
 }

@@ -126,7 +126,8 @@ type Server struct {
 
 	router    *router.Router
 	http      *fasthttp.Server
-	places    *web.Places // of its connections
+	places    *web.Places  // of its connections
+	figures   *web.Answers // those of figures, see answers; nil: nothing bounds answers
 	rpc       *http.Server
 	rpcConns  *rpcConns
 	rpcPlaces *web.Places     // of its calls
@@ -154,6 +155,9 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		o.GRPCPatience = headerTimeout
 	}
 	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers), places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
+	if o.Answers != nil {
+		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait(), nil)
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Ingest.Definition = sqlexec.Definition
 	s.ingest = ingest.New(o.Ingest)

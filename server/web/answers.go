@@ -44,6 +44,9 @@ func NewAnswers(most int64, wait time.Duration, changed func(bytes int64)) *Answ
 // Bytes is how many bytes are made and not read yet.
 func (a *Answers) Bytes() int64 { return a.made.Bytes() }
 
+// Wait is how long an answer waits for room or for its turn.
+func (a *Answers) Wait() time.Duration { return a.wait }
+
 // Limit is how many bytes may be.
 func (a *Answers) Limit() int64 { return a.made.Limit() }
 
