@@ -11,8 +11,8 @@ import (
 // hidden is what stands in the place of a password.
 const hidden = "***"
 
-// shortest is the length from which on a password is looked for in other texts: shorter ones are parts of ordinary
-// words.
+// shortest is the length from which on a password is looked for anywhere in other texts. Shorter ones are parts of ordinary words: they
+// are looked for between quotes.
 const shortest = 4
 
 // The patterns of secrets. statement finds a text in single quotes behind a name that says it is a secret; other texts,
@@ -95,6 +95,12 @@ func HideFrom(message, statement string) string {
 	for _, s := range all {
 		if len(s) >= shortest {
 			message = strings.ReplaceAll(message, s, hidden)
+			continue
+		}
+		for _, quote := range []string{"'", `"`, "`"} {
+			if s != "" {
+				message = strings.ReplaceAll(message, quote+s+quote, quote+hidden+quote)
+			}
 		}
 	}
 	return message

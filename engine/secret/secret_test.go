@@ -32,8 +32,8 @@ func TestHide(t *testing.T) {
 
 func TestHideFrom(t *testing.T) {
 	statement := "SET PASSWORD 'hush''d'; COPY t TO 'https://ann:longer@h' WITH (token='abc', secret='longer still')"
-	got := HideFrom("found 'hush'd' or longer still or longer, abc", statement)
-	if want := "found '***' or *** or ***, abc"; got != want {
+	got := HideFrom("found 'hush'd' or longer still or longer, abc, 'abc' or \"abc\" or 'abcd'", statement)
+	if want := "found '***' or *** or ***, abc, '***' or \"***\" or 'abcd'"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
