@@ -256,7 +256,7 @@ func TestBatchesTruncated(t *testing.T) {
 		"TRUNCATE": func(e *Engine, n schema.Name) error { return e.Truncate(ctx, n) },
 		"keep none": func(e *Engine, n schema.Name) error {
 			for range 2 { // and keep all again
-				if err := e.Alter(ctx, n, changes[keepNothing]); err != nil {
+				if err := e.Alter(ctx, n, schemaChanges[keepNothing]); err != nil {
 					return err
 				}
 			}

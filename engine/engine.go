@@ -309,7 +309,7 @@ func (e *Engine) awaitWritable(ctx context.Context) bool {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(retryFlush):
+		case <-time.After(e.o.retryFlush):
 		}
 	}
 	return true

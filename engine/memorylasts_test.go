@@ -162,7 +162,7 @@ func (s *troubled) act(r *rand.Rand) {
 	case k < 90:
 		err = s.e.Alter(ctx, n, renamed(public(names[r.IntN(len(names))])))
 	case k < 96:
-		err = s.e.Alter(ctx, n, changes[r.IntN(len(changes))])
+		err = s.e.Alter(ctx, n, schemaChanges[r.IntN(len(schemaChanges))])
 	default:
 		err = s.scan(n)
 	}
@@ -219,8 +219,8 @@ func renamed(to schema.Name) func(*schema.Table) (*schema.Table, error) {
 // keepNothing is the place of a change, and of the one back, that has a table keep no rows.
 const keepNothing = 1
 
-// changes are changes of a schema.
-var changes = []func(*schema.Table) (*schema.Table, error){
+// schemaChanges are changes of a schema.
+var schemaChanges = []func(*schema.Table) (*schema.Table, error){
 	func(t *schema.Table) (*schema.Table, error) { // the type of a column, there and back
 		at := t.Column("v")
 		if at < 0 {
