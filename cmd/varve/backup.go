@@ -20,6 +20,8 @@ type backupCommand struct {
 	Data   string   `placeholder:"DIR" help:"A data directory that no server holds, instead of a running server."`
 	Tables []string `placeholder:"TABLE" help:"Only these tables, as table or database.table."`
 	Base   string   `placeholder:"DIR" help:"An older backup: what is equal is linked to it."`
+
+	beside string // a temporary directory with the snapshot of a store that is read-only; empty: there is none
 }
 
 // run makes a consistent snapshot, by the server or here, takes it to its destination and removes it.
@@ -50,6 +52,10 @@ func (c *backupCommand) run(io streams) (err error) {
 		return errors.Join(fmt.Errorf("the server's snapshot cannot be read here, run this on its machine and as its user: %w", err), c.drop(name, io))
 	}
 	defer func() {
+		if c.beside != "" {
+			err = errors.Join(err, os.RemoveAll(c.beside))
+			return
+		}
 		if os.RemoveAll(dir) != nil { // it is another user's
 			err = errors.Join(err, c.drop(name, io))
 		}
@@ -88,7 +94,7 @@ func emptyDir(dir string) error {
 	return err
 }
 
-// openStore makes the snapshot of a store that no server holds.
+// openStore makes the snapshot of a store that no server holds. One that is read-only stays as it is.
 func (c *backupCommand) openStore(ctx context.Context, name string, _ streams) (dir string, err error) {
 	if err := engine.RequireStore(vfs.OS(), c.Data); err != nil {
 		return "", err
@@ -97,6 +103,37 @@ func (c *backupCommand) openStore(ctx context.Context, name string, _ streams) (
 	if err != nil {
 		return "", err
 	}
+	if e.ReadOnly() == nil {
+		return snapshot(ctx, e, name)
+	}
+	if err := e.Close(context.Background(), false); err != nil {
+		return "", err
+	}
+	return c.openBeside(ctx, name)
+}
+
+// openBeside makes the snapshot in a temporary directory beside the destination, to which all parts are copied: nothing is
+// changed in the data directory.
+func (c *backupCommand) openBeside(ctx context.Context, name string) (dir string, err error) {
+	beside := os.TempDir()
+	if c.Dest != "-" {
+		beside = filepath.Dir(filepath.Clean(c.Dest))
+	}
+	if c.beside, err = os.MkdirTemp(beside, "varve-backup-"); err != nil {
+		return "", err
+	}
+	e, err := engine.Open(engine.Options{FS: vfs.Overlay(c.Data, c.beside), Dir: c.Data, NoBackground: true})
+	if err == nil {
+		_, err = snapshot(ctx, e, name)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(c.beside))
+	}
+	return filepath.Join(c.beside, engine.BackupsDir, name), nil
+}
+
+// snapshot makes a snapshot and closes the store.
+func snapshot(ctx context.Context, e *engine.Engine, name string) (dir string, err error) {
 	b, err := e.Backup(ctx, name)
 	return b.Dir, errors.Join(err, e.Close(context.Background(), true))
 }

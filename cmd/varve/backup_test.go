@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -382,4 +384,45 @@ func TestRebuildManifest(t *testing.T) {
 	if sum := script(t, data, all); sum != "30" {
 		t.Errorf("the sum is %s", sum)
 	}
+}
+
+// TestBackupOfReadOnlyStore: of a store that cannot be written to a backup is made all the same, rows of the log included, and
+// nothing is changed in its directory. The snapshot lies beside the destination.
+func TestBackupOfReadOnlyStore(t *testing.T) {
+	data := makeStore(t)
+	before := treeOf(t, data)
+	c := &backupCommand{Data: data, Dest: filepath.Join(t.TempDir(), "made")}
+	name := engine.SnapshotPrefix + "test"
+	dir, err := c.openBeside(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Dir(c.beside) != filepath.Dir(c.Dest) || dir != filepath.Join(c.beside, engine.BackupsDir, name) {
+		t.Errorf("the snapshot is in %s, beside is %s", dir, c.beside)
+	}
+	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: dir, Deep: true})
+	if err != nil || len(r.Faults) > 0 || r.Tables != 2 || r.Rows != 3 {
+		t.Errorf("the snapshot: %+v %v", r, err)
+	}
+	if after := treeOf(t, data); after != before {
+		t.Errorf("the data directory was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// treeOf is the names of the files below a directory, with their contents.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var s strings.Builder
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		fmt.Fprintf(&s, "%s %q\n", name, b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.String()
 }

@@ -88,6 +88,9 @@ func copyFile(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
 	return errors.Join(err, out.Close())
 }
 
