@@ -42,8 +42,8 @@ func (l *lines) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// changes are all calls of the public face that change something, on a store that has table t0.
-func changes(e *Engine) map[string]error {
+// refusedCalls are the outcomes of all calls of the public face that change something, on a store that has table t0.
+func refusedCalls(e *Engine) map[string]error {
 	n := public("t0")
 	t := &schema.Table{Name: public("more"), Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}}}
 	_, create := e.CreateTable(ctx, t)
@@ -65,7 +65,7 @@ func changes(e *Engine) map[string]error {
 // checkRefused checks that a store refuses every change with the one error, and answers queries.
 func checkRefused(t *testing.T, e *Engine, want, why string) {
 	t.Helper()
-	for what, err := range changes(e) {
+	for what, err := range refusedCalls(e) {
 		if status.Of(err) != status.RegionReadonly || !strings.Contains(fmt.Sprint(err), "the store is read-only: the file system of "+why) {
 			t.Errorf("%s: %v", what, err)
 		}
