@@ -175,8 +175,6 @@ type Engine struct {
 	lastMade int64                    // Made of the last database that was made; under ddl
 	young    map[tableLabel]time.Time // labels that were made a short while ago; under ddl
 
-	nextFile atomic.Uint64
-
 	committer *committer
 	memory    *memory
 	census    *census // nil: series are not bounded

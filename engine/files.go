@@ -1,14 +1,19 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"varve/engine/manifest"
 	"varve/engine/vfs"
+	"varve/sst"
 )
 
 const (
@@ -27,10 +32,22 @@ func partNumber(name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// partFiles is the directory of the parts and what is on its way out of it. Safe for concurrent use.
+// partFiles is the directory of the parts: it opens and writes them, and knows what is on its way out of it. Safe for
+// concurrent use.
 type partFiles struct {
-	fs  vfs.FS
-	dir string
+	fs      vfs.FS
+	dir     string
+	log     *slog.Logger
+	cache   *sst.Cache
+	metrics *sst.Metrics
+	damages *damages
+	ballast *ballast
+	space   *space
+	next    atomic.Uint64 // number of the next file
+
+	mergeBytes, blockBytes int64 // of Options
+	// describe writes into a part what it says of itself, see manifest.Origin.
+	describe func(j *partJob, w *sst.Writer, unique bool) error
 
 	mu      sync.Mutex // protects what follows
 	strays  []uint64   // never listed and never to be: retired by the next edit, then removed
@@ -39,6 +56,60 @@ type partFiles struct {
 }
 
 func (f *partFiles) path(file uint64) string { return path.Join(f.dir, partName(file)) }
+
+// open opens the file of a part.
+func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
+	file, err := sst.Open(f.fs, f.path(m.File), sst.OpenOptions{Cache: f.cache, Metrics: f.metrics})
+	if err != nil {
+		return nil, err
+	}
+	file.Prepare()
+	p := &part{files: f, meta: m, file: file, run: file.Run()}
+	p.size = sync.OnceValue(p.measure)
+	p.refs.Store(1)
+	return p, nil
+}
+
+// errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.
+var errNoRows = errors.New("no rows are left")
+
+// write merges runs into one new part file and opens it. Nothing lists it yet.
+func (f *partFiles) write(j *partJob) (*part, error) {
+	p, err := f.try(j)
+	if err != nil && f.ballast.give(err) {
+		j.any = false
+		p, err = f.try(j)
+	}
+	return p, f.space.noted(err)
+}
+
+func (f *partFiles) try(j *partJob) (*part, error) {
+	file := f.next.Add(1) - 1
+	var meta sst.Meta
+	unique := false
+	j.held, j.block = f.mergeBytes, f.blockBytes
+	j.describe = func(w *sst.Writer, unique bool) error { return f.describe(j, w, unique) }
+	synced := f.syncing()
+	err := vfs.Publish(f.fs, f.dir, partName(file), func(out vfs.File) (err error) {
+		meta, unique, err = j.write(out)
+		return err
+	})
+	synced(err)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = storageError(err, "a part cannot be written")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.open(manifest.PartMeta{File: file, Bytes: meta.Bytes, IndexBytes: meta.IndexBytes, Rows: meta.Rows,
+		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Checksum: meta.Checksum,
+		Level: j.level, IndexUS: j.indexUS + meta.IndexTime.Microseconds(), Unique: unique})
+	if err != nil {
+		f.stray(file)
+	}
+	return p, err
+}
 
 // stray notes a file that no edit will list any more; one that failed to may still be found by the next start, so the file
 // stays until another edit succeeds.

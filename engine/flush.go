@@ -3,9 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"math"
-	"path"
 	"slices"
 	"time"
 
@@ -151,7 +149,7 @@ func (e *Engine) flushOne(r *region, m *mem) error {
 		lo, hi := run.Sequences()
 		mode := flushMode(t)
 		mode.keepAll = mode.keepAll || mode.lastNonNull && len(r.pending) > 0 // whose sequence numbers may lie in between
-		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: m.lastSeq})
+		p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: m.lastSeq})
 		if err != nil && !errors.Is(err, errNoRows) {
 			return err
 		}
@@ -243,47 +241,6 @@ func (e *Engine) lives(r *region) func(key []byte) bool {
 	}
 	logicals := e.catalog.Load().logicals
 	return func(key []byte) bool { return logicals[schema.KeyTable(key)] != nil }
-}
-
-// errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.
-var errNoRows = errors.New("no rows are left")
-
-// writePart merges runs into one new part file and opens it. Nothing lists it yet.
-func (e *Engine) writePart(j *partJob) (*part, error) {
-	p, err := e.tryPart(j)
-	if err != nil && e.ballast.give(err) {
-		j.any = false
-		p, err = e.tryPart(j)
-	}
-	return p, e.space.noted(err)
-}
-
-func (e *Engine) tryPart(j *partJob) (*part, error) {
-	file := e.nextFile.Add(1) - 1
-	var meta sst.Meta
-	unique := false
-	j.held, j.block = e.o.MergeBytes, e.o.BlockBytes
-	j.describe = func(w *sst.Writer, unique bool) error { return e.describe(j, w, unique) }
-	synced := e.files.syncing()
-	err := vfs.Publish(e.o.FS, path.Join(e.o.Dir, partsDir), partName(file), func(f vfs.File) (err error) {
-		meta, unique, err = j.write(f)
-		return err
-	})
-	synced(err)
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		err = storageError(err, "a part cannot be written")
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := e.openPart(manifest.PartMeta{File: file, Bytes: meta.Bytes, IndexBytes: meta.IndexBytes, Rows: meta.Rows,
-		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Checksum: meta.Checksum,
-		Level: j.level, IndexUS: j.indexUS + meta.IndexTime.Microseconds(), Unique: unique})
-	if err != nil {
-		e.files.stray(file)
-	}
-	return p, err
 }
 
 // write writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row. unique

@@ -300,7 +300,7 @@ func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (m
 				out.indexUS += p.meta.IndexUS
 			}
 		}
-		p, err := e.writePart(out)
+		p, err := e.files.write(out)
 		if errors.Is(err, errNoRows) {
 			continue
 		}

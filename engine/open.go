@@ -38,8 +38,7 @@ func Open(o Options) (_ *Engine, err error) {
 	reads := openedReadOnly(&o)
 	e := &Engine{o: o, reads: reads != nil, viewNames: map[schema.Name]struct{}{}, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads, log: o.Logger},
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
-		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, young: map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
-	e.merger = newMerger(e)
+		young: map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
 	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
@@ -67,6 +66,9 @@ func Open(o Options) (_ *Engine, err error) {
 	_ = e.space.readOnly() // it is logged
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(e)
+	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache, metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
+		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
+	e.merger = newMerger(e)
 	var state *manifest.State
 	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
 		if errors.Is(err, manifest.ErrCorrupt) {
@@ -255,7 +257,7 @@ func (e *Engine) list(state *manifest.State) {
 		}
 	}
 	e.found.Tables = len(state.Tables)
-	e.nextFile.Store(state.NextFile)
+	e.files.next.Store(state.NextFile)
 	e.catalog.Store(c)
 }
 
@@ -303,7 +305,7 @@ type damageEdits struct {
 
 // openListed opens a part that the manifest lists; nil when it is set aside.
 func (e *Engine) openListed(t *schema.Table, m manifest.PartMeta, changed *damageEdits) *part {
-	p, err := e.openPart(m)
+	p, err := e.files.open(m)
 	if err == nil && p.file.Meta().Checksum != m.Checksum {
 		err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, p.file.Meta().Checksum, m.Checksum)
 		p.release()

@@ -13,7 +13,7 @@ import (
 // part is an open part with its readers. It is closed when the last one lets go, and its file removed when the part was
 // replaced or dropped.
 type part struct {
-	e        *Engine
+	files    *partFiles
 	meta     manifest.PartMeta
 	file     *sst.Part
 	run      scan.Run
@@ -25,18 +25,6 @@ type part struct {
 
 	hurtMu sync.Mutex // protects hurt
 	hurt   []manifest.Damage
-}
-
-func (e *Engine) openPart(m manifest.PartMeta) (*part, error) {
-	f, err := sst.Open(e.o.FS, e.files.path(m.File), sst.OpenOptions{Cache: e.cache, Metrics: e.metrics.SST})
-	if err != nil {
-		return nil, err
-	}
-	f.Prepare()
-	p := &part{e: e, meta: m, file: f, run: f.Run()}
-	p.size = sync.OnceValue(p.measure)
-	p.refs.Store(1)
-	return p, nil
 }
 
 // acquire takes a reference; false when the part is closed already.
@@ -66,7 +54,7 @@ func (p *part) rowsOf(id schema.TableID) int64 {
 			return true
 		})
 		if err != nil {
-			p.e.o.Logger.Error("rows of logical tables cannot be counted", "part", partName(p.meta.File), "error", err)
+			p.files.log.Error("rows of logical tables cannot be counted", "part", partName(p.meta.File), "error", err)
 		}
 		p.tables.Store(all)
 	}
@@ -79,12 +67,12 @@ func (p *part) release() {
 		return
 	}
 	if err := p.file.Close(); err != nil {
-		p.e.o.Logger.Error("part cannot be closed", "part", partName(p.meta.File), "error", err)
+		p.files.log.Error("part cannot be closed", "part", partName(p.meta.File), "error", err)
 	}
 	if p.obsolete.Load() {
 		// A file that stays is swept at the next start: the manifest knows that it was given up.
-		if err := p.e.files.unlink(p.meta.File); err != nil {
-			p.e.o.Logger.Warn("replaced part cannot be removed", "part", partName(p.meta.File), "error", err)
+		if err := p.files.unlink(p.meta.File); err != nil {
+			p.files.log.Warn("replaced part cannot be removed", "part", partName(p.meta.File), "error", err)
 		}
 	}
 }
@@ -93,10 +81,10 @@ func (p *part) release() {
 func (p *part) retire() {
 	p.obsolete.Store(true)
 	if p.unlisted.Load() {
-		p.e.files.stray(p.meta.File)
+		p.files.stray(p.meta.File)
 	}
 	if !p.whole() {
-		p.e.damages.forget(partName(p.meta.File))
+		p.files.damages.forget(partName(p.meta.File))
 	}
 	p.release()
 }

@@ -166,7 +166,7 @@ func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 	lo, hi := run.Sequences()
 	mode := flushMode(t)
 	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
-	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
+	p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
 		if !isPart {
 			continue
 		}
-		e.nextFile.Store(max(e.nextFile.Load(), n+1))
+		e.files.next.Store(max(e.files.next.Load(), n+1))
 		switch {
 		case strings.HasSuffix(name, vfs.TempSuffix):
 			err = e.o.FS.Remove(path.Join(dir, name))
