@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"varve/engine/manifest"
+	"varve/engine/scan"
 	"varve/engine/status"
 )
 
@@ -12,12 +15,62 @@ var errOverrun = errors.New("the parts were dropped or set aside while they were
 
 var errUnlisted = status.New(status.StorageUnavailable, "parts that were written at the start could not be listed in the manifest yet: is the disk full?")
 
+// windowsOf are the windows of time of a table with the parts of a snapshot.
+func (e *Engine) windowsOf(s *regionSnap) windows {
+	own, _ := e.option(s.schema, "compaction.twcs.time_window")
+	return windowsOf(s.schema, own, s.parts)
+}
+
+// draft begins a part out of the rows that some parts of a snapshot have within a span of time.
+func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
+	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group), minSeq: math.MaxUint64, time: span,
+		flushed: e.flushedOf(r)}
+	var there []*part
+	for _, p := range group {
+		out.replaces = append(out.replaces, p.meta.File)
+		if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
+			there = append(there, p)
+			out.runs = append(out.runs, &guardedRun{p.run, ctx, e, r, p})
+			out.minSeq, out.maxSeq = min(out.minSeq, p.meta.MinSeq), max(out.maxSeq, p.meta.MaxSeq)
+		}
+	}
+	out.relate(append(e.asideOf(r, s), s.parts...), there)
+	return out
+}
+
+// relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
+// fields may be folded when no version of them lies in between.
+func (j *partJob) relate(parts, group []*part) {
+	older, between := false, false
+	for _, p := range parts {
+		if slices.Contains(group, p) {
+			continue
+		}
+		if !j.time.Overlaps(p.meta.MinTime, p.meta.MaxTime) || !slices.ContainsFunc(group, p.overlaps) {
+			continue // no row of it has the key of a row here
+		}
+		older = older || p.meta.MinSeq <= j.maxSeq
+		between = between || p.meta.MinSeq <= j.maxSeq && p.meta.MaxSeq >= j.minSeq
+	}
+	j.mode.tombstones = older
+	if j.mode.lastNonNull && between {
+		j.mode.keepAll = true
+	}
+}
+
 // exchange replaces parts by others, or by nothing, in the manifest and in the snapshot, and removes their files. That
-// takes some 50 ms for 128 MiB, so flushes do not wait for it.
+// takes some 50 ms for 128 MiB, so flushes do not wait for it. On an error the others are given up: their files stay until
+// another edit succeeds, as this one may be found at the next start.
 func (e *Engine) exchange(r *region, old, made []*part) error {
 	gone, err := e.swap(r, old, made)
 	for _, o := range gone {
 		o.retire()
+	}
+	if err != nil {
+		for _, p := range made {
+			e.files.stray(p.meta.File)
+			p.release()
+		}
 	}
 	return err
 }

@@ -4,23 +4,46 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"time"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
 )
 
 // merger merges parts: in the background what has piled up, by the rules of its schedule, and what it is asked to. Safe for
 // concurrent use.
 type merger struct {
-	e       *Engine
+	o       *Options
+	run     context.Context // over when the store closes
+	store   mergeStore
+	files   *partFiles
+	metrics *Metrics
+
 	changed *signal    // broadcast when a merge may begin or go on that could not
 	mu      sync.Mutex // protects what follows, and region.merges
 	plan    schedule
 }
 
-func newMerger(e *Engine) *merger {
-	return &merger{e: e, changed: newSignal(), plan: schedule{parts: e.o.mergeParts}}
+// mergeStore is what a merger asks its store for.
+type mergeStore interface {
+	// awaitWritable waits until the store is not read-only; false: ctx is over first.
+	awaitWritable(ctx context.Context) bool
+	// traffic is what goes on besides merges.
+	traffic() traffic
+	// windowsOf are the windows of time of a table with the parts of a snapshot.
+	windowsOf(s *regionSnap) windows
+	// oldest is the time before which a table's rows have expired.
+	oldest(t *schema.Table) int64
+	// draft begins a part out of the rows that some parts of a snapshot have within a span of time.
+	draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob
+	// exchange replaces parts by others, which on an error are given up.
+	exchange(r *region, old, made []*part) error
+}
+
+func newMerger(run context.Context, o *Options, store mergeStore, files *partFiles, metrics *Metrics) *merger {
+	return &merger{o: o, run: run, store: store, files: files, metrics: metrics, changed: newSignal(), plan: schedule{parts: o.mergeParts}}
 }
 
 // push has the merger look at a region that got a part.
@@ -31,14 +54,14 @@ func (m *merger) push(k kind, r *region) {
 	m.changed.broadcast()
 }
 
-// count counts the merges that wait for their turn, and those under way.
-func (m *merger) count() (waiting, running int) {
+// count counts the merges of some regions that wait for their turn, and those under way.
+func (m *merger) count(regions map[schema.TableID]*region) (waiting, running int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k := range background {
 		waiting += len(m.plan.queue[k])
 	}
-	for _, r := range m.e.catalog.Load().regions {
+	for _, r := range regions {
 		waiting += r.merges.hurry
 		fresh, merged := r.merges.jobs[freshParts], r.merges.jobs[mergedParts]
 		if merged != nil && (merged.kind != asked || merged == fresh) { // else it has its place only, and is among those that wait
@@ -53,15 +76,15 @@ func (m *merger) count() (waiting, running int) {
 
 // loop merges what there is of a kind until the store closes, but while it is read-only.
 func (m *merger) loop(k kind) {
-	for m.e.awaitWritable(m.e.run) {
+	for m.store.awaitWritable(m.run) {
 		j := m.next(k)
 		if j == nil {
 			return
 		}
-		done, err := m.merge(m.e.run, j, m.choose(j))
-		if err != nil && m.e.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) && m.e.space.readOnly() == nil {
-			m.e.metrics.MergeFailures.Inc()
-			m.e.o.Logger.Error("merge failed", "table", j.region.snap.Load().schema.Name.String(), "error", err)
+		done, err := m.merge(m.run, j, m.choose(j))
+		if err != nil && m.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) && m.files.space.readOnly() == nil {
+			m.metrics.MergeFailures.Inc()
+			m.o.Logger.Error("merge failed", "table", j.region.snap.Load().schema.Name.String(), "error", err)
 		}
 		m.end(j, done && err == nil)
 	}
@@ -71,13 +94,13 @@ func (m *merger) loop(k kind) {
 func (m *merger) next(k kind) *job {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for m.e.run.Err() == nil {
-		now := m.e.o.Now()
-		j, at := m.plan.begin(k, now, m.e.traffic())
+	for m.run.Err() == nil {
+		now := m.o.Now()
+		j, at := m.plan.begin(k, now, m.store.traffic())
 		if j != nil {
 			return j
 		}
-		m.wait(m.e.run, now, at)
+		m.wait(m.run, now, at)
 	}
 	return nil
 }
@@ -91,14 +114,14 @@ func (m *merger) alone(ctx context.Context, r *region) (*job, error) {
 	m.changed.broadcast()
 	var j *job
 	for {
-		if err := cmp.Or(ctx.Err(), m.e.run.Err()); err != nil {
+		if err := cmp.Or(ctx.Err(), m.run.Err()); err != nil {
 			if j != nil {
 				m.plan.end(j, j.began, false)
 				m.changed.broadcast()
 			}
 			return nil, err
 		}
-		now := m.e.o.Now()
+		now := m.o.Now()
 		if j == nil {
 			j = m.plan.reserve(r)
 		}
@@ -112,7 +135,7 @@ func (m *merger) alone(ctx context.Context, r *region) (*job, error) {
 // end ends a merge; done tells whether it has merged anything.
 func (m *merger) end(j *job, done bool) {
 	m.mu.Lock()
-	m.plan.end(j, m.e.o.Now(), done)
+	m.plan.end(j, m.o.Now(), done)
 	m.mu.Unlock()
 	m.changed.broadcast()
 }
@@ -121,18 +144,18 @@ func (m *merger) end(j *job, done bool) {
 func (m *merger) step(ctx context.Context, j *job) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.e.o.Now()
+	now := m.o.Now()
 	m.plan.worked(j, now)
 	for {
-		if err := cmp.Or(ctx.Err(), m.e.run.Err()); err != nil {
+		if err := cmp.Or(ctx.Err(), m.run.Err()); err != nil {
 			return err
 		}
-		ok, at := m.plan.resume(j, now, m.e.traffic())
+		ok, at := m.plan.resume(j, now, m.store.traffic())
 		if ok {
 			return nil
 		}
 		m.wait(ctx, now, at)
-		now = m.e.o.Now()
+		now = m.o.Now()
 	}
 }
 
@@ -151,7 +174,7 @@ func (m *merger) wait(ctx context.Context, now, at time.Time) {
 	case <-changed:
 	case <-due:
 	case <-ctx.Done():
-	case <-m.e.run.Done():
+	case <-m.run.Done():
 	}
 }
 
@@ -218,19 +241,17 @@ type chooser func(s *regionSnap, w windows) []*part
 
 // choose returns what chooses the parts of a merge in the background.
 func (m *merger) choose(j *job) chooser {
-	return func(s *regionSnap, w windows) []*part { return j.choose(s.parts, w, m.e.o.mergeParts, m.e.o.maxPart) }
+	return func(s *regionSnap, w windows) []*part { return j.choose(s.parts, w, m.o.mergeParts, m.o.maxPart) }
 }
 
 // merge merges the parts that are chosen, once; false: there are none.
 func (m *merger) merge(ctx context.Context, j *job, choose chooser) (bool, error) {
-	e, r := m.e, j.region
-	s := r.openParts().withoutRows()
+	s := j.region.openParts().withoutRows()
 	defer s.closeParts()
 	if slices.ContainsFunc(s.parts, func(p *part) bool { return p.unlisted.Load() }) {
 		return false, errUnlisted
 	}
-	own, _ := e.option(s.schema, "compaction.twcs.time_window")
-	w := windowsOf(s.schema, own, s.parts)
+	w := m.store.windowsOf(s)
 	group := choose(s, w)
 	if group == nil {
 		return false, nil
@@ -238,69 +259,41 @@ func (m *merger) merge(ctx context.Context, j *job, choose chooser) (bool, error
 	if !m.claim(ctx, j, group) {
 		return true, ctx.Err() // choose again
 	}
-	start := e.o.Now()
+	start := m.o.Now()
 	made, err := m.write(ctx, j, s, w)
 	if err == nil {
-		err = e.exchange(r, group, made)
+		err = m.store.exchange(j.region, group, made)
 	}
 	if err != nil {
-		for _, p := range made { // a file stays until another edit succeeds: this one may be found at the next start
-			e.files.stray(p.meta.File)
-			p.release()
-		}
 		return false, err
 	}
-	took := e.o.Now().Sub(start)
-	e.metrics.Merges.Inc()
-	e.metrics.MergeSeconds.Observe(took.Seconds())
+	took := m.o.Now().Sub(start)
+	m.metrics.Merges.Inc()
+	m.metrics.MergeSeconds.Observe(took.Seconds())
 	rows, bytes := int64(0), int64(0)
 	for _, p := range made {
 		rows, bytes = rows+p.meta.Rows, bytes+p.meta.Bytes
 	}
-	e.metrics.MergedBytes.Add(float64(bytes))
-	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "level", group[0].meta.Level, "into", len(made), "rows", rows, "bytes", bytes, "took", took)
+	m.metrics.MergedBytes.Add(float64(bytes))
+	m.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "level", group[0].meta.Level, "into", len(made), "rows", rows, "bytes", bytes, "took", took)
 	return true, nil
 }
 
 // write merges the parts of a merge into one part for each window. On an error it leaves no file.
 func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (made []*part, err error) {
-	e, r, group := m.e, j.region, j.parts
-	level := levelOf(group)
-	var replaces []uint64
-	for _, p := range group {
-		replaces = append(replaces, p.meta.File)
-	}
-	oldest := e.oldest(s.schema)
-	for _, span := range w.cut(group) {
+	oldest := m.store.oldest(s.schema)
+	for _, span := range w.cut(j.parts) {
 		if span.From = max(span.From, oldest); span.From > span.To {
 			continue // all of it has expired
 		}
-		out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span,
-			replaces: replaces, flushed: e.flushedOf(r)}
-		var there []*part
-		for _, p := range group {
-			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
-				there = append(there, p)
-				out.runs = append(out.runs, &guardedRun{p.run, ctx, e, r, p})
-				out.minSeq, out.maxSeq = min(out.minSeq, p.meta.MinSeq), max(out.maxSeq, p.meta.MaxSeq)
-			}
-		}
-		steps := 0
-		out.pace = func() error {
-			if steps++; steps%releaseBatches == 0 { // it passes through them once
-				for _, p := range there {
-					p.file.Release()
-				}
-			}
-			return m.step(ctx, j)
-		}
-		out.relate(append(e.asideOf(r, s), s.parts...), there)
+		out := m.store.draft(ctx, j.region, s, j.parts, span)
+		out.pace = m.pace(ctx, j, span)
 		if len(made) == 0 { // what a group's indexes have cost goes with its first part
-			for _, p := range group {
+			for _, p := range j.parts {
 				out.indexUS += p.meta.IndexUS
 			}
 		}
-		p, err := e.files.write(out)
+		p, err := m.files.write(out)
 		if errors.Is(err, errNoRows) {
 			continue
 		}
@@ -315,22 +308,18 @@ func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (m
 	return made, nil
 }
 
-// relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
-// fields may be folded when no version of them lies in between.
-func (j *partJob) relate(parts, group []*part) {
-	older, between := false, false
-	for _, p := range parts {
-		if slices.Contains(group, p) {
-			continue
+// pace returns what a merge does between two batches of a span of time: it lets go of what it has passed through, and lets
+// others go first.
+func (m *merger) pace(ctx context.Context, j *job, span scan.Range) func() error {
+	steps := 0
+	return func() error {
+		if steps++; steps%releaseBatches == 0 { // it passes through them once
+			for _, p := range j.parts {
+				if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
+					p.file.Release()
+				}
+			}
 		}
-		if !j.time.Overlaps(p.meta.MinTime, p.meta.MaxTime) || !slices.ContainsFunc(group, p.overlaps) {
-			continue // no row of it has the key of a row here
-		}
-		older = older || p.meta.MinSeq <= j.maxSeq
-		between = between || p.meta.MinSeq <= j.maxSeq && p.meta.MaxSeq >= j.minSeq
-	}
-	j.mode.tombstones = older
-	if j.mode.lastNonNull && between {
-		j.mode.keepAll = true
+		return m.step(ctx, j)
 	}
 }

@@ -84,11 +84,11 @@ func newMetrics(e *Engine) *Metrics {
 			return 0
 		}),
 		MergesWaiting: gauge("varve_merges_waiting", "Merges of tables that wait for their turn.", func() float64 {
-			waiting, _ := e.merger.count()
+			waiting, _ := e.merger.count(e.catalog.Load().regions)
 			return float64(waiting)
 		}),
 		MergesRunning: gauge("varve_merges_running", "Merges that are under way, those that stand still for others included.", func() float64 {
-			_, running := e.merger.count()
+			_, running := e.merger.count(e.catalog.Load().regions)
 			return float64(running)
 		}),
 		WritesWaiting: gauge("varve_writes_waiting", "Writes that wait for room in memory.", func() float64 { return float64(e.committer.waiting.Load()) }),

@@ -68,7 +68,7 @@ func Open(o Options) (_ *Engine, err error) {
 	e.metrics = newMetrics(e)
 	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache, metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
-	e.merger = newMerger(e)
+	e.merger = newMerger(e.run, &e.o, e, e.files, e.metrics)
 	var state *manifest.State
 	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
 		if errors.Is(err, manifest.ErrCorrupt) {
