@@ -38,7 +38,19 @@ type merged struct {
 	fixed  int    // bytes that a row has of those, but for the bytes of strings
 	keep   vector.Bitmap
 	rows   []uint32
-	picker
+
+	// Where runs lie among each other, see mergepick.go:
+
+	picks []vector.Pick
+	// firsts says, where rows are folded, at which pick each row of output begins: the later picks are put over it.
+	firsts []uint32
+	// carried are the rows of the key at hand that were copied before all of its versions were seen.
+	carried vector.Batch
+	key     openKey
+	tombs   int // tombstones that came out
+
+	columns []*vector.Vector // scratch: one column of all inputs
+	folded  []vector.Pick    // scratch: picks of one column
 
 	begun bool  // the current series has given rows; with invariants
 	last  int64 // time of the last of them

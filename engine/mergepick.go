@@ -8,21 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// picker is the part of a merge that decides which rows come out where runs lie among each other. It looks at times,
-// sequences and kinds alone and notes the rows as picks; columns are copied, each in one loop over the picks, when a
-// input needs its next batch or enough rows are there.
-type picker struct {
-	picks []vector.Pick
-	// firsts says, where rows are folded, at which pick each row of output begins: the later picks are put over it.
-	firsts []uint32
-	// carried are the rows of the key at hand that were copied before all of its versions were seen.
-	carried vector.Batch
-	key     openKey
-	tombs   int // tombstones that came out
-
-	columns []*vector.Vector // scratch: one column of all inputs
-	folded  []vector.Pick    // scratch: picks of one column
-}
+// Which rows come out where runs lie among each other is decided by times, sequences and kinds alone and noted as picks.
+// Columns are copied, each in one loop over the picks, when an input needs its next batch or enough rows are there.
 
 // openKey is the key whose versions are being looked at, while its time is time.
 type openKey struct {
