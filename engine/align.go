@@ -57,7 +57,7 @@ var errEvolve = fmt.Errorf("the table lacks a column, or has one that becomes an
 func (w *tableWrite) align(t *schema.Table, longest int, now time.Time) (*record, error) {
 	h := &w.hint
 	if h.Planned != nil && h.Planned.ID != t.ID {
-		return nil, errDropped(t.Name)
+		return nil, droppedError(t.Name)
 	}
 	rec := &record{table: t.ID, batch: &vector.Batch{N: w.batch.N}}
 	set := make([]bool, len(t.Columns))

@@ -36,7 +36,7 @@ func (r *rawRows) bytes() int64 {
 }
 
 // mergeSeries appends the samples of a series whose sources overlap or replace each other's rows.
-func (b *SampleBlock) mergeSeries(t *selectTable, i int) error {
+func (b *SampleBlock) mergeSeries(t *wantedTable, i int) error {
 	r := &b.raw
 	for len(r.cols) < len(t.columns) {
 		r.cols = append(r.cols, vector.Vector{})
@@ -77,7 +77,7 @@ func (b *SampleBlock) mergeSeries(t *selectTable, i int) error {
 }
 
 // collectSource gathers the rows of a source.
-func (b *SampleBlock) collectSource(t *selectTable, src seriesSource) error {
+func (b *SampleBlock) collectSource(t *wantedTable, src seriesSource) error {
 	r := &b.raw
 	rows, part, err := b.open(t, src)
 	if err != nil {

@@ -29,7 +29,7 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 		return merged, err
 	}
 	if !e.lists(r) {
-		return false, errDropped(r.snap.Load().schema.Name)
+		return false, droppedError(r.snap.Load().schema.Name)
 	}
 	return true, nil
 }

@@ -262,7 +262,7 @@ func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	}
 	var err error
 	if r.dropped.Load() || !e.lists(r) {
-		err = errDropped(n)
+		err = droppedError(n)
 	} else if err = e.apply(edit); err == nil {
 		r.pending = nil
 		r.replace(func(s *regionSnap) {

@@ -195,7 +195,7 @@ type seriesMark struct {
 	spans []blockSpan
 }
 
-func (b *SampleBlock) mark(t *selectTable, i int) seriesMark {
+func (b *SampleBlock) mark(t *wantedTable, i int) seriesMark {
 	at := (i - b.from) * b.width
 	m := seriesMark{row: len(b.times), spans: b.spans[at : at+len(t.columns)]}
 	for c := range t.columns {
@@ -213,7 +213,7 @@ func (col *blockColumn) values(floats bool) int {
 }
 
 // undo takes the samples of a series out again.
-func (b *SampleBlock) undo(t *selectTable, m seriesMark) {
+func (b *SampleBlock) undo(t *wantedTable, m seriesMark) {
 	b.times = b.times[:m.row]
 	for c := range t.columns {
 		col, span := &b.columns[c], &m.spans[c]
@@ -232,7 +232,7 @@ func (b *SampleBlock) undo(t *selectTable, m seriesMark) {
 
 // copySource appends the rows of a source as they lie; plain is false where they are to be merged: a time does not rise, or a
 // row may be a tombstone.
-func (b *SampleBlock) copySource(t *selectTable, src seriesSource, m seriesMark) (plain bool, err error) {
+func (b *SampleBlock) copySource(t *wantedTable, src seriesSource, m seriesMark) (plain bool, err error) {
 	rows, part, err := b.open(t, src)
 	if err != nil {
 		return false, err
@@ -268,7 +268,7 @@ func (b *SampleBlock) copySource(t *selectTable, src seriesSource, m seriesMark)
 }
 
 // open goes to the rows of a series in a run.
-func (b *SampleBlock) open(t *selectTable, src seriesSource) (scan.Rows, *part, error) {
+func (b *SampleBlock) open(t *wantedTable, src seriesSource) (scan.Rows, *part, error) {
 	g := 0
 	for b.s.groups[g] != t.group {
 		g++
@@ -292,7 +292,7 @@ func (b *SampleBlock) open(t *selectTable, src seriesSource) (scan.Rows, *part, 
 const askRows = 8192
 
 // next reads the next rows of a series.
-func (b *SampleBlock) next(t *selectTable, rows scan.Rows, part *part) (bool, error) {
+func (b *SampleBlock) next(t *wantedTable, rows scan.Rows, part *part) (bool, error) {
 	if b.asked >= askRows {
 		b.asked = 0
 		if err := b.s.ctx.Err(); err != nil {
@@ -308,7 +308,7 @@ func (b *SampleBlock) next(t *selectTable, rows scan.Rows, part *part) (bool, er
 }
 
 // appendColumn appends rows [from, to) of a column, whose times lie in b.times from row on.
-func (b *SampleBlock) appendColumn(t *selectTable, c int, v *vector.Vector, from, to, row int, m *seriesMark) {
+func (b *SampleBlock) appendColumn(t *wantedTable, c int, v *vector.Vector, from, to, row int, m *seriesMark) {
 	col, span := &b.columns[c], &m.spans[c]
 	if !span.own && !v.HasNull(from, to) {
 		b.appendValues(col, t, c, v, from, to)
@@ -335,7 +335,7 @@ func (b *SampleBlock) appendColumn(t *selectTable, c int, v *vector.Vector, from
 }
 
 // appendValues appends rows [from, to) of v, none of which is NULL.
-func (b *SampleBlock) appendValues(col *blockColumn, t *selectTable, c int, v *vector.Vector, from, to int) {
+func (b *SampleBlock) appendValues(col *blockColumn, t *wantedTable, c int, v *vector.Vector, from, to int) {
 	switch {
 	case !t.floats(c):
 		for i := from; i < to; i++ {

@@ -61,7 +61,7 @@ type scanRun struct {
 // its rows are pinned, or written: another may have its name by now.
 var ErrDropped = errors.New("the table was dropped while a statement began")
 
-func errDropped(n schema.Name) error {
+func droppedError(n schema.Name) error {
 	return status.Wrap(ErrDropped, status.TableNotFound, "Table not found: %s", n)
 }
 
@@ -111,7 +111,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	s.snap = s.r.pin()
 	if r.Table.dropped() { // what is pinned may be what was left of it
 		s.r.unpin(s.snap)
-		return nil, errDropped(s.t.Name)
+		return nil, droppedError(s.t.Name)
 	}
 	s.all = s.runs()
 	if err := r.Table.sameTypes(s.t, slices.Concat(s.spec.Columns, s.spec.FilterColumns)...); err != nil {

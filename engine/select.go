@@ -126,7 +126,7 @@ func (s *Selection) withAllLabels() error {
 type group struct {
 	region *region
 	snap   *regionSnap
-	tables []*selectTable // by rising id
+	tables []*wantedTable // by rising id
 	runs   []foundRun
 	time   scan.Range
 	late   []*labelTest // of labels that a physical table shows and no key holds
@@ -139,8 +139,8 @@ type foundRun struct {
 	found scan.Found
 }
 
-// selectTable is a wanted table, or a logical table of a wanted physical one.
-type selectTable struct {
+// wantedTable is a wanted table, or a logical table of a wanted physical one.
+type wantedTable struct {
 	number   int // in the request
 	id       schema.TableID
 	schema   *schema.Table
@@ -169,7 +169,7 @@ type labelOf struct {
 func (s *Selection) addTable(i int) error {
 	t := s.request.Tables[i].Table
 	g := s.groupOf(t.region)
-	one := selectTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), physical: t.Schema.Shared(),
+	one := wantedTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), physical: t.Schema.Shared(),
 		mode: mergeMode{keepAll: t.Schema.Options.AppendMode, lastNonNull: t.Schema.Options.MergeMode == schema.LastNonNull}}
 	for _, id := range s.request.Tables[i].Columns {
 		p := t.Schema.ByID(id)
@@ -209,7 +209,7 @@ func (s *Selection) groupOf(r *region) *group {
 }
 
 // describeLabels sorts the tags of a table by name.
-func (s *Selection) describeLabels(t *selectTable) error {
+func (s *Selection) describeLabels(t *wantedTable) error {
 	var tags []schema.Column
 	for _, p := range t.schema.Tags {
 		tags = append(tags, t.schema.Columns[p])
@@ -250,7 +250,7 @@ func unitSpan(from, to, unit int64) scan.Range {
 
 // findIn finds the series of a group in its runs and merges their lists.
 func (s *Selection) findIn(g *group, tests []*labelTest) error {
-	slices.SortFunc(g.tables, func(a, b *selectTable) int { return int(int64(a.id) - int64(b.id)) })
+	slices.SortFunc(g.tables, func(a, b *wantedTable) int { return int(int64(a.id) - int64(b.id)) })
 	if g.time.From > g.time.To || len(g.tables) == 0 {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 		}
 	}
 	for _, test := range tests {
-		i := slices.IndexFunc(g.tables, func(t *selectTable) bool { return t.tag(test.label) >= 0 })
+		i := slices.IndexFunc(g.tables, func(t *wantedTable) bool { return t.tag(test.label) >= 0 })
 		switch {
 		case i >= 0:
 			t := g.tables[i]
@@ -287,7 +287,7 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 }
 
 // tag finds a label by name; -1: the table lacks it.
-func (t *selectTable) tag(name string) int {
+func (t *wantedTable) tag(name string) int {
 	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.column.Name == name })
 }
 
@@ -341,7 +341,7 @@ type Selection struct {
 	closed  sync.Once
 
 	tables      []uint32 // of each series: its position in shown
-	shown       []*selectTable
+	shown       []*wantedTable
 	labels      []Label
 	labelsFrom  []uint32 // labels of series i: labels[labelsFrom[i]:labelsFrom[i+1]]
 	sources     []seriesSource
@@ -363,7 +363,7 @@ func (s *Selection) Len() int { return len(s.tables) }
 // Table is the table of series i, as its position in the request.
 func (s *Selection) Table(i int) int { return s.tableOf(i).number }
 
-func (s *Selection) tableOf(i int) *selectTable { return s.shown[s.tables[i]] }
+func (s *Selection) tableOf(i int) *wantedTable { return s.shown[s.tables[i]] }
 
 // Labels are the labels of series i by name, those with the empty value left out. They are not to be changed.
 func (s *Selection) Labels(i int) []Label { return s.labels[s.labelsFrom[i]:s.labelsFrom[i+1]] }
@@ -415,4 +415,4 @@ func readsAsFloat(t vector.Type) bool {
 }
 
 // floats reports whether a column is read as floats.
-func (t *selectTable) floats(column int) bool { return readsAsFloat(t.columns[column].Type) }
+func (t *wantedTable) floats(column int) bool { return readsAsFloat(t.columns[column].Type) }

@@ -137,7 +137,7 @@ func (s *Selection) account() error {
 type adder struct {
 	s       *Selection
 	g       *group
-	t       *selectTable // of the key before
+	t       *wantedTable // of the key before
 	values  []uint32     // symbols by label
 	scratch []byte
 }
@@ -149,7 +149,7 @@ func (a *adder) series(key []byte) (bool, error) {
 		return false, err
 	}
 	if a.t == nil || a.t.id != id {
-		i, _ := slices.BinarySearchFunc(a.g.tables, id, func(t *selectTable, id schema.TableID) int { return int(int64(t.id) - int64(id)) })
+		i, _ := slices.BinarySearchFunc(a.g.tables, id, func(t *wantedTable, id schema.TableID) int { return int(int64(t.id) - int64(id)) })
 		a.t = a.g.tables[i]
 		a.values = make([]uint32, len(a.t.labels))
 		a.s.shown = append(a.s.shown, a.t)
@@ -275,7 +275,7 @@ func (a *adder) physicalLabels(key []byte) error {
 }
 
 // rank is the position of a label among the table's.
-func (t *selectTable) rank(name uint32) int {
+func (t *wantedTable) rank(name uint32) int {
 	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.name == name })
 }
 

@@ -81,7 +81,7 @@ func (s *snapshot) orderOne(o *order, n uint32, time scan.Range) {
 		}
 		for r := range c.n {
 			if c.series == nil || c.series[r] == n {
-				o.rows, o.times = append(o.rows, ref(k)<<32|ref(r)), append(o.times, c.times[r])
+				o.rows, o.times = append(o.rows, rowRef(k)<<32|rowRef(r)), append(o.times, c.times[r])
 			}
 		}
 	}
@@ -288,7 +288,7 @@ type foundRows struct {
 	f     *found
 	next  int // rows of the order that are not given yet
 	to    int
-	given []ref
+	given []rowRef
 	own   []vector.Vector
 
 	seqs, kinds vector.Vector
@@ -327,7 +327,7 @@ func (w *foundRows) Next(s *scan.Stretch) (bool, error) {
 }
 
 // gather makes dst the values of some rows.
-func (c *fieldOf) gather(dst *vector.Vector, rows []ref) {
+func (c *fieldOf) gather(dst *vector.Vector, rows []rowRef) {
 	dst.Reset(c.col.Type)
 	if c.floats != nil {
 		for _, x := range rows {

@@ -26,8 +26,8 @@ import (
 // ChunkRows is the size at which chunks are not merged any more. Larger appends are cut into chunks of this size.
 const ChunkRows = 8192
 
-// chunkRows is ChunkRows, or fewer where rare paths are looked for.
-var chunkRows = invariant.Limit(ChunkRows, 64)
+// chunkLimit is ChunkRows, or fewer where rare paths are looked for.
+var chunkLimit = invariant.Limit(ChunkRows, 64)
 
 // maxChunkBytes is the size at which chunks are not merged any more, few as their rows may be: offsets of strings have 32
 // bits, and large rows are not copied again and again.
@@ -122,9 +122,9 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 
 // cut makes chunks of a batch, whose rows have no series yet. take: the memory of its vectors may be had, but for that of tags.
 func cut(seq uint64, kind uint8, l *layout, b *vector.Batch, take bool) []*chunk {
-	chunks := make([]*chunk, 0, (b.N+chunkRows-1)/chunkRows)
-	for from := 0; from < b.N; from += chunkRows {
-		to := min(from+chunkRows, b.N)
+	chunks := make([]*chunk, 0, (b.N+chunkLimit-1)/chunkLimit)
+	for from := 0; from < b.N; from += chunkLimit {
+		to := min(from+chunkLimit, b.N)
 		chunks = append(chunks, newChunk(seq, kind, l, b, from, to, take && to == b.N))
 	}
 	return chunks
@@ -176,7 +176,7 @@ func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
 func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
-		if a.n+b.n > chunkRows || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 || !a.layout.joins(b.layout) {
+		if a.n+b.n > chunkLimit || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 || !a.layout.joins(b.layout) {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)

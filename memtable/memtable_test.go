@@ -358,9 +358,9 @@ func TestManySmallAppendsLeaveFewChunks(t *testing.T) {
 		fields, b, _ := batch(r, logs, seq, 1)
 		m.Append(seq, logs, fields, b)
 	}
-	// Those stay as they are that would be too large together: of two neighbours one has half of chunkRows.
-	if n := m.Live().Blocks(); n > 14+2*3000/chunkRows {
-		t.Errorf("3,000 rows in %d chunks of at most %d", n, chunkRows)
+	// Those stay as they are that would be too large together: of two neighbours one has half of chunkLimit.
+	if n := m.Live().Blocks(); n > 14+2*3000/chunkLimit {
+		t.Errorf("3,000 rows in %d chunks of at most %d", n, chunkLimit)
 	}
 }
 
@@ -531,7 +531,7 @@ func TestSparseColumnsTakeNoRoom(t *testing.T) {
 	}
 	m := New(NewRegistry())
 	m.Append(1, table, fields, b)
-	chunks := int64((b.N + chunkRows - 1) / chunkRows) // one but for small chunks that invariants drew
+	chunks := int64((b.N + chunkLimit - 1) / chunkLimit) // one but for small chunks that invariants drew
 	if m.Bytes() > chunks*64<<10 {
 		t.Errorf("1,000 rows of one value take %d bytes in %d chunks", m.Bytes(), chunks)
 	}

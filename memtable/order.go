@@ -14,14 +14,14 @@ import (
 type order struct {
 	table   schema.TableID // of all rows, among several tables; 0: of all there are
 	natural bool           // one series whose rows lie in order: rows is empty
-	rows    []ref          // otherwise
+	rows    []rowRef       // otherwise
 	times   []int64        // of rows; nil: not wanted
 	ranks   []uint32       // series numbers by rising key
 	starts  []int          // starts[i] is the first row of ranks[i]; one more at the end
 }
 
-// ref is a row: chunk in the high 32 bits, row in the low.
-type ref uint64
+// rowRef is a row: chunk in the high 32 bits, row in the low.
+type rowRef uint64
 
 // orderOf is the order of the rows that a walk may want: of all, which is kept, or of those of one table among several.
 func (s *snapshot) orderOf(spec *scan.Spec) *order {
@@ -159,7 +159,7 @@ func (s *snapshot) arrange(o *order, in *slots, counts []int, time scan.Range) {
 		total, next[slot] = total+counts[slot], total
 	}
 	o.starts[len(o.ranks)] = total
-	o.rows = make([]ref, total)
+	o.rows = make([]rowRef, total)
 	if o.times != nil {
 		o.times = make([]int64, total)
 	}
@@ -200,7 +200,7 @@ func rising(times []int64) bool {
 	return true
 }
 
-func (s *snapshot) time(x ref) int64 { return s.chunks[x>>32].times[uint32(x)] }
+func (s *snapshot) time(x rowRef) int64 { return s.chunks[x>>32].times[uint32(x)] }
 
 // count returns the number of rows by slot, and of all, in the chunks that have times of a range.
 func (s *snapshot) count(in *slots, time scan.Range) (counts []int, total int) {
@@ -240,7 +240,7 @@ func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 		if c.series == nil {
 			if i := in.of(c.oneSeries); i >= 0 {
 				for r := range c.n {
-					o.rows[next[i]+r] = ref(k)<<32 | ref(r)
+					o.rows[next[i]+r] = rowRef(k)<<32 | rowRef(r)
 				}
 				if o.times != nil {
 					copy(o.times[next[i]:], c.times)
@@ -252,7 +252,7 @@ func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 		if o.times == nil {
 			for r, n := range c.series {
 				if i := in.of(n); i >= 0 {
-					o.rows[next[i]] = ref(k)<<32 | ref(r)
+					o.rows[next[i]] = rowRef(k)<<32 | rowRef(r)
 					next[i]++
 				}
 			}
@@ -263,7 +263,7 @@ func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 			if i := in.of(n); i >= 0 {
 				at := next[i]
 				next[i] = at + 1
-				o.rows[at], o.times[at] = ref(k)<<32|ref(r), times[r]
+				o.rows[at], o.times[at] = rowRef(k)<<32|rowRef(r), times[r]
 			}
 		}
 	}
@@ -294,10 +294,10 @@ type merger struct {
 type item struct {
 	time int64
 	seq  uint64
-	row  ref
+	row  rowRef
 }
 
-func (m *merger) sort(s *snapshot, rows []ref) {
+func (m *merger) sort(s *snapshot, rows []rowRef) {
 	m.items, m.starts = m.items[:0], append(m.starts[:0], 0)
 	for i, r := range rows {
 		c := s.chunks[r>>32]

@@ -109,7 +109,7 @@ type walk struct {
 	at, end   int // rows of the current series not looked at yet
 	ready     bool
 	batch     vector.Batch // ready: rows not handed out yet
-	picked    []ref        // scratch
+	picked    []rowRef     // scratch
 	stretches []stretch    // scratch: what picked holds, by chunk
 	low       []uint32     // scratch: row numbers of picked
 	sizes     []int        // scratch: bytes of picked
@@ -146,7 +146,7 @@ func (w *walk) Next() ([]byte, bool, error) {
 func (w *walk) inTime(from, to int) (int, int) {
 	rows := w.o.rows[from:to]
 	r := w.in.spec.Time
-	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x ref, t int64) int { return cmp.Compare(w.time(x), t) })
+	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x rowRef, t int64) int { return cmp.Compare(w.time(x), t) })
 	hi := len(rows)
 	if w.time(rows[hi-1]) > r.To {
 		hi = sort.Search(hi, func(i int) bool { return w.time(rows[i]) > r.To })
@@ -154,7 +154,7 @@ func (w *walk) inTime(from, to int) (int, int) {
 	return from + lo, from + max(lo, hi)
 }
 
-func (w *walk) time(x ref) int64 { return w.in.s.chunks[x>>32].times[uint32(x)] }
+func (w *walk) time(x rowRef) int64 { return w.in.s.chunks[x>>32].times[uint32(x)] }
 
 // Rows fills b with the next rows of the current series.
 func (w *walk) Rows(b *vector.Batch) (bool, error) {
@@ -235,7 +235,7 @@ func (w *walk) light() int {
 }
 
 // text is the number of bytes of text that a row has of its own.
-func (s *source) text(x ref) int {
+func (s *source) text(x rowRef) int {
 	if s.tag != nil {
 		return 0
 	}

@@ -14,13 +14,13 @@ import (
 	"varve/pipeline/value"
 )
 
-// outcome says how a conversion went.
-type outcome uint8
+// conversion says how a conversion went.
+type conversion uint8
 
 const (
-	fits       outcome = iota
-	misfit             // on_failure decides
-	impossible         // an error whatever on_failure says
+	fits       conversion = iota
+	misfit                // on_failure decides
+	impossible            // an error whatever on_failure says
 )
 
 var errNoTime = status.New(status.InvalidArguments, "Time index must be non null.")
@@ -72,7 +72,7 @@ func (c *column) absent(b *vector.ColumnBuilder, now func() int64) error {
 }
 
 // zero is what stands for a value that does not fit, where on_failure is default.
-func (c *column) zero() (value.Value, outcome) {
+func (c *column) zero() (value.Value, conversion) {
 	switch {
 	case !c.fallback.IsNull():
 		return c.fallback, fits
@@ -123,7 +123,7 @@ func setText(b *vector.ColumnBuilder, t vector.Type, v value.Value) {
 }
 
 // convert brings a value that is not null into the form of the column.
-func (c *column) convert(v value.Value) (value.Value, outcome) {
+func (c *column) convert(v value.Value) (value.Value, conversion) {
 	kind := v.Kind()
 	if kind == value.RegexKind || v.IsContainer() && c.typ != vector.JSONType {
 		return v, impossible
@@ -160,7 +160,7 @@ func (c *column) convert(v value.Value) (value.Value, outcome) {
 }
 
 // convertNumber brings an integer, float or boolean into a boolean, integer or float column.
-func convertNumber(t vector.Type, v value.Value) (value.Value, outcome) {
+func convertNumber(t vector.Type, v value.Value) (value.Value, conversion) {
 	n, x := v.Int(), float64(0) // a boolean is 0 or 1
 	if v.Kind() == value.FloatKind {
 		x = v.Float()
@@ -183,7 +183,7 @@ func convertNumber(t vector.Type, v value.Value) (value.Value, outcome) {
 }
 
 // truncate cuts a float toward zero into an integer column.
-func truncate(t vector.Type, x float64) (value.Value, outcome) {
+func truncate(t vector.Type, x float64) (value.Value, conversion) {
 	x = math.Trunc(x)
 	lo, hi := convert.IntBounds(t)
 	switch {

@@ -23,8 +23,8 @@ const (
 	maxKeys       = 16 << 10 // each costs a byte to clear for every entry
 )
 
-// document is a pipeline document: the parts of its top level, as they stand there. Parts that are absent are nil.
-type document struct {
+// documentParts is a pipeline document: the parts of its top level, as they stand there. Parts that are absent are nil.
+type documentParts struct {
 	root        *yaml.Node
 	version     int
 	processors  []*yaml.Node
@@ -34,7 +34,7 @@ type document struct {
 }
 
 // parseDocument reads the top level of a document.
-func parseDocument(text []byte) (*document, error) {
+func parseDocument(text []byte) (*documentParts, error) {
 	if len(text) > maxDocument {
 		return nil, status.New(status.InvalidArguments, "the pipeline document has %d bytes, the limit is %d", len(text), maxDocument)
 	}
@@ -42,7 +42,7 @@ func parseDocument(text []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{root: root, version: 1}
+	d := &documentParts{root: root, version: 1}
 	if root.Kind != yaml.MappingNode {
 		return d, nil
 	}
@@ -52,7 +52,7 @@ func parseDocument(text []byte) (*document, error) {
 		v := processor.Follow(root.Content[i+1])
 		switch key {
 		case "version":
-			if d.version, err = parseVersion(v); err != nil {
+			if d.version, err = formatVersion(v); err != nil {
 				return nil, err
 			}
 		case "processors":
@@ -119,7 +119,7 @@ func checkTree(n *yaml.Node, depth int, nodes *int) error {
 	return nil
 }
 
-func parseVersion(n *yaml.Node) (int, error) {
+func formatVersion(n *yaml.Node) (int, error) {
 	switch v := processor.Scalar(n).(type) {
 	case nil:
 		return 1, nil

@@ -26,7 +26,7 @@ func (m *Manager) dryIdentity(ctx context.Context, r *DryRun, f flatten.Framing,
 		targets = append(targets, target{b, h.TimeIndex})
 		return b
 	}
-	request := &Request{Table: dryTable, Pipeline: Identity, IgnoreErrors: r.IgnoreErrors, MaxDepth: r.MaxDepth, Hold: r.Hold}
+	request := &Request{Table: dryRunTable, Pipeline: Identity, IgnoreErrors: r.IgnoreErrors, MaxDepth: r.MaxDepth, Hold: r.Hold}
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
 	out, err := m.runIdentity(request, d, contextReader{ctx, bytes.NewReader(bytes.Join(entries, []byte("\n")))}, f, index, to)
@@ -39,7 +39,7 @@ func (m *Manager) dryIdentity(ctx context.Context, r *DryRun, f flatten.Framing,
 		if rows.N == 0 {
 			continue
 		}
-		table := DryTable{Name: dryTable, Rows: rows}
+		table := DryTable{Name: dryRunTable, Rows: rows}
 		for _, field := range fields {
 			c := DryColumn{Field: field, Semantic: schema.Field}
 			if field.Name == t.time {

@@ -20,8 +20,8 @@ const (
 	maxDryEachEntries = 1000
 )
 
-// dryTable is the table that a trial would write to.
-const dryTable = "dry_run"
+// dryRunTable is the table that a trial would write to.
+const dryRunTable = "dry_run"
 
 // DryRun is a trial of a pipeline.
 type DryRun struct {
@@ -94,7 +94,7 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 	if err != nil {
 		return DryResult{}, err
 	}
-	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), &Request{Table: dryTable}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
+	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), &Request{Table: dryRunTable}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
 	if r.Trace {
 		w.trace = &trace{first: p}
 	}
@@ -195,7 +195,7 @@ func (m *Manager) dryProgram(ctx context.Context, r *DryRun) (*Program, error) {
 		if err != nil {
 			return nil, prefixed("Failed to build pipeline: ", err)
 		}
-		p.name = dryTable
+		p.name = dryRunTable
 		return p, nil
 	}
 	if r.Pipeline == "" {
@@ -219,7 +219,7 @@ func prefixed(text string, err error) error {
 // dry is the sink's rows for an answer.
 func (s *sink) dry() DryTable {
 	fields, rows := s.b.Finish()
-	t := DryTable{Name: dryTable + s.suffix, Rows: rows}
+	t := DryTable{Name: dryRunTable + s.suffix, Rows: rows}
 	for _, f := range fields {
 		c := DryColumn{Field: f, Semantic: s.semantic(f.Name)}
 		for _, x := range s.hint.Indexes[f.Name] {

@@ -24,7 +24,7 @@ var (
 )
 
 // warnings finds what to warn of in a document that compiles. named are the keys that its processors name.
-func (d *document) warnings(named []string) []string {
+func (d *documentParts) warnings(named []string) []string {
 	list := processor.UnknownKeys(d.root, "the document", rootKeys)
 	for i, n := range d.processors {
 		list = append(list, processor.Warnings(n, fmt.Sprintf("processor %d", i+1))...)
@@ -51,7 +51,7 @@ func (d *document) warnings(named []string) []string {
 
 // unmade warns of transforms of fields that nothing makes. Which fields an entry brings is not known, but where a
 // processor takes the message of a text line apart they come from processors.
-func (d *document) unmade(named []string) (list []string) {
+func (d *documentParts) unmade(named []string) (list []string) {
 	if !slices.Contains(named, "message") {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"varve/server/web"
 )
 
-// protocols are the handlers of protocols in which shippers and log libraries push.
-type protocols struct {
+// pushHandlers are the handlers of protocols in which shippers and log libraries push.
+type pushHandlers struct {
 	push    *logpush.Handler
 	put     *jsonput.Handler
 	bulk    *bulk.Handler
@@ -28,10 +28,10 @@ type protocols struct {
 }
 
 // newProtocols makes them of what ingest and line protocol have.
-func newProtocols(o *Options) *protocols {
+func newProtocols(o *Options) *pushHandlers {
 	lines, ingest := &o.Lines, &o.Ingest
 	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun()}
-	return &protocols{
+	return &pushHandlers{
 		push: logpush.New(logpush.Options{
 			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
 		}),
@@ -58,12 +58,12 @@ const (
 var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "_logstash"}
 
 // putRoutes are the paths of JSON puts.
-func (p *protocols) putRoutes() []route {
+func (p *pushHandlers) putRoutes() []route {
 	return []route{{post, "/v1/jsonput/api/put", accessWrite, p.put.Put}, {post, "/api/put", accessWrite, p.put.Put}}
 }
 
 // routes are the paths of the protocols that are always served.
-func (p *protocols) routes() []route {
+func (p *pushHandlers) routes() []route {
 	putPost, any := []string{"PUT", "POST"}, []string{"GET", "PUT", "POST"}
 	options := []string{"OPTIONS"} // with which a driver of containers tries its token
 	list := []route{
@@ -116,7 +116,7 @@ func (p *protocols) routes() []route {
 	return list
 }
 
-func (p *protocols) collectors() []prometheus.Collector {
+func (p *pushHandlers) collectors() []prometheus.Collector {
 	return slices.Concat(p.push.Collectors(), p.put.Collectors(), p.bulk.Collectors(), p.hec.Collectors(), p.journal.Collectors(), p.agents.Collectors())
 }
 

@@ -118,7 +118,7 @@ type Server struct {
 	otlp       *otlp.Handler
 	metricsapi *metricsapi.Handler // nil: none
 	traceapi   *traceapi.Handler
-	protocols  *protocols
+	protocols  *pushHandlers
 	listeners  *listeners
 	admin      *admin.Handler
 	saved      *saved.Handler // nil: none

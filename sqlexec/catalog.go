@@ -16,15 +16,15 @@ import (
 // Numbers is the table of the numbers from 0 to 99, which database public has.
 const Numbers = infoschema.Numbers
 
-// catalog is how the binder sees the store.
-type catalog struct {
+// storeCatalog is how the binder sees the store.
+type storeCatalog struct {
 	x    *Executor
 	sess *Session
 	// defining is the view that is being created: it does not exist for its own query, nor for the views in it.
 	defining schema.Name
 }
 
-func (x *Executor) catalog(s *Session) plan.Catalog { return &catalog{x: x, sess: s} }
+func (x *Executor) catalog(s *Session) plan.Catalog { return &storeCatalog{x: x, sess: s} }
 
 // env is what information_schema is made from.
 func (x *Executor) env(ctx context.Context, s *Session) *infoschema.Env {
@@ -59,7 +59,7 @@ func (x *Executor) metricCounts(ctx context.Context, s *Session, db string) ([]i
 }
 
 // Relation finds a table in the store, in information_schema, or the table of numbers.
-func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
+func (c *storeCatalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 	sess := *c.sess
 	sess.DB = db
 	name, err := sess.tableName(n)
@@ -83,7 +83,7 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 		return &plan.Relation{Name: name, View: &plan.View{Query: v.query, Columns: v.columns, DB: name.DB}}, nil
 	}
 	if name.DB == DefaultDB && name.Table == Numbers {
-		v := &plan.Virtual{Fields: []vector.Field{{Name: "number", Type: vector.Uint32Type}}, Rows: numbers}
+		v := &plan.Virtual{Fields: []vector.Field{{Name: "number", Type: vector.Uint32Type}}, Rows: numbersTable}
 		return &plan.Relation{Name: name, Virtual: v}, nil
 	}
 	if notFound(err) {
@@ -92,8 +92,8 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 	return nil, err
 }
 
-// numbers makes the rows of the table Numbers.
-func numbers(context.Context, map[string]string) (*vector.Batch, error) {
+// numbersTable makes the rows of the table Numbers.
+func numbersTable(context.Context, map[string]string) (*vector.Batch, error) {
 	const count = 100
 	v := &vector.Vector{Type: vector.Uint32Type}
 	for i := range uint64(count) {
@@ -102,7 +102,7 @@ func numbers(context.Context, map[string]string) (*vector.Batch, error) {
 	return &vector.Batch{N: count, Cols: []*vector.Vector{v}}, nil
 }
 
-func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
+func (c *storeCatalog) info(name schema.Name) (*plan.Relation, error) {
 	t := infoschema.Find(name.Table)
 	if t == nil {
 		return nil, c.x.noTable(c.sess, nil, "Failed to plan SQL: ", name)

@@ -62,7 +62,7 @@ func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*
 }
 
 // TQL is a common table expression in the language of metrics.
-func (c *catalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
+func (c *storeCatalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
 	if st.Kind != "eval" {
 		return nil, nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: a common table expression is TQL EVAL, not TQL %s", strings.ToUpper(st.Kind))
 	}

@@ -150,7 +150,7 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 	for _, id := range st.Columns {
 		v.columns = append(v.columns, id.Name)
 	}
-	n, err := plan.Bind(ctx, x.context(s), &catalog{x: x, sess: s, defining: name}, x.runner(s), name.DB, st.Query)
+	n, err := plan.Bind(ctx, x.context(s), &storeCatalog{x: x, sess: s, defining: name}, x.runner(s), name.DB, st.Query)
 	if err != nil {
 		return nil, err
 	}

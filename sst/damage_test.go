@@ -369,7 +369,7 @@ func TestOtherVersion(t *testing.T) {
 
 // resign makes the checksums of a mutated part valid, so that what lies behind them is tested too.
 func resign(b []byte) {
-	if len(b) < len(magic)+footerSize {
+	if len(b) < len(partMagic)+footerSize {
 		return
 	}
 	end := b[len(b)-footerSize:]

@@ -13,7 +13,7 @@ import (
 
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
-	magic         = "VARVSST1"
+	partMagic     = "VARVSST1"
 	formatVersion = 5
 	oldestVersion = 1 // 4: without templates of JSON objects. 3: also without tag index. 2: also without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
 	footerSize    = 64
@@ -148,7 +148,7 @@ func (r *bytesReader) ref(size uint64) ref {
 	if f.length == 0 {
 		return ref{}
 	}
-	if f.off < uint64(len(magic)) || f.off > size || f.length > size-f.off || size-f.off-f.length < sumSize {
+	if f.off < uint64(len(partMagic)) || f.off > size || f.length > size-f.off || size-f.off-f.length < sumSize {
 		r.fail("section at %d of %d bytes lies outside of the file", f.off, f.length)
 		return ref{}
 	}
@@ -251,21 +251,21 @@ func (f *footer) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	f.sum = crc32.Checksum(dst[mark:], castagnoli)
 	dst = binary.LittleEndian.AppendUint32(dst, f.sum)
-	return append(dst, magic...)
+	return append(dst, partMagic...)
 }
 
 // readFooter checks magic, version, checksum and that the directory lies where it can.
 func readFooter(file *mapped) (f footer, err error) {
 	size := file.size()
-	head, err := file.read(ref{0, uint64(len(magic))})
-	if err != nil || size < uint64(len(magic))+footerSize || string(head) != magic {
+	head, err := file.read(ref{0, uint64(len(partMagic))})
+	if err != nil || size < uint64(len(partMagic))+footerSize || string(head) != partMagic {
 		return f, fmt.Errorf("%d bytes that do not begin as a part does", size)
 	}
 	b, err := file.read(ref{size - footerSize, footerSize})
 	if err != nil {
 		return f, err
 	}
-	if string(b[56:]) != magic {
+	if string(b[56:]) != partMagic {
 		return f, fmt.Errorf("does not end as a part does: cut off")
 	}
 	f.sum = binary.LittleEndian.Uint32(b[52:])
@@ -280,7 +280,7 @@ func readFooter(file *mapped) (f footer, err error) {
 		return f, err
 	}
 	body := size - footerSize
-	if f.dir.off < uint64(len(magic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 || f.rows > maxRows {
+	if f.dir.off < uint64(len(partMagic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 || f.rows > maxRows {
 		return f, fmt.Errorf("footer names a directory of %d bytes at %d, %d rows, in a file of %d bytes", f.dir.length, f.dir.off, f.rows, size)
 	}
 	return f, nil

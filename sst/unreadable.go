@@ -67,5 +67,5 @@ func (p *Part) cut() (cut bool) {
 		cut = recover() != nil || cut
 	}()
 	b, err := p.file.read(ref{p.file.size() - 1, 1})
-	return err != nil || b[0] != magic[len(magic)-1]
+	return err != nil || b[0] != partMagic[len(partMagic)-1]
 }

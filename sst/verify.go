@@ -46,4 +46,4 @@ func Verify(fs vfs.FS, name string) (Meta, []error) {
 }
 
 // Magic begins every part.
-const Magic = magic
+const Magic = partMagic

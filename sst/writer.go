@@ -412,7 +412,7 @@ func (c *columnWriter) encodeZone(e *blockEncoder, page []byte, n, block int) {
 // writeStripe writes the gathered pages and filters, column by column.
 func (w *Writer) writeStripe() error {
 	if w.at == 0 {
-		if err := w.put([]byte(magic)); err != nil {
+		if err := w.put([]byte(partMagic)); err != nil {
 			return err
 		}
 	}

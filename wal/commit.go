@@ -144,7 +144,7 @@ func (w *writer) write() error {
 
 // frame puts one record into the buffer; pieces of it that are large go behind it.
 func (w *writer) frame(p *pending) error {
-	p.at = lsn(w.next-1, w.size+int64(len(w.buf)))
+	p.at = lsnAt(w.next-1, w.size+int64(len(w.buf)))
 	w.number++
 	w.buf = appendHead(w.buf, typeRecord, w.number, w.synced, p.size, p.sum)
 	for _, piece := range p.body {

@@ -292,10 +292,10 @@ func (l *Log) End() LSN {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.open {
-		return lsn(l.upcoming, 0)
+		return lsnAt(l.upcoming, 0)
 	}
 	s := l.segments[len(l.segments)-1]
-	return lsn(s.number, s.size)
+	return lsnAt(s.number, s.size)
 }
 
 // ended notes that no segment is open any more.

@@ -173,10 +173,10 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 			r.close(f.Number, number, int64(off))
 			r.last = f.Number
 			r.synced = max(r.synced, f.Synced)
-			if f.Type == typeRecord && lsn(number, int64(off)) >= r.from {
+			if f.Type == typeRecord && lsnAt(number, int64(off)) >= r.from {
 				r.result.Records++
 				r.result.Bytes += int64(length)
-				if err := r.apply(lsn(number, int64(off)), f.Body); err != nil {
+				if err := r.apply(lsnAt(number, int64(off)), f.Body); err != nil {
 					return err
 				}
 			}

@@ -14,7 +14,7 @@ import (
 // LSN is a place in the log: segment number in the high 32 bits, byte offset in the low.
 type LSN uint64
 
-func lsn(segment uint64, offset int64) LSN { return LSN(segment<<32 | uint64(offset)) }
+func lsnAt(segment uint64, offset int64) LSN { return LSN(segment<<32 | uint64(offset)) }
 
 // Segment is the number of the segment.
 func (l LSN) Segment() uint64 { return uint64(l >> 32) }
@@ -86,7 +86,7 @@ func readHead(src []byte) (h head, err error) {
 	if string(src[:8]) != segmentMagic {
 		return h, fmt.Errorf("magic %q is not %q", src[:8], segmentMagic)
 	}
-	if err := checkSum(src[:segmentFirst]); err != nil {
+	if err := verifySum(src[:segmentFirst]); err != nil {
 		return h, err
 	}
 	u := func(at int) uint64 { return binary.LittleEndian.Uint64(src[at:]) }
@@ -101,11 +101,11 @@ func readHead(src []byte) (h head, err error) {
 		return h, fmt.Errorf("%d bytes are no segment header", len(src))
 	}
 	h.previous, h.edit = u(40), u(48)
-	return h, checkSum(src[:segmentHead])
+	return h, verifySum(src[:segmentHead])
 }
 
-// checkSum compares the last four bytes with the checksum of those before.
-func checkSum(b []byte) error {
+// verifySum compares the last four bytes with the checksum of those before.
+func verifySum(b []byte) error {
 	body := len(b) - 4
 	if got, want := Checksum(b[:body]), binary.LittleEndian.Uint32(b[body:]); got != want {
 		return fmt.Errorf("header checksum %08x, want %08x", got, want)

@@ -33,8 +33,8 @@ var (
 	maxDecimal = new(big.Int).Sub(new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil), big.NewInt(1))
 )
 
-// appendDecimal prints 16 bytes two's complement with scale digits after the point.
-func appendDecimal(dst, b []byte, scale int) []byte {
+// printDecimal prints 16 bytes two's complement with scale digits after the point.
+func printDecimal(dst, b []byte, scale int) []byte {
 	if len(b) != 16 {
 		return append(dst, '0')
 	}

@@ -38,7 +38,7 @@ func AppendText(dst []byte, v *vector.Vector, i int) []byte {
 		m, d, ns := Interval(v.Bytes(i))
 		return appendInterval(dst, m, d, ns)
 	case vector.TypeDecimal:
-		return appendDecimal(dst, v.Bytes(i), int(v.Type.Scale))
+		return printDecimal(dst, v.Bytes(i), int(v.Type.Scale))
 	case vector.TypeBinary:
 		return hex.AppendEncode(dst, v.Bytes(i))
 	}

@@ -69,8 +69,8 @@ func equal[T number](hit []uint64, v []T, k T) {
 	}
 }
 
-// word cuts the values of the next word of a bitmap off v.
-func word[T any](v []T) (head, rest []T) {
+// nextWord cuts the values of the next word of a bitmap off v.
+func nextWord[T any](v []T) (head, rest []T) {
 	if len(v) <= 64 {
 		return v, nil
 	}
@@ -82,7 +82,7 @@ func nans(hit []uint64, v []float64) {
 	var part []float64
 	for w := range hit {
 		var m uint64
-		part, v = word(v)
+		part, v = nextWord(v)
 		for i, x := range part {
 			m |= vector.Bit(x != x) << i
 		}
@@ -248,7 +248,7 @@ func (l *numbers) eval(n int, v *vector.Vector, hit vector.Bitmap) {
 		rest := v.Floats[:n]
 		for w := range hit {
 			var m uint64
-			part, rest = word(rest)
+			part, rest = nextWord(rest)
 			for i, x := range part {
 				_, found := slices.BinarySearch(l.floats, x)
 				m |= vector.Bit(found && x == x || l.nan && x != x) << i
@@ -277,7 +277,7 @@ func evalList[T int64 | uint64](hit []uint64, v []T, list []T, set map[T]struct{
 	var part []T
 	for w := range hit {
 		var m uint64
-		part, v = word(v)
+		part, v = nextWord(v)
 		for i, x := range part {
 			_, found := set[x]
 			m |= vector.Bit(found) << i
@@ -305,7 +305,7 @@ func (c *condition) evalBytes(n int, v *vector.Vector, keep, hit vector.Bitmap) 
 		keep = keep[:len(hit)]
 		for w := range hit {
 			var m uint64
-			part, views = word(views)
+			part, views = nextWord(views)
 			for i, x := range part {
 				if keep[w]>>i&1 != 0 {
 					m |= vector.Bit(order(heap[x.Off:x.Off+x.Len], k) < limit) << i
@@ -322,7 +322,7 @@ func equalBytes(views []vector.View, heap, k []byte, hit []uint64) {
 	var part []vector.View
 	for w := range hit {
 		var m uint64
-		part, views = word(views)
+		part, views = nextWord(views)
 		for i, x := range part {
 			if x.Len == want && string(heap[x.Off:x.Off+x.Len]) == string(k) {
 				m |= 1 << i

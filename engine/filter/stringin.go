@@ -41,7 +41,7 @@ func (l *stringIn) eval(views []vector.View, heap []byte, keep, hit []uint64) {
 	keep = keep[:len(hit)]
 	for w := range hit {
 		var m uint64
-		part, views = word(views)
+		part, views = nextWord(views)
 		for i, x := range part {
 			if keep[w]>>i&1 == 0 || l.lengths>>min(x.Len, 63)&1 == 0 {
 				continue

@@ -47,7 +47,7 @@ func AppendEscaped[T string | []byte](dst []byte, text T) []byte {
 	}
 	for ; i < len(text); i++ {
 		c := text[i]
-		if plain[c] {
+		if standsPlain[c] {
 			continue
 		}
 		if c >= utf8.RuneSelf {
@@ -96,8 +96,8 @@ func allPlain(x uint64) bool {
 	return (x|(x-' '*ones)|(quote-ones)|(escape-ones))&high == 0
 }
 
-// plain are the bytes that stand for themselves in a JSON string, whatever is around them.
-var plain = func() (t [256]bool) {
+// standsPlain are the bytes that stand for themselves in a JSON string, whatever is around them.
+var standsPlain = func() (t [256]bool) {
 	for b := range utf8.RuneSelf {
 		t[b] = b >= ' ' && b != '"' && b != '\\'
 	}

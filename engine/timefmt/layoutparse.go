@@ -394,9 +394,9 @@ func (f *fields) date() (days int64, ok bool) {
 		}
 		days = Days(year, 1, 1) + f.v[fYearDay] - 1
 	case ok && f.has(fWeekday) && f.has(fWeekFromSun):
-		days = weekDay(year, f.v[fWeekFromSun], f.v[fWeekday], 0)
+		days = dayInWeek(year, f.v[fWeekFromSun], f.v[fWeekday], 0)
 	case ok && f.has(fWeekday) && f.has(fWeekFromMon):
-		days = weekDay(year, f.v[fWeekFromMon], (f.v[fWeekday]+6)%7, 1)
+		days = dayInWeek(year, f.v[fWeekFromMon], (f.v[fWeekday]+6)%7, 1)
 	case okISO && f.has(fISOWeek) && f.has(fWeekday):
 		jan4 := Days(isoYear, 1, 4)
 		days = jan4 - FloorMod(jan4+3, 7) + (f.v[fISOWeek]-1)*7 + (f.v[fWeekday]+6)%7
@@ -406,9 +406,9 @@ func (f *fields) date() (days int64, ok bool) {
 	return days, f.agrees(days)
 }
 
-// weekDay is the day with the given weekday, counted from the week's first, of week n; week 1 begins with the year's
+// dayInWeek is the day with the given weekday, counted from the week's first, of week n; week 1 begins with the year's
 // first day first (0 is Sunday).
-func weekDay(year int, n, weekday, first int64) int64 {
+func dayInWeek(year int, n, weekday, first int64) int64 {
 	jan1 := Days(year, 1, 1)
 	begin := jan1 + FloorMod(first-int64(Weekday(jan1)), 7) // of week 1
 	return begin + (n-1)*7 + weekday

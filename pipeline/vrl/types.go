@@ -149,12 +149,12 @@ func ArrayOf(t Type) Type {
 }
 
 // ObjectOf is the type of objects with exactly these fields; one that may be absent has Undefined among its kinds.
-func ObjectOf(fields ...Known) Type { return objectOf(fields, nil) }
+func ObjectOf(fields ...Known) Type { return objectType(fields, nil) }
 
 // ObjectWith is the type of objects with these fields and others of type rest.
-func ObjectWith(rest Type, fields ...Known) Type { return objectOf(fields, &rest) }
+func ObjectWith(rest Type, fields ...Known) Type { return objectType(fields, &rest) }
 
-func objectOf(fields []Known, rest *Type) Type {
+func objectType(fields []Known, rest *Type) Type {
 	m := &members{rest: rest}
 	for _, f := range fields {
 		m.known = append(m.known, knownMember{key: f.Name, typ: f.Type})

@@ -54,15 +54,15 @@ func New(o Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// options are those of the tables of points: of points of the same tags and time the last one counts.
-var options = map[string]string{"merge_mode": "last_row", promql.SemanticOption: promql.SemanticMetric}
+// tableOptions are those of the tables of points: of points of the same tags and time the last one counts.
+var tableOptions = map[string]string{"merge_mode": "last_row", promql.SemanticOption: promql.SemanticMetric}
 
 // Put answers POST /v1/jsonput/api/put. With summary or details in its query a point that cannot be stored is told of,
 // and the others are stored; without, all are stored or none.
 func (h *Handler) Put(c *web.Ctx) error {
 	details := c.QueryArgs().Has("details")
 	keep := details || c.QueryArgs().Has("summary")
-	hint, err := tagged.Hint(c.Hints(), options, h.timeIndex, h.o.NoAutoCreate)
+	hint, err := tagged.Hint(c.Hints(), tableOptions, h.timeIndex, h.o.NoAutoCreate)
 	if err != nil {
 		return err
 	}

@@ -91,8 +91,8 @@ func tableID(store *engine.Engine, db, metric string) schema.TableID {
 	return t.Schema.ID
 }
 
-// metadata is what is known of metrics, by database. Safe for concurrent use.
-type metadata struct {
+// metadataByDB is what is known of metrics, by database. Safe for concurrent use.
+type metadataByDB struct {
 	store *engine.Engine
 
 	mu     sync.Mutex // protects what follows; held while it is read from the store and written
@@ -131,7 +131,7 @@ func (t *Tables) Metadata(ctx context.Context, db, metric string) ([]Metadata, e
 	return list, nil
 }
 
-func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
+func (m *metadataByDB) put(ctx context.Context, of owner, list []Metadata) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.load(ctx); err != nil {
@@ -160,7 +160,7 @@ func (m *metadata) put(ctx context.Context, of owner, list []Metadata) error {
 }
 
 // hasRoom reports whether there is room for one in place of an old one. The caller holds m.mu.
-func (m *metadata) hasRoom(old, one described, known bool) bool {
+func (m *metadataByDB) hasRoom(old, one described, known bool) bool {
 	more := one.Bytes()
 	if known {
 		more -= old.Bytes()
@@ -171,7 +171,7 @@ func (m *metadata) hasRoom(old, one described, known bool) bool {
 
 // forgetDropped drops what is known of metrics of databases that are gone, and reports whether there was any. The
 // caller holds m.mu.
-func (m *metadata) forgetDropped() (any bool) {
+func (m *metadataByDB) forgetDropped() (any bool) {
 	for of, metrics := range m.byName {
 		if d, ok := m.store.Database(of.name); ok && d.Made == of.made {
 			continue
@@ -187,7 +187,7 @@ func (m *metadata) forgetDropped() (any bool) {
 }
 
 // set enters one. The caller holds m.mu.
-func (m *metadata) set(of owner, one described) {
+func (m *metadataByDB) set(of owner, one described) {
 	if m.byName[of] == nil {
 		m.byName[of] = map[string]described{}
 	}
@@ -201,7 +201,7 @@ func (m *metadata) set(of owner, one described) {
 }
 
 // load reads what is stored, once.
-func (m *metadata) load(ctx context.Context) error {
+func (m *metadataByDB) load(ctx context.Context) error {
 	if m.loaded {
 		return nil
 	}

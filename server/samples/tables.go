@@ -47,7 +47,7 @@ type Tables struct {
 	columns   engine.SampleColumns
 	plain     schema.Options // of tables with storage of their own
 	seeds     [2]maphash.Seed
-	metadata  metadata
+	metadata  metadataByDB
 	exemplars exemplars
 
 	mu    sync.RWMutex // protects what follows
@@ -90,7 +90,7 @@ func New(o Options) *Tables {
 		prefix = o.Prefix + "_"
 	}
 	return &Tables{
-		o: o, plain: plain, metadata: metadata{store: o.Store}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{},
+		o: o, plain: plain, metadata: metadataByDB{store: o.Store}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{},
 		columns: engine.SampleColumns{Time: prefix + "timestamp", Value: prefix + "value", Histogram: prefix + "native_histogram", Start: prefix + "start_timestamp"},
 	}
 }

@@ -73,7 +73,7 @@ func (r *rawBody) Read(p []byte) (int, error) {
 		if r.cut() {
 			err = io.ErrUnexpectedEOF
 		}
-	case err == errSlow:
+	case err == errGivenUp:
 	case !isTimeout(err) && !errors.Is(err, io.ErrUnexpectedEOF):
 		err = &brokenBody{err}
 	}
@@ -216,7 +216,7 @@ func (c *Ctx) OneLine() bool { return c.body != nil && !c.body.newline }
 // explain tells a connection that failed from a body that does not decompress.
 func (b *bodyReader) explain(err error) error {
 	var broken *brokenBody
-	if !b.encoded || errors.Is(err, errSlow) || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
+	if !b.encoded || errors.Is(err, errGivenUp) || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {

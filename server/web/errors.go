@@ -32,7 +32,7 @@ func NewReject(status int, text string) *Reject { return &Reject{Status: status,
 // TooLarge is the refusal of a body over the limit.
 var TooLarge = &Reject{Status: 413, Text: "Failed to buffer the request body: length limit exceeded", Close: true}
 
-var httpStatus = map[status.Code]int{
+var statusOf = map[status.Code]int{
 	status.Success: 200, status.Unsupported: 400, status.InvalidArguments: 400, status.Cancelled: 504, status.External: 503,
 	status.DeadlineExceeded: 504, status.Suspended: 503, status.InvalidSyntax: 400, status.PlanQuery: 400,
 	status.TableAlreadyExists: 400, status.TableNotFound: 400, status.TableColumnNotFound: 400, status.TableColumnExists: 400,
@@ -45,7 +45,7 @@ var httpStatus = map[status.Code]int{
 
 // HTTPStatus is the HTTP status of a code. Codes that are nobody's fault but ours are 500.
 func HTTPStatus(c status.Code) int {
-	if s, ok := httpStatus[c]; ok {
+	if s, ok := statusOf[c]; ok {
 		return s
 	}
 	return 500

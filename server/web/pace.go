@@ -41,13 +41,13 @@ func (p *pace) end(n int) {
 // read reads from the connection and notes how long that took.
 func (p *pace) read(from io.Reader, b []byte) (int, error) {
 	if p.cancelled.Load() { // after the deadline was moved: whoever gives the body up sets it last
-		return 0, errSlow
+		return 0, errGivenUp
 	}
 	p.begin()
 	n, err := from.Read(b)
 	p.end(n)
 	if err != nil && p.cancelled.Load() {
-		err = errSlow
+		err = errGivenUp
 	}
 	return n, err
 }
@@ -79,5 +79,5 @@ func (p *pace) cancel() {
 	p.stop()
 }
 
-// errSlow is what the reads of a body give that was given up.
-var errSlow = &Reject{Status: 408, Text: "Request timeout: the body arrived too slowly while other requests wait for the memory that it holds: try again later", Close: true}
+// errGivenUp is what the reads of a body give that was given up.
+var errGivenUp = &Reject{Status: 408, Text: "Request timeout: the body arrived too slowly while other requests wait for the memory that it holds: try again later", Close: true}

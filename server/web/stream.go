@@ -6,7 +6,7 @@ import (
 )
 
 // ErrSlow is what a stream that was given up reads.
-var ErrSlow error = errSlow
+var ErrSlow error = errGivenUp
 
 // Stream is a message of a protocol without requests as it arrives, with its share of an intake. It belongs to one goroutine.
 type Stream struct {

@@ -22,8 +22,8 @@ type filter struct {
 	budget *Budget
 }
 
-// together joins conditions with parts in common to one, which computes these once. It stands where the first of them did.
-func together(conds []expr.Expr) []expr.Expr {
+// shareParts joins conditions with parts in common to one, which computes these once. It stands where the first of them did.
+func shareParts(conds []expr.Expr) []expr.Expr {
 	members := make([][]expr.Expr, len(conds))
 	for i, first := range expr.Shared(conds) {
 		members[first] = append(members[first], conds[i])
@@ -50,7 +50,7 @@ func texts(list []expr.Expr, sep string) string {
 // Step evaluates the conditions one after the other, each on the rows that the former left, so that a cheap first one
 // spares the others.
 func (f *filter) Step(next Step) Step {
-	conds := together(f.conds)
+	conds := shareParts(f.conds)
 	programs := make([]*expr.Program, len(conds))
 	for i, c := range conds {
 		programs[i] = mustCompile([]expr.Expr{c}, f.budget)

@@ -55,12 +55,12 @@ func (r *unionReader) Close() {
 }
 
 // concat returns the rows of sources, one source after the other, to worker 0.
-func concat(sources []Source) Source { return &chain{sources} }
+func concat(sources []Source) Source { return &concatenation{sources} }
 
-type chain struct{ sources []Source }
+type concatenation struct{ sources []Source }
 
 // Reader hands all rows to worker 0.
-func (c *chain) Reader(worker int) Reader {
+func (c *concatenation) Reader(worker int) Reader {
 	if worker > 0 {
 		return empty{}
 	}

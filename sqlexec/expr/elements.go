@@ -11,8 +11,8 @@ import (
 
 // Lists are JSON arrays in memory.
 
-// elements returns the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no array has none.
-func elements(list []byte) iter.Seq2[int, json.RawMessage] {
+// listItems returns the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no array has none.
+func listItems(list []byte) iter.Seq2[int, json.RawMessage] {
 	return func(yield func(int, json.RawMessage) bool) {
 		at := bytes.IndexByte(list, '[')
 		if at < 0 || len(bytes.Trim(list[:at], " \n\r\t")) > 0 {
@@ -60,7 +60,7 @@ func elementEnd(list []byte, i int) int {
 
 // ItemCount is the number of elements of a list.
 func ItemCount(list []byte) (n int) {
-	for range elements(list) {
+	for range listItems(list) {
 		n++
 	}
 	return n
@@ -74,7 +74,7 @@ func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
 	if place < 0 {
 		return nil, false
 	}
-	for k, m := range elements(list) {
+	for k, m := range listItems(list) {
 		if int64(k) == place {
 			return m, true
 		}
@@ -84,7 +84,7 @@ func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
 
 // indexOf is the place of an element from 0; -1: there is none.
 func indexOf(list, item []byte) int {
-	for k, m := range elements(list) {
+	for k, m := range listItems(list) {
 		if bytes.Equal(m, item) {
 			return k
 		}
@@ -112,7 +112,7 @@ func appendElement(v *vector.Vector, n int, m []byte) {
 // AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many there
 // were.
 func AppendElements(v *vector.Vector, n int, list []byte) (count int) {
-	for k, m := range elements(list) {
+	for k, m := range listItems(list) {
 		appendElement(v, n+k, m)
 		count++
 	}

@@ -21,7 +21,7 @@ func checkElements(t *testing.T, list []byte) {
 	valid := json.Unmarshal(list, &want) == nil
 	var got []json.RawMessage
 	rest := list
-	for k, m := range elements(list) {
+	for k, m := range listItems(list) {
 		if k != len(got) {
 			t.Fatalf("%q: element %d is the %d'th", list, k, len(got))
 		}

@@ -230,7 +230,7 @@ func (l *lambdaNode) each(n int) error {
 		if list.IsNull(i) {
 			continue
 		}
-		for k, m := range elements(list.Bytes(i)) {
+		for k, m := range listItems(list.Bytes(i)) {
 			l.add(i, k, m)
 			if len(l.rows) == vector.Size {
 				if err := l.flush(); err != nil {
@@ -381,7 +381,7 @@ func (l *lambdaNode) reduce(n int) error {
 	l.clear()
 	for i := range n {
 		if !l.in[0].IsNull(i) {
-			for k, m := range elements(l.in[0].Bytes(i)) {
+			for k, m := range listItems(l.in[0].Bytes(i)) {
 				if len(l.rows)%vector.Size == 0 {
 					if err := l.grown(itemBytes * (len(l.rows) + vector.Size)); err != nil {
 						return err

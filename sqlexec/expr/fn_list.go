@@ -61,7 +61,7 @@ func init() {
 		texts, err := c.castAll(args[1:], str)
 		return append([]Expr{args[0]}, texts...), str, boundedText(listText, func(dst []byte, a []*vector.Vector, i int) []byte {
 			some := false
-			for _, m := range elements(a[0].Bytes(i)) {
+			for _, m := range listItems(a[0].Bytes(i)) {
 				null := string(m) == "null"
 				if null && len(a) == 2 {
 					continue
@@ -180,7 +180,7 @@ func registerListOf(f *Function, write func(w *listWriter, list []byte, a []*vec
 func registerListChanges() {
 	heldListOf(setItemBytes, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
 		seen := newItemSet(ItemCount(list))
-		for _, m := range elements(list) {
+		for _, m := range listItems(list) {
 			if seen.add(m) {
 				w.add(m)
 			}
@@ -193,7 +193,7 @@ func registerListChanges() {
 	}, "array_reverse", "list_reverse")
 	listOf(2, func(w *listWriter, list []byte, a []*vector.Vector, i int) {
 		out := AppendJSON(nil, a[1], i)
-		for _, m := range elements(list) {
+		for _, m := range listItems(list) {
 			if !bytes.Equal(m, out) {
 				w.add(m)
 			}

@@ -68,7 +68,7 @@ func hollow(e Expr) bool {
 	if !ok || k.Value.IsNull(0) {
 		return ok
 	}
-	for _, m := range elements(k.Value.Bytes(0)) {
+	for _, m := range listItems(k.Value.Bytes(0)) {
 		if string(m) != "null" {
 			return false
 		}
@@ -113,7 +113,7 @@ func appendElementsOf(dst, array []byte, elem vector.Type, strict bool) ([]byte,
 	}
 	dst = append(dst, '[')
 	v := &vector.Vector{}
-	for k, m := range elements(array) {
+	for k, m := range listItems(array) {
 		if k > 0 {
 			dst = append(dst, ',')
 		}

@@ -14,7 +14,7 @@ func init() {
 	withElement(0, 1, "array_prepend", "list_prepend", "array_push_front")
 	listOf(2, func(w *listWriter, list []byte, a []*vector.Vector, i int) {
 		out, found := AppendJSON(nil, a[1], i), false
-		for _, m := range elements(list) {
+		for _, m := range listItems(list) {
 			if found || !bytes.Equal(m, out) {
 				w.add(m)
 			} else {
@@ -25,7 +25,7 @@ func init() {
 	replace := func(most int) func(w *listWriter, list []byte, a []*vector.Vector, i int) {
 		return func(w *listWriter, list []byte, a []*vector.Vector, i int) {
 			from, to, left := AppendJSON(nil, a[1], i), AppendJSON(nil, a[2], i), most
-			for _, m := range elements(list) {
+			for _, m := range listItems(list) {
 				if left != 0 && bytes.Equal(m, from) {
 					m, left = to, left-1
 				}
@@ -45,7 +45,7 @@ func init() {
 	ofLists(func(w *listWriter, a, b []byte) {
 		seen := newItemSet(ItemCount(a) + ItemCount(b))
 		for _, list := range [][]byte{a, b} {
-			for _, m := range elements(list) {
+			for _, m := range listItems(list) {
 				if seen.add(m) {
 					w.add(m)
 				}
@@ -59,7 +59,7 @@ func init() {
 			args, _, err := c.sameLists(name, args)
 			return args, flag, mapBool(func(a []*vector.Vector, i int) bool {
 				have := itemSetOf(a[0].Bytes(i))
-				for _, m := range elements(a[1].Bytes(i)) {
+				for _, m := range listItems(a[1].Bytes(i)) {
 					if have.has(m) != all {
 						return !all
 					}
@@ -174,7 +174,7 @@ func bindListConcat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 
 // addPlaces writes the elements at the places from to to, from 1, of a list.
 func (w *listWriter) addPlaces(list []byte, from, to int64) {
-	for k, m := range elements(list) {
+	for k, m := range listItems(list) {
 		if place := int64(k) + 1; place > to {
 			return
 		} else if place >= from {
@@ -239,7 +239,7 @@ func ofLists(write func(w *listWriter, a, b []byte), names ...string) {
 // addDistinct writes each element of list once that is in others, or that is not.
 func addDistinct(w *listWriter, list []byte, others *itemSet, in bool) {
 	seen := newItemSet(ItemCount(list))
-	for _, m := range elements(list) {
+	for _, m := range listItems(list) {
 		if others.has(m) == in && seen.add(m) {
 			w.add(m)
 		}
@@ -258,7 +258,7 @@ func (c *Context) bindListExtreme(name string, args []Expr, greatest bool) ([]Ex
 		for i := range n {
 			var best json.RawMessage
 			if valid == nil || valid.Get(i) {
-				for _, m := range elements(a[0].Bytes(i)) {
+				for _, m := range listItems(a[0].Bytes(i)) {
 					if v.Reset(elem); !appendFromJSON(v, elem, 0, m) {
 						continue
 					}

@@ -32,7 +32,7 @@ func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, 
 			for i := range n {
 				var s listSum
 				if valid == nil || valid.Get(i) {
-					for _, m := range elements(a[0].Bytes(i)) {
+					for _, m := range listItems(a[0].Bytes(i)) {
 						if v.Reset(elem); appendFromJSON(v, elem, 0, m) {
 							s.add(v)
 						}

@@ -44,7 +44,7 @@ func bindThresholds(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	x, err := c.Cast(args[0], f64, false)
 	return []Expr{x, args[1]}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
 		v, at := &vector.Vector{}, int64(0)
-		for _, m := range elements(a[1].Bytes(i)) {
+		for _, m := range listItems(a[1].Bytes(i)) {
 			if v.Reset(elem); appendFromJSON(v, elem, 0, m) && convert.Number(v, 0) <= a[0].Floats[i] {
 				at++
 			}

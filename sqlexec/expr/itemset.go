@@ -44,7 +44,7 @@ func sortWork(a []*vector.Vector, i int) int64 {
 // items are the elements of a list side by side.
 func items(list []byte) []json.RawMessage {
 	all := make([]json.RawMessage, 0, ItemCount(list))
-	for _, m := range elements(list) {
+	for _, m := range listItems(list) {
 		all = append(all, m)
 	}
 	return all
@@ -65,7 +65,7 @@ func newItemSet(most int) *itemSet {
 // itemSetOf is the set of a list's elements.
 func itemSetOf(list []byte) *itemSet {
 	s := newItemSet(ItemCount(list))
-	for _, m := range elements(list) {
+	for _, m := range listItems(list) {
 		s.add(m)
 	}
 	return s
@@ -129,7 +129,7 @@ func writeSorted(w *listWriter, list []byte, elem vector.Type, desc, nullsFirst 
 	all := make([]sortItem, 0, ItemCount(list))
 	var keys []byte
 	v := &vector.Vector{}
-	for k, m := range elements(list) {
+	for k, m := range listItems(list) {
 		if v.Reset(elem); !appendFromJSON(v, elem, 0, m) {
 			v.AppendNulls(0, 1)
 		}

@@ -55,7 +55,7 @@ func (w *listWriter) end() {
 
 // addAll writes the elements of a list.
 func (w *listWriter) addAll(list []byte) {
-	for _, m := range elements(list) {
+	for _, m := range listItems(list) {
 		w.add(m)
 	}
 }

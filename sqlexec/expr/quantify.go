@@ -55,7 +55,7 @@ func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector
 		if q.all {
 			out.Bools.Set(i)
 		}
-		for _, m := range elements(a[1].Bytes(i)) {
+		for _, m := range listItems(a[1].Bytes(i)) {
 			appendElement(items, len(rows), m)
 			if rows = append(rows, uint32(i)); len(rows) == vector.Size {
 				if err := flush(); err != nil {

@@ -17,7 +17,7 @@ func AppendText(dst []byte, v *vector.Vector, i int) []byte {
 func appendList(dst []byte, elem vector.Type, list []byte) []byte {
 	v := &vector.Vector{}
 	dst = append(dst, '[')
-	for i, m := range elements(list) {
+	for i, m := range listItems(list) {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}

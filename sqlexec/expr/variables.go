@@ -14,27 +14,27 @@ const VariablePrefix = "@@"
 
 // variables are what SHOW VARIABLES lists and @@name gives: what clients ask for when they connect.
 var variables = map[string]func(c *Context) string{
-	"auto_increment_increment": constant("1"),
-	"autocommit":               constant("1"),
-	"character_set_client":     constant("utf8"),
-	"character_set_connection": constant("utf8"),
-	"character_set_results":    constant("utf8"),
-	"character_set_server":     constant("utf8"),
-	"collation_connection":     constant("utf8_bin"),
-	"collation_server":         constant("utf8_bin"),
-	"max_allowed_packet":       constant("67108864"),
-	"read_preference":          constant("LEADER"),
-	"sql_mode":                 constant(""),
-	"system_time_zone":         constant("UTC"),
+	"auto_increment_increment": constantText("1"),
+	"autocommit":               constantText("1"),
+	"character_set_client":     constantText("utf8"),
+	"character_set_connection": constantText("utf8"),
+	"character_set_results":    constantText("utf8"),
+	"character_set_server":     constantText("utf8"),
+	"collation_connection":     constantText("utf8_bin"),
+	"collation_server":         constantText("utf8_bin"),
+	"max_allowed_packet":       constantText("67108864"),
+	"read_preference":          constantText("LEADER"),
+	"sql_mode":                 constantText(""),
+	"system_time_zone":         constantText("UTC"),
 	"time_zone":                func(c *Context) string { return c.zone().String() },
 	"timezone":                 func(c *Context) string { return c.zone().String() },
-	"transaction_isolation":    constant("READ-COMMITTED"),
-	"tx_isolation":             constant("READ-COMMITTED"),
+	"transaction_isolation":    constantText("READ-COMMITTED"),
+	"tx_isolation":             constantText("READ-COMMITTED"),
 	"version":                  func(c *Context) string { return c.Version },
 	"version_comment":          func(c *Context) string { return c.product() },
 }
 
-func constant(value string) func(*Context) string { return func(*Context) string { return value } }
+func constantText(value string) func(*Context) string { return func(*Context) string { return value } }
 
 // product names the server with its version.
 func (c *Context) product() string { return strings.TrimSpace("varve " + c.Version) }
@@ -70,7 +70,7 @@ func registerServer() {
 		{[]string{"timezone"}, func(c *Context) string { return c.zone().String() }},
 		{[]string{"current_user", "session_user", "user"}, func(c *Context) string { return c.User }},
 		{[]string{"version", "build"}, func(c *Context) string { return c.product() }},
-		{[]string{"read_preference"}, constant("leader")},
+		{[]string{"read_preference"}, constantText("leader")},
 	} {
 		register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
 			return []Expr{Text(f.value(c))}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }), nil

@@ -195,7 +195,7 @@ func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {
 }
 
 // asof merges the two sorted sides.
-func (r *runner) asof(n *AsofJoin) (exec.Stream, error) {
+func (r *planRun) asof(n *AsofJoin) (exec.Stream, error) {
 	l, err := r.build(n.L)
 	if err != nil {
 		return l, err

@@ -451,7 +451,7 @@ func (sel *selection) groupingSets() (groupingSets, error) {
 		var product [][]parse.Expr
 		for _, a := range sets {
 			for _, b := range element {
-				product = append(product, join([][]parse.Expr{a, b}))
+				product = append(product, concatLists([][]parse.Expr{a, b}))
 			}
 		}
 		sets = product
@@ -482,7 +482,7 @@ func setsOf(item parse.GroupItem) (sets [][]parse.Expr, err error) {
 		}
 	case "rollup":
 		for n := len(item.Sets); n >= 0; n-- {
-			sets = append(sets, join(item.Sets[:n]))
+			sets = append(sets, concatLists(item.Sets[:n]))
 		}
 	case "cube":
 		if len(item.Sets) > maxCube {
@@ -510,7 +510,7 @@ func tooManySets() error {
 	return planError("GROUP BY makes more than %d grouping sets", maxGroupingSets)
 }
 
-func join(lists [][]parse.Expr) []parse.Expr {
+func concatLists(lists [][]parse.Expr) []parse.Expr {
 	var out []parse.Expr
 	for _, l := range lists {
 		out = append(out, l...)

@@ -31,7 +31,7 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 	if p.Memory == nil {
 		p.Memory = exec.NewPool(0, nil)
 	}
-	r := &runner{ctx: ctx, p: p, budget: p.Memory.Budget(ctx)}
+	r := &planRun{ctx: ctx, p: p, budget: p.Memory.Budget(ctx)}
 	r.budget.For(p.Client)
 	if p.Spill != nil {
 		r.budget.SpillTo(p.Spill.Space())
@@ -61,8 +61,8 @@ type reading struct{ in exec.Reader }
 // Reader returns the rows.
 func (r reading) Reader(int) exec.Reader { return r.in }
 
-// runner runs one plan and holds its scans open until the end.
-type runner struct {
+// planRun runs one plan and holds its scans open until the end.
+type planRun struct {
 	ctx    context.Context
 	p      Physical
 	budget *exec.Budget
@@ -72,7 +72,7 @@ type runner struct {
 	at     Node // the node that is built, for the analysis
 }
 
-func (r *runner) close() {
+func (r *planRun) close() {
 	for _, s := range r.scans {
 		s.Close()
 	}
@@ -81,7 +81,7 @@ func (r *runner) close() {
 }
 
 // filter puts conditions over a stream.
-func (r *runner) filter(s exec.Stream, conds []expr.Expr) (exec.Stream, error) {
+func (r *planRun) filter(s exec.Stream, conds []expr.Expr) (exec.Stream, error) {
 	if len(conds) == 0 {
 		return s, nil
 	}
@@ -90,7 +90,7 @@ func (r *runner) filter(s exec.Stream, conds []expr.Expr) (exec.Stream, error) {
 }
 
 // finish runs a stream into a sink and gives what came of it.
-func (r *runner) finish(s exec.Stream, sink exec.Sink, serial bool) (exec.Stream, error) {
+func (r *planRun) finish(s exec.Stream, sink exec.Sink, serial bool) (exec.Stream, error) {
 	if a := r.p.Analysis; a != nil {
 		_, keeps := r.at.(*Join)
 		sink = exec.MeasureSink(sink, a.of(r.at), r.budget, keeps)
@@ -104,7 +104,7 @@ func (r *runner) finish(s exec.Stream, sink exec.Sink, serial bool) (exec.Stream
 }
 
 // build makes the stream of a node; breakers below it run.
-func (r *runner) build(n Node) (exec.Stream, error) {
+func (r *planRun) build(n Node) (exec.Stream, error) {
 	if r.p.Analysis == nil {
 		return r.buildNode(n)
 	}
@@ -118,7 +118,7 @@ func (r *runner) build(n Node) (exec.Stream, error) {
 	return r.p.Analysis.measured(n, s), nil
 }
 
-func (r *runner) buildNode(n Node) (exec.Stream, error) {
+func (r *planRun) buildNode(n Node) (exec.Stream, error) {
 	switch n := n.(type) {
 	case *Scan:
 		return r.scan(n)
@@ -150,7 +150,7 @@ func (r *runner) buildNode(n Node) (exec.Stream, error) {
 }
 
 // onto puts a node that reads its only input as it is on the stream of that.
-func (r *runner) onto(s exec.Stream, n Node) (exec.Stream, error) {
+func (r *planRun) onto(s exec.Stream, n Node) (exec.Stream, error) {
 	switch n := n.(type) {
 	case *Filter:
 		return r.filter(s, n.Conds)
@@ -186,12 +186,12 @@ func (r *runner) onto(s exec.Stream, n Node) (exec.Stream, error) {
 }
 
 // limit counts rows, which needs one worker.
-func (r *runner) limit(s exec.Stream, limit, offset int64) (exec.Stream, error) {
+func (r *planRun) limit(s exec.Stream, limit, offset int64) (exec.Stream, error) {
 	s.Serial = true
 	return s.With(exec.Limit(offset, limit)), nil
 }
 
-func (r *runner) distinctOn(n *DistinctOn) (exec.Stream, error) {
+func (r *planRun) distinctOn(n *DistinctOn) (exec.Stream, error) {
 	s, err := r.build(n.Input)
 	if err != nil {
 		return s, err
@@ -204,7 +204,7 @@ func (r *runner) distinctOn(n *DistinctOn) (exec.Stream, error) {
 }
 
 // scan opens a table. Without an order that counts, its pieces are read by several workers.
-func (r *runner) scan(n *Scan) (exec.Stream, error) {
+func (r *planRun) scan(n *Scan) (exec.Stream, error) {
 	if n.Never {
 		return exec.Stream{Source: exec.Values(vector.NewBatch(types(n.Cols)...)), Serial: true}, nil
 	}
@@ -223,7 +223,7 @@ func (r *runner) scan(n *Scan) (exec.Stream, error) {
 }
 
 // open begins to scan a table, within the bounds that there are.
-func (r *runner) open(n *Scan) (*engine.Scan, error) {
+func (r *planRun) open(n *Scan) (*engine.Scan, error) {
 	if err := r.budget.Admit(); err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (r *runner) open(n *Scan) (*engine.Scan, error) {
 }
 
 // virtual makes the rows of a virtual table and cuts them to the wanted columns.
-func (r *runner) virtual(n *Scan) (exec.Stream, error) {
+func (r *planRun) virtual(n *Scan) (exec.Stream, error) {
 	all, err := n.Rel.Virtual.Rows(r.ctx, n.Equal)
 	if err != nil {
 		return exec.Stream{}, err
@@ -261,7 +261,7 @@ func (r *runner) virtual(n *Scan) (exec.Stream, error) {
 }
 
 // aggregate answers from statistics where that is exact, else runs the aggregation.
-func (r *runner) aggregate(n *Aggregate) (exec.Stream, error) {
+func (r *planRun) aggregate(n *Aggregate) (exec.Stream, error) {
 	if b, ok, err := r.fromStats(n); ok || err != nil {
 		return exec.Stream{Source: exec.Values(b), Serial: true}, err
 	}
@@ -277,7 +277,7 @@ func (r *runner) aggregate(n *Aggregate) (exec.Stream, error) {
 }
 
 // fromStats answers count, min and max of plain columns over a whole table without reading it.
-func (r *runner) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
+func (r *planRun) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 	s, ok := n.Input.(*Scan)
 	if !ok || len(n.Keys) > 0 || !s.wholeTable() || len(n.Aggs) == 0 {
 		return nil, false, nil
@@ -325,7 +325,7 @@ func (r *runner) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 
 // sort runs ORDER BY; with a limit only the first rows are kept. The newest rows of a table come from its newest
 // pieces, and reading stops when no remaining piece can hold a newer one.
-func (r *runner) sort(n *Sort) (exec.Stream, error) {
+func (r *planRun) sort(n *Sort) (exec.Stream, error) {
 	if n.first() {
 		return r.top(n)
 	}
@@ -352,7 +352,7 @@ func (r *runner) sort(n *Sort) (exec.Stream, error) {
 }
 
 // top keeps the first rows of an order. What it has come to know of the first key bounds the scan of that column.
-func (r *runner) top(n *Sort) (exec.Stream, error) {
+func (r *planRun) top(n *Sort) (exec.Stream, error) {
 	k, tell := int(n.Limit+n.Offset), r.boundTop(n)
 	s, err := r.build(n.Input)
 	if err != nil {
@@ -380,7 +380,7 @@ func (n *Sort) first() bool {
 	return n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop && (n.Limit+n.Offset)*int64(len(n.Keys)) <= maxTopKeys
 }
 
-func (r *runner) union(n *Union) (exec.Stream, error) {
+func (r *planRun) union(n *Union) (exec.Stream, error) {
 	var inputs []exec.Stream
 	for _, in := range n.Inputs {
 		s, err := r.build(in)
@@ -395,7 +395,7 @@ func (r *runner) union(n *Union) (exec.Stream, error) {
 	return exec.Stream{Source: exec.Union(r.ctx, inputs)}, nil
 }
 
-func (r *runner) window(n *Window) (exec.Stream, error) {
+func (r *planRun) window(n *Window) (exec.Stream, error) {
 	var keys []expr.SortKey
 	for _, e := range n.Partition {
 		keys = append(keys, expr.SortKey{Expr: e})

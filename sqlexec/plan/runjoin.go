@@ -8,7 +8,7 @@ import (
 
 // join runs one side into the join and probes with the other: the left side streams, unless the right one is much the
 // larger.
-func (r *runner) join(n *Join) (exec.Stream, error) {
+func (r *planRun) join(n *Join) (exec.Stream, error) {
 	kind := joinKinds[n.Kind]
 	if !n.keepsLeft() {
 		return r.hashJoin(n, kind.keepsRight)
@@ -45,7 +45,7 @@ func (n *Join) keepsLeft() bool {
 
 // hashJoin keeps the right side and streams the left one. Where probe rows without a partner leave nothing, the scans of
 // their keys are told what keys there are.
-func (r *runner) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
+func (r *planRun) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
 	j, err := exec.NewJoin(exec.JoinSpec{
 		Kind: kind, Probe: n.LKeys, Build: n.RKeys, Residual: n.Residual, NullEqual: n.NullEqual, Budget: r.budget,
 		ProbeTypes: types(n.L.Columns()), BuildTypes: types(n.R.Columns()),

@@ -15,7 +15,7 @@ type wanted struct {
 }
 
 // bounded hangs on the scan a bound on its column at, which is the caller's to tighten.
-func (r *runner) bounded(s *Scan, at int) *scan.Bound {
+func (r *planRun) bounded(s *Scan, at int) *scan.Bound {
 	if r.wanted == nil {
 		r.wanted = map[*Scan]*wanted{}
 	}
@@ -30,7 +30,7 @@ func (r *runner) bounded(s *Scan, at int) *scan.Bound {
 }
 
 // boundProbe tells the scans of the keys of a join's streamed side what keys the kept side has.
-func (r *runner) boundProbe(j *exec.Join, n *Join) {
+func (r *planRun) boundProbe(j *exec.Join, n *Join) {
 	for k, e := range n.LKeys {
 		c, ok := e.(*expr.Column)
 		if !ok {
@@ -67,7 +67,7 @@ func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 
 // boundTop bounds the scan that the first key of an order with a limit comes from, which is read newest first where that is the
 // time index falling. It gives what is to be told how far the first rows reach; nil: nobody asks for it.
-func (r *runner) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
+func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
 	s, at, ok := firstKey(n)
 	if !ok || s.Never || s.Rel.Table == nil || !orderable(s.Cols[at].Type) {
 		return nil

@@ -68,8 +68,8 @@ func TestCases(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", c.Query, err)
 				}
-				var full struct{ Data answer }
-				var want answer
+				var full struct{ Data windowValue }
+				var want windowValue
 				body := whole(t, r, false)
 				if err := json.Unmarshal(body, &full); err != nil {
 					t.Fatalf("%s: %v\n%s", c.Query, err, body)
@@ -124,8 +124,8 @@ func number(t *testing.T, raw json.RawMessage) float64 {
 	return v
 }
 
-// answer is the data member of an answer.
-type answer struct {
+// windowValue is the data member of an answer.
+type windowValue struct {
 	ResultType string
 	Result     json.RawMessage
 }
@@ -136,7 +136,7 @@ type answerSeries struct {
 	Values [][]json.RawMessage
 }
 
-func compareAnswers(t *testing.T, got, want answer, ordered bool) string {
+func compareAnswers(t *testing.T, got, want windowValue, ordered bool) string {
 	t.Helper()
 	if got.ResultType != want.ResultType {
 		return "type " + got.ResultType + ", want " + want.ResultType

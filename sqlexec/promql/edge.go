@@ -7,11 +7,11 @@ import (
 )
 
 // edgeFloat is the change of floats between the edges of an anchored or smoothed window: nothing is extrapolated.
-func (k *kernel) edgeFloat(i int, w *window, counter bool) answer {
+func (k *kernel) edgeFloat(i int, w *window, counter bool) windowValue {
 	from, to := k.from(i), k.to(i)
 	e := edgesOf(w.ft, from, to, k.smooth)
 	if !e.ok || k.smooth && w.ft[e.first] > to {
-		return answer{}
+		return windowValue{}
 	}
 	left, right := e.values(w.ft, w.fv, from, to, k.smooth, counter)
 	change := right - left
@@ -39,17 +39,17 @@ func (k *kernel) edgeFloat(i int, w *window, counter bool) answer {
 }
 
 // edgeHistogram is edgeFloat for histograms.
-func (k *kernel) edgeHistogram(i int, w *window, counter, perSecond bool) answer {
+func (k *kernel) edgeHistogram(i int, w *window, counter, perSecond bool) windowValue {
 	from, to := k.from(i), k.to(i)
 	e := edgesOf(w.ht, from, to, k.smooth)
 	if !e.ok || k.smooth && w.ht[e.first] > to {
-		return answer{}
+		return windowValue{}
 	}
 	custom := w.h[e.first].Custom()
 	for _, h := range w.h[e.first : e.last+1] {
 		if h.Custom() != custom {
 			k.note(annotations.NewMixedExponentialCustomHistogramsWarning(k.metric(), k.matrixPos))
-			return answer{}
+			return windowValue{}
 		}
 		if counter && h.Hint == histogram.Gauge {
 			k.note(annotations.NewNativeHistogramNotCounterWarning(k.metric(), k.matrixPos))
@@ -61,17 +61,17 @@ func (k *kernel) edgeHistogram(i int, w *window, counter, perSecond bool) answer
 	}
 	sum := histogram.NewSum(right)
 	if !k.combine(sum, left, annotations.HistogramSub) {
-		return answer{}
+		return windowValue{}
 	}
 	if counter && !k.edgeResets(sum, e, w, left, right, from) {
-		return answer{}
+		return windowValue{}
 	}
 	out := sum.Result()
 	if perSecond {
 		out.Divide(float64(k.rangeMS) / 1000)
 	}
 	out.Hint = histogram.Gauge
-	return answer{ok: true, h: out.Compact()}
+	return windowValue{ok: true, h: out.Compact()}
 }
 
 // edgeHistograms are the histograms at both edges.

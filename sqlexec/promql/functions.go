@@ -59,7 +59,7 @@ func (e *evaluator) call(n *parser.Call, g grid) (matrix, error) {
 }
 
 // callSource is rangeSource with the checks of arguments that a function has.
-func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*source, error) {
+func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRows, error) {
 	src, c, err := e.rangeSource(n, fn, g)
 	if err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 		if err != nil {
 			return err
 		}
-		src := &source{set: series, dropName: keepName, kernel: func(w *worker, s Samples, out *row) error {
+		src := &sampleRows{set: series, dropName: keepName, kernel: func(w *worker, s Samples, out *row) error {
 			w.spans = windowSpans(w.spans, s.T, clock, w.e.lookback, 0)
 			for i, sp := range w.spans {
 				at := int(sp.hi) - 1

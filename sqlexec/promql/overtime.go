@@ -179,10 +179,10 @@ func (k *kernel) noteIgnored(w *window) {
 }
 
 // floatsOnly is a window function that looks at floats and leaves out histograms.
-func floatsOnly(f func(k *kernel, i int, w *window) float64) func(k *kernel, i int, w *window) answer {
-	return func(k *kernel, i int, w *window) answer {
+func floatsOnly(f func(k *kernel, i int, w *window) float64) func(k *kernel, i int, w *window) windowValue {
+	return func(k *kernel, i int, w *window) windowValue {
 		if len(w.ft) == 0 {
-			return answer{}
+			return windowValue{}
 		}
 		k.noteIgnored(w)
 		return float(f(k, i, w))
@@ -190,11 +190,11 @@ func floatsOnly(f func(k *kernel, i int, w *window) float64) func(k *kernel, i i
 }
 
 // sumOverTime adds floats or histograms.
-func sumOverTime(k *kernel, _ int, w *window) answer {
+func sumOverTime(k *kernel, _ int, w *window) windowValue {
 	switch {
 	case w.mixed():
 		k.note(annotations.NewMixedFloatsHistogramsWarning(k.metric(), k.matrixPos))
-		return answer{}
+		return windowValue{}
 	case len(w.ft) > 0:
 		return float(sumOf(w.fv))
 	}
@@ -202,19 +202,19 @@ func sumOverTime(k *kernel, _ int, w *window) answer {
 	for _, h := range w.h[1:] {
 		if err := sum.Add(h); err != nil {
 			k.note(annotations.NewMixedExponentialCustomHistogramsWarning(k.metric(), k.matrixPos))
-			return answer{}
+			return windowValue{}
 		}
 	}
 	k.noteSum(sum.Reconciled, w.h)
-	return answer{ok: true, h: sum.Result()}
+	return windowValue{ok: true, h: sum.Result()}
 }
 
 // avgOverTime is the mean of floats or histograms.
-func avgOverTime(k *kernel, _ int, w *window) answer {
+func avgOverTime(k *kernel, _ int, w *window) windowValue {
 	switch {
 	case w.mixed():
 		k.note(annotations.NewMixedFloatsHistogramsWarning(k.metric(), k.matrixPos))
-		return answer{}
+		return windowValue{}
 	case len(w.ft) > 0:
 		return float(meanOf(w.fv))
 	}
@@ -222,11 +222,11 @@ func avgOverTime(k *kernel, _ int, w *window) answer {
 	for _, h := range w.h[1:] {
 		if err := m.add(h); err != nil {
 			k.note(annotations.NewMixedExponentialCustomHistogramsWarning(k.metric(), k.matrixPos))
-			return answer{}
+			return windowValue{}
 		}
 	}
 	k.noteSum(m.sum.Reconciled, w.h)
-	return answer{ok: true, h: m.result()}
+	return windowValue{ok: true, h: m.result()}
 }
 
 // noteSum tells what was done to histograms so that they could be added.
@@ -290,9 +290,11 @@ func (m *histogramMean) result() *histogram.Histogram {
 	return m.sum.Result()
 }
 
-func countOverTime(_ *kernel, _ int, w *window) answer { return float(float64(len(w.ft) + len(w.ht))) }
+func countOverTime(_ *kernel, _ int, w *window) windowValue {
+	return float(float64(len(w.ft) + len(w.ht)))
+}
 
-func presentOverTime(*kernel, int, *window) answer { return float(1) }
+func presentOverTime(*kernel, int, *window) windowValue { return float(1) }
 
 // first and last say whether the first (last) sample of a window is a float.
 func (w *window) firstIsFloat() bool {
@@ -303,28 +305,28 @@ func (w *window) lastIsFloat() bool {
 	return len(w.ht) == 0 || len(w.ft) > 0 && w.ft[len(w.ft)-1] > w.ht[len(w.ht)-1]
 }
 
-func firstOverTime(_ *kernel, _ int, w *window) answer {
+func firstOverTime(_ *kernel, _ int, w *window) windowValue {
 	if w.firstIsFloat() {
 		return float(w.fv[0])
 	}
-	return answer{ok: true, h: w.h[0]}
+	return windowValue{ok: true, h: w.h[0]}
 }
 
-func lastOverTime(_ *kernel, _ int, w *window) answer {
+func lastOverTime(_ *kernel, _ int, w *window) windowValue {
 	if w.lastIsFloat() {
 		return float(w.fv[len(w.fv)-1])
 	}
-	return answer{ok: true, h: w.h[len(w.h)-1]}
+	return windowValue{ok: true, h: w.h[len(w.h)-1]}
 }
 
-func tsOfFirst(_ *kernel, _ int, w *window) answer {
+func tsOfFirst(_ *kernel, _ int, w *window) windowValue {
 	if w.firstIsFloat() {
 		return float(float64(w.ft[0]) / 1000)
 	}
 	return float(float64(w.ht[0]) / 1000)
 }
 
-func tsOfLast(_ *kernel, _ int, w *window) answer {
+func tsOfLast(_ *kernel, _ int, w *window) windowValue {
 	if w.lastIsFloat() {
 		return float(float64(w.ft[len(w.ft)-1]) / 1000)
 	}
@@ -332,7 +334,7 @@ func tsOfLast(_ *kernel, _ int, w *window) answer {
 }
 
 // extremeOverTime is the smallest or largest float.
-func extremeOverTime(better func(v, best float64) bool) func(k *kernel, i int, w *window) answer {
+func extremeOverTime(better func(v, best float64) bool) func(k *kernel, i int, w *window) windowValue {
 	return floatsOnly(func(_ *kernel, _ int, w *window) float64 {
 		best := w.fv[0]
 		for _, v := range w.fv[1:] {
@@ -345,7 +347,7 @@ func extremeOverTime(better func(v, best float64) bool) func(k *kernel, i int, w
 }
 
 // tsOfExtreme is the time of the smallest or largest float, the last of equal ones.
-func tsOfExtreme(better func(v, best float64) bool) func(k *kernel, i int, w *window) answer {
+func tsOfExtreme(better func(v, best float64) bool) func(k *kernel, i int, w *window) windowValue {
 	return floatsOnly(func(_ *kernel, _ int, w *window) float64 {
 		best := 0
 		for i, v := range w.fv {
@@ -357,7 +359,7 @@ func tsOfExtreme(better func(v, best float64) bool) func(k *kernel, i int, w *wi
 	})
 }
 
-func varianceOverTime(root bool) func(k *kernel, i int, w *window) answer {
+func varianceOverTime(root bool) func(k *kernel, i int, w *window) windowValue {
 	return floatsOnly(func(_ *kernel, _ int, w *window) float64 {
 		var n float64
 		var mean, squares kahan
@@ -376,9 +378,9 @@ func varianceOverTime(root bool) func(k *kernel, i int, w *window) answer {
 }
 
 // quantileOverTime is the quantile of floats.
-func quantileOverTime(k *kernel, i int, w *window) answer {
+func quantileOverTime(k *kernel, i int, w *window) windowValue {
 	if len(w.ft) == 0 {
-		return answer{}
+		return windowValue{}
 	}
 	q := k.args[0][i]
 	if math.IsNaN(q) || q < 0 || q > 1 {
@@ -427,7 +429,7 @@ func quantileFloats(k *kernel, spans []span, _ []int64, v []float64, out *row) {
 }
 
 // madOverTime is the median of the distances from the median.
-func madOverTime(k *kernel, i int, w *window) answer {
+func madOverTime(k *kernel, i int, w *window) windowValue {
 	return floatsOnly(func(k *kernel, _ int, w *window) float64 {
 		if slices.ContainsFunc(w.fv, math.IsNaN) {
 			return math.NaN()

@@ -105,13 +105,13 @@ func resetsOf(v []float64) (at []int32) {
 }
 
 // rateWindow computes rate, increase and delta of any window.
-func rateWindow(counter, perSecond bool) func(k *kernel, i int, w *window) answer {
-	return func(k *kernel, i int, w *window) answer {
+func rateWindow(counter, perSecond bool) func(k *kernel, i int, w *window) windowValue {
+	return func(k *kernel, i int, w *window) windowValue {
 		if w.mixed() {
 			k.note(annotations.NewMixedFloatsHistogramsWarning(k.metric(), k.matrixPos))
-			return answer{}
+			return windowValue{}
 		}
-		var a answer
+		var a windowValue
 		switch {
 		case (k.anchored || k.smooth) && len(w.ht) > 0:
 			return k.edgeHistogram(i, w, counter, perSecond)
@@ -131,7 +131,7 @@ func rateWindow(counter, perSecond bool) func(k *kernel, i int, w *window) answe
 
 // rateFloat is the change of floats, extrapolated. Start times tell of resets that values do not show, and of the time
 // at which a counter was zero.
-func (k *kernel) rateFloat(i int, w *window, counter, perSecond bool) answer {
+func (k *kernel) rateFloat(i int, w *window, counter, perSecond bool) windowValue {
 	n := len(w.ft)
 	change := w.fv[n-1] - w.fv[0]
 	if counter {
@@ -156,7 +156,7 @@ func (k *kernel) rateFloat(i int, w *window, counter, perSecond bool) answer {
 		x.toStart, x.sampled = 0, float64(w.ft[n-1]-w.fst[0])/1000
 		change += w.fv[0]
 	case n < 2:
-		return answer{}
+		return windowValue{}
 	default:
 		x.limitStart(counter, w.fv[0], change)
 	}
@@ -189,12 +189,12 @@ func startOverlap(prevStart, prev, start int64) bool {
 }
 
 // rateHistogram is rateFloat for histograms.
-func (k *kernel) rateHistogram(i int, w *window, counter, perSecond bool) answer {
+func (k *kernel) rateHistogram(i int, w *window, counter, perSecond bool) windowValue {
 	n := len(w.ht)
 	var change *histogram.Histogram
 	if n > 1 {
 		if change = k.histogramChange(w, counter); change == nil {
-			return answer{}
+			return windowValue{}
 		}
 	}
 	x := newExtrapolation(w.ht[0], w.ht[n-1], k.from(i), k.to(i), n)
@@ -207,11 +207,11 @@ func (k *kernel) rateHistogram(i int, w *window, counter, perSecond bool) answer
 		}
 		sum := histogram.NewSum(change)
 		if !k.combine(sum, w.h[0], annotations.HistogramAdd) {
-			return answer{}
+			return windowValue{}
 		}
 		change = sum.Result()
 	case n < 2:
-		return answer{}
+		return windowValue{}
 	default:
 		x.limitStart(counter, w.h[0].Count, change.Count)
 	}
@@ -219,7 +219,7 @@ func (k *kernel) rateHistogram(i int, w *window, counter, perSecond bool) answer
 	if perSecond {
 		factor /= float64(k.rangeMS) / 1000
 	}
-	return answer{ok: true, h: change.Scale(factor)}
+	return windowValue{ok: true, h: change.Scale(factor)}
 }
 
 // combine adds or subtracts a histogram and notes what came of it.
@@ -298,11 +298,11 @@ func (k *kernel) histogramChange(w *window, counter bool) *histogram.Histogram {
 }
 
 // lastTwo computes irate and idelta from the last two samples.
-func lastTwo(counter bool) func(k *kernel, i int, w *window) answer {
-	return func(k *kernel, i int, w *window) answer {
+func lastTwo(counter bool) func(k *kernel, i int, w *window) windowValue {
+	return func(k *kernel, i int, w *window) windowValue {
 		nf, nh := len(w.ft), len(w.ht)
 		if nf+nh < 2 {
-			return answer{}
+			return windowValue{}
 		}
 		switch floatLast := nf > 0 && (nh == 0 || w.ft[nf-1] > w.ht[nh-1]); {
 		case floatLast && nf > 1 && (nh == 0 || w.ft[nf-2] > w.ht[nh-1]):
@@ -311,11 +311,11 @@ func lastTwo(counter bool) func(k *kernel, i int, w *window) answer {
 			return k.lastTwoHistograms(w, counter)
 		}
 		k.note(annotations.NewMixedFloatsHistogramsWarning(k.metric(), k.argsPos))
-		return answer{}
+		return windowValue{}
 	}
 }
 
-func (k *kernel) lastTwoFloats(w *window, counter bool) answer {
+func (k *kernel) lastTwoFloats(w *window, counter bool) windowValue {
 	b := len(w.ft) - 1
 	a := b - 1
 	change := w.fv[b] - w.fv[a]
@@ -329,7 +329,7 @@ func (k *kernel) lastTwoFloats(w *window, counter bool) answer {
 	return float(change)
 }
 
-func (k *kernel) lastTwoHistograms(w *window, counter bool) answer {
+func (k *kernel) lastTwoHistograms(w *window, counter bool) windowValue {
 	b := len(w.ht) - 1
 	a := b - 1
 	from, to := w.h[a], w.h[b]
@@ -346,7 +346,7 @@ func (k *kernel) lastTwoHistograms(w *window, counter bool) answer {
 		sum := histogram.NewSum(to)
 		if err := sum.Subtract(from); err != nil {
 			k.note(annotations.NewMixedExponentialCustomHistogramsWarning(k.metric(), k.argsPos))
-			return answer{}
+			return windowValue{}
 		}
 		if sum.Reconciled {
 			k.note(annotations.NewMismatchedCustomBucketsHistogramsInfo(k.argsPos, annotations.HistogramSub))
@@ -358,5 +358,5 @@ func (k *kernel) lastTwoHistograms(w *window, counter bool) answer {
 	if counter {
 		out.Divide(float64(w.ht[b]-w.ht[a]) / 1000)
 	}
-	return answer{ok: true, h: out}
+	return windowValue{ok: true, h: out}
 }

@@ -16,8 +16,8 @@ import (
 // smallScan is the number of cells of rows below which a scan runs on the caller.
 const smallScan = 50_000
 
-// source is rows that are made from the samples of series, one row a series.
-type source struct {
+// sampleRows is rows that are made from the samples of series, one row a series.
+type sampleRows struct {
 	set      SeriesSet
 	of       *origin // of the rows, made by the scan
 	dropName func(i int) bool
@@ -59,7 +59,7 @@ func (w *worker) goOn(n int) bool {
 
 // scan makes the rows of a source. A worker has a range of series of its own; take gets each row that has values, with
 // the number of its series, and keeps it where keep says so: else it is written over.
-func (e *evaluator) scan(src *source, g grid, keep bool, take func(worker, i int, r *row) error) error {
+func (e *evaluator) scan(src *sampleRows, g grid, keep bool, take func(worker, i int, r *row) error) error {
 	src.of = originOf(src.set)
 	all := make([]*worker, e.workersFor(src, g))
 	ctx, cancel := context.WithCancel(e.ctx)
@@ -96,7 +96,7 @@ func (e *evaluator) scan(src *source, g grid, keep bool, take func(worker, i int
 func share(n, k, workers int) (from, to int) { return n * k / workers, n * (k + 1) / workers }
 
 // workersFor is how many goroutines a scan is worth.
-func (e *evaluator) workersFor(src *source, g grid) int {
+func (e *evaluator) workersFor(src *sampleRows, g grid) int {
 	n := src.set.Len()
 	if n*g.n < smallScan {
 		return 1
@@ -104,7 +104,7 @@ func (e *evaluator) workersFor(src *source, g grid) int {
 	return max(1, min(e.workers, n))
 }
 
-func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep bool, take func(worker, i int, r *row) error) error {
+func (w *worker) run(ctx context.Context, src *sampleRows, k, from, to int, keep bool, take func(worker, i int, r *row) error) error {
 	var r row
 	w.ctx = ctx
 	return src.set.Scan(ctx, from, to, func(i int, s Samples) (err error) {
@@ -144,7 +144,7 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 }
 
 // rows makes all rows of a source.
-func (e *evaluator) rows(src *source, g grid) (matrix, error) {
+func (e *evaluator) rows(src *sampleRows, g grid) (matrix, error) {
 	n := src.set.Len()
 	if err := e.limits.reserve(int64(n) * rowBytes); err != nil {
 		return nil, err

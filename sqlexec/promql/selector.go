@@ -13,7 +13,7 @@ import (
 func keepName(int) bool { return false }
 
 // instantSource makes rows of an instant selector: at each step the last sample of the look-back.
-func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*source, error) {
+func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*sampleRows, error) {
 	c := clockOf(g, vs.Timestamp, vs.OriginalOffset.Milliseconds())
 	first, last := c.bounds()
 	if vs.Smoothed {
@@ -23,7 +23,7 @@ func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*source, e
 	if err != nil {
 		return nil, err
 	}
-	src := &source{set: set, dropName: keepName}
+	src := &sampleRows{set: set, dropName: keepName}
 	if vs.Smoothed {
 		pos := vs.PositionRange()
 		src.kernel = func(w *worker, s Samples, out *row) error {
@@ -79,7 +79,7 @@ func (e *evaluator) sampleTimes(vs *parser.VectorSelector, g grid, starts bool) 
 	if err != nil {
 		return nil, err
 	}
-	src := &source{set: set, dropName: func(int) bool { return true }}
+	src := &sampleRows{set: set, dropName: func(int) bool { return true }}
 	src.kernel = func(w *worker, s Samples, out *row) error {
 		w.spans = windowSpans(w.spans, s.T, c, e.lookback, 0)
 		times := s.T

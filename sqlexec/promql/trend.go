@@ -41,13 +41,13 @@ func lineSums(ts []int64, v []float64, at int64) (x, y, xy, xx kahan) {
 }
 
 // twoFloats is a window function that needs two floats.
-func twoFloats(f func(k *kernel, i int, w *window) float64) func(k *kernel, i int, w *window) answer {
-	return func(k *kernel, i int, w *window) answer {
+func twoFloats(f func(k *kernel, i int, w *window) float64) func(k *kernel, i int, w *window) windowValue {
+	return func(k *kernel, i int, w *window) windowValue {
 		if len(w.ft) > 0 && len(w.ht) > 0 {
 			k.note(annotations.NewHistogramIgnoredInMixedRangeInfo(k.metric(), k.matrixPos))
 		}
 		if len(w.ft) < 2 {
-			return answer{}
+			return windowValue{}
 		}
 		return float(f(k, i, w))
 	}
@@ -132,7 +132,7 @@ func (w *window) last() int64 {
 }
 
 // compare counts the pairs of neighbours in a window that differ in some way; a float beside a histogram always does.
-func (k *kernel) compare(i int, w *window, floats, hists func(a, b int) bool) answer {
+func (k *kernel) compare(i int, w *window, floats, hists func(a, b int) bool) windowValue {
 	count, seen := 0.0, false
 	var wasFloat bool
 	var prev int
@@ -143,12 +143,12 @@ func (k *kernel) compare(i int, w *window, floats, hists func(a, b int) bool) an
 		seen, wasFloat, prev = true, isFloat, at
 	})
 	if !seen {
-		return answer{}
+		return windowValue{}
 	}
 	return float(count)
 }
 
-func resets(k *kernel, i int, w *window) answer {
+func resets(k *kernel, i int, w *window) windowValue {
 	return k.compare(i, w,
 		func(a, b int) bool {
 			return w.fv[b] < w.fv[a] || w.fst != nil && startReset(w.fst[a], w.ft[a], w.fst[b], w.ft[b])
@@ -158,7 +158,7 @@ func resets(k *kernel, i int, w *window) answer {
 		})
 }
 
-func changes(k *kernel, i int, w *window) answer {
+func changes(k *kernel, i int, w *window) windowValue {
 	return k.compare(i, w,
 		func(a, b int) bool {
 			return w.fv[a] != w.fv[b] && !(math.IsNaN(w.fv[a]) && math.IsNaN(w.fv[b]))

@@ -23,19 +23,19 @@ type window struct {
 // mixed reports whether the window has both kinds.
 func (w *window) mixed() bool { return len(w.ft) > 0 && len(w.ht) > 0 }
 
-// answer is what a range function makes of a window: nothing, a float or a histogram.
-type answer struct {
+// windowValue is what a range function makes of a window: nothing, a float or a histogram.
+type windowValue struct {
 	ok bool
 	v  float64
 	h  *histogram.Histogram
 }
 
-func float(v float64) answer { return answer{ok: true, v: v} }
+func float(v float64) windowValue { return windowValue{ok: true, v: v} }
 
 // rangeFunc is a function over windows.
 type rangeFunc struct {
 	// window computes one window.
-	window func(k *kernel, i int, w *window) answer
+	window func(k *kernel, i int, w *window) windowValue
 	// floats computes all windows of a series that has floats only, without start times; nil where window is as good.
 	floats func(k *kernel, spans []span, ts []int64, v []float64, out *row)
 
@@ -75,7 +75,7 @@ func (k *kernel) from(i int) int64 { return k.at(i) - k.rangeMS }
 func (k *kernel) to(i int) int64   { return k.at(i) }
 
 // rangeSource makes rows of a call of a range function.
-func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*source, *rangeCall, error) {
+func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRows, *rangeCall, error) {
 	c := &rangeCall{rangeFunc: fn, name: n.Func.Name, pos: n.PositionRange(), argsPos: n.Args.PositionRange()}
 	var over parser.Expr
 	for _, arg := range n.Args {
@@ -110,7 +110,7 @@ func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*source,
 	if err != nil {
 		return nil, nil, err
 	}
-	src := &source{set: set, kernel: c.run, dropName: func(int) bool { return true }}
+	src := &sampleRows{set: set, kernel: c.run, dropName: func(int) bool { return true }}
 	if fn.keepsName {
 		src.dropName = drops
 	}

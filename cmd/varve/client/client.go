@@ -123,7 +123,7 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, answerError(r.Path, resp)
+	return nil, readError(r.Path, resp)
 }
 
 // sayRequest writes one line of a request.

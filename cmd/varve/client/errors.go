@@ -78,8 +78,8 @@ const authHeaderNotFound = 7003
 // mostErrorText bounds what is read of an answer that says what went wrong, bytes.
 const mostErrorText = 1 << 20
 
-// answerError reads the answer of a path that is not 2xx.
-func answerError(path string, resp *http.Response) error {
+// readError reads the answer of a path that is not 2xx.
+func readError(path string, resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, mostErrorText))
 	if err != nil {
 		text = fmt.Appendf(text, " (the answer broke off: %v)", err)

@@ -145,7 +145,7 @@ func parseISO(text string, zone *time.Location, _ time.Time) (time.Time, bool) {
 	if m == nil {
 		return time.Time{}, false
 	}
-	return calendar(number(m[1]), number(m[2]), number(m[3]), m[4:], zone)
+	return calendar(digitsValue(m[1]), digitsValue(m[2]), digitsValue(m[3]), m[4:], zone)
 }
 
 // parseAccess finds the time of an access log: 21/Nov/2026:03:46:26 +0100.
@@ -154,7 +154,7 @@ func parseAccess(text string, zone *time.Location, _ time.Time) (time.Time, bool
 	if m == nil {
 		return time.Time{}, false
 	}
-	return calendar(number(m[3]), slices.Index(months, strings.ToLower(m[2]))+1, number(m[1]), m[4:], zone)
+	return calendar(digitsValue(m[3]), slices.Index(months, strings.ToLower(m[2]))+1, digitsValue(m[1]), m[4:], zone)
 }
 
 // parseSyslog finds a time without a year: Nov 21 03:46:26. What would lie ahead is of the year before.
@@ -164,9 +164,9 @@ func parseSyslog(text string, zone *time.Location, now time.Time) (time.Time, bo
 		return time.Time{}, false
 	}
 	month, year := slices.Index(months, strings.ToLower(m[1]))+1, now.In(zone).Year()
-	at, ok := calendar(year, month, number(m[2]), append(m[3:], ""), zone)
+	at, ok := calendar(year, month, digitsValue(m[2]), append(m[3:], ""), zone)
 	if ok && at.After(now.Add(24*time.Hour)) {
-		return calendar(year-1, month, number(m[2]), append(m[3:], ""), zone)
+		return calendar(year-1, month, digitsValue(m[2]), append(m[3:], ""), zone)
 	}
 	return at, ok
 }
@@ -187,7 +187,7 @@ func parseClock(text string, zone *time.Location, now time.Time) (time.Time, boo
 // calendar makes an instant of a date and hour, minute, second, fraction and offset, as texts that may be empty; ok is false
 // when no calendar has it.
 func calendar(year, month, day int, clock []string, zone *time.Location) (time.Time, bool) {
-	h, m, s := number(clock[0]), number(clock[1]), number(clock[2])
+	h, m, s := digitsValue(clock[0]), digitsValue(clock[1]), digitsValue(clock[2])
 	if month < 1 || month > 12 || day < 1 || day > 31 || h > 23 || m > 59 || s > 60 {
 		return time.Time{}, false
 	}
@@ -198,7 +198,7 @@ func calendar(year, month, day int, clock []string, zone *time.Location) (time.T
 	if clock[4] == "" {
 		at = local(at, zone)
 	} else if o := offset().FindStringSubmatch(clock[4]); o != nil {
-		ahead := time.Duration(number(o[2]))*time.Hour + time.Duration(number(o[3]))*time.Minute
+		ahead := time.Duration(digitsValue(o[2]))*time.Hour + time.Duration(digitsValue(o[3]))*time.Minute
 		if o[1] == "-" {
 			ahead = -ahead
 		}
@@ -223,11 +223,11 @@ func local(wall time.Time, zone *time.Location) time.Time {
 
 // fraction is digits behind a point, ns.
 func fraction(digits string) int64 {
-	return int64(number((digits + "000000000")[:9]))
+	return int64(digitsValue((digits + "000000000")[:9]))
 }
 
-// number reads the digits that a pattern found; none are 0.
-func number(digits string) int {
+// digitsValue reads the digits that a pattern found; none are 0.
+func digitsValue(digits string) int {
 	n, _ := strconv.Atoi(digits) //nolint:errcheck // empty is 0, and patterns find few digits
 	return n
 }

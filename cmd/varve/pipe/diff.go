@@ -20,7 +20,7 @@ type edit struct {
 
 // Diff prints two texts that differ in the unified form; empty: they are equal.
 func Diff(oldName, newName, oldText, newText string) string {
-	edits := compare(splitLines(oldText), splitLines(newText))
+	edits := diffLines(splitLines(oldText), splitLines(newText))
 	var b strings.Builder
 	for at := 0; at < len(edits); {
 		first := at
@@ -90,8 +90,8 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// compare finds the fewest lines that make one text the other.
-func compare(a, b []string) (edits []edit) {
+// diffLines finds the fewest lines that make one text the other.
+func diffLines(a, b []string) (edits []edit) {
 	i, j := 0, 0
 	take := func(kind byte) {
 		e := edit{kind, "", i, j}
