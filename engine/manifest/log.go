@@ -75,9 +75,10 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	}
 	m.state.Store(s)
 	if clean {
-		// Everything is intact: go on at the end. After a crash the last edit may be in the page cache only.
+		// Everything is intact: go on at the end. After a crash the last edit may be in the page cache only, and after a
+		// sync of the directory that failed so may the name of the file.
 		if m.f, err = fs.OpenAppend(name); err == nil {
-			err = m.f.Sync()
+			err = errors.Join(m.f.Sync(), fs.SyncDir(dir))
 		}
 		if err == nil {
 			return m, s, nil
@@ -120,12 +121,14 @@ func (m *Manifest) read(src []byte) (s *State, clean bool, err error) {
 	for off := fileHead + length; off < len(src); off += length {
 		if f, length, _, ok = wal.ReadFrame(src[off:]); !ok {
 			if later, found := intactBehind(src[off:], s.Edit); found {
-				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d behind it can", ErrCorrupt, s.Edit+1, off, later)
+				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d behind it can",
+					ErrCorrupt, s.Edit+1, off, later)
 			}
 			return s, false, nil
 		}
 		if f.Number != s.Edit+1 || f.Type != typeEdit {
-			return nil, false, fmt.Errorf("%w: offset %d: frame %d of type %d after frame %d", ErrCorrupt, off, f.Number, f.Type, s.Edit)
+			return nil, false, fmt.Errorf("%w: offset %d: frame %d of type %d after frame %d", ErrCorrupt, off,
+				f.Number, f.Type, s.Edit)
 		}
 		e, err := decodeEdit(f.Body)
 		if err == nil {
