@@ -16,7 +16,8 @@ const module = "varve"
 // of lower numbers only. What is listed in within is allowed besides.
 var layers = map[string]int{
 	"engine/status": 0, "engine/vfs": 0, "engine/timefmt": 0,
-	"engine/automaton": 0, "engine/spare": 0, "engine/sorting": 0, "engine/invariant": 0, "engine/nearest": 0, "engine/secret": 0, "engine/jsontext": 0, "docs": 0,
+	"engine/automaton": 0, "engine/spare": 0, "engine/sorting": 0, "engine/invariant": 0, "engine/nearest": 0,
+	"engine/secret": 0, "engine/jsontext": 0, "docs": 0,
 	"engine/vector": 1, "engine/schema": 1, "pipeline/value": 1,
 	"engine/filter": 2, "engine/scan": 2, "engine/convert": 2, "engine/symbol": 2,
 	"memtable": 3, "sst": 3, "wal": 3, "flatten": 3, "engine/manifest": 3,
@@ -48,9 +49,13 @@ var within = map[string][]string{
 	"pipeline/vrl/stdlib": {"pipeline/vrl", "pipeline/vrl/regex", "pipeline/vrl/grok"},
 	"pipeline/vrl/grok":   {"pipeline/vrl/regex"},
 
-	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
-	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi", "server/slowquery", "server/rejects",
+	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql",
+		"sqlexec/rowfile", "sqlexec/spill"},
+	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples",
+		"server/protowire", "server/lineproto", "server/otlp",
+		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog",
+		"server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
+		"server/slowquery", "server/rejects",
 		"server/admin", "server/dashboard", "server/dashboard/saved"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that
@@ -63,7 +68,8 @@ var within = map[string][]string{
 	"sqlexec/rowfile":    {"sqlexec/expr"},
 
 	// Commands that talk to a server share the client, and it knows none of them.
-	"cmd/varve":        {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail", "cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows"},
+	"cmd/varve": {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail",
+		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows"},
 	"cmd/varve/ingest": {"cmd/varve/client", "cmd/varve/arrowrows"},
 	"cmd/varve/export": {"cmd/varve/client", "cmd/varve/arrowrows"},
 	"cmd/varve/tail":   {"cmd/varve/client"},
@@ -107,7 +113,8 @@ var homes = map[string][]string{
 	"github.com/fasthttp/router":          {"server"},
 	"github.com/bytedance/sonic":          {"flatten"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
-	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl/stdlib", "sqlexec/rowfile", "sqlexec/spill", "cmd/varve/ingest", "cmd/varve/export", "bench/fleet"},
+	"github.com/klauspost/compress": {"sst/encoding", "wal", "server/web", "pipeline/vrl/stdlib",
+		"sqlexec/rowfile", "sqlexec/spill", "cmd/varve/ingest", "cmd/varve/export", "bench/fleet"},
 	"github.com/andybalholm/brotli":       {"server/web", "cmd/varve/shell"},
 	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine", "pipeline/vrl/stdlib"},
 	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},
@@ -137,8 +144,9 @@ var homes = map[string][]string{
 	"github.com/rivo/uniseg":              {"pipeline/vrl/stdlib", "cmd/varve/shell"},
 	"unsafe":                              {"engine/vector", "engine/vfs", "flatten", "pipeline/value"},
 	"net/http":                            {"server", "cmd/varve", "bench"},
-	"encoding/json":                       {"engine/convert", "engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "cmd/release", "bench"},
-	"C":                                   {},
+	"encoding/json": {"engine/convert", "engine/manifest", "flatten", "pipeline", "sqlexec",
+		"server", "cmd/varve", "cmd/release", "bench"},
+	"C": {},
 }
 
 // pkg is what `go list` says of a package.

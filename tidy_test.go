@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/format"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const (
@@ -36,7 +38,8 @@ func tracked(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil || len(out) == 0 {
-		out, err = exec.Command("find", ".", "-type", "f", "-not", "-path", "./.git/*", "-not", "-path", "./data/*", "-print0").Output()
+		out, err = exec.Command("find", ".", "-type", "f", "-not", "-path", "./.git/*", "-not", "-path", "./data/*",
+			"-print0").Output()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +58,8 @@ func content(t *testing.T, name string) (b []byte, ok bool) {
 		t.Fatal(err)
 	}
 	if info.Size() > maxTracked {
-		t.Errorf("%s: %d bytes; the tree holds source and small test data, at most %d a file", name, info.Size(), maxTracked)
+		t.Errorf("%s: %d bytes; the tree holds source and small test data, at most %d a file", name, info.Size(),
+			maxTracked)
 		return nil, false
 	}
 	b, err = os.ReadFile(name)
@@ -138,7 +142,9 @@ var namedFile = regexp.MustCompile(`[\w*./-]+\.go\b[\w.(]*`)
 func TestNamedFilesExist(t *testing.T) {
 	all := tracked(t)
 	ends := func(name string) bool {
-		return slices.ContainsFunc(all, func(file string) bool { return file == name || strings.HasSuffix(file, "/"+name) })
+		return slices.ContainsFunc(all, func(file string) bool {
+			return file == name || strings.HasSuffix(file, "/"+name)
+		})
 	}
 	for _, file := range all {
 		page := file == "docs/code.md"
@@ -161,7 +167,8 @@ func TestNamedFilesExist(t *testing.T) {
 				if strings.Contains(name, "*") || !strings.HasSuffix(name, ".go") {
 					continue
 				}
-				if beside := slices.Contains(all, path.Join(path.Dir(file), name)); !beside && !((page || strings.Contains(name, "/")) && ends(name)) {
+				if beside := slices.Contains(all, path.Join(path.Dir(file), name)); !beside &&
+					!((page || strings.Contains(name, "/")) && ends(name)) {
 					t.Errorf("%s:%d: there is no %s", file, i+1, name)
 				}
 			}
@@ -236,6 +243,70 @@ func TestLibrariesAreDecided(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllSubmatch(list, -1) {
 		if !bytes.Contains(mod, append(row[1], ' ')) && !bytes.Contains(mod, append(row[1], '/')) {
 			t.Errorf("%slibraries.md: go.mod does not require %s", dir, row[1])
+		}
+	}
+}
+
+// maxColumns is the width of a line, where a tab counts four columns.
+const maxColumns = 120
+
+// longLiteral is the width from which on the text of a literal may reach beyond maxColumns: such as the data of a test.
+const longLiteral = 60
+
+// TestLinesAreShort: lines of Go files fit on a screen. Long literals, drawings and directives may reach beyond.
+func TestLinesAreShort(t *testing.T) {
+	for _, name := range tracked(t) {
+		b, ok := content(t, name)
+		if !ok || !strings.HasSuffix(name, ".go") || strings.Contains(name, "testdata/") {
+			continue
+		}
+		long := literals(b)
+		for i, line := range strings.Split(string(b), "\n") {
+			text := strings.TrimSpace(line)
+			if columns(line) <= maxColumns || long[i+1] || strings.HasPrefix(text, "//\t") || strings.Contains(text, "//nolint") || strings.Contains(text, "// want") {
+				continue
+			}
+			t.Errorf("%s:%d: %d columns, at most %d", name, i+1, columns(line), maxColumns)
+		}
+	}
+}
+
+// aligned are the blanks by which gofmt aligns columns.
+var aligned = regexp.MustCompile(`(\S)  +`)
+
+// columns is the width of a line, without what aligns it with its neighbours.
+func columns(line string) int {
+	return utf8.RuneCountInString(aligned.ReplaceAllString(line, "$1 ")) + 3*strings.Count(line, "\t")
+}
+
+// literals are the lines of a Go file on which a long literal begins, goes on or ends.
+func literals(source []byte) map[int]bool {
+	found := map[int]bool{}
+	set := token.NewFileSet()
+	file := set.AddFile("", -1, len(source))
+	var s scanner.Scanner
+	s.Init(file, source, nil, scanner.ScanComments)
+	for {
+		at, kind, text := s.Scan()
+		if kind == token.EOF {
+			return found
+		}
+		if kind != token.STRING || columns(text) < longLiteral {
+			continue
+		}
+		for i := range 1 + strings.Count(text, "\n") {
+			found[file.Line(at)+i] = true
+		}
+	}
+}
+
+// TestTopLevel: new packages lie below those that there are.
+func TestTopLevel(t *testing.T) {
+	top := strings.Fields("engine memtable sst wal flatten pipeline sqlexec server bench cmd docs " +
+		"go.mod go.sum Makefile README.md LICENSE CHANGELOG.md doc.go layering_test.go tidy_test.go")
+	for _, name := range tracked(t) {
+		if first, _, _ := strings.Cut(name, "/"); !strings.HasPrefix(first, ".") && !slices.Contains(top, first) {
+			t.Errorf("%s: the top level has %s", name, strings.Join(top, " "))
 		}
 	}
 }

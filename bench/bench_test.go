@@ -54,7 +54,8 @@ func counter(t *testing.T, rows, asked *atomic.Int64) *httptest.Server {
 func TestLoadWritesEveryRowOnce(t *testing.T) {
 	var rows, asked, shown atomic.Int64
 	s := counter(t, &rows, &asked)
-	l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 1050), rows: 1050, batch: 100, connections: 3, progress: func(n int) { shown.Add(int64(n)) }}
+	l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 1050), rows: 1050, batch: 100, connections: 3,
+		progress: func(n int) { shown.Add(int64(n)) }}
 	f, err := l.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,8 @@ func TestLoadStopsAtAnError(t *testing.T) {
 				}
 			}))
 			defer s.Close()
-			l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 1000), rows: 1000, batch: 100, connections: 2, progress: func(int) {}}
+			l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 1000), rows: 1000, batch: 100, connections: 2,
+				progress: func(int) {}}
 			if _, err := l.run(context.Background()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -95,17 +97,20 @@ func TestLoadStopsAtAnError(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.WriteString(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"n","data_type":"Int64"}]},"rows":[[7],[8]],"total_rows":2}}],"execution_time_ms":1}`); err != nil {
+		if _, err := io.WriteString(w,
+			`{"output":[{"records":{"schema":{"column_schemas":[{"name":"n","data_type":"Int64"}]},"rows":[[7],[8]],"total_rows":2}}],"execution_time_ms":1}`); err != nil {
 			t.Error(err)
 		}
 	}))
 	defer s.Close()
-	f := measure(context.Background(), s.URL, "t", "public", workload.Query{Name: "q", SQL: "SELECT 1"}, 3, func() time.Duration { return 0 })
+	f := measure(context.Background(), s.URL, "t", "public", workload.Query{Name: "q", SQL: "SELECT 1"}, 3,
+		func() time.Duration { return 0 })
 	if f.Error != "" || f.Rows != 2 || f.First != "[7]" || f.P50 < f.Min {
 		t.Errorf("got %+v", f)
 	}
 	s.Close()
-	if f := measure(context.Background(), s.URL, "t", "public", workload.Query{SQL: "SELECT 1"}, 1, func() time.Duration { return 0 }); f.Error == "" {
+	if f := measure(context.Background(), s.URL, "t", "public", workload.Query{SQL: "SELECT 1"}, 1,
+		func() time.Duration { return 0 }); f.Error == "" {
 		t.Error("a dead server gives no error")
 	}
 }
@@ -114,12 +119,14 @@ func TestSteady(t *testing.T) {
 	var samples []sample
 	var rows int64
 	for i := range 41 {
-		samples = append(samples, sample{rows: rows, rss: int64(i), cpu: time.Duration(i) * time.Millisecond, files: i % 7, logBytes: int64(i % 9)})
+		samples = append(samples, sample{rows: rows, rss: int64(i), cpu: time.Duration(i) * time.Millisecond,
+			files: i % 7, logBytes: int64(i % 9)})
 		if rows += 100; i/10 == 2 {
 			rows -= 40
 		}
 	}
-	want := &SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, FastestRows: 100, Rates: []int64{100, 100, 60, 100}, Costs: []float64{10, 10, 0.01 / 600 * 1e6, 10}, QuarterRSS: 10, EndRSS: 40,
+	want := &SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, FastestRows: 100,
+		Rates: []int64{100, 100, 60, 100}, Costs: []float64{10, 10, 0.01 / 600 * 1e6, 10}, QuarterRSS: 10, EndRSS: 40,
 		MostRSS: 40, MostFiles: 6, MostLog: 8}
 	if f := steady(samples); !reflect.DeepEqual(f, want) {
 		t.Errorf("got %+v", f)
@@ -131,13 +138,16 @@ func TestSteady(t *testing.T) {
 
 func TestReportPrints(t *testing.T) {
 	r := Report{Commit: "abc", Dataset: "access", Sync: "always", Batch: 10, Connections: 2,
-		Load:    &LoadReport{Rows: 1_000_000, Bytes: 500_000_000, Took: 2 * time.Second, ServerCPUFull: 4 * time.Second, PeakRSS: 400e6, DataBytes: 48e6, Retries: 1},
-		Queries: []QueryFigure{{Name: "rows", P50: 1500 * time.Microsecond, Rows: 1, First: "[1]"}, {Name: "bad", Error: "no"}}}
+		Load: &LoadReport{Rows: 1_000_000, Bytes: 500_000_000, Took: 2 * time.Second, ServerCPUFull: 4 * time.Second,
+			PeakRSS: 400e6, DataBytes: 48e6, Retries: 1},
+		Queries: []QueryFigure{{Name: "rows", P50: 1500 * time.Microsecond, Rows: 1, First: "[1]"},
+			{Name: "bad", Error: "no"}}}
 	var b strings.Builder
 	if err := r.print(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"wal.sync = always", "| 1000000 | 500000 | 250 | 4.00 (8.0) |", "| 400 | 48.0 |", "| rows | 1.50 |", "failed: no"} {
+	for _, want := range []string{"wal.sync = always", "| 1000000 | 500000 | 250 | 4.00 (8.0) |", "| 400 | 48.0 |",
+		"| rows | 1.50 |", "failed: no"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -173,14 +183,16 @@ func TestWires(t *testing.T) {
 	if err := json.Unmarshal(gen.PushBody(nil, rows), &push); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(push.Streams); n != 3 || len(push.Streams[2].Values) != 500 || push.Streams[2].Stream["host"] != "host-2" || push.Streams[2].Stream["app"] != "web" {
+	if n := len(push.Streams); n != 3 || len(push.Streams[2].Values) != 500 ||
+		push.Streams[2].Stream["host"] != "host-2" || push.Streams[2].Stream["app"] != "web" {
 		t.Errorf("%d streams, the last %v", n, push.Streams[n-1])
 	}
 	var first struct {
 		TS   int64
 		Line string
 	}
-	if err := json.Unmarshal(rows[:bytes.IndexByte(rows, '\n')], &first); err != nil || push.Streams[0].Values[0] != [2]string{strconv.FormatInt(first.TS, 10), first.Line} {
+	if err := json.Unmarshal(rows[:bytes.IndexByte(rows, '\n')], &first); err != nil ||
+		push.Streams[0].Values[0] != [2]string{strconv.FormatInt(first.TS, 10), first.Line} {
 		t.Errorf("%v, %v: %v", first, push.Streams[0].Values[0], err)
 	}
 	if body := gen.BulkBody(nil, rows); bytes.Count(body, []byte("{\"create\":{}}\n{\"ts\":")) != 2500 {

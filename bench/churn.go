@@ -17,8 +17,9 @@ import (
 	"varve/bench/process"
 )
 
-// The set churn: -rows active series of six labels besides the name, with a sample every minute (or -duration) for an hour, a tenth of
-// which are replaced every ten minutes. It tells what they take of memory and how long a query over one of them takes.
+// The set churn: -rows active series of six labels besides the name, with a sample every minute (or -duration) for an
+// hour, a tenth of which are replaced every ten minutes. It tells what they take of memory and how long a query over
+// one of them takes.
 const (
 	churnSet     = "churn"
 	churnMinutes = 60
@@ -38,8 +39,10 @@ const podsOf = 50
 
 func (c *churn) label(i int) []byte {
 	pod := i / podsOf
-	return fleet.Labels("__name__", "pod_metric_"+strconv.Itoa(i%podsOf), "pod", "pod-"+strconv.Itoa(pod), "instance", "10."+strconv.Itoa(pod>>8&255)+"."+strconv.Itoa(pod&255)+".7:8080",
-		"job", "job-"+strconv.Itoa(pod%40), "namespace", "ns-"+strconv.Itoa(pod%97), "node", "node-"+strconv.Itoa(pod%500), "container", "main")
+	return fleet.Labels("__name__", "pod_metric_"+strconv.Itoa(i%podsOf), "pod", "pod-"+strconv.Itoa(pod), "instance",
+		"10."+strconv.Itoa(pod>>8&255)+"."+strconv.Itoa(pod&255)+".7:8080",
+		"job", "job-"+strconv.Itoa(pod%40), "namespace", "ns-"+strconv.Itoa(pod%97), "node",
+		"node-"+strconv.Itoa(pod%500), "container", "main")
 }
 
 // replace replaces some series, whole pods at a time, by new ones.
@@ -66,7 +69,9 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 	c.replace(0, active)
 	end := time.Now().Truncate(time.Minute)
 	last := end // sample
-	fmt.Printf("\n%s, commit %s, churn of %d series\n\n| minute | series ever | samples/s | server CPU us a sample | anonymous memory MB | with files MB | one series ms: first, then |\n|---|---|---|---|---|---|---|\n",
+	fmt.Printf(
+		"\n%s, commit %s, churn of %d series\n\n| minute | series ever | samples/s | server CPU us a sample | "+
+			"anonymous memory MB | with files MB | one series ms: first, then |\n|---|---|---|---|---|---|---|\n",
 		time.Now().UTC().Format(time.DateOnly), commit(), active)
 	step := max(1, int(o.duration/time.Minute))
 	for minute := 0; minute < churnMinutes; minute += step {
@@ -96,7 +101,8 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %d | %d | %.0f | %.2f | %.0f | %.0f | %s, %s |\n", minute, c.made, float64(active)/took.Seconds(), used.Seconds()*1e6/float64(active),
+		fmt.Printf("| %d | %d | %.0f | %.2f | %.0f | %.0f | %s, %s |\n", minute, c.made, float64(active)/took.Seconds(),
+			used.Seconds()*1e6/float64(active),
 			float64(anon)/1e6, float64(rss)/1e6, millis(first), millis(then))
 	}
 	for _, admin := range []string{"flush_table", "compact_table"} {
@@ -123,7 +129,8 @@ func (t *measured) afterStart(ctx context.Context, c *churn, last time.Time) err
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	s, err := process.Start(ctx, process.Options{Binary: t.binary, Dir: t.dir, Args: []string{"--set", "init_regions_in_background=false"}})
+	s, err := process.Start(ctx,
+		process.Options{Binary: t.binary, Dir: t.dir, Args: []string{"--set", "init_regions_in_background=false"}})
 	if err != nil {
 		return err
 	}
@@ -134,7 +141,8 @@ func (t *measured) afterStart(ctx context.Context, c *churn, last time.Time) err
 		return err
 	}
 	rss, err := process.AnonRSS(t.pid)
-	fmt.Printf("\nAfter a start of %s ms: one series %s ms, then %s; anonymous memory %.0f MB.\n", millis(started), millis(first), millis(then), float64(rss)/1e6)
+	fmt.Printf("\nAfter a start of %s ms: one series %s ms, then %s; anonymous memory %.0f MB.\n", millis(started),
+		millis(first), millis(then), float64(rss)/1e6)
 	return err
 }
 
@@ -164,7 +172,8 @@ func (c *churn) sendPart(ctx context.Context, base string, from, to int, ms int6
 		}
 		body = fleet.Compress(body[:cap(body)], message)
 		for {
-			status, answer, err := conn.Post("/v1/metricsapi/write", "application/x-protobuf", "Content-Encoding: snappy\r\n", body, time.Now().Add(startLimit))
+			status, answer, err := conn.Post("/v1/metricsapi/write", "application/x-protobuf",
+				"Content-Encoding: snappy\r\n", body, time.Now().Add(startLimit))
 			if err != nil || ctx.Err() != nil {
 				return errors.Join(err, ctx.Err())
 			}
@@ -181,14 +190,16 @@ func (c *churn) sendPart(ctx context.Context, base string, from, to int, ms int6
 	return nil
 }
 
-// oneSeries asks for one series by its metric and pod some times: how long the first took, and the median of the others.
+// oneSeries asks for one series by its metric and pod some times: how long the first took, and the median of the
+// others.
 func (t *measured) oneSeries(ctx context.Context, c *churn, at time.Time) (first, then time.Duration, err error) {
 	var took []time.Duration
 	for i := range churnAsks {
 		pod := (c.made - 1 - i) / podsOf
 		expr := fmt.Sprintf(`pod_metric_7{pod="pod-%d"}`, pod)
 		start := time.Now()
-		body, err := fetch(ctx, t.url+"/v1/metricsapi/api/v1/query?"+url.Values{"query": {expr}, "time": {strconv.FormatInt(at.Unix(), 10)}}.Encode())
+		body, err := fetch(ctx, t.url+"/v1/metricsapi/api/v1/query?"+
+			url.Values{"query": {expr}, "time": {strconv.FormatInt(at.Unix(), 10)}}.Encode())
 		if err != nil {
 			return 0, 0, err
 		}

@@ -1,5 +1,5 @@
-// Command bench drives a running server over HTTP with generated logs and prints the cost: rows a second, processor time,
-// memory, disk, request and query times. docs/bench.md explains the figures.
+// Command bench drives a running server over HTTP with generated logs and prints the cost: rows a second, processor
+// time, memory, disk, request and query times. docs/bench.md explains the figures.
 package main
 
 import (
@@ -38,10 +38,14 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.url, "url", "", "a running server, such as http://127.0.0.1:4000 (default: start one of our own)")
-	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
+	flag.StringVar(&o.server, "server", "bin/varve",
+		"without -url: start this program on a temporary directory, once for each mode of -sync")
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
-	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
-	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, lineproto, metrics, traces, otlp-logs, otlp-traces, otlp-metrics or churn")
+	flag.StringVar(&o.dir, "dir", "",
+		"data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
+	flag.StringVar(&o.dataset, "dataset", "access",
+		"shape of the rows: access, nested, text, lines, lineproto, metrics, traces, otlp-logs, otlp-traces, "+
+			"otlp-metrics or churn")
 	flag.StringVar(&o.as, "as", "ingest", "protocol of the rows: ingest, bulk, push for lines, json for OTLP")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
@@ -49,15 +53,19 @@ func main() {
 	flag.Int64Var(&o.batch, "batch", 10_000, "rows a request")
 	flag.IntVar(&o.connections, "connections", 2, "connections that write at the same time")
 	flag.IntVar(&o.readers, "readers", 0, "connections that run the queries over and over while rows are written")
-	flag.DurationVar(&o.duration, "duration", 0, "write for this long instead of a number of rows; -rows then says how dense their times lie")
+	flag.DurationVar(&o.duration, "duration", 0,
+		"write for this long instead of a number of rows; -rows then says how dense their times lie")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the data")
-	flag.BoolVar(&o.load, "load", true, "write the rows; false: only query a table of an earlier run with the same -rows and -seed")
-	flag.StringVar(&o.queries, "queries", "dashboard", "queries to run: none, dashboard (ten), all, or a part of a name, such as panel")
+	flag.BoolVar(&o.load, "load", true,
+		"write the rows; false: only query a table of an earlier run with the same -rows and -seed")
+	flag.StringVar(&o.queries, "queries", "dashboard",
+		"queries to run: none, dashboard (ten), all, or a part of a name, such as panel")
 	flag.BoolVar(&o.explain, "explain", false, "print EXPLAIN ANALYZE of each query")
 	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")
 	flag.IntVar(&o.pid, "pid", 0, "process id of the server at -url, for processor time and memory")
 	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")
-	flag.StringVar(&o.serverProfile, "server-profile", "", "write a CPU profile of the server while it is written to into this file")
+	flag.StringVar(&o.serverProfile, "server-profile", "",
+		"write a CPU profile of the server while it is written to into this file")
 	flag.StringVar(&o.json, "json", "", "write the figures into this file as well")
 	flag.BoolVar(&o.keep, "keep", false, "without -url: keep the data directory and say where it is")
 	flag.Parse()
@@ -118,7 +126,8 @@ func run(ctx context.Context, o *options) error {
 	var reports []Report
 	var failures []error
 	for _, mode := range modes {
-		r := Report{Commit: commit(), Time: time.Now().UTC(), Dataset: o.dataset, Sync: mode, Batch: o.batch, Connections: o.connections}
+		r := Report{Commit: commit(), Time: time.Now().UTC(), Dataset: o.dataset, Sync: mode, Batch: o.batch,
+			Connections: o.connections}
 		err := runOne(ctx, o, set, queries, &r)
 		if err := r.print(os.Stdout); err != nil {
 			return err

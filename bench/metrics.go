@@ -22,7 +22,8 @@ import (
 	"varve/bench/workload"
 )
 
-// The set metrics: a fleet of hosts, 10,000 series for six hours, written by remote write and asked in the language of metrics.
+// The set metrics: a fleet of hosts, 10,000 series for six hours, written by remote write and asked in the language of
+// metrics.
 const (
 	metricsSet  = "metrics"
 	fleetSteps  = int64(workload.FleetSpan / time.Millisecond / fleet.StepMS)
@@ -90,13 +91,15 @@ func runMetrics(ctx context.Context, o *options) error {
 }
 
 // metrics writes the set to a server whose endpoints lie below api, and asks the queries.
-func (t *measured) metrics(ctx context.Context, o *options, set *fleet.Set, end time.Time, api, write string, r *MetricsReport) error {
+func (t *measured) metrics(ctx context.Context, o *options, set *fleet.Set, end time.Time, api, write string,
+	r *MetricsReport) error {
 	profiled := make(chan error, 1)
 	if o.serverProfile == "" || api == "" {
 		profiled <- nil
 	} else {
 		go func() {
-			profiled <- t.profile(ctx, &options{serverProfile: o.serverProfile, rows: int64(set.Len()) * fleetSteps / 2})
+			profiled <- t.profile(ctx,
+				&options{serverProfile: o.serverProfile, rows: int64(set.Len()) * fleetSteps / 2})
 		}()
 	}
 	server, own := t.cpu(), ownCPU()
@@ -154,8 +157,10 @@ func (t *measured) mergeMetrics(ctx context.Context, ours bool, r *MetricsReport
 	return err
 }
 
-// sendFleet writes the samples of some steps before end; each connection has series of its own, so that their samples come in order.
-func sendFleet(ctx context.Context, base, path string, set *fleet.Set, connections int, end time.Time, steps int64) error {
+// sendFleet writes the samples of some steps before end; each connection has series of its own, so that their samples
+// come in order.
+func sendFleet(ctx context.Context, base, path string, set *fleet.Set, connections int, end time.Time,
+	steps int64) error {
 	var wg sync.WaitGroup
 	errs := make([]error, connections)
 	var sent atomic.Int64
@@ -169,7 +174,8 @@ func sendFleet(ctx context.Context, base, path string, set *fleet.Set, connectio
 	return errors.Join(errs...)
 }
 
-func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to int, end time.Time, steps int64, sent *atomic.Int64) error {
+func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to int, end time.Time, steps int64,
+	sent *atomic.Int64) error {
 	conn, err := client.Dial(base)
 	if err != nil {
 		return err
@@ -199,7 +205,8 @@ func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to
 }
 
 // measureMetric asks once to warm up and then some times.
-func (t *measured) measureMetric(ctx context.Context, api string, q *workload.MetricQuery, end time.Time, runs int) (f MetricFigure) {
+func (t *measured) measureMetric(ctx context.Context, api string, q *workload.MetricQuery, end time.Time,
+	runs int) (f MetricFigure) {
 	f.Name = q.Name
 	address := t.url + api + "/api/v1/" + q.Path
 	if q.Path == "" {

@@ -42,7 +42,8 @@ func explain(ctx context.Context, base, db string, q workload.Query) (string, er
 }
 
 // measure runs q once to warm up and then runs times.
-func measure(ctx context.Context, base, table, db string, q workload.Query, runs int, cpu func() time.Duration) (f QueryFigure) {
+func measure(ctx context.Context, base, table, db string, q workload.Query, runs int,
+	cpu func() time.Duration) (f QueryFigure) {
 	f = QueryFigure{Name: q.Name, SQL: q.SQL + q.Path}
 	answer, err := ask(ctx, base, table, db, &q)
 	if err == nil {

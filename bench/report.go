@@ -31,13 +31,14 @@ type LoadReport struct {
 	P50           time.Duration `json:"request_p50_ns"`
 	P99           time.Duration `json:"request_p99_ns"`
 	Retries       int64         `json:"retries"`
-	ServerCPU     time.Duration `json:"server_cpu_ns"`       // while writing
-	ServerCPUFull time.Duration `json:"server_cpu_full_ns"`  // the flush that follows included
-	ClientCPU     time.Duration `json:"client_cpu_ns"`       // of the load generator while writing
-	PeakRSS       int64         `json:"server_peak_rss"`     // bytes
-	DataBytes     int64         `json:"data_bytes"`          // in the data directory after the flush, log and ballast apart
-	LogBytes      int64         `json:"log_bytes"`           // of the write-ahead log after the flush
-	Stored        int64         `json:"stored_rows_counted"` // by SELECT count(*)
+	ServerCPU     time.Duration `json:"server_cpu_ns"`      // while writing
+	ServerCPUFull time.Duration `json:"server_cpu_full_ns"` // the flush that follows included
+	ClientCPU     time.Duration `json:"client_cpu_ns"`      // of the load generator while writing
+	PeakRSS       int64         `json:"server_peak_rss"`    // bytes
+	// in the data directory after the flush, log and ballast apart
+	DataBytes int64 `json:"data_bytes"`
+	LogBytes  int64 `json:"log_bytes"`           // of the write-ahead log after the flush
+	Stored    int64 `json:"stored_rows_counted"` // by SELECT count(*)
 
 	Steady  *SteadyFigure `json:"steady,omitempty"`  // of a load of half a minute and more
 	Readers *ReaderFigure `json:"readers,omitempty"` // with -readers
@@ -46,17 +47,22 @@ type LoadReport struct {
 // print writes the report as Markdown, ready for RESULTS.md.
 func (r *Report) print(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s, commit %s, %s rows, batches of %d, %d connections", r.Time.Format(time.DateOnly), r.Commit, r.Dataset, r.Batch, r.Connections)
+	fmt.Fprintf(&b, "\n%s, commit %s, %s rows, batches of %d, %d connections", r.Time.Format(time.DateOnly), r.Commit,
+		r.Dataset, r.Batch, r.Connections)
 	if r.Sync != "" {
 		fmt.Fprintf(&b, ", wal.sync = %s", r.Sync)
 	}
 	b.WriteString("\n\n")
 	if l := r.Load; l != nil {
-		b.WriteString("| rows | rows/s | MB/s | CPU s per million rows (per GB), with flush | while writing | generator | peak RSS MB | disk bytes a row | request p50 | p99 | flush |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+		b.WriteString(
+			"| rows | rows/s | MB/s | CPU s per million rows (per GB), with flush | while writing | generator | peak " +
+				"RSS MB | disk bytes a row | request p50 | p99 | flush " +
+				"|\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 		fmt.Fprintf(&b, "| %d | %.0f | %.0f | %s | %s | %s | %.0f | %.1f | %s | %s | %s |\n",
 			l.Rows, float64(l.Rows)/l.Took.Seconds(), float64(l.Bytes)/1e6/l.Took.Seconds(),
 			l.cost(l.ServerCPUFull), l.cost(l.ServerCPU), l.cost(l.ClientCPU),
-			float64(l.PeakRSS)/1e6, float64(l.DataBytes)/float64(l.Rows), millis(l.P50), millis(l.P99), millis(l.FlushTook))
+			float64(l.PeakRSS)/1e6, float64(l.DataBytes)/float64(l.Rows), millis(l.P50), millis(l.P99),
+			millis(l.FlushTook))
 		if l.Retries > 0 {
 			fmt.Fprintf(&b, "\n%d writes were refused for want of room and sent again.\n", l.Retries)
 		}
@@ -64,8 +70,12 @@ func (r *Report) print(w io.Writer) error {
 			fmt.Fprintf(&b, "\nThe log held %.1f MB after the flush.\n", float64(l.LogBytes)/1e6)
 		}
 		if s := l.Steady; s != nil {
-			fmt.Fprintf(&b, "\nOf %d windows of 10 s the slowest wrote %d rows/s, %.0f %% of the median of %d, the fastest %d; resident memory %.0f MB after a quarter, %.0f MB at the end, %.0f MB at most; at most %d files and %.0f MB of log.\n\nThousands of rows/s, window by window:",
-				s.Windows, s.SlowestRows, 100*float64(s.SlowestRows)/float64(s.MedianRows), s.MedianRows, s.FastestRows, float64(s.QuarterRSS)/1e6,
+			fmt.Fprintf(&b,
+				"\nOf %d windows of 10 s the slowest wrote %d rows/s, %.0f %% of the median of %d, the fastest %d; "+
+					"resident memory %.0f MB after a quarter, %.0f MB at the end, %.0f MB at most; at most %d files "+
+					"and %.0f MB of log.\n\nThousands of rows/s, window by window:",
+				s.Windows, s.SlowestRows, 100*float64(s.SlowestRows)/float64(s.MedianRows), s.MedianRows, s.FastestRows,
+				float64(s.QuarterRSS)/1e6,
 				float64(s.EndRSS)/1e6, float64(s.MostRSS)/1e6, s.MostFiles, float64(s.MostLog)/1e6)
 			for _, r := range s.Rates {
 				fmt.Fprintf(&b, " %.0f", float64(r)/1e3)
@@ -77,7 +87,8 @@ func (r *Report) print(w io.Writer) error {
 			b.WriteString(".\n")
 		}
 		if q := l.Readers; q != nil {
-			fmt.Fprintf(&b, "\nMeanwhile %d queries ran, p50 %s ms, p99 %s ms, %d failed.\n", q.Queries, millis(q.P50), millis(q.P99), q.Failed)
+			fmt.Fprintf(&b, "\nMeanwhile %d queries ran, p50 %s ms, p99 %s ms, %d failed.\n", q.Queries, millis(q.P50),
+				millis(q.P99), q.Failed)
 			if q.Failed > 0 {
 				fmt.Fprintf(&b, "The last failure: %s\n", q.Error)
 			}
@@ -91,7 +102,8 @@ func (r *Report) print(w io.Writer) error {
 				fmt.Fprintf(&b, "| %s | failed: %s | | | | |\n", q.Name, q.Error)
 				continue
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | `%s` |\n", q.Name, millis(q.P50), millis(q.Min), millis(q.CPU), q.Rows, q.First)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | `%s` |\n", q.Name, millis(q.P50), millis(q.Min), millis(q.CPU),
+				q.Rows, q.First)
 		}
 	}
 	for _, q := range r.Queries {

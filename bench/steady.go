@@ -35,8 +35,8 @@ type SteadyFigure struct {
 	FastestRows int64 `json:"fastest_rows_per_s"` // of the windows
 	// Rates are the rows/s of the windows, one after the other.
 	Rates []int64 `json:"rates"`
-	// Costs are the windows' processor time of the server in seconds per million rows: what else the machine does changes
-	// it little.
+	// Costs are the windows' processor time of the server in seconds per million rows: what else the machine does
+	// changes it little.
 	Costs      []float64 `json:"costs"`
 	QuarterRSS int64     `json:"rss_after_quarter"` // bytes
 	EndRSS     int64     `json:"rss_at_end"`        // bytes
@@ -83,7 +83,8 @@ func steady(samples []sample) *SteadyFigure {
 	}
 	sorted := slices.Sorted(slices.Values(rates))
 	f := &SteadyFigure{
-		Windows: len(rates), MedianRows: sorted[len(rates)/2], SlowestRows: sorted[0], FastestRows: sorted[len(rates)-1], Rates: rates, Costs: costs,
+		Windows: len(rates), MedianRows: sorted[len(rates)/2], SlowestRows: sorted[0],
+		FastestRows: sorted[len(rates)-1], Rates: rates, Costs: costs,
 		QuarterRSS: samples[len(samples)/4].rss, EndRSS: samples[len(samples)-1].rss,
 	}
 	for _, s := range samples {

@@ -95,8 +95,10 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 	if o.duration > 0 {
 		size = -1 // a spinner
 	}
-	bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(o.dataset),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"), progressbar.OptionThrottle(200*time.Millisecond),
+	bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionSetDescription(o.dataset),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"),
+		progressbar.OptionThrottle(200*time.Millisecond),
 		progressbar.OptionClearOnFinish())
 	var written atomic.Int64
 	l := load{
@@ -138,7 +140,8 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 	return r, <-profiled
 }
 
-// settle flushes the table and takes the figures that are complete only then. server is the processor time before the load.
+// settle flushes the table and takes the figures that are complete only then. server is the processor time before the
+// load.
 func (t *measured) settle(ctx context.Context, o *options, r *LoadReport, server time.Duration) error {
 	start := time.Now()
 	if _, err := client.SQL(ctx, t.url, o.db, fmt.Sprintf("ADMIN flush_table('%s')", o.table)); err != nil {
@@ -171,7 +174,8 @@ func (t *measured) settle(ctx context.Context, o *options, r *LoadReport, server
 // profile fetches a CPU profile of the server that is about as long as the load at the rate to reach.
 func (t *measured) profile(ctx context.Context, o *options) error {
 	seconds := min(profileSeconds, max(2, o.rows/350_000))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/debug/prof/cpu?seconds=%d&output=proto", t.url, seconds), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		fmt.Sprintf("%s/debug/prof/cpu?seconds=%d&output=proto", t.url, seconds), nil)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,8 @@ func newWire(o *options, set *gen.Set) (*wire, error) {
 	q := url.Values{"db": {o.db}}
 	switch {
 	case o.as == "ingest" && set.Signal != "", o.as == "json" && strings.HasPrefix(set.Name, "otlp-"):
-		w := &wire{path: "/v1/otlp/v1/" + set.Signal + "?" + q.Encode(), contentType: set.ContentType, status: http.StatusOK, count: takenWhole}
+		w := &wire{path: "/v1/otlp/v1/" + set.Signal + "?" + q.Encode(), contentType: set.ContentType,
+			status: http.StatusOK, count: takenWhole}
 		switch set.Signal {
 		case "logs":
 			w.header = "x-service-log-table-name: " + o.table + "\r\n"
@@ -43,24 +44,32 @@ func newWire(o *options, set *gen.Set) (*wire, error) {
 		}
 		return w, nil
 	case o.as == "ingest" && set.Name == "lineproto":
-		return &wire{path: "/v1/lineproto/write?" + q.Encode(), contentType: set.ContentType, status: http.StatusNoContent, count: takenWhole}, nil
+		return &wire{path: "/v1/lineproto/write?" + q.Encode(), contentType: set.ContentType,
+			status: http.StatusNoContent, count: takenWhole}, nil
 	case o.as == "ingest":
-		return &wire{path: client.IngestPath(o.db, o.table, set.TimeIndex), contentType: set.ContentType, status: http.StatusOK, count: func(answer []byte, _ int64) (int64, error) {
-			return client.Affected(answer)
-		}}, nil
+		return &wire{path: client.IngestPath(o.db, o.table, set.TimeIndex), contentType: set.ContentType,
+			status: http.StatusOK, count: func(answer []byte, _ int64) (int64, error) {
+				return client.Affected(answer)
+			}}, nil
 	case o.as == "bulk" && set.ContentType == "application/x-ndjson":
 		q.Set("custom_time_index", set.TimeIndex)
-		return &wire{path: "/v1/elasticsearch/" + url.PathEscape(o.table) + "/_bulk?" + q.Encode(), contentType: set.ContentType, status: http.StatusOK, wrap: gen.BulkBody, count: func(answer []byte, rows int64) (int64, error) {
-			if !bytes.Contains(answer, []byte(`"errors":false`)) {
-				return 0, errors.New("documents were refused")
-			}
-			return rows, nil
-		}}, nil
+		return &wire{path: "/v1/elasticsearch/" + url.PathEscape(o.table) + "/_bulk?" + q.Encode(),
+			contentType: set.ContentType, status: http.StatusOK, wrap: gen.BulkBody,
+			count: func(answer []byte, rows int64) (int64, error) {
+				if !bytes.Contains(answer, []byte(`"errors":false`)) {
+					return 0, errors.New("documents were refused")
+				}
+				return rows, nil
+			}}, nil
 	case o.as == "push" && set.Name == "lines":
-		return &wire{path: "/v1/logpush/api/v1/push?" + q.Encode(), header: "x-service-log-table-name: " + o.table + "\r\n", contentType: "application/json", status: http.StatusNoContent,
-			wrap: gen.PushBody, count: takenWhole}, nil
+		return &wire{path: "/v1/logpush/api/v1/push?" + q.Encode(),
+			header: "x-service-log-table-name: " + o.table + "\r\n", contentType: "application/json",
+			status: http.StatusNoContent,
+			wrap:   gen.PushBody, count: takenWhole}, nil
 	}
-	return nil, fmt.Errorf("-as %s does not go with -dataset %s: ingest for all, bulk for JSON, push for lines, json for OTLP", o.as, set.Name)
+	return nil,
+		fmt.Errorf("-as %s does not go with -dataset %s: ingest for all, bulk for JSON, push for lines, json for OTLP",
+			o.as, set.Name)
 }
 
 // takenWhole is the count of answers that tell of nothing but what was refused.

@@ -12,7 +12,8 @@ import (
 //go:embed packed
 var packed embed.FS
 
-// Files are the documents, compressed: NAME.md.br is NAME.md of this folder. They are written by go test ./docs -update.
+// Files are the documents, compressed: NAME.md.br is NAME.md of this folder. They are written by go test ./docs
+// -update.
 func Files() fs.FS {
 	files, err := fs.Sub(packed, "packed")
 	if err != nil {

@@ -56,7 +56,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestForbidden: a directory that may not be written to is not taken for one that is in use, and the error says the way out.
+// TestForbidden: a directory that may not be written to is not taken for one that is in use, and the error says the way
+// out.
 func TestForbidden(t *testing.T) {
 	o := testOptions(vfs.WithFaults(vfs.NewMem(), func(op vfs.Op, name string) error {
 		if op == vfs.OpMkdir {
@@ -65,10 +66,12 @@ func TestForbidden(t *testing.T) {
 		return nil
 	}))
 	_, err := Open(o)
-	if err == nil || strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), "permission denied") || !strings.Contains(err.Error(), "chown -R") {
+	if err == nil || strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), "permission denied") ||
+		!strings.Contains(err.Error(), "chown -R") {
 		t.Errorf("%v", err)
 	}
-	if err := lockError("/d", &os.PathError{Op: "open", Path: "/d/LOCK", Err: syscall.EACCES}); strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), "chown -R") {
+	if err := lockError("/d", &os.PathError{Op: "open", Path: "/d/LOCK", Err: syscall.EACCES}); strings.Contains(
+		err.Error(), "in use") || !strings.Contains(err.Error(), "chown -R") {
 		t.Errorf("%v", err)
 	}
 	o.FS = vfs.NewMem()
@@ -108,7 +111,8 @@ func TestReady(t *testing.T) {
 	check := func(when, want string) {
 		t.Helper()
 		err := e.Ready()
-		if want == "" && err != nil || want != "" && (status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), want)) {
+		if want == "" && err != nil || want != "" &&
+			(status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -128,8 +132,8 @@ func TestReady(t *testing.T) {
 	check("closed", "shutting down")
 }
 
-// TestReadyWithoutMinFree: with storage.min_free = 0 a disk is full when the log finds no room, whatever the system says is free: a quota
-// or a disk of the log's own may be. Writing resumes as soon as there is some.
+// TestReadyWithoutMinFree: with storage.min_free = 0 a disk is full when the log finds no room, whatever the system
+// says is free: a quota or a disk of the log's own may be. Writing resumes as soon as there is some.
 func TestReadyWithoutMinFree(t *testing.T) {
 	disk := vfs.NewMem()
 	now := time.Unix(1_700_000_000, 0)
@@ -159,17 +163,20 @@ func TestReadyWithoutMinFree(t *testing.T) {
 		full.Store(c.full)
 		disk.SetFree(c.free)
 		now = now.Add(time.Second)
-		if err := put(e, "t", lastRow, []modelRow{{"ts": int64(1), "v": int64(1)}}); (err == nil) != c.written || err != nil && status.Of(err) != status.StorageUnavailable {
+		if err := put(e, "t", lastRow, []modelRow{{"ts": int64(1), "v": int64(1)}}); (err == nil) != c.written ||
+			err != nil && status.Of(err) != status.StorageUnavailable {
 			t.Errorf("%s: a write: %v", c.name, err)
 		}
-		if err := e.Ready(); (err == nil) != c.ready || err != nil && (status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "the disk is full")) {
+		if err := e.Ready(); (err == nil) != c.ready || err != nil &&
+			(status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "the disk is full")) {
 			t.Errorf("%s: ready: %v", c.name, err)
 		}
 	}
 }
 
-// TestReadyAfterAStartWithoutRoom: who asks after a start on a full disk learns of it before the first write does, with storage.min_free = 0 too, and
-// of the room that comes. What a system says that knows nothing of its room is not believed.
+// TestReadyAfterAStartWithoutRoom: who asks after a start on a full disk learns of it before the first write does, with
+// storage.min_free = 0 too, and of the room that comes. What a system says that knows nothing of its room is not
+// believed.
 func TestReadyAfterAStartWithoutRoom(t *testing.T) {
 	disk := vfs.NewMem()
 	now := time.Unix(1_700_000_000, 0)
@@ -233,7 +240,8 @@ func TestDropBackup(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	old, fresh := SnapshotPrefix+now.Add(-25*time.Hour).Format(SnapshotTime), SnapshotPrefix+now.Add(-time.Hour).Format(SnapshotTime)
+	old, fresh := SnapshotPrefix+now.Add(-25*time.Hour).Format(SnapshotTime),
+		SnapshotPrefix+now.Add(-time.Hour).Format(SnapshotTime)
 	for _, n := range []string{"a", "b", "snapshot-mine", old, fresh} {
 		if _, err := e.Backup(ctx, n); err != nil {
 			t.Fatal(err)

@@ -15,9 +15,10 @@ type TypeClash struct {
 	Column string
 	Want   vector.Type
 	Given  vector.Type
-	Row    int            // the first with a value, of Rows
-	Value  *vector.Vector // of that row: a copy, since the memory of a write belongs to the next one when the error is looked at
-	Rows   int
+	Row    int // the first with a value, of Rows
+	// of that row: a copy, since the memory of a write belongs to the next one when the error is looked at
+	Value *vector.Vector
+	Rows  int
 }
 
 // clashOf is the clash of a column with n rows of values.
@@ -80,7 +81,8 @@ func (w *tableWrite) align(t *schema.Table, longest int, now time.Time) (*record
 		c := &t.Columns[p]
 		v, err := w.fit(c, i)
 		if err == nil && !c.Nullable && hasNull(v, w.batch.N) {
-			err = w.nullsOrError(i, status.New(status.InvalidArguments, "column %s is NOT NULL, a row has no value for it", c.Name))
+			err = w.nullsOrError(i, status.New(status.InvalidArguments,
+				"column %s is NOT NULL, a row has no value for it", c.Name))
 		} else if err != nil && err != errEvolve {
 			err = w.columnOrError(i, err)
 			v = nil
@@ -114,15 +116,18 @@ func (w *tableWrite) fit(c *schema.Column, i int) (*vector.Vector, error) {
 		case h.Planned == nil && h.AutoCreate && h.widens(c, f.Type):
 			return nil, errEvolve
 		default:
-			return nil, status.Wrap(clashOf(c, v, w.batch.N), status.InvalidArguments, "%s", ClashText(c.Name, c.Type, f.Type))
+			return nil, status.Wrap(clashOf(c, v, w.batch.N), status.InvalidArguments, "%s",
+				ClashText(c.Name, c.Type, f.Type))
 		}
 	}
 	role := h.role(f.Name)
 	if h.TableRoles && role == schema.Tag && c.Semantic == schema.Field {
 		role = schema.Field
 	}
-	if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag || h.Strict) {
-		return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name, c.Semantic, role)
+	if h.TimeIndex != "" && role != c.Semantic &&
+		(role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag || h.Strict) {
+		return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name,
+			c.Semantic, role)
 	}
 	return v, nil
 }

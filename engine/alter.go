@@ -41,7 +41,8 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 
 // alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other
 // tables get their columns meanwhile. exact refuses a change that makes floats of integers which no float has exactly.
-func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error), exact bool) error {
+func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error),
+	exact bool) error {
 	tab, err := e.Table(n)
 	if err != nil {
 		return err
@@ -69,7 +70,8 @@ func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schem
 
 // alterTo prepares the rows for a change that needs the given rewrite, and publishes it. false: the change needs
 // another one by now.
-func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
+func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrite,
+	change func(*schema.Table) (*schema.Table, error)) (bool, error) {
 	if !need.none() {
 		open, err := e.rewrite(ctx, p.region, need)
 		if err != nil {
@@ -237,7 +239,9 @@ func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func()
 		err = e.unify(ctx, r)
 	}
 	if err == nil && w.appends && !unified(r.snap.Load().parts) {
-		err = status.New(status.Unsupported, "append_mode cannot be switched on: the table has more than one part may hold (%d rows, %d bytes of keys), so that replaced rows would come back", e.o.maxPart.rows, e.o.maxPart.keys)
+		err = status.New(status.Unsupported,
+			"append_mode cannot be switched on: the table has more than one part may hold (%d rows, %d bytes of "+
+				"keys), so that replaced rows would come back", e.o.maxPart.rows, e.o.maxPart.keys)
 	}
 	if err != nil {
 		open()
@@ -267,7 +271,9 @@ func (e *Engine) unify(ctx context.Context, r *region) error {
 	for again := true; again; {
 		s := r.snap.Load()
 		if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
-			return status.New(status.Unsupported, "append_mode cannot be switched on while parts of the table are damaged: rows that they replace could not be told")
+			return status.New(status.Unsupported,
+				"append_mode cannot be switched on while parts of the table are damaged: rows that they replace "+
+					"could not be told")
 		}
 		var err error
 		if again, err = e.mergeAll(ctx, r, math.MinInt64, last); err != nil {

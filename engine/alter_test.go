@@ -80,7 +80,8 @@ func checkAltered(t *testing.T, e *Engine, n int64, when string) {
 			if b.Cols[2].Type == vector.Timestamp(6) {
 				at /= 1000
 			}
-			if i < 0 || i >= n || seen[i] || v != fmt.Sprint(i) || at != i || b.Cols[1].IsNull(k) || b.Cols[2].IsNull(k) {
+			if i < 0 || i >= n || seen[i] || v != fmt.Sprint(i) || at != i || b.Cols[1].IsNull(k) ||
+				b.Cols[2].IsNull(k) {
 				wrong++
 				continue
 			}
@@ -98,8 +99,8 @@ func checkAltered(t *testing.T, e *Engine, n int64, when string) {
 	}
 }
 
-// TestAlterWhileWriting changes the types of columns while several write: each row acknowledged has its values, whatever
-// schema it met, at once and after a start. No change is refused, and no write.
+// TestAlterWhileWriting changes the types of columns while several write: each row acknowledged has its values,
+// whatever schema it met, at once and after a start. No change is refused, and no write.
 func TestAlterWhileWriting(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.NoBackground = false
@@ -143,8 +144,8 @@ func TestAlterWhileWriting(t *testing.T) {
 	checkAltered(t, e, writers*rows, "after a start")
 }
 
-// TestAppendModeWhileWriting switches append_mode on while several replace rows of the same keys: of each key the last row
-// from before is there, and every row from then on.
+// TestAppendModeWhileWriting switches append_mode on while several replace rows of the same keys: of each key the last
+// row from before is there, and every row from then on.
 func TestAppendModeWhileWriting(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.NoBackground = false
@@ -274,8 +275,8 @@ func TestWriteWaitsForAlter(t *testing.T) {
 	}
 }
 
-// TestTypedWrite writes a row that was made for types that the table had, as a statement does that was planned before the
-// change: it is what it would be had it been written then. Without the hint the types must fit.
+// TestTypedWrite writes a row that was made for types that the table had, as a statement does that was planned before
+// the change: it is what it would be had it been written then. Without the hint the types must fit.
 func TestTypedWrite(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
@@ -318,13 +319,15 @@ func TestTypedWrite(t *testing.T) {
 	}
 }
 
-// TestAlteredBeforeTheScan: who found a table before a column got another type, and reads it with rows of that type in memory or in a part, is
-// told to look again; the values would be read as what they are not.
+// TestAlteredBeforeTheScan: who found a table before a column got another type, and reads it with rows of that type in
+// memory or in a part, is told to look again; the values would be read as what they are not.
 func TestAlteredBeforeTheScan(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		from, to vector.Type
-	}{{"another kind", vector.Int64Type, vector.StringType}, {"another unit", vector.Timestamp(3), vector.Timestamp(6)}, {"another scale", vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 2}, vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 4}}} {
+	}{{"another kind", vector.Int64Type, vector.StringType}, {"another unit", vector.Timestamp(3), vector.Timestamp(6)},
+		{"another scale", vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 2},
+			vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 4}}} {
 		for _, flushed := range []bool{false, true} {
 			e := mustOpen(t, testOptions(vfs.NewMem()))
 			if err := put(e, "t", lastRow, []modelRow{{"ts": int64(1), "host": "a"}}); err != nil {
@@ -376,7 +379,8 @@ func TestAlteredBeforeTheScan(t *testing.T) {
 				t.Errorf("%s: a column that is as it was: %v", c.name, err)
 			}
 			selected := func() error {
-				s, err := e.Select(ctx, SelectRequest{Tables: []SelectTable{{before, []schema.ColumnID{x}}}, From: math.MinInt64, To: math.MaxInt64})
+				s, err := e.Select(ctx, SelectRequest{Tables: []SelectTable{{before, []schema.ColumnID{x}}},
+					From: math.MinInt64, To: math.MaxInt64})
 				if err == nil {
 					s.Close()
 				}

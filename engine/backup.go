@@ -94,7 +94,8 @@ func (e *Engine) DropBackup(_ context.Context, name string) error {
 
 func checkBackupName(name string) error {
 	if !backupName.MatchString(name) {
-		return status.New(status.InvalidArguments, "a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
+		return status.New(status.InvalidArguments,
+			"a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
 	}
 	return nil
 }
@@ -184,7 +185,8 @@ func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, er
 			return state, e.unlinkOthers(state, dir)
 		}
 		if e.manifest.State() == state {
-			return nil, status.New(status.StorageUnavailable, "a part that the manifest lists is missing: see varve check")
+			return nil, status.New(status.StorageUnavailable,
+				"a part that the manifest lists is missing: see varve check")
 		}
 	}
 	return nil, status.New(status.RegionBusy, "parts are merged faster than they can be linked, try again")

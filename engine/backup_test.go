@@ -61,7 +61,8 @@ func TestBackup(t *testing.T) {
 
 	o := testOptions(fs)
 	o.Dir, o.WALDir = b.Dir, ""
-	if r, err := Check(CheckOptions{FS: fs, Dir: b.Dir, Deep: true}); err != nil || len(r.Faults)+len(r.Notes) > 0 || r.Rows != 4 {
+	if r, err := Check(CheckOptions{FS: fs, Dir: b.Dir, Deep: true}); err != nil || len(r.Faults)+len(r.Notes) > 0 ||
+		r.Rows != 4 {
 		t.Errorf("check of the backup: %+v, %v", r, err)
 	}
 	for round := range 2 { // what is written into a restored store is found again
@@ -144,10 +145,11 @@ func TestBackupUnderWrites(t *testing.T) {
 	mustClose(t, e)
 }
 
-// TestBackupFaults fails each file system call of a backup once, but for questions of free space, which decide nothing: an error, and
-// the next try with the same name succeeds.
+// TestBackupFaults fails each file system call of a backup once, but for questions of free space, which decide nothing:
+// an error, and the next try with the same name succeeds.
 func TestBackupFaults(t *testing.T) {
-	calls := []vfs.Op{vfs.OpCreate, vfs.OpOpen, vfs.OpMap, vfs.OpRename, vfs.OpRemove, vfs.OpLink, vfs.OpMkdir, vfs.OpList, vfs.OpStat,
+	calls := []vfs.Op{vfs.OpCreate, vfs.OpOpen, vfs.OpMap, vfs.OpRename, vfs.OpRemove, vfs.OpLink, vfs.OpMkdir,
+		vfs.OpList, vfs.OpStat,
 		vfs.OpSyncDir, vfs.OpWrite, vfs.OpRead, vfs.OpSync}
 	for k := 1; ; k++ {
 		fs := vfs.NewMem()

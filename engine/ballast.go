@@ -8,9 +8,9 @@ import (
 	"varve/engine/vfs"
 )
 
-// ballastName is a file in the data directory that does nothing but take room. When the disk is full all the same, though
-// writes were refused in time (something else filled it), it is given up, so that flushes, expiry, DROP TABLE and the
-// edits of the manifest that they need can make room. It is laid again when there is plenty.
+// ballastName is a file in the data directory that does nothing but take room. When the disk is full all the same,
+// though writes were refused in time (something else filled it), it is given up, so that flushes, expiry, DROP TABLE
+// and the edits of the manifest that they need can make room. It is laid again when there is plenty.
 const ballastName = "BALLAST"
 
 // ballastWrite is what is written at a time.

@@ -16,15 +16,15 @@ import (
 	"varve/wal"
 )
 
-// A client may give the batches that it sends an id, and then send one again whose answer it did not get: what is in the log
-// already is passed over, and answered as if it were new. Each record of such a batch has the key of its part of it. Before a memtable
-// with such records is given up, and before a segment of the log goes that has keys, all keys that are remembered are written into the
-// log once more, in a record of kind recordBatches:
+// A client may give the batches that it sends an id, and then send one again whose answer it did not get: what is in
+// the log already is passed over, and answered as if it were new. Each record of such a batch has the key of its part
+// of it. Before a memtable with such records is given up, and before a segment of the log goes that has keys, all keys
+// that are remembered are written into the log once more, in a record of kind recordBatches:
 //
 //	version 1B = 2 | kind 1B = 3 | 0 14B | (table u32 | key 16B | seconds since 1970 i64)*
 //
-// Of the records of rows only those are believed that a start applies: one whose write failed may be in the log as well, below
-// the sequence number up to which everything is in parts.
+// Of the records of rows only those are believed that a start applies: one whose write failed may be in the log as
+// well, below the sequence number up to which everything is in parts.
 const (
 	recordBatches = 3
 	batchKeySize  = 16
@@ -75,7 +75,8 @@ type batch struct {
 	parts int // so far, those that failed included: each is the rows of a table in one write
 }
 
-// WithBatch gives the writes of a request the id of the batch that it brings: what was stored of it before is not stored again.
+// WithBatch gives the writes of a request the id of the batch that it brings: what was stored of it before is not
+// stored again.
 func WithBatch(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, batchContext{}, &batch{id: id})
 }
@@ -108,13 +109,14 @@ func (s *batches) enter(ctx context.Context, b *batch) (leave func(), err error)
 		select {
 		case <-other:
 		case <-ctx.Done():
-			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while an earlier one with the same batch id was at work")
+			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded,
+				"the request ended while an earlier one with the same batch id was at work")
 		}
 	}
 }
 
-// name gives the parts of a batch that are about to be written their names. A part of another size is another one: the batch was taken
-// apart differently.
+// name gives the parts of a batch that are about to be written their names. A part of another size is another one: the
+// batch was taken apart differently.
 func (b *batch) name(all []*tableWrite) {
 	if b == nil {
 		return
@@ -184,8 +186,9 @@ func (s *batches) remember(n batchNote, at int64) {
 	s.count.Store(int64(len(s.order)))
 }
 
-// save writes what is remembered into the log, unless a segment that stays has it. first is the first segment that stays. Where it
-// cannot be written, because the disk is full say, the ids are forgotten by the next start: that is no reason not to make room.
+// save writes what is remembered into the log, unless a segment that stays has it. first is the first segment that
+// stays. Where it cannot be written, because the disk is full say, the ids are forgotten by the next start: that is no
+// reason not to make room.
 func (s *batches) save(log *wal.Log, first uint64) {
 	rec, added := s.unsaved(first)
 	if rec == nil {

@@ -51,8 +51,9 @@ func batchRows(t *testing.T, e *Engine, table string) map[string]int {
 	return seen
 }
 
-// TestBatchesCrash cuts the power at random operations while batches are sent, and sends each until it is answered, some of
-// them again after that: flushes, merges and starts do not make the store forget one, and no row is there twice.
+// TestBatchesCrash cuts the power at random operations while batches are sent, and sends each until it is answered,
+// some of them again after that: flushes, merges and starts do not make the store forget one, and no row is there
+// twice.
 func TestBatchesCrash(t *testing.T) {
 	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(40, 100, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 31))
@@ -108,8 +109,8 @@ func TestBatchesCrash(t *testing.T) {
 	}
 }
 
-// TestBatchesLogFails: a batch whose record reached the log although the log said otherwise is there once, whether it is sent again
-// before or after a start, or a flush has taken what was written meanwhile.
+// TestBatchesLogFails: a batch whose record reached the log although the log said otherwise is there once, whether it
+// is sent again before or after a start, or a flush has taken what was written meanwhile.
 func TestBatchesLogFails(t *testing.T) {
 	for _, between := range []string{"nothing", "flush", "start", "flush and start"} {
 		t.Run(between, func(t *testing.T) {
@@ -165,8 +166,9 @@ func TestBatchesLogFails(t *testing.T) {
 	}
 }
 
-// TestBatchesOthers: the id is of a table's rows, not of a name: a table that was dropped and made anew takes the batch, and so does
-// one that is emptied by nobody but its client, under another id. A part of another size is none of the batch.
+// TestBatchesOthers: the id is of a table's rows, not of a name: a table that was dropped and made anew takes the
+// batch, and so does one that is emptied by nobody but its client, under another id. A part of another size is none of
+// the batch.
 func TestBatchesOthers(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
@@ -249,8 +251,8 @@ func TestBatchesForgotten(t *testing.T) {
 	}
 }
 
-// TestBatchesTruncated sends a batch again after its tables were emptied, in memory, in parts and by a start in between: the rows are
-// stored, once, whatever was remembered of the batch.
+// TestBatchesTruncated sends a batch again after its tables were emptied, in memory, in parts and by a start in
+// between: the rows are stored, once, whatever was remembered of the batch.
 func TestBatchesTruncated(t *testing.T) {
 	empty := map[string]func(e *Engine, n schema.Name) error{
 		"TRUNCATE": func(e *Engine, n schema.Name) error { return e.Truncate(ctx, n) },
@@ -281,7 +283,8 @@ func TestBatchesTruncated(t *testing.T) {
 									t.Fatal(err)
 								}
 							}
-							if n := batchRows(t, e, table); len(n) != 3 || slices.Max(slices.Collect(maps.Values(n))) > 1 {
+							if n := batchRows(t, e, table); len(n) != 3 ||
+								slices.Max(slices.Collect(maps.Values(n))) > 1 {
 								t.Errorf("round %d: table %s has %v", round, table, n)
 							}
 							if err := empty(e, public(table)); err != nil {

@@ -54,7 +54,8 @@ func BenchmarkWrite(b *testing.B) {
 			sets := make([]*WriteSet, 8)
 			for i := range sets {
 				sets[i] = &WriteSet{}
-				if err := accessRows(sets[i].Rows(public("log"), hintOf(appendOnly)), size, int64(i)*size/10); err != nil {
+				if err := accessRows(sets[i].Rows(public("log"), hintOf(appendOnly)), size, int64(i)*size/10); err !=
+					nil {
 					b.Fatal(err)
 				}
 			}

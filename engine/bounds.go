@@ -10,8 +10,8 @@ import (
 	"varve/sst"
 )
 
-// What is in the log a flush can write: each bound of a part is checked before a record is logged, and again when one is
-// replayed, as older programs did not check all of them.
+// What is in the log a flush can write: each bound of a part is checked before a record is logged, and again when one
+// is replayed, as older programs did not check all of them.
 
 // tagFrame is what a tag takes in a series key besides its value, in which zero bytes count twice.
 const tagFrame = 6
@@ -98,8 +98,8 @@ func longest(v *vector.Vector) (size int) {
 	return size
 }
 
-// misfit says why a row is refused; nil: it is not. A tag that has the initial value of its column is not named in the key;
-// one that is NULL counts as an empty one: it is named where the column has an initial value.
+// misfit says why a row is refused; nil: it is not. A tag that has the initial value of its column is not named in the
+// key; one that is NULL counts as an empty one: it is named where the column has an initial value.
 func (r *record) misfit(row, longestValue int) error {
 	key := len(schema.KeyPrefix(r.table))
 	var scratch []byte
@@ -117,15 +117,19 @@ func (r *record) misfit(row, longestValue int) error {
 		}
 		if r.roles[i] != schema.Tag {
 			if len(value) > longestValue {
-				return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(value), longestValue)
+				return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(value),
+					longestValue)
 			}
 			continue
 		}
-		if initial := schema.InitialTag(r.initials[i]); initial != nil && !v.IsNull(row) && bytes.Equal(value, initial) {
+		if initial := schema.InitialTag(r.initials[i]); initial != nil && !v.IsNull(row) &&
+			bytes.Equal(value, initial) {
 			continue
 		}
 		if key += tagFrame + len(value) + bytes.Count(value, []byte{0}); key > sst.MaxKeySize {
-			return fmt.Errorf("the primary key up to column %s takes %d bytes, where zero bytes count twice: the limit is %d", r.fields[i].Name, key, sst.MaxKeySize)
+			return fmt.Errorf(
+				"the primary key up to column %s takes %d bytes, where zero bytes count twice: the limit is %d",
+				r.fields[i].Name, key, sst.MaxKeySize)
 		}
 	}
 	return nil

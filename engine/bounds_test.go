@@ -17,8 +17,8 @@ import (
 // keyRoom is the longest value of the one tag of a series key that a part takes.
 const keyRoom = sst.MaxKeySize - 4 - tagFrame
 
-// TestBounds writes rows at each bound of a part, which are flushed and read again, and rows beyond it, which are refused
-// before they are logged: neither the table nor another suffers.
+// TestBounds writes rows at each bound of a part, which are flushed and read again, and rows beyond it, which are
+// refused before they are logged: neither the table nor another suffers.
 func TestBounds(t *testing.T) {
 	zeros := strings.Repeat("\x00", keyRoom/2)
 	text := strings.Repeat("h", keyRoom)
@@ -30,7 +30,8 @@ func TestBounds(t *testing.T) {
 	}{
 		{"a tag", lastRow, modelRow{"host": text}, modelRow{"host": text + "h"}},
 		{"zero bytes, which count twice", lastRow, modelRow{"host": zeros}, modelRow{"host": zeros + "\x00"}},
-		{"tags together", metric, modelRow{"host": text[20:], "zone": "0123456789", "value": 1.0}, modelRow{"host": text[20:], "zone": "0123456789abcde", "value": 1.0}},
+		{"tags together", metric, modelRow{"host": text[20:], "zone": "0123456789", "value": 1.0},
+			modelRow{"host": text[20:], "zone": "0123456789abcde", "value": 1.0}},
 		{"a field may be longer than a key", appendOnly, modelRow{"s": text + text}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,7 +45,8 @@ func TestBounds(t *testing.T) {
 				c.exceeds["ts"] = int64(2)
 				good := modelRow{"ts": int64(3), "host": "a", "value": 1.0}
 				err := put(e, "t", c.kind, []modelRow{good, c.exceeds})
-				if status.Of(err) != status.InvalidArguments || !strings.Contains(err.Error(), "row 2 of 2: the primary key") {
+				if status.Of(err) != status.InvalidArguments ||
+					!strings.Contains(err.Error(), "row 2 of 2: the primary key") {
 					t.Fatalf("beyond the bound: %v", err)
 				}
 			}
@@ -86,10 +88,13 @@ func TestBoundOfValues(t *testing.T) {
 			"null":  {Type: vector.StringType, Heap: heap, Views: view(size), Valid: vector.MakeBitmap(1)},
 		} {
 			r := &record{batch: &vector.Batch{N: 1}}
-			r.add(&schema.Column{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, vector.ConstInt(vector.Timestamp(3), 1))
+			r.add(&schema.Column{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+				vector.ConstInt(vector.Timestamp(3), 1))
 			r.add(&schema.Column{Name: "message", Type: vector.StringType, Nullable: true}, v)
 			err := r.checkBounds(sst.MaxValue)
-			if fits := size <= sst.MaxValue || form == "null"; fits != (err == nil) || !fits && !strings.Contains(err.Error(), "row 1 of 1: column message: the value has 234881025 bytes, the limit is 234881024") {
+			if fits := size <= sst.MaxValue || form == "null"; fits != (err == nil) ||
+				!fits && !strings.Contains(err.Error(),
+					"row 1 of 1: column message: the value has 234881025 bytes, the limit is 234881024") {
 				t.Errorf("%s, %d bytes: %v", form, size, err)
 			}
 		}
@@ -113,7 +118,8 @@ func TestMaxValue(t *testing.T) {
 	if err := put(e, "t", lastRow, row(2, 1000)); err != nil {
 		t.Error(err)
 	}
-	if err := put(e, "t", lastRow, row(3, 1001)); err == nil || !strings.Contains(err.Error(), "row 1 of 1: column s: the value has 1001 bytes, the limit is 1000") {
+	if err := put(e, "t", lastRow, row(3, 1001)); err == nil ||
+		!strings.Contains(err.Error(), "row 1 of 1: column s: the value has 1001 bytes, the limit is 1000") {
 		t.Errorf("a value of 1001 bytes: %v", err)
 	}
 	if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != 2 {
@@ -121,8 +127,8 @@ func TestMaxValue(t *testing.T) {
 	}
 }
 
-// TestReplayBeyondBounds replays records that programs wrote which did not check all bounds: rows that no part takes are
-// set aside, the others served, and the start ends well.
+// TestReplayBeyondBounds replays records that programs wrote which did not check all bounds: rows that no part takes
+// are set aside, the others served, and the start ends well.
 func TestReplayBeyondBounds(t *testing.T) {
 	long := strings.Repeat("h", keyRoom+1)
 	for _, c := range []struct {
@@ -146,7 +152,8 @@ func TestReplayBeyondBounds(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := len(c.hosts)
-			hosts, times := &vector.Vector{Type: vector.StringType}, &vector.Vector{Type: vector.Timestamp(3), Valid: vector.MakeBitmap(n)}
+			hosts, times := &vector.Vector{Type: vector.StringType},
+				&vector.Vector{Type: vector.Timestamp(3), Valid: vector.MakeBitmap(n)}
 			for i, h := range c.hosts {
 				hosts.Append(i, vector.ConstString(h), 0, 1)
 				times.Ints = append(times.Ints, c.times[i])
@@ -176,8 +183,8 @@ func TestReplayBeyondBounds(t *testing.T) {
 	}
 }
 
-// TestReplayKeepsWhatItSetsAside replays a record that cannot be kept. Its segment stays when the log is cut, whether the
-// start that met it comes so far or a later one, which passes the record over; and every start reports it.
+// TestReplayKeepsWhatItSetsAside replays a record that cannot be kept. Its segment stays when the log is cut, whether
+// the start that met it comes so far or a later one, which passes the record over; and every start reports it.
 func TestReplayKeepsWhatItSetsAside(t *testing.T) {
 	for _, later := range []bool{false, true} {
 		disk := vfs.NewMem()
@@ -243,8 +250,8 @@ func TestReplayKeepsWhatItSetsAside(t *testing.T) {
 	}
 }
 
-// TestKeysAreNotNamedTwice fills a key to its bound and gives the table a tag with a default afterwards, which keys of older
-// rows do not name: they are replayed, replaced and deleted as before.
+// TestKeysAreNotNamedTwice fills a key to its bound and gives the table a tag with a default afterwards, which keys of
+// older rows do not name: they are replayed, replaced and deleted as before.
 func TestKeysAreNotNamedTwice(t *testing.T) {
 	disk := vfs.NewMem()
 	o := testOptions(disk)
@@ -255,7 +262,9 @@ func TestKeysAreNotNamedTwice(t *testing.T) {
 	}
 	if err := e.Alter(ctx, public("t"), func(old *schema.Table) (*schema.Table, error) {
 		next := *old
-		next.Columns = append(slices.Clone(old.Columns), schema.Column{ID: 99, Name: "zone", Type: vector.StringType, Semantic: schema.Tag, Nullable: true, Default: vector.ConstString("somewhere")})
+		next.Columns = append(slices.Clone(old.Columns),
+			schema.Column{ID: 99, Name: "zone", Type: vector.StringType, Semantic: schema.Tag, Nullable: true,
+				Default: vector.ConstString("somewhere")})
 		next.Tags = append(slices.Clone(old.Tags), len(old.Columns))
 		return &next, nil
 	}); err != nil {
@@ -275,7 +284,9 @@ func TestKeysAreNotNamedTwice(t *testing.T) {
 		t.Errorf("%d rows, want one: %v", len(lines), err)
 	}
 	host, zone := vector.ConstString(row["host"].(string)), vector.ConstString("somewhere")
-	if n, err := e.Delete(ctx, public("t"), &vector.Batch{N: 1, Cols: []*vector.Vector{host, zone, vector.ConstInt(vector.Timestamp(3), 1)}}); err != nil || n != 1 {
+	if n, err := e.Delete(ctx, public("t"),
+		&vector.Batch{N: 1, Cols: []*vector.Vector{host, zone,
+			vector.ConstInt(vector.Timestamp(3), 1)}}); err != nil || n != 1 {
 		t.Errorf("deleted %d: %v", n, err)
 	}
 	if err := e.Flush(ctx, public("t")); err != nil {

@@ -25,8 +25,9 @@ type home struct {
 	logical *logicalTable // nil: the region's own table
 }
 
-// logicalTable is one of many tables in the region of a physical one: the series whose keys begin with its id. An id goes
-// with its rows: dropped and truncated tables leave theirs behind, until a merge drops the rows of ids that no table has.
+// logicalTable is one of many tables in the region of a physical one: the series whose keys begin with its id. An id
+// goes with its rows: dropped and truncated tables leave theirs behind, until a merge drops the rows of ids that no
+// table has.
 type logicalTable struct {
 	id     schema.TableID
 	region *region
@@ -105,7 +106,8 @@ func (c *catalog) remove(p home) {
 	}
 }
 
-// inOrder returns the regions in the order in which they were made: what is done to all of them is done the same way every time.
+// inOrder returns the regions in the order in which they were made: what is done to all of them is done the same way
+// every time.
 func (c *catalog) inOrder() []*region {
 	return slices.SortedFunc(maps.Values(c.regions), func(a, b *region) int { return cmp.Compare(a.id, b.id) })
 }
@@ -137,7 +139,8 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 // change publishes a changed copy of the catalog. The caller holds e.ddl.
 func (e *Engine) change(f func(c *catalog)) {
 	old := e.catalog.Load()
-	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName), regions: maps.Clone(old.regions),
+	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName),
+		regions:  maps.Clone(old.regions),
 		logicals: maps.Clone(old.logicals)}
 	f(c)
 	e.catalog.Store(c)

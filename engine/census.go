@@ -11,10 +11,10 @@ import (
 	"varve/memtable"
 )
 
-// census counts the series of the store where their number is bounded: it knows each by a hash of its key. What is written
-// for the first time is entered before it is logged, so the bounds hold whoever writes at the same time. Series that are gone, with
-// dropped tables or expired parts, are found when the census is taken anew: before anything is refused, and at a start.
-// A nil census bounds nothing. Safe for concurrent use.
+// census counts the series of the store where their number is bounded: it knows each by a hash of its key. What is
+// written for the first time is entered before it is logged, so the bounds hold whoever writes at the same time. Series
+// that are gone, with dropped tables or expired parts, are found when the census is taken anew: before anything is
+// refused, and at a start. A nil census bounds nothing. Safe for concurrent use.
 //
 // A table without tags has one series. The server's own tables do not count.
 type census struct {
@@ -22,20 +22,21 @@ type census struct {
 	most, mostOfOne int // 0: no bound
 	seed            maphash.Seed
 	generation      atomic.Uint32 // of the sets: one more when series were found to be gone
-	writing         sync.RWMutex  // held for reading from when a write's series are entered until they are in a memtable
-	mu              sync.Mutex    // protects what follows
-	tables          map[schema.TableID]map[uint64]struct{}
-	total           atomic.Int64        // of tables; read without mu as well, by who holds what a census waits for
-	promised        map[entry]time.Time // series that were let in and have no rows yet
-	taken           time.Time           // when it was last taken
-	took            time.Duration       // how long that took
+	// held for reading from when a write's series are entered until they are in a memtable
+	writing  sync.RWMutex
+	mu       sync.Mutex // protects what follows
+	tables   map[schema.TableID]map[uint64]struct{}
+	total    atomic.Int64        // of tables; read without mu as well, by who holds what a census waits for
+	promised map[entry]time.Time // series that were let in and have no rows yet
+	taken    time.Time           // when it was last taken
+	took     time.Duration       // how long that took
 }
 
 // countedBytes is about the memory of a series that is counted.
 const countedBytes = 20
 
-// restBetween is how many times as long as taking a census took nobody takes it again, so that a sender who is refused again
-// and again does not keep a processor busy; what takes less than briefCensus does not matter.
+// restBetween is how many times as long as taking a census took nobody takes it again, so that a sender who is refused
+// again and again does not keep a processor busy; what takes less than briefCensus does not matter.
 const (
 	restBetween = 20
 	briefCensus = 5 * time.Millisecond
@@ -49,7 +50,8 @@ func newCensus(e *Engine) *census {
 	if e.o.MaxSeries <= 0 && e.o.MaxSeriesPerTable <= 0 {
 		return nil
 	}
-	return &census{e: e, most: e.o.MaxSeries, mostOfOne: e.o.MaxSeriesPerTable, seed: maphash.MakeSeed(), tables: map[schema.TableID]map[uint64]struct{}{}, promised: map[entry]time.Time{}}
+	return &census{e: e, most: e.o.MaxSeries, mostOfOne: e.o.MaxSeriesPerTable, seed: maphash.MakeSeed(),
+		tables: map[schema.TableID]map[uint64]struct{}{}, promised: map[entry]time.Time{}}
 }
 
 // entry is a series that was entered.
@@ -61,7 +63,8 @@ type entry struct {
 // ofServer reports whether a table is the server's own.
 func ofServer(t *schema.Table) bool { return t.Name.DB == PrivateDB }
 
-// admit enters the series of a write, all or none but for rows that may be left out; they count as in flight until done is called.
+// admit enters the series of a write, all or none but for rows that may be left out; they count as in flight until done
+// is called.
 func (c *census) admit(ws []*tableWrite) (done func(), err error) {
 	if c == nil {
 		return func() {}, nil
@@ -99,7 +102,8 @@ func (c *census) enterAll(ws []*tableWrite, leave bool) error {
 	return nil
 }
 
-// enterWrite enters the series of a write and notes those that are new. leave: rows without room are left out. The caller holds c.mu.
+// enterWrite enters the series of a write and notes those that are new. leave: rows without room are left out. The
+// caller holds c.mu.
 func (c *census) enterWrite(w *tableWrite, leave bool, fresh *[]entry) (err error) {
 	switch {
 	case w.rec == nil:
@@ -147,7 +151,8 @@ func (c *census) enterWrite(w *tableWrite, leave bool, fresh *[]entry) (err erro
 	return err
 }
 
-// keepPromise enters a series whose rows are on their way and which was let in before, so there is room. The caller holds c.mu.
+// keepPromise enters a series whose rows are on their way and which was let in before, so there is room. The caller
+// holds c.mu.
 func (c *census) keepPromise(s *Series) {
 	if !ofServer(s.home.schema()) {
 		delete(c.promised, c.put(s.ref.Key()))
@@ -190,10 +195,12 @@ func (c *census) insert(x entry) {
 // room says why a table can have no further series. The caller holds c.mu.
 func (c *census) room(t *schema.Table) error {
 	if n := len(c.tables[t.ID]); t.ID != 0 && c.mostOfOne > 0 && n >= c.mostOfOne {
-		return status.New(status.InvalidArguments, "table %s has %d series, storage.max_series_per_table is %d: a new one is refused", t.Name, n, c.mostOfOne)
+		return status.New(status.InvalidArguments,
+			"table %s has %d series, storage.max_series_per_table is %d: a new one is refused", t.Name, n, c.mostOfOne)
 	}
 	if n := c.total.Load(); c.most > 0 && n >= int64(c.most) {
-		return status.New(status.InvalidArguments, "there are %d series, storage.max_series is %d: a new one, of table %s, is refused", n, c.most, t.Name)
+		return status.New(status.InvalidArguments,
+			"there are %d series, storage.max_series is %d: a new one, of table %s, is refused", n, c.most, t.Name)
 	}
 	return nil
 }
@@ -260,7 +267,8 @@ func (c *census) len() int {
 	return int(c.total.Load())
 }
 
-// retake takes the census anew and reports whether series are gone. It does nothing when it was taken a short while ago.
+// retake takes the census anew and reports whether series are gone. It does nothing when it was taken a short while
+// ago.
 func (c *census) retake() bool {
 	c.mu.Lock()
 	resting := c.took > briefCensus && time.Since(c.taken) < restBetween*c.took
@@ -268,8 +276,8 @@ func (c *census) retake() bool {
 	return !resting && c.take()
 }
 
-// take counts the series of all parts and memtables and reports whether some of those known are gone. Writes wait meanwhile, as
-// rows that are on their way would be missed.
+// take counts the series of all parts and memtables and reports whether some of those known are gone. Writes wait
+// meanwhile, as rows that are on their way would be missed.
 func (c *census) take() (gone bool) {
 	c.writing.Lock()
 	defer c.writing.Unlock()

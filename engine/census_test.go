@@ -47,8 +47,8 @@ func writeHosts(t *testing.T, e *Engine, list []*Series) {
 	}
 }
 
-// TestSeriesAreBounded: bounds hold for samples and for rows, know what was written before, whatever became of it, and give
-// room again when tables go.
+// TestSeriesAreBounded: bounds hold for samples and for rows, know what was written before, whatever became of it, and
+// give room again when tables go.
 func TestSeriesAreBounded(t *testing.T) {
 	for _, physical := range []string{"phys", ""} {
 		t.Run("physical="+physical, func(t *testing.T) {
@@ -155,8 +155,9 @@ func TestRowsPastTheBound(t *testing.T) {
 	}
 }
 
-// TestRowsLeftOut: a write that allows it leaves out the rows of series without room, wherever they stand in the batch and whether the table is
-// there or not, and tells how many; others of the same request go on, and one that does not allow it writes nothing.
+// TestRowsLeftOut: a write that allows it leaves out the rows of series without room, wherever they stand in the batch
+// and whether the table is there or not, and tells how many; others of the same request go on, and one that does not
+// allow it writes nothing.
 func TestRowsLeftOut(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.MaxSeries, o.MaxSeriesPerTable = 5, 3
@@ -189,14 +190,19 @@ func TestRowsLeftOut(t *testing.T) {
 		write        []string
 		want, stored string
 	}{
-		{true, []string{"a", "abcdadeec"}, "4 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{5}]", "a:abcac"},
-		{true, []string{"a", "xya", "b", "ab"}, "2 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{3}]", "b:ab"},
-		{true, []string{"a", "zz"}, "2 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{0}]", ""},
-		{true, []string{"c", "abc", "a", "a"}, "3 of c: there are 5 series, storage.max_series is 5: a new one, of table service.public.c, is refused;[{1}]", ""},
+		{true, []string{"a", "abcdadeec"},
+			"4 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{5}]", "a:abcac"},
+		{true, []string{"a", "xya", "b", "ab"},
+			"2 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{3}]", "b:ab"},
+		{true, []string{"a", "zz"},
+			"2 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{0}]", ""},
+		{true, []string{"c", "abc", "a", "a"},
+			"3 of c: there are 5 series, storage.max_series is 5: a new one, of table service.public.c, is refused;[{1}]", ""},
 		{false, []string{"a", "ad"}, "!max_series_per_table", ""},
 	} {
 		got, err := write(c.leave, c.write...)
-		if want, fails := strings.CutPrefix(c.want, "!"); fails != (err != nil) || fails && !strings.Contains(err.Error(), want) || !fails && got != want {
+		if want, fails := strings.CutPrefix(c.want, "!"); fails != (err != nil) ||
+			fails && !strings.Contains(err.Error(), want) || !fails && got != want {
 			t.Errorf("%v: %s, %v", c.write, got, err)
 		}
 		if name, hosts, ok := strings.Cut(c.stored, ":"); ok {

@@ -150,11 +150,13 @@ func (c *check) part(t *manifest.TableState, p manifest.PartMeta) {
 		got, want  int64
 		harmsReads bool
 	}{
-		{"rows", meta.Rows, p.Rows, true}, {"bytes", meta.Bytes, p.Bytes, false}, {"checksum", int64(meta.Checksum), int64(p.Checksum), true},
+		{"rows", meta.Rows, p.Rows, true}, {"bytes", meta.Bytes, p.Bytes, false},
+		{"checksum", int64(meta.Checksum), int64(p.Checksum), true},
 		{"least time", meta.MinTime, p.MinTime, true}, {"greatest time", meta.MaxTime, p.MaxTime, true},
 	} {
 		if f.got != f.want {
-			c.fault(short, fmt.Errorf("table %s: %s %d, the manifest says %d", t.Schema.Name, f.what, f.got, f.want), f.harmsReads)
+			c.fault(short, fmt.Errorf("table %s: %s %d, the manifest says %d", t.Schema.Name, f.what, f.got, f.want),
+				f.harmsReads)
 		}
 	}
 }

@@ -21,7 +21,8 @@ func TestClashKeepsItsValue(t *testing.T) {
 	copy(v.Heap, "other")
 	v.Reset(vector.FloatType)
 	var clash *TypeClash
-	if !errors.As(err, &clash) || clash.Row != 2 || string(clash.Value.Bytes(0)) != "first" || clash.Given != vector.StringType {
+	if !errors.As(err, &clash) || clash.Row != 2 || string(clash.Value.Bytes(0)) != "first" ||
+		clash.Given != vector.StringType {
 		t.Errorf("%+v", clash)
 	}
 }

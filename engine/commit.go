@@ -72,7 +72,9 @@ func (c *committer) ready() error {
 }
 
 func (c *committer) errFull() error {
-	return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.load(), c.memory.limit)
+	return status.New(status.RegionBusy,
+		"memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.load(),
+		c.memory.limit)
 }
 
 func (c *committer) awaitRoom(ctx context.Context) error {
@@ -89,7 +91,8 @@ func (c *committer) awaitRoom(ctx context.Context) error {
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for memory")
+			return status.Wrap(ctx.Err(), status.DeadlineExceeded,
+				"the request ended while the write waited for memory")
 		case <-c.closing:
 			return ErrClosed
 		case <-timer.C:
@@ -222,11 +225,13 @@ func (c *committer) awaitAltered(ctx context.Context, ws []*tableWrite) error {
 		select {
 		case <-closed:
 		case <-ctx.Done():
-			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for a change of table %s", w.schema.Name)
+			return status.Wrap(ctx.Err(), status.DeadlineExceeded,
+				"the request ended while the write waited for a change of table %s", w.schema.Name)
 		case <-c.closing:
 			return ErrClosed
 		case <-timer.C:
-			return status.New(status.RegionBusy, "table %s is being altered: nothing can be written for the moment, try again", w.schema.Name)
+			return status.New(status.RegionBusy,
+				"table %s is being altered: nothing can be written for the moment, try again", w.schema.Name)
 		}
 	}
 	return nil

@@ -41,8 +41,11 @@ func newCommitted(t *testing.T) *committed {
 	if _, err := log.Replay(0, func(wal.LSN, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	c.committer = &committer{log: log, memory: newMemory(1<<20, 0, nil), space: &space{fs: c.disk, dir: "/", now: time.Now}, batches: newBatches(time.Now, slog.Default()), metrics: newMetrics(&Engine{}), now: time.Now,
-		patience: time.Millisecond, closing: c.closed, flushBytes: 1 << 20, flush: func(r *region) { c.asked = append(c.asked, r) },
+	c.committer = &committer{log: log, memory: newMemory(1<<20, 0, nil),
+		space: &space{fs: c.disk, dir: "/", now: time.Now}, batches: newBatches(time.Now, slog.Default()),
+		metrics: newMetrics(&Engine{}), now: time.Now,
+		patience: time.Millisecond, closing: c.closed, flushBytes: 1 << 20,
+		flush:        func(r *region) { c.asked = append(c.asked, r) },
 		flushLargest: func() { c.asked = append(c.asked, nil) }}
 	c.region = newRegion(c.memory, &schema.Table{ID: 7, Name: public("t"), NextColumn: 2,
 		Columns: []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}}})
@@ -88,8 +91,10 @@ func TestCommit(t *testing.T) {
 	if got := c.logged(t); !slices.Equal(got, []uint64{11, 12, 13}) {
 		t.Errorf("numbers %v are in the log", got)
 	}
-	if m := c.region.snap.Load().live; c.inMemory() != 6 || m.lastSeq != 13 || c.memory.used.Load() == 0 || len(c.asked) > 0 {
-		t.Errorf("%d rows up to %d in memory, %d bytes counted, %d flushes asked for", c.inMemory(), m.lastSeq, c.memory.used.Load(), len(c.asked))
+	if m := c.region.snap.Load().live; c.inMemory() != 6 || m.lastSeq != 13 || c.memory.used.Load() == 0 ||
+		len(c.asked) > 0 {
+		t.Errorf("%d rows up to %d in memory, %d bytes counted, %d flushes asked for", c.inMemory(), m.lastSeq,
+			c.memory.used.Load(), len(c.asked))
 	}
 	c.flushBytes = 1
 	if _, err := c.commit(ctx, []*tableWrite{c.rows(9)}); err != nil || !slices.Equal(c.asked, []*region{c.region}) {

@@ -8,8 +8,9 @@ import (
 	"varve/engine/schema"
 )
 
-// mergeChosen merges the parts that are chosen, of any kind, while no other merge of the region goes on; false: there are none
-// left. ErrDropped where the table is dropped meanwhile; after a TRUNCATE, or damage, what is left is to be chosen from anew.
+// mergeChosen merges the parts that are chosen, of any kind, while no other merge of the region goes on; false: there
+// are none left. ErrDropped where the table is dropped meanwhile; after a TRUNCATE, or damage, what is left is to be
+// chosen from anew.
 func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bool, error) {
 	select {
 	case e.asked <- struct{}{}:
@@ -35,8 +36,8 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 }
 
 // mergeAll merges one group of those that a compaction that was asked for merges, if there is one; oldest is the time
-// before which rows have expired. Parts that have no row up to the sequence number last came after it was asked for and stay as they are: it would not end
-// while they come faster than they are merged.
+// before which rows have expired. Parts that have no row up to the sequence number last came after it was asked for and
+// stay as they are: it would not end while they come faster than they are merged.
 func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		whole, fixed := sound(s.parts)
@@ -53,8 +54,8 @@ func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uin
 	})
 }
 
-// hides reports which parts have rows that a merge leaves out: those before a time, and in a shared region those of logical
-// tables that are gone.
+// hides reports which parts have rows that a merge leaves out: those before a time, and in a shared region those of
+// logical tables that are gone.
 func (e *Engine) hides(r *region, oldest int64) func(*part) bool {
 	expired := func(p *part) bool { return p.meta.MinTime < oldest }
 	if !r.snap.Load().schema.Shared() {
@@ -97,8 +98,8 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 	}
 }
 
-// BuildIndexes writes the parts of a table anew with the indexes that its schema asks for: blocks that have them already are
-// taken over where that can be done.
+// BuildIndexes writes the parts of a table anew with the indexes that its schema asks for: blocks that have them
+// already are taken over where that can be done.
 func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 	if err := e.enterToChange(); err != nil {
 		return err

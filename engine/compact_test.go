@@ -16,8 +16,9 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestStatementsMeetDrop runs what changes a table at the moment at which the manifest has forgotten it and its region does not know yet: statements say that
-// there is no such table, what the engine does by itself goes on, and no file is left.
+// TestStatementsMeetDrop runs what changes a table at the moment at which the manifest has forgotten it and its region
+// does not know yet: statements say that there is no such table, what the engine does by itself goes on, and no file is
+// left.
 func TestStatementsMeetDrop(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -51,7 +52,8 @@ func TestStatementsMeetDrop(t *testing.T) {
 			if err := e.apply(manifest.Edit{DropTable: []schema.TableID{tab.Schema.ID}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.run(e, tab.region); !errors.Is(err, c.want) || c.want != nil && status.Of(err) != status.TableNotFound {
+			if err := c.run(e, tab.region); !errors.Is(err, c.want) ||
+				c.want != nil && status.Of(err) != status.TableNotFound {
 				t.Errorf("it ended with %v, want %v", err, c.want)
 			}
 			e.ddl.Lock()
@@ -109,7 +111,8 @@ func TestCompactMeetsTruncate(t *testing.T) {
 	}
 }
 
-// TestCompactEndsBesideFlushes: a compaction merges the parts that there were when it was asked for; those that come meanwhile do not keep it going.
+// TestCompactEndsBesideFlushes: a compaction merges the parts that there were when it was asked for; those that come
+// meanwhile do not keep it going.
 func TestCompactEndsBesideFlushes(t *testing.T) {
 	for _, kind := range []modelKind{lastRow, appendOnly} {
 		e := mustOpen(t, testOptions(vfs.NewMem()))
@@ -117,7 +120,8 @@ func TestCompactEndsBesideFlushes(t *testing.T) {
 		rows := int64(0)
 		write := func() {
 			t.Helper()
-			if err := errors.Join(put(e, "t", kind, []modelRow{{"ts": rows, "v": rows}}), e.Flush(ctx, public("t"))); err != nil {
+			if err := errors.Join(put(e, "t", kind, []modelRow{{"ts": rows, "v": rows}}),
+				e.Flush(ctx, public("t"))); err != nil {
 				t.Fatal(err)
 			}
 			rows++
@@ -151,8 +155,8 @@ func TestCompactEndsBesideFlushes(t *testing.T) {
 	}
 }
 
-// TestCompactDropsExpired holds that a compaction that was asked for drops rows past their time, in parts that have others
-// too, once: what expires meanwhile does not keep it going.
+// TestCompactDropsExpired holds that a compaction that was asked for drops rows past their time, in parts that have
+// others too, once: what expires meanwhile does not keep it going.
 func TestCompactDropsExpired(t *testing.T) {
 	for _, kind := range []modelKind{lastRow, appendOnly} {
 		o := testOptions(vfs.NewMem())
@@ -161,7 +165,8 @@ func TestCompactDropsExpired(t *testing.T) {
 		e := mustOpen(t, o)
 		h := hintOf(kind)
 		var err error
-		if h.Options, err = schema.ParseOptions(map[string]string{"append_mode": fmt.Sprint(kind == appendOnly), "ttl": "100s"}); err != nil {
+		if h.Options, err = schema.ParseOptions(
+			map[string]string{"append_mode": fmt.Sprint(kind == appendOnly), "ttl": "100s"}); err != nil {
 			t.Fatal(err)
 		}
 		var rows []modelRow
@@ -187,7 +192,8 @@ func TestCompactDropsExpired(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts := tab.Stats().Parts
-		if i := slices.IndexFunc(parts, func(p PartInfo) bool { return p.Min < 150_000 }); len(parts) != 1 || i >= 0 || parts[0].Rows < 100 {
+		if i := slices.IndexFunc(parts, func(p PartInfo) bool { return p.Min < 150_000 }); len(parts) != 1 || i >= 0 ||
+			parts[0].Rows < 100 {
 			t.Errorf("kind %d: parts %+v", kind, parts)
 		}
 		now = 1000
@@ -198,7 +204,8 @@ func TestCompactDropsExpired(t *testing.T) {
 	}
 }
 
-// TestMergesAreBounded: no merge makes a part beyond a bound, those that were asked for included, and merging goes on below it.
+// TestMergesAreBounded: no merge makes a part beyond a bound, those that were asked for included, and merging goes on
+// below it.
 func TestMergesAreBounded(t *testing.T) {
 	const flushes = 12
 	for _, c := range []struct {
@@ -216,7 +223,8 @@ func TestMergesAreBounded(t *testing.T) {
 			e := mustOpen(t, o)
 			defer mustClose(t, e)
 			for i := range int64(flushes) {
-				rows := []modelRow{{"ts": i, "host": fmt.Sprintf("%02d%s", i, strings.Repeat("h", 1000)), "v": i}, {"ts": i + 1, "host": "all", "v": i}}
+				rows := []modelRow{{"ts": i, "host": fmt.Sprintf("%02d%s", i, strings.Repeat("h", 1000)), "v": i},
+					{"ts": i + 1, "host": "all", "v": i}}
 				if err := put(e, "t", lastRow, rows); err != nil {
 					t.Fatal(err)
 				}
@@ -234,7 +242,8 @@ func TestMergesAreBounded(t *testing.T) {
 			parts, rows := tab.region.snap.Load().parts, int64(0)
 			for _, p := range parts {
 				rows += p.meta.Rows
-				if size := p.size(); size.rows > c.bound.rows || size.blocks > c.bound.blocks || size.keys > c.bound.keys {
+				if size := p.size(); size.rows > c.bound.rows || size.blocks > c.bound.blocks ||
+					size.keys > c.bound.keys {
 					t.Errorf("a part of %+v", size)
 				}
 			}

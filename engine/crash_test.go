@@ -14,8 +14,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestCrash cuts the power at a random operation of the file system, several times in a row, recovery included. What was
-// acknowledged is there exactly once; the operation that the crash met is there wholly or not at all.
+// TestCrash cuts the power at a random operation of the file system, several times in a row, recovery included. What
+// was acknowledged is there exactly once; the operation that the crash met is there wholly or not at all.
 // VARVE_CRASH_SEEDS asks for more runs, as before a release.
 func TestCrash(t *testing.T) {
 	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(50, 100, 1000)) {
@@ -95,8 +95,8 @@ func crashRun(t *testing.T, seed uint64) {
 	}
 }
 
-// crashOperations runs random operations until the power is cut and gives the last one with the states that the store may
-// be found in. Writes that are refused for lack of memory make room by a flush.
+// crashOperations runs random operations until the power is cut and gives the last one with the states that the store
+// may be found in. Writes that are refused for lack of memory make room by a flush.
 func crashOperations(t *testing.T, o Options, w *workload, when string) (last string, possible []model) {
 	e, err := Open(o)
 	if err != nil {
@@ -133,8 +133,8 @@ func crashOperations(t *testing.T, o Options, w *workload, when string) (last st
 	}
 }
 
-// TestCrashConcurrent cuts the power while several writers write and a flusher flushes: every acknowledged batch is there
-// exactly once, every other one wholly or not at all.
+// TestCrashConcurrent cuts the power while several writers write and a flusher flushes: every acknowledged batch is
+// there exactly once, every other one wholly or not at all.
 func TestCrashConcurrent(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 21))

@@ -156,9 +156,11 @@ func (d *definition) hasRoom(t *schema.Table) error {
 	}
 	switch tables := len(d.c.byName) + d.made; {
 	case d.made >= maxMade:
-		d.full = status.New(status.InvalidArguments, "more than %d tables would be made at once: send fewer at a time", maxMade)
+		d.full = status.New(status.InvalidArguments, "more than %d tables would be made at once: send fewer at a time",
+			maxMade)
 	case d.most > 0 && tables >= d.most:
-		d.full = status.New(status.InvalidArguments, "there are %d tables, and memory_limit has room for %d: raise it, or drop some", tables, d.most)
+		d.full = status.New(status.InvalidArguments,
+			"there are %d tables, and memory_limit has room for %d: raise it, or drop some", tables, d.most)
 	}
 	return d.full
 }
@@ -177,7 +179,9 @@ func (d *definition) hasColumns(t *schema.Table, more int) error {
 	}
 	if d.columns+more > d.mostColumns {
 		d.refused()
-		return status.New(status.InvalidArguments, "table %s would bring all tables to %d columns, and memory_limit has room for %d: raise it, drop tables, or send fewer fields",
+		return status.New(status.InvalidArguments,
+			"table %s would bring all tables to %d columns, and memory_limit has room for %d: raise it, drop tables, "+
+				"or send fewer fields",
 			t.Name.Table, d.columns+more, d.mostColumns)
 	}
 	d.columns += more
@@ -232,7 +236,8 @@ func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
 		t.Options = t.Options.WithComment(w.hint.Comment)
 	}
 	for i, f := range fields {
-		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}
+		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name),
+			Indexes: w.hint.Indexes[f.Name]}
 		if c.Semantic == schema.Timestamp {
 			c.Nullable = false
 			t.Time = i
@@ -245,7 +250,8 @@ func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
 		}
 	}
 	if t.Time < 0 {
-		return nil, status.New(status.InvalidArguments, "the rows for table %s have no time index column %s", w.name.Table, w.hint.TimeIndex)
+		return nil, status.New(status.InvalidArguments, "the rows for table %s have no time index column %s",
+			w.name.Table, w.hint.TimeIndex)
 	}
 	return t, nil
 }
@@ -290,7 +296,8 @@ func (d *definition) addLacking(w *tableWrite) error {
 		return nil
 	}
 	if !w.hint.AutoCreate {
-		return w.giveUpAll(places, w.hint.refuse("column %s does not exist in table `%s`", w.fields[places[0]].Name, w.name.Table))
+		return w.giveUpAll(places,
+			w.hint.refuse("column %s does not exist in table `%s`", w.fields[places[0]].Name, w.name.Table))
 	}
 	var add []schema.Column
 	for _, i := range places {
@@ -327,7 +334,8 @@ func (w *tableWrite) lacking(t *schema.Table) (places []int) {
 // newColumn is the i-th column of a write, as its table gets it.
 func (w *tableWrite) newColumn(i int) schema.Column {
 	f := w.fields[i]
-	return schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}
+	return schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name),
+		Indexes: w.hint.Indexes[f.Name]}
 }
 
 // evolve adds columns to a table.

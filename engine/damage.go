@@ -63,8 +63,8 @@ func (e *Engine) SetAside() []SetAside { return e.damages.all() }
 // block, one whose dictionary, indexes or series are is not served at all. Neither is merged, so that the file stays as
 // it is and a copy of it can be put in its place; the next start looks at the noted parts again.
 
-// damage notes what err says of a part: this query fails with a message that names file and block, the following ones are
-// served from the rest.
+// damage notes what err says of a part: this query fails with a message that names file and block, the following ones
+// are served from the rest.
 func (e *Engine) damage(r *region, p *part, err error) error {
 	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
 		return err
@@ -74,7 +74,8 @@ func (e *Engine) damage(r *region, p *part, err error) error {
 		e.setPartAside(r, p, found)
 		edit := manifest.Edit{Damaged: []manifest.DamageEdit{{Table: r.id, File: p.meta.File, Damage: list}}}
 		if err := e.apply(edit); err != nil {
-			e.o.Logger.Error("damage cannot be noted in the manifest; it will be met again after a restart", "part", partName(p.meta.File), "error", err)
+			e.o.Logger.Error("damage cannot be noted in the manifest; it will be met again after a restart", "part",
+				partName(p.meta.File), "error", err)
 		}
 	}
 	return status.Wrap(err, status.StorageUnavailable, "damage was set aside, ask again for the rest: %v", err)
@@ -118,7 +119,8 @@ func (e *Engine) setPartAside(r *region, p *part, d manifest.Damage) {
 
 // setAsideOf describes damage of a part; file is nil when the part could not be opened.
 func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest.Damage) SetAside {
-	s := SetAside{File: partName(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime, Max: m.MaxTime}
+	s := SetAside{File: partName(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime,
+		Max: m.MaxTime}
 	if run := file; d.Block >= 0 && run != nil && d.Block < run.Run().Blocks() {
 		rows, span := run.Run().Block(d.Block)
 		s.Rows, s.Min, s.Max = int64(rows), span.From, span.To
@@ -126,8 +128,8 @@ func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest
 	return s
 }
 
-// recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file was
-// replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
+// recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file
+// was replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
 func (e *Engine) recheck(p *part) (left []manifest.Damage, whole bool) {
 	_, errs := sst.Verify(e.o.FS, e.files.path(p.meta.File))
 	for _, err := range errs {

@@ -30,7 +30,8 @@ func damagedStore(t *testing.T, o Options) (file string) {
 		var set WriteSet
 		b := set.Rows(public("log"), h)
 		var columns [3]*vector.ColumnBuilder
-		for i, f := range []vector.Field{{Name: "ts", Type: vector.Timestamp(3)}, {Name: "level", Type: vector.StringType}, {Name: "s", Type: vector.StringType}} {
+		for i, f := range []vector.Field{{Name: "ts", Type: vector.Timestamp(3)},
+			{Name: "level", Type: vector.StringType}, {Name: "s", Type: vector.StringType}} {
 			if columns[i], err = b.Column(f.Name, f.Type); err != nil {
 				t.Fatal(err)
 			}
@@ -57,9 +58,9 @@ func damagedStore(t *testing.T, o Options) (file string) {
 	return file
 }
 
-// TestDamageIsRemembered damages one byte of a part after the other. The first query that meets it fails, or the part is
-// set aside at once; from then on, and after a restart, what is intact is served and the loss is reported: a block, or
-// the part where that is what was hit. The file is not merged, and served wholly when it was put right.
+// TestDamageIsRemembered damages one byte of a part after the other. The first query that meets it fails, or the part
+// is set aside at once; from then on, and after a restart, what is intact is served and the loss is reported: a block,
+// or the part where that is what was hit. The file is not merged, and served wholly when it was put right.
 func TestDamageIsRemembered(t *testing.T) {
 	disk := vfs.NewMem()
 	o := Options{FS: disk, Dir: "/data", NoBackground: true}
@@ -115,7 +116,8 @@ func TestDamageIsRemembered(t *testing.T) {
 		e = mustOpen(t, o)
 		back, err := scanTable(e, public("log"), everything)
 		if err != nil || !slices.Equal(back, all) || len(e.SetAside()) > 0 {
-			t.Fatalf("byte %d: %d rows when it was put right, want %d; %v, set aside: %v", at, len(back), len(all), err, e.SetAside())
+			t.Fatalf("byte %d: %d rows when it was put right, want %d; %v, set aside: %v", at, len(back), len(all), err,
+				e.SetAside())
 		}
 		mustClose(t, e)
 	}
@@ -160,7 +162,8 @@ func TestDropDamaged(t *testing.T) {
 		{"truncate", func(e *Engine) error { return e.Truncate(ctx, public("log")) }, 0},
 		{"drop", func(e *Engine) error { return e.DropTables(ctx, []schema.Name{public("log")}) }, 0},
 		{"ttl", func(e *Engine) error { // the damaged part ends at 19,999 ms, the other at 100,009 ms
-			if err := e.AlterDatabase(ctx, Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "60s"}}}); err != nil {
+			if err := e.AlterDatabase(ctx,
+				Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "60s"}}}); err != nil {
 				return err
 			}
 			tab, err := e.Table(public("log"))
@@ -171,7 +174,8 @@ func TestDropDamaged(t *testing.T) {
 		}, 10},
 	} {
 		disk := vfs.NewMem()
-		o := Options{FS: disk, Dir: "/data", NoBackground: true, Now: func() time.Time { return time.UnixMilli(100_100) }}
+		o := Options{FS: disk, Dir: "/data", NoBackground: true,
+			Now: func() time.Time { return time.UnixMilli(100_100) }}
 		name := "/data/parts/" + damagedStore(t, o)
 		if err := disk.Damage(name, -5); err != nil {
 			t.Fatal(err)
@@ -199,14 +203,15 @@ func TestDropDamaged(t *testing.T) {
 	}
 }
 
-// TestDeletionsOfDamaged: a tombstone stays as long as a damaged part may hold the row that it deletes, and the row stays
-// deleted when the part is put right; a compaction meanwhile comes to an end.
+// TestDeletionsOfDamaged: a tombstone stays as long as a damaged part may hold the row that it deletes, and the row
+// stays deleted when the part is put right; a compaction meanwhile comes to an end.
 func TestDeletionsOfDamaged(t *testing.T) {
 	for _, at := range []int{10, -5} { // a page, the footer
 		disk := vfs.NewMem()
 		o := testOptions(disk)
 		e := mustOpen(t, o)
-		if err := put(e, "last", lastRow, []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)}, {"ts": int64(2), "host": "a", "v": int64(2)}}); err != nil {
+		if err := put(e, "last", lastRow, []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)},
+			{"ts": int64(2), "host": "a", "v": int64(2)}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.Flush(ctx, public("last")); err != nil {

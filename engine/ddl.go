@@ -88,8 +88,8 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 	return e.dropAll(edit, gone, nil)
 }
 
-// dropAll applies an edit that drops databases and tables and lets go of those. more, which may be nil, is what else the edit changes
-// in the catalog.
+// dropAll applies an edit that drops databases and tables and lets go of those. more, which may be nil, is what else
+// the edit changes in the catalog.
 func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog)) error {
 	var aside []*part
 	for _, p := range gone {
@@ -120,7 +120,8 @@ func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog))
 
 func checkTable(t *schema.Table) error {
 	if len(t.Columns) > schema.MaxColumns {
-		return status.New(status.InvalidArguments, "table %s has %d columns, the limit is %d", t.Name.Table, len(t.Columns), schema.MaxColumns)
+		return status.New(status.InvalidArguments, "table %s has %d columns, the limit is %d", t.Name.Table,
+			len(t.Columns), schema.MaxColumns)
 	}
 	for i := range t.Columns {
 		if err := schema.CheckColumnName(t.Columns[i].Name); err != nil {
@@ -131,7 +132,8 @@ func checkTable(t *schema.Table) error {
 		}
 	}
 	if t.Time < 0 || t.Time >= len(t.Columns) || !t.Columns[t.Time].Type.IsTimestamp() {
-		return status.New(status.InvalidArguments, "table %s needs a time index column of a TIMESTAMP type", t.Name.Table)
+		return status.New(status.InvalidArguments, "table %s needs a time index column of a TIMESTAMP type",
+			t.Name.Table)
 	}
 	return nil
 }
@@ -176,14 +178,17 @@ func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 		}
 		for _, m := range c.logicalsOf(p.region) {
 			if !slices.Contains(gone, home{p.region, m}) {
-				return edit, status.New(status.InvalidArguments, "physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table, m.schema.Load().Finished().Name.Table)
+				return edit, status.New(status.InvalidArguments,
+					"physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table,
+					m.schema.Load().Finished().Name.Table)
 			}
 		}
 	}
 	return edit, nil
 }
 
-// lists reports whether the manifest has the table of a region. It learns first that a table was dropped, so that edits may fail before the region knows.
+// lists reports whether the manifest has the table of a region. It learns first that a table was dropped, so that edits
+// may fail before the region knows.
 func (e *Engine) lists(r *region) bool { return e.manifest.State().Tables[r.id] != nil }
 
 // discard lets go of everything that dropped tables hold; readers keep what they pinned.
@@ -245,8 +250,8 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 	return e.empty(tab.region, n, &next)
 }
 
-// empty removes all rows of a region. next is the schema that its table gets by the same edit; nobody else has it yet. The caller
-// holds e.ddl.
+// empty removes all rows of a region. next is the schema that its table gets by the same edit; nobody else has it yet.
+// The caller holds e.ddl.
 func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
@@ -254,10 +259,12 @@ func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	old := r.snap.Load()
 	aside := e.asideOf(r, old)
 	next.Emptied = e.committer.seq.Load()
-	edit := manifest.Edit{PutTable: []*schema.Table{next}, Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: next.Emptied}}}
+	edit := manifest.Edit{PutTable: []*schema.Table{next},
+		Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: next.Emptied}}}
 	if t := e.manifest.State().Tables[r.id]; t != nil {
 		for _, m := range t.Parts { // those that are set aside as well
-			edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: manifest.PartMeta{File: m.File}})
+			edit.RemoveParts = append(edit.RemoveParts,
+				manifest.PartEdit{Table: r.id, Part: manifest.PartMeta{File: m.File}})
 		}
 	}
 	var err error

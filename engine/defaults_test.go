@@ -21,7 +21,8 @@ func TestDatabaseDefaults(t *testing.T) {
 		return o
 	}
 	for db, given := range map[string]map[string]string{
-		"logs":   {"append_mode": "true", "skip_wal": "true", "sst_format": "flat", "compaction.twcs.time_window": "1s", "ttl": "10s"},
+		"logs": {"append_mode": "true", "skip_wal": "true", "sst_format": "flat", "compaction.twcs.time_window": "1s",
+			"ttl": "10s"},
 		"latest": {"merge_mode": "last_non_null"},
 	} {
 		if err := e.CreateDatabase(ctx, Database{Name: db, Options: options(given).All}); err != nil {
@@ -33,13 +34,15 @@ func TestDatabaseDefaults(t *testing.T) {
 		given map[string]string
 		want  map[string]string
 	}{
-		{schema.Name{DB: "logs", Table: "plain"}, nil, map[string]string{"append_mode": "true", "skip_wal": "true", "sst_format": "flat"}},
+		{schema.Name{DB: "logs", Table: "plain"}, nil,
+			map[string]string{"append_mode": "true", "skip_wal": "true", "sst_format": "flat"}},
 		{schema.Name{DB: "logs", Table: "own"}, map[string]string{"append_mode": "false", "ttl": "1day"},
 			map[string]string{"append_mode": "false", "skip_wal": "true", "sst_format": "flat", "ttl": "1day"}},
 		{schema.Name{DB: "logs", Table: "contrary"}, map[string]string{"merge_mode": "last_non_null"},
 			map[string]string{"merge_mode": "last_non_null", "skip_wal": "true", "sst_format": "flat"}},
 		{schema.Name{DB: "latest", Table: "plain"}, nil, map[string]string{"merge_mode": "last_non_null"}},
-		{schema.Name{DB: "latest", Table: "contrary"}, map[string]string{"append_mode": "true"}, map[string]string{"append_mode": "true"}},
+		{schema.Name{DB: "latest", Table: "contrary"}, map[string]string{"append_mode": "true"},
+			map[string]string{"append_mode": "true"}},
 		{schema.Name{DB: "public", Table: "plain"}, nil, nil},
 	} {
 		h := hintOf(lastRow)
@@ -56,7 +59,8 @@ func TestDatabaseDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, got := options(c.want), tab.Schema.Options
-		if !got.Equal(&want) || got.AppendMode != want.AppendMode || got.MergeMode != want.MergeMode || got.SkipWAL != want.SkipWAL {
+		if !got.Equal(&want) || got.AppendMode != want.AppendMode || got.MergeMode != want.MergeMode ||
+			got.SkipWAL != want.SkipWAL {
 			t.Errorf("%s with %v: %v, want %v", c.name, c.given, got, want)
 		}
 	}

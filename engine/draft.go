@@ -98,7 +98,8 @@ func (e *Engine) dropDrafts(state *manifest.State) *manifest.State {
 		return state
 	}
 	if err := e.manifest.Apply(edit); err != nil {
-		e.o.Logger.Warn("tables that were being made when the server ended cannot be dropped yet", "tables", len(edit.DropTable), "error", err)
+		e.o.Logger.Warn("tables that were being made when the server ended cannot be dropped yet", "tables",
+			len(edit.DropTable), "error", err)
 		return state
 	}
 	e.o.Logger.Info("tables that were being made when the server ended are dropped", "tables", len(edit.DropTable))

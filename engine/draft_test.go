@@ -24,7 +24,8 @@ func draftRun(e *Engine) error {
 	}
 	name := draft.Schema.Name
 	var set WriteSet
-	if err := fill(set.Rows(name, hintOf(lastRow)), []modelRow{{"ts": int64(1), "v": int64(2)}, {"ts": int64(2), "v": int64(2)}}); err != nil {
+	if err := fill(set.Rows(name, hintOf(lastRow)),
+		[]modelRow{{"ts": int64(1), "v": int64(2)}, {"ts": int64(2), "v": int64(2)}}); err != nil {
 		return err
 	}
 	if _, err := e.Write(ctx, &set); err != nil {
@@ -38,8 +39,8 @@ const (
 	newRows = "t:\n   ts=1 v=2\n   ts=2 v=2\n"
 )
 
-// TestDraftCrash cuts the power at each operation of the file system while a table is replaced: the next start has the old one or the
-// new one, whole, and nothing else.
+// TestDraftCrash cuts the power at each operation of the file system while a table is replaced: the next start has the
+// old one or the new one, whole, and nothing else.
 func TestDraftCrash(t *testing.T) {
 	seen := map[string]int{}
 	for at := 0; ; at++ {
@@ -85,12 +86,14 @@ func TestDraftCrash(t *testing.T) {
 		}
 	}
 	if seen[oldRows] == 0 || seen[newRows] == 0 {
-		t.Errorf("found the old table %d times and the new one %d times: a crash before and one after the step is wanted", seen[oldRows], seen[newRows])
+		t.Errorf(
+			"found the old table %d times and the new one %d times: a crash before and one after the step is wanted",
+			seen[oldRows], seen[newRows])
 	}
 }
 
-// TestDraftFaults lets each operation of the file system fail once while a table is replaced: the store goes on with the old or the new
-// one, and a second try succeeds.
+// TestDraftFaults lets each operation of the file system fail once while a table is replaced: the store goes on with
+// the old or the new one, and a second try succeeds.
 func TestDraftFaults(t *testing.T) {
 	for at := 1; ; at++ {
 		b := &breaker{err: errors.New("broken")}

@@ -54,13 +54,13 @@
 //   - Engine.calls: held for reading by each call from outside, for writing by Close.
 //   - region.altering: one ALTER a table; held while its rows are written anew.
 //   - A place among the merges that are asked for (Engine.asked), while one of them goes on.
-//   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as the merge
-//     takes. ALTER gives it back before it takes the next.
+//   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
+//     the merge takes. ALTER gives it back before it takes the next.
 //   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
 //   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
 //   - region.mu: a snapshot is published, a writer takes its sequence number.
-//   - mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only one is held, but that a
-//     log that begins a segment tells the manifest. merger.mu is let go of while a merge waits.
+//   - mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only
+//     one is held, but that a log that begins a segment tells the manifest. merger.mu is let go of while a merge waits.
 //
 // Readers take none of them but mem.mu, to count the readers of a memtable.
 package engine
@@ -145,13 +145,15 @@ type Options struct {
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
-	mergeParts   int           // neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
-	maxPart      partSize      // what merges put into one part at most. Default: maxPart
-	mergedRows   int           // of one piece of runs that are merged. Default 128 Ki
-	spliceRows   int           // of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
-	retryFlush   time.Duration // pause after a flush that failed. Default 1s
-	Now          func() time.Time
-	Logger       *slog.Logger
+	// neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
+	mergeParts int
+	maxPart    partSize // what merges put into one part at most. Default: maxPart
+	mergedRows int      // of one piece of runs that are merged. Default 128 Ki
+	// of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
+	spliceRows int
+	retryFlush time.Duration // pause after a flush that failed. Default 1s
+	Now        func() time.Time
+	Logger     *slog.Logger
 }
 
 // Engine is the store. Safe for concurrent use.
@@ -235,7 +237,8 @@ const (
 var ErrClosed = status.New(status.Suspended, "the server is shutting down")
 
 // ErrStarting is returned by calls that need rows before the log is replayed.
-var ErrStarting = status.New(status.RegionNotReady, "the server is starting: parts are opened and the log is replayed, try again")
+var ErrStarting = status.New(status.RegionNotReady,
+	"the server is starting: parts are opened and the log is replayed, try again")
 
 // Wait waits until parts are open and the log is replayed; an error says why they will not be.
 func (e *Engine) Wait(ctx context.Context) error {
@@ -341,7 +344,8 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 			if err := e.flushRegion(ctx, r); vfs.IsReadOnly(err) {
 				still++
 			} else if err != nil {
-				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error", err)
+				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error",
+					err)
 			}
 		}
 	}

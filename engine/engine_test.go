@@ -62,7 +62,8 @@ func TestConcurrent(t *testing.T) {
 	}
 	others.Go(func() {
 		for !done.Load() {
-			for _, f := range []func() error{func() error { return e.Flush(ctx, public("log")) }, func() error { return e.Compact(ctx, public("log")) }} {
+			for _, f := range []func() error{func() error { return e.Flush(ctx, public("log")) },
+				func() error { return e.Compact(ctx, public("log")) }} {
 				if err := f(); err != nil && status.Of(err) != status.TableNotFound {
 					t.Error(err)
 					return
@@ -107,13 +108,20 @@ func TestRefused(t *testing.T) {
 		columns []vector.Field
 		want    string
 	}{
-		{"database", schema.Name{DB: "none", Table: "t"}, hint, nil, "Failed to find schema, schema info: service.none"},
-		{"type", public("fields"), hint, []vector.Field{{Name: "v", Type: text}}, "column v expect type Int64, given: String: send it as Int64 or under another name, or change the column by ALTER TABLE"},
-		{"role", public("fields"), Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"v"}}, []vector.Field{{Name: "v", Type: vector.Int64Type}}, "column v expect"},
-		{"no table", public("absent"), closed, nil, "Invalid InsertRequest, reason: Table `absent` does not exist, and `auto_create_table` hint is disabled"},
-		{"no table by configuration", public("absent"), Hint{Disabled: true, TimeIndex: "ts"}, nil, "Table `absent` does not exist, auto-create table is disabled by frontend config"},
-		{"no column", public("fields"), closed, []vector.Field{{Name: "new", Type: text}}, "`auto_create_table` hint is disabled"},
-		{"another time index", public("fields"), Hint{AutoCreate: true, TimeIndex: "other"}, []vector.Field{{Name: "other", Type: vector.Timestamp(3)}}, "TIMESTAMP"},
+		{"database", schema.Name{DB: "none", Table: "t"}, hint, nil,
+			"Failed to find schema, schema info: service.none"},
+		{"type", public("fields"), hint, []vector.Field{{Name: "v", Type: text}},
+			"column v expect type Int64, given: String: send it as Int64 or under another name, or change the column by ALTER TABLE"},
+		{"role", public("fields"), Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"v"}},
+			[]vector.Field{{Name: "v", Type: vector.Int64Type}}, "column v expect"},
+		{"no table", public("absent"), closed, nil,
+			"Invalid InsertRequest, reason: Table `absent` does not exist, and `auto_create_table` hint is disabled"},
+		{"no table by configuration", public("absent"), Hint{Disabled: true, TimeIndex: "ts"}, nil,
+			"Table `absent` does not exist, auto-create table is disabled by frontend config"},
+		{"no column", public("fields"), closed, []vector.Field{{Name: "new", Type: text}},
+			"`auto_create_table` hint is disabled"},
+		{"another time index", public("fields"), Hint{AutoCreate: true, TimeIndex: "other"},
+			[]vector.Field{{Name: "other", Type: vector.Timestamp(3)}}, "TIMESTAMP"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var set WriteSet
@@ -154,11 +162,12 @@ func TestInsert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = e.CreateTable(ctx, &schema.Table{Name: public("t"), Time: 1, Tags: []int{0}, Engine: "mito", Options: options, Columns: []schema.Column{
-		{Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
-		{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp, DefaultExpr: "current_timestamp()"},
-		{Name: "v", Type: vector.Int64Type, Nullable: true},
-	}})
+	_, err = e.CreateTable(ctx, &schema.Table{Name: public("t"), Time: 1, Tags: []int{0}, Engine: "mito",
+		Options: options, Columns: []schema.Column{
+			{Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
+			{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp, DefaultExpr: "current_timestamp()"},
+			{Name: "v", Type: vector.Int64Type, Nullable: true},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +230,8 @@ func TestBackpressure(t *testing.T) {
 	if err := put(e, "log", appendOnly, rows); status.Of(err) != status.RegionBusy {
 		t.Fatalf("write over the limit: %v, want %v", err, status.RegionBusy)
 	}
-	if err := e.Ready(); status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "flushing does not keep up") {
+	if err := e.Ready(); status.Of(err) != status.RegionNotReady ||
+		!strings.Contains(err.Error(), "flushing does not keep up") {
 		t.Errorf("while writes are refused it is ready: %v", err)
 	}
 	if err := e.Flush(ctx, public("log")); err != nil {
@@ -300,7 +310,8 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("%d parts, want 1", n)
 	}
 	write("long", hintOf(appendOnly), 85_000)
-	if err := e.AlterDatabase(ctx, Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "10s"}}}); err != nil {
+	if err := e.AlterDatabase(ctx,
+		Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "10s"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := count("long"); n != 0 {
@@ -337,7 +348,8 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	alter(func(s *schema.Table) (*schema.Table, error) {
-		return s.Evolve([]schema.Column{{Name: "d", Type: vector.Int64Type, Nullable: true, Default: vector.ConstInt(vector.Int64Type, 5)}})
+		return s.Evolve([]schema.Column{{Name: "d", Type: vector.Int64Type, Nullable: true,
+			Default: vector.ConstInt(vector.Int64Type, 5)}})
 	})
 	if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(2)}}); err != nil {
 		t.Fatal(err)
@@ -410,7 +422,8 @@ func TestWriteThatIsGivenUp(t *testing.T) {
 	m := model{"log": &modelTable{kind: lastRow, keys: map[string]modelRow{}}}
 	m["log"].put(rows)
 	var set WriteSet
-	if err := fill(set.Rows(public("log"), hintOf(lastRow)), []modelRow{{"ts": int64(2), "host": "a", "v": int64(2)}}); err != nil {
+	if err := fill(set.Rows(public("log"), hintOf(lastRow)),
+		[]modelRow{{"ts": int64(2), "host": "a", "v": int64(2)}}); err != nil {
 		t.Fatal(err)
 	}
 	gone, cancel := context.WithCancel(ctx)

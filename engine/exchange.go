@@ -13,7 +13,8 @@ import (
 
 var errOverrun = errors.New("the parts were dropped or set aside while they were merged")
 
-var errUnlisted = status.New(status.StorageUnavailable, "parts that were written at the start could not be listed in the manifest yet: is the disk full?")
+var errUnlisted = status.New(status.StorageUnavailable,
+	"parts that were written at the start could not be listed in the manifest yet: is the disk full?")
 
 // windowsOf are the windows of time of a table with the parts of a snapshot.
 func (e *Engine) windowsOf(s *regionSnap) windows {
@@ -23,7 +24,8 @@ func (e *Engine) windowsOf(s *regionSnap) windows {
 
 // draft begins a part out of the rows that some parts of a snapshot have within a span of time.
 func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
-	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group), minSeq: math.MaxUint64, time: span,
+	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group),
+		minSeq: math.MaxUint64, time: span,
 		flushed: e.flushedOf(r)}
 	var there []*part
 	for _, p := range group {
@@ -38,8 +40,8 @@ func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*p
 	return out
 }
 
-// relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
-// fields may be folded when no version of them lies in between.
+// relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide,
+// and fields may be folded when no version of them lies in between.
 func (j *partJob) relate(parts, group []*part) {
 	older, between := false, false
 	for _, p := range parts {
@@ -59,8 +61,8 @@ func (j *partJob) relate(parts, group []*part) {
 }
 
 // exchange replaces parts by others, or by nothing, in the manifest and in the snapshot, and removes their files. That
-// takes some 50 ms for 128 MiB, so flushes do not wait for it. On an error the others are given up: their files stay until
-// another edit succeeds, as this one may be found at the next start.
+// takes some 50 ms for 128 MiB, so flushes do not wait for it. On an error the others are given up: their files stay
+// until another edit succeeds, as this one may be found at the next start.
 func (e *Engine) exchange(r *region, old, made []*part) error {
 	gone, err := e.swap(r, old, made)
 	for _, o := range gone {

@@ -28,8 +28,9 @@ func (e *Engine) tend(ctx context.Context) {
 			e.ballast.lay()
 			e.sweepSnapshots()
 			for _, r := range e.catalog.Load().regions {
-				if err := e.dropExpired(r); err != nil && ctx.Err() == nil && e.space.readOnly() == nil {
-					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
+				if err := e.dropExpired(r); err != nil && ctx.Err() == nil && e.space.isNews(err) {
+					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(),
+						"error", err)
 				}
 				e.merger.push(freshParts, r)
 				e.merger.push(mergedParts, r)

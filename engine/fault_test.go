@@ -194,7 +194,8 @@ func TestNoSpace(t *testing.T) {
 			want++
 		}
 		set(true)
-		if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(0), "v": int64(-1)}}); status.Of(err) != status.StorageUnavailable {
+		if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(0), "v": int64(-1)}}); status.Of(err) !=
+			status.StorageUnavailable {
 			t.Fatalf("round %d: write without space: %v", round, err)
 		}
 		if err := e.Flush(ctx, public("log")); !errors.Is(err, syscall.ENOSPC) {

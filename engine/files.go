@@ -111,8 +111,8 @@ func (f *partFiles) try(j *partJob) (*part, error) {
 	return p, err
 }
 
-// stray notes a file that no edit will list any more; one that failed to may still be found by the next start, so the file
-// stays until another edit succeeds.
+// stray notes a file that no edit will list any more; one that failed to may still be found by the next start, so the
+// file stays until another edit succeeds.
 func (f *partFiles) stray(file uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

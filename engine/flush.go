@@ -45,8 +45,9 @@ func (e *Engine) flushLoop(ctx context.Context) {
 			err := e.flushRegion(ctx, r)
 			e.flushing.Store(false)
 			e.merger.changed.broadcast()
-			if err != nil && ctx.Err() == nil && e.space.readOnly() == nil {
-				e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
+			if err != nil && ctx.Err() == nil && e.space.isNews(err) {
+				e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(),
+					"error", err)
 				select {
 				case <-ctx.Done():
 				case <-time.After(e.o.retryFlush):
@@ -64,7 +65,8 @@ func (e *Engine) flushLoop(ctx context.Context) {
 
 // traffic is what goes on besides merges.
 func (e *Engine) traffic() traffic {
-	t := traffic{flushing: e.flushing.Load(), scanning: e.scanning.Load() > 0, crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
+	t := traffic{flushing: e.flushing.Load(), scanning: e.scanning.Load() > 0,
+		crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
 	t.pressed = e.o.Pressed != nil && e.o.Pressed()
 	if at := e.flushed.Load(); at != nil {
 		t.flushed = *at
@@ -144,12 +146,15 @@ func (e *Engine) flushOne(r *region, m *mem) error {
 	run := m.table.Freeze()
 	first := e.needed(m).Segment()
 	e.batches.save(e.log, first)
-	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}, Log: manifest.LogRange{First: first}}
+	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}},
+		Log: manifest.LogRange{First: first}}
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
 		mode := flushMode(t)
-		mode.keepAll = mode.keepAll || mode.lastNonNull && len(r.pending) > 0 // whose sequence numbers may lie in between
-		p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: m.lastSeq})
+		// whose sequence numbers may lie in between
+		mode.keepAll = mode.keepAll || mode.lastNonNull && len(r.pending) > 0
+		p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi,
+			mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: m.lastSeq})
 		if err != nil && !errors.Is(err, errNoRows) {
 			return err
 		}
@@ -209,7 +214,8 @@ func (e *Engine) flushOne(r *region, m *mem) error {
 // flushMode says what of a memtable goes into its part. Its sequence numbers lie between those of all others, so
 // replaced rows can go at once; tombstones must stay, they hide rows of older parts.
 func flushMode(t *schema.Table) mergeMode {
-	return mergeMode{keepAll: t.Options.AppendMode, lastNonNull: t.Options.MergeMode == schema.LastNonNull, tombstones: true}
+	return mergeMode{keepAll: t.Options.AppendMode, lastNonNull: t.Options.MergeMode == schema.LastNonNull,
+		tombstones: true}
 }
 
 // partJob is a part to be written.
@@ -253,9 +259,11 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 			columns = append(columns, readColumn(c))
 		}
 	}
-	w := sst.NewWriter(f, sst.WriterOptions{Table: j.table, Columns: columns, Hidden: hidden, MinSeq: j.minSeq, MaxSeq: j.maxSeq, BlockBytes: int(j.block),
+	w := sst.NewWriter(f, sst.WriterOptions{Table: j.table, Columns: columns, Hidden: hidden, MinSeq: j.minSeq,
+		MaxSeq: j.maxSeq, BlockBytes: int(j.block),
 		Workers: j.workers})
-	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: j.time, Holding: heldBy(len(j.runs), j.held)}
+	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: j.time,
+		Holding: heldBy(len(j.runs), j.held)}
 	if hidden {
 		spec.Columns = append(slices.Clone(columns), schema.SequenceColumn, schema.KindColumn)
 	}
@@ -348,8 +356,9 @@ func (e *Engine) needed(but *mem) wal.LSN {
 	return before
 }
 
-// truncateLog removes the segments that no memtable needs any more; where the disk is short of room the newest as well, which
-// else is the last to go. The manifest is told first: a segment that it calls needed and that is not there is damage.
+// truncateLog removes the segments that no memtable needs any more; where the disk is short of room the newest as well,
+// which else is the last to go. The manifest is told first: a segment that it calls needed and that is not there is
+// damage.
 func (e *Engine) truncateLog() error {
 	keep := wal.KeepNewest
 	if e.shortOfRoom() {
@@ -375,8 +384,8 @@ func (e *Engine) shortOfRoom() bool {
 	return size >= leastCut && e.space.short(size)
 }
 
-// relieve makes room on a disk that is short of it: rows go into parts, which take less than the log that keeps them, and what of
-// the log nobody needs goes. A log that could not be written is tried.
+// relieve makes room on a disk that is short of it: rows go into parts, which take less than the log that keeps them,
+// and what of the log nobody needs goes. A log that could not be written is tried.
 func (e *Engine) relieve() {
 	if e.shortOfRoom() {
 		for _, r := range e.catalog.Load().regions {
@@ -394,7 +403,8 @@ func (e *Engine) relieve() {
 // leaveLog tells the manifest that all rows are in parts, so that the next start needs no log.
 func (e *Engine) leaveLog() {
 	for _, r := range e.catalog.Load().regions {
-		if len(r.pending) > 0 || slices.ContainsFunc(r.snap.Load().mems(), func(m *mem) bool { return !m.born.IsZero() }) {
+		if len(r.pending) > 0 || slices.ContainsFunc(r.snap.Load().mems(),
+			func(m *mem) bool { return !m.born.IsZero() }) {
 			return
 		}
 	}

@@ -15,7 +15,8 @@ func TestLogOfAnotherStore(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		flush, used bool
-	}{{"a killed one, a new one", false, false}, {"a stopped one, a new one", true, false}, {"a killed one, a used one", false, true}, {"a stopped one, a used one", true, true}} {
+	}{{"a killed one, a new one", false, false}, {"a stopped one, a new one", true, false},
+		{"a killed one, a used one", false, true}, {"a stopped one, a used one", true, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			disk := vfs.NewMem()
 			first, second := testOptions(disk), testOptions(disk)
@@ -37,12 +38,14 @@ func TestLogOfAnotherStore(t *testing.T) {
 				switch _, err := Open(second); {
 				case err == nil:
 					t.Fatal("the second store started on the log of the first")
-				case c.used && !errors.Is(err, wal.ErrElse), !strings.Contains(err.Error(), "/log") || !strings.Contains(err.Error(), "(wal.dir)"):
+				case c.used && !errors.Is(err, wal.ErrElse),
+					!strings.Contains(err.Error(), "/log") || !strings.Contains(err.Error(), "(wal.dir)"):
 					t.Errorf("the second store: %v", err)
 				}
 			}
 			e = mustOpen(t, first)
-			if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != 100 || len(e.SetAside()) > 0 {
+			if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != 100 ||
+				len(e.SetAside()) > 0 {
 				t.Errorf("%d rows of the first, want 100: %v, %v", len(lines), err, e.SetAside())
 			}
 			mustClose(t, e)

@@ -8,8 +8,9 @@ import (
 	"varve/engine/schema"
 )
 
-// The labels of metrics are columns, of which a table has a bound. Exporters whose labels change their names would fill it for ever:
-// when a table has no room, the labels that no series has any more are dropped from the tables of its region.
+// The labels of metrics are columns, of which a table has a bound. Exporters whose labels change their names would fill
+// it for ever: when a table has no room, the labels that no series has any more are dropped from the tables of its
+// region.
 
 // errFull is the cause where a table cannot have a further column.
 var errFull = errors.New("the table has as many columns as it may have")
@@ -58,8 +59,8 @@ func (e *Engine) forgetYoung(now time.Time) {
 	}
 }
 
-// freeLabels drops the labels of the tables of a region that no series has, and reports whether there were any. It reads the keys of all
-// series, so it rests after that.
+// freeLabels drops the labels of the tables of a region that no series has, and reports whether there were any. It
+// reads the keys of all series, so it rests after that.
 func (e *Engine) freeLabels(ctx context.Context, r *region) (any bool, err error) {
 	if err := r.altering.lock(ctx); err != nil {
 		return false, err
@@ -95,7 +96,8 @@ type labelUse struct {
 	used   map[tableLabel]bool
 }
 
-// read adds the labels of the series in memtables and in parts that were not read yet; false: some series cannot be read.
+// read adds the labels of the series in memtables and in parts that were not read yet; false: some series cannot be
+// read.
 func (u *labelUse) read(e *Engine, r *region) bool {
 	snap := r.pin()
 	defer r.unpin(snap)
@@ -134,7 +136,8 @@ func (e *Engine) hasUnused(r *region, u *labelUse) bool {
 	return (&definition{c: e.catalog.Load(), changed: map[schema.Name]*schema.Table{}}).dropUnused(e, r, u)
 }
 
-// dropUnused drops the labels that no series has from the tables of a region, and reports whether there were any. The caller holds e.ddl.
+// dropUnused drops the labels that no series has from the tables of a region, and reports whether there were any. The
+// caller holds e.ddl.
 func (d *definition) dropUnused(e *Engine, r *region, u *labelUse) bool {
 	e.forgetYoung(e.o.Now())
 	kept := map[schema.ColumnID]bool{schema.TableTagID: true, schema.SeriesTagID: true}

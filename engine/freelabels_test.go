@@ -11,7 +11,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// fullMetrics fills a table of metrics with labels up to its bound and gives the series, each with so many labels of its own.
+// fullMetrics fills a table of metrics with labels up to its bound and gives the series, each with so many labels of
+// its own.
 func fullMetrics(t *testing.T, e *Engine, table string, each int) []*Series {
 	t.Helper()
 	var names []SeriesName
@@ -36,21 +37,24 @@ func samplesNow(t *testing.T, e *Engine, ms int64, list ...*Series) {
 	}
 }
 
-// TestLabelsAreBoundByTable: a table with all labels that it may have refuses a series with another, and no other series or table.
+// TestLabelsAreBoundByTable: a table with all labels that it may have refuses a series with another, and no other
+// series or table.
 func TestLabelsAreBoundByTable(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	samplesNow(t, e, 1, fullMetrics(t, e, "full", 1)...)
 	list, errs, err := e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: []SeriesName{
-		named("full", "phys", "one_more", "v"), named("full", "phys", "full_0001", "w"), named("other", "phys", "one_more", "v")}})
-	if err != nil || errs[0] == nil || !strings.Contains(errs[0].Error(), "table full would have 4097 columns") || errs[1] != nil || errs[2] != nil {
+		named("full", "phys", "one_more", "v"), named("full", "phys", "full_0001", "w"),
+		named("other", "phys", "one_more", "v")}})
+	if err != nil || errs[0] == nil || !strings.Contains(errs[0].Error(), "table full would have 4097 columns") ||
+		errs[1] != nil || errs[2] != nil {
 		t.Fatal(errs, err)
 	}
 	samplesNow(t, e, 2, list[1:]...)
 }
 
-// TestLabelsAreFreed: labels that no series has make room for others when a table is full, whether their series were dropped with their
-// tables, expired or never written; those of series in memory, in parts and on their way stay.
+// TestLabelsAreFreed: labels that no series has make room for others when a table is full, whether their series were
+// dropped with their tables, expired or never written; those of series in memory, in parts and on their way stay.
 func TestLabelsAreFreed(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	now := time.UnixMilli(1_000_000_000_000)
@@ -60,7 +64,8 @@ func TestLabelsAreFreed(t *testing.T) {
 	e := mustOpen(t, o)
 	all := fullMetrics(t, e, "full", 1)
 	again := func() error {
-		_, errs, err := e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: []SeriesName{named("full", "phys", "one_more", "v")}})
+		_, errs, err := e.Series(ctx,
+			&SeriesRequest{Columns: sampleNames, Names: []SeriesName{named("full", "phys", "one_more", "v")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,14 +98,17 @@ func TestLabelsAreFreed(t *testing.T) {
 		t.Errorf("%d tags of the physical table are left, %v", len(p.Schema.Tags), err)
 	}
 	everyState(t, o, e, "phys", map[string][]string{"full": {
-		"full_0000=v service_timestamp=1 service_value=3ff0000000000000", "full_0001=v service_timestamp=2 service_value=3ff0000000000000", "full_0000=v service_timestamp=3 service_value=3ff0000000000000"}})
+		"full_0000=v service_timestamp=1 service_value=3ff0000000000000",
+		"full_0001=v service_timestamp=2 service_value=3ff0000000000000",
+		"full_0000=v service_timestamp=3 service_value=3ff0000000000000"}})
 }
 
 // TestLabelsOfDroppedTablesAreFreed: a physical table that is full of labels of tables that are gone takes others.
 func TestLabelsOfDroppedTablesAreFreed(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	start := time.Now()
-	o.Now = func() time.Time { return start.Add(1000 * time.Since(start)) } // it rests for a moment after it has found nothing
+	// it rests for a moment after it has found nothing
+	o.Now = func() time.Time { return start.Add(1000 * time.Since(start)) }
 	e := mustOpen(t, o)
 	defer mustClose(t, e)
 	var dropped []schema.Name

@@ -15,13 +15,14 @@ func rowsOfTags(from, count, tagBytes int) []modelRow {
 	rows := make([]modelRow, count)
 	for i := range rows {
 		name := fmt.Sprintf("%d-", from+i)
-		rows[i] = modelRow{"ts": int64(i), "host": name + strings.Repeat("x", max(0, tagBytes-len(name))), "v": int64(i)}
+		rows[i] = modelRow{"ts": int64(i), "host": name + strings.Repeat("x", max(0, tagBytes-len(name))),
+			"v": int64(i)}
 	}
 	return rows
 }
 
-// TestRegistriesGiveWay fills the memory with series of several tables: each write waits for a flush and is taken, although
-// the flushed memtables have nothing but their series.
+// TestRegistriesGiveWay fills the memory with series of several tables: each write waits for a flush and is taken,
+// although the flushed memtables have nothing but their series.
 func TestRegistriesGiveWay(t *testing.T) {
 	disk := vfs.NewMem()
 	o := testOptions(disk)
@@ -54,8 +55,8 @@ func TestRegistriesGiveWay(t *testing.T) {
 	}
 }
 
-// TestFullMemoryPasses plays random loads of rows and series on many tables: whatever fills the memory, the flushes that a
-// waiting write asks for make room for it.
+// TestFullMemoryPasses plays random loads of rows and series on many tables: whatever fills the memory, the flushes
+// that a waiting write asks for make room for it.
 func TestFullMemoryPasses(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -77,8 +78,8 @@ func TestFullMemoryPasses(t *testing.T) {
 	}
 }
 
-// TestReplayDropsRegistries replays a log whose series alone exceed the memory: parts are written for what makes room, not
-// at every record from then on.
+// TestReplayDropsRegistries replays a log whose series alone exceed the memory: parts are written for what makes room,
+// not at every record from then on.
 func TestReplayDropsRegistries(t *testing.T) {
 	disk := vfs.NewMem()
 	o := testOptions(disk)

@@ -97,8 +97,8 @@ func TestStartOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullInTheMiddleOfReplay lets the disk fill up after any number of writes of a start: what replay has written until then
-// is listed later, once.
+// TestFullInTheMiddleOfReplay lets the disk fill up after any number of writes of a start: what replay has written
+// until then is listed later, once.
 func TestFullInTheMiddleOfReplay(t *testing.T) {
 	for writes := 1; ; writes += 3 {
 		disk := vfs.NewMem()
@@ -124,7 +124,8 @@ func TestFullInTheMiddleOfReplay(t *testing.T) {
 		if got, err := dump(e); err != nil || got != want {
 			t.Errorf("%d writes: %v\n%s", writes, err, difference(got, want))
 		}
-		if err := e.Compact(ctx, public("log")); left.Load() < 0 && err != nil && status.Of(err) != status.StorageUnavailable {
+		if err := e.Compact(ctx, public("log")); left.Load() < 0 && err != nil &&
+			status.Of(err) != status.StorageUnavailable {
 			t.Errorf("%d writes: compaction: %v", writes, err)
 		}
 		done := left.Load() >= 0

@@ -10,7 +10,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestHeldBytesWaitForNoCensus: who is told of what readers keep asks for the memory held, while a census waits for the memtable.
+// TestHeldBytesWaitForNoCensus: who is told of what readers keep asks for the memory held, while a census waits for the
+// memtable.
 func TestHeldBytesWaitForNoCensus(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.MaxSeries = 10
@@ -44,7 +45,8 @@ func TestHeldBytesWaitForNoCensus(t *testing.T) {
 	}
 }
 
-// TestHeld: what a scan keeps of memtables that are gone is told once, and told back at its end, however many scans keep it.
+// TestHeld: what a scan keeps of memtables that are gone is told once, and told back at its end, however many scans
+// keep it.
 func TestHeld(t *testing.T) {
 	held := int64(0)
 	o := testOptions(vfs.NewMem())

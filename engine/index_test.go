@@ -98,7 +98,8 @@ func blocksFor(t *testing.T, e *Engine, id int64) int64 {
 	var stats scan.Stats
 	rows := 0
 	readAll(t, e, Request{Table: tab, Columns: []schema.ColumnID{column.ID}, Time: scan.All, Stats: &stats,
-		Filter: filter.And{{Column: column.ID, Op: filter.Equal, Args: vector.ConstInt(vector.Int64Type, id), NArgs: 1}}},
+		Filter: filter.And{{Column: column.ID, Op: filter.Equal, Args: vector.ConstInt(vector.Int64Type, id),
+			NArgs: 1}}},
 		func(b *vector.Batch) { rows += b.N })
 	if rows != 1 {
 		t.Fatalf("%d rows have id %d", rows, id)

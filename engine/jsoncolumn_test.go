@@ -14,8 +14,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// jsonShape draws values of a JSON column. What most rows of a stretch have in common changes from stretch to stretch, as the blocks of a part
-// are kept in the form that suits them.
+// jsonShape draws values of a JSON column. What most rows of a stretch have in common changes from stretch to stretch,
+// as the blocks of a part are kept in the form that suits them.
 type jsonShape struct {
 	r    *rand.Rand
 	keys []string // that objects draw theirs from
@@ -27,7 +27,8 @@ type jsonShape struct {
 func newJSONShape(r *rand.Rand) *jsonShape {
 	s := &jsonShape{r: r, most: 1 + r.IntN(12), odd: []int{2, 20, 1000}[r.IntN(3)], same: r.IntN(2) == 0}
 	for i := range []int{1, 7, 40, 90}[r.IntN(4)] { // past 63 they share a stream
-		s.keys = append(s.keys, fmt.Sprintf("%s%d", []string{"k", "a.b", "", "größe ", "q\"\\ ", "<&>\u2028"}[r.IntN(6)], i/2*2))
+		s.keys = append(s.keys, fmt.Sprintf("%s%d",
+			[]string{"k", "a.b", "", "größe ", "q\"\\ ", "<&>\u2028"}[r.IntN(6)], i/2*2))
 	}
 	return s
 }
@@ -36,7 +37,8 @@ func newJSONShape(r *rand.Rand) *jsonShape {
 func (s *jsonShape) text() string {
 	var v any = s.object(3)
 	if s.r.IntN(s.odd) == 0 {
-		v = []any{nil, true, -1.5, "text", []any{}, map[string]any{}, []any{map[string]any{"a": 1}, "}"}, map[string]any{s.word(): s.word()}, "{\"a\":1}",
+		v = []any{nil, true, -1.5, "text", []any{}, map[string]any{}, []any{map[string]any{"a": 1}, "}"},
+			map[string]any{s.word(): s.word()}, "{\"a\":1}",
 			map[string]any{"": strings.Repeat("x", s.r.IntN(5000))}}[s.r.IntN(10)]
 	}
 	b, err := json.Marshal(v)
@@ -93,7 +95,8 @@ func (s *jsonShape) valueOf(kind, depth int) any {
 }
 
 func (s *jsonShape) word() string {
-	return []string{"", "GET", "error", "a \"quoted\" text", "back\\slash", "lines\nand\ttabs", "\x00\x1f", "größe 错误 😀", "{\"a\":1}", "]},", fmt.Sprintf("%x", s.r.Uint64())}[s.r.IntN(11)]
+	return []string{"", "GET", "error", "a \"quoted\" text", "back\\slash", "lines\nand\ttabs", "\x00\x1f",
+		"größe 错误 😀", "{\"a\":1}", "]},", fmt.Sprintf("%x", s.r.Uint64())}[s.r.IntN(11)]
 }
 
 // jsonConditions are conditions on a JSON column beside what they mean for its text.
@@ -114,8 +117,8 @@ var jsonConditions = []struct {
 	{filter.Like, `%"10.0.7%`, func(text, _ string) bool { return strings.Contains(text, `"10.0.7`) }},
 }
 
-// TestJSONColumn: what was written to a JSON column is read, and is found, as it was written: from memory, from parts, from both, and from
-// parts that merges wrote or took over, before and after a start.
+// TestJSONColumn: what was written to a JSON column is read, and is found, as it was written: from memory, from parts,
+// from both, and from parts that merges wrote or took over, before and after a start.
 func TestJSONColumn(t *testing.T) {
 	for seed := range effort(1, 2, 15) {
 		for _, kind := range []modelKind{appendOnly, lastRow, lastNonNull, noTags} {
@@ -196,7 +199,8 @@ func checkJSON(t *testing.T, e *Engine, model *modelTable, where string) {
 			t.Errorf("%s: %s: %v", where, what, err)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %s: %d rows, want %d: %.600s", where, what, len(got), len(want), difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			t.Errorf("%s: %s: %d rows, want %d: %.600s", where, what, len(got), len(want),
+				difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
 	check("all", everything)
@@ -204,9 +208,10 @@ func checkJSON(t *testing.T, e *Engine, model *modelTable, where string) {
 	check("newest first", query{time: scan.All, test: everything.test, newest: true})
 	for _, c := range jsonConditions {
 		cond := filter.Cond{Column: j.ID, Op: c.op, Args: vector.ConstBytes(j.Type, []byte(c.arg)), NArgs: 1}
-		check(fmt.Sprint("condition ", c.op, " ", c.arg), query{time: scan.All, filter: filter.And{cond}, test: func(row modelRow) bool {
-			text, ok := row["j"].(string)
-			return ok && c.pass(text, c.arg)
-		}})
+		check(fmt.Sprint("condition ", c.op, " ", c.arg),
+			query{time: scan.All, filter: filter.And{cond}, test: func(row modelRow) bool {
+				text, ok := row["j"].(string)
+				return ok && c.pass(text, c.arg)
+			}})
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"varve/engine/sorting"
 )
 
-// LabelValues lists the values of a label in some tables, rising, the empty one left out. It looks at the values of the tag
-// in each part and memtable and at no series, so those of rows that are deleted or have expired may be among them until they are merged.
-// Reserve, when not nil, is asked before memory is kept.
-func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string, reserve func(bytes int64) error) ([]string, error) {
+// LabelValues lists the values of a label in some tables, rising, the empty one left out. It looks at the values of the
+// tag in each part and memtable and at no series, so those of rows that are deleted or have expired may be among them
+// until they are merged. Reserve, when not nil, is asked before memory is kept.
+func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
+	reserve func(bytes int64) error) ([]string, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
@@ -70,12 +71,14 @@ func (s *Selection) valuesIn(l *labelled) error {
 	for _, run := range s.runsOf(l.group) {
 		var full error
 		seen := 0
-		known, next := s.request.Symbols, uint32(0) // the tables of a region often have the same values in the same order
+		// the tables of a region often have the same values in the same order
+		known, next := s.request.Symbols, uint32(0)
 		err := run.run.TagValues(l.tables, readColumn(l.label.column), s.ctx.Err, func(val []byte) {
 			if seen++; full == nil && seen%accountSeries == 0 {
 				full = s.ctx.Err()
 			}
-			if full == nil && next < uint32(known.Len()) && l.label.column.Type.IsText() && known.text(next) == string(val) {
+			if full == nil && next < uint32(known.Len()) && l.label.column.Type.IsText() &&
+				known.text(next) == string(val) {
 				next++
 			} else if full == nil {
 				next, full = s.symbol(&l.label, val) // that of the value behind it, less 1

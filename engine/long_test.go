@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// effort chooses how long a loop of random runs is: short under the race detector, plain in every run of the tests, long
-// in that of `make long`, which sets VARVE_LONG.
+// effort chooses how long a loop of random runs is: short under the race detector, plain in every run of the tests,
+// long in that of `make long`, which sets VARVE_LONG.
 func effort(short, plain, long int) int {
 	switch {
 	case os.Getenv("VARVE_LONG") != "":

@@ -32,11 +32,12 @@ func TestScanOfLongTagsByRanges(t *testing.T) {
 	}
 	var now, peak int64
 	host := tab.Schema.Columns[tab.Schema.Tags[0]]
-	s, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{host.ID}, Time: scan.All, Reserve: func(n int64) error {
-		now += n
-		peak = max(peak, now)
-		return nil
-	}})
+	s, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{host.ID}, Time: scan.All,
+		Reserve: func(n int64) error {
+			now += n
+			peak = max(peak, now)
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ import (
 // longRows are rows of texts of a megabyte beside short ones and none.
 func longRows(n int) (rows []modelRow) {
 	for i := range n {
-		r := modelRow{"ts": int64(i), "host": fmt.Sprint("h", i%3), "stext": strings.Repeat(string(rune('a'+i%26)), 1<<20)}
+		r := modelRow{"ts": int64(i), "host": fmt.Sprint("h", i%3),
+			"stext": strings.Repeat(string(rune('a'+i%26)), 1<<20)}
 		if i%2 == 0 {
 			r["ssome"] = fmt.Sprint("short ", i)
 		}
@@ -25,8 +26,8 @@ func longRows(n int) (rows []modelRow) {
 	return rows
 }
 
-// TestLongTextsAreTakenOver writes rows whose texts the log and the memtable take from where they lie, and uses the set again: what was
-// written stays as it was, in memory, in the log and in a part.
+// TestLongTextsAreTakenOver writes rows whose texts the log and the memtable take from where they lie, and uses the set
+// again: what was written stays as it was, in memory, in the log and in a part.
 func TestLongTextsAreTakenOver(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.MaxValue = 1 << 20
@@ -46,7 +47,8 @@ func TestLongTextsAreTakenOver(t *testing.T) {
 	want := linesOfLong(t, e, len(rows))
 	for i := range rows {
 		for _, name := range [...]string{"stext", "ssome"} {
-			if text, has := rows[i][name].(string); has && !slices.ContainsFunc(want, func(l string) bool { return strings.Contains(l, text) }) {
+			if text, has := rows[i][name].(string); has &&
+				!slices.ContainsFunc(want, func(l string) bool { return strings.Contains(l, text) }) {
 				t.Fatalf("%s of row %d is not there", name, i)
 			}
 		}
@@ -75,8 +77,8 @@ func linesOfLong(t *testing.T, e *Engine, n int) []string {
 	return lines
 }
 
-// TestLongTextsAreNotCopied writes 40 MB of them: they are in memory already, and what is made on the way into the log and the memtable
-// is far less.
+// TestLongTextsAreNotCopied writes 40 MB of them: they are in memory already, and what is made on the way into the log
+// and the memtable is far less.
 func TestLongTextsAreNotCopied(t *testing.T) {
 	o := testOptions(vfs.OS())
 	o.Dir, o.MaxValue, o.WALFileSize = t.TempDir(), 1<<20, 0

@@ -57,7 +57,8 @@ func TestManifestLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cut := range []int{-1, 0, 10, 100, 200, len(m.Bytes()) * 1 / 8, len(m.Bytes()) / 4, len(m.Bytes()) / 2, len(m.Bytes()) * 3 / 4} {
+	for _, cut := range []int{-1, 0, 10, 100, 200, len(m.Bytes()) * 1 / 8, len(m.Bytes()) / 4, len(m.Bytes()) / 2,
+		len(m.Bytes()) * 3 / 4} {
 		t.Run(fmt.Sprint(cut), func(t *testing.T) {
 			disk := vfs.NewMem()
 			o := testOptions(disk)
@@ -159,7 +160,8 @@ func TestLogLost(t *testing.T) {
 				if err != nil || !flush && len(names) < 5 {
 					t.Fatal(names, err)
 				}
-				gone := map[string][]string{"first": names[:1], "middle": names[len(names)/2 : len(names)/2+1], "last": names[len(names)-1:], "all": names}[which]
+				gone := map[string][]string{"first": names[:1], "middle": names[len(names)/2 : len(names)/2+1],
+					"last": names[len(names)-1:], "all": names}[which]
 				for _, n := range gone {
 					if err := disk.Remove("/data/wal/" + n); err != nil {
 						t.Fatal(err)

@@ -23,7 +23,8 @@ type Matcher struct {
 // MatchOp is what a matcher asks of a value.
 type MatchOp uint8
 
-// The tests of labels. Expressions are of the syntax of package regexp, match the whole value, and the dot matches any character.
+// The tests of labels. Expressions are of the syntax of package regexp, match the whole value, and the dot matches any
+// character.
 const (
 	MatchEqual MatchOp = iota + 1
 	MatchNotEqual

@@ -29,8 +29,8 @@ func (c *memory) flushable(m *mem) int64 {
 	return rows + max(0, m.table.Bytes()-rows-c.free)
 }
 
-// returnable is what flushes of a region's memtables give back, about: their rows, and the registries where series take room
-// from rows.
+// returnable is what flushes of a region's memtables give back, about: their rows, and the registries where series take
+// room from rows.
 func (c *memory) returnable(s *regionSnap) int64 {
 	var rows, series int64
 	var last *registry

@@ -287,13 +287,15 @@ func (s *troubled) counted() {
 			series += m.series.Bytes()
 		}
 	}
-	if got, want := [3]int64{c.used.Load(), c.series.Load(), c.kept.Load()}, [3]int64{used + series, series, 0}; got != want {
+	if got, want := [3]int64{c.used.Load(), c.series.Load(), c.kept.Load()},
+		[3]int64{used + series, series, 0}; got != want {
 		s.t.Errorf("memory counts %d (used, series, kept), the tables have %d", got, want)
 	}
 }
 
-// TestFullMemoryEnds plays random loads of several writers with drops, changes and names of tables, while flushes fail or do not
-// come to an end, and starts that find the disk full. Once the cause is gone all tables take rows, and memory counts no more than there is.
+// TestFullMemoryEnds plays random loads of several writers with drops, changes and names of tables, while flushes fail
+// or do not come to an end, and starts that find the disk full. Once the cause is gone all tables take rows, and memory
+// counts no more than there is.
 func TestFullMemoryEnds(t *testing.T) {
 	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(4, 10, 200)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

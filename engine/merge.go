@@ -379,7 +379,8 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some boo
 func (m *merged) check(n int, cols []*vector.Vector) {
 	for _, t := range cols[m.at[m.spec.TimeColumn.ID]].Flatten(n).Ints[:n] {
 		again := m.mode.keepAll || m.mode.tombstones
-		invariant.Check(!m.begun || t > m.last || t == m.last && again, "time %d of a merged series comes behind %d", t, m.last)
+		invariant.Check(!m.begun || t > m.last || t == m.last && again, "time %d of a merged series comes behind %d", t,
+			m.last)
 		m.begun, m.last = true, t
 	}
 }

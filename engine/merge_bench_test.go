@@ -33,8 +33,10 @@ var mergeShapes = []mergeShape{
 	{name: "last_row/1000 series/among", hosts: 1000, spread: true},
 	{name: "last_row/1000 series/half replaced", hosts: 1000, spread: true, same: 50},
 	{name: "last_row/1000 series/deletes", hosts: 1000, spread: true, same: 30, deletes: 10},
-	{name: "last_non_null/one series/half replaced", options: map[string]string{"merge_mode": "last_non_null"}, spread: true, same: 50},
-	{name: "last_non_null/1000 series/half replaced", options: map[string]string{"merge_mode": "last_non_null"}, hosts: 1000, spread: true, same: 50},
+	{name: "last_non_null/one series/half replaced", options: map[string]string{"merge_mode": "last_non_null"},
+		spread: true, same: 50},
+	{name: "last_non_null/1000 series/half replaced", options: map[string]string{"merge_mode": "last_non_null"},
+		hosts: 1000, spread: true, same: 50},
 }
 
 const (
@@ -114,7 +116,8 @@ func BenchmarkMerge(b *testing.B) {
 			}
 			for b.Loop() {
 				b.StopTimer()
-				e := mustOpen(b, Options{FS: vfs.NewMem(), Dir: "/data", NoBackground: true, FlushBytes: 1 << 40, MemtableLimit: 1 << 40})
+				e := mustOpen(b, Options{FS: vfs.NewMem(), Dir: "/data", NoBackground: true, FlushBytes: 1 << 40,
+					MemtableLimit: 1 << 40})
 				size := int64(0)
 				for k := range mergePartsOf {
 					var set WriteSet

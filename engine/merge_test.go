@@ -186,13 +186,15 @@ func naive(all []version, mode mergeMode) (out []version, deleted int) {
 // one row after the other. VARVE_MODEL_SEEDS asks for more runs.
 func TestMergeRuns(t *testing.T) {
 	columns := []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
-		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}, {ID: 3, Name: "s", Type: vector.StringType, Nullable: true},
+		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true},
+		{ID: 3, Name: "s", Type: vector.StringType, Nullable: true},
 		schema.SequenceColumn, schema.KindColumn}
 	spec := &scan.Spec{Columns: columns, TimeColumn: columns[0], Time: scan.All}
 	for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", effort(20, 40, 400)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		all, runs := randomRuns(r)
-		for _, mode := range []mergeMode{{}, {tombstones: true}, {keepAll: true}, {lastNonNull: true}, {lastNonNull: true, tombstones: true},
+		for _, mode := range []mergeMode{{}, {tombstones: true}, {keepAll: true}, {lastNonNull: true},
+			{lastNonNull: true, tombstones: true},
 			{lastNonNull: true, keepAll: true}} {
 			want, deleted := naive(all, mode)
 			m, err := mergeRuns(runs, spec, mode)
@@ -216,7 +218,8 @@ func TestMergeRuns(t *testing.T) {
 	}
 }
 
-// randomRuns returns versions and the runs they are spread over; runs overlap in sequences, as parts of replayed logs do.
+// randomRuns returns versions and the runs they are spread over; runs overlap in sequences, as parts of replayed logs
+// do.
 func randomRuns(r *rand.Rand) (all []version, runs []scan.Run) {
 	parts := make([][]version, 1+r.IntN(6))
 	keys, times := 1+r.IntN(4), int64(1+r.IntN(3000))
@@ -227,7 +230,8 @@ func randomRuns(r *rand.Rand) (all []version, runs []scan.Run) {
 		if r.IntN(stretch) == 0 {
 			at = r.Int64N(times)
 		}
-		v := version{key: fmt.Sprint("key", r.IntN(keys)), time: at, seq: seq + 1, n: int64(seq), s: fmt.Sprint("text", r.IntN(20))}
+		v := version{key: fmt.Sprint("key", r.IntN(keys)), time: at, seq: seq + 1, n: int64(seq),
+			s: fmt.Sprint("text", r.IntN(20))}
 		if r.IntN(100) < nulls {
 			v.n = nil
 		}
@@ -242,7 +246,9 @@ func randomRuns(r *rand.Rand) (all []version, runs []scan.Run) {
 		all = append(all, v)
 	}
 	for _, p := range parts {
-		slices.SortStableFunc(p, func(a, b version) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.time, b.time)) })
+		slices.SortStableFunc(p, func(a, b version) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.time, b.time))
+		})
 		runs = append(runs, &versionsRun{r: r, rows: p})
 	}
 	return all, runs
@@ -272,7 +278,8 @@ func readMerged(t *testing.T, m *merged) (got []version) {
 				t.Fatalf("a batch of %d rows", b.N)
 			}
 			for i := range b.N {
-				v := version{key: name, time: b.Cols[0].Int(i), seq: b.Cols[3].Uint(i), del: b.Cols[4].Uint(i) == schema.KindDelete}
+				v := version{key: name, time: b.Cols[0].Int(i), seq: b.Cols[3].Uint(i),
+					del: b.Cols[4].Uint(i) == schema.KindDelete}
 				if !b.Cols[1].IsNull(i) {
 					v.n = b.Cols[1].Int(i)
 				}
@@ -291,12 +298,15 @@ func TestMergeOfLongRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	parts := make([][]version, 2)
 	for i := range rows {
-		parts[i%2] = append(parts[i%2], version{key: "k", time: int64(i), seq: uint64(i + 1), n: int64(i), s: strings.Repeat(string(rune('a'+i%26)), size)})
+		parts[i%2] = append(parts[i%2], version{key: "k", time: int64(i), seq: uint64(i + 1), n: int64(i),
+			s: strings.Repeat(string(rune('a'+i%26)), size)})
 	}
-	spec := &scan.Spec{Columns: []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+	spec := &scan.Spec{Columns: []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3),
+		Semantic: schema.Timestamp},
 		{ID: 3, Name: "s", Type: vector.StringType, Nullable: true}}, Time: scan.All}
 	spec.TimeColumn = spec.Columns[0]
-	m, err := mergeRuns([]scan.Run{&versionsRun{r: r, rows: parts[0]}, &versionsRun{r: r, rows: parts[1]}}, spec, mergeMode{})
+	m, err := mergeRuns([]scan.Run{&versionsRun{r: r, rows: parts[0]}, &versionsRun{r: r, rows: parts[1]}}, spec,
+		mergeMode{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +328,8 @@ func TestMergeOfLongRows(t *testing.T) {
 			t.Errorf("a batch of %d bytes", held)
 		}
 		for i := range b.N {
-			if s := b.Cols[1].Bytes(i); len(s) != size || s[0] != byte('a'+n%26) || s[size-1] != s[0] || b.Cols[0].Int(i) != int64(n) {
+			if s := b.Cols[1].Bytes(i); len(s) != size || s[0] != byte('a'+n%26) || s[size-1] != s[0] ||
+				b.Cols[0].Int(i) != int64(n) {
 				t.Fatalf("row %d: %d bytes of %q", n, len(s), s[:1])
 			}
 			n++

@@ -8,8 +8,9 @@ import (
 	"varve/engine/vector"
 )
 
-// Which rows come out where runs lie among each other is decided by times, sequences and kinds alone and noted as picks.
-// Columns are copied, each in one loop over the picks, when an input needs its next batch or enough rows are there.
+// Which rows come out where runs lie among each other is decided by times, sequences and kinds alone and noted as
+// picks. Columns are copied, each in one loop over the picks, when an input needs its next batch or enough rows are
+// there.
 
 // openKey is the key whose versions are being looked at, while its time is time.
 type openKey struct {

@@ -12,8 +12,8 @@ import (
 	"varve/engine/schema"
 )
 
-// merger merges parts: in the background what has piled up, by the rules of its schedule, and what it is asked to. Safe for
-// concurrent use.
+// merger merges parts: in the background what has piled up, by the rules of its schedule, and what it is asked to. Safe
+// for concurrent use.
 type merger struct {
 	o       *Options
 	run     context.Context // over when the store closes
@@ -43,7 +43,8 @@ type mergeStore interface {
 }
 
 func newMerger(run context.Context, o *Options, store mergeStore, files *partFiles, metrics *Metrics) *merger {
-	return &merger{o: o, run: run, store: store, files: files, metrics: metrics, changed: newSignal(), plan: schedule{parts: o.mergeParts}}
+	return &merger{o: o, run: run, store: store, files: files, metrics: metrics, changed: newSignal(),
+		plan: schedule{parts: o.mergeParts}}
 }
 
 // push has the merger look at a region that got a part.
@@ -64,7 +65,8 @@ func (m *merger) count(regions map[schema.TableID]*region) (waiting, running int
 	for _, r := range regions {
 		waiting += r.merges.hurry
 		fresh, merged := r.merges.jobs[freshParts], r.merges.jobs[mergedParts]
-		if merged != nil && (merged.kind != asked || merged == fresh) { // else it has its place only, and is among those that wait
+		// else it has its place only, and is among those that wait
+		if merged != nil && (merged.kind != asked || merged == fresh) {
 			running++
 		}
 		if fresh != nil && fresh != merged {
@@ -82,7 +84,8 @@ func (m *merger) loop(k kind) {
 			return
 		}
 		done, err := m.merge(m.run, j, m.choose(j))
-		if err != nil && m.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) && m.files.space.readOnly() == nil {
+		if err != nil && m.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) &&
+			m.files.space.isNews(err) {
 			m.metrics.MergeFailures.Inc()
 			m.o.Logger.Error("merge failed", "table", j.region.snap.Load().schema.Name.String(), "error", err)
 		}
@@ -159,7 +162,8 @@ func (m *merger) step(ctx context.Context, j *job) error {
 	}
 }
 
-// wait waits until something changes, or the time comes unless it is zero. The caller holds m.mu, which is let go of meanwhile.
+// wait waits until something changes, or the time comes unless it is zero. The caller holds m.mu, which is let go of
+// meanwhile.
 func (m *merger) wait(ctx context.Context, now, at time.Time) {
 	changed := m.changed.wait()
 	m.mu.Unlock()
@@ -178,8 +182,8 @@ func (m *merger) wait(ctx context.Context, now, at time.Time) {
 	}
 }
 
-// catchUp merges before a flush adds to parts that have piled up although merges no longer give way: so memtables fill, and
-// at their limit writers wait. Parts stay few whatever comes in.
+// catchUp merges before a flush adds to parts that have piled up although merges no longer give way: so memtables fill,
+// and at their limit writers wait. Parts stay few whatever comes in.
 func (m *merger) catchUp(ctx context.Context, r *region) {
 	for {
 		m.mu.Lock()
@@ -213,7 +217,8 @@ func (m *merger) claim(ctx context.Context, j *job, parts []*part) bool {
 	return true
 }
 
-// leave takes from expired parts those that are merged, whose rows go by that, and keeps merges off the others until left is called.
+// leave takes from expired parts those that are merged, whose rows go by that, and keeps merges off the others until
+// left is called.
 func (m *merger) leave(r *region, parts []*part) (gone []*part, left func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -275,7 +280,8 @@ func (m *merger) merge(ctx context.Context, j *job, choose chooser) (bool, error
 		rows, bytes = rows+p.meta.Rows, bytes+p.meta.Bytes
 	}
 	m.metrics.MergedBytes.Add(float64(bytes))
-	m.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "level", group[0].meta.Level, "into", len(made), "rows", rows, "bytes", bytes, "took", took)
+	m.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "level", group[0].meta.Level,
+		"into", len(made), "rows", rows, "bytes", bytes, "took", took)
 	return true, nil
 }
 
@@ -308,8 +314,8 @@ func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (m
 	return made, nil
 }
 
-// pace returns what a merge does between two batches of a span of time: it lets go of what it has passed through, and lets
-// others go first.
+// pace returns what a merge does between two batches of a span of time: it lets go of what it has passed through, and
+// lets others go first.
 func (m *merger) pace(ctx context.Context, j *job, span scan.Range) func() error {
 	steps := 0
 	return func() error {

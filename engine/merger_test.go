@@ -101,8 +101,8 @@ func TestLongMergesStepAside(t *testing.T) {
 	}
 }
 
-// TestCompactionWaits: a compaction that was asked for waits for the merge at hand, which no longer rests, and ends when its
-// client is gone.
+// TestCompactionWaits: a compaction that was asked for waits for the merge at hand, which no longer rests, and ends
+// when its client is gone.
 func TestCompactionWaits(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
@@ -123,7 +123,8 @@ func TestCompactionWaits(t *testing.T) {
 	counted := func(when string, waiting, running float64) {
 		t.Helper()
 		if got := gather(t, e); got["varve_merges_waiting"] != waiting || got["varve_merges_running"] != running {
-			t.Errorf("%s %v merges wait and %v are under way, want %v and %v", when, got["varve_merges_waiting"], got["varve_merges_running"], waiting, running)
+			t.Errorf("%s %v merges wait and %v are under way, want %v and %v", when, got["varve_merges_waiting"],
+				got["varve_merges_running"], waiting, running)
 		}
 	}
 	counted("at first", 1, 0)
@@ -156,7 +157,8 @@ func TestCompactionWaits(t *testing.T) {
 	}
 }
 
-// TestExpiryMeetsMerge: parts that are merged are not dropped under the merge, and none is merged that is being dropped.
+// TestExpiryMeetsMerge: parts that are merged are not dropped under the merge, and none is merged that is being
+// dropped.
 func TestExpiryMeetsMerge(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)

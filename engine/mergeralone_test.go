@@ -28,7 +28,8 @@ func (s *noStore) windowsOf(g *regionSnap) windows { return windowsOf(g.schema, 
 func (s *noStore) oldest(*schema.Table) int64      { return s.first }
 
 func (s *noStore) draft(_ context.Context, _ *region, g *regionSnap, group []*part, span scan.Range) *partJob {
-	j := &partJob{table: g.schema, mode: flushMode(g.schema), workers: 1, level: levelOf(group), time: span, minSeq: group[0].meta.MinSeq}
+	j := &partJob{table: g.schema, mode: flushMode(g.schema), workers: 1, level: levelOf(group), time: span,
+		minSeq: group[0].meta.MinSeq}
 	for _, p := range group {
 		j.runs, j.maxSeq = append(j.runs, p.run), max(j.maxSeq, p.meta.MaxSeq)
 	}
@@ -58,19 +59,24 @@ func aloneMerger(t *testing.T, s *noStore, parts int) (*merger, *region) {
 	if err := o.FS.MkdirAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	files := &partFiles{fs: o.FS, dir: dir, log: o.Logger, cache: sst.NewCache(o.CacheBytes), metrics: sst.NewMetrics(), damages: &damages{log: o.Logger},
-		ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger}, space: &space{fs: o.FS, dir: o.Dir}, mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes,
+	files := &partFiles{fs: o.FS, dir: dir, log: o.Logger, cache: sst.NewCache(o.CacheBytes), metrics: sst.NewMetrics(),
+		damages: &damages{log: o.Logger},
+		ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger}, space: &space{fs: o.FS, dir: o.Dir},
+		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes,
 		describe: func(*partJob, *sst.Writer, bool) error { return nil }}
 	table := &schema.Table{ID: 7, Name: public("t"), NextColumn: 3, Engine: "mito", Columns: []schema.Column{
-		{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, {ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}}}
+		{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}}}
 	r := newRegion(newMemory(1<<20, 0, nil), table)
 	for k := range parts {
 		run := &versionsRun{r: rand.New(rand.NewPCG(1, uint64(k)))}
 		for i := range 10 {
 			at := int64(10*k + i)
-			run.rows = append(run.rows, version{key: string(schema.AppendSeriesKey(nil, table.ID, nil, nil)), time: at, seq: uint64(at + 1), n: at})
+			run.rows = append(run.rows, version{key: string(schema.AppendSeriesKey(nil, table.ID, nil, nil)), time: at,
+				seq: uint64(at + 1), n: at})
 		}
-		p, err := files.write(&partJob{table: table, runs: []scan.Run{run}, time: scan.All, minSeq: uint64(10*k + 1), maxSeq: uint64(10*k + 10), mode: flushMode(table), workers: 1})
+		p, err := files.write(&partJob{table: table, runs: []scan.Run{run}, time: scan.All, minSeq: uint64(10*k + 1),
+			maxSeq: uint64(10*k + 10), mode: flushMode(table), workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +87,8 @@ func aloneMerger(t *testing.T, s *noStore, parts int) (*merger, *region) {
 	return newMerger(t.Context(), &o, s, files, newMetrics(nil)), r
 }
 
-// TestMergerAlone: a merger takes what it needs and no store: what it merges is one part in place of many, without the rows that have
-// expired; what it cannot finish leaves the parts as they were, and no file.
+// TestMergerAlone: a merger takes what it needs and no store: what it merges is one part in place of many, without the
+// rows that have expired; what it cannot finish leaves the parts as they were, and no file.
 func TestMergerAlone(t *testing.T) {
 	ended, end := context.WithCancel(context.Background())
 	end()

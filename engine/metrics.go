@@ -33,7 +33,8 @@ func newMetrics(e *Engine) *Metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	seconds := func(name, help string) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.001, 3, 12)})
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help,
+			Buckets: prometheus.ExponentialBuckets(0.001, 3, 12)})
 	}
 	gauge := func(name, help string, f func() float64) prometheus.GaugeFunc {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
@@ -47,9 +48,10 @@ func newMetrics(e *Engine) *Metrics {
 		}
 	}
 	return &Metrics{
-		RowsWritten:   counter("varve_rows_written_total", "Rows acknowledged by the write door."),
-		BytesWritten:  counter("varve_bytes_written_total", "Bytes of log records of acknowledged rows."),
-		Refused:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_writes_refused_total", Help: "Writes refused, by reason."}, []string{"reason"}),
+		RowsWritten:  counter("varve_rows_written_total", "Rows acknowledged by the write door."),
+		BytesWritten: counter("varve_bytes_written_total", "Bytes of log records of acknowledged rows."),
+		Refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_writes_refused_total",
+			Help: "Writes refused, by reason."}, []string{"reason"}),
 		Flushes:       counter("varve_flushes_total", "Memtables written into parts."),
 		FlushFailures: counter("varve_flush_failures_total", "Flushes that failed and are tried again."),
 		FlushSeconds:  seconds("varve_flush_seconds", "Time of one flush."),
@@ -59,49 +61,65 @@ func newMetrics(e *Engine) *Metrics {
 		MergeFailures: counter("varve_merge_failures_total", "Merges that failed."),
 		MergeSeconds:  seconds("varve_merge_seconds", "Time of one merge."),
 		MergedBytes:   counter("varve_merged_bytes_total", "Bytes of parts written by merges."),
-		ExpiredParts:  counter("varve_expired_parts_total", "Parts dropped because all of their rows were past the table's ttl."),
-		ReplayedRows:  counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
-		SST:           sst.NewMetrics(),
-		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.", func() float64 { return float64(e.memory.used.Load()) }),
-		HeldBytes:     gauge("varve_held_memtable_bytes", "Memory of flushed memtables that queries still read.", func() float64 { return float64(e.memory.kept.Load()) }),
-		Parts:         gauge("varve_parts", "Parts served.", sum(func(s *regionSnap) float64 { return float64(len(s.parts)) })),
+		ExpiredParts: counter("varve_expired_parts_total",
+			"Parts dropped because all of their rows were past the table's ttl."),
+		ReplayedRows: counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
+		SST:          sst.NewMetrics(),
+		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.",
+			func() float64 { return float64(e.memory.used.Load()) }),
+		HeldBytes: gauge("varve_held_memtable_bytes", "Memory of flushed memtables that queries still read.",
+			func() float64 { return float64(e.memory.kept.Load()) }),
+		Parts: gauge("varve_parts", "Parts served.",
+			sum(func(s *regionSnap) float64 { return float64(len(s.parts)) })),
 		PartBytes: gauge("varve_part_bytes", "Bytes of parts served.", sum(func(s *regionSnap) (n float64) {
 			for _, p := range s.parts {
 				n += float64(p.meta.Bytes)
 			}
 			return n
 		})),
-		Tables: gauge("varve_tables", "Tables, logical ones included.", func() float64 { return float64(len(e.catalog.Load().byName)) }),
-		Series: gauge("varve_series", "Series that writing tables know: those of rows in memory, and those written not long ago.", sum(func(s *regionSnap) float64 {
-			return float64(s.live.series.Len())
-		})),
-		SeriesBytes:    gauge("varve_series_bytes", "Memory of the keys of series.", func() float64 { return float64(e.memory.series.Load()) }),
-		FlushesWaiting: gauge("varve_flushes_waiting", "Tables whose memtables wait for being written into parts.", func() float64 { return float64(len(e.work)) }),
-		FlushesRunning: gauge("varve_flushes_running", "Tables whose memtables are being written into parts.", func() float64 {
-			if e.flushing.Load() {
-				return 1
-			}
-			return 0
-		}),
+		Tables: gauge("varve_tables", "Tables, logical ones included.",
+			func() float64 { return float64(len(e.catalog.Load().byName)) }),
+		Series: gauge("varve_series",
+			"Series that writing tables know: those of rows in memory, and those written not long ago.",
+			sum(func(s *regionSnap) float64 {
+				return float64(s.live.series.Len())
+			})),
+		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.",
+			func() float64 { return float64(e.memory.series.Load()) }),
+		FlushesWaiting: gauge("varve_flushes_waiting", "Tables whose memtables wait for being written into parts.",
+			func() float64 { return float64(len(e.work)) }),
+		FlushesRunning: gauge("varve_flushes_running", "Tables whose memtables are being written into parts.",
+			func() float64 {
+				if e.flushing.Load() {
+					return 1
+				}
+				return 0
+			}),
 		MergesWaiting: gauge("varve_merges_waiting", "Merges of tables that wait for their turn.", func() float64 {
 			waiting, _ := e.merger.count(e.catalog.Load().regions)
 			return float64(waiting)
 		}),
-		MergesRunning: gauge("varve_merges_running", "Merges that are under way, those that stand still for others included.", func() float64 {
-			_, running := e.merger.count(e.catalog.Load().regions)
-			return float64(running)
-		}),
-		WritesWaiting: gauge("varve_writes_waiting", "Writes that wait for room in memory.", func() float64 { return float64(e.committer.waiting.Load()) }),
-		Damaged:       gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.SetAside())) }),
+		MergesRunning: gauge("varve_merges_running",
+			"Merges that are under way, those that stand still for others included.", func() float64 {
+				_, running := e.merger.count(e.catalog.Load().regions)
+				return float64(running)
+			}),
+		WritesWaiting: gauge("varve_writes_waiting", "Writes that wait for room in memory.",
+			func() float64 { return float64(e.committer.waiting.Load()) }),
+		Damaged: gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.",
+			func() float64 { return float64(len(e.SetAside())) }),
 	}
 }
 
 // Collectors lists the figures of the store, its log and its parts, for a registry.
 func (e *Engine) Collectors() []prometheus.Collector {
 	m := e.metrics
-	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds, m.FlushedRows,
-		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.ExpiredParts, m.MemtableBytes, m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
-		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting, m.MergesRunning, m.WritesWaiting}
+	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds,
+		m.FlushedRows,
+		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.ExpiredParts, m.MemtableBytes,
+		m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
+		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting,
+		m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, e.diskCollectors()...)
 	c = append(c, &tableCollector{e})
@@ -111,11 +129,14 @@ func (e *Engine) Collectors() []prometheus.Collector {
 // cacheCollectors are the figures of the cache of decoded blocks.
 func cacheCollectors(c *sst.Cache) []prometheus.Collector {
 	return []prometheus.Collector{
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_cache_hits_total", Help: "Blocks of parts found decoded in the cache."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_cache_hits_total",
+			Help: "Blocks of parts found decoded in the cache."},
 			func() float64 { return float64(c.Hits.Load()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_cache_misses_total", Help: "Blocks of parts looked for in the cache in vain."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_cache_misses_total",
+			Help: "Blocks of parts looked for in the cache in vain."},
 			func() float64 { return float64(c.Misses.Load()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_cache_bytes", Help: "Memory of the cache of decoded blocks."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_cache_bytes",
+			Help: "Memory of the cache of decoded blocks."},
 			func() float64 { return float64(c.Bytes()) }),
 	}
 }
@@ -123,11 +144,13 @@ func cacheCollectors(c *sst.Cache) []prometheus.Collector {
 // readCollectors are the figures of reading parts.
 func readCollectors(m *sst.Metrics) []prometheus.Collector {
 	counter := func(name, help string, n *atomic.Int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) })
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(n.Load()) })
 	}
 	return []prometheus.Collector{
 		counter("varve_part_blocks_read_total", "Column blocks of parts decoded.", &m.BlocksRead),
-		counter("varve_part_blocks_pruned_total", "Blocks of rows left out by time, series, zones or postings.", &m.BlocksPruned),
+		counter("varve_part_blocks_pruned_total", "Blocks of rows left out by time, series, zones or postings.",
+			&m.BlocksPruned),
 		counter("varve_part_read_bytes_total", "Encoded bytes of parts decoded.", &m.BytesRead),
 		counter("varve_part_rows_scanned_total", "Rows of the blocks that were looked at.", &m.RowsScanned),
 		counter("varve_part_read_errors_total", "Reads that met damage.", &m.Damaged),

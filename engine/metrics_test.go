@@ -11,13 +11,15 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestCacheFigures reads a part three times: the first two look in vain, the second keeps the block, the third finds it.
+// TestCacheFigures reads a part three times: the first two look in vain, the second keeps the block, the third finds
+// it.
 func TestCacheFigures(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(e.Collectors()...)
-	if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(1), "v": int64(1)}, {"ts": int64(2), "v": int64(7)}}); err != nil {
+	if err := put(e, "log", appendOnly,
+		[]modelRow{{"ts": int64(1), "v": int64(1)}, {"ts": int64(2), "v": int64(7)}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Flush(ctx, public("log")); err != nil {
@@ -74,7 +76,8 @@ func TestTableFigures(t *testing.T) {
 	o.Now = func() time.Time { return time.UnixMilli(100_000) }
 	e := mustOpen(t, o)
 	defer mustClose(t, e)
-	if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(1), "v": int64(1)}, {"ts": int64(2), "v": int64(7)}}); err != nil {
+	if err := put(e, "log", appendOnly,
+		[]modelRow{{"ts": int64(1), "v": int64(1)}, {"ts": int64(2), "v": int64(7)}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Flush(ctx, public("log")); err != nil {
@@ -84,13 +87,16 @@ func TestTableFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := gather(t, e)
-	if got["varve_table_rows public log"] != 3 || got["varve_table_parts public log"] != 1 || got["varve_table_bytes public log"] <= 0 {
+	if got["varve_table_rows public log"] != 3 || got["varve_table_parts public log"] != 1 ||
+		got["varve_table_bytes public log"] <= 0 {
 		t.Errorf("got %v", got)
 	}
 	if got["varve_disk_free_bytes"] != 12345 || got["varve_wal_bytes"] <= 0 || got["varve_expired_parts_total"] != 0 {
-		t.Errorf("free %v, log %v, expired %v", got["varve_disk_free_bytes"], got["varve_wal_bytes"], got["varve_expired_parts_total"])
+		t.Errorf("free %v, log %v, expired %v", got["varve_disk_free_bytes"], got["varve_wal_bytes"],
+			got["varve_expired_parts_total"])
 	}
-	if err := e.AlterDatabase(ctx, Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "60s"}}}); err != nil {
+	if err := e.AlterDatabase(ctx,
+		Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "60s"}}}); err != nil {
 		t.Fatal(err)
 	}
 	tab, err := e.Table(public("log"))
@@ -100,7 +106,8 @@ func TestTableFigures(t *testing.T) {
 	if err := e.dropExpired(tab.region); err != nil {
 		t.Fatal(err)
 	}
-	if got = gather(t, e); got["varve_expired_parts_total"] != 1 || got["varve_table_parts public log"] != 0 || got["varve_table_rows public log"] != 1 {
+	if got = gather(t, e); got["varve_expired_parts_total"] != 1 || got["varve_table_parts public log"] != 0 ||
+		got["varve_table_rows public log"] != 1 {
 		t.Errorf("after the part expired: %v", got)
 	}
 }
@@ -110,7 +117,8 @@ func TestTableFiguresAreBounded(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	for i := range maxMeasured + 5 {
-		if err := put(e, fmt.Sprintf("log%04d", i), appendOnly, []modelRow{{"ts": int64(1), "v": int64(1)}}); err != nil {
+		if err := put(e, fmt.Sprintf("log%04d", i), appendOnly, []modelRow{{"ts": int64(1), "v": int64(1)}}); err !=
+			nil {
 			t.Fatal(err)
 		}
 	}

@@ -371,7 +371,8 @@ func dump(e *Engine) (string, error) {
 		}
 	}
 	if slices.Sort(logical); !slices.Equal(view, logical) {
-		return "", fmt.Errorf("the physical table shows other rows than the logical ones:\n%s", difference(strings.Join(view, "\n"), strings.Join(logical, "\n")))
+		return "", fmt.Errorf("the physical table shows other rows than the logical ones:\n%s",
+			difference(strings.Join(view, "\n"), strings.Join(logical, "\n")))
 	}
 	return s.String(), nil
 }
@@ -385,7 +386,9 @@ type workload struct {
 }
 
 func newWorkload(r *rand.Rand) *workload {
-	return &workload{r: r, model: model{}, kinds: map[string]modelKind{"log": appendOnly, "last": lastRow, "fields": lastNonNull, "cpu": metric, "mem": metric}}
+	return &workload{r: r, model: model{},
+		kinds: map[string]modelKind{"log": appendOnly, "last": lastRow, "fields": lastNonNull, "cpu": metric,
+			"mem": metric}}
 }
 
 // rows draws a batch of a table. Times cluster, so that keys meet again and runs overlap.
@@ -451,7 +454,9 @@ func (w *workload) next() op {
 		return op{name: "truncate " + name, run: func(e *Engine) error { return e.Truncate(ctx, public(name)) },
 			change: func(m model) { m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}} }}
 	case k < 98:
-		return op{name: "drop " + name, run: func(e *Engine) error { return e.DropTables(ctx, []schema.Name{public(name)}) },
+		return op{name: "drop " + name, run: func(e *Engine) error {
+			return e.DropTables(ctx, []schema.Name{public(name)})
+		},
 			change: func(m model) { delete(m, name) }}
 	}
 	return w.write(name, kind)
@@ -468,8 +473,8 @@ func mergeEach(e *Engine, name string) error {
 	return err
 }
 
-// mergeKind merges what a loop of the merger would merge of a table, once, when the loops are done with it; false: there is
-// nothing to merge.
+// mergeKind merges what a loop of the merger would merge of a table, once, when the loops are done with it; false:
+// there is nothing to merge.
 func mergeKind(e *Engine, r *region, k kind) (bool, error) {
 	return e.mergeChosen(ctx, r, e.merger.choose(&job{kind: k, region: r}))
 }
@@ -481,7 +486,8 @@ func (w *workload) write(name string, kind modelKind) op {
 			m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}}
 		}
 	}
-	return op{fmt.Sprintf("write %d rows into %s", len(rows), name), func(e *Engine) error { return put(e, name, kind, rows) },
+	return op{fmt.Sprintf("write %d rows into %s", len(rows), name),
+		func(e *Engine) error { return put(e, name, kind, rows) },
 		func(m model) { create(m); m[name].put(rows) }, create}
 }
 
@@ -490,16 +496,19 @@ func (w *workload) delete(name string) op {
 	for range 1 + w.r.IntN(10) {
 		keys = append(keys, modelRow{"host": fmt.Sprint("h", w.r.IntN(4)), "ts": w.r.Int64N(5)*1000 + w.r.Int64N(40)})
 		if all := w.model[name].all(); w.kinds[name] == metric && len(all) > 0 { // of many keys few would be met
-			keys[len(keys)-1] = slices.MinFunc(all, func(a, b modelRow) int { return cmp.Compare(a.String(), b.String()) })
+			keys[len(keys)-1] = slices.MinFunc(all,
+				func(a, b modelRow) int { return cmp.Compare(a.String(), b.String()) })
 		}
 	}
-	return op{name: fmt.Sprintf("delete %d keys of %s", len(keys), name), run: func(e *Engine) error { return remove(e, name, keys) },
+	return op{name: fmt.Sprintf("delete %d keys of %s", len(keys), name),
+		run:    func(e *Engine) error { return remove(e, name, keys) },
 		change: func(m model) { m[name].remove(keys) }}
 }
 
 // testOptions are options that make small tests meet many files.
 func testOptions(fs vfs.FS) Options {
-	return Options{FS: fs, Dir: "/data", WALFileSize: 16 << 10, FlushBytes: 8 << 10, NoBackground: true, MinFree: 1, mergedRows: 100, spliceRows: 2, mergeParts: 2,
+	return Options{FS: fs, Dir: "/data", WALFileSize: 16 << 10, FlushBytes: 8 << 10, NoBackground: true, MinFree: 1,
+		mergedRows: 100, spliceRows: 2, mergeParts: 2,
 		Now: func() time.Time { return time.Unix(1_700_000_000, 0) }}
 }
 
@@ -571,7 +580,8 @@ func randomQuery(r *rand.Rand, t *schema.Table) query {
 	}
 	if r.IntN(2) == 0 {
 		x := r.Int64N(100)
-		add("v", filter.GreaterEqual, &vector.Vector{Type: vector.Int64Type, Ints: []int64{x}}, 1, func(m modelRow) bool { v, ok := m["v"].(int64); return ok && v >= x })
+		add("v", filter.GreaterEqual, &vector.Vector{Type: vector.Int64Type, Ints: []int64{x}}, 1,
+			func(m modelRow) bool { v, ok := m["v"].(int64); return ok && v >= x })
 	}
 	if r.IntN(3) == 0 {
 		h := fmt.Sprint("h", r.IntN(5))
@@ -579,7 +589,8 @@ func randomQuery(r *rand.Rand, t *schema.Table) query {
 	}
 	if r.IntN(3) == 0 {
 		x := float64(r.IntN(125))
-		add("value", filter.Less, &vector.Vector{Type: vector.FloatType, Floats: []float64{x}}, 1, func(m modelRow) bool { v, ok := m["value"].(float64); return ok && v < x })
+		add("value", filter.Less, &vector.Vector{Type: vector.FloatType, Floats: []float64{x}}, 1,
+			func(m modelRow) bool { v, ok := m["value"].(float64); return ok && v < x })
 	}
 	if r.IntN(3) == 0 {
 		add("zone", filter.IsNull, nil, 0, func(m modelRow) bool { return m["zone"] == nil })
@@ -588,7 +599,8 @@ func randomQuery(r *rand.Rand, t *schema.Table) query {
 		add("s1", filter.IsNull, nil, 0, func(m modelRow) bool { return m["s1"] == nil })
 	}
 	if r.IntN(4) == 0 {
-		add("s1", filter.Contains, vector.ConstString("t 1"), 1, func(m modelRow) bool { s, ok := m["s1"].(string); return ok && strings.Contains(s, "t 1") })
+		add("s1", filter.Contains, vector.ConstString("t 1"), 1,
+			func(m modelRow) bool { s, ok := m["s1"].(string); return ok && strings.Contains(s, "t 1") })
 	}
 	if n := len(q.filter); n > 1 && r.IntN(2) == 0 { // the same as a choice: the first, or all others
 		q.filter = filter.And{{Op: filter.AnyOf, Any: []filter.And{q.filter[:1], q.filter[1:]}}}
@@ -635,6 +647,7 @@ func compareQueries(t *testing.T, e *Engine, m model, r *rand.Rand, when string)
 		if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 			t.Fatalf("%s: %s: time %v filter %+v:\n%s", when, name, q.time, q.filter, difference(g, w))
 		}
-		compareBounds(t, e, handle, table.all(), rand.New(rand.NewPCG(uint64(len(want)), uint64(len(table.all())))), when)
+		compareBounds(t, e, handle, table.all(), rand.New(rand.NewPCG(uint64(len(want)), uint64(len(table.all())))),
+			when)
 	}
 }

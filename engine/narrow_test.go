@@ -225,7 +225,8 @@ func TestConditionsOfRunsAlone(t *testing.T) {
 	request := requestOf(t, e, public("t"))
 	v := request.Table.Schema.Columns[request.Table.Schema.Column("v")].ID
 	request.Stats = &scan.Stats{}
-	request.Filter = filter.And{{Column: v, Op: filter.Less, Args: &vector.Vector{Type: vector.Int64Type, Ints: []int64{50}}, NArgs: 1}}
+	request.Filter = filter.And{{Column: v, Op: filter.Less,
+		Args: &vector.Vector{Type: vector.Int64Type, Ints: []int64{50}}, NArgs: 1}}
 	s, err := e.Scan(ctx, request)
 	must(t, err)
 	defer s.Close()

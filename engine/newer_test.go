@@ -38,8 +38,8 @@ func newer(t *testing.T, disk *vfs.Mem, name string, from, version, sum int) {
 	}
 }
 
-// TestNewerFormats shows a store whose files a later program wrote, of each kind, to those who look at it: none calls that damage,
-// and none changes anything.
+// TestNewerFormats shows a store whose files a later program wrote, of each kind, to those who look at it: none calls
+// that damage, and none changes anything.
 func TestNewerFormats(t *testing.T) {
 	for _, c := range []struct {
 		kind, file         string
@@ -67,7 +67,8 @@ func TestNewerFormats(t *testing.T) {
 			newer(t, disk, path.Join("/data", c.file), c.from, c.version, c.sum)
 			before := disk.Files()
 			r, err := Check(CheckOptions{FS: disk, Dir: "/data"})
-			if err != nil || len(r.Faults) != 1 || r.Faults[0].Lost || !strings.Contains(r.Faults[0].What, "a newer varve wrote it") {
+			if err != nil || len(r.Faults) != 1 || r.Faults[0].Lost ||
+				!strings.Contains(r.Faults[0].What, "a newer varve wrote it") {
 				t.Errorf("check: %+v, %v", r, err)
 			}
 			if _, err := RebuildManifest(disk, "/data", ""); !errors.Is(err, vfs.ErrNewer) {

@@ -39,7 +39,8 @@ func TestLabelsOfARequest(t *testing.T) {
 	newLabels(t, e, 1, 40)
 	next := physical()
 	if next.Version != old.Version+1 || len(next.Columns) != columns+40 {
-		t.Errorf("version %d of %d columns follows version %d of %d", next.Version, len(next.Columns), old.Version, columns)
+		t.Errorf("version %d of %d columns follows version %d of %d", next.Version, len(next.Columns), old.Version,
+			columns)
 	}
 	if len(old.Columns) != columns {
 		t.Errorf("a version that is known got %d columns", len(old.Columns)-columns)
@@ -53,7 +54,8 @@ func TestLabelsOfARequest(t *testing.T) {
 		must(t, err)
 		label := next.Column(fmt.Sprint("l1_", i))
 		if at := tab.Schema.Column(fmt.Sprint("l1_", i)); tab.Schema.Columns[at].ID != next.Columns[label].ID {
-			t.Errorf("label %d is column %d of its table and %d of the physical one", i, tab.Schema.Columns[at].ID, next.Columns[label].ID)
+			t.Errorf("label %d is column %d of its table and %d of the physical one", i, tab.Schema.Columns[at].ID,
+				next.Columns[label].ID)
 		}
 	}
 	if len(ids) != len(next.Columns) {

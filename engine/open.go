@@ -36,9 +36,13 @@ func Open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	start := o.Now()
 	reads := openedReadOnly(&o)
-	e := &Engine{o: o, reads: reads != nil, viewNames: map[schema.Name]struct{}{}, memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held), space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads, log: o.Logger},
-		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
-		young: map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
+	e := &Engine{o: o, reads: reads != nil, viewNames: map[schema.Name]struct{}{},
+		memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held),
+		space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads,
+			log: o.Logger},
+		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger},
+		damages: &damages{log: o.Logger},
+		young:   map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
 	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
@@ -66,7 +70,8 @@ func Open(o Options) (_ *Engine, err error) {
 	_ = e.space.readOnly() // it is logged
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(e)
-	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache, metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
+	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache,
+		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
 	e.merger = newMerger(e.run, &e.o, e, e.files, e.metrics)
 	var state *manifest.State
@@ -80,12 +85,15 @@ func Open(o Options) (_ *Engine, err error) {
 	state = e.dropDrafts(state)
 	e.list(state)
 	named := e.nameStore()
-	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
-		Store: named, Needs: wal.Range(state.Log), Begun: e.segmentBegun, Edit: func() uint64 { return e.manifest.State().Edit }})
+	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod,
+		FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
+		Store: named, Needs: wal.Range(state.Log), Begun: e.segmentBegun,
+		Edit: func() uint64 { return e.manifest.State().Edit }})
 	if err != nil {
 		return nil, denied(o.WALDir, err)
 	}
-	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics, now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
+	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics,
+		now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
 		flushBytes: o.FlushBytes, flush: e.requestFlush, flushLargest: e.requestLargest}
 	if o.InBackground {
 		e.wg.Go(func() {
@@ -127,7 +135,9 @@ func (e *Engine) nameStore() string {
 		if e.reads {
 			return ""
 		}
-		e.o.Logger.Warn("the name of the store cannot be written into the manifest; it gets another one at the next start", "error", err)
+		e.o.Logger.Warn(
+			"the name of the store cannot be written into the manifest; it gets another one at the next start", "error",
+			err)
 		return ""
 	}
 	return e.store
@@ -152,7 +162,9 @@ func denied(dir string, err error) error {
 // unwritable says what can be done about a data directory that may not be written to.
 func unwritable(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("data directory %s cannot be written to by this user: %w. Give it to the user that runs the server: chown -R %d:%d %s", dir, err, os.Getuid(), os.Getgid(), dir)
+		return fmt.Errorf(
+			"data directory %s cannot be written to by this user: %w. Give it to the user that runs the server: "+
+				"chown -R %d:%d %s", dir, err, os.Getuid(), os.Getgid(), dir)
 	}
 	return fmt.Errorf("data directory %s cannot be used: %w", dir, err)
 }
@@ -202,7 +214,8 @@ func requireManifest(fs vfs.FS, dir, walDir string, reads bool) error {
 	case !vfs.NotExist(err):
 		return fmt.Errorf("data directory: %w", err)
 	}
-	for _, of := range []struct{ dir, suffix, what string }{{path.Join(dir, partsDir), partSuffix, "parts"}, {walDir, wal.Suffix, "a log"}} {
+	for _, of := range []struct{ dir, suffix, what string }{{path.Join(dir, partsDir), partSuffix, "parts"},
+		{walDir, wal.Suffix, "a log"}} {
 		names, err := fs.List(of.dir)
 		if err != nil && !vfs.NotExist(err) {
 			return fmt.Errorf("data directory: %w", err)
@@ -211,10 +224,15 @@ func requireManifest(fs vfs.FS, dir, walDir string, reads bool) error {
 			continue
 		}
 		if !strings.HasPrefix(of.dir, dir+"/") {
-			return fmt.Errorf("%s has no %s, and %s, the directory of its log, holds a log: that of another store, or the file was removed. Nothing was changed. "+
-				"Give each server a directory of its own for its log (wal.dir). %s", dir, manifest.FileName, of.dir, wayOut(dir))
+			return fmt.Errorf(
+				"%s has no %s, and %s, the directory of its log, holds a log: that of another store, or the file was "+
+					"removed. Nothing was changed. "+
+					"Give each server a directory of its own for its log (wal.dir). %s", dir, manifest.FileName, of.dir,
+				wayOut(dir))
 		}
-		return fmt.Errorf("%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s", dir, of.what, manifest.FileName, wayOut(dir))
+		return fmt.Errorf(
+			"%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s",
+			dir, of.what, manifest.FileName, wayOut(dir))
 	}
 	if reads {
 		return fmt.Errorf("%s holds no store, and none can be made there: %w", dir, vfs.ErrReadOnly)
@@ -253,7 +271,9 @@ func (e *Engine) list(state *manifest.State) {
 	c := newCatalog(e.memory, state)
 	for _, t := range state.Tables {
 		if _, ok := c.find(t.Schema.ID); !ok {
-			e.damages.note(SetAside{File: manifest.FileName, Reason: fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name, t.Schema.Physical)})
+			e.damages.note(SetAside{File: manifest.FileName,
+				Reason: fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name,
+					t.Schema.Physical)})
 		}
 	}
 	e.found.Tables = len(state.Tables)

@@ -28,8 +28,10 @@ func (j *partJob) finish(w *sst.Writer, unique bool) (sst.Meta, bool, error) {
 // describe writes into a part what it is.
 func (e *Engine) describe(j *partJob, w *sst.Writer, unique bool) error {
 	c := e.catalog.Load()
-	o := manifest.Origin{Edit: e.manifest.State().Edit, Table: j.table.ID, Schemas: []*schema.Table{j.table}, Options: c.databases[j.table.Name.DB].Options,
-		Replaces: j.replaces, Flushed: j.flushed, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Level: j.level, Unique: unique, IndexUS: j.indexUS}
+	o := manifest.Origin{Edit: e.manifest.State().Edit, Table: j.table.ID, Schemas: []*schema.Table{j.table},
+		Options:  c.databases[j.table.Name.DB].Options,
+		Replaces: j.replaces, Flushed: j.flushed, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Level: j.level, Unique: unique,
+		IndexUS: j.indexUS}
 	for _, id := range slices.Compact(j.seen) {
 		if m := c.logicals[id]; m != nil {
 			o.Schemas = append(o.Schemas, m.schema.Load())

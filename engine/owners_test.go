@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestDamages: what is found again is listed once, and files that are gone leave the list with all that was found in them.
+// TestDamages: what is found again is listed once, and files that are gone leave the list with all that was found in
+// them.
 func TestDamages(t *testing.T) {
 	d := &damages{log: slog.New(slog.DiscardHandler)}
 	first := SetAside{File: "00000001.part", Reason: "page", Block: 3}
@@ -55,11 +56,13 @@ func TestMemory(t *testing.T) {
 		t.Error("nobody is woken")
 	}
 	if c.used.Load() != 60 || c.series.Load() != 60 || c.kept.Load() != 40 || told != 40 {
-		t.Errorf("after the first memtable: %d used, %d by series, %d kept, %d told", c.used.Load(), c.series.Load(), c.kept.Load(), told)
+		t.Errorf("after the first memtable: %d used, %d by series, %d kept, %d told", c.used.Load(), c.series.Load(),
+			c.kept.Load(), told)
 	}
 	m.release(c)
 	c.forget(next)
 	if c.used.Load() != 0 || c.series.Load() != 0 || c.kept.Load() != 0 || told != 0 {
-		t.Errorf("at the end: %d used, %d by series, %d kept, %d told", c.used.Load(), c.series.Load(), c.kept.Load(), told)
+		t.Errorf("at the end: %d used, %d by series, %d kept, %d told", c.used.Load(), c.series.Load(), c.kept.Load(),
+			told)
 	}
 }

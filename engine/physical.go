@@ -38,7 +38,8 @@ func physicalOf(t *schema.Table) (*schema.Table, error) {
 	n.Columns, n.Tags = slices.Clone(t.Columns), slices.Clone(t.Tags)
 	for _, c := range []schema.Column{schema.TableTag, schema.SeriesTag} {
 		if n.Column(c.Name) >= 0 {
-			return nil, status.New(status.InvalidArguments, "column %s of physical table %s is made by the server", c.Name, t.Name.Table)
+			return nil, status.New(status.InvalidArguments, "column %s of physical table %s is made by the server",
+				c.Name, t.Name.Table)
 		}
 		n.Tags = append(n.Tags, len(n.Columns))
 		n.Columns = append(n.Columns, c)
@@ -49,7 +50,9 @@ func physicalOf(t *schema.Table) (*schema.Table, error) {
 // keepsLast holds that of equal rows the last one counts: all tables of a region are merged alike.
 func keepsLast(t *schema.Table) error {
 	if t.Options.AppendMode || t.Options.MergeMode != schema.LastRow {
-		return status.New(status.InvalidArguments, "table %s is a table of metrics: append_mode = 'true' and merge_mode = 'last_non_null' are not possible", t.Name.Table)
+		return status.New(status.InvalidArguments,
+			"table %s is a table of metrics: append_mode = 'true' and merge_mode = 'last_non_null' are not possible",
+			t.Name.Table)
 	}
 	return nil
 }
@@ -70,7 +73,8 @@ func metricShape(t *schema.Table) error {
 		}
 	}
 	if fields[vector.FloatType] != 1 || fields[vector.BinaryType] > 1 || fields[vector.Timestamp(3)] > 1 || t.Time < 0 {
-		return shapeError(t, "it has %d fields of Float64, %d of Binary and %d of times", fields[vector.FloatType], fields[vector.BinaryType], fields[vector.Timestamp(3)])
+		return shapeError(t, "it has %d fields of Float64, %d of Binary and %d of times", fields[vector.FloatType],
+			fields[vector.BinaryType], fields[vector.Timestamp(3)])
 	}
 	return nil
 }
@@ -81,7 +85,8 @@ func sampleType(t vector.Type) bool {
 }
 
 func shapeError(t *schema.Table, format string, args ...any) error {
-	return status.New(status.InvalidArguments, "table %s cannot lie in a physical table, which needs String tags, one Float64 field and a time index: "+format,
+	return status.New(status.InvalidArguments,
+		"table %s cannot lie in a physical table, which needs String tags, one Float64 field and a time index: "+format,
 		append([]any{t.Name.Table}, args...)...)
 }
 
@@ -94,20 +99,25 @@ func (d *definition) logical(t *schema.Table, name string) (*schema.Table, error
 	if d.table(full) == nil {
 		time := schema.Column{Name: physicalTime, Type: t.TimeColumn().Type, Semantic: schema.Timestamp}
 		value := schema.Column{Name: physicalValue, Type: vector.FloatType, Nullable: true}
-		options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "", schema.EncodingOption: schema.SparseEncoding})
+		options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "",
+			schema.EncodingOption: schema.SparseEncoding})
 		if err != nil {
 			return nil, err
 		}
-		if err := d.create(&schema.Table{Name: full, Columns: []schema.Column{time, value}, Options: options}); err != nil {
+		if err := d.create(&schema.Table{Name: full, Columns: []schema.Column{time, value}, Options: options}); err !=
+			nil {
 			return nil, err
 		}
 	}
 	p := d.table(full)
 	switch {
 	case !p.Shared():
-		return nil, status.New(status.InvalidArguments, "table %s is no physical table: it was not made with %s", name, schema.PhysicalOption)
+		return nil, status.New(status.InvalidArguments, "table %s is no physical table: it was not made with %s", name,
+			schema.PhysicalOption)
 	case p.TimeColumn().Type != t.TimeColumn().Type:
-		return nil, status.New(status.InvalidArguments, "time index %s of table %s is %s, that of physical table %s is %s", t.TimeColumn().Name, t.Name.Table, t.TimeColumn().Type, name, p.TimeColumn().Type)
+		return nil, status.New(status.InvalidArguments,
+			"time index %s of table %s is %s, that of physical table %s is %s", t.TimeColumn().Name, t.Name.Table,
+			t.TimeColumn().Type, name, p.TimeColumn().Type)
 	}
 	if err := keepsLast(t); err != nil {
 		return nil, err
@@ -136,7 +146,9 @@ func columnIn(p *schema.Table, c *schema.Column) int {
 // labelIn is an error where a column of a physical table cannot be a label of a logical one.
 func labelIn(t, p *schema.Table, at int) error {
 	if c := &p.Columns[at]; c.Semantic != schema.Tag || !c.Type.IsText() {
-		return status.New(status.InvalidArguments, "tag %s of table %s has the name of a column of physical table %s that is no label", c.Name, t.Name.Table, p.Name.Table)
+		return status.New(status.InvalidArguments,
+			"tag %s of table %s has the name of a column of physical table %s that is no label", c.Name, t.Name.Table,
+			p.Name.Table)
 	}
 	return nil
 }
@@ -228,8 +240,11 @@ func (d *definition) evolveLogical(t *schema.Table, add []schema.Column) (*schem
 	}
 	for _, c := range add {
 		field := c.Semantic == schema.Field && sampleType(c.Type) && sampleColumn(t, true, c.Type, "") < 0
-		if !field && (c.Semantic != schema.Tag || !c.Type.IsText()) || c.Default != nil || c.DefaultExpr != "" || !c.Nullable {
-			return nil, status.New(status.InvalidArguments, "column %s cannot be added to table %s: it lies in a physical table, only nullable String tags without default can be added", c.Name, t.Name.Table)
+		if !field && (c.Semantic != schema.Tag || !c.Type.IsText()) || c.Default != nil || c.DefaultExpr != "" ||
+			!c.Nullable {
+			return nil, status.New(status.InvalidArguments,
+				"column %s cannot be added to table %s: it lies in a physical table, only nullable String tags "+
+					"without default can be added", c.Name, t.Name.Table)
 		}
 	}
 	next, err := t.Evolve(add)
@@ -282,10 +297,12 @@ func (e *Engine) alterLogical(old, next *schema.Table) error {
 			continue
 		}
 		kept++
-		same = same && old.Columns[p].Type == c.Type && old.Columns[p].DefaultText == c.DefaultText && old.Columns[p].Comment == c.Comment && len(old.Columns[p].Indexes) == len(c.Indexes)
+		same = same && old.Columns[p].Type == c.Type && old.Columns[p].DefaultText == c.DefaultText &&
+			old.Columns[p].Comment == c.Comment && len(old.Columns[p].Indexes) == len(c.Indexes)
 	}
 	if !same || kept != len(old.Columns) {
-		return status.New(status.InvalidArguments, "table %s lies in a physical table: only tags can be added to it", old.Name.Table)
+		return status.New(status.InvalidArguments, "table %s lies in a physical table: only tags can be added to it",
+			old.Name.Table)
 	}
 	return e.define(func(d *definition) error {
 		t := d.table(old.Name)
@@ -320,7 +337,8 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 func (e *Engine) truncateLogical(tab *Table) error {
 	p, t := tab.home, *tab.Schema
 	t.ID = e.nextTable()
-	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.logical.id}}); err != nil {
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.logical.id}}); err !=
+		nil {
 		return err
 	}
 	e.change(func(c *catalog) {

@@ -31,7 +31,9 @@ func metrics(t testing.TB, set *WriteSet, from, tables, series int, at int64) {
 			}{
 				{"ts", func(c *vector.ColumnBuilder) { c.SetInt(at) }},
 				{"value", func(c *vector.ColumnBuilder) { c.SetFloat(float64(s)) }},
-				{"host", func(c *vector.ColumnBuilder) { c.SetString(fmt.Sprintf("host-%04d.zone-%d.example.net", s, s%7)) }},
+				{"host", func(c *vector.ColumnBuilder) {
+					c.SetString(fmt.Sprintf("host-%04d.zone-%d.example.net", s, s%7))
+				}},
 				{"zone", func(c *vector.ColumnBuilder) { c.SetString(fmt.Sprint("zone-", s%7)) }},
 				{"l0", func(c *vector.ColumnBuilder) { c.SetString("production") }},
 				{"l1", func(c *vector.ColumnBuilder) { c.SetString(fmt.Sprint("job-", m%50)) }},
@@ -83,7 +85,8 @@ func TestManyTables(t *testing.T) {
 	if _, err := e.Write(ctx, &set); err != nil {
 		t.Fatal(err)
 	}
-	if tab, err := e.Table(public("metric_00005")); err != nil || tab.Stats().Rows != 3*series+7 || tab.Stats().MemtableRows != 7 {
+	if tab, err := e.Table(public("metric_00005")); err != nil || tab.Stats().Rows != 3*series+7 ||
+		tab.Stats().MemtableRows != 7 {
 		t.Errorf("statistics of a logical table: %+v, %v", tab.Stats(), err)
 	}
 	if err := e.Truncate(ctx, public("metric_00005")); err != nil {
@@ -160,8 +163,10 @@ func TestPhysicalTableRules(t *testing.T) {
 	must(put(e, "cpu", metric, rows))
 	must(put(e, "plain", lastRow, []modelRow{{"ts": int64(1), "v": int64(1), "host": "a"}}))
 
-	refused("two fields", put(e, "two", metric, []modelRow{{"ts": int64(1), "value": 1.5, "v": int64(2)}}), status.InvalidArguments)
-	refused("a field more", put(e, "cpu", metric, []modelRow{{"ts": int64(1), "value": 1.5, "v": int64(2)}}), status.InvalidArguments)
+	refused("two fields", put(e, "two", metric, []modelRow{{"ts": int64(1), "value": 1.5, "v": int64(2)}}),
+		status.InvalidArguments)
+	refused("a field more", put(e, "cpu", metric, []modelRow{{"ts": int64(1), "value": 1.5, "v": int64(2)}}),
+		status.InvalidArguments)
 	refused("rows of the physical table", put(e, "phys", metric, rows), status.Unsupported)
 	refused("a physical table that is none", func() error {
 		var set WriteSet
@@ -180,7 +185,8 @@ func TestPhysicalTableRules(t *testing.T) {
 	}
 	refused("another name", e.Alter(ctx, public("cpu"), rename), status.InvalidArguments)
 	refused("another name of the physical table", e.Alter(ctx, public("phys"), rename), status.Unsupported)
-	options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "", schema.EncodingOption: schema.SparseEncoding, "ttl": "1d"})
+	options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "",
+		schema.EncodingOption: schema.SparseEncoding, "ttl": "1d"})
 	must(err)
 	must(e.Alter(ctx, public("phys"), func(t *schema.Table) (*schema.Table, error) {
 		n := *t
@@ -200,8 +206,8 @@ func TestPhysicalTableRules(t *testing.T) {
 	}
 }
 
-// BenchmarkMillionSeries makes 10,000 tables of 100 series by writes and then writes to all of them again. It reports what
-// a new and a known series cost, and the memory that is held for each.
+// BenchmarkMillionSeries makes 10,000 tables of 100 series by writes and then writes to all of them again. It reports
+// what a new and a known series cost, and the memory that is held for each.
 func BenchmarkMillionSeries(b *testing.B) {
 	const tables, series, atOnce = 10_000, 100, 100
 	for b.Loop() {
@@ -235,7 +241,8 @@ func BenchmarkMillionSeries(b *testing.B) {
 		start := time.Now()
 		const queries = 100
 		for n := range queries {
-			if got := oneSeries(b, e, public(fmt.Sprintf("metric_%05d", n*97)), "host-0003.zone-3.example.net"); len(got) != 4 {
+			if got := oneSeries(b, e, public(fmt.Sprintf("metric_%05d", n*97)),
+				"host-0003.zone-3.example.net"); len(got) != 4 {
 				b.Fatalf("%d samples, want 4", len(got))
 			}
 		}
@@ -246,8 +253,8 @@ func BenchmarkMillionSeries(b *testing.B) {
 	}
 }
 
-// TestSeriesRanges walks tables by ranges of keys: together they give every row once, keys rising from range to range, and
-// that of the physical table all rows of its logical ones.
+// TestSeriesRanges walks tables by ranges of keys: together they give every row once, keys rising from range to range,
+// and that of the physical table all rows of its logical ones.
 func TestSeriesRanges(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -268,7 +275,8 @@ func TestSeriesRanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := walkRanges(t, e, tab, 1+r.IntN(5)); !slices.Equal(got, want) {
-				t.Errorf("seed %d, %s:\n%s", seed, tab.Schema.Name, difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+				t.Errorf("seed %d, %s:\n%s", seed, tab.Schema.Name,
+					difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 			}
 		}
 		mustClose(t, e)
@@ -305,7 +313,8 @@ func walkRanges(t *testing.T, e *Engine, tab *Table, n int) (lines []string) {
 				t.Errorf("range %d of %d: key %x after %x", i, n, key, last)
 			}
 			last = bytes.Clone(key)
-			if lines, err = appendRows(lines, tab.Schema, &seriesRows{w}, scan.Range{From: math.MinInt64, To: math.MaxInt64}); err != nil {
+			if lines, err = appendRows(lines, tab.Schema, &seriesRows{w},
+				scan.Range{From: math.MinInt64, To: math.MaxInt64}); err != nil {
 				t.Fatal(err)
 			}
 		}

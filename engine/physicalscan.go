@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// physicalScan is what a scan of a physical table needs besides a scan: the tables it shows, one after the other, and the tags
-// that only series keys have. What is asked of those tags is decided once for each series.
+// physicalScan is what a scan of a physical table needs besides a scan: the tables it shows, one after the other, and
+// the tags that only series keys have. What is asked of those tags is decided once for each series.
 type physicalScan struct {
 	logicals []*logicalTable
 	columns  []schema.ColumnID // wanted, the tags of the key among them

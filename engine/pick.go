@@ -15,8 +15,8 @@ type partSize struct {
 	rows   int64
 	blocks int64 // of at most 32 MiB of a column's values, but for one value
 	keys   int64 // bytes of series keys
-	// columns is the number of columns of each, all together: a merge keeps some hundred bytes for each of them, whatever it
-	// reads. 0: no bound. Two parts are merged in any case.
+	// columns is the number of columns of each, all together: a merge keeps some hundred bytes for each of them,
+	// whatever it reads. 0: no bound. Two parts are merged in any case.
 	columns int64
 	// pages is blocks times columns: a writer keeps where each lies and what its extremes are. 0: no bound.
 	pages int64
@@ -24,13 +24,16 @@ type partSize struct {
 
 // exceeds reports whether so much is not to be merged at once.
 func (s partSize) exceeds(bound partSize) bool {
-	return s.blocks > bound.blocks || s.keys > bound.keys || bound.columns > 0 && s.columns > bound.columns || bound.pages > 0 && s.pages > bound.pages
+	return s.blocks > bound.blocks || s.keys > bound.keys || bound.columns > 0 && s.columns > bound.columns ||
+		bound.pages > 0 && s.pages > bound.pages
 }
 
-// maxPart bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten. A part has
-// numbers of 16 bits for blocks, four times as many as are merged, since blocks that are merged are not always full; and
-// of 32 bits for places in the values of a tag. A table of sixty columns is bounded by its rows, one of thousands by its pages.
-var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32, columns: 32 << 10, pages: 1 << 20}
+// maxPart bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten. A part
+// has numbers of 16 bits for blocks, four times as many as are merged, since blocks that are merged are not always
+// full; and of 32 bits for places in the values of a tag. A table of sixty columns is bounded by its rows, one of
+// thousands by its pages.
+var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32, columns: 32 << 10,
+	pages: 1 << 20}
 
 // measure returns the size of a part.
 func (p *part) measure() partSize {
@@ -76,8 +79,8 @@ func classes(parts []*part, w windows) (merged map[class][]*part, order []class)
 	return merged, order
 }
 
-// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many. nil:
-// there are not.
+// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many.
+// nil: there are not.
 func pickMerged(parts []*part, w windows, n int, bound partSize) []*part {
 	merged, order := classes(parts, w)
 	for _, c := range order {
@@ -100,8 +103,8 @@ func behind(parts []*part, w windows, n int, bound partSize) (merges int) {
 }
 
 // pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,
-// at last single parts that hide rows of their own and no others, not those of fixed either, which are damaged and stay as
-// they are, and those that have rows that a merge leaves out. unique: the table replaces rows.
+// at last single parts that hide rows of their own and no others, not those of fixed either, which are damaged and stay
+// as they are, and those that have rows that a merge leaves out. unique: the table replaces rows.
 func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides func(*part) bool) []*part {
 	bySequence := inSequence(parts)
 	byWindow := map[int64][]*part{}
@@ -115,8 +118,8 @@ func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides
 		byWindow[n] = append(byWindow[n], p)
 	}
 	if len(straddling) > 0 && !unique {
-		// Rows of such a table have no sequence numbers of their own: those of one time stay in the order they were written in as
-		// long as neighbours alone are merged.
+		// Rows of such a table have no sequence numbers of their own: those of one time stay in the order they were
+		// written in as long as neighbours alone are merged.
 		first, last := slices.Index(bySequence, straddling[0]), slices.Index(bySequence, straddling[len(straddling)-1])
 		straddling = bySequence[first : last+1]
 	}
@@ -138,9 +141,9 @@ func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides
 	return nil
 }
 
-// take returns the first neighbours that are at least and at most so many and together fit into one part; nil: there are
-// none. Where it is anything but their rows that does not fit, two are enough: parts of the same series have less of them together
-// than one by one.
+// take returns the first neighbours that are at least and at most so many and together fit into one part; nil: there
+// are none. Where it is anything but their rows that does not fit, two are enough: parts of the same series have less
+// of them together than one by one.
 func take(parts []*part, least, most int, bound partSize) []*part {
 	if len(parts) < least {
 		return nil

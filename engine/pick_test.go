@@ -15,7 +15,8 @@ func partOf(m manifest.PartMeta) *part {
 // partsOf makes parts of which only the description matters; each is min, max, level.
 func partsOf(spans ...[3]int64) (parts []*part) {
 	for i, s := range spans {
-		parts = append(parts, partOf(manifest.PartMeta{File: uint64(i), Rows: 10, MinTime: s[0], MaxTime: s[1], Level: uint8(s[2]), MinSeq: uint64(i + 1), MaxSeq: uint64(i + 1), Unique: true}))
+		parts = append(parts, partOf(manifest.PartMeta{File: uint64(i), Rows: 10, MinTime: s[0], MaxTime: s[1],
+			Level: uint8(s[2]), MinSeq: uint64(i + 1), MaxSeq: uint64(i + 1), Unique: true}))
 	}
 	return parts
 }
@@ -29,7 +30,8 @@ func files(parts []*part) (list []uint64) {
 
 func TestPick(t *testing.T) {
 	w := windows{100}
-	fresh := partsOf([3]int64{0, 150, 0}, [3]int64{0, 9, 0}, [3]int64{5, 9, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{7, 8, 1})
+	fresh := partsOf([3]int64{0, 150, 0}, [3]int64{0, 9, 0}, [3]int64{5, 9, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0},
+		[3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{7, 8, 1})
 	if got := pickFresh(fresh, 8, maxPart); got != nil {
 		t.Errorf("seven fresh parts are merged: %v", files(got))
 	}
@@ -45,7 +47,8 @@ func TestPick(t *testing.T) {
 		t.Errorf("parts of different windows are merged: %v", files(got))
 	}
 	two = append(two, [3]int64{0, 1, 1}, [3]int64{200, 201, 1})
-	if got := files(pickMerged(partsOf(two...), w, 8, maxPart)); !slices.Equal(got, []uint64{0, 2, 4, 6, 8, 10, 12, 14}) {
+	if got := files(pickMerged(partsOf(two...), w, 8, maxPart)); !slices.Equal(got,
+		[]uint64{0, 2, 4, 6, 8, 10, 12, 14}) {
 		t.Errorf("parts %v are merged", got)
 	}
 	var many [][3]int64
@@ -58,7 +61,8 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestTakeIsBounded: neighbours that are merged fit into one part. Where keys or blocks keep more from fitting, two are enough.
+// TestTakeIsBounded: neighbours that are merged fit into one part. Where keys or blocks keep more from fitting, two are
+// enough.
 func TestTakeIsBounded(t *testing.T) {
 	parts := partsOf(make([][3]int64, 8)...) // of 10 rows, one block and 100 bytes of keys each
 	for _, c := range []struct {
@@ -86,10 +90,12 @@ func none(*part) bool { return false }
 
 func TestPickAny(t *testing.T) {
 	w := windows{100}
-	if got := files(pickAny(partsOf([3]int64{0, 9, 0}, [3]int64{50, 150, 3}, [3]int64{101, 102, 0}), nil, w, maxPart, true, none)); !slices.Equal(got, []uint64{1}) {
+	if got := files(pickAny(partsOf([3]int64{0, 9, 0}, [3]int64{50, 150, 3}, [3]int64{101, 102, 0}), nil, w, maxPart,
+		true, none)); !slices.Equal(got, []uint64{1}) {
 		t.Errorf("%v before the part that straddles", got)
 	}
-	if got := files(pickAny(partsOf([3]int64{0, 9, 0}, [3]int64{101, 102, 0}, [3]int64{3, 4, 2}), nil, w, maxPart, true, none)); !slices.Equal(got, []uint64{0, 2}) {
+	if got := files(pickAny(partsOf([3]int64{0, 9, 0}, [3]int64{101, 102, 0}, [3]int64{3, 4, 2}), nil, w, maxPart, true,
+		none)); !slices.Equal(got, []uint64{0, 2}) {
 		t.Errorf("%v of one window", got)
 	}
 	between := partsOf([3]int64{50, 150, 0}, [3]int64{60, 70, 0}, [3]int64{50, 150, 0}, [3]int64{60, 70, 0})
@@ -117,7 +123,8 @@ func TestBehind(t *testing.T) {
 	add := func(n int, level uint8, time int64) {
 		for range n {
 			seq := uint64(len(parts) + 1)
-			parts = append(parts, partOf(manifest.PartMeta{Level: level, Rows: 1, MinTime: time, MaxTime: time, MinSeq: seq, MaxSeq: seq}))
+			parts = append(parts, partOf(manifest.PartMeta{Level: level, Rows: 1, MinTime: time, MaxTime: time,
+				MinSeq: seq, MaxSeq: seq}))
 		}
 	}
 	add(40, 0, 1) // fresh

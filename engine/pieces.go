@@ -171,7 +171,8 @@ func (s *Scan) mergedPieces(runs []*scanRun) int {
 	for _, r := range runs {
 		n := r.run.Rows()
 		if r.part != nil && len(s.spec.KeyPrefix) > 0 {
-			if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil { // else the walk meets the damage and says so
+			// else the walk meets the damage and says so
+			if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil {
 				n = min(n, (e.To-e.From)*sst.DefaultBlockRows)
 			}
 		}

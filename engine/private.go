@@ -27,7 +27,8 @@ const (
 	RejectedTable    = "rejected"
 )
 
-var ownTables = []string{PipelinesTable, ViewsTable, DashboardsTable, SlowQueriesTable, MetadataTable, ExemplarsTable, RejectedTable}
+var ownTables = []string{PipelinesTable, ViewsTable, DashboardsTable, SlowQueriesTable, MetadataTable, ExemplarsTable,
+	RejectedTable}
 
 // asideMark comes before the number in the name of a table that was set aside.
 const asideMark = ".aside-"
@@ -44,7 +45,8 @@ func MayChange(ctx context.Context, db string) error {
 	if db != PrivateDB || ctx.Value(serverKey{}) != nil {
 		return nil
 	}
-	return status.New(status.Unsupported, "database %s belongs to the server: it alone writes there, use another database", PrivateDB)
+	return status.New(status.Unsupported,
+		"database %s belongs to the server: it alone writes there, use another database", PrivateDB)
 }
 
 // mayDrop is MayChange for a table that is dropped: in PrivateDB those may be that the server does not use.
@@ -94,7 +96,8 @@ func (e *Engine) Own(want *OwnTable) (*Table, error) {
 		return t, nil
 	}
 	if err := e.setTableAside(n, t.Schema.ID, fault); err != nil {
-		e.o.Logger.Error("a table of the server's own cannot be used and cannot be set aside", "table", n, "reason", fault, "error", err)
+		e.o.Logger.Error("a table of the server's own cannot be used and cannot be set aside", "table", n, "reason",
+			fault, "error", err)
 	}
 	return nil, status.New(status.TableNotFound, "Table not found: %s: one of this name %s", n, fault)
 }
@@ -161,7 +164,9 @@ func (e *Engine) setTableAside(n schema.Name, id schema.TableID, fault string) e
 	if err := e.publishAltered(&Table{p.schema(), p}, &next); err != nil {
 		return err
 	}
-	e.o.Logger.Error("a table of the server's own is set aside, its rows are not used: it is not as the server makes it", "table", n, "now", next.Name, "reason", "the table "+fault)
+	e.o.Logger.Error(
+		"a table of the server's own is set aside, its rows are not used: it is not as the server makes it", "table", n,
+		"now", next.Name, "reason", "the table "+fault)
 	return nil
 }
 

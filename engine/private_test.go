@@ -14,22 +14,26 @@ import (
 
 var privateForm = OwnTable{
 	Name: DashboardsTable, Time: "at", Tags: []string{"name"},
-	Columns: []vector.Field{{Name: "name", Type: vector.StringType}, {Name: "text", Type: vector.StringType}, {Name: "at", Type: vector.Timestamp(3)}},
+	Columns: []vector.Field{{Name: "name", Type: vector.StringType}, {Name: "text", Type: vector.StringType},
+		{Name: "at", Type: vector.Timestamp(3)}},
 }
 
 // privateTable is a table in the server's database, of the form of privateForm.
 func privateTable(name string) *schema.Table {
-	return &schema.Table{Name: schema.Name{DB: PrivateDB, Table: name}, Time: 2, Tags: []int{0}, Engine: "mito", Columns: []schema.Column{
-		{Name: "name", Type: vector.StringType, Semantic: schema.Tag, Nullable: true}, {Name: "text", Type: vector.StringType, Nullable: true},
-		{Name: "at", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
-	}}
+	return &schema.Table{Name: schema.Name{DB: PrivateDB, Table: name}, Time: 2, Tags: []int{0}, Engine: "mito",
+		Columns: []schema.Column{
+			{Name: "name", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
+			{Name: "text", Type: vector.StringType, Nullable: true},
+			{Name: "at", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+		}}
 }
 
 // privateRow is a set with a row for a table of the server's database.
 func privateRow(t *testing.T, name string) *WriteSet {
 	t.Helper()
 	set := new(WriteSet)
-	b := set.Rows(schema.Name{DB: PrivateDB, Table: name}, Hint{AutoCreate: true, TimeIndex: "at", Tags: []string{"name"}})
+	b := set.Rows(schema.Name{DB: PrivateDB, Table: name},
+		Hint{AutoCreate: true, TimeIndex: "at", Tags: []string{"name"}})
 	for _, f := range privateForm.Columns {
 		c, err := b.Column(f.Name, f.Type)
 		if err != nil {
@@ -45,8 +49,8 @@ func privateRow(t *testing.T, name string) *WriteSet {
 	return set
 }
 
-// TestPrivateDatabase: every change of a table of the server's database is refused, but for what the server does itself and the removal of
-// tables that it does not use.
+// TestPrivateDatabase: every change of a table of the server's database is refused, but for what the server does itself
+// and the removal of tables that it does not use.
 func TestPrivateDatabase(t *testing.T) {
 	e, err := Open(Options{FS: vfs.NewMem(), Dir: "data", NoBackground: true, MinFree: 1})
 	if err != nil {
@@ -78,10 +82,17 @@ func TestPrivateDatabase(t *testing.T) {
 		{"create", func(ctx context.Context) error { _, err := e.CreateTable(ctx, privateTable("u")); return err }},
 		{"draft", func(ctx context.Context) error { _, err := e.CreateDraft(ctx, privateTable("v")); return err }},
 		{"write", func(ctx context.Context) error { _, err := e.Write(ctx, privateRow(t, own.Table)); return err }},
-		{"write to a stray table", func(ctx context.Context) error { _, err := e.Write(ctx, privateRow(t, stray.Table)); return err }},
-		{"write to a new table", func(ctx context.Context) error { _, err := e.Write(ctx, privateRow(t, "w")); return err }},
+		{"write to a stray table", func(ctx context.Context) error {
+			_, err := e.Write(ctx, privateRow(t, stray.Table))
+			return err
+		}},
+		{"write to a new table", func(ctx context.Context) error {
+			_, err := e.Write(ctx, privateRow(t, "w"))
+			return err
+		}},
 		{"series", func(ctx context.Context) error {
-			_, errs, err := e.Series(ctx, &SeriesRequest{Columns: SampleColumns{Time: "at", Value: "v"}, Names: []SeriesName{{Table: schema.Name{DB: PrivateDB, Table: "m"}}}})
+			_, errs, err := e.Series(ctx, &SeriesRequest{Columns: SampleColumns{Time: "at", Value: "v"},
+				Names: []SeriesName{{Table: schema.Name{DB: PrivateDB, Table: "m"}}}})
 			if err != nil {
 				return err
 			}
@@ -94,11 +105,14 @@ func TestPrivateDatabase(t *testing.T) {
 		{"rename into it", func(ctx context.Context) error {
 			return e.Alter(ctx, other, rename(schema.Name{DB: PrivateDB, Table: "views"}))
 		}},
-		{"options of the database", func(ctx context.Context) error { return e.AlterDatabase(ctx, Database{Name: PrivateDB}) }},
+		{"options of the database", func(ctx context.Context) error {
+			return e.AlterDatabase(ctx, Database{Name: PrivateDB})
+		}},
 		{"truncate", func(ctx context.Context) error { return e.Truncate(ctx, own) }},
 		{"drop", func(ctx context.Context) error { return e.DropTables(ctx, []schema.Name{own}) }},
 	} {
-		if err := c.do(t.Context()); status.Of(err) != status.Unsupported || !strings.Contains(err.Error(), "belongs to the server") {
+		if err := c.do(t.Context()); status.Of(err) != status.Unsupported ||
+			!strings.Contains(err.Error(), "belongs to the server") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if err := c.do(server); err != nil {
@@ -110,8 +124,8 @@ func TestPrivateDatabase(t *testing.T) {
 	}
 }
 
-// TestOwnTable: a table of the server's own that is not as the server makes it is set aside with its rows, at a restart too, and the
-// server makes another; what others added to one does no harm.
+// TestOwnTable: a table of the server's own that is not as the server makes it is set aside with its rows, at a restart
+// too, and the server makes another; what others added to one does no harm.
 func TestOwnTable(t *testing.T) {
 	own := schema.Name{DB: PrivateDB, Table: DashboardsTable}
 	change := func(f func(*schema.Table)) *schema.Table {
@@ -135,10 +149,12 @@ func TestOwnTable(t *testing.T) {
 		{"a further column", "", change(func(s *schema.Table) {
 			s.Columns = append(s.Columns, schema.Column{Name: "more", Type: vector.Int64Type, Nullable: true})
 		})},
-		{"another type", "a column text of type Int64, not String", change(func(s *schema.Table) { s.Columns[1].Type = vector.Int64Type })},
+		{"another type", "a column text of type Int64, not String",
+			change(func(s *schema.Table) { s.Columns[1].Type = vector.Int64Type })},
 		{"a column is missing", "no column text", change(func(s *schema.Table) { s.Columns[1].Name = "other" })},
 		{"another time index", "the time index ts", change(func(s *schema.Table) {
-			s.Columns = append(s.Columns, schema.Column{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp})
+			s.Columns = append(s.Columns,
+				schema.Column{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp})
 			s.Columns[2].Semantic, s.Columns[2].Nullable, s.Time = schema.Field, true, 3
 		})},
 		{"no key", "the tags []", change(func(s *schema.Table) { s.Columns[0].Semantic, s.Tags = schema.Field, nil })},
@@ -164,14 +180,17 @@ func TestOwnTable(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s := &schema.Table{Name: schema.Name{DB: PrivateDB, Table: "all"}, Time: 0, Options: physical, Engine: "metric", Columns: []schema.Column{
-					{Name: "at", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, {Name: "v", Type: vector.FloatType, Nullable: true}}}
+				s := &schema.Table{Name: schema.Name{DB: PrivateDB, Table: "all"}, Time: 0, Options: physical,
+					Engine: "metric", Columns: []schema.Column{
+						{Name: "at", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+						{Name: "v", Type: vector.FloatType, Nullable: true}}}
 				if _, err := e.CreateTable(AsServer(t.Context()), s); err != nil {
 					t.Fatal(err)
 				}
 				logical := *s
 				logical.Name = own
-				if logical.Options, err = schema.ParseOptions(map[string]string{schema.LogicalOption: "all"}); err != nil {
+				if logical.Options, err = schema.ParseOptions(map[string]string{schema.LogicalOption: "all"}); err !=
+					nil {
 					t.Fatal(err)
 				}
 				c.table = &logical
@@ -199,7 +218,8 @@ func TestOwnTable(t *testing.T) {
 					t.Error(err)
 				}
 				aside := e.TablesAside()
-				if c.want != "" && (len(aside) != 1 || aside[0].Name.Table != "dashboard.aside-1" || !strings.Contains(aside[0].Reason, c.want)) {
+				if c.want != "" && (len(aside) != 1 || aside[0].Name.Table != "dashboard.aside-1" ||
+					!strings.Contains(aside[0].Reason, c.want)) {
 					t.Errorf("set aside: %v, want %q", aside, c.want)
 				}
 				if err := e.Close(t.Context(), false); err != nil {

@@ -50,11 +50,14 @@ func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
 		return nil, lockError(dir, err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	b := &rebuild{fs: fs, dir: dir, parts: map[uint64]*stranger{}, present: map[uint64]bool{}, edits: map[schema.TableID]uint64{},
-		state: &manifest.State{Databases: map[string]manifest.Database{}, Tables: map[schema.TableID]*manifest.TableState{}, NextTable: 1, NextFile: 1}}
+	b := &rebuild{fs: fs, dir: dir, parts: map[uint64]*stranger{}, present: map[uint64]bool{},
+		edits: map[schema.TableID]uint64{},
+		state: &manifest.State{Databases: map[string]manifest.Database{},
+			Tables: map[schema.TableID]*manifest.TableState{}, NextTable: 1, NextFile: 1}}
 	b.before, _, err = manifest.Read(fs, dir)
 	switch {
-	case errors.Is(err, manifest.ErrElsewhere), errors.Is(err, vfs.ErrNewer): // the manifest is whole, and what is not here, or unknown, would be lost
+	// the manifest is whole, and what is not here, or unknown, would be lost
+	case errors.Is(err, manifest.ErrElsewhere), errors.Is(err, vfs.ErrNewer):
 		return nil, err
 	case err != nil && !vfs.NotExist(err):
 		b.note("%s cannot be read: %v", manifest.FileName, err)
@@ -125,7 +128,8 @@ func (b *rebuild) find() error {
 func (b *rebuild) choose() {
 	unfinished := func(s *stranger) bool {
 		o := s.origin
-		return o != nil && len(o.Replaces) > 0 && !slices.ContainsFunc(o.Replaces, func(f uint64) bool { return !b.present[f] })
+		return o != nil && len(o.Replaces) > 0 &&
+			!slices.ContainsFunc(o.Replaces, func(f uint64) bool { return !b.present[f] })
 	}
 	gone := map[uint64]string{}
 	for n, s := range b.parts {
@@ -171,8 +175,10 @@ func (b *rebuild) describe() {
 			for _, t := range o.Schemas {
 				b.schema(t, o)
 			}
-			m = &manifest.PartMeta{File: n, Bytes: s.meta.Bytes, IndexBytes: s.meta.IndexBytes, Rows: s.meta.Rows, MinTime: s.meta.MinTime, MaxTime: s.meta.MaxTime,
-				MinSeq: o.MinSeq, MaxSeq: o.MaxSeq, Checksum: s.meta.Checksum, Level: o.Level, IndexUS: o.IndexUS, Unique: o.Unique}
+			m = &manifest.PartMeta{File: n, Bytes: s.meta.Bytes, IndexBytes: s.meta.IndexBytes, Rows: s.meta.Rows,
+				MinTime: s.meta.MinTime, MaxTime: s.meta.MaxTime,
+				MinSeq: o.MinSeq, MaxSeq: o.MaxSeq, Checksum: s.meta.Checksum, Level: o.Level, IndexUS: o.IndexUS,
+				Unique: o.Unique}
 		case m == nil:
 			b.note("%s is left out: it was written by an earlier version and does not say what it is", partName(n))
 			continue

@@ -18,8 +18,8 @@ import (
 //
 //	version 1B | kind 1B | table u32 | sequence u64 | columns u16 | key 16B | column id u32 * | series | batch (docs/format/batch.md)
 //
-// Columns are found again by id, so a record survives any change of the schema made after it. Records of version 2 alone have a key,
-// see batches.go, and records of kind 2 alone have series, see seriesrecord.go.
+// Columns are found again by id, so a record survives any change of the schema made after it. Records of version 2
+// alone have a key, see batches.go, and records of kind 2 alone have series, see seriesrecord.go.
 const (
 	recordVersion      = 1
 	recordBatchVersion = 2
@@ -64,7 +64,8 @@ func (r *record) roomIn(buf []byte) []byte {
 	return vector.Room[byte](int(size))
 }
 
-// apartBytes is how long the texts of a column must be to be logged from where they lie: copied ones go with a single write.
+// apartBytes is how long the texts of a column must be to be logged from where they lie: copied ones go with a single
+// write.
 const apartBytes = 1 << 20
 
 // logged is the record as the log takes it: in buf, but for long texts, which stay where they lie.
@@ -109,7 +110,8 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 	if err := vfs.CheckVersion(uint32(src[0]), recordVersion, recordBatchVersion); err != nil {
 		return nil, nil, fmt.Errorf("log record: %w", err)
 	}
-	r := &record{kind: src[1], table: schema.TableID(binary.LittleEndian.Uint32(src[2:])), seq: binary.LittleEndian.Uint64(src[6:])}
+	r := &record{kind: src[1], table: schema.TableID(binary.LittleEndian.Uint32(src[2:])),
+		seq: binary.LittleEndian.Uint64(src[6:])}
 	n, named := int(binary.LittleEndian.Uint16(src[14:])), src[0] == recordBatchVersion
 	src = src[recordHead:]
 	if named && r.kind == recordBatches {
@@ -127,8 +129,8 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 	return r, src[4*n:], nil
 }
 
-// decode reads the batch and aligns it with the schema: names become the current ones, values of a former type convert as
-// those in parts do, columns that are gone are left out.
+// decode reads the batch and aligns it with the schema: names become the current ones, values of a former type convert
+// as those in parts do, columns that are gone are left out.
 func (r *record) decode(body []byte, t *schema.Table) error {
 	body, err := r.decodeSeries(body)
 	if err != nil {
@@ -159,7 +161,8 @@ func (r *record) decode(body []byte, t *schema.Table) error {
 		haveTime = haveTime || p == t.Time
 		r.add(c, v)
 	}
-	// What lacks a column that has an initial value was written before the column existed: align fills in NULL otherwise.
+	// What lacks a column that has an initial value was written before the column existed: align fills in NULL
+	// otherwise.
 	for i := range t.Columns {
 		if c := &t.Columns[i]; r.kind == schema.KindPut && c.Initial != nil && !slices.Contains(ids, c.ID) {
 			r.add(c, c.Initial)

@@ -16,9 +16,11 @@ func FuzzRecord(f *testing.F) {
 	table := &schema.Table{ID: 7, NextColumn: 4, Columns: []schema.Column{
 		{ID: 1, Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
 		{ID: 2, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
-		{ID: 3, Name: "v", Type: vector.FloatType, Nullable: true, Initial: &vector.Vector{Type: vector.FloatType, Form: vector.Const, Floats: []float64{1}}},
+		{ID: 3, Name: "v", Type: vector.FloatType, Nullable: true,
+			Initial: &vector.Vector{Type: vector.FloatType, Form: vector.Const, Floats: []float64{1}}},
 	}, Time: 1, Tags: []int{0}}
-	host, ts, v := vector.ConstString("a").Flatten(2), &vector.Vector{Type: vector.Timestamp(3), Ints: []int64{1, 2}}, &vector.Vector{Type: vector.FloatType, Floats: []float64{1, 2}}
+	host, ts, v := vector.ConstString("a").Flatten(2), &vector.Vector{Type: vector.Timestamp(3), Ints: []int64{1, 2}},
+		&vector.Vector{Type: vector.FloatType, Floats: []float64{1, 2}}
 	for _, kind := range []uint8{schema.KindPut, schema.KindDelete} {
 		r := &record{table: 7, seq: 9, kind: kind, batch: &vector.Batch{N: 2}}
 		r.add(&table.Columns[0], host)
@@ -52,7 +54,9 @@ func FuzzRecord(f *testing.F) {
 		if run.Rows() != r.batch.N {
 			t.Fatalf("%d rows of %d", run.Rows(), r.batch.N)
 		}
-		walk, err := mergeRuns([]scan.Run{run}, &scan.Spec{Columns: table.Columns[1:], TimeColumn: table.Columns[1], Time: scan.All}, mergeMode{keepAll: true})
+		walk, err := mergeRuns([]scan.Run{run},
+			&scan.Spec{Columns: table.Columns[1:], TimeColumn: table.Columns[1], Time: scan.All},
+			mergeMode{keepAll: true})
 		if err != nil {
 			return // kinds that the schema's are not
 		}
@@ -84,16 +88,21 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestRecordOfFormerTypes replays a record whose columns have other types now: values convert, and are not taken for others.
+// TestRecordOfFormerTypes replays a record whose columns have other types now: values convert, and are not taken for
+// others.
 func TestRecordOfFormerTypes(t *testing.T) {
-	old := []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, {ID: 2, Name: "at", Type: vector.Timestamp(3), Nullable: true},
-		{ID: 3, Name: "n", Type: vector.Int64Type, Nullable: true}, {ID: 4, Name: "s", Type: vector.StringType, Nullable: true}}
+	old := []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+		{ID: 2, Name: "at", Type: vector.Timestamp(3), Nullable: true},
+		{ID: 3, Name: "n", Type: vector.Int64Type, Nullable: true},
+		{ID: 4, Name: "s", Type: vector.StringType, Nullable: true}}
 	r := &record{table: 7, seq: 1, batch: &vector.Batch{N: 1}}
-	for i, v := range []*vector.Vector{vector.ConstInt(old[0].Type, 5), vector.ConstInt(old[1].Type, 1500), vector.ConstInt(old[2].Type, 42), vector.ConstString("x")} {
+	for i, v := range []*vector.Vector{vector.ConstInt(old[0].Type, 5), vector.ConstInt(old[1].Type, 1500),
+		vector.ConstInt(old[2].Type, 42), vector.ConstString("x")} {
 		r.add(&old[i], v)
 	}
 	now := &schema.Table{ID: 7, Columns: append([]schema.Column(nil), old...)}
-	now.Columns[1].Type, now.Columns[2].Type, now.Columns[3].Type = vector.Timestamp(9), vector.StringType, vector.Int64Type
+	now.Columns[1].Type, now.Columns[2].Type, now.Columns[3].Type = vector.Timestamp(9), vector.StringType,
+		vector.Int64Type
 	got, body, err := readRecordHead(logged(r)[0])
 	if err == nil {
 		err = got.decode(body, now)

@@ -16,7 +16,8 @@ type refusedRow struct {
 	want string // part of why it is refused; empty: it is stored
 }
 
-// TestRowsRefused: of the rows of a write those are left out alone that their table does not take, with the reason of each.
+// TestRowsRefused: of the rows of a write those are left out alone that their table does not take, with the reason of
+// each.
 func TestRowsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -24,28 +25,36 @@ func TestRowsRefused(t *testing.T) {
 		hint  func(h *Hint)
 		rows  []refusedRow
 	}{
-		{name: "another type", there: refusing(schema.Column{Name: "x", Type: vector.Int64Type, Nullable: true}), rows: []refusedRow{
-			{modelRow{"v": int64(1)}, ""}, {modelRow{"x": "text"}, "column x expect type Int64, given: String"}, {modelRow{"v": int64(2)}, ""},
-		}},
-		{name: "another role", there: refusing(schema.Column{Name: "x", Type: vector.StringType, Semantic: schema.Tag, Nullable: true}), hint: func(h *Hint) { h.Strict = true }, rows: []refusedRow{
+		{name: "another type", there: refusing(schema.Column{Name: "x", Type: vector.Int64Type, Nullable: true}),
+			rows: []refusedRow{
+				{modelRow{"v": int64(1)}, ""}, {modelRow{"x": "text"}, "column x expect type Int64, given: String"},
+				{modelRow{"v": int64(2)}, ""},
+			}},
+		{name: "another role", there: refusing(schema.Column{Name: "x", Type: vector.StringType, Semantic: schema.Tag,
+			Nullable: true}), hint: func(h *Hint) { h.Strict = true }, rows: []refusedRow{
 			{modelRow{"x": "a"}, "column x expect semantic type TAG, given: FIELD"}, {modelRow{"v": int64(2)}, ""},
 		}},
 		{name: "no value", there: refusing(schema.Column{Name: "x", Type: vector.StringType}), rows: []refusedRow{
 			{modelRow{"x": "a"}, ""}, {modelRow{"v": int64(2)}, "column x is NOT NULL, a row has no value for it"},
 		}},
-		{name: "no value at all", there: refusing(schema.Column{Name: "x", Type: vector.StringType}), rows: []refusedRow{
-			{modelRow{"v": int64(2)}, "column x is NOT NULL and has no default value"},
-		}},
+		{name: "no value at all", there: refusing(schema.Column{Name: "x", Type: vector.StringType}),
+			rows: []refusedRow{
+				{modelRow{"v": int64(2)}, "column x is NOT NULL and has no default value"},
+			}},
 		{name: "a value too long", rows: []refusedRow{
-			{modelRow{"x": strings.Repeat("a", 65)}, "the value has 65 bytes, the limit is 64"}, {modelRow{"x": "b"}, ""},
+			{modelRow{"x": strings.Repeat("a", 65)}, "the value has 65 bytes, the limit is 64"},
+			{modelRow{"x": "b"}, ""},
 		}},
 		{name: "no room for columns", there: refusing(manyColumns()...), rows: []refusedRow{
-			{modelRow{"v": int64(1)}, ""}, {modelRow{"new1": "a"}, ""}, {modelRow{"new2": "a"}, "would have 4097 columns, the limit is 4096"},
+			{modelRow{"v": int64(1)}, ""}, {modelRow{"new1": "a"}, ""},
+			{modelRow{"new2": "a"}, "would have 4097 columns, the limit is 4096"},
 		}},
-		{name: "columns may not be made", there: refusing(), hint: func(h *Hint) { h.AutoCreate = false }, rows: []refusedRow{
-			{modelRow{"v": int64(1)}, ""}, {modelRow{"new": "a"}, "column new does not exist in table `t`"},
-		}},
-		{name: "tables may not be made", hint: func(h *Hint) { h.AutoCreate = false }, rows: []refusedRow{{modelRow{"v": int64(1)}, "Table `t` does not exist"}}},
+		{name: "columns may not be made", there: refusing(), hint: func(h *Hint) { h.AutoCreate = false },
+			rows: []refusedRow{
+				{modelRow{"v": int64(1)}, ""}, {modelRow{"new": "a"}, "column new does not exist in table `t`"},
+			}},
+		{name: "tables may not be made", hint: func(h *Hint) { h.AutoCreate = false },
+			rows: []refusedRow{{modelRow{"v": int64(1)}, "Table `t` does not exist"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := testOptions(vfs.NewMem())
@@ -101,7 +110,8 @@ func TestRowsRefused(t *testing.T) {
 // refusing is a table with a time index, an integer and more columns.
 func refusing(more ...schema.Column) *schema.Table {
 	t := &schema.Table{Name: public("t"), Options: hintOf(appendOnly).Options, Columns: []schema.Column{
-		{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, {Name: "v", Type: vector.Int64Type, Nullable: true},
+		{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+		{Name: "v", Type: vector.Int64Type, Nullable: true},
 	}}
 	for _, c := range more {
 		if t.Columns = append(t.Columns, c); c.Semantic == schema.Tag {

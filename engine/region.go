@@ -12,7 +12,8 @@ import (
 	"varve/wal"
 )
 
-// region is the storage of one table, or of the logical tables of a physical one. Readers pin its snapshot; writers, flushes and alterations publish new ones.
+// region is the storage of one table, or of the logical tables of a physical one. Readers pin its snapshot; writers,
+// flushes and alterations publish new ones.
 type region struct {
 	id     schema.TableID
 	memory *memory
@@ -167,7 +168,8 @@ func (r *region) logged() bool {
 // else knows the region yet.
 func (r *region) replace(f func(s *regionSnap)) {
 	old := r.snap.Load()
-	n := &regionSnap{schema: old.schema, live: old.live, frozen: slices.Clone(old.frozen), parts: slices.Clone(old.parts)}
+	n := &regionSnap{schema: old.schema, live: old.live, frozen: slices.Clone(old.frozen),
+		parts: slices.Clone(old.parts)}
 	f(n)
 	r.snap.Store(n)
 }

@@ -20,8 +20,9 @@ func exchangeNames(a, b string) func(*schema.Table) (*schema.Table, error) {
 	}
 }
 
-// TestExchangeNamesCrash cuts the power at each operation of the file system while columns with rows in a part, in memory and in the log
-// exchange their names twice over: the rows before have the values of one of the two schemas, and nothing is lost.
+// TestExchangeNamesCrash cuts the power at each operation of the file system while columns with rows in a part, in
+// memory and in the log exchange their names twice over: the rows before have the values of one of the two schemas, and
+// nothing is lost.
 func TestExchangeNamesCrash(t *testing.T) {
 	states := []string{ // after so many steps
 		"t:\n   ts=1 v=1 w=10\n   ts=2 v=2 w=20\n",

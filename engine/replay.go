@@ -11,10 +11,12 @@ import (
 )
 
 // keptSegment says why a segment was kept.
-const keptSegment = "not all of this segment could be replayed at an earlier start; remove it when nobody wants its rows (varve dump shows them)"
+const keptSegment = "not all of this segment could be replayed at an earlier start; remove it when nobody wants its " +
+	"rows (varve dump shows them)"
 
 // missedSegment says why a segment that is not there is reported.
-const missedSegment = "this segment was missing at an earlier start, and its rows with it; remove this file when that is known"
+const missedSegment = "this segment was missing at an earlier start, and its rows with it; remove this file when " +
+	"that is known"
 
 // keptReason says why a file of the log is reported that an earlier start left.
 func keptReason(name string) string {
@@ -111,29 +113,34 @@ func (e *Engine) keepRecord(at wal.LSN, why error) {
 	e.log.Keep(at.Segment())
 }
 
-// makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is full
-// say, the rows stay in memory: that is where they were when the server ended.
+// makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is
+// full say, the rows stay in memory: that is where they were when the server ended.
 func (e *Engine) makeRoom(r *region) error {
 	full := e.memory.load() > 2*e.o.MemtableLimit
 	if e.unwritable && !full {
 		return nil
 	}
 	if e.reads {
-		return fmt.Errorf("rows that are in the log alone do not fit into memory: they take %d bytes, and a store that is read-only has no parts to write them into. "+
-			"Raise memory_limit or storage.memtable_limit, now %d, or let the file system be written to", e.memory.load(), e.o.MemtableLimit)
+		return fmt.Errorf(
+			"rows that are in the log alone do not fit into memory: they take %d bytes, and a store that is "+
+				"read-only has no parts to write them into. "+
+				"Raise memory_limit or storage.memtable_limit, now %d, or let the file system be written to",
+			e.memory.load(), e.o.MemtableLimit)
 	}
 	err := e.flushReplayed(r)
 	if err == nil || full {
 		return err
 	}
 	e.unwritable = true
-	e.o.Logger.Error("rows of the log cannot be written into parts; they are kept in memory until they can", "error", err)
+	e.o.Logger.Error("rows of the log cannot be written into parts; they are kept in memory until they can", "error",
+		err)
 	return nil
 }
 
 // flushReplayed writes what has been replayed of a region into a part that the manifest learns of at the end of replay.
 // The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
-// a crash before the end leaves files that no manifest lists, and the log. A memtable without rows gives up its registry.
+// a crash before the end leaves files that no manifest lists, and the log. A memtable without rows gives up its
+// registry.
 func (e *Engine) flushReplayed(r *region) error {
 	m := r.snap.Load().live
 	p, err := e.writeReplayed(r, m)
@@ -155,8 +162,8 @@ func (e *Engine) flushReplayed(r *region) error {
 	return nil
 }
 
-// writeReplayed writes the rows of a memtable into a part and adds it to those that wait for the manifest. errNoRows: there
-// are no rows, or all are of dropped tables.
+// writeReplayed writes the rows of a memtable into a part and adds it to those that wait for the manifest. errNoRows:
+// there are no rows, or all are of dropped tables.
 func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 	run := m.table.Freeze()
 	if run.Rows() == 0 {
@@ -166,7 +173,8 @@ func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 	lo, hi := run.Sequences()
 	mode := flushMode(t)
 	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
-	p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
+	p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi,
+		mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +183,8 @@ func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 	return p, nil
 }
 
-// finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of the last
-// sequence number in one edit. What fails is tried again by the flush loop.
+// finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of
+// the last sequence number in one edit. What fails is tried again by the flush loop.
 func (e *Engine) finishReplay() {
 	for _, r := range e.catalog.Load().inOrder() {
 		if len(r.pending) == 0 {
@@ -184,7 +192,8 @@ func (e *Engine) finishReplay() {
 		}
 		r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, s.live), e.memory.after(s.live) })
 		if err := e.flushRegion(e.run, r); err != nil {
-			e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
+			e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error",
+				err)
 		}
 	}
 }

@@ -84,7 +84,8 @@ func TestRestoreCut(t *testing.T) {
 				}
 			}
 			err := Restore(disk, "/data/backups/b", "/restored", state)
-			if err != nil && !strings.Contains(err.Error(), "/restored is not empty: it holds MANIFEST") && !strings.Contains(err.Error(), "/restored is not empty: it holds wal") {
+			if err != nil && !strings.Contains(err.Error(), "/restored is not empty: it holds MANIFEST") &&
+				!strings.Contains(err.Error(), "/restored is not empty: it holds wal") {
 				t.Fatalf("the restore after cut %d: %v", cut, err)
 			}
 			openedRestore(t, disk, want, fmt.Sprintf("the restore after cut %d", cut))
@@ -162,7 +163,8 @@ func TestRestoreElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Restore(disk, "/data/backups/b", "/restored", state); !errors.Is(err, vfs.ErrLocked) || !strings.Contains(err.Error(), "another restore") {
+	if err := Restore(disk, "/data/backups/b", "/restored", state); !errors.Is(err, vfs.ErrLocked) ||
+		!strings.Contains(err.Error(), "another restore") {
 		t.Errorf("in use: %v", err)
 	}
 	if err := lock.Close(); err != nil {

@@ -10,8 +10,9 @@ import (
 	"varve/engine/vector"
 )
 
-// SampleBlock is what Read of a selection gives: for each series and wanted column its samples by time, as slices. It is the
-// memory of one reader, which uses it again and again: what it gives is valid until the next Read. One goroutine at a time.
+// SampleBlock is what Read of a selection gives: for each series and wanted column its samples by time, as slices. It
+// is the memory of one reader, which uses it again and again: what it gives is valid until the next Read. One goroutine
+// at a time.
 type SampleBlock struct {
 	s       *Selection
 	from    int
@@ -130,8 +131,8 @@ func (b *SampleBlock) begin(s *Selection, from, to int) {
 	}
 }
 
-// makeRoom has the lists grow once: by what the series have in the wanted times, if their rows are spread evenly over those of
-// their runs.
+// makeRoom has the lists grow once: by what the series have in the wanted times, if their rows are spread evenly over
+// those of their runs.
 func (b *SampleBlock) makeRoom(s *Selection, from, to int) {
 	rows := 0.0
 	for i := from; i < to; i++ {
@@ -148,8 +149,8 @@ func (b *SampleBlock) makeRoom(s *Selection, from, to int) {
 	}
 }
 
-// roomRows bounds the room that is made before the budget is asked: more than readers of ranges take at once. The lists of a
-// longer series grow as they are filled.
+// roomRows bounds the room that is made before the budget is asked: more than readers of ranges take at once. The lists
+// of a longer series grow as they are filled.
 const roomRows = 128 << 10
 
 // shareOf is the share of a span that lies in a range.
@@ -230,8 +231,8 @@ func (b *SampleBlock) undo(t *wantedTable, m seriesMark) {
 	}
 }
 
-// copySource appends the rows of a source as they lie; plain is false where they are to be merged: a time does not rise, or a
-// row may be a tombstone.
+// copySource appends the rows of a source as they lie; plain is false where they are to be merged: a time does not
+// rise, or a row may be a tombstone.
 func (b *SampleBlock) copySource(t *wantedTable, src seriesSource, m seriesMark) (plain bool, err error) {
 	rows, part, err := b.open(t, src)
 	if err != nil {
@@ -343,7 +344,8 @@ func (b *SampleBlock) appendValues(col *blockColumn, t *wantedTable, c int, v *v
 			col.ends = append(col.ends, len(col.heap))
 		}
 	case v.Type.Kind() == vector.Bytes: // decimals
-		col.floats = appendFloats(col.floats, convert.All(&b.cast, v.Slice(from, to), vector.FloatType, to-from), 0, to-from)
+		col.floats = appendFloats(col.floats, convert.All(&b.cast, v.Slice(from, to), vector.FloatType, to-from), 0,
+			to-from)
 	default:
 		col.floats = appendFloats(col.floats, v, from, to)
 	}

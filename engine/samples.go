@@ -11,8 +11,8 @@ import (
 )
 
 // Samples are the samples of a request for the series of one region, series after series. They go into the log and the
-// memtable as one batch: a request that brings a sample to each of ten thousand tables costs what one to one table does.
-// One goroutine at a time.
+// memtable as one batch: a request that brings a sample to each of ten thousand tables costs what one to one table
+// does. One goroutine at a time.
 type Samples struct {
 	region *region
 	names  SampleColumns
@@ -88,7 +88,8 @@ func (g *Samples) Float(ms int64, value float64) {
 	g.ends[len(g.ends)-1] = len(g.times)
 }
 
-// Histogram adds a sample that is a histogram in its binary form, which is copied. The error says why the table takes none.
+// Histogram adds a sample that is a histogram in its binary form, which is copied. The error says why the table takes
+// none.
 func (g *Samples) Histogram(ms int64, binary []byte) error {
 	if err := g.want(histogramColumn); err != nil {
 		return err
@@ -130,14 +131,17 @@ func (s *Series) takes(c sampleColumnID, names *SampleColumns) error {
 	case at >= 0:
 		return errSampleColumn(t, &t.Columns[at], typ)
 	case len(t.Columns) >= schema.MaxColumns:
-		return status.New(status.InvalidArguments, "table %s has %d columns, it can have no column %s", t.Name.Table, len(t.Columns), name)
+		return status.New(status.InvalidArguments, "table %s has %d columns, it can have no column %s", t.Name.Table,
+			len(t.Columns), name)
 	}
 	return nil
 }
 
 // errSampleColumn is the error for a column that has the name, but not the type or the role, of one of samples.
 func errSampleColumn(t *schema.Table, c *schema.Column, typ vector.Type) error {
-	return status.New(status.InvalidArguments, "table %s does not take such samples: its column %s is a %s of type %s, they need a FIELD of type %s", t.Name.Table, c.Name, c.Semantic, c.Type, typ)
+	return status.New(status.InvalidArguments,
+		"table %s does not take such samples: its column %s is a %s of type %s, they need a FIELD of type %s",
+		t.Name.Table, c.Name, c.Semantic, c.Type, typ)
 }
 
 // Rows is the number of samples.
@@ -153,17 +157,19 @@ func (g *Samples) reset() {
 }
 
 func (g *Samples) held() int64 {
-	return int64(8*(cap(g.series)+cap(g.refs)+cap(g.ends)+cap(g.times)+cap(g.values)+cap(g.starts)+cap(g.histograms.Views)+2*cap(g.wants)) +
+	return int64(8*(cap(g.series)+cap(g.refs)+cap(g.ends)+cap(g.times)+cap(g.values)+cap(g.starts)+
+		cap(g.histograms.Views)+2*cap(g.wants)) +
 		4*(cap(g.startRows)+cap(g.histRows)) + cap(g.histograms.Heap))
 }
 
 // write begins to write samples.
 func (g *Samples) write() *tableWrite {
-	return &tableWrite{writeEntry: &writeEntry{hint: Hint{AutoCreate: true}}, batch: &vector.Batch{N: len(g.times)}, samples: g}
+	return &tableWrite{writeEntry: &writeEntry{hint: Hint{AutoCreate: true}}, batch: &vector.Batch{N: len(g.times)},
+		samples: g}
 }
 
-// alignSamples makes the record of samples, with no value longer than longestValue; lacking: a table lacks a column that they need. Rows of
-// a region that is gone are gone with it.
+// alignSamples makes the record of samples, with no value longer than longestValue; lacking: a table lacks a column
+// that they need. Rows of a region that is gone are gone with it.
 func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (lacking bool, err error) {
 	g := w.samples
 	w.rec = nil
@@ -193,7 +199,8 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 	}
 	put(w.column(0), values)
 	if len(g.startRows) > 0 {
-		put(w.column(startColumn), scattered(&vector.Vector{Type: vector.Timestamp(3), Ints: g.starts}, g.startRows, len(g.times)))
+		put(w.column(startColumn),
+			scattered(&vector.Vector{Type: vector.Timestamp(3), Ints: g.starts}, g.startRows, len(g.times)))
 	}
 	if err := w.rec.fillIn(w.schema, set, now); err != nil {
 		return false, err
@@ -201,8 +208,8 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 	return false, w.rec.checkBounds(longestValue)
 }
 
-// current is an error where a table was altered since the labels of a series were found in it, or where one is gone that would need
-// another column. Whoever sends the samples again finds the table as it is now.
+// current is an error where a table was altered since the labels of a series were found in it, or where one is gone
+// that would need another column. Whoever sends the samples again finds the table as it is now.
 func (g *Samples) current() error {
 	for _, x := range g.series {
 		if t := x.home.schema(); !x.in(t) {
@@ -218,7 +225,8 @@ func (g *Samples) current() error {
 }
 
 func errSeriesAltered(t *schema.Table) error {
-	return status.New(status.RegionBusy, "table %s was altered while samples for it were on their way: send them again", t.Name.Table)
+	return status.New(status.RegionBusy, "table %s was altered while samples for it were on their way: send them again",
+		t.Name.Table)
 }
 
 // lacksColumns reports whether the region's schema does not have all columns of its tables yet that the samples need.
@@ -267,8 +275,10 @@ func (d *definition) addSampleColumns(g *Samples) error {
 		if sampleColumn(t, t.Physical != 0, typ, name) >= 0 {
 			continue
 		}
-		if err := d.evolve(t, []schema.Column{{Name: name, Type: typ, Nullable: true}}); err != nil { // it took the column a moment ago
-			return status.Wrap(err, status.RegionBusy, "table %s cannot have the column %s for now: send the samples again: %v", t.Name.Table, name, err)
+		// it took the column a moment ago
+		if err := d.evolve(t, []schema.Column{{Name: name, Type: typ, Nullable: true}}); err != nil {
+			return status.Wrap(err, status.RegionBusy,
+				"table %s cannot have the column %s for now: send the samples again: %v", t.Name.Table, name, err)
 		}
 	}
 	return nil

@@ -16,7 +16,8 @@ import (
 	"varve/engine/vfs"
 )
 
-var sampleNames = SampleColumns{Time: "service_timestamp", Value: "service_value", Histogram: "service_native_histogram", Start: "service_start_timestamp"}
+var sampleNames = SampleColumns{Time: "service_timestamp", Value: "service_value",
+	Histogram: "service_native_histogram", Start: "service_start_timestamp"}
 
 // named is the name of a series: table, then labels and values in turn.
 func named(table, physical string, labels ...string) SeriesName {
@@ -109,7 +110,9 @@ func TestSamples(t *testing.T) {
 		t.Run("physical="+physical, func(t *testing.T) {
 			o := testOptions(vfs.NewMem())
 			e := mustOpen(t, o)
-			x := mustSeries(t, e, named("up", physical, "host", "a"), named("up", physical, "host", "b\x00c"), named("load:1m", physical, "host", "a", "zone", "z"), named("bare", physical), named("bare", physical, "then", "more"))
+			x := mustSeries(t, e, named("up", physical, "host", "a"), named("up", physical, "host", "b\x00c"),
+				named("load:1m", physical, "host", "a", "zone", "z"), named("bare", physical),
+				named("bare", physical, "then", "more"))
 			var set WriteSet
 			write := func(of *Series, ms int64, v float64) { set.Samples(of, &sampleNames).Float(ms, v) }
 			write(x[0], 1000, 1)
@@ -134,8 +137,10 @@ func TestSamples(t *testing.T) {
 				flushed = "up"
 			}
 			everyState(t, o, e, flushed, map[string][]string{
-				"up": {"host=a service_timestamp=1000 service_value=4000000000000000", "host=a service_timestamp=500 service_value=3fe0000000000000",
-					"host=b\x00c service_timestamp=1000 service_value=7ff0000000000002", "host=a service_timestamp=1000 service_value=4008000000000000 zone=late"},
+				"up": {"host=a service_timestamp=1000 service_value=4000000000000000",
+					"host=a service_timestamp=500 service_value=3fe0000000000000",
+					"host=b\x00c service_timestamp=1000 service_value=7ff0000000000002",
+					"host=a service_timestamp=1000 service_value=4008000000000000 zone=late"},
 				"load:1m": {"host=a service_timestamp=7 service_value=8000000000000000 zone=z"},
 				"bare":    {"service_timestamp=-5 service_value=7ff0000000000000"},
 			})
@@ -143,7 +148,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestSamplesOfOtherKinds: histograms and start times get their columns with the first that comes, in the tables that have them.
+// TestSamplesOfOtherKinds: histograms and start times get their columns with the first that comes, in the tables that
+// have them.
 func TestSamplesOfOtherKinds(t *testing.T) {
 	for _, physical := range []string{"phys", ""} {
 		o := testOptions(vfs.NewMem())
@@ -167,7 +173,9 @@ func TestSamplesOfOtherKinds(t *testing.T) {
 			flushed = "h"
 		}
 		everyState(t, o, e, flushed, map[string][]string{
-			"h": {"l=1 service_timestamp=1 service_value=3ff0000000000000", "l=1 service_native_histogram=two service_start_timestamp=1 service_timestamp=2", "l=1 service_native_histogram=three service_timestamp=3"},
+			"h": {"l=1 service_timestamp=1 service_value=3ff0000000000000",
+				"l=1 service_native_histogram=two service_start_timestamp=1 service_timestamp=2",
+				"l=1 service_native_histogram=three service_timestamp=3"},
 			"f": {"l=1 service_timestamp=1 service_value=3ff0000000000000"},
 		})
 	}
@@ -178,7 +186,8 @@ func TestSeriesRefused(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	var set WriteSet
-	if err := fill(set.Rows(public("plain"), hintOf(lastRow)), []modelRow{{"ts": int64(1), "v": int64(42)}}); err != nil {
+	if err := fill(set.Rows(public("plain"), hintOf(lastRow)), []modelRow{{"ts": int64(1), "v": int64(42)}}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Write(ctx, &set); err != nil {
@@ -188,19 +197,25 @@ func TestSeriesRefused(t *testing.T) {
 	elsewhere.Table.DB = "nowhere"
 	names := []SeriesName{
 		named("good", "phys", "l", "v"), named("plain", "phys"), elsewhere, named("a/b", "phys"), named("phys", "phys"),
-		named("m", "phys", "service_value", "1"), named("good", "phys", "service_timestamp", "1"), named("n", "phys", strings.Repeat("l", 600), "v"),
+		named("m", "phys", "service_value", "1"), named("good", "phys", "service_timestamp", "1"),
+		named("n", "phys", strings.Repeat("l", 600), "v"),
 		named("big", "phys", "l", strings.Repeat("v", 2<<20)), named("good", "phys", "l", "w"),
 	}
 	list, errs, err := e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: names})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, part := range []string{"", "time index", "Database not found", "slashes", "physical table", "no label", "no label", "limit is 512", "limit is 1048576", ""} {
-		if part == "" && (errs[i] != nil || list[i] == nil) || part != "" && (errs[i] == nil || !strings.Contains(errs[i].Error(), part) || status.Of(errs[i]) == status.Internal) {
+	for i, part := range []string{"", "time index", "Database not found", "slashes", "physical table", "no label",
+		"no label", "limit is 512", "limit is 1048576", ""} {
+		if part == "" && (errs[i] != nil || list[i] == nil) || part != "" &&
+			(errs[i] == nil || !strings.Contains(errs[i].Error(), part) || status.Of(errs[i]) == status.Internal) {
 			t.Errorf("%.60v: %v, want %q", names[i], errs[i], part)
 		}
 	}
-	_, errs, err = e.Series(ctx, &SeriesRequest{Columns: sampleNames, Names: []SeriesName{named("new", "phys"), named("good", "phys", "k", "v"), named("good", "phys", "l", "x")}, NoAutoCreate: true})
+	_, errs, err = e.Series(ctx, &SeriesRequest{Columns: sampleNames,
+		Names: []SeriesName{named("new", "phys"), named("good", "phys", "k", "v"),
+			named("good", "phys", "l", "x")},
+		NoAutoCreate: true})
 	if err != nil || errs[0] == nil || errs[1] == nil || errs[2] != nil {
 		t.Errorf("nothing is to be created: %v, %v", errs, err)
 	}
@@ -226,7 +241,8 @@ func TestSamplesOfDroppedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	everyState(t, o, e, "phys", map[string][]string{
-		"up": {"l=1 service_timestamp=3 service_value=3ff0000000000000"}, "down": {"l=1 service_timestamp=1 service_value=3ff0000000000000"},
+		"up":   {"l=1 service_timestamp=3 service_value=3ff0000000000000"},
+		"down": {"l=1 service_timestamp=1 service_value=3ff0000000000000"},
 	})
 }
 
@@ -308,7 +324,8 @@ func TestWarmSamples(t *testing.T) {
 	const n = 2000
 	var names []SeriesName
 	for i := range n {
-		names = append(names, named("requests_total", "phys", "host", fmt.Sprintf("host-%04d.example.net", i), "job", "api-server"))
+		names = append(names, named("requests_total", "phys", "host", fmt.Sprintf("host-%04d.example.net", i), "job",
+			"api-server"))
 	}
 	list := mustSeries(t, e, names...)
 	var set WriteSet

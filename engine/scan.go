@@ -82,7 +82,8 @@ func (p home) sameTypes(t *schema.Table, columns ...schema.Column) error {
 	}
 	for _, c := range columns {
 		if at := now.ByID(c.ID); at >= 0 && now.Columns[at].Type != c.Type {
-			return status.Wrap(errAltered, status.RegionBusy, "the column %s of table %s has just got the type %s, try again", c.Name, t.Name, now.Columns[at].Type)
+			return status.Wrap(errAltered, status.RegionBusy,
+				"the column %s of table %s has just got the type %s, try again", c.Name, t.Name, now.Columns[at].Type)
 		}
 	}
 	return nil
@@ -128,7 +129,9 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 func (s *Scan) watch(r Request) Request {
 	all, time, and := scan.Watch(r.Bounds)
 	s.bounds = all.Only(func(id schema.ColumnID) bool { return s.t.ByID(id) >= 0 })
-	s.onKeys = s.bounds.Only(func(id schema.ColumnID) bool { return s.t.Columns[s.t.ByID(id)].Semantic != schema.Field })
+	s.onKeys = s.bounds.Only(func(id schema.ColumnID) bool {
+		return s.t.Columns[s.t.ByID(id)].Semantic != schema.Field
+	})
 	r.Time = r.Time.And(time)
 	r.Filter = slices.Concat(r.Filter, and)
 	return r
@@ -136,7 +139,8 @@ func (s *Scan) watch(r Request) Request {
 
 // describe turns the request into what runs understand.
 func (s *Scan) describe(r Request) error {
-	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Cancelled: s.ctx.Err, Reserve: r.Reserve,
+	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats,
+		Memo: &scan.Memo{}, Cancelled: s.ctx.Err, Reserve: r.Reserve,
 		Narrowing: s.bounds.Begin()}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)
@@ -178,7 +182,8 @@ func (s *Scan) describe(r Request) error {
 	if s.above, err = s.above.Prepare(s.ctx.Err); err != nil {
 		return err
 	}
-	s.mode = mergeMode{keepAll: s.t.Options.AppendMode, lastNonNull: s.t.Options.MergeMode == schema.LastNonNull, filter: s.above}
+	s.mode = mergeMode{keepAll: s.t.Options.AppendMode, lastNonNull: s.t.Options.MergeMode == schema.LastNonNull,
+		filter: s.above}
 	return nil
 }
 
@@ -193,7 +198,8 @@ func (s *Scan) narrow() {
 	for _, p := range s.t.Tags {
 		tag := &s.t.Columns[p]
 		i := slices.IndexFunc(s.spec.Filter, func(c filter.Cond) bool {
-			return c.Op == filter.Equal && !c.Lower && c.Column == tag.ID && c.NArgs == 1 && c.Args.Type == tag.Type && !c.Args.IsNull(0)
+			return c.Op == filter.Equal && !c.Lower && c.Column == tag.ID && c.NArgs == 1 && c.Args.Type == tag.Type &&
+				!c.Args.IsNull(0)
 		})
 		// -0 and 0, and all NaN, are equal and have different keys; an initial value is not named in a key.
 		if i < 0 || tag.Type.Kind() == vector.Float64 || tag.Initial != nil {

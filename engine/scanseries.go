@@ -29,8 +29,8 @@ func (s *Scan) Series(i, n int) (scan.Series, error) {
 	return &stretchSeries{s: s, spec: spec, left: s.stretches(s.all)}, nil
 }
 
-// walk walks some runs by series: merged or, where there is but one whose rows are as they are, that alone, which then tests all
-// conditions itself and heeds all bounds.
+// walk walks some runs by series: merged or, where there is but one whose rows are as they are, that alone, which then
+// tests all conditions itself and heeds all bounds.
 func (s *Scan) walk(runs []*scanRun, spec scan.Spec) (scan.Series, error) {
 	if len(runs) != 1 || !s.asItIs(runs[0]) {
 		return s.merge(runs, spec)
@@ -47,7 +47,8 @@ func (s *Scan) asItIs(r *scanRun) bool {
 // oneSeries reports whether all rows of the table belong to one series.
 func (s *Scan) oneSeries() bool { return s.physical == nil && len(s.t.Tags) == 0 && s.t.Physical == 0 }
 
-// stretchSeries walks the one series of a table stretch by stretch of time: runs that overlap no other there are read alone.
+// stretchSeries walks the one series of a table stretch by stretch of time: runs that overlap no other there are read
+// alone.
 type stretchSeries struct {
 	s     *Scan
 	spec  scan.Spec

@@ -5,19 +5,21 @@ import (
 	"time"
 )
 
-// schedule decides which merge of parts begins, and which goes on, and when. It reads no clock, starts nothing and waits for
-// nothing: who asks says what time it is and what else goes on, so that days of load can be played through in a test. The
-// rules, in the order of their weight:
+// schedule decides which merge of parts begins, and which goes on, and when. It reads no clock, starts nothing and
+// waits for nothing: who asks says what time it is and what else goes on, so that days of load can be played through in
+// a test. The rules, in the order of their weight:
 //
 //   - Parts stay few whatever comes in: past mostMerges merges' worth of fresh parts a flush waits for a merge of them.
-//   - Fresh parts never wait for a merge of others, which may take minutes: two merges may be under way in the background, one
-//     of each kind, of which one works. The other works once twice the parts of a merge are fresh, then as long as that took
-//     again the long one, so that neither starves. While a flush waits both do: the core that flushes is idle.
-//   - Writers and readers come first. A merge stands still during flushes and takes a part of a processor while scans are
-//     open, unless fresh parts have piled up; one of parts that merges have written, which has time, also while rows come in:
-//     the less the fewer merges wait.
-//   - A merge keeps rows of all its parts in memory, also while it stands still: where others keep more than their share, the second
-//     one begins when they have let go of it, or when a flush waits for it, since that is what makes room.
+//   - Fresh parts never wait for a merge of others, which may take minutes: two merges may be under way in the
+//     background, one of each kind, of which one works. The other works once twice the parts of a merge are fresh, then
+//     as long as that took again the long one, so that neither starves. While a flush waits both do: the core that
+//     flushes is idle.
+//   - Writers and readers come first. A merge stands still during flushes and takes a part of a processor while scans
+//     are open, unless fresh parts have piled up; one of parts that merges have written, which has time, also while
+//     rows come in: the less the fewer merges wait.
+//   - A merge keeps rows of all its parts in memory, also while it stands still: where others keep more than their
+//     share, the second one begins when they have let go of it, or when a flush waits for it, since that is what makes
+//     room.
 //   - Who waits for a merge to end, as ALTER and a compaction that was asked for do, waits for one that does not rest.
 type schedule struct {
 	parts   int // that a merge takes: Options.mergeParts
@@ -88,8 +90,8 @@ type traffic struct {
 }
 
 const (
-	// leastShare is what a merge takes of a processor, at the least, beside scans, and one of merged parts while rows come in;
-	// mostWaiting is the number of merges at which one of merged parts takes all of one.
+	// leastShare is what a merge takes of a processor, at the least, beside scans, and one of merged parts while rows
+	// come in; mostWaiting is the number of merges at which one of merged parts takes all of one.
 	leastShare  = 0.25
 	mostWaiting = 32
 	// leastRest is what a merge rests at least; longestRest is how long it rests before it asks again.
@@ -99,8 +101,8 @@ const (
 	pressedPause = 50 * time.Millisecond
 	// arriveTime is how long after a flush rows count as coming in.
 	arriveTime = 2 * time.Second
-	// piledMerges is the number of a table's fresh parts, in merges, past which merging them is as urgent as flushing and
-	// scanning: more than one merge takes at once.
+	// piledMerges is the number of a table's fresh parts, in merges, past which merging them is as urgent as flushing
+	// and scanning: more than one merge takes at once.
 	piledMerges = 3
 	// mostMerges is the number of a table's fresh parts, in merges, past which flushes wait for merges.
 	mostMerges = 8
@@ -114,8 +116,8 @@ func (s *schedule) push(k kind, r *region) {
 	}
 }
 
-// begin returns the next merge of a kind that goes on by itself; its parts are yet to be chosen. nil: there is none before the
-// time, unless something changes.
+// begin returns the next merge of a kind that goes on by itself; its parts are yet to be chosen. nil: there is none
+// before the time, unless something changes.
 func (s *schedule) begin(k kind, now time.Time, t traffic) (*job, time.Time) {
 	if t.pressed && s.plea == nil && s.running[k.other()] != nil && len(s.queue[k]) > 0 {
 		return nil, now.Add(pressedPause)
@@ -164,7 +166,8 @@ func (s *schedule) ready(k kind, r *region) (ready, keep bool) {
 	return free && n >= least, n >= s.parts
 }
 
-// reserve takes the place of a merge of merged parts for one that is asked for; those of fresh parts still begin. nil: not yet.
+// reserve takes the place of a merge of merged parts for one that is asked for; those of fresh parts still begin. nil:
+// not yet.
 func (s *schedule) reserve(r *region) *job {
 	if r.merges.jobs[mergedParts] != nil {
 		return nil

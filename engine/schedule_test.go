@@ -23,7 +23,8 @@ func newPlanned(t *testing.T) *planned {
 
 // region makes a region with fresh parts.
 func (p *planned) region(parts int) *region {
-	r := newRegion(newMemory(1, 0, nil), &schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}})
+	r := newRegion(newMemory(1, 0, nil),
+		&schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}})
 	p.add(r, parts)
 	return r
 }
@@ -70,7 +71,8 @@ func (p *planned) rests(j *job, work time.Duration, t traffic) time.Duration {
 	}
 }
 
-// TestFreshPartsGoFirst: a merge of others stands still while fresh parts are merged, and has as much time for itself then.
+// TestFreshPartsGoFirst: a merge of others stands still while fresh parts are merged, and has as much time for itself
+// then.
 func TestFreshPartsGoFirst(t *testing.T) {
 	p := newPlanned(t)
 	r := p.region(7)
@@ -99,7 +101,8 @@ func TestFreshPartsGoFirst(t *testing.T) {
 	p.begins(freshParts)
 }
 
-// TestFlushWaits: a flush that waits has its table merged first, at once and without rest, and the long merge goes on beside.
+// TestFlushWaits: a flush that waits has its table merged first, at once and without rest, and the long merge goes on
+// beside.
 func TestFlushWaits(t *testing.T) {
 	p := newPlanned(t)
 	p.region(8)
@@ -126,8 +129,8 @@ func TestFlushWaits(t *testing.T) {
 	}
 }
 
-// TestSecondMergeWaitsForMemory: while others keep more memory than their share one merge goes on, of whatever kind, and a second
-// one if a flush waits for it.
+// TestSecondMergeWaitsForMemory: while others keep more memory than their share one merge goes on, of whatever kind,
+// and a second one if a flush waits for it.
 func TestSecondMergeWaitsForMemory(t *testing.T) {
 	pressed := traffic{pressed: true}
 	for k := range background {
@@ -154,7 +157,8 @@ func TestSecondMergeWaitsForMemory(t *testing.T) {
 	}
 }
 
-// TestFlushDoesNotWaitInVain: where the fresh parts are gone, or cannot be merged, or go with a compaction, flushes go on.
+// TestFlushDoesNotWaitInVain: where the fresh parts are gone, or cannot be merged, or go with a compaction, flushes go
+// on.
 func TestFlushDoesNotWaitInVain(t *testing.T) {
 	answer := func(what string, p *plea) {
 		t.Helper()
@@ -206,15 +210,22 @@ func TestMergesRest(t *testing.T) {
 		{name: "a flush", kind: freshParts, traffic: traffic{flushing: true}, want: -1},
 		{name: "a scan", kind: freshParts, traffic: traffic{scanning: true}, want: 3 * work},
 		{name: "a scan, asked for", kind: asked, traffic: traffic{scanning: true}, want: 3 * work},
-		{name: "parts have piled up", kind: freshParts, fresh: 13, traffic: traffic{flushing: true, scanning: true}, want: 0},
-		{name: "rows have piled up as well", kind: freshParts, fresh: 13, traffic: traffic{flushing: true, crowded: true}, want: -1},
+		{name: "parts have piled up", kind: freshParts, fresh: 13, traffic: traffic{flushing: true, scanning: true},
+			want: 0},
+		{name: "rows have piled up as well", kind: freshParts, fresh: 13,
+			traffic: traffic{flushing: true, crowded: true}, want: -1},
 		{name: "flushes wait", kind: freshParts, fresh: 33, traffic: traffic{flushing: true, crowded: true}, want: 0},
 		{name: "rows come in", kind: freshParts, traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 0},
-		{name: "rows come in, one long", kind: mergedParts, waiting: 1, traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 3 * work},
-		{name: "rows come in, some long", kind: mergedParts, waiting: 16, traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: work},
-		{name: "rows come in, many long", kind: mergedParts, waiting: 40, traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 0},
-		{name: "somebody waits", kind: mergedParts, waiting: 1, hurry: 1, traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 0},
-		{name: "no rows for a while", kind: mergedParts, waiting: 1, traffic: traffic{flushed: time.Unix(1_699_999_997, 0)}, want: 0},
+		{name: "rows come in, one long", kind: mergedParts, waiting: 1,
+			traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 3 * work},
+		{name: "rows come in, some long", kind: mergedParts, waiting: 16,
+			traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: work},
+		{name: "rows come in, many long", kind: mergedParts, waiting: 40,
+			traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 0},
+		{name: "somebody waits", kind: mergedParts, waiting: 1, hurry: 1,
+			traffic: traffic{flushed: time.Unix(1_699_999_999, 0)}, want: 0},
+		{name: "no rows for a while", kind: mergedParts, waiting: 1,
+			traffic: traffic{flushed: time.Unix(1_699_999_997, 0)}, want: 0},
 	} {
 		p := newPlanned(t)
 		r := p.region(c.fresh)
@@ -248,7 +259,8 @@ func TestWaitingIsRest(t *testing.T) {
 	}
 }
 
-// TestAskedMergesAreAlone: who asks for a merge waits for the long one while fresh parts are still merged, then for those.
+// TestAskedMergesAreAlone: who asks for a merge waits for the long one while fresh parts are still merged, then for
+// those.
 func TestAskedMergesAreAlone(t *testing.T) {
 	p := newPlanned(t)
 	r := p.region(8)

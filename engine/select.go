@@ -20,17 +20,17 @@ type SelectRequest struct {
 	Matchers []Matcher     // all must pass
 	// From and To are milliseconds since the epoch, both inclusive, whatever the unit of a table's time index.
 	From, To int64
-	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded then to
-	// know that they have one.
+	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded
+	// then to know that they have one.
 	Presence bool
-	// Labels, when not nil, are the only ones that are wanted: the label sets of series may then be equal. Physical tables, and
-	// tables in which series of several keys may be one, show all nevertheless.
+	// Labels, when not nil, are the only ones that are wanted: the label sets of series may then be equal. Physical
+	// tables, and tables in which series of several keys may be one, show all nevertheless.
 	Labels []string
-	// Symbols number names and values of labels. Selections that share one can be compared by number. They count their own memory;
-	// nil: new ones that ask Reserve.
+	// Symbols number names and values of labels. Selections that share one can be compared by number. They count their
+	// own memory; nil: new ones that ask Reserve.
 	Symbols *Symbols
-	// Reserve, when not nil, is asked before memory is kept: its error ends the call. Readers of a selection call it at the
-	// same time.
+	// Reserve, when not nil, is asked before memory is kept: its error ends the call. Readers of a selection call it at
+	// the same time.
 	Reserve func(bytes int64) error
 	Stats   *scan.Stats // what reads did; may be nil
 }
@@ -42,8 +42,8 @@ type SelectTable struct {
 	Columns []schema.ColumnID
 }
 
-// Select finds series by their labels and pins the tables' rows as they are now; Overtaken where columns have other types. No row of a part is read yet. What does
-// not exist, be it a label or a value, is found nowhere and is no error.
+// Select finds series by their labels and pins the tables' rows as they are now; Overtaken where columns have other
+// types. No row of a part is read yet. What does not exist, be it a label or a value, is found nowhere and is no error.
 func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -99,13 +99,15 @@ func (s *Selection) end() {
 	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
 }
 
-// withAllLabels lists the series once more if it was with some of their labels: all are compared where keys may have the same.
+// withAllLabels lists the series once more if it was with some of their labels: all are compared where keys may have
+// the same.
 func (s *Selection) withAllLabels() error {
 	if s.request.Labels == nil {
 		return nil
 	}
 	s.request.Labels = nil
-	s.shown, s.tables, s.labels, s.labelsFrom, s.sources, s.sourcesFrom = s.shown[:0], s.tables[:0], s.labels[:0], s.labelsFrom[:0], s.sources[:0], s.sourcesFrom[:0]
+	s.shown, s.tables, s.labels, s.labelsFrom, s.sources, s.sourcesFrom = s.shown[:0], s.tables[:0], s.labels[:0],
+		s.labelsFrom[:0], s.sources[:0], s.sourcesFrom[:0]
 	for _, g := range s.groups {
 		for _, t := range g.tables {
 			for i := range t.labels {
@@ -169,8 +171,10 @@ type labelOf struct {
 func (s *Selection) addTable(i int) error {
 	t := s.request.Tables[i].Table
 	g := s.groupOf(t.region)
-	one := wantedTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), physical: t.Schema.Shared(),
-		mode: mergeMode{keepAll: t.Schema.Options.AppendMode, lastNonNull: t.Schema.Options.MergeMode == schema.LastNonNull}}
+	one := wantedTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g,
+		unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), physical: t.Schema.Shared(),
+		mode: mergeMode{keepAll: t.Schema.Options.AppendMode,
+			lastNonNull: t.Schema.Options.MergeMode == schema.LastNonNull}}
 	for _, id := range s.request.Tables[i].Columns {
 		p := t.Schema.ByID(id)
 		if p < 0 || t.Schema.Columns[p].Semantic != schema.Field {
@@ -222,8 +226,10 @@ func (s *Selection) describeLabels(t *wantedTable) error {
 		if err != nil {
 			return err
 		}
-		unwanted := s.request.Labels != nil && !t.physical && c.Type.IsText() && !slices.Contains(s.request.Labels, c.Name)
-		t.labels = append(t.labels, labelOf{name: name, column: c, initial: schema.InitialTag(c.Initial), unwanted: unwanted})
+		unwanted := s.request.Labels != nil && !t.physical && c.Type.IsText() &&
+			!slices.Contains(s.request.Labels, c.Name)
+		t.labels = append(t.labels,
+			labelOf{name: name, column: c, initial: schema.InitialTag(c.Initial), unwanted: unwanted})
 	}
 	return nil
 }
@@ -254,7 +260,8 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 	if g.time.From > g.time.To || len(g.tables) == 0 {
 		return nil
 	}
-	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence, Stats: s.request.Stats, Cancelled: s.ctx.Err, Reserve: s.request.Reserve}
+	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence,
+		Stats: s.request.Stats, Cancelled: s.ctx.Err, Reserve: s.request.Reserve}
 	for _, t := range g.tables {
 		want.Tables = append(want.Tables, t.id)
 		for _, c := range t.columns {
@@ -331,8 +338,8 @@ func (s *Selection) runsOf(g *group) (all []*scanRun) {
 	return all
 }
 
-// Selection is series that were found, with dense numbers from 0 on: table by table, and inside a table by rising key, so
-// that neighbours lie side by side on the disk. Safe for concurrent use.
+// Selection is series that were found, with dense numbers from 0 on: table by table, and inside a table by rising key,
+// so that neighbours lie side by side on the disk. Safe for concurrent use.
 type Selection struct {
 	e       *Engine
 	ctx     context.Context
@@ -371,8 +378,8 @@ func (s *Selection) Labels(i int) []Label { return s.labels[s.labelsFrom[i]:s.la
 // Symbols are the texts of the labels.
 func (s *Selection) Symbols() *Symbols { return s.request.Symbols }
 
-// Span bounds the times of the rows, in milliseconds: those of other series may lie within it. Its begin is greater than its
-// end where there are none.
+// Span bounds the times of the rows, in milliseconds: those of other series may lie within it. Its begin is greater
+// than its end where there are none.
 func (s *Selection) Span() (from, to int64) {
 	from, to = math.MaxInt64, math.MinInt64
 	for _, g := range s.groups {

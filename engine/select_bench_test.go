@@ -29,7 +29,8 @@ func manySeries(t testing.TB, e *Engine, name schema.Name, series int, at int64)
 		for i := from; i < min(from+100_000, series); i++ {
 			ts.SetInt(at)
 			value.SetFloat(float64(i))
-			for k, v := range []string{fmt.Sprint("dc", i%3), fmt.Sprint("host-", i/10), fmt.Sprint("job", i%50), fmt.Sprint("mode", i%10), podOf(i), fmt.Sprint("zone", i%7)} {
+			for k, v := range []string{fmt.Sprint("dc", i%3), fmt.Sprint("host-", i/10), fmt.Sprint("job", i%50),
+				fmt.Sprint("mode", i%10), podOf(i), fmt.Sprint("zone", i%7)} {
 				c, err := b.Column(h.Tags[k], vector.StringType)
 				if err != nil {
 					t.Fatal(err)
@@ -46,8 +47,8 @@ func manySeries(t testing.TB, e *Engine, name schema.Name, series int, at int64)
 
 func podOf(i int) string { return fmt.Sprint("pod-", uint32(i)*2654435761) }
 
-// BenchmarkSelectOne finds one series of a million: the first time in a store that was opened, after a flush and after a write, and
-// again and again.
+// BenchmarkSelectOne finds one series of a million: the first time in a store that was opened, after a flush and after
+// a write, and again and again.
 func BenchmarkSelectOne(b *testing.B) {
 	const series = 1_000_000
 	dir := b.TempDir()
@@ -60,8 +61,11 @@ func BenchmarkSelectOne(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		sel, err := e.Select(ctx, SelectRequest{Tables: []SelectTable{{table, []schema.ColumnID{table.Schema.Columns[table.Schema.Column("v")].ID}}},
-			Matchers: []Matcher{{"pod", MatchEqual, podOf(777_777)}, {"mode", MatchRegex, "mode.*"}}, From: 0, To: math.MaxInt64})
+		sel, err := e.Select(ctx,
+			SelectRequest{Tables: []SelectTable{{table,
+				[]schema.ColumnID{table.Schema.Columns[table.Schema.Column("v")].ID}}},
+				Matchers: []Matcher{{"pod", MatchEqual, podOf(777_777)}, {"mode", MatchRegex, "mode.*"}}, From: 0,
+				To: math.MaxInt64})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -131,7 +135,8 @@ func BenchmarkSelectAll(b *testing.B) {
 			var block SampleBlock
 			defer block.Release()
 			for b.Loop() {
-				sel, err := e.Select(ctx, SelectRequest{Tables: []SelectTable{{table, columns}}, From: 0, To: math.MaxInt64})
+				sel, err := e.Select(ctx,
+					SelectRequest{Tables: []SelectTable{{table, columns}}, From: 0, To: math.MaxInt64})
 				if err != nil {
 					b.Fatal(err)
 				}

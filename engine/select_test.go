@@ -91,10 +91,12 @@ func randomMatcher(r *rand.Rand) (Matcher, func(modelRow) bool) {
 }
 
 // add adds the rows of a table that the tests let pass.
-func (s modelSeries) add(m *modelTable, number int, t *schema.Table, columns []schema.ColumnID, req SelectRequest, tests []func(modelRow) bool) {
+func (s modelSeries) add(m *modelTable, number int, t *schema.Table, columns []schema.ColumnID, req SelectRequest,
+	tests []func(modelRow) bool) {
 	for _, row := range m.all() {
 		at := row["ts"].(int64)
-		if at < req.From || at > req.To || slices.ContainsFunc(tests, func(f func(modelRow) bool) bool { return !f(row) }) {
+		if at < req.From || at > req.To ||
+			slices.ContainsFunc(tests, func(f func(modelRow) bool) bool { return !f(row) }) {
 			continue
 		}
 		var key strings.Builder
@@ -153,7 +155,8 @@ func cutSeries(s *Selection, rows int) []int {
 	return borders
 }
 
-// readSeries reads a selection in ranges of about so many rows, in reverse, and holds it against what its comment promises.
+// readSeries reads a selection in ranges of about so many rows, in reverse, and holds it against what its comment
+// promises.
 func readSeries(e *Engine, req SelectRequest, rows int) (modelSeries, error) {
 	reserved := int64(0)
 	req.Reserve = func(n int64) error { reserved += n; return nil }
@@ -300,7 +303,8 @@ func everyField(t *testing.T, e *Engine, name schema.Name) SelectRequest {
 }
 
 // writeRows writes rows of columns of given types; tags and the time index are named by the hint.
-func writeRows(t *testing.T, e *Engine, name schema.Name, h Hint, types map[string]vector.Type, rows ...map[string]any) {
+func writeRows(t *testing.T, e *Engine, name schema.Name, h Hint, types map[string]vector.Type,
+	rows ...map[string]any) {
 	t.Helper()
 	var set WriteSet
 	b := set.Rows(name, h)
@@ -338,8 +342,9 @@ func wantLines(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// TestSelectUnits: times of every unit come as milliseconds, the range holds in milliseconds, and of rows that share one the last
-// counts: the one of the latest instant or, in tables that keep all rows, the one of it that was written last.
+// TestSelectUnits: times of every unit come as milliseconds, the range holds in milliseconds, and of rows that share
+// one the last counts: the one of the latest instant or, in tables that keep all rows, the one of it that was written
+// last.
 func TestSelectUnits(t *testing.T) {
 	for _, c := range []struct {
 		precision uint8
@@ -362,7 +367,8 @@ func TestSelectUnits(t *testing.T) {
 				h = hintOf(appendOnly)
 				h.Tags = []string{"host"}
 			}
-			types := map[string]vector.Type{"host": vector.StringType, "ts": vector.Timestamp(c.precision), "v": vector.FloatType}
+			types := map[string]vector.Type{"host": vector.StringType, "ts": vector.Timestamp(c.precision),
+				"v": vector.FloatType}
 			for i, at := range c.at { // each by itself: the order of writing counts
 				writeRows(t, e, public("t"), h, types, map[string]any{"host": "a", "ts": at, "v": float64(i)})
 			}
@@ -375,14 +381,15 @@ func TestSelectUnits(t *testing.T) {
 	}
 }
 
-// TestSelectLabels: a label that is absent, NULL or empty is the same to matchers and makes the same series; tags of other types are
-// their text, also in matchers; rows older than a tag have what the tag was added with.
+// TestSelectLabels: a label that is absent, NULL or empty is the same to matchers and makes the same series; tags of
+// other types are their text, also in matchers; rows older than a tag have what the tag was added with.
 func TestSelectLabels(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	h := hintOf(lastRow)
 	h.Tags = []string{"z", "n", "b"}
-	types := map[string]vector.Type{"z": vector.StringType, "n": vector.Int64Type, "b": vector.BoolType, "ts": vector.Timestamp(3), "v": vector.FloatType}
+	types := map[string]vector.Type{"z": vector.StringType, "n": vector.Int64Type, "b": vector.BoolType,
+		"ts": vector.Timestamp(3), "v": vector.FloatType}
 	writeRows(t, e, public("t"), h, types,
 		map[string]any{"z": "a", "n": -5, "b": true, "ts": 1, "v": 1.0},
 		map[string]any{"z": "a\x00b", "n": 7, "ts": 1, "v": 2.0},
@@ -390,14 +397,16 @@ func TestSelectLabels(t *testing.T) {
 		map[string]any{"ts": 2, "v": 4.0})
 	writeRows(t, e, public("t"), h, types, map[string]any{"ts": 1, "v": 5.0})
 	if err := e.Alter(ctx, public("t"), func(old *schema.Table) (*schema.Table, error) {
-		return old.Evolve([]schema.Column{{Name: "added", Type: vector.StringType, Semantic: schema.Tag, Nullable: true, Default: vector.ConstString("first")},
+		return old.Evolve([]schema.Column{{Name: "added", Type: vector.StringType, Semantic: schema.Tag, Nullable: true,
+			Default: vector.ConstString("first")},
 			{Name: "later", Type: vector.StringType, Semantic: schema.Tag, Nullable: true}})
 	}); err != nil {
 		t.Fatal(err)
 	}
 	types["added"], types["later"] = vector.StringType, vector.StringType
 	h.Tags = append(h.Tags, "added", "later")
-	writeRows(t, e, public("t"), h, types, map[string]any{"z": "a", "n": -5, "b": true, "added": "first", "later": "x", "ts": 2, "v": 6.0},
+	writeRows(t, e, public("t"), h, types,
+		map[string]any{"z": "a", "n": -5, "b": true, "added": "first", "later": "x", "ts": 2, "v": 6.0},
 		map[string]any{"z": "a", "n": -5, "b": true, "added": "first", "ts": 2, "v": 7.0},
 		map[string]any{"z": "c", "added": "", "ts": 2, "v": 8.0})
 	a := `v added="first" b="true" n="-5" z="a": 1=1 2=7`
@@ -431,16 +440,19 @@ func TestSelectLabels(t *testing.T) {
 	})
 }
 
-// TestSelectWantedLabels: series have no labels but those that are wanted, unless keys of a table may have the same ones: then they
-// are one series, as they are with all labels.
+// TestSelectWantedLabels: series have no labels but those that are wanted, unless keys of a table may have the same
+// ones: then they are one series, as they are with all labels.
 func TestSelectWantedLabels(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	h := hintOf(lastRow)
 	h.Tags = []string{"host", "zone", "n"}
-	types := map[string]vector.Type{"host": vector.StringType, "zone": vector.StringType, "n": vector.Int64Type, "ts": vector.Timestamp(3), "v": vector.FloatType}
-	writeRows(t, e, public("t"), h, types, map[string]any{"host": "a", "zone": "z", "n": 1, "ts": 1, "v": 1.0}, map[string]any{"host": "b", "zone": "z", "n": 1, "ts": 1, "v": 2.0})
-	writeRows(t, e, public("empty"), h, types, map[string]any{"host": "a", "zone": "", "n": 1, "ts": 1, "v": 1.0}, map[string]any{"host": "a", "n": 1, "ts": 2, "v": 2.0},
+	types := map[string]vector.Type{"host": vector.StringType, "zone": vector.StringType, "n": vector.Int64Type,
+		"ts": vector.Timestamp(3), "v": vector.FloatType}
+	writeRows(t, e, public("t"), h, types, map[string]any{"host": "a", "zone": "z", "n": 1, "ts": 1, "v": 1.0},
+		map[string]any{"host": "b", "zone": "z", "n": 1, "ts": 1, "v": 2.0})
+	writeRows(t, e, public("empty"), h, types, map[string]any{"host": "a", "zone": "", "n": 1, "ts": 1, "v": 1.0},
+		map[string]any{"host": "a", "n": 1, "ts": 2, "v": 2.0},
 		map[string]any{"host": "b", "n": 1, "ts": 2, "v": 3.0})
 	for _, c := range []struct {
 		table  string
@@ -462,18 +474,21 @@ func TestSelectWantedLabels(t *testing.T) {
 	}
 }
 
-// TestLabelValues: values of a label come out of all parts and memtables, of several tables at once, in the form that labels have.
+// TestLabelValues: values of a label come out of all parts and memtables, of several tables at once, in the form that
+// labels have.
 func TestLabelValues(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	for _, name := range []string{"cpu", "mem"} {
-		if err := put(e, name, metric, []modelRow{{"ts": int64(1), "host": name, "zone": "z", "value": 1.0}, {"ts": int64(1), "host": "", "value": 1.0}}); err != nil {
+		if err := put(e, name, metric, []modelRow{{"ts": int64(1), "host": name, "zone": "z", "value": 1.0},
+			{"ts": int64(1), "host": "", "value": 1.0}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h := hintOf(lastRow)
 	h.Tags = []string{"host", "n"}
-	types := map[string]vector.Type{"host": vector.StringType, "n": vector.Int64Type, "ts": vector.Timestamp(3), "v": vector.FloatType}
+	types := map[string]vector.Type{"host": vector.StringType, "n": vector.Int64Type, "ts": vector.Timestamp(3),
+		"v": vector.FloatType}
 	writeRows(t, e, public("t"), h, types, map[string]any{"host": "t", "n": -7, "ts": 1, "v": 1.0})
 	if err := e.Flush(ctx, public("t")); err != nil {
 		t.Fatal(err)
@@ -481,7 +496,8 @@ func TestLabelValues(t *testing.T) {
 	writeRows(t, e, public("t"), h, types, map[string]any{"host": "cpu", "n": 12, "ts": 1, "v": 1.0})
 	inStates(t, e, public("phys"), func(t *testing.T) {
 		for _, c := range []struct{ tables, label, want string }{
-			{"cpu mem t", "host", "cpu mem t"}, {"cpu t", "host", "cpu t"}, {"mem", "host", "mem"}, {"mem t", "zone", "z"}, {"t cpu", "n", "-7 12"},
+			{"cpu mem t", "host", "cpu mem t"}, {"cpu t", "host", "cpu t"}, {"mem", "host", "mem"},
+			{"mem t", "zone", "z"}, {"t cpu", "n", "-7 12"},
 			{"phys", "host", "cpu mem"}, {"t", "nosuch", ""},
 		} {
 			var tables []*Table
@@ -504,17 +520,22 @@ func TestLabelValues(t *testing.T) {
 func TestSelectValues(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
-	types := map[string]vector.Type{"ts": vector.Timestamp(3), "host": vector.StringType, "f": vector.FloatType, "f32": vector.Float32Type, "i": vector.Int8Type,
-		"u": vector.Uint64Type, "b": vector.BoolType, "d": {ID: vector.TypeDecimal, Precision: 10, Scale: 2}, "t": vector.Timestamp(3), "x": vector.BinaryType}
+	types := map[string]vector.Type{"ts": vector.Timestamp(3), "host": vector.StringType, "f": vector.FloatType,
+		"f32": vector.Float32Type, "i": vector.Int8Type,
+		"u": vector.Uint64Type, "b": vector.BoolType, "d": {ID: vector.TypeDecimal, Precision: 10, Scale: 2},
+		"t": vector.Timestamp(3), "x": vector.BinaryType}
 	const stale = 0x7ff0000000000002
 	decimal := append([]byte{0x85, 0xff}, strings.Repeat("\xff", 14)...) // -1.23
 	writeRows(t, e, public("t"), hintOf(lastRow), types,
-		map[string]any{"host": "a", "ts": 1, "f": 1.5, "f32": 0.5, "i": -3, "u": uint64(math.MaxUint64), "b": true, "d": string(decimal), "t": 77, "x": "\x00\x01"},
+		map[string]any{"host": "a", "ts": 1, "f": 1.5, "f32": 0.5, "i": -3, "u": uint64(math.MaxUint64), "b": true,
+			"d": string(decimal), "t": 77, "x": "\x00\x01"},
 		map[string]any{"host": "a", "ts": 2, "f": math.Float64frombits(stale), "b": false},
 		map[string]any{"host": "a", "ts": 3, "x": "", "i": 4})
 	inStates(t, e, public("t"), func(t *testing.T) {
-		wantLines(t, selected(t, e, everyField(t, e, public("t"))), `f host="a": 1=1.5 2=NaN(7ff0000000000002)`, `f32 host="a": 1=0.5`, `i host="a": 1=-3 3=4`,
-			`u host="a": 1=1.8446744073709552e+19`, `b host="a": 1=1 2=0`, `d host="a": 1=-1.23`, `t host="a": 1=77`, `x host="a": 1="\x00\x01" 3=""`)
+		wantLines(t, selected(t, e, everyField(t, e, public("t"))), `f host="a": 1=1.5 2=NaN(7ff0000000000002)`,
+			`f32 host="a": 1=0.5`, `i host="a": 1=-3 3=4`,
+			`u host="a": 1=1.8446744073709552e+19`, `b host="a": 1=1 2=0`, `d host="a": 1=-1.23`, `t host="a": 1=77`,
+			`x host="a": 1="\x00\x01" 3=""`)
 	})
 }
 
@@ -522,7 +543,8 @@ func TestSelectValues(t *testing.T) {
 func TestSelectPresence(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
-	types := map[string]vector.Type{"ts": vector.Timestamp(3), "host": vector.StringType, "v": vector.FloatType, "n": vector.FloatType, "gaps": vector.FloatType}
+	types := map[string]vector.Type{"ts": vector.Timestamp(3), "host": vector.StringType, "v": vector.FloatType,
+		"n": vector.FloatType, "gaps": vector.FloatType}
 	const stale = 0x7ff0000000000002
 	writeRows(t, e, public("t"), hintOf(lastRow), types,
 		map[string]any{"host": "a", "ts": 1, "v": 1.0, "n": math.Float64frombits(stale), "gaps": 1.0},
@@ -536,7 +558,8 @@ func TestSelectPresence(t *testing.T) {
 		for _, line := range selected(t, e, req) {
 			got = append(got, number.ReplaceAllString(number.ReplaceAllString(line, "=x$2"), "=x$2"))
 		}
-		wantLines(t, got, `v host="a": 1=x 2=x`, `v host="b": 2=x`, `n host="a": 1=NaN(7ff0000000000002) 2=x`, `n host="b": 2=x`, `gaps host="a": 1=x`, `gaps host="b": 2=x`)
+		wantLines(t, got, `v host="a": 1=x 2=x`, `v host="b": 2=x`, `n host="a": 1=NaN(7ff0000000000002) 2=x`,
+			`n host="b": 2=x`, `gaps host="a": 1=x`, `gaps host="b": 2=x`)
 	})
 }
 
@@ -553,7 +576,8 @@ func TestSelectPhysical(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := schema.KeyHash(schema.AppendSeriesKey(nil, cpu.Schema.ID, []schema.ColumnID{cpu.Schema.Columns[cpu.Schema.Column("host")].ID}, [][]byte{[]byte("h")}))
+	hash := schema.KeyHash(schema.AppendSeriesKey(nil, cpu.Schema.ID,
+		[]schema.ColumnID{cpu.Schema.Columns[cpu.Schema.Column("host")].ID}, [][]byte{[]byte("h")}))
 	inStates(t, e, public("phys"), func(t *testing.T) {
 		req := everyField(t, e, public("phys"))
 		lines := selected(t, e, req)
@@ -566,7 +590,8 @@ func TestSelectPhysical(t *testing.T) {
 	})
 }
 
-// TestSelectEnds: a selection ends with its request, with what its budget says, and a bad expression is the caller's fault.
+// TestSelectEnds: a selection ends with its request, with what its budget says, and a bad expression is the caller's
+// fault.
 func TestSelectEnds(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
@@ -656,7 +681,8 @@ func TestSelectCountsRowsInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	reserved, full := int64(0), errors.New("full")
-	req := SelectRequest{Tables: []SelectTable{{Table: tab}}, From: 0, To: rows, Reserve: func(n int64) error { reserved += n; return nil }}
+	req := SelectRequest{Tables: []SelectTable{{Table: tab}}, From: 0, To: rows,
+		Reserve: func(n int64) error { reserved += n; return nil }}
 	sel, err := e.Select(ctx, req)
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,8 @@ func (s *Selection) account() error {
 	if s.request.Reserve == nil {
 		return nil
 	}
-	bytes := int64(cap(s.labels)+cap(s.sources))*8 + int64(cap(s.tables)+cap(s.labelsFrom)+cap(s.sourcesFrom))*4 + s.found
+	bytes := int64(cap(s.labels)+cap(s.sources))*8 + int64(cap(s.tables)+cap(s.labelsFrom)+cap(s.sourcesFrom))*4 +
+		s.found
 	if bytes <= s.held {
 		return nil
 	}
@@ -149,7 +150,8 @@ func (a *adder) series(key []byte) (bool, error) {
 		return false, err
 	}
 	if a.t == nil || a.t.id != id {
-		i, _ := slices.BinarySearchFunc(a.g.tables, id, func(t *wantedTable, id schema.TableID) int { return int(int64(t.id) - int64(id)) })
+		i, _ := slices.BinarySearchFunc(a.g.tables, id,
+			func(t *wantedTable, id schema.TableID) int { return int(int64(t.id) - int64(id)) })
 		a.t = a.g.tables[i]
 		a.values = make([]uint32, len(a.t.labels))
 		a.s.shown = append(a.s.shown, a.t)
@@ -279,8 +281,8 @@ func (t *wantedTable) rank(name uint32) int {
 	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.name == name })
 }
 
-// unite makes one series of those of a table that have the same labels: a tag may be NULL in the key of one and empty in
-// that of another.
+// unite makes one series of those of a table that have the same labels: a tag may be NULL in the key of one and empty
+// in that of another.
 func (s *Selection) unite() error {
 	first := make(map[string]int, s.Len())
 	var of [][]seriesSource

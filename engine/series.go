@@ -17,7 +17,8 @@ import (
 	"varve/sst"
 )
 
-// Series is a series of a table of metrics, found by its labels once and written to many times. Safe for concurrent use.
+// Series is a series of a table of metrics, found by its labels once and written to many times. Safe for concurrent
+// use.
 type Series struct {
 	home    home
 	ref     memtable.Ref
@@ -28,8 +29,8 @@ type Series struct {
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive reports whether the table of the series is still there as it was, and the series still counts. Rows written to one whose table
-// is gone are gone with it.
+// Alive reports whether the table of the series is still there as it was, and the series still counts. Rows written to
+// one whose table is gone are gone with it.
 func (s *Series) Alive() bool {
 	return !s.home.dropped() && s.in(s.home.schema()) && !s.census.stale(s)
 }
@@ -61,7 +62,8 @@ type SeriesName struct {
 // SeriesLabel is a label with its value.
 type SeriesLabel struct{ Name, Value string }
 
-// SampleColumns are the names of the columns of the tables that samples make: time index, floats, histograms and start times.
+// SampleColumns are the names of the columns of the tables that samples make: time index, floats, histograms and start
+// times.
 type SampleColumns struct{ Time, Value, Histogram, Start string }
 
 // SeriesRequest asks for series.
@@ -76,8 +78,8 @@ type SeriesRequest struct {
 	NoAutoCreate bool
 }
 
-// Series finds the series of a request. Absent tables and labels are made, all at once. What keeps one from being written to is
-// its error, and no other's.
+// Series finds the series of a request. Absent tables and labels are made, all at once. What keeps one from being
+// written to is its error, and no other's.
 func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []error, error) {
 	errs := make([]error, len(r.Names))
 	for i := range r.Names {
@@ -120,7 +122,8 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 			return found, errs, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, nil, status.Wrap(err, status.DeadlineExceeded, "the request ended while tables were made for its series")
+			return nil, nil, status.Wrap(err, status.DeadlineExceeded,
+				"the request ended while tables were made for its series")
 		}
 		var full []int
 		err := e.define(func(d *definition) error {
@@ -167,7 +170,8 @@ func (e *Engine) freeLabelsOf(ctx context.Context, r *SeriesRequest, full []int)
 		looked[p.region] = true
 		some, err := e.freeLabels(ctx, p.region)
 		if err != nil {
-			return false, status.Wrap(err, status.DeadlineExceeded, "the request ended while labels that no series has were looked for")
+			return false, status.Wrap(err, status.DeadlineExceeded,
+				"the request ended while labels that no series has were looked for")
 		}
 		freed = freed || some
 	}
@@ -217,11 +221,13 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 		at := t.Column(n.Labels[i].Name)
 		switch {
 		case at < 0 && r.NoAutoCreate:
-			return nil, (&Hint{Disabled: true}).refuse("column %s does not exist in table `%s`", n.Labels[i].Name, n.Table.Table)
+			return nil, (&Hint{Disabled: true}).refuse("column %s does not exist in table `%s`", n.Labels[i].Name,
+				n.Table.Table)
 		case at < 0:
 			lacking = true
 		case t.Columns[at].Semantic != schema.Tag || !t.Columns[at].Type.IsText():
-			return nil, status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label", n.Labels[i].Name, n.Table.Table)
+			return nil, status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label",
+				n.Labels[i].Name, n.Table.Table)
 		default:
 			tags++
 		}
@@ -233,7 +239,8 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 	s.freed.Store(t.Freed)
 	key := labelKey(t, n.Labels)
 	if len(key) > sst.MaxKeySize {
-		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", n.Table.Table, len(key), sst.MaxKeySize)
+		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d",
+			n.Table.Table, len(key), sst.MaxKeySize)
 	}
 	s.ref.Name(key)
 	return s, nil
@@ -245,13 +252,17 @@ func sampleTable(t *schema.Table, names *SampleColumns) error {
 	case t.Shared():
 		return errPhysical(t.Name, "written to")
 	case at.Type != vector.Timestamp(3):
-		return status.New(status.InvalidArguments, "table %s takes no samples: its time index %s is %s, samples need %s", t.Name.Table, at.Name, at.Type, vector.Timestamp(3))
+		return status.New(status.InvalidArguments,
+			"table %s takes no samples: its time index %s is %s, samples need %s", t.Name.Table, at.Name, at.Type,
+			vector.Timestamp(3))
 	case t.Physical == 0 && at.Name != names.Time:
-		return status.New(status.InvalidArguments, "table %s takes no samples: its time index is %s, that of samples %s", t.Name.Table, at.Name, names.Time)
+		return status.New(status.InvalidArguments,
+			"table %s takes no samples: its time index is %s, that of samples %s", t.Name.Table, at.Name, names.Time)
 	}
 	for i := range t.Columns {
 		if c := &t.Columns[i]; i != t.Time && !c.Nullable && c.Default == nil && c.DefaultExpr == "" {
-			return status.New(status.InvalidArguments, "table %s takes no samples: column %s is NOT NULL and has no default value", t.Name.Table, c.Name)
+			return status.New(status.InvalidArguments,
+				"table %s takes no samples: column %s is NOT NULL and has no default value", t.Name.Table, c.Name)
 		}
 	}
 	at := t.Column(names.Value)
@@ -266,13 +277,15 @@ func (names *SampleColumns) refuse(n *SeriesName) error {
 	for i := range n.Labels {
 		switch n.Labels[i].Name {
 		case names.Time, names.Value, names.Histogram, names.Start:
-			return status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label", n.Labels[i].Name, n.Table.Table)
+			return status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label",
+				n.Labels[i].Name, n.Table.Table)
 		}
 	}
 	return nil
 }
 
-// sampleColumn finds the column of a kind of values; -1: there is none. Logical tables have one of a type, however it is called.
+// sampleColumn finds the column of a kind of values; -1: there is none. Logical tables have one of a type, however it
+// is called.
 func sampleColumn(t *schema.Table, logical bool, typ vector.Type, name string) int {
 	for i := range t.Columns {
 		if c := &t.Columns[i]; c.Semantic == schema.Field && c.Type == typ && (logical || c.Name == name) {
@@ -288,7 +301,8 @@ func labelKey(t *schema.Table, labels []SeriesLabel) []byte {
 	for _, at := range t.Tags {
 		c := &t.Columns[at]
 		initial := schema.InitialTag(c.Initial)
-		i, ok := slices.BinarySearchFunc(labels, c.Name, func(l SeriesLabel, name string) int { return strings.Compare(l.Name, name) })
+		i, ok := slices.BinarySearchFunc(labels, c.Name,
+			func(l SeriesLabel, name string) int { return strings.Compare(l.Name, name) })
 		switch {
 		case !ok && initial != nil:
 			key = schema.AppendKeyNull(key, c.ID)
@@ -299,8 +313,8 @@ func labelKey(t *schema.Table, labels []SeriesLabel) []byte {
 	return bytes.Clone(key) // kept for long: without room to grow
 }
 
-// admit makes what some series of a request lack: their tables, or labels and the column of values in them, for those of a table at once.
-// What keeps one from it is its error.
+// admit makes what some series of a request lack: their tables, or labels and the column of values in them, for those
+// of a table at once. What keeps one from it is its error.
 func (d *definition) admit(r *SeriesRequest, which []int, errs []error) {
 	var order []schema.Name
 	byTable := map[schema.Name][]int{}
@@ -418,7 +432,8 @@ func (a *admission) physicallyLacks(lacks []schema.Column) (more int, err error)
 
 // errTooMany is the error for more columns than a table may have.
 func errTooMany(t *schema.Table, count, most int) error {
-	return status.Wrap(errFull, status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, count, most)
+	return status.Wrap(errFull, status.InvalidArguments, "table %s would have %d columns, the limit is %d",
+		t.Name.Table, count, most)
 }
 
 func labelColumn(name string) schema.Column {

@@ -12,8 +12,8 @@ import (
 //
 //	series count uvarint | (shared uvarint | rest uvarint | rest of the key | rows uvarint)*
 //
-// A key begins with the first shared bytes of the one before: neighbours mostly differ in one label. The batch behind has
-// no tags.
+// A key begins with the first shared bytes of the one before: neighbours mostly differ in one label. The batch behind
+// has no tags.
 const recordSeries = 2
 
 func appendSeries(dst []byte, refs []*memtable.Ref, ends []int) []byte {
@@ -63,8 +63,10 @@ func (r *record) decodeSeries(src []byte) ([]byte, error) {
 		if shared, src, err = takeUvarint(src); err == nil {
 			rest, src, err = takeUvarint(src)
 		}
-		if err != nil || shared > uint64(len(last)) || rest > uint64(len(src)) || shared+rest > sst.MaxKeySize || shared+rest < 4 {
-			return nil, fmt.Errorf("log record: series %d has %d bytes of the one before and %d of its own", i, shared, rest)
+		if err != nil || shared > uint64(len(last)) || rest > uint64(len(src)) || shared+rest > sst.MaxKeySize ||
+			shared+rest < 4 {
+			return nil, fmt.Errorf("log record: series %d has %d bytes of the one before and %d of its own", i, shared,
+				rest)
 		}
 		key := make([]byte, 0, shared+rest)
 		key = append(append(key, last[:shared]...), src[:rest]...)

@@ -23,8 +23,9 @@ const (
 	simStep      = 100 * time.Millisecond
 )
 
-// simulation plays load through the schedule in virtual time: tables that are written to, one flush loop, one worker for each kind of
-// merge. Parts are descriptions; which of them are merged, when and at what speed is decided by the code of the store.
+// simulation plays load through the schedule in virtual time: tables that are written to, one flush loop, one worker
+// for each kind of merge. Parts are descriptions; which of them are merged, when and at what speed is decided by the
+// code of the store.
 type simulation struct {
 	schedule
 	t      *testing.T
@@ -75,7 +76,8 @@ type simWorker struct {
 	ask   time.Time // zero: when something changes
 }
 
-func (s *simulation) add(name string, ttl time.Duration, rate func(time.Duration) float64, span func(time.Duration) (lo, hi time.Duration)) *simTable {
+func (s *simulation) add(name string, ttl time.Duration, rate func(time.Duration) float64,
+	span func(time.Duration) (lo, hi time.Duration)) *simTable {
 	schema := &schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}}
 	t := &simTable{name: name, region: newRegion(newMemory(1, 0, nil), schema), rate: rate, time: span, ttl: ttl}
 	s.tables = append(s.tables, t)
@@ -295,7 +297,8 @@ func (s *simulation) mergeSome(k kind) {
 		}
 		s.worked(w.job, s.now)
 	}
-	ok, at := s.resume(w.job, s.now, traffic{flushing: !s.until.IsZero(), scanning: s.scan, crowded: s.held() > crowdedMemtables*simFlushRows, flushed: s.flushed})
+	ok, at := s.resume(w.job, s.now, traffic{flushing: !s.until.IsZero(), scanning: s.scan,
+		crowded: s.held() > crowdedMemtables*simFlushRows, flushed: s.flushed})
 	if w.ask = at; !ok {
 		s.rested++
 		return
@@ -345,7 +348,8 @@ func (s *simulation) expire(at time.Duration) {
 			oldest := time.Duration(s.now.UnixNano()) - t.ttl
 			t.region.replace(func(snap *regionSnap) {
 				snap.parts = slices.DeleteFunc(snap.parts, func(p *part) bool {
-					taken := slices.ContainsFunc(t.region.merges.jobs[:], func(j *job) bool { return j != nil && slices.Contains(j.parts, p) })
+					taken := slices.ContainsFunc(t.region.merges.jobs[:],
+						func(j *job) bool { return j != nil && slices.Contains(j.parts, p) })
 					return p.meta.MaxTime < oldest.Milliseconds() && !taken
 				})
 			})
@@ -357,22 +361,25 @@ func (s *simulation) expire(at time.Duration) {
 }
 
 func newSimulation(t *testing.T) *simulation {
-	return &simulation{schedule: schedule{parts: 8}, t: t, r: rand.New(rand.NewPCG(1, 1)), now: time.Unix(1_700_000_000, 0), limit: 2.25 * simFlushRows}
+	return &simulation{schedule: schedule{parts: 8}, t: t, r: rand.New(rand.NewPCG(1, 1)),
+		now: time.Unix(1_700_000_000, 0), limit: 2.25 * simFlushRows}
 }
 
 // String says how it went.
 func (s *simulation) String() string {
-	text := fmt.Sprintf("%d merges, %.2f rows merged for each that was written, writers waited %v, longest merges %v, long ones took %.2f of a processor while rows came in", s.merges,
+	text := fmt.Sprintf(
+		"%d merges, %.2f rows merged for each that was written, writers waited %v, longest merges %v, long ones took %.2f of a processor while rows came in", s.merges,
 		s.again/s.wrote, s.stalled.Round(time.Millisecond), s.longest, s.long.Seconds()/max(1, s.busy.Seconds()))
 	for _, t := range s.tables {
-		text += fmt.Sprintf("\n%s: %d parts at the end, at most %d fresh, %d merges waiting, for %v", t.name, len(t.region.snap.Load().parts), t.fresh, t.behind, t.late)
+		text += fmt.Sprintf("\n%s: %d parts at the end, at most %d fresh, %d merges waiting, for %v", t.name,
+			len(t.region.snap.Load().parts), t.fresh, t.behind, t.late)
 	}
 	return text
 }
 
-// TestSimulation plays loads through and holds what the schedule promises: parts stay few, writers do not wait where the machine
-// can do the work, rows are not merged more often than their levels ask for, and no table and no kind of merge starves.
-// The long run of the tests plays ten times as long.
+// TestSimulation plays loads through and holds what the schedule promises: parts stay few, writers do not wait where
+// the machine can do the work, rows are not merged more often than their levels ask for, and no table and no kind of
+// merge starves. The long run of the tests plays ten times as long.
 func TestSimulation(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
@@ -435,7 +442,8 @@ func TestSimulation(t *testing.T) {
 					t.Errorf("table %s has %d fresh parts", x.name, x.fresh)
 				}
 				if x.behind > c.behind || x.late > c.late {
-					t.Errorf("in table %s %d merges of merged parts wait, for %v: want %d and %v at most", x.name, x.behind, x.late, c.behind, c.late)
+					t.Errorf("in table %s %d merges of merged parts wait, for %v: want %d and %v at most", x.name,
+						x.behind, x.late, c.behind, c.late)
 				}
 			}
 			if s.longest[freshParts] > time.Minute || s.longest[mergedParts] > 10*time.Minute {

@@ -16,8 +16,8 @@ import (
 // spaceCheck is how old the knowledge of free space may be.
 const spaceCheck = 500 * time.Millisecond
 
-// space knows whether the disks take rows: that of the data directory and that of the log, which may be the same. Safe for
-// concurrent use.
+// space knows whether the disks take rows: that of the data directory and that of the log, which may be the same. Safe
+// for concurrent use.
 type space struct {
 	fs          vfs.FS
 	dir, logDir string
@@ -37,8 +37,8 @@ type space struct {
 	probed  time.Time  // when the log was last tried
 }
 
-// check refuses writes before the disk is full, so that flushes and the manifest still have room. The log needs none that is
-// kept for it: flushing is what makes room where it lies.
+// check refuses writes before the disk is full, so that flushes and the manifest still have room. The log needs none
+// that is kept for it: flushing is what makes room where it lies.
 func (s *space) check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,9 @@ func (s *space) look() {
 	case err != nil:
 		s.err = status.Wrap(err, status.StorageUnavailable, "free space of the data directory is not known: %v", err)
 	case s.low:
-		s.err = status.New(status.StorageUnavailable, "the disk is nearly full: %d bytes are free and storage.min_free is %d; writes resume when there is room", free, s.free)
+		s.err = status.New(status.StorageUnavailable,
+			"the disk is nearly full: %d bytes are free and storage.min_free is %d; writes resume when there is room",
+			free, s.free)
 	default:
 		s.err = nil
 	}
@@ -98,7 +100,8 @@ func (s *space) lookWhetherFixed() {
 // findReadOnly says which file system of the store is read-only; nil: none is. try asks by making files: one that the
 // system found at fault may say that it can be written to and take nothing.
 func (s *space) findReadOnly(try bool) *status.Error {
-	for _, of := range []struct{ dir, what string }{{s.dir, "the data directory"}, {path.Join(s.dir, partsDir), "the parts"}, {s.logDir, "the log"}} {
+	for _, of := range []struct{ dir, what string }{{s.dir, "the data directory"},
+		{path.Join(s.dir, partsDir), "the parts"}, {s.logDir, "the log"}} {
 		err := s.fs.Writable(of.dir)
 		if err == nil && try {
 			err = s.try(of.dir)
@@ -140,6 +143,12 @@ func (s *space) noted(err error) error {
 	return err
 }
 
+// isNews reports whether the failure of a job in the background is to be logged: not that the store is read-only.
+func (s *space) isNews(err error) bool {
+	_ = s.noted(err)
+	return s.readOnly() == nil
+}
+
 // short reports whether a disk has so little room that the log, of so many bytes, is better cut at once.
 func (s *space) short(logged int64) bool {
 	if failed := s.failed.Load(); failed != nil && vfs.IsNoSpace(*failed) {
@@ -164,7 +173,8 @@ func (s *space) logged(err error) error {
 			s.failed.Store(nil)
 		}
 	case vfs.IsNoSpace(err):
-		failed = status.Wrap(err, status.StorageUnavailable, "the disk is full: the log found no room; writes resume when there is some")
+		failed = status.Wrap(err, status.StorageUnavailable,
+			"the disk is full: the log found no room; writes resume when there is some")
 		s.failed.Store(&failed)
 	case status.Of(err) == status.StorageUnavailable:
 		s.failed.Store(&failed)
@@ -211,16 +221,16 @@ func (s *space) probe() {
 	_ = s.logged(err) // it is noted
 }
 
-// probeEmpty is probe where the disk says that nothing is free: some say so where there is room. At a start the log has not been
-// written to.
+// probeEmpty is probe where the disk says that nothing is free: some say so where there is room. At a start the log has
+// not been written to.
 func (s *space) probeEmpty() {
 	if free, err := s.fs.FreeBytes(s.logDir); err == nil && free == 0 {
 		s.probe()
 	}
 }
 
-// ready is check for those who ask whether rows can be written and write none: the log's last write tells, and whether the files
-// are there and may be changed.
+// ready is check for those who ask whether rows can be written and write none: the log's last write tells, and whether
+// the files are there and may be changed.
 func (s *space) ready() error {
 	if err := s.check(); err != nil {
 		return err
@@ -231,7 +241,8 @@ func (s *space) ready() error {
 	}
 	for _, name := range []string{path.Join(s.dir, manifest.FileName), path.Join(s.dir, partsDir), s.logDir} {
 		if _, err := s.fs.Stat(name); err != nil {
-			return storageError(err, path.Base(name)+" of the data directory is gone or cannot be looked at: the next start will not find all rows")
+			return storageError(err, path.Base(name)+
+				" of the data directory is gone or cannot be looked at: the next start will not find all rows")
 		}
 	}
 	for _, dir := range []string{s.dir, path.Join(s.dir, partsDir), s.logDir} {

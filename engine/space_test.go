@@ -61,8 +61,9 @@ func onSmallDisk(disk *vfs.Mem, dirs ...string) Options {
 	return o
 }
 
-// TestFullDiskIsCured fills the disk, drops all tables, and writes again: the log, whose one segment holds rows of nobody, gives
-// its room back without a restart. With storage.min_free, and without, where the log itself finds no room.
+// TestFullDiskIsCured fills the disk, drops all tables, and writes again: the log, whose one segment holds rows of
+// nobody, gives its room back without a restart. With storage.min_free, and without, where the log itself finds no
+// room.
 func TestFullDiskIsCured(t *testing.T) {
 	for _, free := range []int64{512 << 10, -1} {
 		t.Run(fmt.Sprint("min_free=", free), func(t *testing.T) {
@@ -141,8 +142,8 @@ func TestFullDiskOfTheLog(t *testing.T) {
 	mustClose(t, e)
 }
 
-// TestReadyLooksAtFiles: who asks whether the store can be written to learns of a directory that is gone, and of one that is
-// read-only.
+// TestReadyLooksAtFiles: who asks whether the store can be written to learns of a directory that is gone, and of one
+// that is read-only.
 func TestReadyLooksAtFiles(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(vfs.OS())
@@ -167,7 +168,8 @@ func TestReadyLooksAtFiles(t *testing.T) {
 		t.Errorf("with all again: %v", err)
 	}
 	e.space.fs = readOnly{o.FS, e.o.WALDir}
-	if err := e.Ready(); status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "read-only file system") {
+	if err := e.Ready(); status.Of(err) != status.RegionNotReady ||
+		!strings.Contains(err.Error(), "read-only file system") {
 		t.Errorf("read-only: %v", err)
 	}
 }

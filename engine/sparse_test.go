@@ -60,7 +60,9 @@ func TestFlushFollowsValues(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				must(t, e.Flush(ctx, public("sparse")))
 				runtime.ReadMemStats(&after)
-				if n, cells := after.Mallocs-before.Mallocs, uint64(rows*rows); rounds == 1 && n > cells/2 && !invariant.On { // its checks allocate
+				// its checks allocate
+				if n, cells := after.Mallocs-before.Mallocs,
+					uint64(rows*rows); rounds == 1 && n > cells/2 && !invariant.On {
 					t.Errorf("%d allocations for %d cells", n, cells)
 				}
 				checkSparse(t, e, kind, rows, rounds)

@@ -47,7 +47,8 @@ type blockHeads struct {
 
 // headsOf returns the blocks of parts that overlap a range of time.
 func headsOf(parts []*guardedRun, time scan.Range) *blockHeads {
-	h := &blockHeads{parts: parts, time: time, next: make([]int, len(parts)), end: make([]int, len(parts)), last: make([]int64, len(parts))}
+	h := &blockHeads{parts: parts, time: time, next: make([]int, len(parts)), end: make([]int, len(parts)),
+		last: make([]int64, len(parts))}
 	for i, p := range parts { // blocks of one series lie by time
 		n := p.Blocks()
 		h.next[i] = sort.Search(n, func(b int) bool { _, span := p.Block(b); return span.To >= time.From })
@@ -91,8 +92,8 @@ func (h *blockHeads) spliced(i int) bool {
 	return rows >= h.parts[i].e.o.spliceRows && h.time.Covers(span.From, span.To) && h.alone(i)
 }
 
-// together takes the next block of part i and all that its rows lie among, and goes on until the next block can be taken
-// over as it is. It gives the runs of the blocks that were taken.
+// together takes the next block of part i and all that its rows lie among, and goes on until the next block can be
+// taken over as it is. It gives the runs of the blocks that were taken.
 func (h *blockHeads) together(i int) []scan.Run {
 	from := append([]int(nil), h.next...)
 	for k := range h.last {
@@ -133,8 +134,8 @@ func (h *blockHeads) among() int {
 	return -1
 }
 
-// writeSpliced writes the parts' rows by time: blocks that lie alone in the job's time as they are, others merged row by
-// row.
+// writeSpliced writes the parts' rows by time: blocks that lie alone in the job's time as they are, others merged row
+// by row.
 func (j *partJob) writeSpliced(w *sst.Writer, spec *scan.Spec, parts []*guardedRun, key []byte) error {
 	if err := w.Series(key); err != nil {
 		return err

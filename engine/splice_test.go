@@ -78,14 +78,14 @@ func compactedBlocks(t *testing.T, options map[string]string, spans ...span) (bl
 	return blocks
 }
 
-// TestSplice merges parts whose blocks lie one behind the other, and others among each other: full blocks that lie alone
-// come over as they are.
+// TestSplice merges parts whose blocks lie one behind the other, and others among each other: full blocks that lie
+// alone come over as they are.
 func TestSplice(t *testing.T) {
 	// The second part begins within the first, the third behind a gap.
 	got := compactedBlocks(t, map[string]string{"append_mode": "true"}, // one window
 		span{25_000, 0}, span{25_000, 2_300}, span{9_000, 6_000}, span{300, 9_000}, span{300, 9_010})
-	// Of the first part two full blocks lie before the second part. Its third and its rest are merged with the first of the
-	// second part. Two of that are full and alone, its rest is followed by a full block, whose own rest grows.
+	// Of the first part two full blocks lie before the second part. Its third and its rest are merged with the first of
+	// the second part. Two of that are full and alone, its rest is followed by a full block, whose own rest grows.
 	want := [][]int{{8192, 8192, 8192, 8192, 424, 8192, 8192, 424, 8192, 1408}}
 	if !slices.EqualFunc(got, want, slices.Equal[[]int]) {
 		t.Errorf("blocks of %v rows, want %v", got, want)
@@ -95,7 +95,8 @@ func TestSplice(t *testing.T) {
 // TestSpliceWindows merges parts across the end of a window: only the block on the edge is cut, the others come over as
 // they are.
 func TestSpliceWindows(t *testing.T) {
-	got := compactedBlocks(t, map[string]string{"append_mode": "true", "compaction.twcs.time_window": "5s"}, // 50,000 rows
+	// 50,000 rows
+	got := compactedBlocks(t, map[string]string{"append_mode": "true", "compaction.twcs.time_window": "5s"},
 		span{25_000, 0}, span{60_000, 2_500})
 	want := [][]int{{8192, 8192, 8192, 424, 8192, 8192, 8192, 424}, {7768, 8192, 8192, 8192, 2656}}
 	if !slices.EqualFunc(got, want, slices.Equal[[]int]) {

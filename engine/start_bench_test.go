@@ -8,12 +8,13 @@ import (
 	"varve/engine/vfs"
 )
 
-// startDirectory makes a data directory of so many parts, in ten tables, and of a log of so many bytes that is in none of
-// them.
+// startDirectory makes a data directory of so many parts, in ten tables, and of a log of so many bytes that is in none
+// of them.
 func startDirectory(b *testing.B, parts int, logBytes int64) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
-	e := mustOpen(b, Options{FS: vfs.OS(), Dir: dir, NoBackground: true, WALSync: "never", FlushBytes: 1 << 40, MemtableLimit: 1 << 40, WALPurgeThreshold: 1 << 40})
+	e := mustOpen(b, Options{FS: vfs.OS(), Dir: dir, NoBackground: true, WALSync: "never", FlushBytes: 1 << 40,
+		MemtableLimit: 1 << 40, WALPurgeThreshold: 1 << 40})
 	h := hintOf(appendOnly)
 	h.Tags = nil
 	var err error

@@ -40,7 +40,8 @@ func TestStartInBackground(t *testing.T) {
 	if _, err := e.Table(public("log")); err != nil {
 		t.Errorf("a table is not known while the store starts: %v", err)
 	}
-	if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(9)}}); !errors.Is(err, ErrStarting) || status.Of(err) != status.RegionNotReady {
+	if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(9)}}); !errors.Is(err, ErrStarting) ||
+		status.Of(err) != status.RegionNotReady {
 		t.Errorf("a write while the store starts: %v", err)
 	}
 	if _, err := dump(e); !errors.Is(err, ErrStarting) {

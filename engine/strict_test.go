@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// TestStrict: a strict hint refuses a field that is a tag of the table, as it may be since the writer looked; a hint that found its tags
-// while rows were read makes a table with them.
+// TestStrict: a strict hint refuses a field that is a tag of the table, as it may be since the writer looked; a hint
+// that found its tags while rows were read makes a table with them.
 func TestStrict(t *testing.T) {
 	e, err := Open(Options{Dir: t.TempDir(), MinFree: 1})
 	if err != nil {
@@ -37,7 +37,8 @@ func TestStrict(t *testing.T) {
 	if err := write(true, "host"); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(true); err == nil || !strings.Contains(err.Error(), "column host expect semantic type TAG, given: FIELD") {
+	if err := write(true); err == nil ||
+		!strings.Contains(err.Error(), "column host expect semantic type TAG, given: FIELD") {
 		t.Errorf("a field for a tag: %v", err)
 	}
 	if err := write(false); err != nil {

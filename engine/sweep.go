@@ -12,9 +12,10 @@ import (
 	"varve/sst"
 )
 
-// Files of parts come and go beside the manifest, which alone says what counts. A file is removed only when that is known to
-// lose nothing: it was never finished, or listed once and given up (State.Retired), or its rows are elsewhere by what it says
-// of itself. Everything else stays: a manifest that lost its end must not cost the parts that it listed.
+// Files of parts come and go beside the manifest, which alone says what counts. A file is removed only when that is
+// known to lose nothing: it was never finished, or listed once and given up (State.Retired), or its rows are elsewhere
+// by what it says of itself. Everything else stays: a manifest that lost its end must not cost the parts that it
+// listed.
 
 // apply makes an edit of the manifest, on a full disk by giving up the ballast.
 func (e *Engine) apply(edit manifest.Edit) error {
@@ -49,8 +50,8 @@ type stranger struct {
 	empty  bool
 }
 
-// strangers looks at the files that the manifest does not list: it removes those that were never finished and those that were
-// given up, and gives the others.
+// strangers looks at the files that the manifest does not list: it removes those that were never finished and those
+// that were given up, and gives the others.
 func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
 	dir := path.Join(e.o.Dir, partsDir)
 	names, err := e.o.FS.List(dir)
@@ -140,16 +141,19 @@ func isBehind(state *manifest.State, logEdit uint64, found []stranger) error {
 	if last <= state.Edit {
 		return nil
 	}
-	return fmt.Errorf("%s ends at edit %d, but %s was written after edit %d: it was cut, or is an old one", manifest.FileName, state.Edit, what, last)
+	return fmt.Errorf("%s ends at edit %d, but %s was written after edit %d: it was cut, or is an old one",
+		manifest.FileName, state.Edit, what, last)
 }
 
 // wayOut says what can be done about a directory without a manifest that can be used.
 func wayOut(dir string) string {
-	return fmt.Sprintf("Put the right file back, restore a backup (varve restore), or make a manifest of what the parts say of themselves: varve check --rebuild-manifest %s", dir)
+	return fmt.Sprintf(
+		"Put the right file back, restore a backup (varve restore), or make a manifest of what the parts say of "+
+			"themselves: varve check --rebuild-manifest %s", dir)
 }
 
-// sweep removes the files that the manifest does not know and whose rows are known to be elsewhere: what a crash left of
-// flushes and merges. Others are reported and stay. The log has been replayed.
+// sweep removes the files that the manifest does not know and whose rows are known to be elsewhere: what a crash left
+// of flushes and merges. Others are reported and stay. The log has been replayed.
 func (e *Engine) sweep(state *manifest.State, found []stranger) {
 	for i := range found {
 		s := &found[i]
@@ -187,7 +191,8 @@ func (s *stranger) holds(fs vfs.FS, dir string, state *manifest.State, logWhole 
 		return "no list names the part, nor its table"
 	case len(s.origin.Replaces) == 0 && logWhole && s.origin.MinSeq > t.Flushed:
 		return "" // a flush that did not end: the log has the rows
-	case len(s.origin.Replaces) > 0 && !slices.ContainsFunc(s.origin.Replaces, func(f uint64) bool { return !t.Lists(f) || gone(f) }):
+	case len(s.origin.Replaces) > 0 &&
+		!slices.ContainsFunc(s.origin.Replaces, func(f uint64) bool { return !t.Lists(f) || gone(f) }):
 		return "" // a merge that did not end
 	}
 	return "no list names the part, and its rows may be nowhere else"
@@ -195,13 +200,16 @@ func (s *stranger) holds(fs vfs.FS, dir string, state *manifest.State, logWhole 
 
 // aside describes a file that is kept and not served.
 func (s *stranger) aside(state *manifest.State, why string) SetAside {
-	a := SetAside{File: partName(s.file), Reason: why + ": it is kept and not served, see varve check --rebuild-manifest", Block: -1, Rows: s.meta.Rows, Min: s.meta.MinTime, Max: s.meta.MaxTime}
+	a := SetAside{File: partName(s.file),
+		Reason: why + ": it is kept and not served, see varve check --rebuild-manifest", Block: -1, Rows: s.meta.Rows,
+		Min: s.meta.MinTime, Max: s.meta.MaxTime}
 	if s.origin == nil {
 		return a
 	}
 	if t := state.Tables[s.origin.Table]; t != nil {
 		a.Table = t.Schema.Name
-	} else if i := slices.IndexFunc(s.origin.Schemas, func(t *schema.Table) bool { return t.ID == s.origin.Table }); i >= 0 {
+	} else if i := slices.IndexFunc(s.origin.Schemas,
+		func(t *schema.Table) bool { return t.ID == s.origin.Table }); i >= 0 {
 		a.Table = s.origin.Schemas[i].Name
 	}
 	return a

@@ -8,8 +8,9 @@ import (
 	"varve/engine/symbol"
 )
 
-// Symbols numbers texts from 1 on, so that names and values of labels are compared as numbers; 0 is the empty text. Each text is
-// held once, and whoever wants it shares it. One goroutine at a time while texts are numbered; afterwards any number may read.
+// Symbols numbers texts from 1 on, so that names and values of labels are compared as numbers; 0 is the empty text.
+// Each text is held once, and whoever wants it shares it. One goroutine at a time while texts are numbered; afterwards
+// any number may read.
 type Symbols struct {
 	slots   []uint32        // open addressing by hash: a number, 0: free; a power of two, at most two thirds full
 	hashes  []uint32        // by number, less 1
@@ -31,8 +32,8 @@ const (
 	symbolsRoom = 16 << 10
 )
 
-// NewSymbols is a table without texts. Reserve, when not nil, is asked before memory is kept; its error is that of the call that
-// brought the text.
+// NewSymbols is a table without texts. Reserve, when not nil, is asked before memory is kept; its error is that of the
+// call that brought the text.
 func NewSymbols(reserve func(bytes int64) error) *Symbols {
 	return &Symbols{reserve: reserve}
 }

@@ -49,7 +49,8 @@ func (t *Table) Stats() TableStats {
 		st.DiskBytes += p.meta.Bytes
 		st.IndexBytes += p.meta.IndexBytes
 		st.IndexTime += time.Duration(p.meta.IndexUS) * time.Microsecond
-		st.Parts = append(st.Parts, PartInfo{t.region.id, partName(p.meta.File), p.meta.Bytes, int(p.meta.Rows), p.meta.MinTime, p.meta.MaxTime,
+		st.Parts = append(st.Parts, PartInfo{t.region.id, partName(p.meta.File), p.meta.Bytes, int(p.meta.Rows),
+			p.meta.MinTime, p.meta.MaxTime,
 			p.meta.IndexBytes})
 	}
 	for _, m := range s.mems() {
@@ -60,8 +61,8 @@ func (t *Table) Stats() TableStats {
 	return st
 }
 
-// PartColumns calls f with what each part says of its columns; not with those of logical tables, whose parts are those of their
-// physical table.
+// PartColumns calls f with what each part says of its columns; not with those of logical tables, whose parts are those
+// of their physical table.
 func (t *Table) PartColumns(f func(columns []PartColumn)) error {
 	if t.logical != nil {
 		return nil
@@ -71,7 +72,8 @@ func (t *Table) PartColumns(f func(columns []PartColumn)) error {
 	for _, p := range s.parts {
 		columns, err := p.file.ColumnMetas()
 		if err != nil {
-			return status.Wrap(err, status.StorageUnavailable, "what the indexes of a part take cannot be read: %v", err)
+			return status.Wrap(err, status.StorageUnavailable, "what the indexes of a part take cannot be read: %v",
+				err)
 		}
 		f(columns)
 	}

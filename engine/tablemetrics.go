@@ -11,9 +11,10 @@ const maxMeasured = 1000
 
 var (
 	tableLabels = []string{"db", "table"}
-	tableRows   = prometheus.NewDesc("varve_table_rows", "Rows of a table, memtables included; of replaced and deleted rows all versions count.", tableLabels, nil)
-	tableBytes  = prometheus.NewDesc("varve_table_bytes", "Bytes of a table's parts.", tableLabels, nil)
-	tableParts  = prometheus.NewDesc("varve_table_parts", "Parts of a table.", tableLabels, nil)
+	tableRows   = prometheus.NewDesc("varve_table_rows",
+		"Rows of a table, memtables included; of replaced and deleted rows all versions count.", tableLabels, nil)
+	tableBytes = prometheus.NewDesc("varve_table_bytes", "Bytes of a table's parts.", tableLabels, nil)
+	tableParts = prometheus.NewDesc("varve_table_parts", "Parts of a table.", tableLabels, nil)
 )
 
 // tableCollector collects the figures of the tables as they are when they are asked for.
@@ -51,12 +52,13 @@ func (e *Engine) diskCollectors() []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	return []prometheus.Collector{
-		gauge("varve_read_only", "1 while a file system of the store is read-only: nothing can be changed.", func() float64 {
-			if e.space.readOnly() != nil {
-				return 1
-			}
-			return 0
-		}),
+		gauge("varve_read_only", "1 while a file system of the store is read-only: nothing can be changed.",
+			func() float64 {
+				if e.space.readOnly() != nil {
+					return 1
+				}
+				return 0
+			}),
 		gauge("varve_wal_bytes", "Bytes of the log on the disk.", func() float64 { return float64(e.log.Size()) }),
 		gauge("varve_disk_free_bytes", "Bytes free for the data directory; -1: not known.", func() float64 {
 			free, err := e.o.FS.FreeBytes(e.o.Dir)

@@ -10,8 +10,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestTablesAreBounded: who writes to more tables than there may be is refused, for those that are too many; tables that are dropped
-// make room.
+// TestTablesAreBounded: who writes to more tables than there may be is refused, for those that are too many; tables
+// that are dropped make room.
 func TestTablesAreBounded(t *testing.T) {
 	e := mustOpen(t, Options{FS: vfs.NewMem(), Dir: "d", NoBackground: true, MaxTables: 5})
 	var names []SeriesName
@@ -44,8 +44,9 @@ func TestTablesOfARequestAreBounded(t *testing.T) {
 	}
 }
 
-// TestColumnsAreBounded: who brings more columns than all tables may have together is refused, whether a table would be new or get
-// wider; columns that are there are written to, the server's own tables are not counted, and tables that are dropped make room.
+// TestColumnsAreBounded: who brings more columns than all tables may have together is refused, whether a table would be
+// new or get wider; columns that are there are written to, the server's own tables are not counted, and tables that are
+// dropped make room.
 func TestColumnsAreBounded(t *testing.T) {
 	o := Options{FS: vfs.NewMem(), Dir: "d", NoBackground: true, MinFree: -1, MaxColumns: 6}
 	e := mustOpen(t, o)
@@ -68,7 +69,8 @@ func TestColumnsAreBounded(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for table, r := range map[string]modelRow{"c": row, "b": wider} {
-			if err := put(e, table, appendOnly, []modelRow{r}); err == nil || !strings.Contains(err.Error(), "memory_limit has room for 6") {
+			if err := put(e, table, appendOnly, []modelRow{r}); err == nil ||
+				!strings.Contains(err.Error(), "memory_limit has room for 6") {
 				t.Errorf("%s: more columns for %s: %v", when, table, err)
 			}
 		}

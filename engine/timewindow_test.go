@@ -108,7 +108,8 @@ func TestLateDataGoesToItsWindow(t *testing.T) {
 	if rows != 60 || len(parts) != 3 {
 		t.Errorf("%d rows in %d parts, want 60 in 3", rows, len(parts))
 	}
-	got, err := scanTable(e, public("log"), query{time: scan.Range{From: 1005, To: 1011}, test: func(modelRow) bool { return true }})
+	got, err := scanTable(e, public("log"),
+		query{time: scan.Range{From: 1005, To: 1011}, test: func(modelRow) bool { return true }})
 	if err != nil || len(got) != 7 {
 		t.Errorf("a range over a border gives %v, %v", got, err)
 	}

@@ -13,8 +13,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestPartsThatCannotBeRead cuts a mapped part file under the store, before each way of reading it: the process lives, the
-// reader gets an error or the rest, and the part is set aside as soon as somebody needed it.
+// TestPartsThatCannotBeRead cuts a mapped part file under the store, before each way of reading it: the process lives,
+// the reader gets an error or the rest, and the part is set aside as soon as somebody needed it.
 func TestPartsThatCannotBeRead(t *testing.T) {
 	walk := func(t *testing.T, e *Engine, n schema.Name) error {
 		s, err := e.Scan(ctx, requestOf(t, e, n))
@@ -44,7 +44,10 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 		fails bool // the reader is told; else it does without the file
 		read  func(t *testing.T, e *Engine, n schema.Name) error
 	}{
-		{"scan", true, func(t *testing.T, e *Engine, n schema.Name) error { _, err := scanTable(e, n, everything); return err }},
+		{"scan", true, func(t *testing.T, e *Engine, n schema.Name) error {
+			_, err := scanTable(e, n, everything)
+			return err
+		}},
 		{"newest", true, func(t *testing.T, e *Engine, n schema.Name) error {
 			q := everything
 			q.newest = true
@@ -73,7 +76,10 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 			return err
 		}},
 		{"flush", false, func(t *testing.T, e *Engine, n schema.Name) error { return e.Flush(ctx, n) }},
-		{"backup", false, func(t *testing.T, e *Engine, n schema.Name) error { _, err := e.Backup(ctx, "b"); return err }},
+		{"backup", false, func(t *testing.T, e *Engine, n schema.Name) error {
+			_, err := e.Backup(ctx, "b")
+			return err
+		}},
 		{"check", false, func(t *testing.T, e *Engine, n schema.Name) error {
 			r, err := Check(CheckOptions{FS: vfs.OS(), Dir: e.o.Dir, Deep: true})
 			if err == nil && len(r.Faults) == 0 {
@@ -110,7 +116,8 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 				if read.fails != (err != nil) {
 					t.Errorf("error %v, want one: %v", err, read.fails)
 				}
-				if err != nil && (status.Of(err) != status.StorageUnavailable || !strings.Contains(err.Error(), "cannot be read")) {
+				if err != nil && (status.Of(err) != status.StorageUnavailable ||
+					!strings.Contains(err.Error(), "cannot be read")) {
 					t.Errorf("error %v", err)
 				}
 				if _, err := scanTable(e, n, everything); err != nil && read.fails {
@@ -120,7 +127,8 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 				if err != nil || len(rows) != 8_000 {
 					t.Errorf("%d rows are left: %v", len(rows), err)
 				}
-				if aside := e.SetAside(); len(aside) != 1 || aside[0].File != filepath.Base(names[1]) || aside[0].Block != -1 || aside[0].Rows != 4_000 {
+				if aside := e.SetAside(); len(aside) != 1 || aside[0].File != filepath.Base(names[1]) ||
+					aside[0].Block != -1 || aside[0].Rows != 4_000 {
 					t.Errorf("set aside: %+v", aside)
 				}
 			})

@@ -72,7 +72,8 @@ func (s *wideShape) write(t *testing.T, e *Engine, k int) {
 	must(t, err)
 }
 
-// sum reads all rows: what it gives does not depend on their order. It also gives the bytes that the reader was told of at most.
+// sum reads all rows: what it gives does not depend on their order. It also gives the bytes that the reader was told of
+// at most.
 func (s *wideShape) sum(t *testing.T, e *Engine) (sum uint64, rows int, held int64) {
 	t.Helper()
 	tab, err := e.Table(public("wide"))
@@ -150,8 +151,8 @@ func (w *heapWatch) during(f func()) int64 {
 	return w.peak - before
 }
 
-// TestWideRows: what flushes, merges and scans have in hand does not go by how many columns there are, how long their texts
-// are or how many rows a block could have.
+// TestWideRows: what flushes, merges and scans have in hand does not go by how many columns there are, how long their
+// texts are or how many rows a block could have.
 func TestWideRows(t *testing.T) {
 	const merge, block = 2 << 20, 1 << 20
 	for _, s := range []wideShape{

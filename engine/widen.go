@@ -13,8 +13,9 @@ import (
 	"varve/engine/vector"
 )
 
-// Numbers are one kind. Writers of JSON, and many others, send 12 and then 12.5 for one field: the column of integers becomes one of floats with the
-// first float, by the change of a type that ALTER TABLE makes, too. What is stored stays as it is and is read as floats from then on.
+// Numbers are one kind. Writers of JSON, and many others, send 12 and then 12.5 for one field: the column of integers
+// becomes one of floats with the first float, by the change of a type that ALTER TABLE makes, too. What is stored stays
+// as it is and is read as floats from then on.
 
 // maxExact is the largest integer up to which floats have all of them.
 const maxExact = 1 << 53
@@ -47,7 +48,9 @@ func (e *Engine) widen(ctx context.Context, ws []*tableWrite) error {
 			}
 			err := e.alterOwn(ctx, w.name, floatsFor(wide), true)
 			var inexact *inexactError
-			if at := slices.IndexFunc(w.fields, func(f vector.Field) bool { return errors.As(err, &inexact) && f.Name == inexact.column }); at >= 0 {
+			if at := slices.IndexFunc(w.fields, func(f vector.Field) bool {
+				return errors.As(err, &inexact) && f.Name == inexact.column
+			}); at >= 0 {
 				err = w.giveUp(at, err)
 			}
 			if status.Of(err) == status.TableNotFound {
@@ -64,15 +67,17 @@ func (e *Engine) widen(ctx context.Context, ws []*tableWrite) error {
 // wider are the names of the columns of a table that the floats of a write widen.
 func (w *tableWrite) wider(t *schema.Table) (names []string) {
 	for i, f := range w.fields {
-		if p := w.hint.column(t, f.Name); p >= 0 && w.refused.columns[i] == nil && w.hint.Planned == nil && w.hint.AutoCreate && w.hint.widens(&t.Columns[p], f.Type) {
+		if p := w.hint.column(t, f.Name); p >= 0 && w.refused.columns[i] == nil && w.hint.Planned == nil &&
+			w.hint.AutoCreate && w.hint.widens(&t.Columns[p], f.Type) {
 			names = append(names, f.Name)
 		}
 	}
 	return names
 }
 
-// wholes is the i-th column of the rows, one of floats, as the table's column of integers takes it, which does not become one of floats. Rows with a
-// value that is no integer are left out, and so are those with one that floats may have rounded.
+// wholes is the i-th column of the rows, one of floats, as the table's column of integers takes it, which does not
+// become one of floats. Rows with a value that is no integer are left out, and so are those with one that floats may
+// have rounded.
 func (w *tableWrite) wholes(i int, to vector.Type, why error) *vector.Vector {
 	v := w.batch.Cols[i]
 	least := -float64(maxExact)
@@ -124,7 +129,8 @@ func (e *inexactError) Error() string {
 	return fmt.Sprintf("column %s holds the integer %s", e.column, e.value)
 }
 
-// exact holds the integers that a region's parts have in some columns against what floats hold exactly. Zones tell it: no row is read.
+// exact holds the integers that a region's parts have in some columns against what floats hold exactly. Zones tell it:
+// no row is read.
 func (e *Engine) exact(r *region, columns []retyped) error {
 	s := r.pin()
 	defer r.unpin(s)
@@ -140,7 +146,8 @@ func (e *Engine) exact(r *region, columns []retyped) error {
 			if x, far := beyondExact(p, schema.Column{ID: c.id, Type: stored}); far {
 				name := s.schema.Columns[s.schema.ByID(c.id)].Name
 				return status.Wrap(&inexactError{name, x}, status.InvalidArguments,
-					"column %s expect type %s, given: %s: it holds the integer %s, which no float has exactly, and so does not become a column of floats", name, stored, vector.FloatType, x)
+					"column %s expect type %s, given: %s: it holds the integer %s, which no float has exactly, and "+
+						"so does not become a column of floats", name, stored, vector.FloatType, x)
 			}
 		}
 	}

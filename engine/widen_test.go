@@ -71,12 +71,19 @@ func checkNumbers(t *testing.T, e *Engine, r *rand.Rand, values []float64, when 
 	near := func() float64 { return values[r.IntN(len(values))] + []float64{0, 0, 0.5, -0.5, 1e9, -1e9}[r.IntN(6)] }
 	for range 12 {
 		x := near()
-		op := []filter.Op{filter.Equal, filter.NotEqual, filter.Less, filter.LessEqual, filter.Greater, filter.GreaterEqual}[r.IntN(6)]
+		op := []filter.Op{filter.Equal, filter.NotEqual, filter.Less, filter.LessEqual, filter.Greater,
+			filter.GreaterEqual}[r.IntN(6)]
 		test := map[filter.Op]func(float64) bool{
-			filter.Equal: func(v float64) bool { return v == x }, filter.NotEqual: func(v float64) bool { return v != x }, filter.Less: func(v float64) bool { return v < x },
-			filter.LessEqual: func(v float64) bool { return v <= x }, filter.Greater: func(v float64) bool { return v > x }, filter.GreaterEqual: func(v float64) bool { return v >= x },
+			filter.Equal: func(v float64) bool { return v == x }, filter.NotEqual: func(v float64) bool {
+				return v != x
+			}, filter.Less: func(v float64) bool { return v < x },
+			filter.LessEqual: func(v float64) bool { return v <= x }, filter.Greater: func(v float64) bool {
+				return v > x
+			}, filter.GreaterEqual: func(v float64) bool { return v >= x },
 		}[op]
-		q := query{time: scan.All, newest: r.IntN(2) == 0, filter: filter.And{{Column: id, Op: op, Args: &vector.Vector{Type: vector.FloatType, Floats: []float64{x}}, NArgs: 1}}}
+		q := query{time: scan.All, newest: r.IntN(2) == 0,
+			filter: filter.And{{Column: id, Op: op, Args: &vector.Vector{Type: vector.FloatType, Floats: []float64{x}},
+				NArgs: 1}}}
 		got, err := scanTable(e, public("t"), q)
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
@@ -88,7 +95,8 @@ func checkNumbers(t *testing.T, e *Engine, r *rand.Rand, values []float64, when 
 			}
 		}
 		if slices.Sort(want); !slices.Equal(got, want) {
-			t.Fatalf("%s: %d rows with n %v %v, want %d: %.300s", when, len(got), op, x, len(want), difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			t.Fatalf("%s: %d rows with n %v %v, want %d: %.300s", when, len(got), op, x, len(want),
+				difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
 	s, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{id}, Time: scan.All})
@@ -96,13 +104,14 @@ func checkNumbers(t *testing.T, e *Engine, r *rand.Rand, values []float64, when 
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if st, ok := s.Stat(id); ok && (st.Count != len(values) || st.Min.Float(0) != slices.Min(values) || st.Max.Float(0) != slices.Max(values)) {
+	if st, ok := s.Stat(id); ok &&
+		(st.Count != len(values) || st.Min.Float(0) != slices.Min(values) || st.Max.Float(0) != slices.Max(values)) {
 		t.Errorf("%s: statistics say %d %v %v", when, st.Count, st.Min.Floats, st.Max.Floats)
 	}
 }
 
-// TestWiden: integers and then floats for one column, whatever state the integers are in: what is stored reads as floats in each way, and goes
-// on doing so when it is flushed, merged and read again after a start.
+// TestWiden: integers and then floats for one column, whatever state the integers are in: what is stored reads as
+// floats in each way, and goes on doing so when it is flushed, merged and read again after a start.
 func TestWiden(t *testing.T) {
 	for _, kind := range []modelKind{appendOnly, lastRow, lastNonNull} {
 		for _, whole := range []vector.Type{vector.Int64Type, vector.Uint64Type} {
@@ -124,7 +133,8 @@ func TestWiden(t *testing.T) {
 							}
 							values = append(values, x)
 						}
-						if out, err := putNumbers(e, kind, Hint{}, int64(len(all)), typ, values...); err != nil || out[0].Rows != n {
+						if out, err := putNumbers(e, kind, Hint{}, int64(len(all)), typ, values...); err != nil ||
+							out[0].Rows != n {
 							t.Fatal(out, err)
 						}
 						all = append(all, values...)
@@ -181,7 +191,8 @@ func TestWiden(t *testing.T) {
 	}
 }
 
-// TestWidenIsExact: a column of integers that no float has exactly stays one, in memory and flushed, and says why; the bound itself is no such.
+// TestWidenIsExact: a column of integers that no float has exactly stays one, in memory and flushed, and says why; the
+// bound itself is no such.
 func TestWidenIsExact(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		for _, c := range []struct {
@@ -198,11 +209,13 @@ func TestWidenIsExact(t *testing.T) {
 				}
 			}
 			_, err := putNumbers(e, appendOnly, Hint{}, 3, vector.FloatType, 0.5)
-			if (err == nil) != c.want || err != nil && !strings.Contains(err.Error(), "column n expect type Int64, given: Float64: it holds the integer ") {
+			if (err == nil) != c.want || err != nil &&
+				!strings.Contains(err.Error(), "column n expect type Int64, given: Float64: it holds the integer ") {
 				t.Errorf("%v, flushed %v: %v", c.x, flushed, err)
 			}
 			refused := 0
-			_, err = putNumbers(e, appendOnly, Hint{Reject: func(entry int, why error) { refused += entry }}, 4, vector.FloatType, 0.5, 1.5)
+			_, err = putNumbers(e, appendOnly, Hint{Reject: func(entry int, why error) { refused += entry }}, 4,
+				vector.FloatType, 0.5, 1.5)
 			if err != nil || (refused == 0) != c.want {
 				t.Errorf("%v, flushed %v, where rows may be refused: %d, %v", c.x, flushed, refused, err)
 			}
@@ -218,7 +231,9 @@ func TestStrictNumbers(t *testing.T) {
 		if _, err := putNumbers(e, appendOnly, Hint{}, 0, c[0], 1); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := putNumbers(e, appendOnly, Hint{StrictNumbers: true}, 1, c[1], 1); status.Of(err) != status.InvalidArguments || !strings.Contains(err.Error(), fmt.Sprintf("column n expect type %s, given: %s", c[0], c[1])) {
+		if _, err := putNumbers(e, appendOnly, Hint{StrictNumbers: true}, 1, c[1], 1); status.Of(err) !=
+			status.InvalidArguments ||
+			!strings.Contains(err.Error(), fmt.Sprintf("column n expect type %s, given: %s", c[0], c[1])) {
 			t.Error(err)
 		}
 		if got := typeOfN(t, e); got != c[0] {
@@ -228,7 +243,8 @@ func TestStrictNumbers(t *testing.T) {
 	}
 }
 
-// TestNumbersOfTwoWriters: two bring a new column at once, one with integers, one with floats. Both are stored, each time.
+// TestNumbersOfTwoWriters: two bring a new column at once, one with integers, one with floats. Both are stored, each
+// time.
 func TestNumbersOfTwoWriters(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.NoBackground = false

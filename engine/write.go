@@ -35,11 +35,12 @@ type tableWrite struct {
 	refused refusals
 }
 
-// Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
-// logged and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are
-// held against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all.
-// The result has one element per group of equal options, in order of first use. Large rows are gone from the set afterwards: the
-// memtable has their memory. Of a batch with an id (WithBatch), what tables have is not written again, and counts as written.
+// Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is logged
+// and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are held
+// against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all. The
+// result has one element per group of equal options, in order of first use. Large rows are gone from the set
+// afterwards: the memtable has their memory. Of a batch with an id (WithBatch), what tables have is not written again,
+// and counts as written.
 func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.noViews(s); err != nil {
 		return nil, err
@@ -138,9 +139,9 @@ func (e *Engine) largest() (largest *region) {
 	return largest
 }
 
-// prepare makes the records: tables and columns that are absent are made, all at once, columns of integers that meet floats become columns of
-// floats, and what the rows have is held against the schemas. Whoever comes between finds that it looks again: what two writers bring at once is
-// no error of either.
+// prepare makes the records: tables and columns that are absent are made, all at once, columns of integers that meet
+// floats become columns of floats, and what the rows have is held against the schemas. Whoever comes between finds that
+// it looks again: what two writers bring at once is no error of either.
 func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -208,7 +209,9 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 		p, ok := c.byName[w.name]
 		if !ok {
 			if _, ok := c.databases[w.name.DB]; !ok {
-				return nil, nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s. Make the database first: CREATE DATABASE \"%s\"", w.name.DB, w.name.DB)
+				return nil, nil, status.New(status.InvalidArguments,
+					"Failed to find schema, schema info: service.%s. Make the database first: CREATE DATABASE \"%s\"",
+					w.name.DB, w.name.DB)
 			}
 			if w.hint.AutoCreate {
 				absent = append(absent, w)
@@ -247,9 +250,12 @@ func (w *tableWrite) instant() bool {
 // refuse is the error for what a write would have to create while AutoCreate is off.
 func (h *Hint) refuse(format string, args ...any) error {
 	if h.Disabled {
-		return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, auto-create table is disabled by frontend config", fmt.Sprintf(format, args...))
+		return status.New(status.InvalidArguments,
+			"Invalid InsertRequest, reason: %s, auto-create table is disabled by frontend config",
+			fmt.Sprintf(format, args...))
 	}
-	return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, and `auto_create_table` hint is disabled", fmt.Sprintf(format, args...))
+	return status.New(status.InvalidArguments,
+		"Invalid InsertRequest, reason: %s, and `auto_create_table` hint is disabled", fmt.Sprintf(format, args...))
 }
 
 // inUnit is a moment in the unit of a timestamp type.
@@ -298,7 +304,8 @@ func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) 
 			return 0, errPhysical(n, "written to")
 		}
 		if t.Options.AppendMode {
-			return 0, status.New(status.InvalidArguments, "DELETE is not possible on table %s: it has append_mode = 'true'", n)
+			return 0, status.New(status.InvalidArguments,
+				"DELETE is not possible on table %s: it has append_mode = 'true'", n)
 		}
 		if keys.N == 0 {
 			return 0, nil

@@ -56,7 +56,8 @@ func AutoCreate(hints map[string]string) (bool, error) {
 	case strings.EqualFold(x, "false"):
 		return false, nil
 	}
-	return false, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
+	return false, status.New(status.InvalidArguments,
+		"Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
 }
 
 // WriteSet is the rows of one request: a builder per table and group of options. Reused through a pool. One goroutine
@@ -125,8 +126,10 @@ func (s *WriteSet) Expect(bytes int64) { s.expect = max(bytes, 0) }
 // takes reports whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
 	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
-		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && e.hint.TableRoles == h.TableRoles &&
-		e.hint.StrictNumbers == h.StrictNumbers && (e.hint.Reject == nil) == (h.Reject == nil) && slices.Equal(e.hint.Tags, h.Tags)
+		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict &&
+		e.hint.TableRoles == h.TableRoles &&
+		e.hint.StrictNumbers == h.StrictNumbers && (e.hint.Reject == nil) == (h.Reject == nil) &&
+		slices.Equal(e.hint.Tags, h.Tags)
 }
 
 // NamesOfViews has the store ask whether a name is that of a view before a write makes a table of it: nobody would find

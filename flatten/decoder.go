@@ -53,9 +53,11 @@ type Options struct {
 	AllFailures bool
 	// CheckOnly reads the body for its own errors and makes no rows.
 	CheckOnly bool
-	// StrictNumbers keeps integers and floats apart. Without it they are one kind: a column that meets both is one of floats.
+	// StrictNumbers keeps integers and floats apart. Without it they are one kind: a column that meets both is one of
+	// floats.
 	StrictNumbers bool
-	// Origins has rows know their entry (vector.Builder.From): its number in the body and the entries of others Before it.
+	// Origins has rows know their entry (vector.Builder.From): its number in the body and the entries of others Before
+	// it.
 	Origins bool
 	Before  int
 	// NoVariables takes option variables for fields.
@@ -67,8 +69,8 @@ type Options struct {
 	Now func() time.Time
 	// MaxBytes bounds what the rows of a body take; 0: nothing does.
 	MaxBytes int64
-	// Hold is told what the rows take by now, whenever it is notably more. It may wait; its error ends the request. nil:
-	// nobody counts.
+	// Hold is told what the rows take by now, whenever it is notably more. It may wait; its error ends the request.
+	// nil: nobody counts.
 	Hold func(bytes int64) error
 }
 
@@ -83,8 +85,8 @@ type Result struct {
 	Failures []Failure
 }
 
-// Rows returns the builder for rows with the given option variables, or the error of the variables. It is called once per
-// body with the zero OptionVars, and when rows carry variables once per change of them.
+// Rows returns the builder for rows with the given option variables, or the error of the variables. It is called once
+// per body with the zero OptionVars, and when rows carry variables once per change of them.
 type Rows func(OptionVars) (*vector.Builder, error)
 
 // Decoder reads bodies. It learns the shape of entries: keep it, a warm decoder allocates nothing per row or field.
@@ -265,7 +267,8 @@ func notObject(text []byte) error { return &Subject{Err: errNotObject, Value: st
 
 // errTooLong is the error of a line or entry, which is not read to its end; those after it are not told apart.
 func errTooLong(what string, n int) error {
-	return status.New(status.InvalidArguments, "Invalid request parameter: %s is longer than %d MiB (%s)", article(what), maxValueBytes>>20, numbered(what, n, n, false))
+	return status.New(status.InvalidArguments, "Invalid request parameter: %s is longer than %d MiB (%s)",
+		article(what), maxValueBytes>>20, numbered(what, n, n, false))
 }
 
 // article puts the right one before a line or an entry.
@@ -276,7 +279,8 @@ func article(what string) string {
 	return "a " + what
 }
 
-var errBody = status.New(status.InvalidArguments, "body is longer than %d MiB, send it in several requests", maxBodyBytes>>20)
+var errBody = status.New(status.InvalidArguments, "body is longer than %d MiB, send it in several requests",
+	maxBodyBytes>>20)
 
 // fill moves buf[keep:end] to the front and reads until the window is full or the body ends. It grows the window when
 // what is kept fills half of it. What is kept is the line or entry n, for the error when it is too long.

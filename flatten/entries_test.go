@@ -16,10 +16,12 @@ func TestShownEntries(t *testing.T) {
 		want       []string
 		err        string
 	}{
-		{"stream", ` {"a":1} [{"b":[2]},3,"x",[4],null] {"c":"}"}`, JSONStream, false, []string{`{"a":1}`, `{"b":[2]}`, `3`, `"x"`, `[4]`, `null`, `{"c":"}"}`}, ""},
+		{"stream", ` {"a":1} [{"b":[2]},3,"x",[4],null] {"c":"}"}`, JSONStream, false,
+			[]string{`{"a":1}`, `{"b":[2]}`, `3`, `"x"`, `[4]`, `null`, `{"c":"}"}`}, ""},
 		{"stream with a scalar", `{"a":1} 7 {"b":1}`, JSONStream, false, []string{`{"a":1}`}, "json format error"},
 		{"stream with a scalar, ignored", `{"a":1} 7 {"b":1}`, JSONStream, true, []string{`{"a":1}`, `{"b":1}`}, ""},
-		{"stream that breaks", `{"a":1} {"b"`, JSONStream, false, []string{`{"a":1}`}, "Failed to parse payload as json"},
+		{"stream that breaks", `{"a":1} {"b"`, JSONStream, false, []string{`{"a":1}`},
+			"Failed to parse payload as json"},
 		{"lines of JSON", "{\"a\":1}\r\n\n 2 \n[3]", NDJSON, false, []string{`{"a":1}`, `2`, `[3]`}, ""},
 		{"a bad line", "{\"a\":1}\nx\n{}", NDJSON, false, []string{`{"a":1}`}, "invalid JSON at index: 1"},
 		{"a bad line, ignored", "{\"a\":1}\nx\n{}", NDJSON, true, []string{`{"a":1}`, `{}`}, ""},
@@ -30,10 +32,11 @@ func TestShownEntries(t *testing.T) {
 			d := NewDecoder()
 			d.window = window
 			var got []string
-			n, err := d.Entries(strings.NewReader(c.body), c.framing, Options{IgnoreErrors: c.ignore}, func(text []byte) error {
-				got = append(got, string(text))
-				return nil
-			})
+			n, err := d.Entries(strings.NewReader(c.body), c.framing, Options{IgnoreErrors: c.ignore},
+				func(text []byte) error {
+					got = append(got, string(text))
+					return nil
+				})
 			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: error %v, want %q", c.name, err, c.err)
 			}

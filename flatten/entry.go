@@ -89,10 +89,12 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	}
 	if d.b.Lookup(name) == nil {
 		if err := schema.CheckColumnName(name); err != nil {
-			return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown()} // name may lie in the buffer that is read into
+			// name may lie in the buffer that is read into
+			return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown()}
 		}
 		if d.b.Columns() >= schema.MaxColumns {
-			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, schema.MaxColumns)
+			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name,
+				schema.MaxColumns)
 		}
 		if !d.room() {
 			return d.err
@@ -100,7 +102,8 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	}
 	c, err := d.column(name, v)
 	if err != nil {
-		return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown(), Hint: numbersHint(d.b.Lookup(name), v.columnType())}
+		return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown(),
+			Hint: numbersHint(d.b.Lookup(name), v.columnType())}
 	}
 	d.set = append(d.set, c)
 	switch v.kind {
@@ -169,7 +172,8 @@ func numbersHint(c *vector.ColumnBuilder, t vector.Type) string {
 // where somebody wants it.
 func NumbersHint(want, got vector.Type) string {
 	if want == vector.FloatType && got == vector.Int64Type || want == vector.Int64Type && got == vector.FloatType {
-		return "integers and floats are two kinds because of widen_numbers=false, of the request or as ingest.widen_numbers of the configuration"
+		return "integers and floats are two kinds because of widen_numbers=false, of the request or as " +
+			"ingest.widen_numbers of the configuration"
 	}
 	return ""
 }
@@ -238,6 +242,7 @@ func (t *TimeIndex) tried() string {
 	if t.Kind == DateStr {
 		return fmt.Sprintf("read by the format %s, which must give an offset from UTC", t.Format)
 	}
-	return "read as a whole number of " + map[uint8]string{0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[t.Unit] +
+	return "read as a whole number of " +
+		map[uint8]string{0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[t.Unit] +
 		" since 1970; a pipeline's epoch processor reads fractions"
 }

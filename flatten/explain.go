@@ -12,14 +12,15 @@ import (
 // MaxShown bounds the characters that an error text shows of a value.
 const MaxShown = 80
 
-// MaxFailures bounds the failures that a request tells of where errors of entries are skipped; maxTold those whose reasons are kept
-// where all of them are told of.
+// MaxFailures bounds the failures that a request tells of where errors of entries are skipped; maxTold those whose
+// reasons are kept where all of them are told of.
 const (
 	MaxFailures = 3
 	maxTold     = 1000
 )
 
-var errUntold = status.New(status.InvalidArguments, "the entry cannot be stored; only the first %d reasons are kept", maxTold)
+var errUntold = status.New(status.InvalidArguments, "the entry cannot be stored; only the first %d reasons are kept",
+	maxTold)
 
 // Subject is the error of an entry together with what it is about. Its text is that of the error alone: see Explain.
 type Subject struct {
@@ -61,8 +62,8 @@ func (f *Failure) Explain(total int) error {
 	return status.Wrap(f.Err, e.Code, "%s)", text)
 }
 
-// numbered names an entry or line by its number, of how many. Where not all of them can be told apart, or were read, total
-// is how many there are at least, as far as that is known.
+// numbered names an entry or line by its number, of how many. Where not all of them can be told apart, or were read,
+// total is how many there are at least, as far as that is known.
 func numbered(what string, n, total int, all bool) string {
 	more := ""
 	if !all {

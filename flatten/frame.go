@@ -156,7 +156,8 @@ func (d *Decoder) ofLines(err error, index int) error {
 		return err
 	}
 	after, ok := d.countLines()
-	return status.Wrap(s, status.InvalidArguments, "%s (%s%s)", s.Err, numbered("line", index+1, index+1+after, ok), s.about())
+	return status.Wrap(s, status.InvalidArguments, "%s (%s%s)", s.Err, numbered("line", index+1, index+1+after, ok),
+		s.about())
 }
 
 // countLines counts the lines that are left; ok is false when they cannot all be read.
@@ -304,7 +305,8 @@ func (d *Decoder) stream() error {
 	}
 }
 
-var errNoEntry = status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON.")
+var errNoEntry = status.New(status.InvalidArguments,
+	"Invalid request parameter: json format error, please check the date is valid JSON.")
 
 // badStream is the error of a stream that cannot be read on at byte i of the window, unless it ends quietly there. A
 // value that is no entry goes first. left counts the entries from that at fault on, where they can be told apart.
@@ -320,7 +322,8 @@ func (d *Decoder) badStream(odd *Failure, reason string, i int, left func() (n i
 	case odd != nil:
 		return odd.Explain(0)
 	}
-	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (%s, value %s)", reason, place,
+	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (%s, value %s)", reason,
+		place,
 		numbered("entry", d.entries()+1, d.entries()+n, ok), shown)
 }
 

@@ -18,7 +18,8 @@ func TestManyBadLines(t *testing.T) {
 	for _, line := range []string{`{"a":1,`, `{"a":1,"a":"x"}`, `{"a":"x"}`, `{"new":1,`, `{"a":1,"k1":[1,{]}`} {
 		d := NewDecoder()
 		var g groups
-		if _, err := d.Decode(strings.NewReader(wide.String()+line), NDJSON, Options{IgnoreErrors: true, SkipErrors: true}, g.rows); err != nil {
+		if _, err := d.Decode(strings.NewReader(wide.String()+line), NDJSON,
+			Options{IgnoreErrors: true, SkipErrors: true}, g.rows); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(d.set); n == 0 || n > 4 {

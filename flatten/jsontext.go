@@ -112,7 +112,8 @@ func (d *Decoder) appendJSONObject(dst []byte, i, nesting int) (text []byte, end
 			return dst, i, badSyntax
 		}
 		m.keyEnd = len(t.keys)
-		if k := len(t.members); k > first && string(t.keys[t.members[k-1].key:t.members[k-1].keyEnd]) >= string(t.keys[m.key:]) {
+		if k := len(t.members); k > first &&
+			string(t.keys[t.members[k-1].key:t.members[k-1].keyEnd]) >= string(t.keys[m.key:]) {
 			rising = false
 		}
 		dst = append(jsontext.AppendString(dst, t.keys[m.key:]), ':')

@@ -11,19 +11,19 @@ const (
 	maxBodyBytes = 512 << 20
 	// maxNesting bounds the nesting of a value before any recursion: a page of brackets must not exhaust the stack.
 	maxNesting = 128
-	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body. The bound is freeCells
-	// and cellsPerByte for every byte of the body, at most maxCells.
+	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body. The bound is
+	// freeCells and cellsPerByte for every byte of the body, at most maxCells.
 	maxCells     = 32 << 20
 	freeCells    = 128 << 10
 	cellsPerByte = 8
 	// maxGroups bounds the sets of option variables in a request.
 	maxGroups = 64
-	// freeBytes is what rows may take more before they are measured again; it is counted in cells, of which one takes eight
-	// bytes or, where it is no text, less.
+	// freeBytes is what rows may take more before they are measured again; it is counted in cells, of which one takes
+	// eight bytes or, where it is no text, less.
 	freeBytes = 64 << 10
 	freeCount = freeBytes / 8
-	// ColumnBytes is what a column takes besides its values, edgeBytes what a learned key takes, treeBytes a value of an
-	// entry that the general reader takes apart.
+	// ColumnBytes is what a column takes besides its values, edgeBytes what a learned key takes, treeBytes a value of
+	// an entry that the general reader takes apart.
 	ColumnBytes = 512
 	edgeBytes   = 400
 	treeBytes   = 200

@@ -49,7 +49,8 @@ func (d *Decoder) measure(more int64) {
 }
 
 func errRows(bytes, most int64) error {
-	return status.Wrap(ErrTooMany, status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer entries at a time", bytes, most)
+	return status.Wrap(ErrTooMany, status.InvalidArguments,
+		"the rows of the request take %d bytes, the limit is %d, send fewer entries at a time", bytes, most)
 }
 
 // checkCells refuses bodies of few bytes that make many cells.
@@ -64,7 +65,8 @@ var ErrTooMany = errors.New("too many rows at a time")
 func CheckCells(rows, columns int, bytes int64) error {
 	limit := min(maxCells, freeCells+cellsPerByte*bytes)
 	if cells := int64(rows) * int64(columns); cells > limit {
-		return status.Wrap(ErrTooMany, status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
+		return status.Wrap(ErrTooMany, status.InvalidArguments,
+			"%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
 			rows, columns, bytes, limit)
 	}
 	return nil

@@ -17,12 +17,13 @@ func wideBodies() map[string]string {
 		fmt.Fprintf(&nulls, ",\"n%d\":null", i)
 	}
 	return map[string]string{
-		"nearly empty rows":     cells.String(),
-		"one row of all":        strings.Repeat("{\"c1\":1}\n", 30) + "{" + wide.String()[1:] + "}\n",
-		"one row read twice":    strings.Repeat("{\"c1\":1}\n", 30) + `{"c1":1` + wide.String() + "}\n",
-		"keys of nulls":         "{" + nulls.String()[1:] + "}\n",
-		"an array read twice":   `{"a":1,"a":[1` + strings.Repeat(",1", 20_000) + "]}\n",
-		"groups of many":        strings.Repeat(`{"service_ttl":"1h"`+wide.String()[:20_000]+"}\n"+`{"service_ttl":"2h"`+wide.String()[:20_000]+"}\n", 3),
+		"nearly empty rows":   cells.String(),
+		"one row of all":      strings.Repeat("{\"c1\":1}\n", 30) + "{" + wide.String()[1:] + "}\n",
+		"one row read twice":  strings.Repeat("{\"c1\":1}\n", 30) + `{"c1":1` + wide.String() + "}\n",
+		"keys of nulls":       "{" + nulls.String()[1:] + "}\n",
+		"an array read twice": `{"a":1,"a":[1` + strings.Repeat(",1", 20_000) + "]}\n",
+		"groups of many": strings.Repeat(`{"service_ttl":"1h"`+wide.String()[:20_000]+"}\n"+
+			`{"service_ttl":"2h"`+wide.String()[:20_000]+"}\n", 3),
 		"a long array":          `{"a":[1e20` + strings.Repeat(",1e20", 30_000) + "]}\n",
 		"lines, shorter than 8": strings.Repeat("{\"a\":1}\n", 20_000),
 	}

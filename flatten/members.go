@@ -11,9 +11,9 @@ import (
 	"varve/engine/schema"
 )
 
-// Members takes JSON objects apart that stand alone, such as the lines of a file: it finds the members of some names and leaves their
-// types to the caller. As the predictive reader does, it remembers the key that came at each place last and compares bytes.
-// One goroutine at a time.
+// Members takes JSON objects apart that stand alone, such as the lines of a file: it finds the members of some names
+// and leaves their types to the caller. As the predictive reader does, it remembers the key that came at each place
+// last and compares bytes. One goroutine at a time.
 type Members struct {
 	names  map[string]int
 	raw    []bool // nil: none is
@@ -21,14 +21,15 @@ type Members struct {
 	d      Decoder // its buffer is the object's text
 }
 
-// keyAt is the key at a place of the last objects: its text with quotes and colon, and its number among the names; -1: none of them.
+// keyAt is the key at a place of the last objects: its text with quotes and colon, and its number among the names; -1:
+// none of them.
 type keyAt struct {
 	text []byte
 	name int
 }
 
-// Cell is the value of a name in an object. Text of a Given one is what a string holds, or what else is written; that of a raw name is
-// what is written, strings too.
+// Cell is the value of a name in an object. Text of a Given one is what a string holds, or what else is written; that
+// of a raw name is what is written, strings too.
 type Cell struct {
 	State    CellState
 	Off, End int // of its text
@@ -59,8 +60,8 @@ func NewMembers(names []string, raw []bool) *Members {
 // Pad appends the zeros that Read needs behind a text.
 func Pad(text []byte) []byte { return append(text, make([]byte, padBytes)...) }
 
-// Read sets the cells of an object, one for each name, and appends their text to dst. text comes from Pad. Of members with one name
-// the last counts.
+// Read sets the cells of an object, one for each name, and appends their text to dst. text comes from Pad. Of members
+// with one name the last counts.
 func (m *Members) Read(text []byte, cells []Cell, dst []byte) ([]byte, error) {
 	clear(cells)
 	n := len(text) - padBytes

@@ -22,7 +22,8 @@ func TestRawMembers(t *testing.T) {
 		{`{"a":1.50,"b":true}`, "1.50", "true"},
 	} {
 		cells, values, err := readMembers(m, c.text)
-		if err != nil || values[cells[0].Off:cells[0].End] != c.a || values[cells[1].Off:cells[1].End] != c.b || cells[2].State != Absent {
+		if err != nil || values[cells[0].Off:cells[0].End] != c.a || values[cells[1].Off:cells[1].End] != c.b ||
+			cells[2].State != Absent {
 			t.Errorf("%s: got %+v of %q, %v", c.text, cells, values, err)
 		}
 	}
@@ -74,7 +75,8 @@ func TestMembers(t *testing.T) {
 			{`{"a":nul}`, "error: no JSON at byte 9: unexpected character"},
 			{`{,}`, "error: no JSON at byte 2: unexpected character"},
 			{`{"a":"x`, "error: no JSON at byte 8: unexpected character"},
-			{`{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "error: no JSON at byte 133: nesting is deeper than 128"},
+			{`{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
+				"error: no JSON at byte 133: nesting is deeper than 128"},
 		} {
 			if got := show(c.text); got != c.want {
 				t.Errorf("%s: got %s, want %s", c.text, got, c.want)
@@ -98,7 +100,8 @@ func TestMembersAllocate(t *testing.T) {
 
 // FuzzMembers holds the reader to encoding/json, but for what is nested too deep.
 func FuzzMembers(f *testing.F) {
-	for _, text := range []string{`{"a":1,"b":"x","c":null}`, `{"b":{"a":[1,{}]},"a":"\ud83d\ude00"}`, `{"a":1,"a":2} `, `{"a":1e5,"c":-0}`, `{"a"`} {
+	for _, text := range []string{`{"a":1,"b":"x","c":null}`, `{"b":{"a":[1,{}]},"a":"\ud83d\ude00"}`, `{"a":1,"a":2} `,
+		`{"a":1e5,"c":-0}`, `{"a"`} {
 		f.Add(text)
 	}
 	m := NewMembers([]string{"a", "b", "c"}, nil)
@@ -107,7 +110,8 @@ func FuzzMembers(f *testing.F) {
 		var want map[string]json.RawMessage
 		wantErr := json.Unmarshal([]byte(text), &want)
 		if err != nil {
-			if wantErr == nil && want != nil && !strings.Contains(err.Error(), "nesting") && !strings.Contains(err.Error(), "UTF-8") && !strings.Contains(err.Error(), "range") {
+			if wantErr == nil && want != nil && !strings.Contains(err.Error(), "nesting") &&
+				!strings.Contains(err.Error(), "UTF-8") && !strings.Contains(err.Error(), "range") {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

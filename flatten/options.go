@@ -103,7 +103,8 @@ func (d *Decoder) moveRow() error {
 // newGroup returns the builder of rows with other option variables than the last row.
 func (d *Decoder) newGroup(vars OptionVars) (*vector.Builder, error) {
 	if d.group.groups++; d.group.groups > maxGroups {
-		return nil, status.New(status.InvalidArguments, "option variables change more than %d times in a request", maxGroups)
+		return nil, status.New(status.InvalidArguments, "option variables change more than %d times in a request",
+			maxGroups)
 	}
 	if d.measure(int64(d.b.Columns()) * ColumnBytes); d.err != nil { // the row's columns come again
 		return nil, d.err

@@ -194,4 +194,5 @@ func (d *Decoder) bind(n *node, k kind) bool {
 	return true
 }
 
-var kindTypes = [...]vector.Type{isInt: vector.Int64Type, isFloat: vector.FloatType, isBool: vector.BoolType, isString: vector.StringType}
+var kindTypes = [...]vector.Type{isInt: vector.Int64Type, isFloat: vector.FloatType, isBool: vector.BoolType,
+	isString: vector.StringType}

@@ -12,7 +12,8 @@ func TestIdleDecoderKeepsNoColumns(t *testing.T) {
 	for name, framing := range map[string]Framing{"stream": JSONStream, "lines": NDJSON} {
 		d, b := NewDecoder(), vector.NewBuilder()
 		body := strings.Repeat(`{"a":1,"b":{"c":"x"}}`+"\n", 3) + `{"a":1,"a":2}` + "\n"
-		if _, err := d.Decode(strings.NewReader(body), framing, Options{}, func(OptionVars) (*vector.Builder, error) { return b, nil }); err != nil {
+		if _, err := d.Decode(strings.NewReader(body), framing, Options{},
+			func(OptionVars) (*vector.Builder, error) { return b, nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range d.nodes {

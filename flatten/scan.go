@@ -7,9 +7,9 @@ import (
 	"varve/engine/jsontext"
 )
 
-// Text is padded: at its end lies a zero byte and padBytes of slack, so that no loop here looks for the end. A failed read
-// returns the index of the byte that does not fit; at the text's end that is the zero byte, by which "cut short" and "wrong" are
-// told apart.
+// Text is padded: at its end lies a zero byte and padBytes of slack, so that no loop here looks for the end. A failed
+// read returns the index of the byte that does not fit; at the text's end that is the zero byte, by which "cut short"
+// and "wrong" are told apart.
 
 // view is b as a string without a copy: valid until b changes.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
@@ -80,7 +80,8 @@ func (d *Decoder) skip(i, nesting int) (end int, f fault) {
 // literals by two bits in which their first letters differ.
 var literals = [4]string{'t' >> 3 & 3: "true", 'f' >> 3 & 3: "false", 'n' >> 3 & 3: "null"}
 
-var numberFault = [...]fault{jsontext.NoNumber: badSyntax, jsontext.TooBig: badRange, jsontext.Int: fine, jsontext.Float: fine}
+var numberFault = [...]fault{jsontext.NoNumber: badSyntax, jsontext.TooBig: badRange, jsontext.Int: fine,
+	jsontext.Float: fine}
 
 // skipNested reads the object or array at i.
 func (d *Decoder) skipNested(i, nesting int) (end int, f fault) {

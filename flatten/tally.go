@@ -4,8 +4,8 @@ package flatten
 // fault may nest deeper.
 const maxTallied = 4096
 
-// tally counts the entries of a JSON body from one that cannot be read on, by what shows in spite of the fault: brackets
-// that match, or one object a line. It is fed the rest of the body, in pieces of any size.
+// tally counts the entries of a JSON body from one that cannot be read on, by what shows in spite of the fault:
+// brackets that match, or one object a line. It is fed the rest of the body, in pieces of any size.
 type tally struct {
 	brackets bracketTally
 	lines    lineTally

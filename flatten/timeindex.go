@@ -59,7 +59,8 @@ func ParseTimeIndex(config string) (TimeIndex, error) {
 		return TimeIndex{}, nil
 	}
 	bad := func(reason string) (TimeIndex, error) {
-		return TimeIndex{}, status.New(status.InvalidArguments, "Invalid custom time index config: %s, reason: %s", config, reason)
+		return TimeIndex{}, status.New(status.InvalidArguments, "Invalid custom time index config: %s, reason: %s",
+			config, reason)
 	}
 	parts := strings.Split(config, ";")
 	if len(parts) != 3 || parts[0] == "" {

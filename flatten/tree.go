@@ -44,8 +44,8 @@ func parseTree(text []byte, grow func(values int) error) (value, error) {
 	return t.open[0], nil
 }
 
-// treeBuilder is the visitor of sonic's reader that builds a tree. open[0] is the finished value at the end; before, the
-// values that are open, outermost first.
+// treeBuilder is the visitor of sonic's reader that builds a tree. open[0] is the finished value at the end; before,
+// the values that are open, outermost first.
 type treeBuilder struct {
 	open   []value
 	values int

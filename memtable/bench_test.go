@@ -15,7 +15,8 @@ import (
 func access(tags int) *schema.Table {
 	t := &schema.Table{ID: 9, Columns: []schema.Column{ts}, NextColumn: 50}
 	for i := range 15 {
-		c := schema.Column{ID: schema.ColumnID(10 + i), Name: fmt.Sprint("c", i), Type: vector.StringType, Nullable: true}
+		c := schema.Column{ID: schema.ColumnID(10 + i), Name: fmt.Sprint("c", i), Type: vector.StringType,
+			Nullable: true}
 		if i < tags {
 			c.Semantic = schema.Tag
 			t.Tags = append(t.Tags, i+1)
@@ -96,7 +97,8 @@ func BenchmarkWalk(b *testing.B) {
 			const rows = 100000
 			t := access(tags)
 			m := filled(t, rows)
-			spec := &scan.Spec{TimeColumn: ts, Time: scan.All, Columns: []schema.Column{schema.SequenceColumn, schema.KindColumn}}
+			spec := &scan.Spec{TimeColumn: ts, Time: scan.All,
+				Columns: []schema.Column{schema.SequenceColumn, schema.KindColumn}}
 			for _, c := range t.Columns {
 				if c.Semantic != schema.Tag {
 					spec.Columns = append(spec.Columns, c)
@@ -152,12 +154,14 @@ func BenchmarkScan(b *testing.B) {
 			filter filter.And
 		}{
 			{"all", nil},
-			{"number=1%", filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 10), NArgs: 1}}},
+			{"number=1%",
+				filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 10), NArgs: 1}}},
 			{"first=10%", filter.And{{Column: 10, Op: filter.Equal, Args: vector.ConstString("value-3"), NArgs: 1}}},
 		} {
 			b.Run(fmt.Sprintf("tags=%d/%s", tags, c.name), func(b *testing.B) {
-				spec := &scan.Spec{TimeColumn: ts, Time: scan.All, Columns: []schema.Column{t.Columns[0], t.Columns[1], t.Columns[5], t.Columns[12]},
-					Filter: c.filter, FilterColumns: t.Columns}
+				spec := &scan.Spec{TimeColumn: ts, Time: scan.All,
+					Columns: []schema.Column{t.Columns[0], t.Columns[1], t.Columns[5], t.Columns[12]},
+					Filter:  c.filter, FilterColumns: t.Columns}
 				b.ReportAllocs()
 				for b.Loop() {
 					cur, err := run.Scan(spec)

@@ -37,7 +37,8 @@ func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int, 
 		c.cols[p] = &vectors[p]
 		v, src := &vectors[p], b.Cols[i]
 		if last && from == 0 && whole(src) {
-			*v = vector.Vector{Type: l.columns[p].Type, Valid: slices.Clone(src.Valid), Views: src.Views, Heap: src.Heap}
+			*v = vector.Vector{Type: l.columns[p].Type, Valid: slices.Clone(src.Valid), Views: src.Views,
+				Heap: src.Heap}
 			dropFull(v, to)
 		} else {
 			packed(v, l.columns[p].Type, src, from, to)
@@ -131,7 +132,8 @@ func heapBytes(v *vector.Vector, from, to int) int {
 // mergeChunks is a followed by b; their layouts join.
 func mergeChunks(a, b *chunk) *chunk {
 	l := a.layout.join(b.layout)
-	c := &chunk{n: a.n + b.n, layout: l, cols: make([]*vector.Vector, len(l.columns)), min: min(a.min, b.min), max: max(a.max, b.max)}
+	c := &chunk{n: a.n + b.n, layout: l, cols: make([]*vector.Vector, len(l.columns)), min: min(a.min, b.min),
+		max: max(a.max, b.max)}
 	vectors := make([]vector.Vector, len(l.columns))
 	for i := range l.columns {
 		v, w := a.column(l.columns[i].ID), b.column(l.columns[i].ID)

@@ -55,7 +55,8 @@ func (c *cursor) Next(b *vector.Batch) (bool, error) {
 
 // begin reports whether any row of a chunk can pass, by time and series.
 func (c *cursor) begin(ch *chunk) bool {
-	ok := c.in.spec.Time.Overlaps(ch.min, ch.max) && c.in.wanted.Overlaps(ch.min, ch.max) && (c.in.allowed == nil || ch.series != nil || c.in.allowed.Get(int(ch.oneSeries)))
+	ok := c.in.spec.Time.Overlaps(ch.min, ch.max) && c.in.wanted.Overlaps(ch.min, ch.max) &&
+		(c.in.allowed == nil || ch.series != nil || c.in.allowed.Get(int(ch.oneSeries)))
 	if st := c.in.spec.Stats; st != nil {
 		if ok {
 			st.BlocksRead.Add(1)

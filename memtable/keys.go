@@ -34,15 +34,16 @@ func (m *keyMaker) rowKey(l *layout, b *vector.Batch, row int) []byte {
 			m.value = schema.AppendTag(m.value[:0], c, row)
 			value = m.value
 		}
-		if absent == nil || !bytes.Equal(value, absent) { // a series has one key, whether its rows are older than the tag or not
+		// a series has one key, whether its rows are older than the tag or not
+		if absent == nil || !bytes.Equal(value, absent) {
 			m.key = schema.AppendKeyTag(m.key, l.tagIDs[k], value)
 		}
 	}
 	return m.key
 }
 
-// EachKey calls f with the series key of each row of a batch, as Append takes it; rows that are of the series of the row before
-// are passed over. The key is valid during the call.
+// EachKey calls f with the series key of each row of a batch, as Append takes it; rows that are of the series of the
+// row before are passed over. The key is valid during the call.
 func EachKey(t *schema.Table, fields []vector.Field, b *vector.Batch, f func(row int, key []byte)) {
 	if b.N == 0 {
 		return

@@ -27,7 +27,8 @@ type layout struct {
 }
 
 func newLayout(t *schema.Table, fields []vector.Field) *layout {
-	l := &layout{table: t, index: make(map[schema.ColumnID]int, len(fields)), time: -1, fields: slices.Clone(fields), prefix: schema.KeyPrefix(t.ID)}
+	l := &layout{table: t, index: make(map[schema.ColumnID]int, len(fields)), time: -1, fields: slices.Clone(fields),
+		prefix: schema.KeyPrefix(t.ID)}
 	byName := make(map[string]int, len(t.Columns))
 	for p := range t.Columns {
 		byName[t.Columns[p].Name] = p
@@ -78,8 +79,8 @@ func (l *layout) fits(fields []vector.Field) bool {
 	return true
 }
 
-// joins reports whether chunks of the two layouts may become one: what a row lacks then still reads the same. A column with
-// an initial value reads it in rows of schemas that lack the column, and NULL in others.
+// joins reports whether chunks of the two layouts may become one: what a row lacks then still reads the same. A column
+// with an initial value reads it in rows of schemas that lack the column, and NULL in others.
 func (l *layout) joins(o *layout) bool {
 	return l.table == o.table || !l.initial && !o.initial && l.columns[l.time].ID == o.columns[o.time].ID
 }
@@ -89,7 +90,8 @@ func (l *layout) join(o *layout) *layout {
 	if l == o || l.holds(o) {
 		return l
 	}
-	n := &layout{table: l.table, initial: l.initial, index: make(map[schema.ColumnID]int, len(l.columns)+len(o.columns)), time: l.time}
+	n := &layout{table: l.table, initial: l.initial,
+		index: make(map[schema.ColumnID]int, len(l.columns)+len(o.columns)), time: l.time}
 	for _, c := range l.columns {
 		n.add(c)
 	}

@@ -29,8 +29,8 @@ const ChunkRows = 8192
 // chunkLimit is ChunkRows, or fewer where rare paths are looked for.
 var chunkLimit = invariant.Limit(ChunkRows, 64)
 
-// maxChunkBytes is the size at which chunks are not merged any more, few as their rows may be: offsets of strings have 32
-// bits, and large rows are not copied again and again.
+// maxChunkBytes is the size at which chunks are not merged any more, few as their rows may be: offsets of strings have
+// 32 bits, and large rows are not copied again and again.
 const maxChunkBytes = 16 << 20
 
 // Memtable collects the rows of one region. Append may be called by many goroutines, Live and Freeze too.
@@ -90,15 +90,15 @@ func (m *Memtable) Active() int {
 // Rows is the number of rows.
 func (m *Memtable) Rows() int { return int(m.rows.Load()) }
 
-// Append adds a batch of table t with sequence number seq; fields name b's columns, which are t's columns of those names
-// and types: all checks are before. Values are copied. The rows are visible on return. Batches of the same table are
-// ordered by seq, whatever the order of the calls.
+// Append adds a batch of table t with sequence number seq; fields name b's columns, which are t's columns of those
+// names and types: all checks are before. Values are copied. The rows are visible on return. Batches of the same table
+// are ordered by seq, whatever the order of the calls.
 func (m *Memtable) Append(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
 	m.add(seq, schema.KindPut, t, fields, b, false)
 }
 
-// Take is Append of a batch that nobody reads afterwards: where its flat vectors are large their memory goes over to the memtable
-// or is let go of as soon as it is copied, so that the rows are not there twice.
+// Take is Append of a batch that nobody reads afterwards: where its flat vectors are large their memory goes over to
+// the memtable or is let go of as soon as it is copied, so that the rows are not there twice.
 func (m *Memtable) Take(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
 	m.add(seq, schema.KindPut, t, fields, b, true)
 }
@@ -120,7 +120,8 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	m.publish(added, m.numberAll(added, l, b), b.N)
 }
 
-// cut makes chunks of a batch, whose rows have no series yet. take: the memory of its vectors may be had, but for that of tags.
+// cut makes chunks of a batch, whose rows have no series yet. take: the memory of its vectors may be had, but for that
+// of tags.
 func cut(seq uint64, kind uint8, l *layout, b *vector.Batch, take bool) []*chunk {
 	chunks := make([]*chunk, 0, (b.N+chunkLimit-1)/chunkLimit)
 	for from := 0; from < b.N; from += chunkLimit {
@@ -150,8 +151,8 @@ func (m *Memtable) publish(added []*chunk, series seriesSnapshot, rows int) {
 	m.bytes.Store(grown)
 }
 
-// sharedLayout finds the layout of batches of a physical table. Its versions, of which each has the labels of many tables, do not matter:
-// fields stay as they are, and labels are in the keys.
+// sharedLayout finds the layout of batches of a physical table. Its versions, of which each has the labels of many
+// tables, do not matter: fields stay as they are, and labels are in the keys.
 type sharedLayout struct {
 	table  schema.TableID
 	fields int

@@ -20,7 +20,8 @@ var (
 	ts   = schema.Column{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}
 	host = schema.Column{ID: 2, Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true}
 	msg  = schema.Column{ID: 3, Name: "msg", Type: vector.StringType, Nullable: true}
-	num  = schema.Column{ID: 4, Name: "num", Type: vector.Int64Type, Nullable: true, Default: vector.ConstInt(vector.Int64Type, -1)}
+	num  = schema.Column{ID: 4, Name: "num", Type: vector.Int64Type, Nullable: true,
+		Default: vector.ConstInt(vector.Int64Type, -1)}
 )
 
 var logs = &schema.Table{ID: 1, Columns: []schema.Column{ts, msg, num}}
@@ -83,7 +84,8 @@ func read(b *vector.Batch) []string {
 		return string(v.Bytes(i))
 	}
 	for i := range b.N {
-		out = append(out, fmt.Sprintf("%s|%s|%s|%s", text(b.Cols[0], i), text(b.Cols[1], i), text(b.Cols[2], i), text(b.Cols[3], i)))
+		out = append(out, fmt.Sprintf("%s|%s|%s|%s", text(b.Cols[0], i), text(b.Cols[1], i), text(b.Cols[2], i),
+			text(b.Cols[3], i)))
 	}
 	return out
 }
@@ -96,10 +98,12 @@ func spec(r *rand.Rand, tags bool) *scan.Spec {
 	}
 	s.Newest = r.IntN(2) == 0
 	if r.IntN(2) == 0 {
-		s.Filter = append(s.Filter, filter.Cond{Column: msg.ID, Op: filter.Equal, Args: vector.ConstString("mm"), NArgs: 1})
+		s.Filter = append(s.Filter,
+			filter.Cond{Column: msg.ID, Op: filter.Equal, Args: vector.ConstString("mm"), NArgs: 1})
 	}
 	if tags && r.IntN(2) == 0 {
-		s.Filter = append(s.Filter, filter.Cond{Column: host.ID, Op: filter.Prefix, Args: vector.ConstString("h"), NArgs: 1})
+		s.Filter = append(s.Filter,
+			filter.Cond{Column: host.ID, Op: filter.Prefix, Args: vector.ConstString("h"), NArgs: 1})
 	}
 	if len(s.Filter) == 2 && r.IntN(2) == 0 {
 		s.Filter = filter.And{{Op: filter.AnyOf, Any: []filter.And{s.Filter[:1], s.Filter[1:]}}}
@@ -276,7 +280,8 @@ func TestTombstonesAndSequences(t *testing.T) {
 	if lo, hi := run.Sequences(); lo != 5 || hi != 9 {
 		t.Errorf("sequences %d to %d", lo, hi)
 	}
-	w, err := run.Series(&scan.Spec{Columns: []schema.Column{ts, schema.SequenceColumn, schema.KindColumn}, TimeColumn: ts, Time: scan.All})
+	w, err := run.Series(&scan.Spec{Columns: []schema.Column{ts, schema.SequenceColumn, schema.KindColumn},
+		TimeColumn: ts, Time: scan.All})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +339,8 @@ func TestReadersBesideWriters(t *testing.T) {
 				default:
 				}
 				run := m.Live()
-				n := len(scanAll(t, run, &scan.Spec{Columns: []schema.Column{host, ts, msg, num}, TimeColumn: ts, Time: scan.All}))
+				n := len(scanAll(t, run,
+					&scan.Spec{Columns: []schema.Column{host, ts, msg, num}, TimeColumn: ts, Time: scan.All}))
 				if n != run.Rows() || n < last {
 					t.Errorf("%d rows read of %d, %d before", n, run.Rows(), last)
 					return
@@ -383,7 +389,8 @@ func TestStatAgainstModel(t *testing.T) {
 				}
 			}
 			if b.N > 0 {
-				fields, b = append(slices.Clone(fields), vector.Field{Name: "f", Type: vector.FloatType}), &vector.Batch{N: b.N, Cols: append(slices.Clone(b.Cols), f)}
+				fields, b = append(slices.Clone(fields), vector.Field{Name: "f", Type: vector.FloatType}),
+					&vector.Batch{N: b.N, Cols: append(slices.Clone(b.Cols), f)}
 			}
 			m.Append(seq, table, fields, b)
 			for _, x := range rows {
@@ -417,7 +424,8 @@ func checkStat[T cmp.Ordered](t *testing.T, run *Run, c schema.Column, want []T,
 		t.Fatalf("%s: count %d, %v, want %d", c.Name, st.Count, ok, len(want))
 	}
 	if len(want) > 0 && (value(st.Min) != slices.Min(want) || value(st.Max) != slices.Max(want)) {
-		t.Errorf("%s: %v to %v, want %v to %v", c.Name, value(st.Min), value(st.Max), slices.Min(want), slices.Max(want))
+		t.Errorf("%s: %v to %v, want %v to %v", c.Name, value(st.Min), value(st.Max), slices.Min(want),
+			slices.Max(want))
 	}
 }
 
@@ -446,7 +454,11 @@ func TestTagsOfAllKinds(t *testing.T) {
 		set("ts", ts.Type, func(c *vector.ColumnBuilder) any { c.SetInt(int64(i)); return i })
 		set("i", vector.Int64Type, func(c *vector.ColumnBuilder) any { x := int64(i%7 - 3); c.SetInt(x); return x })
 		set("u", vector.Uint64Type, func(c *vector.ColumnBuilder) any { x := uint64(i % 3); c.SetUint(x); return x })
-		set("f", vector.FloatType, func(c *vector.ColumnBuilder) any { x := float64(i%4) - 1.5; c.SetFloat(x); return x })
+		set("f", vector.FloatType, func(c *vector.ColumnBuilder) any {
+			x := float64(i%4) - 1.5
+			c.SetFloat(x)
+			return x
+		})
 		set("b", vector.BoolType, func(c *vector.ColumnBuilder) any { x := i%2 == 0; c.SetBool(x); return x })
 		b.EndRow()
 		rows = append(rows, want)
@@ -459,7 +471,8 @@ func TestTagsOfAllKinds(t *testing.T) {
 	if !slices.Equal(got, rows) {
 		t.Errorf("got  %v\nwant %v", got, rows)
 	}
-	spec.Filter = filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 0), NArgs: 1}, {Column: 23, Op: filter.IsNull}}
+	spec.Filter = filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 0), NArgs: 1},
+		{Column: 23, Op: filter.IsNull}}
 	var want []string
 	for _, r := range rows {
 		if f := strings.Fields(r); strings.HasPrefix(f[1], "-") && f[1] != "-" && f[4] == "-" {
@@ -523,7 +536,8 @@ func TestSparseColumnsTakeNoRoom(t *testing.T) {
 	b := &vector.Batch{N: 1000, Cols: []*vector.Vector{{Type: ts.Type, Ints: make([]int64, 1000)}}}
 	fields := []vector.Field{{Name: "ts", Type: ts.Type}}
 	for i := range 1000 {
-		c := schema.Column{ID: schema.ColumnID(100 + i), Name: fmt.Sprint("c", i), Type: vector.StringType, Nullable: true}
+		c := schema.Column{ID: schema.ColumnID(100 + i), Name: fmt.Sprint("c", i), Type: vector.StringType,
+			Nullable: true}
 		table.Columns = append(table.Columns, c)
 		v := &vector.Vector{Type: c.Type}
 		v.AppendNulls(0, 1000)
@@ -541,8 +555,10 @@ func TestWarmScanAllocatesNothing(t *testing.T) {
 	for _, tags := range []int{0, 2} {
 		table := access(tags)
 		m := filled(table, 100000)
-		spec := &scan.Spec{TimeColumn: ts, Time: scan.Range{From: 10, To: 99989}, Columns: table.Columns, FilterColumns: table.Columns,
-			Filter: filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 500), NArgs: 1}}}
+		spec := &scan.Spec{TimeColumn: ts, Time: scan.Range{From: 10, To: 99989}, Columns: table.Columns,
+			FilterColumns: table.Columns,
+			Filter: filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 500),
+				NArgs: 1}}}
 		c, err := m.Live().Scan(spec)
 		if err != nil {
 			t.Fatal(err)

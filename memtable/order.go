@@ -98,7 +98,8 @@ func (s *snapshot) slotsOf(id schema.TableID) *slots {
 	if len(numbers) == 0 {
 		return &slots{lo: 1}
 	}
-	return &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], id: id, owners: s.series.owners, ranks: s.series.ranks}
+	return &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], id: id, owners: s.series.owners,
+		ranks: s.series.ranks}
 }
 
 // of returns the slot of a series; -1: its rows are not wanted.

@@ -35,7 +35,8 @@ type reader struct {
 
 // newReader finds the columns of a scan and decides on its series; vectorOf returns the rows in hand of a column.
 func newReader(s *snapshot, chunks []*chunk, spec *scan.Spec, vectorOf func(*source) *vector.Vector) (*reader, error) {
-	r := &reader{s: s, chunks: chunks, spec: spec, keep: vector.MakeBitmap(vector.Size), bounds: spec.Narrowing.Begin(), wanted: scan.All, vectorOf: vectorOf,
+	r := &reader{s: s, chunks: chunks, spec: spec, keep: vector.MakeBitmap(vector.Size), bounds: spec.Narrowing.Begin(),
+		wanted: scan.All, vectorOf: vectorOf,
 		nulls: map[vector.Type]*vector.Vector{}}
 	r.long = slices.ContainsFunc(chunks, func(c *chunk) bool { return c.bytes > longRow*int64(c.n) })
 	if r.table = s.series.only; len(spec.KeyPrefix) > 0 {

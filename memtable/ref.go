@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Ref names a series to which rows are appended again and again, by its key. It remembers the series' number, so that only
-// the first rows in a registry are looked up. Safe for concurrent use.
+// Ref names a series to which rows are appended again and again, by its key. It remembers the series' number, so that
+// only the first rows in a registry are looked up. Safe for concurrent use.
 type Ref struct {
 	key []byte
 	at  atomic.Uint64 // id of the registry << 32 | number; 0: in none
@@ -34,9 +34,10 @@ func (r *Registry) numberOf(ref *Ref) uint32 {
 	return n
 }
 
-// AppendSeries is Append for a batch without tags: the rows below ends[i] that are of no series before are of refs[i]. t is
-// the table of all series or the physical table of theirs, which the keys name.
-func (m *Memtable) AppendSeries(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch, refs []*Ref, ends []int) {
+// AppendSeries is Append for a batch without tags: the rows below ends[i] that are of no series before are of refs[i].
+// t is the table of all series or the physical table of theirs, which the keys name.
+func (m *Memtable) AppendSeries(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch, refs []*Ref,
+	ends []int) {
 	if b.N == 0 {
 		return
 	}

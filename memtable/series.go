@@ -35,7 +35,8 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 // within returns the ranks whose keys lie in a range.
 func (s *snapshot) within(o *order, keys scan.KeyRange) (from, to int) {
 	behind := func(key []byte) int {
-		k, _ := slices.BinarySearchFunc(o.ranks, key, func(n uint32, key []byte) int { return bytes.Compare(s.series.key(n), key) })
+		k, _ := slices.BinarySearchFunc(o.ranks, key,
+			func(n uint32, key []byte) int { return bytes.Compare(s.series.key(n), key) })
 		return k
 	}
 	from, to = 0, len(o.ranks)

@@ -13,8 +13,8 @@ import (
 	"varve/engine/vector"
 )
 
-// tagDicts are the tag columns of one table by series. Those of tables of many series grow with them, so that no reader has to
-// look at a million keys; others are made when a reader asks for a tag. Safe for concurrent use.
+// tagDicts are the tag columns of one table by series. Those of tables of many series grow with them, so that no reader
+// has to look at a million keys; others are made when a reader asks for a tag. Safe for concurrent use.
 type tagDicts struct {
 	held *atomic.Int64 // the registry's bytes
 	mu   sync.Mutex
@@ -44,8 +44,8 @@ type tagColumn struct {
 	nulls  bool
 }
 
-// manySeries is the number of a table's series from which on their tags are looked at as they come, and soonSeries how many come
-// together: a reader looks at the rest, which takes it less than a millisecond.
+// manySeries is the number of a table's series from which on their tags are looked at as they come, and soonSeries how
+// many come together: a reader looks at the rest, which takes it less than a millisecond.
 var (
 	manySeries = invariant.Limit(1024, 1)
 	soonSeries = invariant.Limit(256, 1)
@@ -57,8 +57,8 @@ const (
 	valueBytes = 24
 )
 
-// follow looks at the series of a table that has many. The caller holds the registry's lock for writing; a reader that holds the tags
-// does the same.
+// follow looks at the series of a table that has many. The caller holds the registry's lock for writing; a reader that
+// holds the tags does the same.
 func (d *tagDicts) follow(keys *seriesKeys, numbers []uint32) {
 	if len(numbers) < manySeries || len(numbers)%soonSeries != 0 || !d.mu.TryLock() {
 		return
@@ -201,7 +201,8 @@ func (t *tagDict) code(val []byte) (uint32, error) {
 	}
 	at, ok := t.values.Add(val)
 	if !ok {
-		return 0, status.New(status.RuntimeResourcesExhausted, "a tag has more than %d bytes of different values in memory", symbol.MaxBytes)
+		return 0, status.New(status.RuntimeResourcesExhausted,
+			"a tag has more than %d bytes of different values in memory", symbol.MaxBytes)
 	}
 	if int(at) == len(t.last) {
 		t.last = append(t.last, 0)

@@ -18,8 +18,10 @@ import (
 func combined(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, `%d.%d.%d.%d - - [%02d/Aug/2024:%02d:%02d:%02d +0800] "GET /images/products/%d.png?session=%08x HTTP/1.1" %d %d "https://www.example.com/shop/item/%d" "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/126.0"`+"\n",
-			i%223+1, i*7%256, i*13%256, i*31%256, i%28+1, i/3600%24, i/60%60, i%60, i%9000, i*2654435761, []int{200, 200, 304, 404}[i%4], i*17%90000, i%500)
+		fmt.Fprintf(&b,
+			`%d.%d.%d.%d - - [%02d/Aug/2024:%02d:%02d:%02d +0800] "GET /images/products/%d.png?session=%08x HTTP/1.1" %d %d "https://www.example.com/shop/item/%d" "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/126.0"`+"\n",
+			i%223+1, i*7%256, i*13%256, i*31%256, i%28+1, i/3600%24, i/60%60, i%60, i%9000, i*2654435761,
+			[]int{200, 200, 304, 404}[i%4], i*17%90000, i%500)
 	}
 	return b.String()
 }
@@ -91,7 +93,8 @@ transform:
 func accessEntries(n int) string {
 	var body strings.Builder
 	for i := range n {
-		fmt.Fprintf(&body, `{"ts":%d,"level":"info","service":"frontend","host":"frontend-%03d","method":"GET","path":"/api/v1/products/%d","status":200,"bytes":%d,"latency_ms":%d.5,"user_id":%d,"trace_id":"%032x","cached":false,"message":"Session %x renewed for user %d"}`+"\n",
+		fmt.Fprintf(&body,
+			`{"ts":%d,"level":"info","service":"frontend","host":"frontend-%03d","method":"GET","path":"/api/v1/products/%d","status":200,"bytes":%d,"latency_ms":%d.5,"user_id":%d,"trace_id":"%032x","cached":false,"message":"Session %x renewed for user %d"}`+"\n",
 			1793491200000+i, i%40, i%500, i*7%100000, i%300, i*13%1000000, i*7919, i*104729, i)
 	}
 	return body.String()
@@ -122,7 +125,8 @@ func benchmarkProgram(b *testing.B, make func(int) string, lines bool, documents
 			b.ReportAllocs()
 			for b.Loop() {
 				builder.Reset()
-				w := m.worker(&finder{m: m, ctx: context.Background()}, m.holding(nil), &Request{}, p, func(string, engine.Hint) *vector.Builder { return builder }, lines)
+				w := m.worker(&finder{m: m, ctx: context.Background()}, m.holding(nil), &Request{}, p,
+					func(string, engine.Hint) *vector.Builder { return builder }, lines)
 				for rest := body; len(rest) > 0; {
 					entry, after, _ := bytes.Cut(rest, []byte{'\n'})
 					if err := w.guard(entry); err != nil {

@@ -45,7 +45,8 @@ func TestEntriesOfNobody(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	body := cancelAtEnd{strings.NewReader(`{"ts":1}{"ts":2}`), cancel}
 	for _, each := range []bool{false, true} {
-		_, err := managerWith(t, nil).DryRun(ctx, DryRun{Document: []byte(document), ContentType: "application/json", EachEntry: each}, body)
+		_, err := managerWith(t, nil).DryRun(ctx,
+			DryRun{Document: []byte(document), ContentType: "application/json", EachEntry: each}, body)
 		if status.Of(err) != status.Cancelled {
 			t.Errorf("dry run of each %v: %v", each, err)
 		}

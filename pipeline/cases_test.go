@@ -63,10 +63,13 @@ func (t *memTable) write(b *vector.Builder, strict bool) error {
 		i := slices.IndexFunc(columns, func(c [2]string) bool { return c[0] == f.Name })
 		if i < 0 {
 			columns = append(columns, [2]string{f.Name, f.Type.String()})
-		} else if numbers := [2]string{"Int64", "Float64"}; !strict && columns[i][1] != f.Type.String() && slices.Contains(numbers[:], columns[i][1]) && slices.Contains(numbers[:], f.Type.String()) {
+		} else if numbers := [2]string{"Int64",
+			"Float64"}; !strict && columns[i][1] != f.Type.String() && slices.Contains(numbers[:],
+			columns[i][1]) && slices.Contains(numbers[:], f.Type.String()) {
 			columns[i][1] = "Float64"
 		} else if columns[i][1] != f.Type.String() {
-			return status.New(status.InvalidArguments, "column %s expect type %s, given: %s", f.Name, columns[i][1], f.Type)
+			return status.New(status.InvalidArguments, "column %s expect type %s, given: %s", f.Name, columns[i][1],
+				f.Type)
 		}
 	}
 	t.columns = columns
@@ -147,7 +150,8 @@ func (c testCase) run(t *testing.T) {
 		got = append(got, rowText(table.columns, func(k int) string { return table.rows[i][table.columns[k][0]] }))
 	}
 	for _, row := range want.Rows {
-		wanted = append(wanted, rowText(table.columns, func(k int) string { return wantText(row[k], table.columns[k][1]) }))
+		wanted = append(wanted, rowText(table.columns,
+			func(k int) string { return wantText(row[k], table.columns[k][1]) }))
 	}
 	slices.Sort(got)
 	slices.Sort(wanted)
@@ -161,7 +165,8 @@ func rowText(columns [][2]string, cell func(int) string) string {
 	var s strings.Builder
 	for k := range columns {
 		text := cell(k)
-		if n, err := strconv.ParseInt(text, 10, 64); k == 0 && err == nil && (columns[k][0] == "service_timestamp" || n > 1760000000 && n < 1e10) {
+		if n, err := strconv.ParseInt(text, 10, 64); k == 0 && err == nil &&
+			(columns[k][0] == "service_timestamp" || n > 1760000000 && n < 1e10) {
 			text = "$any"
 		}
 		fmt.Fprintf(&s, "%s|", text)
@@ -190,8 +195,9 @@ func wantText(v any, typ string) string {
 // run sends one request and gives the table as it is then.
 func (r *testRequest) run(t *testing.T, m *Manager, noPipeline bool, table *memTable) *memTable {
 	t.Helper()
-	q := Request{DB: "public", Table: "t", Pipeline: Identity, ContentType: "application/json", CustomTimeIndex: r.Query["custom_time_index"],
-		SkipError: r.Query["skip_error"] == "true", IgnoreErrors: r.Query["ignore_errors"] == "true"}
+	q := Request{DB: "public", Table: "t", Pipeline: Identity, ContentType: "application/json",
+		CustomTimeIndex: r.Query["custom_time_index"],
+		SkipError:       r.Query["skip_error"] == "true", IgnoreErrors: r.Query["ignore_errors"] == "true"}
 	if noPipeline {
 		q.Pipeline = ""
 	}
@@ -236,7 +242,8 @@ func (r *testRequest) run(t *testing.T, m *Manager, noPipeline bool, table *memT
 		if code == 1004 {
 			httpStatus = 400
 		}
-		if want.Code != 0 && code != want.Code || !slices.Contains(want.Status, httpStatus) || !strings.Contains(err.Error(), want.Contains) {
+		if want.Code != 0 && code != want.Code || !slices.Contains(want.Status, httpStatus) ||
+			!strings.Contains(err.Error(), want.Contains) {
 			t.Errorf("error %d %v, want %+v", code, err, *want)
 		}
 	case err != nil:

@@ -34,14 +34,15 @@ func collect(m *Manager, r Request, body string) (string, Outcome, error) {
 	}
 	var names []string
 	builders := map[string]*vector.Builder{}
-	out, err := m.run(context.Background(), &r, strings.NewReader(body), func(suffix string, h engine.Hint) *vector.Builder {
-		key := fmt.Sprint("t", suffix, " ", h.Options.All)
-		if builders[key] == nil {
-			names = append(names, key)
-			builders[key] = vector.NewBuilder()
-		}
-		return builders[key]
-	})
+	out, err := m.run(context.Background(), &r, strings.NewReader(body),
+		func(suffix string, h engine.Hint) *vector.Builder {
+			key := fmt.Sprint("t", suffix, " ", h.Options.All)
+			if builders[key] == nil {
+				names = append(names, key)
+				builders[key] = vector.NewBuilder()
+			}
+			return builders[key]
+		})
 	var s strings.Builder
 	for _, name := range names {
 		fields, rows := builders[name].Finish()
@@ -95,7 +96,8 @@ func TestChunks(t *testing.T) {
 		skip           bool
 	}{
 		{"plain", "", "", false},
-		{"new type of a column", `,"late":"text"`, "Column datatype mismatch. For column: late, expected datatype: Int64, actual datatype: String", false},
+		{"new type of a column", `,"late":"text"`,
+			"Column datatype mismatch. For column: late, expected datatype: Int64, actual datatype: String", false},
 		{"new type, left out", `,"late":"text"`, "", true},
 		{"an entry that fails", `,"ts":"x"`, "Failed to parse x to int", false},
 		{"an entry that fails, left out", `,"ts":"x"`, "", true},
@@ -110,11 +112,13 @@ func TestChunks(t *testing.T) {
 				m := managerWith(t, map[string]string{"p": inferDocument})
 				m.helpers = make(chan struct{}, helpers)
 				got, out, err := collect(m, Request{SkipError: c.skip}, body)
-				if fmt.Sprint(err) != fmt.Sprint(wantErr) || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				if fmt.Sprint(err) != fmt.Sprint(wantErr) || (err != nil) != (c.err != "") ||
+					err != nil && !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("error %v, alone %v, want %s", err, wantErr, c.err)
 				}
 				if err == nil && (got != want || fmt.Sprint(out) != fmt.Sprint(wantOut)) {
-					t.Errorf("%d helpers: %+v, want %+v; %d and %d bytes of rows", helpers, out, wantOut, len(got), len(want))
+					t.Errorf("%d helpers: %+v, want %+v; %d and %d bytes of rows", helpers, out, wantOut, len(got),
+						len(want))
 				}
 				if len(m.helpers) != 0 {
 					t.Errorf("%d helpers are still at work", len(m.helpers))

@@ -11,15 +11,16 @@ import (
 	"varve/flatten"
 )
 
-// ExplainClash is the error of a write, with the first row that clashes with a column of the table behind it. Other errors
-// stay as they are.
+// ExplainClash is the error of a write, with the first row that clashes with a column of the table behind it. Other
+// errors stay as they are.
 func ExplainClash(err error) error {
 	var clash *engine.TypeClash
 	var e *status.Error
 	if !errors.As(err, &clash) || !errors.As(err, &e) {
 		return err
 	}
-	text := fmt.Sprintf("row %d of %d, field %q, value %s", clash.Row+1, clash.Rows, flatten.Cut(clash.Column), flatten.Cut(cellText(clash.Value, 0)))
+	text := fmt.Sprintf("row %d of %d, field %q, value %s", clash.Row+1, clash.Rows, flatten.Cut(clash.Column),
+		flatten.Cut(cellText(clash.Value, 0)))
 	if hint := flatten.NumbersHint(clash.Want, clash.Given); hint != "" {
 		text += ": " + hint
 	}

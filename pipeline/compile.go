@@ -75,7 +75,8 @@ func compileWithin(ctx context.Context, text []byte) (*Program, error) {
 	case ctx.Err() != nil:
 		return nil, cancelled(ctx)
 	default:
-		return nil, status.New(status.InvalidArguments, "%v: at most %d MiB and %d s", why, maxExpressionBytes>>20, maxCompileTime/time.Second)
+		return nil, status.New(status.InvalidArguments, "%v: at most %d MiB and %d s", why, maxExpressionBytes>>20,
+			maxCompileTime/time.Second)
 	}
 	if err == nil {
 		p.bytes = programFactor*int64(len(text)) + room.Bytes()
@@ -119,7 +120,8 @@ func compile(text []byte, room *processor.Room) (*Program, error) {
 		return nil, err
 	}
 	if n := p.names.Len(); n > maxKeys {
-		return nil, status.New(status.InvalidArguments, "the pipeline document names %d keys, the limit is %d", n, maxKeys)
+		return nil, status.New(status.InvalidArguments, "the pipeline document names %d keys, the limit is %d", n,
+			maxKeys)
 	}
 	p.consumed = make([]bool, p.names.Len())
 	if d.version == 2 {
@@ -170,7 +172,9 @@ func (p *Program) autoTime() error {
 		}
 	}
 	if found != 1 {
-		return processor.Invalid(nil, "Exactly one time-related processor and one timestamp value is required to use auto transform. `ignore_missing` can not be set to true.")
+		return processor.Invalid(nil,
+			"Exactly one time-related processor and one timestamp value is required to use auto transform. "+
+				"`ignore_missing` can not be set to true.")
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func groksScript(n int, equal bool) []byte {
 		if equal {
 			number = 0
 		}
-		fmt.Fprintf(&b, "        .a = parse_groks(string!(.b), [\"%d %%{ip:x} %%{date(\\\"yyyy-MM-dd HH:mm:ss\\\"):y} %%{data::keyvalue}\"]) ?? {}\n", number)
+		fmt.Fprintf(&b,
+			"        .a = parse_groks(string!(.b), [\"%d %%{ip:x} %%{date(\\\"yyyy-MM-dd HH:mm:ss\\\"):y} %%{data::keyvalue}\"]) ?? {}\n", number)
 		if i%200 == 199 || i == n-1 {
 			b.WriteString("        .\n")
 		}
@@ -35,7 +36,8 @@ func groksScript(n int, equal bool) []byte {
 // TestCompilationIsBounded: the expressions of a document have a bound together, and equal ones are one.
 func TestCompilationIsBounded(t *testing.T) {
 	_, err := Compile(groksScript(3600, false))
-	if status.Of(err) != status.InvalidArguments || !strings.Contains(err.Error(), "the regular expressions of the pipeline take too") {
+	if status.Of(err) != status.InvalidArguments ||
+		!strings.Contains(err.Error(), "the regular expressions of the pipeline take too") {
 		t.Errorf("3,600 patterns: %v", err)
 	}
 	p, err := Compile(groksScript(3600, true))
@@ -54,7 +56,8 @@ func TestCompilationIsBounded(t *testing.T) {
 func TestProgramsAreCountedInBytes(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"patterns": groksScript(60, false),
-		"script":   fmt.Appendf(nil, "version: 2\nprocessors:\n  - vrl:\n      source: |\n        %s\n        .\n%s", strings.Repeat(".a = .b + 1 ?? 2; ", 3_000), roomTail),
+		"script": fmt.Appendf(nil, "version: 2\nprocessors:\n  - vrl:\n      source: |\n        %s\n        .\n%s",
+			strings.Repeat(".a = .b + 1 ?? 2; ", 3_000), roomTail),
 	} {
 		var before, after runtime.MemStats
 		runtime.GC()

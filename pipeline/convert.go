@@ -280,14 +280,16 @@ func (c *column) mismatch(v value.Value) error {
 	case kind == value.TimestampKind || kind == value.RegexKind:
 		return invalid("Failed to coerce value: Timestamp can only be coerced to another type")
 	case c.typ.IsTimestamp():
-		word := map[value.Kind]string{value.FloatKind: "Float", value.BoolKind: "Boolean", value.StringKind: "String"}[kind]
+		word := map[value.Kind]string{value.FloatKind: "Float", value.BoolKind: "Boolean",
+			value.StringKind: "String"}[kind]
 		return invalid("Type: %s value not supported for Epoch", word)
 	case kind == value.StringKind:
 		return invalid("Failed to coerce string value '%s' to type '%s'", brief(v.Str()), name)
 	case c.typ == vector.JSONType:
 		return invalid("Can not coerce json type to BINARY")
 	case kind == value.FloatKind:
-		return invalid("Failed to coerce value: integer value `%s` is out of range for %s", processor.AppendDecimal(nil, math.Trunc(v.Float())), name)
+		return invalid("Failed to coerce value: integer value `%s` is out of range for %s",
+			processor.AppendDecimal(nil, math.Trunc(v.Float())), name)
 	}
 	return invalid("Failed to coerce value: integer value `%d` is out of range for %s", v.Int(), name)
 }

@@ -36,7 +36,8 @@ type documentParts struct {
 // parseDocument reads the top level of a document.
 func parseDocument(text []byte) (*documentParts, error) {
 	if len(text) > maxDocument {
-		return nil, status.New(status.InvalidArguments, "the pipeline document has %d bytes, the limit is %d", len(text), maxDocument)
+		return nil, status.New(status.InvalidArguments, "the pipeline document has %d bytes, the limit is %d",
+			len(text), maxDocument)
 	}
 	root, err := parseYAML(text)
 	if err != nil {
@@ -71,7 +72,8 @@ func parseDocument(text []byte) (*documentParts, error) {
 		d.transforms = alternative
 	}
 	if len(d.processors) > maxProcessors || len(d.transforms) > maxTransforms {
-		return nil, status.New(status.InvalidArguments, "the pipeline document has %d processors and %d transforms, the limits are %d and %d",
+		return nil, status.New(status.InvalidArguments,
+			"the pipeline document has %d processors and %d transforms, the limits are %d and %d",
 			len(d.processors), len(d.transforms), maxProcessors, maxTransforms)
 	}
 	return d, nil
@@ -92,7 +94,8 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		}
 	}
 	if n != 1 || len(documents[0].Content) != 1 {
-		return nil, status.New(status.InvalidArguments, "Yaml parse error.: the text holds %s YAML documents, not one", [...]string{"no", "no", "several"}[n])
+		return nil, status.New(status.InvalidArguments, "Yaml parse error.: the text holds %s YAML documents, not one",
+			[...]string{"no", "no", "several"}[n])
 	}
 	root := processor.Follow(documents[0].Content[0])
 	nodes := 0

@@ -11,7 +11,8 @@ import (
 )
 
 // dryIdentity is a trial of service_identity: the rows that an ingest of the entries would make.
-func (m *Manager) dryIdentity(ctx context.Context, r *DryRun, f flatten.Framing, entries [][]byte) (result DryResult, err error) {
+func (m *Manager) dryIdentity(ctx context.Context, r *DryRun, f flatten.Framing, entries [][]byte) (result DryResult,
+	err error) {
 	index, err := flatten.ParseTimeIndex(r.TimeIndex)
 	if err != nil {
 		return result, err
@@ -26,10 +27,12 @@ func (m *Manager) dryIdentity(ctx context.Context, r *DryRun, f flatten.Framing,
 		targets = append(targets, target{b, h.TimeIndex})
 		return b
 	}
-	request := &Request{Table: dryRunTable, Pipeline: Identity, IgnoreErrors: r.IgnoreErrors, MaxDepth: r.MaxDepth, Hold: r.Hold}
+	request := &Request{Table: dryRunTable, Pipeline: Identity, IgnoreErrors: r.IgnoreErrors, MaxDepth: r.MaxDepth,
+		Hold: r.Hold}
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
-	out, err := m.runIdentity(request, d, contextReader{ctx, bytes.NewReader(bytes.Join(entries, []byte("\n")))}, f, index, to)
+	out, err := m.runIdentity(request, d, contextReader{ctx, bytes.NewReader(bytes.Join(entries, []byte("\n")))}, f,
+		index, to)
 	if err != nil {
 		return result, err
 	}

@@ -94,7 +94,8 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 	if err != nil {
 		return DryResult{}, err
 	}
-	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), &Request{Table: dryRunTable}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
+	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), &Request{Table: dryRunTable}, p,
+		func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
 	if r.Trace {
 		w.trace = &trace{first: p}
 	}
@@ -121,7 +122,8 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 		if traceErr != nil {
 			return result, traceErr
 		}
-		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before), Before: came, Steps: steps})
+		result.Entries = append(result.Entries,
+			DryEntry{Err: err, Rows: w.rowsSince(before), Before: came, Steps: steps})
 	}
 	if r.EachEntry {
 		result.Warnings = append(slices.Clip(result.Warnings), w.timeWarnings()...)
@@ -171,20 +173,23 @@ func (d *DryResult) take(sinks []*sink) {
 }
 
 // dryEntries reads the entries of a trial.
-func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, r *DryRun, body io.Reader) (entries [][]byte, err error) {
+func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, r *DryRun, body io.Reader) (entries [][]byte,
+	err error) {
 	most := maxDryEntries
 	if r.EachEntry {
 		most = maxDryEachEntries
 	}
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
-	_, err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: r.IgnoreErrors}, func(text []byte) error {
-		if len(entries) == most && !r.Unbounded {
-			return status.New(status.InvalidArguments, "Invalid request parameter: data is required, at most %d entries of it", most)
-		}
-		entries = append(entries, append([]byte(nil), text...))
-		return nil
-	})
+	_, err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: r.IgnoreErrors},
+		func(text []byte) error {
+			if len(entries) == most && !r.Unbounded {
+				return status.New(status.InvalidArguments,
+					"Invalid request parameter: data is required, at most %d entries of it", most)
+			}
+			entries = append(entries, append([]byte(nil), text...))
+			return nil
+		})
 	return entries, err
 }
 
@@ -202,7 +207,8 @@ func (m *Manager) dryProgram(ctx context.Context, r *DryRun) (*Program, error) {
 		return nil, status.New(status.InvalidArguments, "Invalid request parameter: pipeline_name is required")
 	}
 	if strings.HasPrefix(r.Pipeline, reserved) {
-		return nil, status.New(status.InvalidArguments, "Invalid request parameter: built-in pipelines cannot be dry-run, got %s", r.Pipeline)
+		return nil, status.New(status.InvalidArguments,
+			"Invalid request parameter: built-in pipelines cannot be dry-run, got %s", r.Pipeline)
 	}
 	return m.find(ctx, r.Pipeline, r.Version)
 }

@@ -48,10 +48,12 @@ func TestStore(t *testing.T) {
 	if _, err := e.Table(schema.Name{DB: "public", Table: "t"}); status.Of(err) != status.TableNotFound {
 		t.Errorf("a body without rows made a table: %v", err)
 	}
-	if w, err := post("{\"b\":1,\"a\":\"x\"}\n{\"b\":2,\"service_ttl\":\"1d\",\"c\":{\"d\":true}}\n{\"b\":3}"); err != nil || fmt.Sprint(w) != "[{2} {1}]" {
+	if w, err := post("{\"b\":1,\"a\":\"x\"}\n{\"b\":2,\"service_ttl\":\"1d\",\"c\":{\"d\":true}}\n{\"b\":3}"); err !=
+		nil || fmt.Sprint(w) != "[{2} {1}]" {
 		t.Errorf("rows of two groups: %v, %v", w, err)
 	}
-	if _, err := post(`{"b":"text"}`); status.Of(err) != status.InvalidArguments || !strings.Contains(err.Error(), "column b expect type") {
+	if _, err := post(`{"b":"text"}`); status.Of(err) != status.InvalidArguments ||
+		!strings.Contains(err.Error(), "column b expect type") {
 		t.Errorf("a clash with the table: %v", err)
 	}
 	if _, err := post("{\"e\":1}\n{\"e\":\"x\"}"); status.Of(err) != status.InvalidArguments {
@@ -69,7 +71,8 @@ func TestStore(t *testing.T) {
 	if got := strings.Join(columns, ", "); got != want {
 		t.Errorf("columns\n got %s\nwant %s", got, want)
 	}
-	if mode, ok := table.Schema.Options.Find("append_mode"); !ok || mode != "true" || table.Schema.Options.Comment != "Created on insertion" {
+	if mode, ok := table.Schema.Options.Find("append_mode"); !ok || mode != "true" ||
+		table.Schema.Options.Comment != "Created on insertion" {
 		t.Errorf("options %+v", table.Schema.Options)
 	}
 }
@@ -78,7 +81,8 @@ func TestStore(t *testing.T) {
 func BenchmarkIngest(b *testing.B) {
 	var body bytes.Buffer
 	for i := range 10000 {
-		fmt.Fprintf(&body, `{"ts":%d,"level":"info","service":"frontend","host":"frontend-%03d","method":"GET","path":"/api/v1/products/%d","status":200,"bytes":%d,"latency_ms":%d.5,"user_id":%d,"trace_id":"%032x","cached":false,"message":"session %x renewed for user %d"}`+"\n",
+		fmt.Fprintf(&body,
+			`{"ts":%d,"level":"info","service":"frontend","host":"frontend-%03d","method":"GET","path":"/api/v1/products/%d","status":200,"bytes":%d,"latency_ms":%d.5,"user_id":%d,"trace_id":"%032x","cached":false,"message":"session %x renewed for user %d"}`+"\n",
 			1793491200000+i, i%40, i%500, i*7%100000, i%300, i*13%1000000, i*7919, i*104729, i)
 	}
 	e := openStore(b, vfs.OS(), b.TempDir())
@@ -90,7 +94,8 @@ func BenchmarkIngest(b *testing.B) {
 	for b.Loop() {
 		set.Reset()
 		r.Reset(body.Bytes())
-		q := Request{DB: "public", Table: "t", Pipeline: Identity, ContentType: "application/x-ndjson", CustomTimeIndex: "ts;epoch;ms"}
+		q := Request{DB: "public", Table: "t", Pipeline: Identity, ContentType: "application/x-ndjson",
+			CustomTimeIndex: "ts;epoch;ms"}
 		if _, err := m.Run(context.Background(), &q, &r, &set); err != nil {
 			b.Fatal(err)
 		}

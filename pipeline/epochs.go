@@ -12,8 +12,8 @@ import (
 	"varve/pipeline/processor"
 )
 
-// Counts of units far from our time are mostly counts of another unit: seconds taken for milliseconds lie in January 1970,
-// milliseconds taken for seconds past the year 57000. They are written as they are, and warned of.
+// Counts of units far from our time are mostly counts of another unit: seconds taken for milliseconds lie in January
+// 1970, milliseconds taken for seconds past the year 57000. They are written as they are, and warned of.
 
 // firstYear and lastYear bound the times of the rows that are not warned of.
 const (
@@ -90,7 +90,8 @@ func timeWarning(table, column string, b *vector.Builder) string {
 	}
 	precision := c.Type().Precision
 	name := map[uint8]string{0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[precision]
-	return fmt.Sprintf("the time index %q of the table %q is %d %s since 1970, %s, outside of %d to %d: is the unit right?",
+	return fmt.Sprintf(
+		"the time index %q of the table %q is %d %s since 1970, %s, outside of %d to %d: is the unit right?",
 		column, table, x, name, timefmt.AppendTimestamp(nil, x, precision), firstYear, lastYear)
 }
 
@@ -105,7 +106,8 @@ func (p *Program) isDated() bool {
 		}
 	}
 	for _, s := range p.stages {
-		if s.name == "date" && slices.ContainsFunc(processor.Times(s.Processor), func(t processor.Time) bool { return t.Slot == slot }) {
+		if s.name == "date" && slices.ContainsFunc(processor.Times(s.Processor),
+			func(t processor.Time) bool { return t.Slot == slot }) {
 			return true
 		}
 	}

@@ -20,18 +20,32 @@ func TestExamples(t *testing.T) {
 		first        map[string]string
 	}{
 		{"apache", "apache", "time TimestampMillisecond, level String, client String, content String",
-			map[string]int{"client": 1}, map[string]string{"time": "1133671664000", "level": `"notice"`, "content": `"workerEnv.init() ok /etc/httpd/conf/workers2.properties"`}},
-		{"access", "combined-access", "time TimestampMillisecond, ip String, user String, method String, protocol String, referer String, agent String, path String, status Int32, size Int64",
-			nil, map[string]string{"time": "1793491200000", "ip": `"52.53.92.26"`, "path": `"/api/v2/cart/669918/items"`, "status": "200", "size": "1210", "referer": `"https://social.example.com/feed"`}},
-		{"hdfs", "hdfs", "time TimestampSecond, pid Int32, level String, component String, block String, source String, target String, size Int64, content String",
-			map[string]int{"source": 42, "target": 42, "size": 121}, map[string]string{"time": "1226262975", "pid": "148", "component": `"dfs.DataNode$PacketResponder"`, "block": `"blk_38865049064139660"`}},
-		{"openstack", "openstack", "time TimestampMillisecond, pid Int32, level String, component String, request String, user String, tenant String, instance String, method String, path String, status Int16, length Int64, seconds Float64, content String",
-			map[string]int{"request": 374, "user": 374, "tenant": 374, "instance": 109, "method": 198, "path": 198, "status": 198, "length": 198, "seconds": 198},
-			map[string]string{"time": "1494892800008", "pid": "25746", "status": "200", "length": "1893", "seconds": "0.2477829", "user": `"113d3a99c3da401fbd62cc2caa5b96d2"`}},
-		{"openssh", "openssh", "time TimestampSecond, host String, process String, pid Int32, ip String, port UInt16, user String, content String",
-			map[string]int{"ip": 302, "port": 97, "user": 247}, map[string]string{"host": `"LabSZ"`, "process": `"sshd"`, "pid": "24200", "ip": `"173.234.31.186"`}},
-		{"linux", "linux", "time TimestampSecond, host String, process String, module String, pid Int32, content String",
-			map[string]int{"module": 269, "pid": 380}, map[string]string{"host": `"combo"`, "process": `"sshd"`, "module": `"pam_unix"`, "pid": "19939"}},
+			map[string]int{"client": 1}, map[string]string{"time": "1133671664000", "level": `"notice"`,
+				"content": `"workerEnv.init() ok /etc/httpd/conf/workers2.properties"`}},
+		{"access", "combined-access",
+			"time TimestampMillisecond, ip String, user String, method String, protocol String, referer String, agent String, path String, status Int32, size Int64",
+			nil, map[string]string{"time": "1793491200000", "ip": `"52.53.92.26"`,
+				"path": `"/api/v2/cart/669918/items"`, "status": "200", "size": "1210",
+				"referer": `"https://social.example.com/feed"`}},
+		{"hdfs", "hdfs",
+			"time TimestampSecond, pid Int32, level String, component String, block String, source String, target String, size Int64, content String",
+			map[string]int{"source": 42, "target": 42, "size": 121},
+			map[string]string{"time": "1226262975", "pid": "148", "component": `"dfs.DataNode$PacketResponder"`,
+				"block": `"blk_38865049064139660"`}},
+		{"openstack", "openstack",
+			"time TimestampMillisecond, pid Int32, level String, component String, request String, user String, tenant String, instance String, method String, path String, status Int16, length Int64, seconds Float64, content String",
+			map[string]int{"request": 374, "user": 374, "tenant": 374, "instance": 109, "method": 198, "path": 198,
+				"status": 198, "length": 198, "seconds": 198},
+			map[string]string{"time": "1494892800008", "pid": "25746", "status": "200", "length": "1893",
+				"seconds": "0.2477829", "user": `"113d3a99c3da401fbd62cc2caa5b96d2"`}},
+		{"openssh", "openssh",
+			"time TimestampSecond, host String, process String, pid Int32, ip String, port UInt16, user String, content String",
+			map[string]int{"ip": 302, "port": 97, "user": 247},
+			map[string]string{"host": `"LabSZ"`, "process": `"sshd"`, "pid": "24200", "ip": `"173.234.31.186"`}},
+		{"linux", "linux",
+			"time TimestampSecond, host String, process String, module String, pid Int32, content String",
+			map[string]int{"module": 269, "pid": 380},
+			map[string]string{"host": `"combo"`, "process": `"sshd"`, "module": `"pam_unix"`, "pid": "19939"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			document, err := os.ReadFile("../docs/pipelines/" + c.name + ".yaml")
@@ -49,7 +63,8 @@ func TestExamples(t *testing.T) {
 			m.o.Now = func() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) }
 			b := vector.NewBuilder()
 			r := Request{DB: "public", Table: "t", Pipeline: "p", ContentType: "text/plain"}
-			out, err := m.run(context.Background(), &r, strings.NewReader(string(sample)), func(string, engine.Hint) *vector.Builder { return b })
+			out, err := m.run(context.Background(), &r, strings.NewReader(string(sample)),
+				func(string, engine.Hint) *vector.Builder { return b })
 			if err != nil {
 				t.Fatal(err)
 			}

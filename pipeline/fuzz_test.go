@@ -25,8 +25,12 @@ func FuzzDocument(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte("a: &x [*x]"))
-	f.Add([]byte("processors: [{date: {field: &f t}}, {epoch: {field: *f}}]\ndispatcher: {field: a, rules: [{value: [1, {b: 2}], table_suffix: x}]}"))
-	f.Add([]byte("version: 2\ntable_suffix: ${a}-${b\ntransform:\n- {fields: [a, {key: b, rename_to: c}], type: 'epoch, ms', index: {type: time}}"))
+	f.Add(
+		[]byte(
+			"processors: [{date: {field: &f t}}, {epoch: {field: *f}}]\ndispatcher: {field: a, rules: [{value: [1, {b: 2}], table_suffix: x}]}"))
+	f.Add(
+		[]byte(
+			"version: 2\ntable_suffix: ${a}-${b\ntransform:\n- {fields: [a, {key: b, rename_to: c}], type: 'epoch, ms', index: {type: time}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := Compile(text)
 		if err != nil {
@@ -37,14 +41,16 @@ func FuzzDocument(f *testing.F) {
 		}
 		m := New(Options{})
 		find := &finder{m: m, ctx: context.Background()}
-		w := m.worker(find, m.holding(nil), &Request{SkipError: true}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, false)
+		w := m.worker(find, m.holding(nil), &Request{SkipError: true}, p,
+			func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, false)
 		if p.dispatcher != nil {
 			find.found = map[string]*Program{}
 			for _, r := range p.dispatcher.rules {
 				find.found[r.pipeline] = p
 			}
 		}
-		for _, entry := range []string{`{"message":"a b c","time":"2024-05-17T12:34:56Z","a":[1,{"b":null}],"t":1}`, `[]`, `{}`} {
+		for _, entry := range []string{`{"message":"a b c","time":"2024-05-17T12:34:56Z","a":[1,{"b":null}],"t":1}`,
+			`[]`, `{}`} {
 			if err := w.guard([]byte(entry)); status.Of(err) == status.Internal {
 				t.Fatal(err)
 			}

@@ -21,8 +21,8 @@ type hinter struct {
 	request *Request
 	time    string   // the time index
 	tags    []string // of service_identity, which its request names
-	// identity tells that the rows are those of service_identity. The requests that name its tags come from senders that do not know
-	// the table, and each names as tags what it has itself.
+	// identity tells that the rows are those of service_identity. The requests that name its tags come from senders
+	// that do not know the table, and each names as tags what it has itself.
 	identity bool
 	strict   bool // integers and floats are two kinds
 }
@@ -56,7 +56,8 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if h.request.NoAutoCreate {
 		create = false
 	}
-	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags, TableRoles: h.identity, Options: options, Comment: commentCreated,
+	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags,
+		TableRoles: h.identity, Options: options, Comment: commentCreated,
 		StrictNumbers: h.strict, Reject: h.request.Reject}, nil
 }
 

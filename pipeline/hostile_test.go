@@ -12,10 +12,14 @@ import (
 func TestHostileDocuments(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, maxDocument/len(s)) }
 	for name, text := range map[string]string{
-		"brackets": fill("["), "braces": fill("{"), "pairs of brackets": fill("[]"), "dashes": fill("- "), "question marks": fill("? "),
-		"keys": fill("a: "), "lines of keys": fill("a:\n"), "anchors": fill("&a "), "aliases": "a: &a b\nc: [" + fill("*a,"), "tags": fill("!"),
-		"quotes": fill(`"`), "blanks": fill(" "), "tabs": fill("\t"), "documents": fill("---\n"), "comments": fill("#\n"), "bytes": fill("\xff"),
-		"block": "a: |\n" + fill("  x\n"), "merge": fill("<<: *a\n"), "percent": fill("%Y\n"), "colons": fill(":"), "nested flow": fill("[{a: "),
+		"brackets": fill("["), "braces": fill("{"), "pairs of brackets": fill("[]"), "dashes": fill("- "),
+		"question marks": fill("? "),
+		"keys":           fill("a: "), "lines of keys": fill("a:\n"), "anchors": fill("&a "),
+		"aliases": "a: &a b\nc: [" + fill("*a,"), "tags": fill("!"),
+		"quotes": fill(`"`), "blanks": fill(" "), "tabs": fill("\t"), "documents": fill("---\n"),
+		"comments": fill("#\n"), "bytes": fill("\xff"),
+		"block": "a: |\n" + fill("  x\n"), "merge": fill("<<: *a\n"), "percent": fill("%Y\n"), "colons": fill(":"),
+		"nested flow": fill("[{a: "),
 	} {
 		start := time.Now()
 		_, err := Compile([]byte(text[:min(len(text), maxDocument)]))
@@ -36,9 +40,12 @@ func TestHostileEntries(t *testing.T) {
 		"  - json_path: {field: a, json_path: '$..*', ignore_missing: true}\n" +
 		"  - epoch: {field: ts}\ntransform:\n  - {field: ts, type: time, index: time}\n"
 	for name, body := range map[string]string{
-		"deep": `{"ts":1,"x":` + strings.Repeat("[", 127) + strings.Repeat("]", 127) + "}", "too deep": strings.Repeat(`{"a":`, 5000),
-		"wide": `{"ts":1,` + manyKeys(5000) + `"z":1}`, "a long name": `{"ts":1,"` + strings.Repeat("x", 2000) + `":1}`,
-		"half a pair": `{"ts":1,"a":"\ud800"}`, "numbers": `{"ts":1,"a":1e400}`, "nothing": "", "blanks": "  \n\t", "a path that multiplies": `{"ts":1,"a":` + strings.Repeat("[[],", 100) + "1" + strings.Repeat("]", 100) + "}",
+		"deep":        `{"ts":1,"x":` + strings.Repeat("[", 127) + strings.Repeat("]", 127) + "}",
+		"too deep":    strings.Repeat(`{"a":`, 5000),
+		"wide":        `{"ts":1,` + manyKeys(5000) + `"z":1}`,
+		"a long name": `{"ts":1,"` + strings.Repeat("x", 2000) + `":1}`,
+		"half a pair": `{"ts":1,"a":"\ud800"}`, "numbers": `{"ts":1,"a":1e400}`, "nothing": "", "blanks": "  \n\t",
+		"a path that multiplies": `{"ts":1,"a":` + strings.Repeat("[[],", 100) + "1" + strings.Repeat("]", 100) + "}",
 	} {
 		for _, contentType := range []string{"application/json", "application/x-ndjson", "text/plain"} {
 			m := managerWith(t, map[string]string{"p": all})
@@ -67,7 +74,8 @@ func TestManyTables(t *testing.T) {
 	var b strings.Builder
 	for i := range 1100 {
 		b.WriteString(`{"ts":1,"kind":`)
-		b.WriteString(strings.Repeat("1", i%17+1) + string(rune('0'+i%10)) + string(rune('0'+i/10%10)) + string(rune('0'+i/100%10)))
+		b.WriteString(strings.Repeat("1", i%17+1) + string(rune('0'+i%10)) + string(rune('0'+i/10%10)) +
+			string(rune('0'+i/100%10)))
 		b.WriteString("}\n")
 	}
 	_, _, err := collect(managerWith(t, map[string]string{"p": inferDocument}), Request{SkipError: true}, b.String())
@@ -80,7 +88,8 @@ func TestManyTables(t *testing.T) {
 func TestManyColumns(t *testing.T) {
 	var b strings.Builder
 	for i := range 40 {
-		b.WriteString(`{"ts":1,"kind":` + strings.Repeat("1", i%17+1) + string(rune('0'+i%10)) + string(rune('0'+i/10%10)) + `,` + manyKeys(4000) + `"z":1}` + "\n")
+		b.WriteString(`{"ts":1,"kind":` + strings.Repeat("1", i%17+1) + string(rune('0'+i%10)) +
+			string(rune('0'+i/10%10)) + `,` + manyKeys(4000) + `"z":1}` + "\n")
 	}
 	_, _, err := collect(managerWith(t, map[string]string{"p": inferDocument}), Request{SkipError: true}, b.String())
 	if err == nil || !strings.Contains(err.Error(), "columns in all their tables") {

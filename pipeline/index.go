@@ -54,7 +54,8 @@ func (t *transform) readIndex(s *processor.Setting) error {
 // indexDefaults are the options of indexes that name none, as SHOW CREATE TABLE prints them.
 var indexDefaults = map[schema.IndexKind]map[string]string{
 	schema.Skipping: {"false_positive_rate": "0.01", "granularity": "10240", "type": "BLOOM"},
-	schema.Fulltext: {"analyzer": "English", "backend": "bloom", "case_sensitive": "false", "false_positive_rate": "0.01", "granularity": "10240"},
+	schema.Fulltext: {"analyzer": "English", "backend": "bloom", "case_sensitive": "false",
+		"false_positive_rate": "0.01", "granularity": "10240"},
 }
 
 func newIndex(kind schema.IndexKind) *schema.Index {
@@ -99,7 +100,8 @@ func readIndexMap(s *processor.Setting) (word string, options *processor.Setting
 // indexOptions are the options of each index with their forms.
 var indexOptions = map[string]map[string]func(string) (string, error){
 	"fulltext": {
-		"analyzer": choice("English", "Chinese"), "case_sensitive": choice("true", "false"), "backend": choice("bloom", "tantivy"),
+		"analyzer": choice("English", "Chinese"), "case_sensitive": choice("true", "false"),
+		"backend":     choice("bloom", "tantivy"),
 		"granularity": granularity, "false_positive_rate": rate,
 	},
 	"skipping": {"type": choice("BLOOM"), "granularity": granularity, "false_positive_rate": rate},
@@ -118,7 +120,8 @@ func (t *transform) readIndexOptions(word string, options *processor.Settings) e
 		case bool, int64, float64:
 			text = scalarText(v)
 		default:
-			return x.Invalid("Transform index option `index.options.%s` must be a string, boolean, integer, or real scalar", x.Key)
+			return x.Invalid(
+				"Transform index option `index.options.%s` must be a string, boolean, integer, or real scalar", x.Key)
 		}
 		normal, err := form(text)
 		if err != nil {

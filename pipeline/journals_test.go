@@ -7,10 +7,12 @@ import (
 	"testing"
 )
 
-// TestScriptsLogToTheManager: what scripts log goes to the manager's logger, with the pipeline's name, and has one bound
-// whichever worker runs them.
+// TestScriptsLogToTheManager: what scripts log goes to the manager's logger, with the pipeline's name, and has one
+// bound whichever worker runs them.
 func TestScriptsLogToTheManager(t *testing.T) {
-	m := managerWith(t, map[string]string{"p": "version: 2\nprocessors:\n  - vrl: {source: \"log(.a, rate_limit_secs: 0)\\n.\"}\n" + roomTail})
+	m := managerWith(t,
+		map[string]string{"p": "version: 2\nprocessors:\n  - vrl: {source: \"log(.a, rate_limit_secs: 0)\\n.\"}\n" +
+			roomTail})
 	var out bytes.Buffer
 	m.journals.logger = slog.New(slog.NewTextHandler(&out, nil))
 	for range 3 {

@@ -78,7 +78,8 @@ func (l *library) find(ctx context.Context, name string, version int64, text str
 
 // newLibrary makes a library of the documents of a store.
 func newLibrary(d documents, now func() time.Time) library {
-	return library{documents: d, now: now, cached: map[cacheKey]*cachedProgram{}, entries: map[*Program]int{}, compiling: make(chan struct{}, maxCompiling)}
+	return library{documents: d, now: now, cached: map[cacheKey]*cachedProgram{}, entries: map[*Program]int{},
+		compiling: make(chan struct{}, maxCompiling)}
 }
 
 // compile compiles a document when it is its turn.
@@ -193,7 +194,8 @@ func (l *library) save(ctx context.Context, p *Program, doc Document) error {
 // remove deletes a version; ok is false when there is none.
 func (l *library) remove(ctx context.Context, name string, version int64) (ok bool, err error) {
 	var docs []Document
-	if err := l.documents.each(ctx, name, version, func(d Document) { docs = append(docs, d) }); err != nil || len(docs) == 0 {
+	if err := l.documents.each(ctx, name, version, func(d Document) { docs = append(docs, d) }); err != nil ||
+		len(docs) == 0 {
 		return false, err
 	}
 	err = l.documents.remove(ctx, docs)

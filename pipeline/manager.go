@@ -84,7 +84,8 @@ func New(o Options) *Manager {
 	m.helpers = make(chan struct{}, helperCount())
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	m.workers.New = func() any {
-		w := &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}
+		w := &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{},
+			counts: map[*Program]*counts{}}
 		w.arena.Share(w.holdEvent)
 		return w
 	}
@@ -217,7 +218,8 @@ func (m *Manager) strict(r *Request) bool {
 // text.
 func (r *Request) FromHeaders(header func(name string) (string, error)) (named bool, err error) {
 	texts := map[string]string{}
-	for _, name := range [...]string{"pipeline-name", "log-pipeline-name", "pipeline-version", "log-pipeline-version", "pipeline-params"} {
+	for _, name := range [...]string{"pipeline-name", "log-pipeline-name", "pipeline-version", "log-pipeline-version",
+		"pipeline-params"} {
 		if texts[name], err = header("x-service-" + name); err != nil {
 			return false, err
 		}
@@ -299,7 +301,8 @@ func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engi
 
 // RunValues is Run for entries that a protocol has decoded itself: next gives one after the other, in memory of the
 // arena, until ok is false. ContentType, CustomTimeIndex and IgnoreErrors of the request mean nothing here.
-func (m *Manager) RunValues(ctx context.Context, r *Request, next func(*value.Arena) (v value.Value, ok bool, err error), set *engine.WriteSet) (Outcome, error) {
+func (m *Manager) RunValues(ctx context.Context, r *Request,
+	next func(*value.Arena) (v value.Value, ok bool, err error), set *engine.WriteSet) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
 	}

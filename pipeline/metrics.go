@@ -19,14 +19,16 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	counter := func(name, help string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_pipeline_" + name + "_total", Help: help}, []string{"pipeline"})
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_pipeline_" + name + "_total", Help: help},
+			[]string{"pipeline"})
 	}
 	return &metrics{
 		in:      counter("events_in", "Entries that came into a pipeline."),
 		out:     counter("events_out", "Rows that a pipeline made."),
 		dropped: counter("events_dropped", "Entries that a pipeline dropped, by filter or script."),
-		failed:  counter("events_failed", "Entries that failed in a pipeline, those left out because of skip_error included."),
-		titles:  map[string]bool{},
+		failed: counter("events_failed",
+			"Entries that failed in a pipeline, those left out because of skip_error included."),
+		titles: map[string]bool{},
 	}
 }
 

@@ -10,14 +10,17 @@ import (
 
 const roomTail = "transform: [{field: ts, type: 'epoch, ms', index: time}]\n"
 
-// TestLargeEntriesAreCounted: what large entries take is counted before it is made; who finds no room may come again, and is
-// not skipped.
+// TestLargeEntriesAreCounted: what large entries take is counted before it is made; who finds no room may come again,
+// and is not skipped.
 func TestLargeEntriesAreCounted(t *testing.T) {
 	long := strings.Repeat("a", 1000)
 	for name, c := range map[string]struct{ processor, entry string }{
-		"gsub":   {"gsub: {field: a, pattern: a, replacement: '" + strings.Repeat("b", 10_000) + "'}", `{"ts":1,"a":"` + long + `"}`},
-		"regex":  {"gsub: {field: a, pattern: '[a]', replacement: '" + strings.Repeat("b", 10_000) + "'}", `{"ts":1,"a":"` + long + `"}`},
-		"join":   {"join: {field: a, separator: '" + strings.Repeat("b", 10_000) + "'}", `{"ts":1,"a":[1` + strings.Repeat(",1", 1000) + `]}`},
+		"gsub": {"gsub: {field: a, pattern: a, replacement: '" + strings.Repeat("b", 10_000) + "'}",
+			`{"ts":1,"a":"` + long + `"}`},
+		"regex": {"gsub: {field: a, pattern: '[a]', replacement: '" + strings.Repeat("b", 10_000) + "'}",
+			`{"ts":1,"a":"` + long + `"}`},
+		"join": {"join: {field: a, separator: '" + strings.Repeat("b", 10_000) + "'}",
+			`{"ts":1,"a":[1` + strings.Repeat(",1", 1000) + `]}`},
 		"script": {`vrl: {source: ".a = string!(.a) * 10000\n."}`, `{"ts":1,"a":"` + long + `"}`},
 		"caught": {`vrl: {source: "x, err = string(.a) * 10000\n.a = 1\n."}`, `{"ts":1,"a":"` + long + `"}`},
 	} {
@@ -31,7 +34,8 @@ func TestLargeEntriesAreCounted(t *testing.T) {
 				return nil
 			}
 			for _, skip := range []bool{false, true} {
-				if _, out, err := collect(m, Request{SkipError: skip, Hold: hold}, c.entry); status.Of(err) != status.RegionBusy {
+				if _, out, err := collect(m, Request{SkipError: skip, Hold: hold}, c.entry); status.Of(err) !=
+					status.RegionBusy {
 					t.Errorf("skip_error %v: %+v %v", skip, out, err)
 				}
 			}
@@ -49,7 +53,8 @@ func TestLargeEntriesAreCounted(t *testing.T) {
 
 // TestJoinMeasuresBefore: a long separator between many numbers is refused before the text is made.
 func TestJoinMeasuresBefore(t *testing.T) {
-	m := managerWith(t, map[string]string{"p": "processors:\n  - join: {field: a, separator: '" + strings.Repeat("b", 10_000) + "'}\n" + roomTail})
+	m := managerWith(t, map[string]string{"p": "processors:\n  - join: {field: a, separator: '" +
+		strings.Repeat("b", 10_000) + "'}\n" + roomTail})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, _, err := collect(m, Request{}, `{"ts":1,"a":[1`+strings.Repeat(",1", 100_000)+`]}`)

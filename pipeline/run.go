@@ -41,7 +41,8 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 	p, err := m.find(ctx, r.Pipeline, r.Version)
 	if err != nil {
 		// A body that cannot be read is reported before a pipeline that is not there.
-		if _, err := d.Decode(from, framing, flatten.Options{IgnoreErrors: r.IgnoreErrors, CheckOnly: true}, nil); err != nil {
+		if _, err := d.Decode(from, framing, flatten.Options{IgnoreErrors: r.IgnoreErrors, CheckOnly: true},
+			nil); err != nil {
 			return Outcome{}, err
 		}
 		return Outcome{}, err
@@ -54,8 +55,10 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 }
 
 // runIdentity takes the body straight into columns.
-func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f flatten.Framing, index flatten.TimeIndex, to destination) (Outcome, error) {
-	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, AllFailures: r.AllFailures, Now: m.now, Time: index, MaxBytes: m.o.RowBytes, Hold: r.Hold,
+func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f flatten.Framing,
+	index flatten.TimeIndex, to destination) (Outcome, error) {
+	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError,
+		AllFailures: r.AllFailures, Now: m.now, Time: index, MaxBytes: m.o.RowBytes, Hold: r.Hold,
 		StrictNumbers: m.strict(r), Origins: r.Reject != nil, Before: r.Before, NoVariables: r.NoVariables}
 	if r.AllFailures {
 		o.TableType = m.tableTypes(schema.Name{DB: r.DB, Table: r.Table})
@@ -116,7 +119,8 @@ func framingOf(contentType string) (flatten.Framing, error) {
 		return flatten.Lines, nil
 	}
 	return 0, status.New(status.InvalidArguments,
-		"Invalid request parameter: invalid content type: %s, expected: one of application/json, application/x-ndjson, text/plain", contentType)
+		"Invalid request parameter: invalid content type: %s, expected: one of application/json, "+
+			"application/x-ndjson, text/plain", contentType)
 }
 
 // contextReader ends a body when its request is cancelled.

@@ -20,9 +20,12 @@ func TestSetParams(t *testing.T) {
 		depth  int
 		skip   bool
 	}{
-		{"max_nested_levels=3", false, 3, false}, {"max_nested_levels=0", true, 0, true}, {"max_nested_levels=-1&skip_error=YES", false, 0, true},
-		{"skip_error=false", true, 0, false}, {"skip_error=t", false, 0, true}, {"skip_error=On&max_nested_levels= 5 ", false, 5, true},
-		{"skip_error=maybe", true, 0, false}, {"flatten_json_object=true", true, 0, true}, {"", true, 0, true}, {"max_nested_levels=99999999999999", false, 0, false},
+		{"max_nested_levels=3", false, 3, false}, {"max_nested_levels=0", true, 0, true},
+		{"max_nested_levels=-1&skip_error=YES", false, 0, true},
+		{"skip_error=false", true, 0, false}, {"skip_error=t", false, 0, true},
+		{"skip_error=On&max_nested_levels= 5 ", false, 5, true},
+		{"skip_error=maybe", true, 0, false}, {"flatten_json_object=true", true, 0, true}, {"", true, 0, true},
+		{"max_nested_levels=99999999999999", false, 0, false},
 	} {
 		r := Request{SkipError: c.before}
 		r.SetParams(c.header)
@@ -71,20 +74,32 @@ func TestErrorsInOrder(t *testing.T) {
 		code status.Code
 		want string
 	}{
-		{"no table", with(func(r *Request) { r.Table, r.Pipeline = "", "" }), "{", 1004, "Invalid request parameter: table is required"},
-		{"no pipeline", with(func(r *Request) { r.Pipeline, r.Version = "", "x" }), "{", 1004, "Invalid request parameter: pipeline_name is required"},
-		{"version", with(func(r *Request) { r.Version, r.CustomTimeIndex = "yesterday", "t" }), "{", 1004, "Invalid pipeline version format: yesterday"},
-		{"time index", with(func(r *Request) { r.CustomTimeIndex, r.ContentType = "t", "text/html" }), "{", 1004, "Invalid custom time index config: t, reason: config format: '<field>;<type>;<config>'"},
-		{"time index of another pipeline", with(func(r *Request) { r.CustomTimeIndex, r.Pipeline = "t", "p" }), "", 1004, "Pipeline not found, name: p, version: latest"},
-		{"content type", with(func(r *Request) { r.ContentType = "text/html" }), "{", 1004, "Invalid request parameter: invalid content type: text/html, expected: one of application/json, application/x-ndjson, text/plain"},
-		{"body before pipeline", with(func(r *Request) { r.Pipeline = "p" }), "{", 1004, "Invalid request parameter: invalid JSON at index: 0"},
-		{"pipeline before entries", with(func(r *Request) { r.Pipeline = "p" }), "1", 1004, "Pipeline not found, name: p, version: latest"},
-		{"version of an unknown pipeline", with(func(r *Request) { r.Pipeline, r.Version = "p", "2024-07-04 08:31:00.987136123" }), "", 1004, "Pipeline not found, name: p, version: 2024-07-04 08:31:00.987136123"},
+		{"no table", with(func(r *Request) { r.Table, r.Pipeline = "", "" }), "{", 1004,
+			"Invalid request parameter: table is required"},
+		{"no pipeline", with(func(r *Request) { r.Pipeline, r.Version = "", "x" }), "{", 1004,
+			"Invalid request parameter: pipeline_name is required"},
+		{"version", with(func(r *Request) { r.Version, r.CustomTimeIndex = "yesterday", "t" }), "{", 1004,
+			"Invalid pipeline version format: yesterday"},
+		{"time index", with(func(r *Request) { r.CustomTimeIndex, r.ContentType = "t", "text/html" }), "{", 1004,
+			"Invalid custom time index config: t, reason: config format: '<field>;<type>;<config>'"},
+		{"time index of another pipeline", with(func(r *Request) { r.CustomTimeIndex, r.Pipeline = "t", "p" }), "",
+			1004, "Pipeline not found, name: p, version: latest"},
+		{"content type", with(func(r *Request) { r.ContentType = "text/html" }), "{", 1004,
+			"Invalid request parameter: invalid content type: text/html, expected: one of application/json, application/x-ndjson, text/plain"},
+		{"body before pipeline", with(func(r *Request) { r.Pipeline = "p" }), "{", 1004,
+			"Invalid request parameter: invalid JSON at index: 0"},
+		{"pipeline before entries", with(func(r *Request) { r.Pipeline = "p" }), "1", 1004,
+			"Pipeline not found, name: p, version: latest"},
+		{"version of an unknown pipeline",
+			with(func(r *Request) { r.Pipeline, r.Version = "p", "2024-07-04 08:31:00.987136123" }), "", 1004,
+			"Pipeline not found, name: p, version: 2024-07-04 08:31:00.987136123"},
 		{"body before entries", ok, "1\n{", 1004, "Invalid request parameter: invalid JSON at index: 1"},
 		{"entries", ok, "1", 1006, "Top level value must be map"},
-		{"hint", with(func(r *Request) { r.Hints = map[string]string{"auto_create_table": "maybe"} }), "{}", 1004, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean"},
+		{"hint", with(func(r *Request) { r.Hints = map[string]string{"auto_create_table": "maybe"} }), "{}", 1004,
+			"Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean"},
 		{"ttl", ok, `{"service_ttl":"soon"}`, 1004, "Invalid value of table option ttl: "},
-		{"modes", ok, `{"service_append_mode":true,"service_merge_mode":"last_row"}`, 1004, "`merge_mode` cannot be set for a table with `append_mode = 'true'`"},
+		{"modes", ok, `{"service_append_mode":true,"service_merge_mode":"last_row"}`, 1004,
+			"`merge_mode` cannot be set for a table with `append_mode = 'true'`"},
 	} {
 		_, _, err := send(context.Background(), c.r, c.body)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || status.Of(err) != c.code {
@@ -101,15 +116,19 @@ func TestHints(t *testing.T) {
 		want  string // options of each group with rows
 	}{
 		{"default", nil, `{"a":1}`, "append_mode=true"},
-		{"of the request", map[string]string{"ttl": "7d", "skip_wal": "true", "append_mode": "false", "unknown": "x"}, `{"a":1}`, "append_mode=true skip_wal=true ttl=7days"},
-		{"of rows", map[string]string{"ttl": "7d"}, "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"1d\"}", "append_mode=true ttl=7days, append_mode=true ttl=1day"},
-		{"same as the request's", nil, "{\"a\":1}\n{\"a\":2,\"service_append_mode\":true}\n{\"a\":3}", "append_mode=true"},
+		{"of the request", map[string]string{"ttl": "7d", "skip_wal": "true", "append_mode": "false", "unknown": "x"},
+			`{"a":1}`, "append_mode=true skip_wal=true ttl=7days"},
+		{"of rows", map[string]string{"ttl": "7d"}, "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"1d\"}",
+			"append_mode=true ttl=7days, append_mode=true ttl=1day"},
+		{"same as the request's", nil, "{\"a\":1}\n{\"a\":2,\"service_append_mode\":true}\n{\"a\":3}",
+			"append_mode=true"},
 		{"all of rows", nil, `{"a":2,"service_append_mode":"false"}`, "append_mode=false"},
 		{"merging", nil, `{"a":2,"service_merge_mode":"last_non_null"}`, "append_mode=false merge_mode=last_non_null"},
 		{"no table", map[string]string{"auto_create_table": "false"}, `{"a":2}`, "append_mode=true never"},
 		{"no table of rows", nil, `{"a":2,"service_auto_create_table":false}`, "append_mode=true never"},
 	} {
-		hints, _, err := send(context.Background(), Request{DB: "public", Table: "t", Pipeline: Identity, Hints: c.hints}, c.body)
+		hints, _, err := send(context.Background(),
+			Request{DB: "public", Table: "t", Pipeline: Identity, Hints: c.hints}, c.body)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -157,7 +176,8 @@ func TestTimesAreUnique(t *testing.T) {
 		builders[i] = vector.NewBuilder()
 		g.Go(func() {
 			r := Request{DB: "public", Table: "t", Pipeline: Identity, ContentType: "text/plain"}
-			if _, err := m.run(context.Background(), &r, strings.NewReader(strings.Repeat("x\n", rows)), func(string, engine.Hint) *vector.Builder { return builders[i] }); err != nil {
+			if _, err := m.run(context.Background(), &r, strings.NewReader(strings.Repeat("x\n", rows)),
+				func(string, engine.Hint) *vector.Builder { return builders[i] }); err != nil {
 				t.Error(err)
 			}
 		})

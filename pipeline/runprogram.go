@@ -10,7 +10,8 @@ import (
 )
 
 // runProgram takes the entries that read shows through a program. lines tells that they are text.
-func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) (int, error), lines bool) (Outcome, error) {
+func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination,
+	read func(func([]byte) error) (int, error), lines bool) (Outcome, error) {
 	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), r, p, to, lines)
 	defer m.release(w)
 	c := &crew{m: m, w: w}
@@ -22,7 +23,8 @@ func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to des
 }
 
 // runValues takes entries that are values through a program.
-func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to destination, next func(*value.Arena) (value.Value, bool, error)) (Outcome, error) {
+func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to destination,
+	next func(*value.Arena) (value.Value, bool, error)) (Outcome, error) {
 	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), r, p, to, false)
 	defer m.release(w)
 	for {
@@ -60,7 +62,8 @@ func (w *worker) outcome(entries int) (Outcome, error) {
 	return w.out, nil
 }
 
-// finder finds the pipelines that dispatchers name: to all entries of a request the same version. Safe for concurrent use.
+// finder finds the pipelines that dispatchers name: to all entries of a request the same version. Safe for concurrent
+// use.
 type finder struct {
 	m   *Manager
 	ctx context.Context
@@ -124,8 +127,8 @@ func (p *Program) title() string {
 	return p.name
 }
 
-// guard is entry for text that turns a panic, a bug, into an error of the request. An entry of a few bytes may be work for
-// a good part of a second, so each looks whether the request is still wanted.
+// guard is entry for text that turns a panic, a bug, into an error of the request. An entry of a few bytes may be work
+// for a good part of a second, so each looks whether the request is still wanted.
 func (w *worker) guard(text []byte) (err error) {
 	if err := cancelled(w.find.ctx); err != nil {
 		return err
@@ -179,6 +182,7 @@ func (w *worker) recovered(err *error) {
 		*err = w.judge(fatal{refused.Err}, nil)
 		return
 	}
-	w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))
+	w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack",
+		string(debug.Stack()))
 	*err = panicError(cause, w.first.title())
 }

@@ -32,7 +32,8 @@ type target struct {
 }
 
 func newTarget(m *Manager, r *Request, p *Program) *target {
-	t := &target{program: p, hints: hinter{request: r, time: timeColumn, identity: p == nil, strict: m.strict(r)}, sinks: map[string]*sink{}, tables: m.tableTypes}
+	t := &target{program: p, hints: hinter{request: r, time: timeColumn, identity: p == nil, strict: m.strict(r)},
+		sinks: map[string]*sink{}, tables: m.tableTypes}
 	if p == nil {
 		t.tags = r.Tags
 		return t
@@ -96,7 +97,8 @@ func (w *worker) newSink(t *target, key, suffix string, vars *flatten.OptionVars
 		return nil, err
 	}
 	hint.Tags, hint.Indexes = t.tags, t.indexes
-	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: w.to(suffix, hint), w: w, strict: hint.StrictNumbers}
+	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: w.to(suffix, hint), w: w,
+		strict: hint.StrictNumbers}
 	if r := t.hints.request; r.AllFailures {
 		s.tableType = t.tables(schema.Name{DB: r.DB, Table: r.Table + suffix})
 	}
@@ -142,7 +144,8 @@ func inferred(v value.Value) vector.Type {
 }
 
 func errAllColumns() error {
-	return status.New(status.InvalidArguments, "the rows of the request have more than %d columns in all their tables", maxAllColumns)
+	return status.New(status.InvalidArguments, "the rows of the request have more than %d columns in all their tables",
+		maxAllColumns)
 }
 
 // column finds or adds an inferred column, which may be one of floats for an integer.
@@ -153,7 +156,8 @@ func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error)
 			return nil, err
 		}
 		if s.b.Columns() >= schema.MaxColumns {
-			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, schema.MaxColumns)
+			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name,
+				schema.MaxColumns)
 		}
 		if s.w.columns++; s.w.columns > maxAllColumns {
 			return nil, fatal{errAllColumns()}
@@ -343,9 +347,12 @@ func (s *sink) setTime(e *processor.Event) error {
 	case has && v.Kind() == value.IntKind:
 		s.time.SetInt(v.Int())
 	case !has || v.IsNull():
-		return about(status.New(status.InvalidArguments, "Failed to cast type, msg: missing field"), p.names.Name(p.timeSlot), value.Null, "the time index of the rows")
+		return about(status.New(status.InvalidArguments, "Failed to cast type, msg: missing field"),
+			p.names.Name(p.timeSlot), value.Null, "the time index of the rows")
 	default:
-		err := status.New(status.InvalidArguments, "Failed to cast type, msg: unsupported value type to convert to timestamp: %s", brief(string(appendText(nil, v))))
+		err := status.New(status.InvalidArguments,
+			"Failed to cast type, msg: unsupported value type to convert to timestamp: %s",
+			brief(string(appendText(nil, v))))
 		return about(err, p.names.Name(p.timeSlot), v, "the time index of the rows")
 	}
 	return nil

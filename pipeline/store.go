@@ -17,7 +17,8 @@ import (
 var documentsTable = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
 	Name: engine.PipelinesTable, Time: "created_at", Tags: []string{"name", "schema", "content_type"},
 	Columns: []vector.Field{
-		{Name: "name", Type: vector.StringType}, {Name: "schema", Type: vector.StringType}, {Name: "content_type", Type: vector.StringType},
+		{Name: "name", Type: vector.StringType}, {Name: "schema", Type: vector.StringType},
+		{Name: "content_type", Type: vector.StringType},
 		{Name: "pipeline", Type: vector.StringType}, {Name: "created_at", Type: vector.Timestamp(9)},
 	},
 }}
@@ -99,7 +100,8 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 	if d.store == nil {
 		return nil
 	}
-	query := private.Query{Columns: []string{"schema", "content_type", "pipeline", "created_at"}, Where: map[string]string{"name": name}}
+	query := private.Query{Columns: []string{"schema", "content_type", "pipeline", "created_at"},
+		Where: map[string]string{"name": name}}
 	if version != latest {
 		query.Time = &scan.Range{From: version, To: version}
 	}
@@ -107,7 +109,8 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 		if err != nil {
 			return err
 		}
-		show(Document{Name: name, schema: row.Text(0), contentType: row.Text(1), Text: row.Text(2), Version: row.Int(3)})
+		show(Document{Name: name, schema: row.Text(0), contentType: row.Text(1), Text: row.Text(2),
+			Version: row.Int(3)})
 	}
 	return nil
 }

@@ -81,7 +81,9 @@ func (t *trace) take() (before []byte, steps []Step, err error) {
 		return nil, nil, nil
 	}
 	if t.full {
-		return nil, nil, status.New(status.InvalidArguments, "the steps of the dry run take more than %d bytes: send fewer or smaller entries, or no trace", maxTraceBytes)
+		return nil, nil, status.New(status.InvalidArguments,
+			"the steps of the dry run take more than %d bytes: send fewer or smaller entries, or no trace",
+			maxTraceBytes)
 	}
 	before, steps = t.before, t.steps
 	t.before, t.steps = nil, nil

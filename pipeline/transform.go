@@ -66,11 +66,13 @@ func compileTransforms(version int, list []*yaml.Node, names *processor.Names) (
 			}
 		}
 		if t.time && len(t.fields) > 1 {
-			return nil, processor.Invalid(t.at, "Illegal to set multiple timestamp Index columns, please set only one: %s", targets(t.fields))
+			return nil, processor.Invalid(t.at,
+				"Illegal to set multiple timestamp Index columns, please set only one: %s", targets(t.fields))
 		}
 	}
 	if len(columns) > maxTransforms {
-		return nil, processor.Invalid(list[0], "the transforms make %d columns, the limit is %d", len(columns), maxTransforms)
+		return nil, processor.Invalid(list[0], "the transforms make %d columns, the limit is %d", len(columns),
+			maxTransforms)
 	}
 	if twice := duplicates(columns); twice != "" {
 		return nil, processor.Invalid(list[0], "Column name must be unique, but got duplicated: %s", twice)
@@ -81,9 +83,12 @@ func compileTransforms(version int, list []*yaml.Node, names *processor.Names) (
 		if i := find(columns, timeColumn); i >= 0 {
 			return nil, processor.Invalid(list[0], "Column name must be unique, but got duplicated: %s", timeColumn)
 		}
-		columns = append(columns, column{name: timeColumn, slot: names.Slot(timeColumn), typ: vector.Timestamp(9), failure: failDefault, time: true})
+		columns = append(columns, column{name: timeColumn, slot: names.Slot(timeColumn), typ: vector.Timestamp(9),
+			failure: failDefault, time: true})
 	default:
-		return nil, processor.Invalid(list[0], "Transform must have exactly one field specified as timestamp Index, but got %d: %s", len(timed), strings.Join(timed, ", "))
+		return nil, processor.Invalid(list[0],
+			"Transform must have exactly one field specified as timestamp Index, but got %d: %s", len(timed),
+			strings.Join(timed, ", "))
 	}
 	return columns, nil
 }
@@ -188,7 +193,8 @@ func (t *transform) readFailure(s *processor.Setting) error {
 var columnTypes = map[string]vector.Type{
 	"int8": vector.Int8Type, "int16": vector.Int16Type, "int32": vector.Int32Type, "int64": vector.Int64Type,
 	"uint8": vector.Uint8Type, "uint16": vector.Uint16Type, "uint32": vector.Uint32Type, "uint64": vector.Uint64Type,
-	"float32": vector.Float32Type, "float64": vector.FloatType, "boolean": vector.BoolType, "string": vector.StringType, "json": vector.JSONType,
+	"float32": vector.Float32Type, "float64": vector.FloatType, "boolean": vector.BoolType, "string": vector.StringType,
+	"json": vector.JSONType,
 }
 
 // parseType reads the type of a transform.
@@ -208,7 +214,10 @@ func parseType(s *processor.Setting, text string) (vector.Type, error) {
 	resolution = strings.TrimSpace(resolution)
 	r, ok := processor.ParseResolution(resolution)
 	if !ok {
-		return vector.Type{}, s.Invalid("Invalid resolution: '%s'. Available resolutions: nanosecond,nano,ns,microsecond,micro,us,millisecond,milli,ms,second,sec,s", resolution)
+		return vector.Type{},
+			s.Invalid(
+				"Invalid resolution: '%s'. Available resolutions: "+
+					"nanosecond,nano,ns,microsecond,micro,us,millisecond,milli,ms,second,sec,s", resolution)
 	}
 	return vector.Timestamp(r.Precision()), nil
 }

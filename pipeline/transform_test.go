@@ -16,7 +16,8 @@ func TestTransforms(t *testing.T) {
 		{`type: time`, `{"a":1}`, `TimestampNanosecond 1`},
 		{`type: text`, `{}`, `create: Failed to parse type: 'text'`},
 		{`type: "int8, s"`, `{}`, `create: Failed to parse type: 'int8, s'`},
-		{`type: "time, Ms"`, `{}`, `create: Invalid resolution: 'Ms'. Available resolutions: nanosecond,nano,ns,microsecond,micro,us,millisecond,milli,ms,second,sec,s`},
+		{`type: "time, Ms"`, `{}`,
+			`create: Invalid resolution: 'Ms'. Available resolutions: nanosecond,nano,ns,microsecond,micro,us,millisecond,milli,ms,second,sec,s`},
 		{`type: [int8]`, `{}`, `create: Field type must be a string`},
 
 		// Integers.
@@ -24,8 +25,10 @@ func TestTransforms(t *testing.T) {
 		{`type: int8`, `{"a":128}`, "error: Failed to coerce value: integer value `128` is out of range for INT8"},
 		{`type: uint64`, `{"a":-1}`, "error: Failed to coerce value: integer value `-1` is out of range for UINT64"},
 		{`type: uint64`, `{"a":"18446744073709551615"}`, `UInt64 18446744073709551615`},
-		{`type: int64`, `{"a":"9223372036854775808"}`, `error: Failed to coerce string value '9223372036854775808' to type 'INT64'`},
-		{`type: int64`, `{"a":9.99e18}`, "error: Failed to coerce value: integer value `9990000000000000000` is out of range for INT64"},
+		{`type: int64`, `{"a":"9223372036854775808"}`,
+			`error: Failed to coerce string value '9223372036854775808' to type 'INT64'`},
+		{`type: int64`, `{"a":9.99e18}`,
+			"error: Failed to coerce value: integer value `9990000000000000000` is out of range for INT64"},
 		{`type: uint64`, `{"a":9.99e18}`, `UInt64 9990000000000000000`},
 		{`type: int16`, `{"a":"+7"}`, `Int16 7`},
 		{`type: int16`, `{"a":"-7"}`, `Int16 -7`},
@@ -44,7 +47,8 @@ func TestTransforms(t *testing.T) {
 		{`type: boolean`, `{"a":"True"}`, `error: Failed to coerce string value 'True' to type 'BOOLEAN'`},
 		{`type: string`, `{"a":1e21}`, `String "1000000000000000000000"`},
 		{`type: string`, `{"a":1.0}`, `String "1"`},
-		{`type: string`, `{"a":{"x":1}}`, `error: Can not coerce STRING to json type. we only consider object and array to be json types.`},
+		{`type: string`, `{"a":{"x":1}}`,
+			`error: Can not coerce STRING to json type. we only consider object and array to be json types.`},
 
 		// JSON.
 		{`type: json`, `{"a":{"y":[1,2.0],"x":"<"}}`, `Json "{\"x\":\"<\",\"y\":[1,2.0]}"`},
@@ -55,7 +59,8 @@ func TestTransforms(t *testing.T) {
 		{`type: time`, `{"a":1.5}`, `error: Type: Float value not supported for Epoch`},
 		{`type: time`, `{"a":true}`, `error: Type: Boolean value not supported for Epoch`},
 		{`type: "time, s"`, `{"d":"1969-12-31T23:59:58.5+00:00"}`, `TimestampSecond -2`},
-		{`type: int64`, `{"d":"1969-12-31T23:59:58.5+00:00"}`, `error: Failed to coerce value: Timestamp can only be coerced to another type`},
+		{`type: int64`, `{"d":"1969-12-31T23:59:58.5+00:00"}`,
+			`error: Failed to coerce value: Timestamp can only be coerced to another type`},
 
 		// Absent and null.
 		{`type: int8`, `{}`, `Int8 NULL`},
@@ -63,7 +68,8 @@ func TestTransforms(t *testing.T) {
 		{`type: int8, default: 3`, `{}`, `Int8 3`},
 		{`type: int8, default: "3", on_failure: ignore`, `{"a":300}`, `Int8 3`},
 		{`type: int8, on_failure: ignore`, `{"a":300}`, `Int8 NULL`},
-		{`type: int8, on_failure: ignore`, `{"a":[1]}`, `error: Can not coerce INT8 to json type. we only consider object and array to be json types.`},
+		{`type: int8, on_failure: ignore`, `{"a":[1]}`,
+			`error: Can not coerce INT8 to json type. we only consider object and array to be json types.`},
 		{`type: int8, on_failure: default`, `{"a":"x"}`, `Int8 0`},
 		{`type: int8, on_failure: default`, `{}`, `Int8 NULL`},
 		{`type: float32, on_failure: default`, `{"a":"x"}`, `Float32 0`},
@@ -85,14 +91,21 @@ func TestTransforms(t *testing.T) {
 		{`type: int8, index: Inverted`, `{}`, `create: Unsupported index type: Inverted`},
 		{`type: int8, index: [x]`, `{}`, `create: Field index must be a string or map`},
 		{`type: int8, index: {options: {}}`, `{}`, "create: Transform index `type` must be set."},
-		{`type: int8, index: {type: skipping, more: 1}`, `{}`, `create: Unsupported field in transform index config: more`},
-		{`type: string, index: {type: fulltext, options: {analyzer: [x]}}`, `{}`, "create: Transform index option `index.options.analyzer` must be a string, boolean, integer, or real scalar"},
-		{`type: string, index: {type: fulltext, options: {analyzer: Klingon}}`, `{}`, `create: Invalid fulltext option: `},
+		{`type: int8, index: {type: skipping, more: 1}`, `{}`,
+			`create: Unsupported field in transform index config: more`},
+		{`type: string, index: {type: fulltext, options: {analyzer: [x]}}`, `{}`,
+			"create: Transform index option `index.options.analyzer` must be a string, boolean, integer, or real scalar"},
+		{`type: string, index: {type: fulltext, options: {analyzer: Klingon}}`, `{}`,
+			`create: Invalid fulltext option: `},
 		{`type: string, index: {type: fulltext, options: {granularity: 0}}`, `{}`, `create: Invalid fulltext option: `},
-		{`type: string, index: {type: skipping, options: {false_positive_rate: 1.5}}`, `{}`, `create: Invalid skipping index option: `},
-		{`type: string, index: {type: skipping, options: {analyzer: English}}`, `{}`, "create: Unsupported option `analyzer` for `skipping` index"},
-		{`type: string, index: {type: inverted, options: {}}`, `{}`, "create: Index type `inverted` does not support options in pipeline config"},
-		{`type: string, index: {type: tag, options: {}}`, `{}`, "create: Index type `tag` does not support options in pipeline config"},
+		{`type: string, index: {type: skipping, options: {false_positive_rate: 1.5}}`, `{}`,
+			`create: Invalid skipping index option: `},
+		{`type: string, index: {type: skipping, options: {analyzer: English}}`, `{}`,
+			"create: Unsupported option `analyzer` for `skipping` index"},
+		{`type: string, index: {type: inverted, options: {}}`, `{}`,
+			"create: Index type `inverted` does not support options in pipeline config"},
+		{`type: string, index: {type: tag, options: {}}`, `{}`,
+			"create: Index type `tag` does not support options in pipeline config"},
 		{`type: int64, index: fulltext`, `{}`, "create: Index `fulltext` only supports STRING columns, but got INT64"},
 		{`type: int8, index: {type: skipping, options: {granularity: "5", type: bloom, false_positive_rate: 1}}, tag: true`, `{"a":1}`, `Int8 1`},
 		{`type: int8, tag: "x"`, `{}`, `create: Field tag must be a boolean`},
@@ -101,8 +114,10 @@ func TestTransforms(t *testing.T) {
 		if strings.Contains(c.entry, `"d"`) {
 			field = "d, a"
 		}
-		document := "processors:\n  - date: {field: d, ignore_missing: true}\ntransform:\n  - {field: '" + field + "', " + c.settings + "}\n"
-		if got := transformed(t, document, c.entry); !strings.HasPrefix(got, c.want) || !strings.HasPrefix(c.want, "create: ") && got != c.want {
+		document := "processors:\n  - date: {field: d, ignore_missing: true}\ntransform:\n  - {field: '" + field +
+			"', " + c.settings + "}\n"
+		if got := transformed(t, document, c.entry); !strings.HasPrefix(got, c.want) ||
+			!strings.HasPrefix(c.want, "create: ") && got != c.want {
 			t.Errorf("%s on %s\n got %s\nwant %s", c.settings, c.entry, got, c.want)
 		}
 	}
@@ -139,18 +154,25 @@ func TestDocuments(t *testing.T) {
 		{"a key that is a number", "transform: [{1: x}]", "Key must be a string, but got 1"},
 		{"no fields", "transform: [{type: int8}]", "Transform fields must be set."},
 		{"no type", "transform: [{fields: [a, 'b, c']}]", "Transform a, c type MUST BE set."},
-		{"two times", "transform: [{field: a, type: time, index: time}, {field: 'x, b', type: time, index: timestamp}]", "Transform must have exactly one field specified as timestamp Index, but got 2: a, b"},
+		{"two times", "transform: [{field: a, type: time, index: time}, {field: 'x, b', type: time, index: timestamp}]",
+			"Transform must have exactly one field specified as timestamp Index, but got 2: a, b"},
 		{"no time in version 2", "version: 2\ntransform: [{field: a, type: time}]", "but got 0: "},
-		{"a time of two fields", "transform: [{fields: [a, b], type: time, index: time}]", "Illegal to set multiple timestamp Index columns, please set only one: a, b"},
-		{"a column twice", "transform: [{fields: [a, 'b, a', c, 'd, c'], type: int8}]", "Column name must be unique, but got duplicated: a, c"},
-		{"nothing at all", "{}", "Exactly one time-related processor and one timestamp value is required to use auto transform. `ignore_missing` can not be set to true."},
+		{"a time of two fields", "transform: [{fields: [a, b], type: time, index: time}]",
+			"Illegal to set multiple timestamp Index columns, please set only one: a, b"},
+		{"a column twice", "transform: [{fields: [a, 'b, a', c, 'd, c'], type: int8}]",
+			"Column name must be unique, but got duplicated: a, c"},
+		{"nothing at all", "{}",
+			"Exactly one time-related processor and one timestamp value is required to use auto transform. `ignore_missing` can not be set to true."},
 		{"a list", "[1]", "Exactly one time-related processor"},
 		{"two fields in one date", "processors: [{date: {fields: [a, b]}}]", "Exactly one time-related processor"},
 		{"dispatcher without field", "dispatcher: {rules: []}\n" + ts, "Field is required for dispatcher"},
-		{"rule without suffix", "dispatcher: {field: a, rules: [{value: 1}]}\n" + ts, "Table_suffix is required for dispatcher rule"},
-		{"rule without value", "dispatcher: {field: a, rules: [{table_suffix: x}]}\n" + ts, "Value is required for dispatcher rule"},
+		{"rule without suffix", "dispatcher: {field: a, rules: [{value: 1}]}\n" + ts,
+			"Table_suffix is required for dispatcher rule"},
+		{"rule without value", "dispatcher: {field: a, rules: [{table_suffix: x}]}\n" + ts,
+			"Value is required for dispatcher rule"},
 		{"dispatcher without rules", "dispatcher: {field: a}\n" + ts, ""},
-		{"a billion laughs", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n" + ts, "Yaml load error.: more than"},
+		{"a billion laughs",
+			"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n" + ts, "Yaml load error.: more than"},
 		{"deep", "a: " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "\n" + ts, "nesting is deeper than 64"},
 		{"large", "#" + strings.Repeat("x", maxDocument), "the limit is 1048576"},
 		{"many keys", "processors: [{csv: {field: a, target_fields: '" + manyNames(maxKeys) + "'}}]\n" + ts, "names"},

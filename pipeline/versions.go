@@ -16,11 +16,14 @@ const reserved = "service_"
 func (m *Manager) Put(ctx context.Context, name string, text []byte) (Document, error) {
 	switch {
 	case strings.HasPrefix(name, reserved):
-		return Document{}, status.New(status.InvalidArguments, "Invalid request parameter: pipeline_name cannot start with service_")
+		return Document{}, status.New(status.InvalidArguments,
+			"Invalid request parameter: pipeline_name cannot start with service_")
 	case name == "" || len(name) > maxPipelineName:
-		return Document{}, status.New(status.InvalidArguments, "Invalid request parameter: pipeline_name has %d bytes, it needs 1 to %d", len(name), maxPipelineName)
+		return Document{}, status.New(status.InvalidArguments,
+			"Invalid request parameter: pipeline_name has %d bytes, it needs 1 to %d", len(name), maxPipelineName)
 	case len(text) == 0:
-		return Document{}, status.New(status.InvalidArguments, "Invalid request parameter: pipeline is required in body")
+		return Document{}, status.New(status.InvalidArguments,
+			"Invalid request parameter: pipeline is required in body")
 	}
 	p, err := m.library.compile(ctx, text)
 	if err != nil {
@@ -78,19 +81,22 @@ func versionOf(text string) (int64, error) {
 
 // Schema is the table that a pipeline's transforms would create. warning, when not empty, says why the rows may go
 // elsewhere.
-func (m *Manager) Schema(ctx context.Context, name, version string, table schema.Name) (t *schema.Table, warning string, err error) {
+func (m *Manager) Schema(ctx context.Context, name, version string, table schema.Name) (t *schema.Table, warning string,
+	err error) {
 	switch {
 	case table.Table == "":
 		return nil, "", status.New(status.InvalidArguments, "Invalid request parameter: table name is required")
 	case strings.HasPrefix(name, reserved):
-		return nil, "", status.New(status.InvalidArguments, "Invalid request parameter: built-in pipelines don't have fixed table schema")
+		return nil, "", status.New(status.InvalidArguments,
+			"Invalid request parameter: built-in pipelines don't have fixed table schema")
 	}
 	p, err := m.find(ctx, name, version)
 	if err != nil {
 		return nil, "", err
 	}
 	if len(p.columns) == 0 {
-		return nil, "", status.New(status.InvalidArguments, "Invalid request parameter: auto transform doesn't have fixed table schema")
+		return nil, "", status.New(status.InvalidArguments,
+			"Invalid request parameter: auto transform doesn't have fixed table schema")
 	}
 	options, err := schema.ParseOptions(map[string]string{"append_mode": "true"})
 	if err != nil {

@@ -17,7 +17,8 @@ const maxWarnings = 20
 
 // rootKeys are the keys of a document; transformKeys, dispatcherKeys and ruleKeys those of its parts.
 var (
-	rootKeys       = []string{"version", "description", "processors", "transform", "transforms", "dispatcher", "table_suffix"}
+	rootKeys = []string{"version", "description", "processors", "transform", "transforms", "dispatcher",
+		"table_suffix"}
 	transformKeys  = []string{"field", "fields", "type", "index", "tag", "default", "on_failure"}
 	dispatcherKeys = []string{"field", "rules"}
 	ruleKeys       = []string{"value", "table_suffix", "pipeline"}
@@ -37,7 +38,8 @@ func (d *documentParts) warnings(named []string) []string {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if key, _ := processor.Text(n.Content[i]); key == "rules" {
 				for k, rule := range processor.Follow(n.Content[i+1]).Content {
-					list = append(list, processor.UnknownKeys(rule, fmt.Sprintf("rule %d of the dispatcher", k+1), ruleKeys)...)
+					list = append(list, processor.UnknownKeys(rule, fmt.Sprintf("rule %d of the dispatcher", k+1),
+						ruleKeys)...)
 				}
 			}
 		}
@@ -63,7 +65,8 @@ func (d *documentParts) unmade(named []string) (list []string) {
 	for i, n := range d.transforms {
 		for _, input := range inputs(n) {
 			if !slices.Contains(named, input) && !strings.HasPrefix(input, "service_") {
-				list = append(list, fmt.Sprintf("transform %d: no processor makes the field %q; the processors name %s", i+1, input, strings.Join(shownNames(named), ", ")))
+				list = append(list, fmt.Sprintf("transform %d: no processor makes the field %q; the processors name %s",
+					i+1, input, strings.Join(shownNames(named), ", ")))
 			}
 		}
 	}

@@ -111,7 +111,8 @@ func (w *worker) judge(err error, text []byte) error {
 func (w *worker) skip(err error, text []byte) {
 	w.out.Skipped++
 	if w.request.AllFailures || len(w.failures) < flatten.MaxFailures {
-		w.failures = flatten.AddFailure(w.failures, flatten.Failure{Entry: w.number, Err: withText(err, text)}, w.request.AllFailures)
+		w.failures = flatten.AddFailure(w.failures, flatten.Failure{Entry: w.number, Err: withText(err, text)},
+			w.request.AllFailures)
 	}
 }
 
@@ -170,7 +171,8 @@ func (w *worker) received(v value.Value) value.Value {
 	return v
 }
 
-// withoutVariables is an entry whose fields are no option variables: those that are named so get a prefix. A script may set the variables all the same.
+// withoutVariables is an entry whose fields are no option variables: those that are named so get a prefix. A script may
+// set the variables all the same.
 func (w *worker) withoutVariables(v value.Value) value.Value {
 	o := v.Object()
 	named := func(key string) bool {
@@ -253,8 +255,8 @@ func (w *worker) run(p *Program, v value.Value, suffix string, depth int) error 
 	return w.row(p, e, suffix)
 }
 
-// process takes a context through the processors; ok is false when the entry is dropped. Scripts that come first work on
-// the context as it is, the others on slots.
+// process takes a context through the processors; ok is false when the entry is dropped. Scripts that come first work
+// on the context as it is, the others on slots.
 func (p *Program) process(e *processor.Event, v value.Value, t *trace) (ok bool, err error) {
 	stages := p.stages
 	for len(stages) > 0 && stages[0].script != nil {
@@ -290,7 +292,8 @@ func (p *Program) failed(left []stage, err error) error {
 // dispatch hands an event over to the pipeline of a rule.
 func (w *worker) dispatch(r *rule, e *processor.Event, suffix string, depth int) error {
 	if depth+1 >= maxChain {
-		return status.New(status.InvalidArguments, "the dispatchers send the entry through more than %d pipelines, last to %q", maxChain, r.pipeline)
+		return status.New(status.InvalidArguments,
+			"the dispatchers send the entry through more than %d pipelines, last to %q", maxChain, r.pipeline)
 	}
 	var next *Program
 	if r.pipeline != "" && r.pipeline != Identity {
@@ -330,7 +333,8 @@ func (w *worker) many(p *Program, e *processor.Event, suffix string) error {
 }
 
 func notRow(i int, v value.Value) error {
-	return status.New(status.IllegalState, "Array element at index %d must be an object for one-to-many transformation, got %s", i, v.Kind())
+	return status.New(status.IllegalState,
+		"Array element at index %d must be an object for one-to-many transformation, got %s", i, v.Kind())
 }
 
 // row makes the row of an event whose processing is over.

@@ -14,7 +14,8 @@ func plainMetrics(t *testing.T) *house {
 	t.Helper()
 	return real(t, func(o *Options) {
 		store := o.Metrics.Store
-		o.Metrics.Tables = samples.New(samples.Options{Store: store, Prefix: "service", OwnStorage: true, CacheBytes: 1 << 20})
+		o.Metrics.Tables = samples.New(samples.Options{Store: store, Prefix: "service", OwnStorage: true,
+			CacheBytes: 1 << 20})
 		o.OTLP.Samples = o.Metrics.Tables
 	})
 }
@@ -27,7 +28,8 @@ func histogramOfOne(at uint64) []func([]byte) []byte {
 	return []func([]byte) []byte{num(1, 1), real64(3, 1), num(4, 0), spans(11, 0, 1), deltas(12, 1), num(15, at)}
 }
 
-// metricDoors are the ways of the series m{b="1"} into a server, as a float of 1 or, where the door has them, a histogram.
+// metricDoors are the ways of the series m{b="1"} into a server, as a float of 1 or, where the door has them, a
+// histogram.
 var metricDoors = map[string]func(h *house, histogram bool, at uint64) answer{
 	"remote write 1.0": func(h *house, histogram bool, at uint64) answer {
 		body := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
@@ -49,11 +51,14 @@ var metricDoors = map[string]func(h *house, histogram bool, at uint64) answer{
 		return h.do("POST", writePath, body, "Content-Type", version2)
 	},
 	"otlp": func(h *house, _ bool, at uint64) answer {
-		return h.otlp("metrics", fmt.Sprintf(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"%d000000","asDouble":1,"attributes":[{"key":"b","value":{"stringValue":"1"}}]}]}}]}]}]}`, at))
+		return h.otlp("metrics",
+			fmt.Sprintf(
+				`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"%d000000","asDouble":1,"attributes":[{"key":"b","value":{"stringValue":"1"}}]}]}}]}]}]}`, at))
 	},
 }
 
-// TestSeriesOfAlteredTables: a series that is known is stored as its labels say after each kind of ALTER, or refused with a reason.
+// TestSeriesOfAlteredTables: a series that is known is stored as its labels say after each kind of ALTER, or refused
+// with a reason.
 func TestSeriesOfAlteredTables(t *testing.T) {
 	for _, c := range []struct {
 		name, alter string
@@ -61,27 +66,43 @@ func TestSeriesOfAlteredTables(t *testing.T) {
 		refused     string // part of the answer; empty: the sample is stored
 		query, want string
 	}{
-		{"drop the value column", "ALTER TABLE m DROP COLUMN service_value", false, "", "SELECT b, service_value FROM m ORDER BY service_timestamp", "[[1 <nil>] [1 1]]"},
-		{"another type of values", "ALTER TABLE m MODIFY COLUMN service_value STRING", false, "service_value", "SELECT b, service_value FROM m", "[[1 1.0]]"},
-		{"rename the table", "ALTER TABLE m RENAME n", false, "", "SELECT a.c, d.c FROM (SELECT count(*) c FROM m) a, (SELECT count(*) c FROM n) d", "[[1 1]]"},
-		{"rename a label", "ALTER TABLE m RENAME COLUMN b TO c", false, "", "SELECT b, c FROM m ORDER BY service_timestamp", "[[<nil> 1] [1 <nil>]]"},
-		{"rename the value column", "ALTER TABLE m RENAME COLUMN service_value TO v", false, "", "SELECT v, service_value FROM m ORDER BY service_timestamp", "[[1 <nil>] [<nil> 1]]"},
-		{"rename the time index", "ALTER TABLE m RENAME COLUMN service_timestamp TO ts", false, "time index", "SELECT count(*) FROM m", "[[1]]"},
+		{"drop the value column", "ALTER TABLE m DROP COLUMN service_value", false, "",
+			"SELECT b, service_value FROM m ORDER BY service_timestamp", "[[1 <nil>] [1 1]]"},
+		{"another type of values", "ALTER TABLE m MODIFY COLUMN service_value STRING", false, "service_value",
+			"SELECT b, service_value FROM m", "[[1 1.0]]"},
+		{"rename the table", "ALTER TABLE m RENAME n", false, "",
+			"SELECT a.c, d.c FROM (SELECT count(*) c FROM m) a, (SELECT count(*) c FROM n) d", "[[1 1]]"},
+		{"rename a label", "ALTER TABLE m RENAME COLUMN b TO c", false, "",
+			"SELECT b, c FROM m ORDER BY service_timestamp", "[[<nil> 1] [1 <nil>]]"},
+		{"rename the value column", "ALTER TABLE m RENAME COLUMN service_value TO v", false, "",
+			"SELECT v, service_value FROM m ORDER BY service_timestamp", "[[1 <nil>] [<nil> 1]]"},
+		{"rename the time index", "ALTER TABLE m RENAME COLUMN service_timestamp TO ts", false, "time index",
+			"SELECT count(*) FROM m", "[[1]]"},
 		{"drop the table", "DROP TABLE m", false, "", "SELECT count(*) FROM m", "[[1]]"},
 		{"truncate the table", "TRUNCATE TABLE m", false, "", "SELECT count(*) FROM m", "[[1]]"},
-		{"add a label", "ALTER TABLE m ADD COLUMN c STRING PRIMARY KEY", false, "", "SELECT b, c, count(*) FROM m GROUP BY b, c", "[[1 <nil> 2]]"},
-		{"add a label with a default", "ALTER TABLE m ADD COLUMN c STRING DEFAULT 'old' PRIMARY KEY", false, "", "SELECT b, c FROM m ORDER BY service_timestamp", "[[1 old] [1 <nil>]]"},
-		{"add a field", "ALTER TABLE m ADD COLUMN f BIGINT DEFAULT 7", false, "", "SELECT b, f FROM m ORDER BY service_timestamp", "[[1 7] [1 7]]"},
-		{"add a field NOT NULL", "ALTER TABLE m ADD COLUMN f BIGINT NOT NULL DEFAULT 7", false, "", "SELECT b, f FROM m ORDER BY service_timestamp", "[[1 7] [1 7]]"},
-		{"add and drop a field", "ALTER TABLE m ADD COLUMN f BIGINT; ALTER TABLE m DROP COLUMN f", false, "", "SELECT b, service_value FROM m ORDER BY service_timestamp", "[[1 1] [1 1]]"},
-		{"set a default", "ALTER TABLE m MODIFY COLUMN service_value SET DEFAULT 3", false, "", "SELECT service_value FROM m", "[[1] [1]]"},
-		{"set an index", "ALTER TABLE m MODIFY COLUMN b SET INVERTED INDEX", false, "", "SELECT service_value FROM m", "[[1] [1]]"},
+		{"add a label", "ALTER TABLE m ADD COLUMN c STRING PRIMARY KEY", false, "",
+			"SELECT b, c, count(*) FROM m GROUP BY b, c", "[[1 <nil> 2]]"},
+		{"add a label with a default", "ALTER TABLE m ADD COLUMN c STRING DEFAULT 'old' PRIMARY KEY", false, "",
+			"SELECT b, c FROM m ORDER BY service_timestamp", "[[1 old] [1 <nil>]]"},
+		{"add a field", "ALTER TABLE m ADD COLUMN f BIGINT DEFAULT 7", false, "",
+			"SELECT b, f FROM m ORDER BY service_timestamp", "[[1 7] [1 7]]"},
+		{"add a field NOT NULL", "ALTER TABLE m ADD COLUMN f BIGINT NOT NULL DEFAULT 7", false, "",
+			"SELECT b, f FROM m ORDER BY service_timestamp", "[[1 7] [1 7]]"},
+		{"add and drop a field", "ALTER TABLE m ADD COLUMN f BIGINT; ALTER TABLE m DROP COLUMN f", false, "",
+			"SELECT b, service_value FROM m ORDER BY service_timestamp", "[[1 1] [1 1]]"},
+		{"set a default", "ALTER TABLE m MODIFY COLUMN service_value SET DEFAULT 3", false, "",
+			"SELECT service_value FROM m", "[[1] [1]]"},
+		{"set an index", "ALTER TABLE m MODIFY COLUMN b SET INVERTED INDEX", false, "", "SELECT service_value FROM m",
+			"[[1] [1]]"},
 		{"set a ttl", "ALTER TABLE m SET 'ttl'='1000y'", false, "", "SELECT count(*) FROM m", "[[2]]"},
 		{"set append_mode", "ALTER TABLE m SET 'append_mode'='true'", false, "", "SELECT count(*) FROM m", "[[2]]"},
 		{"set a comment", "COMMENT ON TABLE m IS 'x'", false, "", "SELECT count(*) FROM m", "[[2]]"},
-		{"drop the histograms", "ALTER TABLE m DROP COLUMN service_native_histogram", true, "", "SELECT b, service_native_histogram IS NULL FROM m ORDER BY service_timestamp", "[[1 true] [1 false]]"},
-		{"another type of histograms", "ALTER TABLE m MODIFY COLUMN service_native_histogram STRING", true, "service_native_histogram", "SELECT count(*) FROM m", "[[1]]"},
-		{"drop the values of histograms", "ALTER TABLE m DROP COLUMN service_value", true, "", "SELECT b, service_native_histogram IS NULL FROM m", "[[1 false] [1 false]]"},
+		{"drop the histograms", "ALTER TABLE m DROP COLUMN service_native_histogram", true, "",
+			"SELECT b, service_native_histogram IS NULL FROM m ORDER BY service_timestamp", "[[1 true] [1 false]]"},
+		{"another type of histograms", "ALTER TABLE m MODIFY COLUMN service_native_histogram STRING", true,
+			"service_native_histogram", "SELECT count(*) FROM m", "[[1]]"},
+		{"drop the values of histograms", "ALTER TABLE m DROP COLUMN service_value", true, "",
+			"SELECT b, service_native_histogram IS NULL FROM m", "[[1 false] [1 false]]"},
 	} {
 		for door, send := range metricDoors {
 			if c.histogram && door == "otlp" {
@@ -115,8 +136,8 @@ func TestSeriesOfAlteredTables(t *testing.T) {
 	}
 }
 
-// TestStartTimesOfAlteredTables: the column of start times comes again when it was dropped, and a column of another type in its place
-// costs the times alone.
+// TestStartTimesOfAlteredTables: the column of start times comes again when it was dropped, and a column of another
+// type in its place costs the times alone.
 func TestStartTimesOfAlteredTables(t *testing.T) {
 	h := plainMetrics(t)
 	send := func(at uint64) { h.want(metricDoors["remote write 2.0"](h, false, at), 204, "") }
@@ -129,11 +150,12 @@ func TestStartTimesOfAlteredTables(t *testing.T) {
 	h.holds("SELECT count(*), count(service_start_timestamp) FROM m", "[[3 1]]")
 }
 
-// TestLabelsCalledLikeColumns: a label that has the name of a column of samples is refused with its series, whether the metric is there or
-// not, and the histograms of the database stay possible.
+// TestLabelsCalledLikeColumns: a label that has the name of a column of samples is refused with its series, whether the
+// metric is there or not, and the histograms of the database stay possible.
 func TestLabelsCalledLikeColumns(t *testing.T) {
 	for _, plain := range []bool{false, true} {
-		for _, column := range []string{"service_native_histogram", "service_start_timestamp", "service_value", "service_timestamp"} {
+		for _, column := range []string{"service_native_histogram", "service_start_timestamp", "service_value",
+			"service_timestamp"} {
 			t.Run(fmt.Sprint(column, " plain=", plain), func(t *testing.T) {
 				h := real(t, nil)
 				if plain {
@@ -144,10 +166,12 @@ func TestLabelsCalledLikeColumns(t *testing.T) {
 				h.want(h.do("POST", writePath, snap(bad, message1([]string{"__name__", "other"}, 1))), 400, column)
 				for version, body := range map[string]string{
 					"": snap(protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-						return append(append(m, message1([]string{"__name__", "h"})[2:]...), histogramMessage(4, histogramOfOne(1000)...)...)
+						return append(append(m, message1([]string{"__name__", "h"})[2:]...),
+							histogramMessage(4, histogramOfOne(1000)...)...)
 					})),
 					version2: request2([]string{"", "__name__", "h"}, func(m []byte) []byte {
-						return append(refs(m, 1, 2), histogramMessage(3, append(histogramOfOne(2000), num(17, 5))...)...)
+						return append(refs(m, 1, 2),
+							histogramMessage(3, append(histogramOfOne(2000), num(17, 5))...)...)
 					}),
 				} {
 					h.want(h.do("POST", writePath, body, "Content-Type", version), 204, "")
@@ -159,18 +183,21 @@ func TestLabelsCalledLikeColumns(t *testing.T) {
 	}
 }
 
-// TestColumnsOfSamplesThatAreTaken: a table whose column has the name of one of samples costs its own histograms, not those of other
-// tables in the physical table or in the request.
+// TestColumnsOfSamplesThatAreTaken: a table whose column has the name of one of samples costs its own histograms, not
+// those of other tables in the physical table or in the request.
 func TestColumnsOfSamplesThatAreTaken(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", writePath, snap(message1(up, 1))), 204, "")
-	h.execute("CREATE TABLE taken (service_timestamp TIMESTAMP(3) TIME INDEX, service_value DOUBLE, service_native_histogram STRING, PRIMARY KEY(service_native_histogram)) ENGINE=metric WITH (on_physical_table='service_physical_table')")
+	h.execute(
+		"CREATE TABLE taken (service_timestamp TIMESTAMP(3) TIME INDEX, service_value DOUBLE, service_native_histogram STRING, PRIMARY KEY(service_native_histogram)) ENGINE=metric WITH (on_physical_table='service_physical_table')")
 	one := func(name string) []byte {
 		return protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-			return append(append(m, message1([]string{"__name__", name})[2:]...), histogramMessage(4, histogramOfOne(1000)...)...)
+			return append(append(m, message1([]string{"__name__", name})[2:]...),
+				histogramMessage(4, histogramOfOne(1000)...)...)
 		})
 	}
-	h.want(h.do("POST", writePath, snap(one("taken"), one("free"), message1([]string{"__name__", "taken"}, 7))), 400, "service_native_histogram")
+	h.want(h.do("POST", writePath, snap(one("taken"), one("free"), message1([]string{"__name__", "taken"}, 7))), 400,
+		"service_native_histogram")
 	h.holds("SELECT count(service_native_histogram) FROM free", "[[1]]")
 	h.holds("SELECT service_value FROM taken", "[[7]]")
 	h.want(h.do("GET", "/v1/metricsapi/api/v1/query?query=histogram_count(free)&time=1", ""), 200, `[1,"1"]`)

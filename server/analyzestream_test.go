@@ -49,7 +49,8 @@ type events struct {
 func (h *house) analyze(sql, more string, headers ...string) *events {
 	h.Helper()
 	ctx, leave := context.WithCancel(h.Context())
-	r, err := http.NewRequestWithContext(ctx, "POST", h.url+"/v1/sql/analyze/stream?"+more, strings.NewReader("sql="+url.QueryEscape(sql)))
+	r, err := http.NewRequestWithContext(ctx, "POST", h.url+"/v1/sql/analyze/stream?"+more,
+		strings.NewReader("sql="+url.QueryEscape(sql)))
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -118,11 +119,15 @@ const endless = "SELECT count(*) FROM generate_series(0, 99999) AS a(n), generat
 
 func TestAnalyzeStream(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.do("POST", "/v1/ingest?table=app&pipeline_name=service_identity", strings.Repeat(`{"k":1}`+"\n", 3000), "Content-Type", "application/x-ndjson"), 200, `"affectedrows":3000`)
-	for _, sql := range []string{"SELECT k, count(*) FROM app GROUP BY k", "EXPLAIN ANALYZE SELECT k, count(*) FROM app GROUP BY k", "explain analyze verbose select k, count(*) from app group by k"} {
+	h.want(h.do("POST", "/v1/ingest?table=app&pipeline_name=service_identity", strings.Repeat(`{"k":1}`+"\n", 3000),
+		"Content-Type", "application/x-ndjson"), 200, `"affectedrows":3000`)
+	for _, sql := range []string{"SELECT k, count(*) FROM app GROUP BY k",
+		"EXPLAIN ANALYZE SELECT k, count(*) FROM app GROUP BY k",
+		"explain analyze verbose select k, count(*) from app group by k"} {
 		e := h.analyze(sql, "")
 		first, _ := e.next()
-		if first.State != "metrics" || first.Seq != 1 || first.Metrics == nil || !strings.HasPrefix(first.Metrics.Plan.Node, "Projection") {
+		if first.State != "metrics" || first.Seq != 1 || first.Metrics == nil ||
+			!strings.HasPrefix(first.Metrics.Plan.Node, "Projection") {
 			t.Errorf("%s begins with %+v", sql, first)
 		}
 		end := e.last(1)
@@ -130,14 +135,16 @@ func TestAnalyzeStream(t *testing.T) {
 			t.Fatalf("%s ends with %+v", sql, end)
 		}
 		text, total := end.Output.Records.Rows[0][2].(string), end.Output.Records.Rows[1][2]
-		if !strings.Contains(text, "batches_in=") || total != "Total rows: 1" || end.Metrics.Rows != 1 || end.Metrics.Plan.Figures["rows"] != 1 {
+		if !strings.Contains(text, "batches_in=") || total != "Total rows: 1" || end.Metrics.Rows != 1 ||
+			end.Metrics.Plan.Figures["rows"] != 1 {
 			t.Errorf("%s: %s, %v, %+v", sql, text, total, end.Metrics)
 		}
 	}
 	h.until("varve_sql_requests_running 0")
 }
 
-// TestAnalyzeStreamRuns: figures come while the query runs, on average no more often than each second, and grow; killed, out of time or left it ends.
+// TestAnalyzeStreamRuns: figures come while the query runs, on average no more often than each second, and grow;
+// killed, out of time or left it ends.
 func TestAnalyzeStreamRuns(t *testing.T) {
 	h := real(t, func(o *Options) { o.Timeout = time.Hour })
 	e := h.analyze(endless, "snapshot_interval_ms=1")
@@ -147,7 +154,8 @@ func TestAnalyzeStreamRuns(t *testing.T) {
 		}
 		return most
 	}
-	// grown is the first event with more rows than there were; on a busy machine the query may not have begun to join yet.
+	// grown is the first event with more rows than there were; on a busy machine the query may not have begun to join
+	// yet.
 	grown := func(than int64) (got analyzeEvent) {
 		t.Helper()
 		for range 40 {
@@ -163,13 +171,15 @@ func TestAnalyzeStreamRuns(t *testing.T) {
 		t.Errorf("%d figures came in %d ms, one at once and one a second were wanted", more.Seq, more.Elapsed)
 	}
 	h.want(h.sql("KILL "+h.runningID("generate_series")), 200, `"affectedrows":1`)
-	if end := e.last(more.Seq); end.State != "canceled" || end.Code != status.Cancelled || end.Reason != "Query was killed" || end.Metrics == nil {
+	if end := e.last(more.Seq); end.State != "canceled" || end.Code != status.Cancelled ||
+		end.Reason != "Query was killed" || end.Metrics == nil {
 		t.Errorf("killed it ends with %+v", end)
 	}
 	h.until("varve_sql_requests_running 0")
 
 	e = h.analyze(endless, "", "x-service-timeout", "1s")
-	if end := e.last(0); end.State != "error" || end.Code != status.DeadlineExceeded || !strings.Contains(end.Reason, "time limit") {
+	if end := e.last(0); end.State != "error" || end.Code != status.DeadlineExceeded ||
+		!strings.Contains(end.Reason, "time limit") {
 		t.Errorf("out of time it ends with %+v", end)
 	}
 	h.until("varve_sql_requests_running 0")
@@ -225,6 +235,8 @@ func TestAnalyzeStreamRefuses(t *testing.T) {
 			t.Errorf("%s, %s, %s: %d %s", c.user, c.sql, c.more, e.answer.StatusCode, body)
 		}
 	}
-	h.want(h.do("POST", "/v1/sql/analyze/stream", "", "Authorization", basic("admin", "admin_pwd")), 400, "sql parameter is required")
-	h.want(h.do("GET", "/v1/sql/analyze/stream?sql=SELECT+1", "", "Authorization", basic("admin", "admin_pwd")), 405, "")
+	h.want(h.do("POST", "/v1/sql/analyze/stream", "", "Authorization", basic("admin", "admin_pwd")), 400,
+		"sql parameter is required")
+	h.want(h.do("GET", "/v1/sql/analyze/stream?sql=SELECT+1", "", "Authorization", basic("admin", "admin_pwd")), 405,
+		"")
 }

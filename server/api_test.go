@@ -26,7 +26,8 @@ func (h *house) api() *house {
 	return &house{T: h.T, s: h.s, f: h.f, addr: ln.Addr().String(), url: "http://" + ln.Addr().String()}
 }
 
-// TestAPIAddress: at the address of the API alone every path of /v1 and of the dashboard answers as at the other one, and nothing else is there.
+// TestAPIAddress: at the address of the API alone every path of /v1 and of the dashboard answers as at the other one,
+// and nothing else is there.
 func TestAPIAddress(t *testing.T) {
 	h := real(t, func(o *Options) { o.Dashboard.Dir = "dashboard/web" })
 	api := h.api()
@@ -45,7 +46,8 @@ func TestAPIAddress(t *testing.T) {
 	}
 	api.want(api.do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")
 	api.want(api.do("GET", "/dashboard", ""), 308, "")
-	for _, path := range []string{"/v1/../config", "/v1/..%2fconfig", "/v1", "/V1/sql?sql=SELECT+1", "/dashboardx", "/nothing"} {
+	for _, path := range []string{"/v1/../config", "/v1/..%2fconfig", "/v1", "/V1/sql?sql=SELECT+1", "/dashboardx",
+		"/nothing"} {
 		if a := api.do("GET", path, ""); a.status != 404 {
 			t.Errorf("GET %s: %d %s", path, a.status, a.body)
 		}

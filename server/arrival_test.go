@@ -14,14 +14,19 @@ func TestArrivalTimesDiffer(t *testing.T) {
 	const entries = 50
 	line := func(text string) string { return strings.Repeat(text+"\n", entries) }
 	for name, in := range map[string]struct{ path, body, kind, column string }{
-		"ingest":        {"/v1/ingest?pipeline_name=service_identity&table=", line(`{"v":1}`), bulkType, "v"},
-		"time field":    {"/v1/ingest?pipeline_name=service_identity&_time_field=at&table=", line(`{"v":1}`), bulkType, "v"},
-		"message field": {"/v1/ingest?pipeline_name=service_identity&_msg_field=m&table=", line(`{"v":1}`), bulkType, "v"},
-		"lines":         {"/v1/ingest?pipeline_name=service_identity&_time_field=at&table=", line(`x`), "text/plain", "message"},
-		"bulk":          {bulkPath + "/_bulk?table=", line(`{"create":{"_index":"NAME"}}` + "\n" + `{"v":1}`), bulkType, "v"},
-		"events":        {"/v1/splunk/services/collector/event?table=", line(`{"event":"x"}`), "", "event"},
-		"raw events":    {"/v1/splunk/services/collector/raw?linebreaker=%0A&table=", line(`x`), "", "message"},
-		"agent":         {agentPath + "/api/v2/logs?table=", "[" + strings.TrimSuffix(strings.Repeat(`{"v":"1"},`, entries), ",") + "]", "application/json", "v"},
+		"ingest": {"/v1/ingest?pipeline_name=service_identity&table=", line(`{"v":1}`), bulkType, "v"},
+		"time field": {"/v1/ingest?pipeline_name=service_identity&_time_field=at&table=", line(`{"v":1}`), bulkType,
+			"v"},
+		"message field": {"/v1/ingest?pipeline_name=service_identity&_msg_field=m&table=", line(`{"v":1}`), bulkType,
+			"v"},
+		"lines": {"/v1/ingest?pipeline_name=service_identity&_time_field=at&table=", line(`x`), "text/plain",
+			"message"},
+		"bulk": {bulkPath + "/_bulk?table=", line(`{"create":{"_index":"NAME"}}` + "\n" + `{"v":1}`), bulkType,
+			"v"},
+		"events":     {"/v1/splunk/services/collector/event?table=", line(`{"event":"x"}`), "", "event"},
+		"raw events": {"/v1/splunk/services/collector/raw?linebreaker=%0A&table=", line(`x`), "", "message"},
+		"agent": {agentPath + "/api/v2/logs?table=",
+			"[" + strings.TrimSuffix(strings.Repeat(`{"v":"1"},`, entries), ",") + "]", "application/json", "v"},
 		"agent's lines": {agentPath + "/api/v2/logs?table=", line(`x`), "text/plain", "message"},
 	} {
 		table := strings.NewReplacer(" ", "_", "'", "").Replace("arrival_" + name)
@@ -29,7 +34,8 @@ func TestArrivalTimesDiffer(t *testing.T) {
 		if column := in.column; column == "v" && name != "agent" {
 			kind = "BIGINT"
 		}
-		h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("CREATE TABLE "+table+" (service_timestamp TIMESTAMP(9) TIME INDEX, "+in.column+" "+kind+")"), ""), 200, "")
+		h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("CREATE TABLE "+table+
+			" (service_timestamp TIMESTAMP(9) TIME INDEX, "+in.column+" "+kind+")"), ""), 200, "")
 		for range 2 {
 			a := h.do("POST", in.path+table, strings.ReplaceAll(in.body, "NAME", table), "Content-Type", in.kind)
 			if a.status/100 != 2 {

@@ -46,19 +46,24 @@ func (h *house) arrow(sql, more string) answer {
 
 func TestArrow(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.sql(`CREATE TABLE a (tag STRING, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, u8 TINYINT UNSIGNED, u16 SMALLINT UNSIGNED,
+	h.want(
+		h.sql(
+			`CREATE TABLE a (tag STRING, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, u8 TINYINT UNSIGNED, u16 SMALLINT UNSIGNED,
 		u32 INT UNSIGNED, u64 BIGINT UNSIGNED, f32 FLOAT, f64 DOUBLE, de DECIMAL(9, 2), bin BINARY, j JSON, d DATE, t0 TIMESTAMP(0), t3 TIMESTAMP(3),
 		t6 TIMESTAMP(6), ts TIMESTAMP(9) TIME INDEX, PRIMARY KEY (tag));
 		INSERT INTO a VALUES ('x', true, -8, -16, -32, -64, 8, 16, 32, 18446744073709551615, 0.5, 1e300, '-1.25', x'00ff', '{"k": 1}', '1970-01-02', 5, 6, 7, 8),
 		('é', false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'NaN', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 9)`), 200, "affectedrows")
 	wantSchema := "tag utf8, b bool, i8 int8, i16 int16, i32 int32, i64 int64, u8 uint8, u16 uint16, u32 uint32, u64 uint64, f32 float32, f64 float64, " +
 		"de decimal(9, 2), bin binary, j utf8, d date32, t0 timestamp[s], t3 timestamp[ms], t6 timestamp[us], ts timestamp[ns]"
-	want := []string{`["x" "é"]`, `[true false]`, `[-8 (null)]`, `[-16 (null)]`, `[-32 (null)]`, `[-64 (null)]`, `[8 (null)]`, `[16 (null)]`, `[32 (null)]`,
-		`[18446744073709551615 (null)]`, `[0.5 (null)]`, `[1e+300 NaN]`, `[-1.25 (null)]`, `["\x00\xff" (null)]`, `["{\"k\":1}" (null)]`,
+	want := []string{`["x" "é"]`, `[true false]`, `[-8 (null)]`, `[-16 (null)]`, `[-32 (null)]`, `[-64 (null)]`,
+		`[8 (null)]`, `[16 (null)]`, `[32 (null)]`,
+		`[18446744073709551615 (null)]`, `[0.5 (null)]`, `[1e+300 NaN]`, `[-1.25 (null)]`, `["\x00\xff" (null)]`,
+		`["{\"k\":1}" (null)]`,
 		`[1970-01-02 (null)]`, `[5 (null)]`, `[6 (null)]`, `[7 (null)]`, `[8 9]`}
 	for _, compression := range []string{"", "&compression=zstd", "&compression=LZ4", "&compression=unknown"} {
 		got := h.arrow("SELECT * FROM a ORDER BY ts", compression)
-		if got.status != 200 || got.header.Get("Content-Type") != "application/arrow" || got.header.Get("x-service-format") != "arrow" {
+		if got.status != 200 || got.header.Get("Content-Type") != "application/arrow" ||
+			got.header.Get("x-service-format") != "arrow" {
 			t.Errorf("%s: %d %v", compression, got.status, got.header)
 		}
 		schema, columns, rows := h.arrowRows(got.body)
@@ -75,19 +80,23 @@ func TestArrow(t *testing.T) {
 
 func TestArrowOfExpressions(t *testing.T) {
 	h := real(t, nil)
-	schema, columns, _ := h.arrowRows(h.arrow("SELECT [1, NULL, 3] AS l, ['a', 'b'] AS s, INTERVAL '1 month 2 days 3 seconds' AS i, "+
-		"'1970-01-01 00:00:02'::TIMESTAMP - '1970-01-01'::TIMESTAMP AS du, NULL AS n, '01:02:03'::TIME AS ti", "").body)
+	schema, columns, _ := h.arrowRows(
+		h.arrow("SELECT [1, NULL, 3] AS l, ['a', 'b'] AS s, INTERVAL '1 month 2 days 3 seconds' AS i, "+
+			"'1970-01-01 00:00:02'::TIMESTAMP - '1970-01-01'::TIMESTAMP AS du, NULL AS n, '01:02:03'::TIME AS ti",
+			"").body)
 	if want := "l list<item: int64, nullable>, s list<item: utf8, nullable>, i month_day_nano_interval, du duration[ms], n null, ti time64[ns]"; schema != want {
 		t.Errorf("got %s\nwant %s", schema, want)
 	}
-	if got, want := fmt.Sprint(columns[:2], columns[3:]), `[[[1 (null) 3]] [["a" "b"]]] [[2000] [(null)] [3723000000000]]`; got != want {
+	if got, want := fmt.Sprint(columns[:2], columns[3:]),
+		`[[[1 (null) 3]] [["a" "b"]]] [[2000] [(null)] [3723000000000]]`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	schema, _, rows := h.arrowRows(h.arrow("SELECT 1 AS a WHERE false", "").body)
 	if schema != "a int64" || rows != 0 {
 		t.Errorf("empty result: %s, %d rows", schema, rows)
 	}
-	if _, _, rows := h.arrowRows(h.arrow("SELECT number FROM generate_series(0, 999999) AS n(number)", "&limit=5").body); rows != 1_000_000 {
+	if _, _, rows := h.arrowRows(h.arrow("SELECT number FROM generate_series(0, 999999) AS n(number)",
+		"&limit=5").body); rows != 1_000_000 {
 		t.Errorf("streamed: %d rows", rows) // the parameter limit is for other formats
 	}
 	if got := h.arrow("CREATE TABLE e (ts TIMESTAMP TIME INDEX)", ""); got.status != 200 || got.body != "" {

@@ -16,7 +16,8 @@ func TestNoAutoCreate(t *testing.T) {
 	}
 	defer e.Close(t.Context(), false)
 	h := open(t, func(o *Options) {
-		o.Ingest.Pipelines, o.Ingest.Writer, o.Ingest.NoAutoCreate = pipeline.New(pipeline.Options{}), web.NewWriter(e), true
+		o.Ingest.Pipelines, o.Ingest.Writer, o.Ingest.NoAutoCreate = pipeline.New(pipeline.Options{}), web.NewWriter(e),
+			true
 	})
 	const path = "/v1/ingest?table=t&pipeline_name=service_identity"
 	for _, c := range []struct{ name, body, header, value string }{
@@ -25,7 +26,8 @@ func TestNoAutoCreate(t *testing.T) {
 		{"hint of an entry", `{"a":1,"service_auto_create_table":"true"}`, "X-Other", "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h.want(h.do("POST", path, c.body, "Content-Type", "application/json", c.header, c.value), 400, "auto-create table is disabled by frontend config")
+			h.want(h.do("POST", path, c.body, "Content-Type", "application/json", c.header, c.value), 400,
+				"auto-create table is disabled by frontend config")
 		})
 	}
 	if tables, err := e.Tables("public"); err != nil || len(tables) != 0 {

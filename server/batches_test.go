@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBatchIDs: by each way that rows come in, a request that is sent again under its id is answered as before and stored once, and
-// stored again under another id or none. What fails is tried again.
+// TestBatchIDs: by each way that rows come in, a request that is sent again under its id is answered as before and
+// stored once, and stored again under another id or none. What fails is tried again.
 func TestBatchIDs(t *testing.T) {
 	const sql = "/v1/sql"
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
@@ -18,16 +18,23 @@ func TestBatchIDs(t *testing.T) {
 		headers          []string
 		table            string
 	}{
-		{"ingest", "/v1/ingest?table=t&pipeline_name=service_identity", `{"a":1}` + "\n" + `{"a":2}`, []string{"Content-Type", "application/x-ndjson"}, "t"},
+		{"ingest", "/v1/ingest?table=t&pipeline_name=service_identity", `{"a":1}` + "\n" + `{"a":2}`,
+			[]string{"Content-Type", "application/x-ndjson"}, "t"},
 		{"insert", sql, "sql=" + url.QueryEscape("INSERT INTO made VALUES (1, 1), (2, 2)"), form, "made"},
-		{"statements", sql, "sql=" + url.QueryEscape("INSERT INTO made VALUES (3, 3); INSERT INTO made VALUES (5, 5)"), form, "made"},
-		{"lines", "/v1/lineproto/write?precision=ms", "l v=1 1000\nl v=2 2000\n", []string{"x-service-hints", "append_mode=true"}, "l"},
-		{"push", "/v1/logpush/api/v1/push", `{"streams":[{"stream":{"a":"b"},"values":[["1700000000000000000","x"],["1700000000000000001","y"]]}]}`, []string{"Content-Type", "application/json", "x-service-log-table-name", "p"}, "p"},
-		{"bulk", bulkPath + "/_bulk", `{"create":{"_index":"b"}}` + "\n" + `{"x":1}` + "\n" + `{"create":{"_index":"b"}}` + "\n" + `{"x":2}` + "\n", []string{"Content-Type", bulkType}, "b"},
+		{"statements", sql, "sql=" + url.QueryEscape("INSERT INTO made VALUES (3, 3); INSERT INTO made VALUES (5, 5)"),
+			form, "made"},
+		{"lines", "/v1/lineproto/write?precision=ms", "l v=1 1000\nl v=2 2000\n",
+			[]string{"x-service-hints", "append_mode=true"}, "l"},
+		{"push", "/v1/logpush/api/v1/push",
+			`{"streams":[{"stream":{"a":"b"},"values":[["1700000000000000000","x"],["1700000000000000001","y"]]}]}`,
+			[]string{"Content-Type", "application/json", "x-service-log-table-name", "p"}, "p"},
+		{"bulk", bulkPath + "/_bulk", `{"create":{"_index":"b"}}` + "\n" + `{"x":1}` + "\n" +
+			`{"create":{"_index":"b"}}` + "\n" + `{"x":2}` + "\n", []string{"Content-Type", bulkType}, "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := real(t, nil)
-			h.want(h.do("POST", sql+"?sql="+url.QueryEscape("CREATE TABLE made (ts TIMESTAMP(3) TIME INDEX, n BIGINT) WITH (append_mode = 'true')"), ""), 200, "")
+			h.want(h.do("POST", sql+"?sql="+url.QueryEscape(
+				"CREATE TABLE made (ts TIMESTAMP(3) TIME INDEX, n BIGINT) WITH (append_mode = 'true')"), ""), 200, "")
 			h.want(h.do("POST", sql+"?sql="+url.QueryEscape("INSERT INTO made VALUES (0, 0)"), ""), 200, "")
 			count := func() (n int) {
 				t.Helper()
@@ -47,18 +54,21 @@ func TestBatchIDs(t *testing.T) {
 			}
 			first := send("one")
 			rows := count()
-			if again := send("one"); count() != rows || !strings.Contains(again.body, strings.Split(first.body, `,"execution`)[0]) && c.name != "bulk" {
+			if again := send("one"); count() != rows ||
+				!strings.Contains(again.body, strings.Split(first.body, `,"execution`)[0]) && c.name != "bulk" {
 				t.Errorf("sent again: %d rows, were %d; answer %s, was %s", count(), rows, again.body, first.body)
 			}
 			if send("two"); count() <= rows {
 				t.Errorf("another id: %d rows, were %d", count(), rows)
 			}
-			h.want(h.do("POST", c.path, c.body, append(c.headers, "x-service-batch-id", strings.Repeat("x", 257))...), 400, "x-service-batch-id has 257 bytes")
+			h.want(h.do("POST", c.path, c.body, append(c.headers, "x-service-batch-id", strings.Repeat("x", 257))...),
+				400, "x-service-batch-id has 257 bytes")
 		})
 	}
 }
 
-// TestTarget: a table that is dropped and made anew is told from the one before, and one that is truncated from what it was.
+// TestTarget: a table that is dropped and made anew is told from the one before, and one that is truncated from what it
+// was.
 func TestTarget(t *testing.T) {
 	h := real(t, nil)
 	target := func() string { return h.do("GET", "/v1/ingest/target?table=t", "").body }
@@ -71,7 +81,8 @@ func TestTarget(t *testing.T) {
 	first := target()
 	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("DROP TABLE t"), ""), 200, "")
 	h.want(h.do("POST", create, ""), 200, "")
-	if second := target(); first == absent || second == first || strings.Split(second, ",")[0] != strings.Split(absent, ",")[0] {
+	if second := target(); first == absent || second == first ||
+		strings.Split(second, ",")[0] != strings.Split(absent, ",")[0] {
 		t.Errorf("%s, then %s, then %s", absent, first, second)
 	}
 	seen := []string{target()}

@@ -12,7 +12,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// TestAnnouncedTooLarge: a body that its header says is too large is refused at once, not when it has come or stops coming.
+// TestAnnouncedTooLarge: a body that its header says is too large is refused at once, not when it has come or stops
+// coming.
 func TestAnnouncedTooLarge(t *testing.T) {
 	h := open(t, nil)
 	for _, path := range []string{ingestPath, "/v1/sql", "/v1/pipelines/p"} {
@@ -22,11 +23,13 @@ func TestAnnouncedTooLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			kind := map[string]string{"/v1/sql": "application/x-www-form-urlencoded", "/v1/pipelines/p": "application/yaml"}[path]
+			kind := map[string]string{"/v1/sql": "application/x-www-form-urlencoded",
+				"/v1/pipelines/p": "application/yaml"}[path]
 			if kind == "" {
 				kind = "text/plain"
 			}
-			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n%sContent-Length: 10737418240\r\n\r\n", path, kind, expect)
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n%sContent-Length: 10737418240\r\n\r\n",
+				path, kind, expect)
 			if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
 				t.Fatal(err)
 			}
@@ -68,14 +71,16 @@ func TestTextThatVanishes(t *testing.T) {
 	if a = send("good\r\n\r\n"); a.header.Get("x-service-skipped-rows") != "" || strings.Contains(a.body, "warnings") {
 		t.Errorf("an empty line counts: %v %s", a.header, a.body)
 	}
-	a = h.do("POST", path+"&ignore_errors=true", "{\"a\":1}\nnonsense\n{\"a\":2}\n", "Content-Type", "application/x-ndjson")
+	a = h.do("POST", path+"&ignore_errors=true", "{\"a\":1}\nnonsense\n{\"a\":2}\n", "Content-Type",
+		"application/x-ndjson")
 	h.want(a, 200, `"affectedrows":2`)
 	if got := a.header.Get("x-service-skipped-rows"); got != "1" {
 		t.Errorf("%q lines are told to be left out, want 1", got)
 	}
 
 	long := strings.Repeat("10.0.0.1 - GET /index.html", 100)
-	h.want(send(long), 200, `"warnings":["the body of 2600 bytes is one line: if it is a file of many, send it with curl's --data-binary @file`)
+	h.want(send(long), 200,
+		`"warnings":["the body of 2600 bytes is one line: if it is a file of many, send it with curl's --data-binary @file`)
 	if a := send(long + "\n"); strings.Contains(a.body, "warnings") {
 		t.Errorf("a line with its end is warned of: %s", a.body)
 	}
@@ -84,25 +89,33 @@ func TestTextThatVanishes(t *testing.T) {
 	h.want(h.do("POST", "/v1/ingest?table=other&pipeline_name=dis", long, plain...), 400, "--data-binary @file")
 }
 
-// TestTableNamesOfIngest: who may write rows makes tables, but none whose name steers a terminal or leads out of a directory.
+// TestTableNamesOfIngest: who may write rows makes tables, but none whose name steers a terminal or leads out of a
+// directory.
 func TestTableNamesOfIngest(t *testing.T) {
 	h := real(t, nil)
 	for name, status := range map[string]int{
-		"a%2Fb": 400, "..%2F..%2Fx": 400, "..": 400, ".": 400, "a%5Cb": 400, "a%0Ab": 400, "a%00b": 400, "a%1b%5B2J": 400, "a%C2%85b": 400, "a%ff": 400,
+		"a%2Fb": 400, "..%2F..%2Fx": 400, "..": 400, ".": 400, "a%5Cb": 400, "a%0Ab": 400, "a%00b": 400,
+		"a%1b%5B2J": 400, "a%C2%85b": 400, "a%ff": 400,
 		"plain": 200, "Up.per-1:2@3%23": 200, "with%20blank": 200, "%E6%B8%A9%E5%BA%A6": 200,
 	} {
-		a := h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+name, `{"a":1}`, "Content-Type", "application/json")
+		a := h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+name, `{"a":1}`, "Content-Type",
+			"application/json")
 		if a.status != status {
 			t.Errorf("table %s: %d %s, want %d", name, a.status, a.body, status)
 		}
 	}
 	yaml := "version: 2\nprocessors:\n  - date:\n      fields: [at]\n      formats: ['%Y-%m-%d']\ntable_suffix: _${host}\n"
 	h.want(h.do("POST", "/v1/pipelines/hosts", yaml, "Content-Type", "application/x-yaml"), 200, "hosts")
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=hots&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, "Pipeline not found, name: hots, version: latest. Did you mean 'hosts'?")
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=identity_service&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, `version: latest"`)
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, "Did you mean 'service_identity'?")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=hots&table=t", `{"at":1}`, "Content-Type", "application/json"), 400,
+		"Pipeline not found, name: hots, version: latest. Did you mean 'hosts'?")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=identity_service&table=t", `{"at":1}`, "Content-Type",
+		"application/json"), 400, `version: latest"`)
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "Content-Type",
+		"application/json"), 400, "Did you mean 'service_identity'?")
 	h.want(h.do("GET", "/v1/pipelines/host", ""), 400, "Did you mean 'hosts'?")
 	h.want(h.do("GET", "/v1/pipelines/service_identity", ""), 400, `version: latest"`)
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a/../b"}`, "Content-Type", "application/json"), 400, "Invalid table name")
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a"}`, "Content-Type", "application/json"), 200, "affectedrows")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a/../b"}`, "Content-Type",
+		"application/json"), 400, "Invalid table name")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a"}`, "Content-Type",
+		"application/json"), 200, "affectedrows")
 }

@@ -13,7 +13,9 @@ const bulkType = "application/x-ndjson"
 // TestBulkItems: each document has its answer, in order; a bad one fails alone.
 func TestBulkItems(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("CREATE TABLE typed (service_timestamp TIMESTAMP(9) TIME INDEX, n BIGINT, f DOUBLE, s STRING) WITH (append_mode = 'true')"), ""), 200, "")
+	h.want(h.do("POST", "/v1/sql?sql="+
+		url.QueryEscape(
+			"CREATE TABLE typed (service_timestamp TIMESTAMP(9) TIME INDEX, n BIGINT, f DOUBLE, s STRING) WITH (append_mode = 'true')"), ""), 200, "")
 	body := strings.Join([]string{
 		`{"create":{"_index":"typed"}}`, `{"n":1,"f":1,"s":"a"}`,
 		`{"index":{"_index":"typed"}}`, `{"n":"no number"}`,
@@ -44,20 +46,24 @@ func TestBulkItems(t *testing.T) {
 			}
 		}
 	}
-	if want := "create 201,index 400,index 201,index 400,index 201,index 400,index 400,index 201"; strings.Join(list, ",") != want {
+	if want := "create 201,index 400,index 201,index 400,index 201,index 400,index 400,index 201"; strings.Join(list,
+		",") != want {
 		t.Errorf("got %s\nwant %s\n%s", strings.Join(list, ","), want, a.body)
 	}
-	if got := fmt.Sprint(h.selected("SELECT n, f, s FROM typed ORDER BY n"), h.selected("SELECT x FROM other ORDER BY x")); got != "[[1 1 a] [2 2.5 <nil>]] [[1] [2]]" {
+	if got := fmt.Sprint(h.selected("SELECT n, f, s FROM typed ORDER BY n"),
+		h.selected("SELECT x FROM other ORDER BY x")); got != "[[1 1 a] [2 2.5 <nil>]] [[1] [2]]" {
 		t.Error(got)
 	}
 }
 
-// TestBulkBlame: each outcome stands at its own document, with its index and its id, whatever the others are. A line without text is no document.
+// TestBulkBlame: each outcome stands at its own document, with its index and its id, whatever the others are. A line
+// without text is no document.
 func TestBulkBlame(t *testing.T) {
 	h := real(t, nil)
 	for _, blank := range []string{"", "\r", "\r\r", " ", "\t", "\uFEFF", "\uFEFF\r", "[]"} {
 		h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("DROP TABLE IF EXISTS typed"), ""), 200, "")
-		h.want(h.do("POST", bulkPath+"/typed/_bulk", "{\"index\":{}}\n{\"n\":0}\n", "Content-Type", bulkType), 200, `"errors":false`)
+		h.want(h.do("POST", bulkPath+"/typed/_bulk", "{\"index\":{}}\n{\"n\":0}\n", "Content-Type", bulkType), 200,
+			`"errors":false`)
 		body := "{\"index\":{\"_id\":\"blank\"}}\n" + blank + "\n" +
 			"{\"index\":{\"_id\":\"stored\"}}\n{\"n\":1}\n" +
 			"{\"create\":{\"_id\":7,\"_index\":\"typed\"}}\n{\"n\":\"no number\"}\n" +
@@ -71,7 +77,8 @@ func TestBulkBlame(t *testing.T) {
 		var list []string
 		for _, item := range got.Items {
 			for action, x := range item {
-				list = append(list, fmt.Sprintf("%s %v %v %v %v", action, x["_index"], x["_id"], x["result"], x["status"]))
+				list = append(list, fmt.Sprintf("%s %v %v %v %v", action, x["_index"], x["_id"], x["result"],
+					x["status"]))
 			}
 		}
 		want := "[index typed blank <nil> 400 index typed stored created 201 create typed 7 <nil> 400 create typed  created 201 index typed  created 201]"
@@ -82,7 +89,8 @@ func TestBulkBlame(t *testing.T) {
 	}
 }
 
-// TestBulkTime: the time of a document is its @timestamp, as its senders mean it, unless the request says otherwise; without a readable one it is that of arrival.
+// TestBulkTime: the time of a document is its @timestamp, as its senders mean it, unless the request says otherwise;
+// without a readable one it is that of arrival.
 func TestBulkTime(t *testing.T) {
 	h := real(t, nil)
 	const documents = "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"n\":1}\n{\"index\":{}}\n{\"n\":2,\"@timestamp\":1700000000250}\n" +
@@ -91,13 +99,20 @@ func TestBulkTime(t *testing.T) {
 		h.want(h.do("POST", bulkPath+path, body, "Content-Type", bulkType), 200, `"errors":false`)
 	}
 	send("/plain/_bulk", documents)
-	h.holds(`SELECT n, CAST(CAST(service_timestamp AS BIGINT) AS STRING), "@timestamp" FROM plain WHERE n < 3 ORDER BY n`, "[[1 1700000000500000000 <nil>] [2 1700000000250000000 <nil>]]")
-	h.holds(`SELECT n, service_timestamp > now() - INTERVAL '1 minute', "@timestamp" FROM plain WHERE n > 2 ORDER BY n`, "[[3 true <nil>] [4 true soon]]")
-	send("/fields/_bulk?_stream_fields=host&extra_fields=env=prod", "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"host\":\"a\"}\n")
-	h.holds(`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), host, env FROM fields`, "[[1700000000500000000 a prod]]")
+	h.holds(
+		`SELECT n, CAST(CAST(service_timestamp AS BIGINT) AS STRING), "@timestamp" FROM plain WHERE n < 3 ORDER BY n`,
+		"[[1 1700000000500000000 <nil>] [2 1700000000250000000 <nil>]]")
+	h.holds(`SELECT n, service_timestamp > now() - INTERVAL '1 minute', "@timestamp" FROM plain WHERE n > 2 ORDER BY n`,
+		"[[3 true <nil>] [4 true soon]]")
+	send("/fields/_bulk?_stream_fields=host&extra_fields=env=prod",
+		"{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"host\":\"a\"}\n")
+	h.holds(`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), host, env FROM fields`,
+		"[[1700000000500000000 a prod]]")
 	send("/arrival/_bulk?_time_field=", "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20.5Z\",\"n\":1}\n")
-	h.holds(`SELECT n, "@timestamp" FROM arrival WHERE service_timestamp > now() - INTERVAL '1 minute'`, "[[1 2023-11-14T22:13:20.5Z]]")
-	h.want(h.do("POST", bulkPath+"/single/_doc", `{"@timestamp":"2023-11-14T22:13:20Z"}`, "Content-Type", bulkType), 201, "created")
+	h.holds(`SELECT n, "@timestamp" FROM arrival WHERE service_timestamp > now() - INTERVAL '1 minute'`,
+		"[[1 2023-11-14T22:13:20.5Z]]")
+	h.want(h.do("POST", bulkPath+"/single/_doc", `{"@timestamp":"2023-11-14T22:13:20Z"}`, "Content-Type", bulkType),
+		201, "created")
 	h.holds(`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM single`, "[[1700000000000000000]]")
 }
 
@@ -118,16 +133,22 @@ func TestBulkRequests(t *testing.T) {
 	} {
 		a := send(c.path, c.body)
 		h.want(a, 400, c.want)
-		if a.header.Get("X-Elastic-Product") != "Elasticsearch" || !strings.Contains(a.body, `"errors":true`) || !strings.Contains(a.body, `"status":400`) || !json.Valid([]byte(a.body)) {
+		if a.header.Get("X-Elastic-Product") != "Elasticsearch" || !strings.Contains(a.body, `"errors":true`) ||
+			!strings.Contains(a.body, `"status":400`) || !json.Valid([]byte(a.body)) {
 			t.Errorf("%s: %v", a.body, a.header)
 		}
 	}
 	h.want(send("/_bulk", "x", "Content-Encoding", "snappy"), 415, "snappy")
 	h.want(send("/_bulk", ""), 200, `"errors":false,"items":[]`)
-	h.want(send("/in-path/_bulk", packed("\n{\"create\":{}}\r\n{\"a\":\"b\"}\r\n"), "Content-Encoding", "gzip"), 200, `"errors":false,"items":[{"create":{"_index":"in-path","_id":"","_version":1,"result":"created","status":201}}]`)
-	h.want(send("/own/_bulk?custom_time_index="+url.QueryEscape("@timestamp;datestr;%Y-%m-%dT%H:%M:%S%:z"), "{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20+00:00\"}\n"), 200, `"errors":false`)
-	h.want(send("/inner/_bulk?msg_field=log", "{\"index\":{}}\n{\"log\":\"{\\\"k\\\":1,\\n\\\"m\\\":{\\\"n\\\":\\\"x\\\"}}\",\"o\":1}\n{\"index\":{}}\n{\"log\":\"plain text\"}\n{\"index\":{}}\n{\"none\":true}\n"), 200, `"errors":false`)
-	h.want(send("/fields/_bulk?_time_field=@timestamp&_msg_field=log&_stream_fields=host&ignore_fields=agent.*,x&extra_fields=env=prod", `{"index":{}}`+"\n"+`{"@timestamp":"2023-11-14T22:13:20.5Z","log":"hi","host":"a","agent":{"id":1,"name":"f"},"x":1}`+"\n"), 200, `"errors":false`)
+	h.want(send("/in-path/_bulk", packed("\n{\"create\":{}}\r\n{\"a\":\"b\"}\r\n"), "Content-Encoding", "gzip"), 200,
+		`"errors":false,"items":[{"create":{"_index":"in-path","_id":"","_version":1,"result":"created","status":201}}]`)
+	h.want(send("/own/_bulk?custom_time_index="+url.QueryEscape("@timestamp;datestr;%Y-%m-%dT%H:%M:%S%:z"),
+		"{\"index\":{}}\n{\"@timestamp\":\"2023-11-14T22:13:20+00:00\"}\n"), 200, `"errors":false`)
+	h.want(send("/inner/_bulk?msg_field=log",
+		"{\"index\":{}}\n{\"log\":\"{\\\"k\\\":1,\\n\\\"m\\\":{\\\"n\\\":\\\"x\\\"}}\",\"o\":1}\n{\"index\":{}}\n{\"log\":\"plain text\"}\n{\"index\":{}}\n{\"none\":true}\n"), 200, `"errors":false`)
+	h.want(
+		send(
+			"/fields/_bulk?_time_field=@timestamp&_msg_field=log&_stream_fields=host&ignore_fields=agent.*,x&extra_fields=env=prod", `{"index":{}}`+"\n"+`{"@timestamp":"2023-11-14T22:13:20.5Z","log":"hi","host":"a","agent":{"id":1,"name":"f"},"x":1}`+"\n"), 200, `"errors":false`)
 	h.want(send("/hidden/_bulk?debug=1", "{\"index\":{}}\n{\"a\":1}\n"), 200, `"status":201`)
 	for query, want := range map[string]string{
 		`SELECT a FROM "in-path"`:                                                                                   "[[b]]",
@@ -148,8 +169,10 @@ func TestBulkRequests(t *testing.T) {
 func TestBulkHandshakes(t *testing.T) {
 	h := real(t, nil)
 	for _, c := range []struct{ method, path, want string }{
-		{"GET", "/", `"number":"8.16.0"`}, {"HEAD", "/", ""}, {"GET", "/_license", `"status":"active"`}, {"GET", "/_ilm/policy/filebeat", "{}"}, {"HEAD", "/_index_template/x", ""},
-		{"PUT", "/_index_template/x", "{}"}, {"GET", "/_ingest/pipeline/x", "{}"}, {"GET", "/_nodes/http", "{}"}, {"PUT", "/_template/x", "{}"}, {"GET", "/_logstash/pipeline", "{}"},
+		{"GET", "/", `"number":"8.16.0"`}, {"HEAD", "/", ""}, {"GET", "/_license", `"status":"active"`},
+		{"GET", "/_ilm/policy/filebeat", "{}"}, {"HEAD", "/_index_template/x", ""},
+		{"PUT", "/_index_template/x", "{}"}, {"GET", "/_ingest/pipeline/x", "{}"}, {"GET", "/_nodes/http", "{}"},
+		{"PUT", "/_template/x", "{}"}, {"GET", "/_logstash/pipeline", "{}"},
 	} {
 		a := h.do(c.method, bulkPath+c.path, "")
 		h.want(a, 200, c.want)
@@ -158,9 +181,14 @@ func TestBulkHandshakes(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ method, path, want string }{
-		{"HEAD", "", ""}, {"GET", "", "varve"}, {"GET", "/_cluster/health?wait_for_status=yellow", `"status":"green","timed_out":false`}, {"PUT", "/_data_stream/filebeat-9", "{}"}, {"HEAD", "/_alias/logstash", ""},
-		{"HEAD", "/shop", ""}, {"GET", "/shop", `{"shop":{"aliases":{},`}, {"PUT", "/shop", `{"acknowledged":true,"shards_acknowledged":true,"index":"shop"}`}, {"POST", "/shop/_refresh", `"failed":0`}, {"GET", "/_unheard_of", "{}"},
-		{"GET", "/_xpack", "{}"}, {"GET", "/_nodes", "{}"}, {"GET", "/_ilm/status", "{}"}, {"HEAD", "/logstash", ""}, {"PUT", "/shop/_alias/x", "{}"}, {"PUT", "/shop/_mapping", "{}"}, {"PUT", "/shop/_settings", "{}"},
+		{"HEAD", "", ""}, {"GET", "", "varve"},
+		{"GET", "/_cluster/health?wait_for_status=yellow", `"status":"green","timed_out":false`},
+		{"PUT", "/_data_stream/filebeat-9", "{}"}, {"HEAD", "/_alias/logstash", ""},
+		{"HEAD", "/shop", ""}, {"GET", "/shop", `{"shop":{"aliases":{},`},
+		{"PUT", "/shop", `{"acknowledged":true,"shards_acknowledged":true,"index":"shop"}`},
+		{"POST", "/shop/_refresh", `"failed":0`}, {"GET", "/_unheard_of", "{}"},
+		{"GET", "/_xpack", "{}"}, {"GET", "/_nodes", "{}"}, {"GET", "/_ilm/status", "{}"}, {"HEAD", "/logstash", ""},
+		{"PUT", "/shop/_alias/x", "{}"}, {"PUT", "/shop/_mapping", "{}"}, {"PUT", "/shop/_settings", "{}"},
 	} {
 		a := h.do(c.method, bulkPath+c.path, "")
 		h.want(a, 200, c.want)
@@ -174,21 +202,27 @@ func TestBulkHandshakes(t *testing.T) {
 	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
 	guarded.want(guarded.do("GET", bulkPath, ""), 401, "")
 	key := strings.Replace(basic("writer", "w"), "Basic", "ApiKey", 1)
-	guarded.want(guarded.do("POST", bulkPath+"/x/_bulk", "{\"index\":{}}\n{\"a\":1}\n", "Content-Type", bulkType, "Authorization", key), 200, "201")
-	guarded.want(guarded.do("POST", bulkPath+"/x/_bulk", "", "Content-Type", bulkType, "Authorization", strings.Replace(key, "ey ", "ey AAAA", 1)), 401, "")
+	guarded.want(guarded.do("POST", bulkPath+"/x/_bulk", "{\"index\":{}}\n{\"a\":1}\n", "Content-Type", bulkType,
+		"Authorization", key), 200, "201")
+	guarded.want(guarded.do("POST", bulkPath+"/x/_bulk", "", "Content-Type", bulkType, "Authorization",
+		strings.Replace(key, "ey ", "ey AAAA", 1)), 401, "")
 	guarded.want(guarded.do("POST", "/v1/ingest", "", "Authorization", key), 401, "Unsupported http auth scheme")
 }
 
-// TestBulkLibraries: what log libraries send besides pairs of lines: members of their own beside an action, and single documents.
+// TestBulkLibraries: what log libraries send besides pairs of lines: members of their own beside an action, and single
+// documents.
 func TestBulkLibraries(t *testing.T) {
 	h := real(t, nil)
 	send := func(method, path, body string) answer {
 		return h.do(method, bulkPath+path, body, "Content-Type", "application/json")
 	}
-	h.want(send("PUT", "/_bulk", "{\"index\":{\"_index\":\"lib\",\"pipeline\":null},\"attempts\":0}\n{\"n\":1}\n{\"attempts\":1,\"create\":{\"_index\":\"lib\"}}\n{\"n\":2}\n"), 200, `"items":[{"index":{"_index":"lib","_id":"","_version":1,"result":"created","status":201}},{"create":{"_index":"lib",`)
-	h.want(send("POST", "/_bulk", "{\"index\":{\"_index\":\"lib\"},\"create\":{\"_index\":\"lib\"}}\n{\"n\":1}\n"), 400, "more than one action")
+	h.want(send("PUT", "/_bulk",
+		"{\"index\":{\"_index\":\"lib\",\"pipeline\":null},\"attempts\":0}\n{\"n\":1}\n{\"attempts\":1,\"create\":{\"_index\":\"lib\"}}\n{\"n\":2}\n"), 200, `"items":[{"index":{"_index":"lib","_id":"","_version":1,"result":"created","status":201}},{"create":{"_index":"lib",`)
+	h.want(send("POST", "/_bulk", "{\"index\":{\"_index\":\"lib\"},\"create\":{\"_index\":\"lib\"}}\n{\"n\":1}\n"), 400,
+		"more than one action")
 	h.want(send("POST", "/_bulk", "{\"index\":\"lib\"}\n{\"n\":1}\n"), 400, "malformed action: it is empty")
-	h.want(send("POST", "/lib/_doc", "{\n\"n\": 3\n}\n"), 201, `{"_index":"lib","_id":"","_version":1,"result":"created"`)
+	h.want(send("POST", "/lib/_doc", "{\n\"n\": 3\n}\n"), 201,
+		`{"_index":"lib","_id":"","_version":1,"result":"created"`)
 	h.want(send("PUT", "/lib/_doc/a%20b", `{"n":4}`), 201, `"_id":"a b"`)
 	h.want(send("POST", "/a%20name/_bulk", "{\"index\":{}}\n{\"n\":6}\n"), 200, `"errors":false`)
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+n+FROM+%22a+name%22", ""), 200, "[[6]]")
@@ -200,11 +234,13 @@ func TestBulkLibraries(t *testing.T) {
 	h.want(send("PUT", "/old/log/a", `{"n":9}`), 201, `"_id":"a"`)
 	h.want(send("POST", "/old/log/_bulk", "{\"index\":{\"_type\":\"log\"}}\n{\"n\":10}\n"), 200, `"errors":false`)
 	h.holds("SELECT n FROM old ORDER BY n", "[[8] [9] [10]]")
-	for _, path := range []string{"/old/_search", "/old/_count", "/_reindex/x", "/old/_update/1"} { // no type, and no document
+	// no type, and no document
+	for _, path := range []string{"/old/_search", "/old/_count", "/_reindex/x", "/old/_update/1"} {
 		h.want(send("POST", path, `{"n":11}`), 404, "not asked for")
 	}
 	h.holds("SELECT count(*) FROM old", "[[3]]")
-	h.want(send("POST", "/lib/_doc", `{"n":"text"}`), 400, `{"error":{"type":"illegal_argument_exception","reason":"Column datatype mismatch`)
+	h.want(send("POST", "/lib/_doc", `{"n":"text"}`), 400,
+		`{"error":{"type":"illegal_argument_exception","reason":"Column datatype mismatch`)
 	h.want(send("POST", "/lib/_doc", ``), 400, `"status":400}`)
 	h.want(send("POST", "/lib/_doc", `[1]`), 400, `"status":400}`)
 	h.want(send("POST", "/lib/_doc", `{"n":1} {"n":2}`), 400, `"status":400}`)
@@ -228,7 +264,8 @@ func TestBulkByHostAlone(t *testing.T) {
 	}
 	h.want(send("HEAD", "/", "", "X-Elastic-Client-Meta", "es=8.16.0"), 200, "")
 	h.want(send("GET", "/", "", "User-Agent", "curl/8"), 200, "<h1>")
-	for _, path := range []string{"/_license", "/_cluster/health", "/_ilm/policy/x", "/_index_template/x", "/_nodes/http", "/_xpack", "/_ingest/pipeline/x"} {
+	for _, path := range []string{"/_license", "/_cluster/health", "/_ilm/policy/x", "/_index_template/x",
+		"/_nodes/http", "/_xpack", "/_ingest/pipeline/x"} {
 		h.want(h.do("GET", path, ""), 200, "{")
 	}
 	h.want(send("POST", "/_bulk", "{\"index\":{\"_index\":\"alone\"}}\n{\"n\":1}\n"), 200, `"errors":false`)
@@ -253,5 +290,6 @@ func TestBulkByHostAlone(t *testing.T) {
 		guarded.want(guarded.do("POST", path, `{"n":1}`, "Content-Type", bulkType), 401, "")
 	}
 	key := strings.Replace(basic("writer", "w"), "Basic", "ApiKey", 1)
-	guarded.want(guarded.do("POST", "/x/_bulk", "{\"index\":{}}\n{\"a\":1}\n", "Content-Type", bulkType, "Authorization", key), 200, "201")
+	guarded.want(guarded.do("POST", "/x/_bulk", "{\"index\":{}}\n{\"a\":1}\n", "Content-Type", bulkType,
+		"Authorization", key), 200, "201")
 }

@@ -55,11 +55,13 @@ func on(t *testing.T, e *engine.Engine, change func(*Options)) *house {
 	return open(t, func(o *Options) {
 		o.BodyLimit = 64 << 20
 		pipelines := pipeline.New(pipeline.Options{Store: e})
-		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Writer, o.Ingest.Store = pipelines, pipelines, web.NewWriter(e), e
+		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Writer, o.Ingest.Store = pipelines, pipelines,
+			web.NewWriter(e), e
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()})
 		o.Metrics.Writer, o.Metrics.Store, o.Metrics.Pipelines = o.Ingest.Writer, e, pipelines
 		o.Lines.Writer, o.Lines.Tables, o.Lines.Databases, o.Lines.Prefix = o.Ingest.Writer, e, e.Databases, "service"
-		o.Metrics.Tables = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20, MaxExemplars: 1000})
+		o.Metrics.Tables = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20,
+			MaxExemplars: 1000})
 		o.Admin.Store, o.Saved = e, e
 		o.Forward.Store, o.Forward.Pipelines = e, pipelines
 		o.Syslog.Store, o.Syslog.Tables, o.Syslog.Prefix = e, e, "service"
@@ -232,7 +234,8 @@ func (b *httpBody) bytes(vars map[string]string) (body []byte, contentType strin
 	w := multipart.NewWriter(&out)
 	for _, p := range b.Multipart {
 		part, err := w.CreatePart(textproto.MIMEHeader{
-			"Content-Disposition": {fmt.Sprintf(`form-data; name=%q; filename=%q`, p.Name, p.Filename)}, "Content-Type": {p.ContentType}})
+			"Content-Disposition": {fmt.Sprintf(`form-data; name=%q; filename=%q`, p.Name, p.Filename)},
+			"Content-Type":        {p.ContentType}})
 		if err != nil {
 			return nil, "", err
 		}

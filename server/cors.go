@@ -14,10 +14,12 @@ import (
 )
 
 // foreign is the refusal of requests that a page of another origin makes a browser send.
-var foreign = status.New(status.PermissionDenied, "Requests from pages of other origins are refused, and from pages under a name that is not this server's; see http.cors_allowed_origins and http.hosts")
+var foreign = status.New(status.PermissionDenied,
+	"Requests from pages of other origins are refused, and from pages under a name that is not this server's; see "+
+		"http.cors_allowed_origins and http.hosts")
 
-// cors sets the headers that let pages read the answer. Paths under /debug have none, nor do the files of the dashboard: no page
-// but its own reads them, and there are so many of them that the line would be 2 % of a first visit.
+// cors sets the headers that let pages read the answer. Paths under /debug have none, nor do the files of the
+// dashboard: no page but its own reads them, and there are so many of them that the line would be 2 % of a first visit.
 func (s *Server) cors(rc *fasthttp.RequestCtx, path string) {
 	if !s.o.EnableCORS || strings.HasPrefix(path, "/debug/") || strings.HasPrefix(path, "/dashboard/a/") {
 		return
@@ -38,13 +40,15 @@ func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
 		len(rc.Request.Header.Peek("Access-Control-Request-Method")) > 0
 }
 
-// foreignHost reports whether a browser calls the server by a name that is not known to be its own: a page may have a name
-// that its owner points at the visitor's machine, and is then no other origin to the browser. Names are known when they
-// are addresses, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads of an insecure
-// page carry neither, so that on the machine itself, where no other name is to be expected, a browser is known by its own.
+// foreignHost reports whether a browser calls the server by a name that is not known to be its own: a page may have a
+// name that its owner points at the visitor's machine, and is then no other origin to the browser. Names are known when
+// they are addresses, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads of an
+// insecure page carry neither, so that on the machine itself, where no other name is to be expected, a browser is known
+// by its own.
 func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
-	page := len(h.Peek("Origin")) > 0 || len(h.Peek("Sec-Fetch-Site")) > 0 || len(h.Peek("Sec-Fetch-Mode")) > 0 || len(h.Peek("Sec-Fetch-Dest")) > 0
+	page := len(h.Peek("Origin")) > 0 || len(h.Peek("Sec-Fetch-Site")) > 0 || len(h.Peek("Sec-Fetch-Mode")) > 0 ||
+		len(h.Peek("Sec-Fetch-Dest")) > 0
 	if !page && !(rc.LocalIP().IsLoopback() && bytes.HasPrefix(h.UserAgent(), []byte("Mozilla/"))) {
 		return false
 	}
@@ -62,12 +66,13 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	return !slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// foreignPage reports whether a browser sends the request for a page of another origin, on nothing that the page knows: to a server
-// without users, or with the name and password that the browser keeps and adds by itself. Such a page could otherwise read and drop what
-// lies on the visitor's own machine. Programs send neither header. What says nothing of the server is for all: whether it lives, and the
-// files of the dashboard, to which other pages may link.
+// foreignPage reports whether a browser sends the request for a page of another origin, on nothing that the page knows:
+// to a server without users, or with the name and password that the browser keeps and adds by itself. Such a page could
+// otherwise read and drop what lies on the visitor's own machine. Programs send neither header. What says nothing of
+// the server is for all: whether it lives, and the files of the dashboard, to which other pages may link.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
-	if !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" || path == "/status" || path == "/metrics" || outside(path)) {
+	if !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" ||
+		path == "/status" || path == "/metrics" || outside(path)) {
 		return false
 	}
 	h := &rc.Request.Header
@@ -94,7 +99,8 @@ func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
 	return err != nil || !strings.EqualFold(u.Host, string(rc.Host()))
 }
 
-// keptByBrowser reports whether the credentials of a request are of the kind that browsers keep and add to what any page sends.
+// keptByBrowser reports whether the credentials of a request are of the kind that browsers keep and add to what any
+// page sends.
 func keptByBrowser(h *fasthttp.RequestHeader) bool {
 	scheme, _, _ := strings.Cut(strings.TrimSpace(string(h.Peek("Authorization"))), " ")
 	return strings.EqualFold(scheme, "basic") && len(h.Peek("x-service-auth")) == 0

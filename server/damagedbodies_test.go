@@ -12,14 +12,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestDamagedBodies: what clients really sent, cut anywhere, with bits turned, bytes that are no UTF-8, and pieces that come twice, is stored as far as it can be read or is
-// the sender's fault, in each protocol and encoding; of what is refused nothing is stored, and the server goes on.
+// TestDamagedBodies: what clients really sent, cut anywhere, with bits turned, bytes that are no UTF-8, and pieces that
+// come twice, is stored as far as it can be read or is the sender's fault, in each protocol and encoding; of what is
+// refused nothing is stored, and the server goes on.
 func TestDamagedBodies(t *testing.T) {
 	each := 60
 	if testing.Short() {
 		each = 12
 	}
-	for _, list := range []string{"lineproto.json", "logpush.json", "otlp.json", "jsonput.json", "shippers.json", "remote.json"} {
+	for _, list := range []string{"lineproto.json", "logpush.json", "otlp.json", "jsonput.json", "shippers.json",
+		"remote.json"} {
 		for name, f := range capturedIn(t, list) {
 			t.Run(name, func(t *testing.T) {
 				h, body, headers := real(t, nil), payload(t, name), f.headers()

@@ -24,7 +24,8 @@ const (
 	logger        = "/usr/bin/logger"
 )
 
-// there reports whether programs are installed. Where one is not, the test says so and is done; where VARVE_NEED_SHIPPERS is set they have to be there.
+// there reports whether programs are installed. Where one is not, the test says so and is done; where
+// VARVE_NEED_SHIPPERS is set they have to be there.
 func there(t *testing.T, programs ...string) bool {
 	for _, p := range programs {
 		if _, err := os.Stat(p); err != nil {
@@ -42,7 +43,8 @@ func there(t *testing.T, programs ...string) bool {
 func journalEntries(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=4b2f1a3c5d6e4f708192a3b4c5d6e7f8\n_MACHINE_ID=4b2f1a3c5d6e4f708192a3b4c5d6e7f9\n_HOSTNAME=h\nPRIORITY=%d\n", 1700000000000000+i, 1000+i, i%8)
+		fmt.Fprintf(&b,
+			"__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=4b2f1a3c5d6e4f708192a3b4c5d6e7f8\n_MACHINE_ID=4b2f1a3c5d6e4f708192a3b4c5d6e7f9\n_HOSTNAME=h\nPRIORITY=%d\n", 1700000000000000+i, 1000+i, i%8)
 		if i%2 == 0 {
 			fmt.Fprintf(&b, "MESSAGE=line %d\n\n", i)
 			continue
@@ -74,11 +76,14 @@ func uploaded(t *testing.T, base string) {
 	if out, err := remote.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	upload := exec.CommandContext(ctx, journalUpload, "--url="+h.url+base, "--follow=no", "--file="+file, "--save-state="+filepath.Join(dir, "state"))
+	upload := exec.CommandContext(ctx, journalUpload, "--url="+h.url+base, "--follow=no", "--file="+file,
+		"--save-state="+filepath.Join(dir, "state"))
 	if out, err := upload.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	got := fmt.Sprint(h.selected(`SELECT count(*), count(DISTINCT "MESSAGE"), count(CASE WHEN "MESSAGE" LIKE '%and more' THEN 1 END), max("PRIORITY"), min("_HOSTNAME"), CAST(CAST(max(service_timestamp) AS BIGINT) AS STRING) FROM journald_logs`))
+	got := fmt.Sprint(
+		h.selected(
+			`SELECT count(*), count(DISTINCT "MESSAGE"), count(CASE WHEN "MESSAGE" LIKE '%and more' THEN 1 END), max("PRIORITY"), min("_HOSTNAME"), CAST(CAST(max(service_timestamp) AS BIGINT) AS STRING) FROM journald_logs`))
 	if got != "[[1000 1000 500 7 h 1700000000000999000]]" {
 		t.Error(got)
 	}
@@ -148,10 +153,12 @@ template(name="document" type="list" option.jsonf="on") {
 input(type="imfile" File=%[2]q Tag="web:")
 action(type="omelasticsearch" server="%[3]s/v1/elasticsearch" template="document" searchIndex="rsyslog_lines" searchType="" bulkmode="on" writeoperation="create" bulkid="" dynbulkid="off")
 `, dir, source, h.url))
-	h.runUntil(`SELECT count(*), count(DISTINCT message), min(app) FROM rsyslog_lines`, "200,200,web", rsyslogd, "-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
+	h.runUntil(`SELECT count(*), count(DISTINCT message), min(app) FROM rsyslog_lines`, "200,200,web", rsyslogd, "-n",
+		"-C", "-f", config, "-i", filepath.Join(dir, "pid"))
 }
 
-// TestSyslogSenders: rsyslog and logger send to the listeners of syslog, over TCP in both framings and over UDP, in both formats.
+// TestSyslogSenders: rsyslog and logger send to the listeners of syslog, over TCP in both framings and over UDP, in
+// both formats.
 func TestSyslogSenders(t *testing.T) {
 	if !there(t, rsyslogd, logger) {
 		return
@@ -168,7 +175,8 @@ func TestSyslogSenders(t *testing.T) {
 		port int
 		args string
 	}{{tcp, "-T"}, {tcp, "-T --octet-count"}, {tcp, "-T --rfc3164"}, {udp, "-d"}, {udp, "-d --rfc3164"}} {
-		args := append(strings.Fields(c.args), "-n", "127.0.0.1", "-P", fmt.Sprint(c.port), "-t", "shell", "-p", "local5.err", "--id=77", "by hand \u00e9")
+		args := append(strings.Fields(c.args), "-n", "127.0.0.1", "-P", fmt.Sprint(c.port), "-t", "shell", "-p",
+			"local5.err", "--id=77", "by hand \u00e9")
 		if out, err := exec.CommandContext(t.Context(), logger, args...).CombinedOutput(); err != nil {
 			t.Fatalf("logger %s: %v\n%s", c.args, err, out)
 		}
@@ -185,8 +193,10 @@ action(type="omfwd" target="127.0.0.1" port="%[3]d" protocol="tcp")
 action(type="omfwd" target="127.0.0.1" port="%[3]d" protocol="tcp" TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format")
 action(type="omfwd" target="127.0.0.1" port="%[4]d" protocol="udp")
 `, dir, source, tcp, udp))
-	h.runUntil(`SELECT app_name, facility, severity, proc_id, count(*), count(DISTINCT message), min(message) FROM syslog GROUP BY app_name, facility, severity, proc_id ORDER BY app_name`,
-		"shell,local5,err,77,5,1,by hand \u00e9\r\nweb,local3,warning,,150,50,\"line 0 \"\"quoted\"\"\"", rsyslogd, "-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
+	h.runUntil(
+		`SELECT app_name, facility, severity, proc_id, count(*), count(DISTINCT message), min(message) FROM syslog GROUP BY app_name, facility, severity, proc_id ORDER BY app_name`,
+		"shell,local5,err,77,5,1,by hand \u00e9\r\nweb,local3,warning,,150,50,\"line 0 \"\"quoted\"\"\"", rsyslogd,
+		"-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
 }
 
 // TestCollectd: write_http sends values as JSON through ingest.
@@ -211,5 +221,6 @@ LoadPlugin write_http
   </Node>
 </Plugin>
 `, dir, h.url))
-	h.runUntil(`SELECT count(*) > 0, min(host), min(plugin), min(dsnames) FROM collectd`, `true,h,load,"[""shortterm"",""midterm"",""longterm""]"`, collectd, "-f", "-C", config)
+	h.runUntil(`SELECT count(*) > 0, min(host), min(plugin), min(dsnames) FROM collectd`,
+		`true,h,load,"[""shortterm"",""midterm"",""longterm""]"`, collectd, "-f", "-C", config)
 }

@@ -67,7 +67,8 @@ func (r doorRow) attributed(m []byte, field int) []byte {
 	for i, name := range r.names {
 		m = protowire.AppendMessage(m, field, func(m []byte) []byte {
 			m = protowire.AppendBytes(m, 1, []byte(name))
-			return protowire.AppendMessage(m, 2, func(m []byte) []byte { return protowire.AppendBytes(m, 1, []byte(r.texts[i])) })
+			return protowire.AppendMessage(m, 2,
+				func(m []byte) []byte { return protowire.AppendBytes(m, 1, []byte(r.texts[i])) })
 		})
 	}
 	return m
@@ -90,9 +91,9 @@ func enclosed(rows []doorRow, each func(m []byte, i int, r doorRow) []byte, fiel
 
 const doorNS = 1_790_000_000_000_000_000
 
-// doors are the protocols: a body of some rows, and how many times its size a request may have in memory when its rows are written.
-// Bodies are gone by then, but for those that are read again when another changes a column's type, and rows that need room to grow have
-// up to a quarter more. A row of few columns holds no wide one where narrow says so.
+// doors are the protocols: a body of some rows, and how many times its size a request may have in memory when its rows
+// are written. Bodies are gone by then, but for those that are read again when another changes a column's type, and
+// rows that need room to grow have up to a quarter more. A row of few columns holds no wide one where narrow says so.
 var doors = []struct {
 	name, path, kind string
 	encoding         string
@@ -106,21 +107,27 @@ var doors = []struct {
 	{"JSON", ingestPath, "application/json", "", 1.3, false, func(rows []doorRow) string {
 		return "[" + joined(rows, ",", func(_ int, r doorRow) string { return r.object() }) + "]"
 	}},
-	{"shaped NDJSON", ingestPath + "&extra_fields=a=b", "application/x-ndjson", "", 1.3, false, func(rows []doorRow) string {
-		return joined(rows, "\n", func(_ int, r doorRow) string { return r.object() })
-	}},
+	{"shaped NDJSON", ingestPath + "&extra_fields=a=b", "application/x-ndjson", "", 1.3, false,
+		func(rows []doorRow) string {
+			return joined(rows, "\n", func(_ int, r doorRow) string { return r.object() })
+		}},
 	{"text", ingestPath, "text/plain", "", 1.3, true, func(rows []doorRow) string {
 		return joined(rows, "\n", func(_ int, r doorRow) string { return r.texts[0] })
 	}},
 	{"bulk", "/v1/elasticsearch/_bulk", "application/x-ndjson", "", 1.3, false, func(rows []doorRow) string {
-		return joined(rows, "", func(_ int, r doorRow) string { return `{"create":{"_index":"t"}}` + "\n" + r.object() + "\n" })
+		return joined(rows, "", func(_ int, r doorRow) string {
+			return `{"create":{"_index":"t"}}` + "\n" + r.object() + "\n"
+		})
 	}},
 	{"events", "/v1/splunk/services/collector/event", "application/json", "", 1.3, false, func(rows []doorRow) string {
-		return joined(rows, "", func(i int, r doorRow) string { return fmt.Sprintf(`{"time":%d,"event":%s}`, 1790000000+i, r.object()) })
+		return joined(rows, "", func(i int, r doorRow) string {
+			return fmt.Sprintf(`{"time":%d,"event":%s}`, 1790000000+i, r.object())
+		})
 	}},
-	{"raw events", "/v1/splunk/services/collector/raw?linebreaker=%5Cn", "text/plain", "", 1.3, true, func(rows []doorRow) string {
-		return joined(rows, "\n", func(_ int, r doorRow) string { return r.texts[0] })
-	}},
+	{"raw events", "/v1/splunk/services/collector/raw?linebreaker=%5Cn", "text/plain", "", 1.3, true,
+		func(rows []doorRow) string {
+			return joined(rows, "\n", func(_ int, r doorRow) string { return r.texts[0] })
+		}},
 	{"agents", "/v1/datadog/api/v2/logs", "application/json", "", 1.3, false, func(rows []doorRow) string {
 		return "[" + joined(rows, ",", func(_ int, r doorRow) string { return r.object() }) + "]"
 	}},
@@ -142,23 +149,27 @@ var doors = []struct {
 			return fmt.Sprintf(`["%d","x",%s]`, doorNS+i, r.object())
 		}) + "]}]}"
 	}},
-	{"log push, protobuf", "/v1/logpush/api/v1/push", "application/x-protobuf", "snappy", 1.3, false, func(rows []doorRow) string {
-		var m []byte
-		m = protowire.AppendMessage(m, 1, func(m []byte) []byte {
-			m = protowire.AppendBytes(m, 1, []byte(`{a="b"}`))
-			return append(m, enclosed(rows, func(m []byte, i int, r doorRow) []byte {
-				m = protowire.AppendMessage(m, 1, func(m []byte) []byte { return protowire.AppendVarint(m, 1, uint64(1790000000+i)) })
-				m = protowire.AppendBytes(m, 2, []byte("x"))
-				for i, name := range r.names {
-					m = protowire.AppendMessage(m, 3, func(m []byte) []byte {
-						return protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte(name)), 2, []byte(r.texts[i]))
+	{"log push, protobuf", "/v1/logpush/api/v1/push", "application/x-protobuf", "snappy", 1.3, false,
+		func(rows []doorRow) string {
+			var m []byte
+			m = protowire.AppendMessage(m, 1, func(m []byte) []byte {
+				m = protowire.AppendBytes(m, 1, []byte(`{a="b"}`))
+				return append(m, enclosed(rows, func(m []byte, i int, r doorRow) []byte {
+					m = protowire.AppendMessage(m, 1, func(m []byte) []byte {
+						return protowire.AppendVarint(m, 1, uint64(1790000000+i))
 					})
-				}
-				return m
-			}, 2)...)
-		})
-		return string(m)
-	}},
+					m = protowire.AppendBytes(m, 2, []byte("x"))
+					for i, name := range r.names {
+						m = protowire.AppendMessage(m, 3, func(m []byte) []byte {
+							return protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte(name)), 2,
+								[]byte(r.texts[i]))
+						})
+					}
+					return m
+				}, 2)...)
+			})
+			return string(m)
+		}},
 	{"OTLP logs", otlpLogs, "application/x-protobuf", "", 2.3, false, func(rows []doorRow) string {
 		return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
 			return r.attributed(protowire.AppendFixed64(m, 1, uint64(doorNS+i)), 6)
@@ -172,19 +183,22 @@ var doors = []struct {
 	{"OTLP spans", otlpTraces, "application/x-protobuf", "", 2.3, true, func(rows []doorRow) string {
 		return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
 			m = protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte("0123456789abcdef")), 2, []byte("01234567"))
-			return r.attributed(protowire.AppendFixed64(protowire.AppendFixed64(m, 7, uint64(doorNS+i)), 8, uint64(doorNS+i)), 9)
+			return r.attributed(protowire.AppendFixed64(protowire.AppendFixed64(m, 7, uint64(doorNS+i)), 8,
+				uint64(doorNS+i)), 9)
 		}, 1, 2, 2)
 	}},
 	{"OTLP events of spans", otlpTraces, "application/x-protobuf", "", 2.3, false, func(rows []doorRow) string {
 		return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
 			m = protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte("0123456789abcdef")), 2, []byte("01234567"))
 			m = protowire.AppendFixed64(protowire.AppendFixed64(m, 7, uint64(doorNS+i)), 8, uint64(doorNS+i))
-			return protowire.AppendMessage(m, 11, func(m []byte) []byte { return r.attributed(protowire.AppendFixed64(m, 1, doorNS), 3) })
+			return protowire.AppendMessage(m, 11,
+				func(m []byte) []byte { return r.attributed(protowire.AppendFixed64(m, 1, doorNS), 3) })
 		}, 1, 2, 2)
 	}},
 	{"OTLP spans, JSON", otlpTraces, "application/json", "", 2.3, true, func(rows []doorRow) string {
 		return `{"resourceSpans":[{"scopeSpans":[{"spans":[` + joined(rows, ",", func(i int, r doorRow) string {
-			return fmt.Sprintf(`{"traceId":"%032x","spanId":"%016x","startTimeUnixNano":"%d","endTimeUnixNano":"%[3]d","attributes":%s}`, i+1, i+1, doorNS+i, r.attributes())
+			return fmt.Sprintf(
+				`{"traceId":"%032x","spanId":"%016x","startTimeUnixNano":"%d","endTimeUnixNano":"%[3]d","attributes":%s}`, i+1, i+1, doorNS+i, r.attributes())
 		}) + "]}]}]}"
 	}},
 }
@@ -214,8 +228,8 @@ func heapNow() uint64 {
 	return m.HeapAlloc
 }
 
-// TestBodiesAreNotKeptBesideTheirRows sends a body of long rows and one of wide rows by each protocol: when its rows are written they are
-// what the request has in memory, and that is counted.
+// TestBodiesAreNotKeptBesideTheirRows sends a body of long rows and one of wide rows by each protocol: when its rows
+// are written they are what the request has in memory, and that is counted.
 func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 	const bytes = 34 << 20 // smaller ones are kept for the next request
 	for _, shape := range []struct {
@@ -238,7 +252,8 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 				body := d.body(rows)
 				size, headers := int64(len(body)), []string{"Content-Type", d.kind}
 				if d.encoding == "snappy" {
-					body, headers = string(s2.EncodeSnappy(nil, []byte(body))), append(headers, "Content-Encoding", d.encoding)
+					body, headers = string(s2.EncodeSnappy(nil, []byte(body))),
+						append(headers, "Content-Encoding", d.encoding)
 				}
 				store.before = heapNow()
 				a := h.do("POST", d.path, body, headers...)
@@ -246,7 +261,8 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 					t.Fatalf("%d %.300s, %d writes", a.status, a.body, store.calls)
 				}
 				if most := int64(d.times * float64(size)); store.made > most {
-					t.Errorf("%d bytes are in memory when the rows of %d are written, want at most %d", store.made, size, most)
+					t.Errorf("%d bytes are in memory when the rows of %d are written, want at most %d", store.made,
+						size, most)
 				}
 				if store.held < store.made/10*8 {
 					t.Errorf("%d bytes are counted of %d that are in memory", store.held, store.made)
@@ -257,8 +273,8 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 	}
 }
 
-// TestLabelsOfEverySampleAreCounted sends a series through a pipeline, whose entries have its labels each: they are bounded before they are
-// made.
+// TestLabelsOfEverySampleAreCounted sends a series through a pipeline, whose entries have its labels each: they are
+// bounded before they are made.
 func TestLabelsOfEverySampleAreCounted(t *testing.T) {
 	h := real(t, func(o *Options) { o.Metrics.RowBytes = 1 << 20 })
 	message := func(samples int) string {
@@ -281,6 +297,7 @@ func TestLabelsOfEverySampleAreCounted(t *testing.T) {
 		if want == 400 {
 			text = "the limit is 1048576: each sample has the labels of its series, send fewer at a time"
 		}
-		h.want(h.do("POST", "/v1/metricsapi/write", message(samples), "Content-Encoding", "snappy", "x-service-pipeline-name", "service_identity"), want, text)
+		h.want(h.do("POST", "/v1/metricsapi/write", message(samples), "Content-Encoding", "snappy",
+			"x-service-pipeline-name", "service_identity"), want, text)
 	}
 }

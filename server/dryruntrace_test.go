@@ -28,7 +28,8 @@ dispatcher:
   rules:
     - {value: error, table_suffix: _errors, pipeline: errors}
 `
-	h.upload("errors", "version: 2\nprocessors:\n  - letter: {field: level, method: upper}\ntransform:\n  - {field: n, type: 'epoch, s', index: timestamp}\n")
+	h.upload("errors",
+		"version: 2\nprocessors:\n  - letter: {field: level, method: upper}\ntransform:\n  - {field: n, type: 'epoch, s', index: timestamp}\n")
 	dry := func(more map[string]any, status int) string {
 		t.Helper()
 		body, err := json.Marshal(more)
@@ -39,7 +40,8 @@ dispatcher:
 		h.want(a, status, "")
 		return a.body
 	}
-	got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "info 1\nerror 2\ndebug 3", "trace": true}, 200)
+	got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "info 1\nerror 2\ndebug 3",
+		"trace": true}, 200)
 	var tables []struct {
 		TableName string `json:"table_name"`
 		Before    []json.RawMessage
@@ -55,7 +57,8 @@ dispatcher:
 	if len(tables) != 2 || len(tables[0].Steps) != 3 || len(tables[1].Steps) != 3 {
 		t.Fatalf("got %s", got)
 	}
-	if a, b := fmt.Sprintf("%s", tables[1].Before), `[{"message":"info 1"} {"message":"error 2"} {"message":"debug 3"}]`; a != b {
+	if a, b := fmt.Sprintf("%s", tables[1].Before),
+		`[{"message":"info 1"} {"message":"error 2"} {"message":"debug 3"}]`; a != b {
 		t.Errorf("before the first processor the entries are %s, want %s", a, b)
 	}
 	var lines []string
@@ -83,10 +86,12 @@ dispatcher:
 	}
 
 	// All dropped: the steps say why.
-	if got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "debug 3", "trace": true}, 200); !strings.Contains(got, `"schema":[],"rows":[],"steps":[[{"processor":"vrl"`) {
+	if got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "debug 3", "trace": true},
+		200); !strings.Contains(got, `"schema":[],"rows":[],"steps":[[{"processor":"vrl"`) {
 		t.Errorf("got %s", got)
 	}
-	if got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "info 1"}, 200); strings.Contains(got, "steps") {
+	if got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "info 1"},
+		200); strings.Contains(got, "steps") {
 		t.Errorf("steps that nobody asked for: %s", got)
 	}
 	// What is too much is said, not cut.
@@ -94,7 +99,8 @@ dispatcher:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := dry(map[string]any{"pipeline": document, "data": strings.Repeat(string(large)+"\n", 3), "trace": true, "data_type": "application/x-ndjson"}, 400); !strings.Contains(got, "the steps of the dry run take more than") {
+	if got := dry(map[string]any{"pipeline": document, "data": strings.Repeat(string(large)+"\n", 3), "trace": true,
+		"data_type": "application/x-ndjson"}, 400); !strings.Contains(got, "the steps of the dry run take more than") {
 		t.Errorf("got %.300s", got)
 	}
 }
@@ -106,7 +112,8 @@ func TestDryRunTraceOfEachEntry(t *testing.T) {
 	form := func(trace string) answer {
 		var body bytes.Buffer
 		w := multipart.NewWriter(&body)
-		for _, p := range [][2]string{{"pipeline", document}, {"data_type", "text/plain"}, {"data", "info 1\ninfo x"}, {"trace", trace}} {
+		for _, p := range [][2]string{{"pipeline", document}, {"data_type", "text/plain"}, {"data", "info 1\ninfo x"},
+			{"trace", trace}} {
 			if err := w.WriteField(p[0], p[1]); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +123,8 @@ func TestDryRunTraceOfEachEntry(t *testing.T) {
 		}
 		return h.do("POST", "/v1/pipelines/dryrun", body.String(), "Content-Type", w.FormDataContentType())
 	}
-	h.want(form("true"), 200, `{"entry":2,"steps":[{"processor":"dissect","index":0,"after":{"level":"info","message":"info x","n":"x"}},{"processor":"epoch","index":1}],"before":{"message":"info x"},"error":"`)
+	h.want(form("true"), 200,
+		`{"entry":2,"steps":[{"processor":"dissect","index":0,"after":{"level":"info","message":"info x","n":"x"}},{"processor":"epoch","index":1}],"before":{"message":"info x"},"error":"`)
 	h.want(form("maybe"), 400, `trace is true or false, got \"maybe\"`)
 }
 
@@ -127,12 +135,17 @@ func TestDryRunOfIdentity(t *testing.T) {
 		t.Helper()
 		h.want(h.do("POST", "/v1/pipelines/dryrun", body, "Content-Type", "application/json"), status, want)
 	}
-	dry(`{"pipeline_name":"service_identity","data":"{\"t\":1742814853,\"user\":{\"id\":17}}","custom_time_index":"t;epoch;s"}`, 200,
+	dry(
+		`{"pipeline_name":"service_identity","data":"{\"t\":1742814853,\"user\":{\"id\":17}}","custom_time_index":"t;epoch;s"}`, 200,
 		`"schema":[{"name":"t","data_type":"TIMESTAMP_SECOND","column_type":"TIMESTAMP","fulltext":false},{"name":"user.id","data_type":"INT64","column_type":"FIELD","fulltext":false}]`)
-	dry(`{"pipeline_name":"service_identity","data":"{\"user\":{\"id\":17}}","max_nested_levels":1}`, 200, `"value":"{\"id\":17}"`)
-	dry(`{"pipeline_name":"service_identity","data":"one\ntwo","data_type":"text/plain"}`, 200, `{"key":"message","data_type":"STRING","semantic_type":"FIELD","value":"two"}`)
+	dry(`{"pipeline_name":"service_identity","data":"{\"user\":{\"id\":17}}","max_nested_levels":1}`, 200,
+		`"value":"{\"id\":17}"`)
+	dry(`{"pipeline_name":"service_identity","data":"one\ntwo","data_type":"text/plain"}`, 200,
+		`{"key":"message","data_type":"STRING","semantic_type":"FIELD","value":"two"}`)
 	dry(`{"pipeline_name":"service_identity","data":"[]"}`, 200, `[]`)
-	dry(`{"pipeline_name":"service_identity","data":"{\"t\":\"x\"}","custom_time_index":"t;epoch;s"}`, 400, `failed to convert x to number`)
-	dry(`{"pipeline_name":"service_identity","data":"{}","custom_time_index":"t"}`, 400, `Invalid custom time index config`)
+	dry(`{"pipeline_name":"service_identity","data":"{\"t\":\"x\"}","custom_time_index":"t;epoch;s"}`, 400,
+		`failed to convert x to number`)
+	dry(`{"pipeline_name":"service_identity","data":"{}","custom_time_index":"t"}`, 400,
+		`Invalid custom time index config`)
 	h.want(h.sql("SELECT * FROM dry_run"), 400, `"code":4001`)
 }

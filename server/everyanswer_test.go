@@ -47,7 +47,8 @@ var kinds = map[kind]string{
 }
 
 // prefixes are what kinds leaves out of a path.
-var prefixes = strings.NewReplacer(olderPaths+"/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "", "/v1/jaeger", "")
+var prefixes = strings.NewReplacer(olderPaths+"/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "",
+	"/v1/jaeger", "")
 
 // protocolKind is the kind of a route of protocols.go: its requests write, or ask as shippers do for answers that are
 // fixed.
@@ -97,9 +98,11 @@ func everyRoute(h *house) (routes map[kind][]route) {
 // asking are the requests that make the answers of routes: parameters, and a form where one is posted. Other routes
 // need none.
 var asking = map[string]struct{ query, form string }{
-	"/v1/sql/format": {"?sql=SELECT+1", ""}, "/v1/sql/parse": {"?sql=SELECT+1", ""}, "/debug/prof/cpu": {"?seconds=1", ""},
-	"/v1/pipelines/dryrun": {"", dryBody}, "/v1/pipelines/_dryrun": {"", dryBody}, "/v1/pipelines/{name}/ddl": {"?table=t", ""},
-	"/query": {"?q=SHOW+DATABASES", ""}, "/api/v1/query_exemplars": {"?query=m&start=0&end=1", ""},
+	"/v1/sql/format": {"?sql=SELECT+1", ""}, "/v1/sql/parse": {"?sql=SELECT+1", ""},
+	"/debug/prof/cpu":      {"?seconds=1", ""},
+	"/v1/pipelines/dryrun": {"", dryBody}, "/v1/pipelines/_dryrun": {"", dryBody},
+	"/v1/pipelines/{name}/ddl": {"?table=t", ""},
+	"/query":                   {"?q=SHOW+DATABASES", ""}, "/api/v1/query_exemplars": {"?query=m&start=0&end=1", ""},
 	"/api/v1/format_query": {"?query=m", ""}, "/api/v1/parse_query": {"?query=m", ""},
 }
 
@@ -110,13 +113,15 @@ const dryBody = `{"pipeline_name":"service_identity","data_type":"application/js
 func TestEveryAnswerIsBounded(t *testing.T) {
 	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
 	h := real(t, func(o *Options) { o.Answers = answers })
-	h.want(h.do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n", "Content-Type", "application/x-yaml"), 200, "")
+	h.want(h.do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n",
+		"Content-Type", "application/x-yaml"), 200, "")
 	h.want(h.do("POST", linesPath+"/write", "m v=1 1"), 204, "")
 	routes := everyRoute(h)
 	ask := func(r route) answer {
 		a := asking[prefixes.Replace(r.path)]
 		method := r.methods[0]
-		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.path)+a.query, a.form, "Content-Type", "application/json")
+		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.path)+a.query, a.form, "Content-Type",
+			"application/json")
 	}
 	give := takeTurns(t, answers)
 	for _, r := range routes[figures] {
@@ -130,7 +135,8 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 		own()
 	}
 	for _, r := range routes[made] {
-		if slices.Equal(r.methods, del) || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/{name}") || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/buckets") {
+		if slices.Equal(r.methods, del) || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/{name}") ||
+			r.methods[0] == "POST" && strings.HasSuffix(r.path, "/buckets") {
 			continue // it names what it did
 		}
 		if a := ask(r); a.status != 500 && a.status != 422 || !strings.Contains(a.body, "Others make long answers") {
@@ -186,7 +192,8 @@ func TestAnswersWaitForRoom(t *testing.T) {
 	h.want(h.do("POST", linesPath+"/write", lines.String()), 204, "")
 	form := func(path string) func() answer {
 		return func() answer {
-			return h.do("POST", path, "sql="+url.QueryEscape("SELECT '"+long+"'"), "Content-Type", "application/x-www-form-urlencoded")
+			return h.do("POST", path, "sql="+url.QueryEscape("SELECT '"+long+"'"), "Content-Type",
+				"application/x-www-form-urlencoded")
 		}
 	}
 	get := func(path string) func() answer { return func() answer { return h.do("GET", path, "") } }
@@ -195,10 +202,13 @@ func TestAnswersWaitForRoom(t *testing.T) {
 		ask     func() answer
 		without int // room
 	}{
-		{"made of a document", get("/v1/pipelines/p"), 500}, {"made of SQL", form("/v1/sql/format"), 500}, {"parsed", form("/v1/sql/parse"), 500},
-		{"made of what is saved", get("/v1/dashboards"), 500}, {"made of one that is saved", get("/v1/dashboards/d"), 500},
+		{"made of a document", get("/v1/pipelines/p"), 500}, {"made of SQL", form("/v1/sql/format"), 500},
+		{"parsed", form("/v1/sql/parse"), 500},
+		{"made of what is saved", get("/v1/dashboards"), 500},
+		{"made of one that is saved", get("/v1/dashboards/d"), 500},
 		{"in pieces", get("/api/v1/label/l/values"), 200},
-		{"a result", get("/v1/sql?sql=" + url.QueryEscape("SELECT repeat('x', 200000)")), 500}, {"a short one", get("/health"), 200},
+		{"a result", get("/v1/sql?sql=" + url.QueryEscape("SELECT repeat('x', 200000)")), 500},
+		{"a short one", get("/health"), 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := &house{T: t, s: h.s, addr: h.addr, url: h.url}
@@ -209,7 +219,8 @@ func TestAnswersWaitForRoom(t *testing.T) {
 			for _, path := range []string{"/metrics", "/status"} {
 				h.want(h.do("GET", path, ""), 200, "")
 			}
-			if a := c.ask(); a.status != c.without || a.status == 500 && !strings.Contains(a.body, `"code":6000,"error":"Answers that clients have not read yet hold`) {
+			if a := c.ask(); a.status != c.without || a.status == 500 &&
+				!strings.Contains(a.body, `"code":6000,"error":"Answers that clients have not read yet hold`) {
 				t.Errorf("without room: %d %.200s", a.status, a.body)
 			}
 			full.End()
@@ -243,7 +254,8 @@ func (h *house) settles(a *web.Answers, as func(bytes int64) bool) {
 // TestBodiesGoThroughWeb: only package web puts bodies into answers, where they are counted.
 func TestBodiesGoThroughWeb(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || filepath.Dir(path) == "web" {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+			filepath.Dir(path) == "web" {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -254,7 +266,8 @@ func TestBodiesGoThroughWeb(t *testing.T) {
 			if path == "middleware.go" && bytes.Contains(line, []byte("rc.SetBodyString(text)")) {
 				continue // of a request that cannot be read, which has no context
 			}
-			for _, name := range []string{"Response.SetBody", "Response.AppendBody", "Response.BodyWriter", ".SetBody(", ".SetBodyString(", "c.Write(", "c.WriteString("} {
+			for _, name := range []string{"Response.SetBody", "Response.AppendBody", "Response.BodyWriter", ".SetBody(",
+				".SetBodyString(", "c.Write(", "c.WriteString("} {
 				if bytes.Contains(line, []byte(name)) {
 					t.Error(fmt.Errorf("%s:%d calls %s", path, i+1, name))
 				}

@@ -42,7 +42,8 @@ func series1(labels []string, behind ...func(m []byte) []byte) []byte {
 // TestExemplars: what either version brings of them is answered, the last ones are kept, and none fails a request.
 func TestExemplars(t *testing.T) {
 	h := realOn(t, engine.Options{}, func(o *Options) {
-		o.Metrics.Tables = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20, MaxExemplars: 4})
+		o.Metrics.Tables = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20,
+			MaxExemplars: 4})
 	})
 	sample := func(m []byte) []byte {
 		return protowire.AppendMessage(m, 2, func(s []byte) []byte {
@@ -56,11 +57,14 @@ func TestExemplars(t *testing.T) {
 		h.want(a, 200, `"status":"success"`)
 		return strings.TrimSuffix(strings.TrimPrefix(a.body, `{"status":"success","data":`), "}")
 	}
-	h.want(h.do("POST", writePath, snap(series1(up, sample, exemplar1(0.5, 1500, "trace_id", "x", "user", "ü")))), 204, "")
+	h.want(h.do("POST", writePath, snap(series1(up, sample, exemplar1(0.5, 1500, "trace_id", "x", "user", "ü")))), 204,
+		"")
 	const first = `[{"seriesLabels":{"__name__":"lat_bucket","job":"a","le":"1"},"exemplars":[{"labels":{"trace_id":"x","user":"ü"},"value":"0.5","timestamp":1.500}]}]`
 	for query, want := range map[string]string{
-		"query=histogram_quantile(0.9,rate(lat_bucket[5m]))": first, "query=up%2Blat_bucket": first, "query=lat_bucket&start=1.5&end=1.5": first,
-		"query=lat_bucket&end=1.4": "[]", "query=lat_bucket{job='b'}": "[]", "query={job=~'a|b'}": first, "query=lat_bucket&db=other": "[]",
+		"query=histogram_quantile(0.9,rate(lat_bucket[5m]))": first, "query=up%2Blat_bucket": first,
+		"query=lat_bucket&start=1.5&end=1.5": first,
+		"query=lat_bucket&end=1.4":           "[]", "query=lat_bucket{job='b'}": "[]", "query={job=~'a|b'}": first,
+		"query=lat_bucket&db=other": "[]",
 	} {
 		if got := ask(query); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
@@ -68,7 +72,8 @@ func TestExemplars(t *testing.T) {
 	}
 
 	v2 := func(series ...func(m []byte) []byte) answer {
-		return h.do("POST", writePath, request2([]string{"", "__name__", "lat_bucket", "job", "b", "trace_id", "y"}, series...),
+		return h.do("POST", writePath,
+			request2([]string{"", "__name__", "lat_bucket", "job", "b", "trace_id", "y"}, series...),
 			"Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding", "snappy")
 	}
 	exemplar2 := func(m []byte, refs ...uint64) []byte {
@@ -84,7 +89,8 @@ func TestExemplars(t *testing.T) {
 	}
 	a := v2(func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5, 6), 1, 1000, 0) },
 		func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5, 99), 1, 1000, 0) }, // names no symbol
-		func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5), 1, 1000, 0) })     // a name without a value
+		// a name without a value
+		func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5), 1, 1000, 0) })
 	h.want(a, 204, "")
 	for _, header := range []string{"Samples=3", "Exemplars=1"} {
 		name, want, _ := strings.Cut(header, "=")
@@ -92,7 +98,8 @@ func TestExemplars(t *testing.T) {
 			t.Errorf("%s written: %s, want %s", name, got, want)
 		}
 	}
-	if got := ask("query=lat_bucket{job='b'}"); !strings.Contains(got, `{"labels":{"trace_id":"y"},"value":"7","timestamp":2}`) {
+	if got := ask("query=lat_bucket{job='b'}"); !strings.Contains(got,
+		`{"labels":{"trace_id":"y"},"value":"7","timestamp":2}`) {
 		t.Errorf("exemplars of 2.0: %s", got)
 	}
 	h.want(v2(func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2)), 1, 1000, 0) }), 204, "")
@@ -111,7 +118,8 @@ func TestExemplars(t *testing.T) {
 	for i := range 9 {
 		many = append(many, exemplar1(float64(i), uint64(3000+i), "trace_id", fmt.Sprint(i)))
 	}
-	many = append(many, sample, exemplar1(1, 4000, "", "x"), exemplar1(1, 4000, "l", long), exemplar1(1, 1<<63, "l", "x"), exemplar1(1, 4000, "l", "\xff"),
+	many = append(many, sample, exemplar1(1, 4000, "", "x"), exemplar1(1, 4000, "l", long),
+		exemplar1(1, 1<<63, "l", "x"), exemplar1(1, 4000, "l", "\xff"),
 		func(m []byte) []byte { return protowire.AppendBytes(m, 3, "\xff\xff") })
 	h.want(h.do("POST", writePath, snap(series1(up, many...))), 204, "")
 	if got := ask("query=lat_bucket"); strings.Count(got, "trace_id") != 4 {

@@ -17,7 +17,8 @@ func TestTableFigures(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.sql("CREATE TABLE big (ts TIMESTAMP TIME INDEX, level STRING)"), 200, "")
 	insert := func(from string) {
-		h.want(h.sql("INSERT INTO big SELECT (number + "+from+")::TIMESTAMP, 'info' FROM generate_series(1, 1000) AS s(number)"), 200, `"affectedrows":1000`)
+		h.want(h.sql("INSERT INTO big SELECT (number + "+from+
+			")::TIMESTAMP, 'info' FROM generate_series(1, 1000) AS s(number)"), 200, `"affectedrows":1000`)
 	}
 	insert("0")
 	figures := "SELECT table_rows, avg_row_length > 0, create_time IS NOT NULL FROM information_schema.tables WHERE table_name = 'big'"
@@ -49,7 +50,8 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 		{"not wanted", "10000", "identity", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := h.do("GET", "/v1/sql?sql="+url.QueryEscape("SELECT number FROM generate_series(1, "+c.rows+") AS s(number)"), "", "Accept-Encoding", c.accept)
+			a := h.do("GET", "/v1/sql?sql="+url.QueryEscape("SELECT number FROM generate_series(1, "+c.rows+
+				") AS s(number)"), "", "Accept-Encoding", c.accept)
 			if got := a.header.Get("Content-Encoding"); got != c.want {
 				t.Fatalf("Content-Encoding %q, want %q", got, c.want)
 			}

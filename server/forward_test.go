@@ -11,8 +11,8 @@ import (
 	"varve/server/web"
 )
 
-// TestForward: entries are rows of the table of their tag, answered when they are stored; one that does not fit is left out alone, and what came last is there when the
-// server has stopped.
+// TestForward: entries are rows of the table of their tag, answered when they are stored; one that does not fit is left
+// out alone, and what came last is there when the server has stopped.
 func TestForward(t *testing.T) {
 	h := real(t, nil)
 	addr, stop := h.forward()
@@ -28,15 +28,20 @@ func TestForward(t *testing.T) {
 		}
 	}
 	const ack = "\x81\xa3ack\xda\x00\x02"
-	exchange("\x93\xa8kube.log\x92\x92\x01\x82\xa3msg\xa3one\xa1n\x01\x92\x02\x82\xa3msg\xa3two\xa1k\x81\xa1p\xa1q\x81\xa5chunk\xa2c1", ack+"c1")
-	exchange("\x93\xa8kube.log\x92\x92\x03\x82\xa3msg\xa5three\xa1n\xa4text\x92\x04\x81\xa3msg\xa4four\x81\xa5chunk\xa2c2", ack+"c2")
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+msg,n,%22k.p%22+FROM+%22kube.log%22+ORDER+BY+service_timestamp", ""), 200, `["one",1,null],["two",null,"q"]`)
+	exchange(
+		"\x93\xa8kube.log\x92\x92\x01\x82\xa3msg\xa3one\xa1n\x01\x92\x02\x82\xa3msg\xa3two\xa1k\x81\xa1p\xa1q\x81\xa5chunk\xa2c1", ack+"c1")
+	exchange(
+		"\x93\xa8kube.log\x92\x92\x03\x82\xa3msg\xa5three\xa1n\xa4text\x92\x04\x81\xa3msg\xa4four\x81\xa5chunk\xa2c2",
+		ack+"c2")
+	h.want(h.do("GET", "/v1/sql?sql=SELECT+msg,n,%22k.p%22+FROM+%22kube.log%22+ORDER+BY+service_timestamp", ""), 200,
+		`["one",1,null],["two",null,"q"]`)
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+%22kube.log%22+WHERE+msg='four'", ""), 200, `[[1]]`)
 
 	if _, err := io.WriteString(c, "\x93\xa4last\x07\x81\xa1a\x01"); err != nil {
 		t.Fatal(err)
 	}
-	h.eventually(func() bool { return h.do("GET", "/v1/sql?sql=SELECT+a+FROM+last", "").status == 200 }) // nobody waits for its answer
+	// nobody waits for its answer
+	h.eventually(func() bool { return h.do("GET", "/v1/sql?sql=SELECT+a+FROM+last", "").status == 200 })
 	stop()
 }
 
@@ -53,8 +58,10 @@ func TestForwardAnswersOnlyWhatIsStored(t *testing.T) {
 	addr, _ := h.forward()
 	const unanswered = "\x93\xa1t\x01\x81\xa1a\xa1x"
 	for name, send := range map[string]string{
-		"small": bigMessage(10), "nearly a batch": bigMessage(250 << 10), "a batch": bigMessage(256 << 10), "large": bigMessage(1 << 20),
-		"the last of many": strings.Repeat(unanswered, 4095) + bigMessage(10), "beside another": unanswered + bigMessage(256<<10-40),
+		"small": bigMessage(10), "nearly a batch": bigMessage(250 << 10), "a batch": bigMessage(256 << 10),
+		"large":            bigMessage(1 << 20),
+		"the last of many": strings.Repeat(unanswered, 4095) + bigMessage(10),
+		"beside another":   unanswered + bigMessage(256<<10-40),
 	} {
 		c := h.connect(addr)
 		if _, err := io.WriteString(c, send); err != nil {

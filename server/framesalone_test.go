@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBrokenEntriesFailAlone: what is no entry at all costs no other, where it can be told where the next one begins: text that is not UTF-8, brackets that do
-// not end on their line, actions that are broken.
+// TestBrokenEntriesFailAlone: what is no entry at all costs no other, where it can be told where the next one begins:
+// text that is not UTF-8, brackets that do not end on their line, actions that are broken.
 func TestBrokenEntriesFailAlone(t *testing.T) {
 	h := real(t, nil)
 	jsonType := []string{"Content-Type", "application/json"}

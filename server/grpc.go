@@ -53,10 +53,12 @@ var rpcMethods = map[string]string{
 // newRPC makes the server of gRPC.
 func (s *Server) newRPC() *http.Server {
 	r := &http.Server{
-		Handler: http.HandlerFunc(s.serveRPC), Protocols: new(http.Protocols), IdleTimeout: idleTimeout, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: readBuffer,
+		Handler: http.HandlerFunc(s.serveRPC), Protocols: new(http.Protocols), IdleTimeout: idleTimeout,
+		ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: readBuffer,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: rpcStreams, MaxReceiveBufferPerStream: rpcWindow, MaxReceiveBufferPerConnection: rpcConnWindow,
-			SendPingTimeout: idleTimeout, PingTimeout: headerTimeout, WriteByteTimeout: writeProgress,
+			MaxConcurrentStreams: rpcStreams, MaxReceiveBufferPerStream: rpcWindow,
+			MaxReceiveBufferPerConnection: rpcConnWindow,
+			SendPingTimeout:               idleTimeout, PingTimeout: headerTimeout, WriteByteTimeout: writeProgress,
 		},
 		ErrorLog: log.New(rpcLog{s}, "", 0), ConnContext: rpcContext,
 	}
@@ -164,7 +166,8 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 	remote := remoteAddr(r)
 	place, err := s.rpcConns.place(r.Context(), s.rpcPlaces, web.NetworkOf(remote))
 	if err != nil {
-		return nil, rpcStatus{rpcUnavailable, "too many calls are under way, of all clients or of this address: try again later"}
+		return nil, rpcStatus{rpcUnavailable,
+			"too many calls are under way, of all clients or of this address: try again later"}
 	}
 	defer place.end()
 	rc := &fasthttp.RequestCtx{}
@@ -186,7 +189,8 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 		return nil, end
 	}
 	defer place.heard()()
-	handle := map[string]web.Handler{otlpMetrics: s.otlp.Metrics, otlpTraces: s.otlp.Traces, otlpLogs: s.otlp.Logs}[path]
+	handle := map[string]web.Handler{otlpMetrics: s.otlp.Metrics, otlpTraces: s.otlp.Traces,
+		otlpLogs: s.otlp.Logs}[path]
 	if err := handle(c); err != nil {
 		return nil, rpcStatus{rpcInternal, err.Error()}
 	}
@@ -228,7 +232,8 @@ func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) {
 	rc.Request.SetRequestURI(path)
 	h.SetHost(r.Host)
 	for name, values := range r.Header {
-		if strings.HasPrefix(name, "Grpc-") || name == "Content-Type" || name == "Content-Length" || name == "Content-Encoding" || name == "Te" {
+		if strings.HasPrefix(name, "Grpc-") || name == "Content-Type" || name == "Content-Length" ||
+			name == "Content-Encoding" || name == "Te" {
 			continue
 		}
 		for _, v := range values {
@@ -267,7 +272,8 @@ func rpcLimit(limit time.Duration, given string) time.Duration {
 	if len(given) < 2 || len(given) > 9 {
 		return limit
 	}
-	unit := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': 1}[given[len(given)-1]]
+	unit := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond,
+		'u': time.Microsecond, 'n': 1}[given[len(given)-1]]
 	n, err := strconv.ParseUint(given[:len(given)-1], 10, 31)
 	asked := time.Duration(n) * unit
 	if err != nil || asked <= 0 || asked/unit != time.Duration(n) || limit > 0 && limit < asked {

@@ -32,7 +32,8 @@ const (
 // dial connects to the server's port of gRPC.
 func dial(t *testing.T, addr string) *grpc.ClientConn {
 	t.Helper()
-	c, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
+	c, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func dial(t *testing.T, addr string) *grpc.ClientConn {
 }
 
 // call calls a method with a message; pairs are metadata.
-func call(c *grpc.ClientConn, method string, message []byte, pairs []string, options ...grpc.CallOption) (answer []byte, err error) {
+func call(c *grpc.ClientConn, method string, message []byte, pairs []string, options ...grpc.CallOption) (answer []byte,
+	err error) {
 	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(context.Background(), pairs...), 40*time.Second)
 	defer cancel()
 	err = c.Invoke(ctx, method, &message, &answer, options...)
@@ -65,13 +67,18 @@ func TestGRPC(t *testing.T) {
 		{"compressed", rpcLogs, logs, nil, []grpc.CallOption{grpc.UseCompressor("gzip")}, codes.OK, ""},
 		{"nothing", rpcLogs, nil, nil, nil, codes.OK, ""},
 		{"another table", rpcLogs, logs, []string{"x-service-log-table-name", "other"}, nil, codes.OK, ""},
-		{"another database", rpcLogs, logs, []string{"x-service-db-name", "nowhere"}, nil, codes.InvalidArgument, "nowhere"},
-		{"no message", rpcLogs, []byte("certainly not protobuf"), nil, nil, codes.InvalidArgument, "Failed to decode OTLP request"},
+		{"another database", rpcLogs, logs, []string{"x-service-db-name", "nowhere"}, nil, codes.InvalidArgument,
+			"nowhere"},
+		{"no message", rpcLogs, []byte("certainly not protobuf"), nil, nil, codes.InvalidArgument,
+			"Failed to decode OTLP request"},
 		{"cut", rpcLogs, logs[:len(logs)-5], nil, nil, codes.InvalidArgument, "Failed to decode OTLP request"},
 		{"too large", rpcLogs, make([]byte, 2<<20), nil, nil, codes.ResourceExhausted, "length limit exceeded"},
-		{"too large when decompressed", rpcLogs, make([]byte, 2<<20), nil, []grpc.CallOption{grpc.UseCompressor("gzip")}, codes.ResourceExhausted, "length limit exceeded"},
-		{"another pipeline", rpcTraces, nil, []string{"x-service-pipeline-name", "other"}, nil, codes.InvalidArgument, "service_trace_v1"},
-		{"no method", "/opentelemetry.proto.collector.profiles.v1.ProfilesService/Export", nil, nil, nil, codes.Unimplemented, "unknown method"},
+		{"too large when decompressed", rpcLogs, make([]byte, 2<<20), nil,
+			[]grpc.CallOption{grpc.UseCompressor("gzip")}, codes.ResourceExhausted, "length limit exceeded"},
+		{"another pipeline", rpcTraces, nil, []string{"x-service-pipeline-name", "other"}, nil, codes.InvalidArgument,
+			"service_trace_v1"},
+		{"no method", "/opentelemetry.proto.collector.profiles.v1.ProfilesService/Export", nil, nil, nil,
+			codes.Unimplemented, "unknown method"},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			_, err := call(c, one.method, one.message, one.pairs, one.options...)
@@ -82,16 +89,19 @@ func TestGRPC(t *testing.T) {
 	}
 	h.holds("SELECT count(*) FROM opentelemetry_logs", "[[200]]")
 	h.holds("SELECT count(*) FROM other", "[[100]]")
-	h.want(h.do("GET", "/metrics", ""), 200, `varve_http_requests_total{method="POST",path="grpc /v1/otlp/v1/logs",status="3"}`)
+	h.want(h.do("GET", "/metrics", ""), 200,
+		`varve_http_requests_total{method="POST",path="grpc /v1/otlp/v1/logs",status="3"}`)
 
 	// A call that tells of records that were refused does so in its answer.
 	half := append(otlpLogRequest(t, 1, false), 0)
 	half = bytes.Replace(half[:len(half)-1], []byte("worker-0"), []byte("worker-\xff"), 1)
-	if _, err := call(c, rpcLogs, half, nil); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "UTF-8") {
+	if _, err := call(c, rpcLogs, half, nil); status.Code(err) != codes.InvalidArgument ||
+		!strings.Contains(err.Error(), "UTF-8") {
 		t.Errorf("all refused: %v", err)
 	}
 	answer, err := call(c, rpcLogs, append(half, otlpLogRequest(t, 1, false)...), nil)
-	if err != nil || !strings.Contains(string(answer), "not valid UTF-8") || answer[0] != 1<<3|2 || answer[2] != 1<<3 || answer[3] != 1 {
+	if err != nil || !strings.Contains(string(answer), "not valid UTF-8") || answer[0] != 1<<3|2 || answer[2] != 1<<3 ||
+		answer[3] != 1 {
 		t.Errorf("one of two refused: %q, %v", answer, err)
 	}
 }
@@ -158,7 +168,8 @@ func TestGRPCGarbage(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Close()
-	for _, send := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\x00\x01\x02", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", packed.String()} {
+	for _, send := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\x00\x01\x02",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", packed.String()} {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +187,8 @@ func TestGRPCGarbage(t *testing.T) {
 // TestTextsOfCallsAreReadable: what a call ends with is escaped as far as the protocol asks and no further.
 func TestTextsOfCallsAreReadable(t *testing.T) {
 	for text, want := range map[string]string{
-		"Database not found: a/b, \"c\"": "Database not found: a/b, \"c\"", "100 %\n": "100 %25%0A", "\u00e9\x7f": "%C3%A9%7F", "": "",
+		"Database not found: a/b, \"c\"": "Database not found: a/b, \"c\"", "100 %\n": "100 %25%0A",
+		"\u00e9\x7f": "%C3%A9%7F", "": "",
 	} {
 		if got := rpcMessage(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

@@ -40,13 +40,15 @@ func (h *house) begin(addr string, calls int, more ...string) (net.Conn, *http2.
 	for i := range calls {
 		var block bytes.Buffer
 		e := hpack.NewEncoder(&block)
-		fields := append([]string{":method", "POST", ":scheme", "http", ":path", rpcLogs, ":authority", addr, "content-type", "application/grpc", "te", "trailers"}, more...)
+		fields := append([]string{":method", "POST", ":scheme", "http", ":path", rpcLogs, ":authority", addr,
+			"content-type", "application/grpc", "te", "trailers"}, more...)
 		for i := 0; i < len(fields); i += 2 {
 			if err := e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]}); err != nil {
 				h.Fatal(err)
 			}
 		}
-		if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(), EndHeaders: true}); err != nil {
+		if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: block.Bytes(),
+			EndHeaders: true}); err != nil {
 			return nil, nil, err
 		}
 	}

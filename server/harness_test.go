@@ -38,7 +38,8 @@ type fake struct {
 // Times gives times that are as good as any.
 func (f *fake) Times(int64) int64 { return time.Now().UnixNano() }
 
-func (f *fake) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome, error) {
+func (f *fake) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome,
+	error) {
 	b, err := io.ReadAll(body)
 	if err != nil {
 		return pipeline.Outcome{}, err
@@ -70,7 +71,8 @@ func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
 }
 func (f *fake) TablesAside() []engine.TableAside {
-	return []engine.TableAside{{Name: schema.Name{DB: "service_private", Table: "views.aside-1"}, Reason: "the table has no column ts"}}
+	return []engine.TableAside{{Name: schema.Name{DB: "service_private", Table: "views.aside-1"},
+		Reason: "the table has no column ts"}}
 }
 func (f *fake) Ready() error                       { return f.ready }
 func (f *fake) Collectors() []prometheus.Collector { return nil }
@@ -90,7 +92,8 @@ func (f *fake) Execute(ctx context.Context, _ *sqlexec.Session, st parse.Stateme
 
 // one is a result of one number.
 func one(n int64) *sqlexec.Result {
-	return &sqlexec.Result{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}}, Rows: &numbers{left: 1, value: n}}
+	return &sqlexec.Result{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}},
+		Rows: &numbers{left: 1, value: n}}
 }
 
 // numbers is a result of rows that hold a number.
@@ -126,7 +129,8 @@ func open(t *testing.T, change func(*Options)) *house {
 	f := &fake{}
 	log := &lockedBuffer{}
 	o := Options{
-		BodyLimit: 1 << 20, EnableCORS: true, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		BodyLimit: 1 << 20, EnableCORS: true,
+		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	o.Ingest.Pipelines, o.Ingest.Writer = f, web.NewWriter(f)
 	o.Query.Executor = f
@@ -185,9 +189,10 @@ func (h *house) do(method, path, body string, headers ...string) answer {
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := (&http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}).Do(r)
+	resp, err := (&http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}).Do(r)
 	if err != nil {
 		h.Fatalf("%s %s: %v", method, path, err)
 	}

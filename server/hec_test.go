@@ -10,9 +10,12 @@ import (
 func TestCollectorEvents(t *testing.T) {
 	h := real(t, nil)
 	const path = collectorPath + "/services/collector"
-	h.want(h.do("POST", path, `{"time":1700000000.5,"host":"a","source":"s","sourcetype":"t","index":"my index","event":"hello","fields":{"zone":"z","n":1,"host":"f"}}`), 200, `{"text":"Success","code":0}`)
-	h.want(h.do("POST", path+"/event", "{\"time\":\"1700000001000\",\"index\":\"my_index\",\"event\":{\"k\":1,\n\"o\":{\"p\":\"x\"}}}{\"index\":\"my_index\",\"event\":true}"), 200, "Success")
-	h.want(h.do("POST", path+"/event/1.0?host=q&table=mine", packed(`[{"event":"a"} , {"host":"b","event":"c"}]`), "Content-Encoding", "gzip"), 200, "Success")
+	h.want(h.do("POST", path,
+		`{"time":1700000000.5,"host":"a","source":"s","sourcetype":"t","index":"my index","event":"hello","fields":{"zone":"z","n":1,"host":"f"}}`), 200, `{"text":"Success","code":0}`)
+	h.want(h.do("POST", path+"/event",
+		"{\"time\":\"1700000001000\",\"index\":\"my_index\",\"event\":{\"k\":1,\n\"o\":{\"p\":\"x\"}}}{\"index\":\"my_index\",\"event\":true}"), 200, "Success")
+	h.want(h.do("POST", path+"/event/1.0?host=q&table=mine", packed(`[{"event":"a"} , {"host":"b","event":"c"}]`),
+		"Content-Encoding", "gzip"), 200, "Success")
 	h.want(h.do("POST", "/services/collector/event", `{"event":1}`), 200, "Success")
 	for query, want := range map[string]string{
 		`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), host, source, sourcetype, event, zone, n, "fields.host" FROM my_index WHERE host = 'a'`: "[[1700000000500000000 a s t hello z 1 f]]",
@@ -30,8 +33,11 @@ func TestCollectorEvents(t *testing.T) {
 		code int
 		more string
 	}{
-		{"", 5, ""}, {" \n", 5, ""}, {"hello", 6, "invalid-event-number\":0"}, {`{"event":1}{"event":`, 6, "invalid-event-number\":1"}, {`{"event":1}{"x":1}`, 12, "invalid-event-number\":1"},
-		{`{"event":""}`, 13, ""}, {`{"event":null}`, 13, ""}, {`{"index":1,"event":1}`, 7, ""}, {`{"time":"soon","event":1}`, 6, "time"}, {`{"fields":[],"event":1}`, 6, "array"}, {"{\"event\":\"\xff\"}", 6, "UTF-8"},
+		{"", 5, ""}, {" \n", 5, ""}, {"hello", 6, "invalid-event-number\":0"},
+		{`{"event":1}{"event":`, 6, "invalid-event-number\":1"}, {`{"event":1}{"x":1}`, 12, "invalid-event-number\":1"},
+		{`{"event":""}`, 13, ""}, {`{"event":null}`, 13, ""}, {`{"index":1,"event":1}`, 7, ""},
+		{`{"time":"soon","event":1}`, 6, "time"}, {`{"fields":[],"event":1}`, 6, "array"},
+		{"{\"event\":\"\xff\"}", 6, "UTF-8"},
 	} {
 		h.want(h.do("POST", path+"?table=none", c.body), 400, fmt.Sprintf(`"code":%d`, c.code))
 		h.want(h.do("POST", path+"?table=none", c.body), 400, c.more)
@@ -43,7 +49,8 @@ func TestCollectorEvents(t *testing.T) {
 	} {
 		h.want(h.do("POST", path+"?table=braces", body), 400, want)
 	}
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+none", ""), 200, "[[4]]") // what stood beside bad ones, sent twice
+	// what stood beside bad ones, sent twice
+	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+none", ""), 200, "[[4]]")
 	h.want(h.do("POST", path+"?db=nowhere", `{"event":1}`), 400, `"code":6,"detail":"Failed to find schema`)
 	h.want(h.do("POST", path+"/ack", "{}"), 400, `"code":14`)
 }
@@ -59,14 +66,18 @@ func TestCollectorRoles(t *testing.T) {
 	}
 	h.want(h.do("POST", path, `{"event":"all","host":"a","fields":{`+fields.String()[1:]+`}}`), 200, "Success")
 	for i := range 100 {
-		h.want(h.do("POST", path, fmt.Sprintf(`{"event":"one","fields":{"f%d":"y","new%d":"z"}}`, i, i)), 200, "Success")
+		h.want(h.do("POST", path, fmt.Sprintf(`{"event":"one","fields":{"f%d":"y","new%d":"z"}}`, i, i)), 200,
+			"Success")
 	}
 	h.holds("SELECT count(*), count(f0), count(f99), count(new99) FROM wide", "[[101 2 2 1]]")
-	h.holds("SELECT semantic_type FROM information_schema.columns WHERE table_name = 'wide' AND column_name IN ('f0', 'f99', 'new99') ORDER BY column_name", "[[TAG] [FIELD] [TAG]]")
+	h.holds(
+		"SELECT semantic_type FROM information_schema.columns WHERE table_name = 'wide' AND column_name IN ('f0', 'f99', 'new99') ORDER BY column_name", "[[TAG] [FIELD] [TAG]]")
 
-	h.want(h.do("POST", bulkPath+"/made/_bulk", "{\"index\":{}}\n{\"host\":\"a\",\"service\":\"s\"}\n", "Content-Type", bulkType), 200, `"errors":false`)
+	h.want(h.do("POST", bulkPath+"/made/_bulk", "{\"index\":{}}\n{\"host\":\"a\",\"service\":\"s\"}\n", "Content-Type",
+		bulkType), 200, `"errors":false`)
 	h.want(h.do("POST", collectorPath+"/services/collector?table=made", `{"event":"one","host":"b"}`), 200, "Success")
-	h.want(h.do("POST", "/v1/ingest?table=made&pipeline_name=service_identity&_stream_fields=service", `{"service":"t"}`, "Content-Type", "application/json"), 200, "")
+	h.want(h.do("POST", "/v1/ingest?table=made&pipeline_name=service_identity&_stream_fields=service",
+		`{"service":"t"}`, "Content-Type", "application/json"), 200, "")
 	h.holds("SELECT host, service FROM made ORDER BY host, service", "[[a s] [b <nil>] [<nil> t]]")
 }
 
@@ -83,10 +94,12 @@ func TestCollectorByOptions(t *testing.T) {
 func TestCollectorRaw(t *testing.T) {
 	h := real(t, nil)
 	const path = collectorPath + "/services/collector/raw"
-	h.want(h.do("POST", path+"?index=r&host=a&sourcetype=t&time=1700000000", "line \"one\"\nline two\n", "X-Splunk-Request-Channel", "c"), 200, "Success")
+	h.want(h.do("POST", path+"?index=r&host=a&sourcetype=t&time=1700000000", "line \"one\"\nline two\n",
+		"X-Splunk-Request-Channel", "c"), 200, "Success")
 	h.want(h.do("POST", path+"/1.0?index=r&linebreaker=%5Cn", "x\r\n\ny\n"), 200, "Success")
 	h.want(h.do("POST", path, ""), 400, `"code":5`)
-	if got := fmt.Sprintf("%q", h.selected("SELECT host, message FROM r ORDER BY message")); got != `[["a" "line \"one\"\nline two"] [<nil> "x"] [<nil> "y"]]` {
+	if got := fmt.Sprintf("%q", h.selected("SELECT host, message FROM r ORDER BY message")); got !=
+		`[["a" "line \"one\"\nline two"] [<nil> "x"] [<nil> "y"]]` {
 		t.Error(got)
 	}
 }
@@ -100,7 +113,8 @@ func TestCollectorAuthentication(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 401, `{"text":"Token is required","code":2}`}, {"Splunk writer:w", 200, "Success"}, {basic("writer", "w"), 200, "Success"}, {"Splunk writer:x", 403, `{"text":"Invalid token","code":4}`},
+		{"", 401, `{"text":"Token is required","code":2}`}, {"Splunk writer:w", 200, "Success"},
+		{basic("writer", "w"), 200, "Success"}, {"Splunk writer:x", 403, `{"text":"Invalid token","code":4}`},
 		{"Splunk reader:r", 403, `"code":4`}, {"Splunk", 401, `"code":2`}, {"Bearer x", 403, `"code":4`},
 	} {
 		var headers []string

@@ -32,8 +32,8 @@ func (s *heldStore) Write(ctx context.Context, set *engine.WriteSet) ([]engine.W
 	return s.Store.Write(ctx, set)
 }
 
-// TestRowsOfManyAreCounted sends many small bodies at once whose rows are much in memory: together they hold no more than
-// one more than their share, all get through, and what they hold is counted until the store has it.
+// TestRowsOfManyAreCounted sends many small bodies at once whose rows are much in memory: together they hold no more
+// than one more than their share, all get through, and what they hold is counted until the store has it.
 func TestRowsOfManyAreCounted(t *testing.T) {
 	const share, clients, rowBytes = 2 << 20, 24, 1 << 20
 	var cells, list strings.Builder
@@ -43,9 +43,11 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 	list.WriteString(`{"l":[1` + strings.Repeat(",1", 4000) + "]}")
 	for _, c := range []struct{ name, document, body string }{
 		{"service_identity", "", cells.String()},
-		{"columns", "version: 2\nprocessors:\n  - vrl:\n      source: |\n        .ts = now()\n        .\ntransform: [{field: ts, type: time, index: time}]\n", cells.String()},
-		{"split", "version: 2\nprocessors:\n  - vrl:\n      source: |\n        out = []\n        for_each(array!(.l)) -> |i, v| { out = push(out, {\"ts\": now(), \"s\": \"" + strings.Repeat("x", 200) + "\"}) }\n" +
-			"        . = out\ntransform: [{field: ts, type: time, index: time}]\n", list.String()},
+		{"columns",
+			"version: 2\nprocessors:\n  - vrl:\n      source: |\n        .ts = now()\n        .\ntransform: [{field: ts, type: time, index: time}]\n", cells.String()},
+		{"split",
+			"version: 2\nprocessors:\n  - vrl:\n      source: |\n        out = []\n        for_each(array!(.l)) -> |i, v| { out = push(out, {\"ts\": now(), \"s\": \"" + strings.Repeat("x", 200) + "\"}) }\n" +
+				"        . = out\ntransform: [{field: ts, type: time, index: time}]\n", list.String()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var most atomic.Int64
@@ -60,12 +62,14 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 				o.Ingest.Writer = web.NewWriter(store)
 			})
 			if c.document != "" {
-				h.want(h.do("POST", "/v1/pipelines/"+c.name, c.document, "Content-Type", "application/x-yaml"), 200, c.name)
+				h.want(h.do("POST", "/v1/pipelines/"+c.name, c.document, "Content-Type", "application/x-yaml"), 200,
+					c.name)
 			}
 			var all sync.WaitGroup
 			for range clients {
 				all.Go(func() {
-					h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+c.name, c.body, "Content-Type", "application/x-ndjson"), 200, "")
+					h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+c.name, c.body, "Content-Type",
+						"application/x-ndjson"), 200, "")
 				})
 			}
 			all.Wait()
@@ -99,8 +103,10 @@ func TestDryAnswersAreBounded(t *testing.T) {
 		if len(a.body) > 17<<20 || want == 200 && strings.Count(a.body, "xxx\"") != rows {
 			t.Errorf("%d rows: an answer of %d bytes", rows, len(a.body))
 		}
-		form := "--b\r\nContent-Disposition: form-data; name=\"pipeline\"\r\n\r\n" + document + "\r\n--b\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n" + data + "\r\n--b--\r\n"
-		h.want(h.do("POST", "/v1/pipelines/dryrun", form, "Content-Type", "multipart/form-data; boundary=b"), want, text)
+		form := "--b\r\nContent-Disposition: form-data; name=\"pipeline\"\r\n\r\n" + document +
+			"\r\n--b\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n" + data + "\r\n--b--\r\n"
+		h.want(h.do("POST", "/v1/pipelines/dryrun", form, "Content-Type", "multipart/form-data; boundary=b"), want,
+			text)
 	}
 }
 
@@ -112,7 +118,8 @@ func TestTextsThatAreNotRunAreBounded(t *testing.T) {
 			text := "select+1" + strings.Repeat("+", size-len("select 1"))
 			start := time.Now()
 			a := h.do("POST", path, "sql="+text, "Content-Type", "application/x-www-form-urlencoded")
-			if a.status != want || want == 400 && !strings.Contains(a.body, fmt.Sprintf("SQL text of %d bytes is longer than 1048576", size)) {
+			if a.status != want || want == 400 &&
+				!strings.Contains(a.body, fmt.Sprintf("SQL text of %d bytes is longer than 1048576", size)) {
 				t.Errorf("%s of %d bytes: %d %.200s", path, size, a.status, a.body)
 			}
 			if took := time.Since(start); took > 20*time.Second {
@@ -127,10 +134,12 @@ func TestRowsOfOneAreBounded(t *testing.T) {
 	h := real(t, func(o *Options) { o.Ingest.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20}) })
 	body := strings.Repeat(`{"a":"`+strings.Repeat("x", 1000)+"\"}\n", 1000)
 	h.want(h.do("POST", ingestPath, body[:len(body)/2], "Content-Type", "application/x-ndjson"), 200, "")
-	h.want(h.do("POST", ingestPath, body+body, "Content-Type", "application/x-ndjson"), 400, "the limit is 1048576, send fewer entries at a time")
+	h.want(h.do("POST", ingestPath, body+body, "Content-Type", "application/x-ndjson"), 400,
+		"the limit is 1048576, send fewer entries at a time")
 }
 
-// TestMessagesOfManyAreCounted: what is made of the messages of a listener is held with the bodies of requests, one that finds no room is tried again, and all are stored.
+// TestMessagesOfManyAreCounted: what is made of the messages of a listener is held with the bodies of requests, one
+// that finds no room is tried again, and all are stored.
 func TestMessagesOfManyAreCounted(t *testing.T) {
 	const share, clients, entries = 2 << 20, 12, 20_000
 	var most atomic.Int64
@@ -146,7 +155,8 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 	})
 	addr, stop := h.forward()
 	body := strings.Repeat("\x92\x01\x81\xa1a\x01", entries)
-	message := "\x93\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body + "\x81\xa5chunk\xa2id"
+	message := "\x93\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body +
+		"\x81\xa5chunk\xa2id"
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {

@@ -27,18 +27,23 @@ func TestFraming(t *testing.T) {
 	h := open(t, nil)
 	const smuggled = "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, c := range []struct{ name, request, status string }{
-		{"length and chunked", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
-		{"two lengths", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n", "400"},
+		{"length and chunked", "POST " + ingestPath +
+			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+		{"two lengths", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n",
+			"400"},
 		{"length list", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 0\r\n\r\n", "400"},
 		{"length with a sign", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\n", "400"},
-		{"other coding", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "400"},
-		{"coding twice", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+		{"other coding", "POST " + ingestPath +
+			" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "400"},
+		{"coding twice", "POST " + ingestPath +
+			" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
 		{"blank before the colon", "GET /health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n", "400"},
 		{"blank in a name", "GET /health HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n", "400"},
 		{"folded line", "GET /health HTTP/1.1\r\nHost: x\r\nX-Y: 1\r\n 2\r\n\r\n", "400"},
 		{"two hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "400"},
 		{"not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
-		{"bad chunk", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", "400"},
+		{"bad chunk", "POST " + ingestPath +
+			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", "400"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := statusLines(h.raw(c.request + smuggled))
@@ -52,11 +57,15 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// TestBrokenChunksAreAnsweredAtOnce: what follows a chunk that cannot be read is no chunk either, and is not waited for.
+// TestBrokenChunksAreAnsweredAtOnce: what follows a chunk that cannot be read is no chunk either, and is not waited
+// for.
 func TestBrokenChunksAreAnsweredAtOnce(t *testing.T) {
 	h := open(t, nil)
-	for _, size := range []string{"zz", "-1", "0x3", strings.Repeat("f", 16), strings.Repeat("f", 17), strings.Repeat("f", 18), strings.Repeat("f", 40)} {
-		got := statusLines(h.raw("POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + size + "\r\nabc\r\n0\r\n\r\n"))
+	for _, size := range []string{"zz", "-1", "0x3", strings.Repeat("f", 16), strings.Repeat("f", 17),
+		strings.Repeat("f", 18), strings.Repeat("f", 40)} {
+		got := statusLines(h.raw("POST " + ingestPath +
+			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + size +
+			"\r\nabc\r\n0\r\n\r\n"))
 		if !slices.Equal(got, []string{"400"}) {
 			t.Errorf("a chunk of size %s: answers %v, want only 400", size, got)
 		}
@@ -76,22 +85,26 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 		{"unknown path", "POST", "/nowhere", []string{"404", "200"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := statusLines(h.raw(fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%sGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-				c.method, c.path, len(inner), inner)))
+			got := statusLines(
+				h.raw(fmt.Sprintf(
+					"%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%sGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+					c.method, c.path, len(inner), inner)))
 			if !slices.Equal(got, c.answers) {
 				t.Errorf("answers %v, want %v", got, c.answers)
 			}
 		})
 	}
 	t.Run("body of a GET", func(t *testing.T) {
-		got := statusLines(h.raw(fmt.Sprintf("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(inner), inner)))
+		got := statusLines(h.raw(fmt.Sprintf(
+			"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(inner), inner)))
 		if !slices.Equal(got, []string{"200"}) {
 			t.Errorf("answers %v, want one 200", got)
 		}
 	})
 	t.Run("large", func(t *testing.T) {
 		body := strings.Repeat(inner, 20000)
-		got := statusLines(h.raw(fmt.Sprintf("POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)))
+		got := statusLines(h.raw(fmt.Sprintf("POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
+			len(body), body)))
 		if !slices.Equal(got, []string{"200"}) {
 			t.Errorf("answers %v, want one 200 and the end of the connection", got)
 		}
@@ -102,8 +115,10 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 func TestHalfABodyIsNoBody(t *testing.T) {
 	h := open(t, nil)
 	for _, head := range []string{
-		"POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n" + strings.Repeat("line\n", 3000),
-		"POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nline\n\r\n",
+		"POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n" +
+			strings.Repeat("line\n", 3000),
+		"POST " + ingestPath +
+			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nline\n\r\n",
 	} {
 		c, err := net.Dial("tcp", h.addr)
 		if err != nil {
@@ -152,20 +167,25 @@ func TestBodyLimit(t *testing.T) {
 	}{
 		{"fits", strings.Repeat("x", 1<<20), nil, 200, "affectedrows"},
 		{"one byte more", strings.Repeat("x", 1<<20+1), nil, 413, "length limit exceeded"},
-		{"gzip bomb", string(compressed(t, "gzip", zeros)), []string{"Content-Encoding", "gzip"}, 413, "length limit exceeded"},
-		{"zstd bomb", string(compressed(t, "zstd", zeros)), []string{"Content-Encoding", "zstd"}, 413, "length limit exceeded"},
+		{"gzip bomb", string(compressed(t, "gzip", zeros)), []string{"Content-Encoding", "gzip"}, 413,
+			"length limit exceeded"},
+		{"zstd bomb", string(compressed(t, "zstd", zeros)), []string{"Content-Encoding", "zstd"}, 413,
+			"length limit exceeded"},
 		{"not gzip", "plain text", []string{"Content-Encoding", "gzip"}, 400, "decompress"},
 		{"not zstd", "plain text", []string{"Content-Encoding", "zstd"}, 400, "decompress"},
 		{"not deflate", "\xff\xff\xff\xff", []string{"Content-Encoding", "deflate"}, 400, "decompress"},
 		{"not brotli", "\xff\xff\xff\xff\xff\xff", []string{"Content-Encoding", "br"}, 400, "decompress"},
-		{"cut gzip", string(compressed(t, "gzip", []byte(strings.Repeat("abc", 1000)))[:20]), []string{"Content-Encoding", "gzip"}, 400, "decompress"},
-		{"zstd window of 2 GiB", "\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", []string{"Content-Encoding", "zstd"}, 400, "decompress"},
+		{"cut gzip", string(compressed(t, "gzip", []byte(strings.Repeat("abc", 1000)))[:20]),
+			[]string{"Content-Encoding", "gzip"}, 400, "decompress"},
+		{"zstd window of 2 GiB", "\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", []string{"Content-Encoding", "zstd"}, 400,
+			"decompress"},
 		{"unknown coding", "plain", []string{"Content-Encoding", "snappy"}, 415, "is not supported"},
 		{"empty gzip", "", []string{"Content-Encoding", "gzip"}, 200, "affectedrows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
-			h.want(h.do("POST", ingestPath, c.body, append(c.headers, "Content-Type", "text/plain")...), c.status, c.contains)
+			h.want(h.do("POST", ingestPath, c.body, append(c.headers, "Content-Type", "text/plain")...), c.status,
+				c.contains)
 		})
 	}
 }
@@ -185,7 +205,8 @@ func TestErrorTextInHeader(t *testing.T) {
 	if a.status != 400 || a.header.Get("Set-Cookie") != "" || a.header.Get("x-service-err-code") != "4004" {
 		t.Errorf("got %d %v", a.status, a.header)
 	}
-	if got := a.header.Get("x-service-err-msg"); !strings.Contains(got, `x\x0d\x0aSet-Cookie: a=b\x00\xc3\xa9`) || !strings.Contains(got, "execution_time_ms: ") {
+	if got := a.header.Get("x-service-err-msg"); !strings.Contains(got, `x\x0d\x0aSet-Cookie: a=b\x00\xc3\xa9`) ||
+		!strings.Contains(got, "execution_time_ms: ") {
 		t.Errorf("x-service-err-msg is %q", got)
 	}
 	a = h.do("GET", "/v1/sql?db="+strings.Repeat("z", 4000)+"&sql=select+1", "")
@@ -202,16 +223,22 @@ func TestParameters(t *testing.T) {
 		status                   int
 		contains                 string
 	}{
-		{"boolean", "POST", ingestPath + "&skip_error=True", "x", []string{"Content-Type", "text/plain"}, 400, "Failed to deserialize query string"},
-		{"twice", "GET", "/v1/sql?sql=select+1&sql=select+2", "", nil, 400, "Failed to deserialize query string: duplicate field `sql`"},
+		{"boolean", "POST", ingestPath + "&skip_error=True", "x", []string{"Content-Type", "text/plain"}, 400,
+			"Failed to deserialize query string"},
+		{"twice", "GET", "/v1/sql?sql=select+1&sql=select+2", "", nil, 400,
+			"Failed to deserialize query string: duplicate field `sql`"},
 		{"negative limit", "GET", "/v1/sql?sql=select+1&limit=-1", "", nil, 400, "Failed to deserialize query string"},
 		{"unknown name", "GET", "/v1/sql?sql=select+1&other=1&other=2", "", nil, 200, "records"},
-		{"form type missing", "POST", "/v1/sql?sql=select+1", "x", []string{"Content-Type", "application/json"}, 415, "Form requests must have"},
+		{"form type missing", "POST", "/v1/sql?sql=select+1", "x", []string{"Content-Type", "application/json"}, 415,
+			"Form requests must have"},
 		{"post without a body", "POST", "/v1/sql?sql=select+1", "", nil, 200, "records"},
-		{"form twice", "POST", "/v1/sql", "sql=a&sql=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, 422, "Failed to deserialize form body"},
+		{"form twice", "POST", "/v1/sql", "sql=a&sql=b", []string{"Content-Type", "application/x-www-form-urlencoded"},
+			422, "Failed to deserialize form body"},
 		{"no content type", "POST", ingestPath, "x", nil, 400, "Header of type `content-type` was missing"},
 		{"odd content type", "POST", ingestPath, "x", []string{"Content-Type", "nonsense"}, 400, "content-type"},
-		{"header not UTF-8", "POST", ingestPath, "x", []string{"Content-Type", "text/plain", "x-service-pipeline-name", "a\xff"}, 400, "header is not valid UTF-8 string type"},
+		{"header not UTF-8", "POST", ingestPath, "x",
+			[]string{"Content-Type", "text/plain", "x-service-pipeline-name", "a\xff"}, 400,
+			"header is not valid UTF-8 string type"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
@@ -249,8 +276,8 @@ func TestConnWritesInPieces(t *testing.T) {
 	}
 }
 
-// TestIntake: while the bodies in hand fill their bound, the oldest is read on, small requests are answered, and others are
-// refused and say when to come again.
+// TestIntake: while the bodies in hand fill their bound, the oldest is read on, small requests are answered, and others
+// are refused and say when to come again.
 func TestIntake(t *testing.T) {
 	begun := make(chan int64, 100)
 	h := open(t, func(o *Options) {
@@ -268,7 +295,8 @@ func TestIntake(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	send("POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n" + body[:500_000])
+	send("POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n" +
+		body[:500_000])
 	for bytes := <-begun; bytes < 500_000-(64<<10); bytes = <-begun {
 	}
 	a := h.do("POST", ingestPath, body, "Content-Type", "text/plain")
@@ -291,7 +319,8 @@ func TestIntakeOfChunks(t *testing.T) {
 	h := open(t, func(o *Options) {
 		o.Intake = web.NewIntake(100<<10, 0, status.RateLimited, func(bytes int64) { begun <- bytes })
 	})
-	head := "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+	head := "POST " + ingestPath +
+		" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 	chunk := "40000\r\n" + strings.Repeat("x", 0x40000) + "\r\n"
 	nc, err := net.Dial("tcp", h.addr)
 	if err != nil {
@@ -302,7 +331,9 @@ func TestIntakeOfChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	if got := h.raw(strings.Replace(head, "Host: x", "Host: x\r\nConnection: close", 1) + chunk + "0\r\n\r\n"); !strings.Contains(got, "HTTP/1.1 429 ") || !strings.Contains(got, "Request body memory limit exceeded: ") {
+	if got := h.raw(strings.Replace(head, "Host: x", "Host: x\r\nConnection: close", 1) + chunk +
+		"0\r\n\r\n"); !strings.Contains(got, "HTTP/1.1 429 ") || !strings.Contains(got,
+		"Request body memory limit exceeded: ") {
 		t.Errorf("a second body: %.200s", got)
 	}
 	if _, err := io.WriteString(nc, "0\r\n\r\n"); err != nil {
@@ -313,8 +344,8 @@ func TestIntakeOfChunks(t *testing.T) {
 	}
 }
 
-// TestSlowSendersLockNobodyOut: many clients that send a part of a body and stand still hold all memory that bodies have, and
-// more wait for it; ordinary requests get through, and the clients are told.
+// TestSlowSendersLockNobodyOut: many clients that send a part of a body and stand still hold all memory that bodies
+// have, and more wait for it; ordinary requests get through, and the clients are told.
 func TestSlowSendersLockNobodyOut(t *testing.T) {
 	const share, stalled = 8 << 20, 80
 	h := open(t, func(o *Options) { o.Intake = web.NewIntake(share, 5*time.Second, status.RegionBusy, nil) })
@@ -326,7 +357,8 @@ func TestSlowSendersLockNobodyOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer nc.Close()
-		if _, err := io.WriteString(nc, "POST "+ingestPath+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n"+sent); err != nil {
+		if _, err := io.WriteString(nc, "POST "+ingestPath+
+			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n"+sent); err != nil {
 			t.Fatal(err)
 		}
 		clients = append(clients, nc)

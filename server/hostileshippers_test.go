@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestHostileShippers: bodies that nobody means well with are the sender's fault in each protocol, in its own form, and the server goes on.
+// TestHostileShippers: bodies that nobody means well with are the sender's fault in each protocol, in its own form, and
+// the server goes on.
 func TestHostileShippers(t *testing.T) {
 	h := real(t, func(o *Options) { o.BodyLimit = 4 << 20 })
 	var wide, members strings.Builder
@@ -17,14 +18,17 @@ func TestHostileShippers(t *testing.T) {
 	fmt.Fprintf(&wide, `{"x":1%s}`, &members)
 	deep := strings.Repeat(`{"a":`, 100_000)
 	const ndjson, document, journal = "application/x-ndjson", "application/json", "application/vnd.fdo.journal"
-	bulk, hec, agents, push, put := bulkPath+"/x/_bulk", collectorPath+"/services/collector", agentPath+"/api/v2/logs", pushPath, putPath
+	bulk, hec, agents, push, put := bulkPath+"/x/_bulk", collectorPath+"/services/collector", agentPath+"/api/v2/logs",
+		pushPath, putPath
 	for _, c := range []struct {
 		name, path, kind, body string
 		status                 int
 		want                   string
 	}{
-		{"wide document", bulk, ndjson, "{\"index\":{}}\n" + wide.String() + "\n{\"index\":{}}\n{\"x\":1}\n", 200, `"result":"created","status":201}}]`},
-		{"deep document", bulk, ndjson, "{\"index\":{}}\n" + deep + "\n{\"index\":{}}\n{\"ok\":1}\n", 200, `"result":"created","status":201}}]`},
+		{"wide document", bulk, ndjson, "{\"index\":{}}\n" + wide.String() + "\n{\"index\":{}}\n{\"x\":1}\n", 200,
+			`"result":"created","status":201}}]`},
+		{"deep document", bulk, ndjson, "{\"index\":{}}\n" + deep + "\n{\"index\":{}}\n{\"ok\":1}\n", 200,
+			`"result":"created","status":201}}]`},
 		{"deep action", bulk, ndjson, `{"index":` + deep + "\n{}\n", 400, "nesting is deeper"},
 		{"wide event", hec, "", `{"event":` + wide.String() + `}`, 400, `"code":6`},
 		{"deep event", hec, "", `{"event":` + deep, 400, `"code":6`},
@@ -32,13 +36,18 @@ func TestHostileShippers(t *testing.T) {
 		{"wide log", agents, document, "[" + wide.String() + "]", 400, `{"errors":[{"status":"400"`},
 		{"deep log", agents, document, "[" + deep, 400, "nesting is deeper"},
 		{"many tags", agents, document, `[{"ddtags":"` + strings.Repeat("k:v,", 10_000) + `"}]`, 202, "{}"},
-		{"wide labels", push, document, `{"streams":[{"stream":` + wide.String() + `,"values":[["1","x"]]}]}`, 400, "at most 4096 columns"},
-		{"wide metadata", push, document, `{"streams":[{"stream":{},"values":[["1","x",` + wide.String() + `]]}]}`, 204, ""},
+		{"wide labels", push, document, `{"streams":[{"stream":` + wide.String() + `,"values":[["1","x"]]}]}`, 400,
+			"at most 4096 columns"},
+		{"wide metadata", push, document, `{"streams":[{"stream":{},"values":[["1","x",` + wide.String() + `]]}]}`, 204,
+			""},
 		{"deep push", push, document, deep, 400, "nesting is deeper"},
-		{"wide point", put, document, `{"metric":"m","timestamp":1,"value":1,"tags":` + wide.String() + `}`, 400, "at most 4096 columns"},
+		{"wide point", put, document, `{"metric":"m","timestamp":1,"value":1,"tags":` + wide.String() + `}`, 400,
+			"at most 4096 columns"},
 		{"deep point", put, document, deep, 400, "nesting is deeper"},
-		{"deep entry", "/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m", document, deep, 400, "nesting is deeper"},
-		{"journal of one line", "/v1/journald/upload", journal, strings.Repeat("x", 1<<20), 400, "the last line does not end"},
+		{"deep entry", "/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m", document, deep, 400,
+			"nesting is deeper"},
+		{"journal of one line", "/v1/journald/upload", journal, strings.Repeat("x", 1<<20), 400,
+			"the last line does not end"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
@@ -53,7 +62,8 @@ func TestHostileShippers(t *testing.T) {
 		})
 	}
 	bomb := packed(strings.Repeat("[", 32<<20))
-	for _, path := range []string{bulk, hec, agents, push, put, "/v1/journald/upload", "/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m"} {
+	for _, path := range []string{bulk, hec, agents, push, put, "/v1/journald/upload",
+		"/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m"} {
 		kind := document
 		if strings.HasSuffix(path, "upload") {
 			kind = journal
@@ -75,7 +85,8 @@ func TestManyShortEntries(t *testing.T) {
 		{"/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m", "{}\n"},
 	} {
 		kind := "application/x-ndjson"
-		h.want(h.do("POST", c.path, strings.Repeat(c.entry, 40_000), "Content-Type", kind), 400, "the limit is 1048576, send fewer at a time")
+		h.want(h.do("POST", c.path, strings.Repeat(c.entry, 40_000), "Content-Type", kind), 400,
+			"the limit is 1048576, send fewer at a time")
 		if a := h.do("POST", c.path, strings.Repeat(c.entry, 4_000), "Content-Type", kind); a.status > 202 {
 			t.Errorf("%s: 4,000 entries: %d %.300s", c.path, a.status, a.body)
 		}

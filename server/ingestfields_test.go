@@ -10,11 +10,16 @@ import (
 func TestIngestFields(t *testing.T) {
 	h := real(t, nil)
 	send := func(table, query, kind, body string) answer {
-		return h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+table+"&"+query, body, "Content-Type", kind)
+		return h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+table+"&"+query, body, "Content-Type",
+			kind)
 	}
 	const all = "_time_field=ts,meta.time&_msg_field=log.text,msg&_stream_fields=host&ignore_fields=log.x,secret*&extra_fields=env=prod,host2=q"
-	h.want(send("a", all, "application/x-ndjson", `{"ts":1700000000,"log":{"text":"one","x":1,"y":2},"host":"h","secret_a":1,"env":"test"}`+"\n\n"+`{"meta":{"time":"2023-11-14T22:13:21.25Z","z":1},"msg":"two","host":"h","n":1.5}`+"\n"), 200, `"affectedrows":2`)
-	h.want(send("a", all, "application/json", "[{\n\"ts\":\"1700000002000\",\"msg\":\"three\"}, {\"ts\":\"no time\",\"msg\":\"four\"}]\n{\"msg\":\"five\"}"), 200, `"affectedrows":3`)
+	h.want(send("a", all, "application/x-ndjson",
+		`{"ts":1700000000,"log":{"text":"one","x":1,"y":2},"host":"h","secret_a":1,"env":"test"}`+"\n\n"+
+			`{"meta":{"time":"2023-11-14T22:13:21.25Z","z":1},"msg":"two","host":"h","n":1.5}`+
+			"\n"), 200, `"affectedrows":2`)
+	h.want(send("a", all, "application/json",
+		"[{\n\"ts\":\"1700000002000\",\"msg\":\"three\"}, {\"ts\":\"no time\",\"msg\":\"four\"}]\n{\"msg\":\"five\"}"), 200, `"affectedrows":3`)
 	h.want(send("b", "extra_fields=app=x", "text/plain", "line \"one\"\r\nline two\n"), 200, `"affectedrows":2`)
 	for query, want := range map[string]string{
 		`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), message, "log.y", host, env, host2, "meta.z", n FROM a WHERE message IN ('one','two','three') ORDER BY service_timestamp`: "[[1700000000000000000 one 2 h prod q <nil> <nil>] [1700000001250000000 two <nil> h prod q 1 1.5] [1700000002000000000 three <nil> <nil> prod q <nil> <nil>]]",
@@ -28,10 +33,12 @@ func TestIngestFields(t *testing.T) {
 		}
 	}
 	// A time that cannot be read, and a message, are text whatever they are: the next body meets a column of text.
-	for _, body := range []string{`{"ts":"never","m":"x"}`, `{"ts":1e40,"m":5}`, `{"ts":true,"m":false}`, `{"ts":[1],"m":[1]}`, `{"ts":1700000000,"m":2.5}`} {
+	for _, body := range []string{`{"ts":"never","m":"x"}`, `{"ts":1e40,"m":5}`, `{"ts":true,"m":false}`,
+		`{"ts":[1],"m":[1]}`, `{"ts":1700000000,"m":2.5}`} {
 		h.want(send("times", "_time_field=ts&_msg_field=m", "application/x-ndjson", body), 200, `"affectedrows":1`)
 	}
-	h.holds(`SELECT ts, message FROM times ORDER BY ts NULLS LAST`, "[[1e40 5] [[1] [1]] [never x] [true false] [<nil> 2.5]]")
+	h.holds(`SELECT ts, message FROM times ORDER BY ts NULLS LAST`,
+		"[[1e40 5] [[1] [1]] [never x] [true false] [<nil> 2.5]]")
 	h.want(send("c", "debug=1", "application/json", `{"a":1}`), 200, "nothing is stored")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+c", ""), 400, "Table not found")
 	for _, c := range []struct{ query, kind, body, want string }{
@@ -46,5 +53,6 @@ func TestIngestFields(t *testing.T) {
 	} {
 		h.want(send("d", c.query, c.kind, c.body), 400, c.want)
 	}
-	h.want(send("e", "_msg_field=x&ignore_errors=true", "application/x-ndjson", "{\"a\":1}\n{"), 200, `"affectedrows":1`)
+	h.want(send("e", "_msg_field=x&ignore_errors=true", "application/x-ndjson", "{\"a\":1}\n{"), 200,
+		`"affectedrows":1`)
 }

@@ -25,7 +25,8 @@ func TestLinesMerge(t *testing.T) {
 	h := real(t, nil)
 	h.lines("m,host=a x=1,y=2 5\nm,host=a z=3 5\nm,host=b x=9 5")
 	h.lines("m,host=a y=4 5")
-	if got := fmt.Sprint(h.selected("SELECT host, x, y, z FROM m ORDER BY host")); got != "[[a 1 4 3] [b 9 <nil> <nil>]]" {
+	if got := fmt.Sprint(h.selected("SELECT host, x, y, z FROM m ORDER BY host")); got !=
+		"[[a 1 4 3] [b 9 <nil> <nil>]]" {
 		t.Error(got)
 	}
 }
@@ -39,12 +40,14 @@ func TestLinesLaterTags(t *testing.T) {
 	h.lines("m,host=a,zone=z v=2 5\nm,disk=d v=3 5")
 	h.lines("m,host=a v=4 5")
 	for range 2 {
-		if got := fmt.Sprint(h.selected("SELECT host, zone, disk, v FROM m ORDER BY v")); got != "[[a z <nil> 2] [<nil> <nil> d 3] [a <nil> <nil> 4]]" {
+		if got := fmt.Sprint(h.selected("SELECT host, zone, disk, v FROM m ORDER BY v")); got !=
+			"[[a z <nil> 2] [<nil> <nil> d 3] [a <nil> <nil> 4]]" {
 			t.Error(got)
 		}
 		h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('m')", ""), 200, "")
 	}
-	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+m", ""); !strings.Contains(a.body, `PRIMARY KEY (\"host\", \"zone\", \"disk\")`) {
+	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+m", ""); !strings.Contains(a.body,
+		`PRIMARY KEY (\"host\", \"zone\", \"disk\")`) {
 		t.Error(a.body)
 	}
 }
@@ -54,9 +57,12 @@ func TestLinesAllOrNothing(t *testing.T) {
 	h := real(t, nil)
 	h.lines("m,host=a v=1 5")
 	for _, c := range []struct{ name, body, want string }{
-		{"bad line", "new v=1\nm,host=b v=2\nm,host= v=1", "Failed to parse InfluxDB line protocol: line 3: unable to parse 'm,host= v=1': empty tag value"},
-		{"type of the table", "new v=1\nm,host=b v=t 6", "column v expect type Float64, given: Boolean: send it as Float64 or under another name, or change the column by ALTER TABLE .. MODIFY COLUMN (line 2: 'm,host=b v=t 6')"},
-		{"type of the batch", "new v=1\nnew v=t", "Column: v, datatype incompatible, expected: Float64, actual: Boolean (line 2: 'new v=t')"},
+		{"bad line", "new v=1\nm,host=b v=2\nm,host= v=1",
+			"Failed to parse InfluxDB line protocol: line 3: unable to parse 'm,host= v=1': empty tag value"},
+		{"type of the table", "new v=1\nm,host=b v=t 6",
+			"column v expect type Float64, given: Boolean: send it as Float64 or under another name, or change the column by ALTER TABLE .. MODIFY COLUMN (line 2: 'm,host=b v=t 6')"},
+		{"type of the batch", "new v=1\nnew v=t",
+			"Column: v, datatype incompatible, expected: Float64, actual: Boolean (line 2: 'new v=t')"},
 		{"role of the table", "new v=1\nm host=\"b\" 6", "column host expect semantic type TAG, given: FIELD"},
 		{"not UTF-8", "new v=1\nm,host=\xff v=1", "valid UTF-8"},
 	} {
@@ -76,9 +82,12 @@ func TestLinesAllOrNothing(t *testing.T) {
 func TestLinesParameters(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", "/v1/sql?sql=CREATE+DATABASE+other", ""), 200, "")
-	for precision, want := range map[string]string{"": "7", "n": "7", "ns": "7", "u": "7000", "us": "7000", "%C2%B5": "7000", "%CE%BCs": "7000", "ms": "7000000", "s": "7000000000", "m": "420000000000", "h": "25200000000000"} {
+	for precision, want := range map[string]string{"": "7", "n": "7", "ns": "7", "u": "7000", "us": "7000",
+		"%C2%B5": "7000", "%CE%BCs": "7000", "ms": "7000000", "s": "7000000000", "m": "420000000000",
+		"h": "25200000000000"} {
 		h.want(h.do("POST", linePath+"?precision=d&precision="+precision, "p v=1 7"), 204, "") // the last counts
-		if got := fmt.Sprint(h.selected("SELECT count(*) FROM p WHERE CAST(service_timestamp AS BIGINT) = " + want)); got != "[[1]]" {
+		if got := fmt.Sprint(h.selected("SELECT count(*) FROM p WHERE CAST(service_timestamp AS BIGINT) = " +
+			want)); got != "[[1]]" {
 			t.Errorf("precision %q: no row at %s", precision, want)
 		}
 	}
@@ -86,7 +95,9 @@ func TestLinesParameters(t *testing.T) {
 	h.want(h.do("POST", linePath, ""), 204, "")
 	h.want(h.do("POST", linePath, "now v=1"), 204, "")
 	h.want(h.do("POST", linePath+"?precision=h", "now v=1"), 204, "")
-	if got := fmt.Sprint(h.selected("SELECT count(CASE WHEN CAST(service_timestamp AS BIGINT) % 3600000000000 = 0 THEN 1 END) FROM now WHERE service_timestamp > now() - INTERVAL '2 hours'")); got != "[[1]]" {
+	if got := fmt.Sprint(
+		h.selected(
+			"SELECT count(CASE WHEN CAST(service_timestamp AS BIGINT) % 3600000000000 = 0 THEN 1 END) FROM now WHERE service_timestamp > now() - INTERVAL '2 hours'")); got != "[[1]]" {
 		t.Errorf("%s points at a full hour", got)
 	}
 
@@ -96,7 +107,8 @@ func TestLinesParameters(t *testing.T) {
 	h.want(h.do("POST", v2+"bucket=nowhere", "d v=1 3", "x-service-db-name", "other"), 204, "")
 	h.want(h.do("POST", linePath+"?bucket=other", "d v=1 4"), 204, "")
 	h.want(h.do("POST", linePath+"?db=nowhere", "d v=1 5"), 400, "Failed to find schema")
-	if got := fmt.Sprint(h.selected("SELECT count(*) FROM other.d"), h.selected("SELECT count(*) FROM d")); got != "[[3]] [[1]]" {
+	if got := fmt.Sprint(h.selected("SELECT count(*) FROM other.d"), h.selected("SELECT count(*) FROM d")); got !=
+		"[[3]] [[1]]" {
 		t.Errorf("rows of databases: %s", got)
 	}
 
@@ -104,10 +116,12 @@ func TestLinesParameters(t *testing.T) {
 	if got := fmt.Sprint(h.selected("SELECT count(*) FROM a")); got != "[[2]]" {
 		t.Errorf("%s rows are kept in append mode", got)
 	}
-	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+a", ""); !strings.Contains(a.body, "append_mode = 'true'") || !strings.Contains(a.body, "merge_mode = 'last_row'") {
+	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+a", ""); !strings.Contains(a.body, "append_mode = 'true'") ||
+		!strings.Contains(a.body, "merge_mode = 'last_row'") {
 		t.Error(a.body)
 	}
-	h.want(h.do("POST", linePath, "absent v=1", "x-service-hints", "auto_create_table=false"), 400, "Table `absent` does not exist")
+	h.want(h.do("POST", linePath, "absent v=1", "x-service-hints", "auto_create_table=false"), 400,
+		"Table `absent` does not exist")
 	h.want(h.do("POST", linePath, "absent v=1", "x-service-hints", "auto_create_table=maybe"), 400, "must be a boolean")
 }
 
@@ -132,8 +146,10 @@ func TestLinesAuthentication(t *testing.T) {
 		{"name alone", "?u=writer", nil, 401, "must be provided together"},
 		{"password alone", "?p=w:x", nil, 401, `"code":1004`},
 		{"the header comes first", "?u=writer&p=wrong", []string{"Authorization", basic("writer", "w:x")}, 204, ""},
-		{"the header alone counts", "?u=writer&p=w:x", []string{"Authorization", "Token writer:wrong"}, 401, `"code":7002`},
-		{"the service's header does not count", "", []string{"x-service-auth", basic("writer", "w:x")}, 401, `"code":7003`},
+		{"the header alone counts", "?u=writer&p=w:x", []string{"Authorization", "Token writer:wrong"}, 401,
+			`"code":7002`},
+		{"the service's header does not count", "", []string{"x-service-auth", basic("writer", "w:x")}, 401,
+			`"code":7003`},
 		{"reader", "?u=reader&p=r", nil, 403, `"code":7006`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,7 +160,8 @@ func TestLinesAuthentication(t *testing.T) {
 			}
 		})
 	}
-	h.want(h.do("GET", "/v1/sql?sql=select+1", "", "Authorization", "Token reader:r"), 401, "Unsupported http auth scheme, name: token")
+	h.want(h.do("GET", "/v1/sql?sql=select+1", "", "Authorization", "Token reader:r"), 401,
+		"Unsupported http auth scheme, name: token")
 	h.want(h.do("GET", "/v1/sql?sql=select+1&u=reader&p=r", ""), 401, `"code":7003`)
 	h.want(h.do("GET", "/v1/lineproto/ping", ""), 204, "")
 	h.want(h.do("GET", "/v1/lineproto/health", ""), 200, `"status":"pass"`)
@@ -153,14 +170,16 @@ func TestLinesAuthentication(t *testing.T) {
 // TestLinesClients: what clients of either version look at besides the status.
 func TestLinesClients(t *testing.T) {
 	h := real(t, nil)
-	for _, a := range []answer{h.do("GET", "/v1/lineproto/ping", ""), h.do("GET", "/ping", ""), h.do("HEAD", "/v1/lineproto/ping", ""), h.do("POST", linePath, "m v=1")} {
+	for _, a := range []answer{h.do("GET", "/v1/lineproto/ping", ""), h.do("GET", "/ping", ""),
+		h.do("HEAD", "/v1/lineproto/ping", ""), h.do("POST", linePath, "m v=1")} {
 		if a.status != 204 || a.body != "" || a.header.Get("X-Influxdb-Version") != "1.8.0-varve" {
 			t.Errorf("%d %q %v", a.status, a.body, a.header)
 		}
 	}
 	var health struct{ Name, Message, Status string }
 	a := h.do("GET", "/v1/lineproto/health", "")
-	if err := json.Unmarshal([]byte(a.body), &health); err != nil || health.Name != "varve" || health.Status != "pass" || health.Message != "ready for queries and writes" {
+	if err := json.Unmarshal([]byte(a.body), &health); err != nil || health.Name != "varve" ||
+		health.Status != "pass" || health.Message != "ready for queries and writes" {
 		t.Errorf("health: %s, %v", a.body, err)
 	}
 }
@@ -170,7 +189,8 @@ func TestLinesClients(t *testing.T) {
 func TestLinesByHostAlone(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "", "Content-Type", "text/plain"), 200, "results")
-	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "x", "Content-Type", "application/octet-stream"), 200, "results")
+	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "x", "Content-Type", "application/octet-stream"), 200,
+		"results")
 	h.want(h.do("POST", "/write?db=own&precision=ms", "m v=1 1"), 204, "")
 	h.want(h.do("GET", "/health", "", "User-Agent", "influxdb-client-go/2"), 200, `"status":"pass"`)
 	h.want(h.do("GET", "/health", ""), 200, "{}")
@@ -199,8 +219,11 @@ func TestLinesErrorsOfVersion2(t *testing.T) {
 			body, token, want string
 			status            int
 		}{
-			{"m, v=1", "writer:w", `{"code":"invalid","message":"Failed to parse InfluxDB line protocol: line 1: `, 400},
-			{"\xff", "writer:w", `{"code":"invalid","message":"the body is not valid UTF-8","error":"the body is not valid UTF-8"}`, 400},
+			{"m, v=1", "writer:w", `{"code":"invalid","message":"Failed to parse InfluxDB line protocol: line 1: `,
+				400},
+			{"\xff", "writer:w",
+				`{"code":"invalid","message":"the body is not valid UTF-8","error":"the body is not valid UTF-8"}`,
+				400},
 			{"m v=1", "writer:wrong", `{"code":"unauthorized","message":"Username and password does not match`, 401},
 			{"m v=1", "reader:r", `{"code":"forbidden","message":"`, 403},
 			{"m v=1", "writer:w", ``, 204},
@@ -211,9 +234,11 @@ func TestLinesErrorsOfVersion2(t *testing.T) {
 				t.Errorf("%s: %v", a.body, a.header)
 			}
 		}
-		h.want(h.do("POST", linePath, "m, v=1", "Authorization", "Token writer:w", "User-Agent", agent), 400, `{"code":1004,"error":`)
+		h.want(h.do("POST", linePath, "m, v=1", "Authorization", "Token writer:w", "User-Agent", agent), 400,
+			`{"code":1004,"error":`)
 	}
-	h.want(h.do("POST", path, "m, v=1", "Authorization", "Token writer:w", "User-Agent", "curl/8"), 400, `{"code":1004,"error":`)
+	h.want(h.do("POST", path, "m, v=1", "Authorization", "Token writer:w", "User-Agent", "curl/8"), 400,
+		`{"code":1004,"error":`)
 }
 
 // TestLinesAsMetrics: the metrics language knows tables that line protocol made.
@@ -229,10 +254,13 @@ func TestLinesDatabases(t *testing.T) {
 	h := real(t, nil)
 	const path = "/v1/lineproto/query"
 	for range 2 { // one that is there is made as well
-		h.want(h.do("POST", path, `q=CREATE+DATABASE+%22new-one%22`, "Content-Type", "application/x-www-form-urlencoded"), 200, `{"results":[{"statement_id":0}]}`)
-		h.want(h.do("POST", path+"?q=create+database+other+with+duration+3d+name+x;", ""), 200, `{"results":[{"statement_id":0}]}`)
+		h.want(h.do("POST", path, `q=CREATE+DATABASE+%22new-one%22`, "Content-Type",
+			"application/x-www-form-urlencoded"), 200, `{"results":[{"statement_id":0}]}`)
+		h.want(h.do("POST", path+"?q=create+database+other+with+duration+3d+name+x;", ""), 200,
+			`{"results":[{"statement_id":0}]}`)
 	}
-	h.want(h.do("GET", path+"?q=SHOW+DATABASES", ""), 200, `"values":[["new-one"],["other"],["public"],["service_private"]]`)
+	h.want(h.do("GET", path+"?q=SHOW+DATABASES", ""), 200,
+		`"values":[["new-one"],["other"],["public"],["service_private"]]`)
 	h.want(h.do("POST", linePath+"?db=new-one", "m v=1"), 204, "")
 	h.want(h.do("GET", path+"?q=SELECT+*+FROM+m", ""), 400, "ask with SQL at /v1/sql")
 	h.want(h.do("GET", path, ""), 400, "CREATE DATABASE")
@@ -251,16 +279,21 @@ func TestLinesVersion3(t *testing.T) {
 	h := real(t, nil)
 	for _, path := range []string{"/v1/lineproto/api/v3/write_lp", "/api/v3/write_lp"} {
 		h.want(h.do("POST", path+"?db=public&precision=second&no_sync=true", "s f=1 1700000000"), 204, "")
-		h.want(h.do("POST", path+"?db=public", "m,host=a f=1 1700000000\nm,host= f=1\nm,host=b f=2 1700000000000\nm,host=c f=t,new=1"), 400,
+		h.want(h.do("POST", path+"?db=public",
+			"m,host=a f=1 1700000000\nm,host= f=1\nm,host=b f=2 1700000000000\nm,host=c f=t,new=1"), 400,
 			`{"error":"partial write of line protocol occurred","data":[{"original_line":"m,host= f=1","line_number":2,"error_message":"empty tag value"},{"original_line":"m,host=c f=t,new=1","line_number":4,"error_message":"`)
-		h.want(h.do("POST", path+"?accept_partial=false", "m,host=d f=1\nm f=x"), 400, `{"error":"parsing failed for write_lp endpoint","data":{"original_line":"m f=x","line_number":2,"error_message":"invalid field value`)
+		h.want(h.do("POST", path+"?accept_partial=false", "m,host=d f=1\nm f=x"), 400,
+			`{"error":"parsing failed for write_lp endpoint","data":{"original_line":"m f=x","line_number":2,"error_message":"invalid field value`)
 		h.want(h.do("POST", path, "none f=x"), 400, "partial write")
 		h.want(h.do("POST", path+"?accept_partial=maybe", "m f=1"), 400, "neither true nor false")
 		h.want(h.do("POST", path+"?precision=d", "m f=1"), 400, "Failed to convert time precision")
-		h.want(h.do("POST", path+"?db=nowhere", "m f=1", "User-Agent", "influxdb3-go/2"), 400, `{"code":"invalid","message":"Failed to find schema`)
+		h.want(h.do("POST", path+"?db=nowhere", "m f=1", "User-Agent", "influxdb3-go/2"), 400,
+			`{"code":"invalid","message":"Failed to find schema`)
 	}
-	h.holds("SELECT host, f, CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM m ORDER BY host", "[[a 1 1700000000000000000] [b 2 1700000000000000000]]")
-	h.holds("SELECT column_name FROM information_schema.columns WHERE table_name IN ('m', 'none') ORDER BY column_name", "[[f] [host] [service_timestamp]]")
+	h.holds("SELECT host, f, CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM m ORDER BY host",
+		"[[a 1 1700000000000000000] [b 2 1700000000000000000]]")
+	h.holds("SELECT column_name FROM information_schema.columns WHERE table_name IN ('m', 'none') ORDER BY column_name",
+		"[[f] [host] [service_timestamp]]")
 	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
 	guarded.want(guarded.do("POST", "/api/v3/write_lp", "m v=1", "Authorization", "Token writer:w"), 204, "")
 	guarded.want(guarded.do("POST", "/api/v3/write_lp", "m v=1"), 401, "")

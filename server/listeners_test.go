@@ -24,7 +24,8 @@ func (h *house) listen() net.Listener {
 	return ln
 }
 
-// serving runs what serves listeners. stop stops them and wants all of it to end well, once: at the end of the test if not before.
+// serving runs what serves listeners. stop stops them and wants all of it to end well, once: at the end of the test if
+// not before.
 func (h *house) serving(serve ...func() error) (stop func()) {
 	h.Helper()
 	served := make(chan error, len(serve))
@@ -69,13 +70,15 @@ func (h *house) connect(addr string) net.Conn {
 
 // bigMessage is a message of the forward protocol with one text of so many bytes, whose answer is bigAnswer.
 func bigMessage(size int) string {
-	return "\x93\xa1t\x91\x92\x01\x81\xa1a\xdb" + string(binary.BigEndian.AppendUint32(nil, uint32(size))) + strings.Repeat("x", size) + "\x81\xa5chunk\xa2id"
+	return "\x93\xa1t\x91\x92\x01\x81\xa1a\xdb" + string(binary.BigEndian.AppendUint32(nil, uint32(size))) +
+		strings.Repeat("x", size) + "\x81\xa5chunk\xa2id"
 }
 
 const bigAnswer = "\x81\xa3ack\xda\x00\x02id"
 
-// TestSlowLargeMessages: senders that begin large messages and stand still keep no place from others, however many they are: one that arrives is stored and answered beside
-// them while there is room, and in place of slow ones where there is none.
+// TestSlowLargeMessages: senders that begin large messages and stand still keep no place from others, however many they
+// are: one that arrives is stored and answered beside them while there is room, and in place of slow ones where there
+// is none.
 func TestSlowLargeMessages(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -98,7 +101,9 @@ func TestSlowLargeMessages(t *testing.T) {
 			}
 			h.eventually(func() bool { // of those that wait for room one may have been cut off already
 				a := h.do("GET", "/metrics", "")
-				return (c.someoneGivesWay || strings.Contains(a.body, fmt.Sprintf("varve_forward_connections %d\n", c.senders))) && strings.Contains(a.body, "varve_forward_held_bytes "+c.held)
+				return (c.someoneGivesWay || strings.Contains(a.body,
+					fmt.Sprintf("varve_forward_connections %d\n",
+						c.senders))) && strings.Contains(a.body, "varve_forward_held_bytes "+c.held)
 			})
 			good := h.connect(addr) // for less than the minute that a message may take
 			if _, err := io.WriteString(good, bigMessage(1<<20)); err != nil {

@@ -11,8 +11,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// TestFailuresInTheLog: a failed statement is logged with what was asked, by whom and from where; what only its author can
-// mend is no error of the server.
+// TestFailuresInTheLog: a failed statement is logged with what was asked, by whom and from where; what only its author
+// can mend is no error of the server.
 func TestFailuresInTheLog(t *testing.T) {
 	log := &lockedBuffer{}
 	h := open(t, func(o *Options) {
@@ -34,11 +34,13 @@ func TestFailuresInTheLog(t *testing.T) {
 		defer log.mu.Unlock()
 		return log.b.String()
 	}
-	if line := ask("SELECT 1/0"); !strings.Contains(line, "level=WARN") || !strings.Contains(line, `statement="SELECT 1/0"`) ||
+	if line := ask("SELECT 1/0"); !strings.Contains(line, "level=WARN") ||
+		!strings.Contains(line, `statement="SELECT 1/0"`) ||
 		!strings.Contains(line, "user=ann") || !strings.Contains(line, "client=127.0.0.1:") {
 		t.Errorf("logged %q", line)
 	}
-	if line := ask("SELECT internal"); !strings.Contains(line, "level=ERROR") || !strings.Contains(line, `statement="SELECT internal"`) || !strings.Contains(line, `cause="a bug"`) {
+	if line := ask("SELECT internal"); !strings.Contains(line, "level=ERROR") ||
+		!strings.Contains(line, `statement="SELECT internal"`) || !strings.Contains(line, `cause="a bug"`) {
 		t.Errorf("logged %q", line)
 	}
 	if line := ask("SELECT internal_" + strings.Repeat("x", 5000)); len(line) > 1500 {
@@ -58,7 +60,8 @@ func TestSeveralStatementsInOneTable(t *testing.T) {
 		return one(7), nil
 	}
 	for _, format := range []string{"csv", "csvWithNames", "csvWithNamesAndTypes", "table", "json", "arrow", "null"} {
-		h.want(h.do("GET", "/v1/sql?sql=drop+table+a;select+1&format="+format, ""), 400, "cannot output multi-statements result in")
+		h.want(h.do("GET", "/v1/sql?sql=drop+table+a;select+1&format="+format, ""), 400,
+			"cannot output multi-statements result in")
 	}
 	if executed > 0 {
 		t.Errorf("%d statements were executed", executed)

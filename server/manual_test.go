@@ -16,10 +16,11 @@ import (
 	"varve/sqlexec/parse"
 )
 
-var update = flag.Bool("update", false, "write the answers of docs/sql.md anew; read the difference before you commit it")
+var update = flag.Bool("update", false,
+	"write the answers of docs/sql.md anew; read the difference before you commit it")
 
-// manual is the description of the language. A block of SQL in it is a request; the text block right after it is what curl
-// prints for its last statement.
+// manual is the description of the language. A block of SQL in it is a request; the text block right after it is what
+// curl prints for its last statement.
 const manual = "../docs/sql.md"
 
 // TestManual runs every example of docs/sql.md. With -update the answers are written anew.
@@ -94,8 +95,9 @@ var (
 	setZone = regexp.MustCompile(`^SET time_zone = '(.*)'$`)
 )
 
-// shown is what a request answers. Of several statements the last is a request of its own, as format=table wants it; the
-// zone that those before it set is that of the header. Cells of several lines are shown as csv, which keeps the lines.
+// shown is what a request answers. Of several statements the last is a request of its own, as format=table wants it;
+// the zone that those before it set is that of the header. Cells of several lines are shown as csv, which keeps the
+// lines.
 func (h *house) shown(sql string) (string, int) {
 	h.Helper()
 	statements, err := parse.Parse(sql)
@@ -105,7 +107,8 @@ func (h *house) shown(sql string) (string, int) {
 	var headers []string
 	last := len(statements) - 1
 	ask := func(st parse.Statement, format string) answer {
-		return h.do("GET", "/v1/sql?time_format=rfc3339&format="+format+"&sql="+url.QueryEscape(st.Source()), "", headers...)
+		return h.do("GET", "/v1/sql?time_format=rfc3339&format="+format+"&sql="+url.QueryEscape(st.Source()), "",
+			headers...)
 	}
 	for _, st := range statements[:last] {
 		if zone := setZone.FindStringSubmatch(st.Source()); zone != nil {

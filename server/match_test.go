@@ -129,7 +129,8 @@ func each(argument any) []any {
 
 func matchContains(at string, argument, got any) string {
 	if list, ok := got.([]any); ok {
-		return check(slices.ContainsFunc(list, func(v any) bool { return match(at, argument, v) == "" }), at, "contain", argument, got)
+		return check(slices.ContainsFunc(list, func(v any) bool { return match(at, argument, v) == "" }), at, "contain",
+			argument, got)
 	}
 	for _, part := range each(argument) {
 		if !strings.Contains(text(got), part.(string)) {
@@ -210,9 +211,11 @@ func TestMatch(t *testing.T) {
 		{1.0, 1.0, true}, {1.0, "1", false}, {nil, nil, true}, {true, 1.0, false},
 		{object("a", 1.0), object("a", 1.0), true}, {object("a", 1.0), object("a", 1.0, "b", 2.0), false},
 		{object("a", 1.0, "$open", true), object("a", 1.0, "b", 2.0), true},
-		{object("$any", "int"), 1.5, false}, {object("$any", "number"), 1.5, true}, {object("$any", "string"), nil, false},
+		{object("$any", "int"), 1.5, false}, {object("$any", "number"), 1.5, true},
+		{object("$any", "string"), nil, false},
 		{object("$contains", "b"), "abc", true}, {object("$contains", []any{"a", "x"}), "abc", false},
-		{object("$unordered", []any{1.0, 2.0}), []any{2.0, 1.0}, true}, {object("$unordered", []any{1.0}), []any{2.0, 1.0}, false},
+		{object("$unordered", []any{1.0, 2.0}), []any{2.0, 1.0}, true},
+		{object("$unordered", []any{1.0}), []any{2.0, 1.0}, false},
 		{object("$superset", []any{1.0}), []any{2.0, 1.0}, true}, {object("$len", 2.0), []any{1.0, 1.0}, true},
 		{object("$one_of", []any{1.0, 2.0}), 2.0, true}, {object("$re", "^a.c$"), "a\nc", true},
 	} {

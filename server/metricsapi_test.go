@@ -14,7 +14,9 @@ const apiPath = "/v1/metricsapi/api/v1/"
 func apiHouse(t *testing.T) *house {
 	t.Helper()
 	h := real(t, nil)
-	h.want(h.do("POST", writePath, snap(message1(up, 1, 2), message1([]string{"__name__", "up", "job", "y", "zone", "z"}, 3), message1([]string{"__name__", "http.requests", "le.x", "1"}, 5))), 204, "")
+	h.want(h.do("POST", writePath, snap(message1(up, 1, 2),
+		message1([]string{"__name__", "up", "job", "y", "zone", "z"}, 3),
+		message1([]string{"__name__", "http.requests", "le.x", "1"}, 5))), 204, "")
 	h.execute("CREATE TABLE plain (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)")
 	h.execute("INSERT INTO plain VALUES (1000, 'p', 7)")
 	h.execute("CREATE TABLE tags_alone (timestamp TIMESTAMP TIME INDEX, host STRING PRIMARY KEY)")
@@ -31,8 +33,10 @@ func TestMetricsAPIAnswers(t *testing.T) {
 	}{
 		{"query", "query=1%2B1&time=5", 200, `{"status":"success","data":{"resultType":"scalar","result":[5,"2"]}}`},
 		{"query", "query=%22text%22&time=1.5", 200, `{"resultType":"string","result":[1.500,"text"]}`},
-		{"query", "query=up{job=%22x%22}&time=2", 200, `{"resultType":"vector","result":[{"metric":{"__name__":"up","job":"x"},"value":[2,"2"]}]}`},
-		{"query", "query=up{job=%22x%22}[5m]&time=2", 200, `{"resultType":"matrix","result":[{"metric":{"__name__":"up","job":"x"},"values":[[1,"1"],[2,"2"]]}]}`},
+		{"query", "query=up{job=%22x%22}&time=2", 200,
+			`{"resultType":"vector","result":[{"metric":{"__name__":"up","job":"x"},"value":[2,"2"]}]}`},
+		{"query", "query=up{job=%22x%22}[5m]&time=2", 200,
+			`{"resultType":"matrix","result":[{"metric":{"__name__":"up","job":"x"},"values":[[1,"1"],[2,"2"]]}]}`},
 		{"query", "query=up&time=2&limit=1", 200, `"warnings":["results truncated due to limit"]`},
 		{"query", "query=up&time=1970-01-01T00:00:02Z&stats=all", 200, `"stats":{"timings":{`},
 		{"query", "query=up&time=1000&lookback_delta=1h", 200, `"value":[1000,"3"]`},
@@ -49,14 +53,20 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"query", "query=up&timeout=0", 503, `"errorType":"timeout"`},
 		{"query", "query=up&timeout=-1", 503, `"errorType":"timeout"`},
 		{"query", "query=up+%2B+on()+up&time=1", 422, `"errorType":"execution"`},
-		{"query_range", "query=up{job=%22x%22}&start=1&end=2&step=1", 200, `{"resultType":"matrix","result":[{"metric":{"__name__":"up","job":"x"},"values":[[1,"1"],[2,"2"]]}]}`},
-		{"query_range", "query=1&start=1&end=1.5&step=500ms", 200, `{"resultType":"matrix","result":[{"metric":{},"values":[[1,"1"],[1.500,"1"]]}]}`},
-		{"query_range", "query=up&start=2&end=1&step=1", 400, `invalid parameter \"end\": end timestamp must not be before start time`},
-		{"query_range", "query=up&start=1&end=2&step=0", 400, `invalid parameter \"step\": zero or negative query resolution step widths are not accepted`},
+		{"query_range", "query=up{job=%22x%22}&start=1&end=2&step=1", 200,
+			`{"resultType":"matrix","result":[{"metric":{"__name__":"up","job":"x"},"values":[[1,"1"],[2,"2"]]}]}`},
+		{"query_range", "query=1&start=1&end=1.5&step=500ms", 200,
+			`{"resultType":"matrix","result":[{"metric":{},"values":[[1,"1"],[1.500,"1"]]}]}`},
+		{"query_range", "query=up&start=2&end=1&step=1", 400,
+			`invalid parameter \"end\": end timestamp must not be before start time`},
+		{"query_range", "query=up&start=1&end=2&step=0", 400,
+			`invalid parameter \"step\": zero or negative query resolution step widths are not accepted`},
 		{"query_range", "query=up&start=1&end=2", 400, `invalid parameter \"step\": `},
 		{"query_range", "query=up&end=2&step=1", 400, `invalid parameter \"start\": `},
-		{"query_range", "query=1&start=0&end=11000&step=1", 200, `[11000,"1"]`}, // 11,000 parts of a range have a step more
-		{"query_range", "query=up&start=0&end=11001&step=1", 400, `exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)`},
+		// 11,000 parts of a range have a step more
+		{"query_range", "query=1&start=0&end=11000&step=1", 200, `[11000,"1"]`},
+		{"query_range", "query=up&start=0&end=11001&step=1", 400,
+			`exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)`},
 		{"query_range", "query=up[5m]&start=0&end=1&step=1", 400, `"errorType":"bad_data"`},
 		{"query_range", "query=%22x%22&start=0&end=1&step=1", 400, `"errorType":"bad_data"`},
 		{"labels", "", 200, `{"status":"success","data":["__name__","job","le.x","zone"]}`},
@@ -75,8 +85,10 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"label/__field__/values", "match[]=up", 200, `"data":["service_value"]}`},
 		{"label/job/values", "start=2&end=1", 400, `invalid parameter \"end\"`},
 		{"series", "match[]=up", 200, `"data":[{"__name__":"up","job":"x"},{"__name__":"up","job":"y","zone":"z"}]}`},
-		{"series", "match[]=up&match[]=up{job=%22x%22}", 200, `"data":[{"__name__":"up","job":"x"},{"__name__":"up","job":"y","zone":"z"}]}`},
-		{"series", "match[]={__name__=~%22.%2B%22}&limit=1", 200, `"data":[{"__name__":"http.requests","le.x":"1"}],"warnings":["results truncated due to limit"]}`},
+		{"series", "match[]=up&match[]=up{job=%22x%22}", 200,
+			`"data":[{"__name__":"up","job":"x"},{"__name__":"up","job":"y","zone":"z"}]}`},
+		{"series", "match[]={__name__=~%22.%2B%22}&limit=1", 200,
+			`"data":[{"__name__":"http.requests","le.x":"1"}],"warnings":["results truncated due to limit"]}`},
 		{"series", "", 400, `match[] parameter is required`},
 		{"series", "match[]=nothing", 200, `"data":[]}`},
 		{"metadata", "", 200, `"data":{}}`},
@@ -90,17 +102,19 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"status/runtimeinfo", "", 200, `"GOMAXPROCS":`},
 		{"status/flags", "", 200, `"data":{}}`},
 		{"status/config", "", 200, `"data":{"yaml":""}}`},
-		{"status/tsdb", "", 200, `{"headStats":{"numSeries":3,"numLabelPairs":6,"chunkCount":0,"minTime":1000,"maxTime":2000},` +
-			`"seriesCountByMetricName":[{"name":"up","value":2},{"name":"http.requests","value":1}],` +
-			`"labelValueCountByLabelName":[{"name":"__name__","value":2},{"name":"job","value":2},{"name":"le.x","value":1},{"name":"zone","value":1}],` +
-			`"memoryInBytesByLabelName":[{"name":"__name__","value":17},{"name":"job","value":2},{"name":"le.x","value":1},{"name":"zone","value":1}],` +
-			`"seriesCountByLabelValuePair":[{"name":"__name__=up","value":2},{"name":"__name__=http.requests","value":1},{"name":"job=x","value":1},` +
-			`{"name":"job=y","value":1},{"name":"le.x=1","value":1},{"name":"zone=z","value":1}]}`},
+		{"status/tsdb", "", 200,
+			`{"headStats":{"numSeries":3,"numLabelPairs":6,"chunkCount":0,"minTime":1000,"maxTime":2000},` +
+				`"seriesCountByMetricName":[{"name":"up","value":2},{"name":"http.requests","value":1}],` +
+				`"labelValueCountByLabelName":[{"name":"__name__","value":2},{"name":"job","value":2},{"name":"le.x","value":1},{"name":"zone","value":1}],` +
+				`"memoryInBytesByLabelName":[{"name":"__name__","value":17},{"name":"job","value":2},{"name":"le.x","value":1},{"name":"zone","value":1}],` +
+				`"seriesCountByLabelValuePair":[{"name":"__name__=up","value":2},{"name":"__name__=http.requests","value":1},{"name":"job=x","value":1},` +
+				`{"name":"job=y","value":1},{"name":"le.x=1","value":1},{"name":"zone=z","value":1}]}`},
 		{"status/tsdb", "limit=1", 200, `"labelValueCountByLabelName":[{"name":"__name__","value":2}],"memory`},
 		{"status/tsdb", "limit=-1", 400, `invalid parameter \"limit\"`},
 		{"status/tsdb", "limit=0", 400, `invalid parameter \"limit\"`},
 		{"status/tsdb", "limit=10001", 400, `invalid parameter \"limit\"`},
-		{"status/tsdb", "db=nowhere", 200, `{"headStats":{"numSeries":0,"numLabelPairs":0,"chunkCount":0,"minTime":0,"maxTime":0},"seriesCountByMetricName":[],`},
+		{"status/tsdb", "db=nowhere", 200,
+			`{"headStats":{"numSeries":0,"numLabelPairs":0,"chunkCount":0,"minTime":0,"maxTime":0},"seriesCountByMetricName":[],`},
 		{"rules", "", 200, `"data":{"groups":[]}}`},
 		{"alerts", "", 200, `"data":{"alerts":[]}}`},
 		{"targets", "", 200, `"activeTargets":[]`},
@@ -108,8 +122,10 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		get := h.do("GET", apiPath+c.path+"?"+c.query, "")
 		post := h.do("POST", apiPath+c.path, c.query, "Content-Type", "application/x-www-form-urlencoded")
 		for method, a := range map[string]answer{"GET": get, "POST": post} {
-			if a.status != c.status || !strings.Contains(a.body, c.text) || a.header.Get("Content-Type") != "application/json" || !json.Valid([]byte(a.body)) {
-				t.Errorf("%s %s?%s: %d %s %s, want %d with %s", method, c.path, c.query, a.status, a.header.Get("Content-Type"), a.body, c.status, c.text)
+			if a.status != c.status || !strings.Contains(a.body, c.text) ||
+				a.header.Get("Content-Type") != "application/json" || !json.Valid([]byte(a.body)) {
+				t.Errorf("%s %s?%s: %d %s %s, want %d with %s", method, c.path, c.query, a.status,
+					a.header.Get("Content-Type"), a.body, c.status, c.text)
 			}
 		}
 	}
@@ -117,11 +133,13 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		t.Errorf("exemplars of no selector: %d %q", a.status, a.body)
 	}
 	// The URL and the form are one.
-	h.want(h.do("POST", apiPath+"query?time=2", "query="+url.QueryEscape(`up{job="x"}`), "Content-Type", "application/x-www-form-urlencoded"), 200, `"value":[2,"2"]`)
+	h.want(h.do("POST", apiPath+"query?time=2", "query="+url.QueryEscape(`up{job="x"}`), "Content-Type",
+		"application/x-www-form-urlencoded"), 200, `"value":[2,"2"]`)
 	h.want(h.do("GET", "/v1/metricsapi/-/ready", ""), 200, "healthy")
 	h.want(h.do("POST", apiPath+"query?query=1", ""), 200, `"resultType":"scalar"`)
 	for _, kind := range []string{"application/json", ""} {
-		h.want(h.do("POST", apiPath+"query?query=1", "{}", "Content-Type", kind), 415, "Form requests must have `Content-Type: application/x-www-form-urlencoded`")
+		h.want(h.do("POST", apiPath+"query?query=1", "{}", "Content-Type", kind), 415,
+			"Form requests must have `Content-Type: application/x-www-form-urlencoded`")
 	}
 }
 
@@ -134,8 +152,10 @@ func TestMetricsAPIRights(t *testing.T) {
 		status             int
 	}{
 		{"POST", writePath, "", 401}, {"POST", writePath, "ro", 403}, {"POST", writePath, "wo", 204},
-		{"GET", apiPath + "query?query=up", "", 401}, {"GET", apiPath + "query?query=up", "wo", 403}, {"GET", apiPath + "query?query=up", "ro", 200},
-		{"POST", readPath, "wo", 403}, {"GET", apiPath + "series?match[]=up", "wo", 403}, {"GET", "/v1/mquery?query=up&start=0&end=1&step=1", "wo", 403},
+		{"GET", apiPath + "query?query=up", "", 401}, {"GET", apiPath + "query?query=up", "wo", 403},
+		{"GET", apiPath + "query?query=up", "ro", 200},
+		{"POST", readPath, "wo", 403}, {"GET", apiPath + "series?match[]=up", "wo", 403},
+		{"GET", "/v1/mquery?query=up&start=0&end=1&step=1", "wo", 403},
 		{"GET", "/v1/mquery?query=up&start=0&end=1&step=1", "ro", 200},
 	} {
 		var headers []string
@@ -155,7 +175,8 @@ func TestMetricsAPILimits(t *testing.T) {
 	})
 	values := make([]float64, 3000)
 	h.want(h.do("POST", writePath, snap(message1(up, values...))), 204, "")
-	h.want(h.do("GET", apiPath+"query?time=3000&query="+url.QueryEscape("up[2h]"), ""), 422, "query processing would load too many samples into memory in query execution")
+	h.want(h.do("GET", apiPath+"query?time=3000&query="+url.QueryEscape("up[2h]"), ""), 422,
+		"query processing would load too many samples into memory in query execution")
 	h.want(h.do("POST", readPath, snap(readQuery(0, 1<<40, 0, "__name__", "up"))), 400, "exceeded sample limit (1000)")
 	start := time.Now()
 	query := "sum_over_time(sum_over_time(sum_over_time(vector(1)[1y:1s])[1y:1s])[1y:1s])"

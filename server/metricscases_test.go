@@ -86,7 +86,8 @@ func (h *house) load(cases *metricsCases) {
 					}
 				}
 				m = protowire.AppendMessage(m, 2, func(b []byte) []byte {
-					return protowire.AppendVarint(protowire.AppendDouble(b, 1, v), 2, uint64(int64(sample[0].(float64))))
+					return protowire.AppendVarint(protowire.AppendDouble(b, 1, v), 2,
+						uint64(int64(sample[0].(float64))))
 				})
 			}
 			return m
@@ -153,7 +154,8 @@ func (h *house) metricsCase(cases *metricsCases, i int) {
 func byMetric(result any) {
 	list, _ := result.([]any)
 	slices.SortFunc(list, func(a, b any) int {
-		return slices.Compare([]byte(fmt.Sprint(a.(map[string]any)["metric"])), []byte(fmt.Sprint(b.(map[string]any)["metric"])))
+		return slices.Compare([]byte(fmt.Sprint(a.(map[string]any)["metric"])),
+			[]byte(fmt.Sprint(b.(map[string]any)["metric"])))
 	})
 }
 

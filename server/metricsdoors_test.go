@@ -14,25 +14,33 @@ func TestMetricsAtTheRoot(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", "/api/v1/write", snap(message1(up, 1, 2))), 204, "")
 	for path, want := range map[string]string{
-		"/api/v1/query?query=up&time=2": `[2,"2"]`, "/api/v1/query_range?query=up&start=1&end=2&step=1": `[[1,"1"],[2,"2"]]`, "/api/v1/labels": `"job"`,
-		"/api/v1/label/job/values": `["x"]`, "/api/v1/series?match[]=up": `"job":"x"`, "/api/v1/metadata": `"success"`, "/api/v1/status/buildinfo": `"version"`, "/-/healthy": "healthy",
+		"/api/v1/query?query=up&time=2":                     `[2,"2"]`,
+		"/api/v1/query_range?query=up&start=1&end=2&step=1": `[[1,"1"],[2,"2"]]`, "/api/v1/labels": `"job"`,
+		"/api/v1/label/job/values": `["x"]`, "/api/v1/series?match[]=up": `"job":"x"`, "/api/v1/metadata": `"success"`,
+		"/api/v1/status/buildinfo": `"version"`, "/-/healthy": "healthy",
 	} {
 		h.want(h.do("GET", path, ""), 200, want)
 	}
-	got := h.chunkedSeries(h.do("POST", "/api/v1/read", snap(readQuery(0, 5000, 0, "__name__", "up"), protowire.AppendVarint(nil, 2, 1))))
+	got := h.chunkedSeries(h.do("POST", "/api/v1/read",
+		snap(readQuery(0, 5000, 0, "__name__", "up"), protowire.AppendVarint(nil, 2, 1))))
 	if len(got) != 1 {
 		t.Errorf("remote read: %v", got)
 	}
-	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=a,reader:ro=r,writer:wo=w") })
+	guarded := real(t, func(o *Options) {
+		o.Users = users(t, "static_user_provider:cmd:admin=a,reader:ro=r,writer:wo=w")
+	})
 	for _, base := range []string{"/v1/metricsapi", ""} {
 		for _, path := range []string{"/api/v1/query?query=1", "/api/v1/labels", "/api/v1/status/buildinfo"} {
-			guarded.want(guarded.do("GET", base+path, "", "Authorization", basic("writer", "w")), 403, `{"status":"error","errorType":"PermissionDenied","error":"User is not authorized`)
+			guarded.want(guarded.do("GET", base+path, "", "Authorization", basic("writer", "w")), 403,
+				`{"status":"error","errorType":"PermissionDenied","error":"User is not authorized`)
 			guarded.want(guarded.do("GET", base+path, "", "Authorization", basic("reader", "r")), 200, `"success"`)
 			guarded.want(guarded.do("GET", base+path, ""), 401, `"code":7003`)
 		}
 	}
-	guarded.want(guarded.do("POST", "/api/v1/write", snap(message1(up, 1)), "Authorization", basic("reader", "r")), 403, `"code":7006`)
-	guarded.want(guarded.do("POST", "/api/v1/write", snap(message1(up, 1)), "Authorization", basic("writer", "w")), 204, "")
+	guarded.want(guarded.do("POST", "/api/v1/write", snap(message1(up, 1)), "Authorization", basic("reader", "r")), 403,
+		`"code":7006`)
+	guarded.want(guarded.do("POST", "/api/v1/write", snap(message1(up, 1)), "Authorization", basic("writer", "w")), 204,
+		"")
 }
 
 // TestTimesThatCannotBeNamed: a time past what queries can name is an error that says so. Lists take a start before all
@@ -41,12 +49,15 @@ func TestTimesThatCannotBeNamed(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", writePath, snap(message1(up, 1))), 204, "")
 	for _, query := range []string{
-		"query?query=up&time=9999999999999", "query?query=up&time=2262-05-01T00:00:00Z", "query?query=up&time=0001-01-01T00:00:00Z", "query_range?query=up&start=0&end=9999999999999&step=9999999999",
-		"query_range?query=up&start=-99999999999&end=0&step=99999999", "labels?end=-99999999999", "series?match[]=up&start=9999-12-31T00:00:00Z", "query_exemplars?query=up&end=0001-01-01T00:00:00Z",
+		"query?query=up&time=9999999999999", "query?query=up&time=2262-05-01T00:00:00Z",
+		"query?query=up&time=0001-01-01T00:00:00Z", "query_range?query=up&start=0&end=9999999999999&step=9999999999",
+		"query_range?query=up&start=-99999999999&end=0&step=99999999", "labels?end=-99999999999",
+		"series?match[]=up&start=9999-12-31T00:00:00Z", "query_exemplars?query=up&end=0001-01-01T00:00:00Z",
 	} {
 		h.want(h.do("GET", "/v1/metricsapi/api/v1/"+query, ""), 400, "is not between the years 1677 and 2262")
 	}
-	for _, query := range []string{"labels?start=-62135596800", "series?match[]=up&start=0001-01-01T00:00:00Z", "labels?start=-292273086-05-16T16:47:06Z&end=292277025-08-18T07:12:54.999999999Z",
+	for _, query := range []string{"labels?start=-62135596800", "series?match[]=up&start=0001-01-01T00:00:00Z",
+		"labels?start=-292273086-05-16T16:47:06Z&end=292277025-08-18T07:12:54.999999999Z",
 		"labels?end=99999999999", "series?match[]=up&end=9999-12-31T00:00:00Z"} {
 		h.want(h.do("GET", "/v1/metricsapi/api/v1/"+query, ""), 200, "job")
 	}
@@ -58,7 +69,9 @@ func TestTimesThatCannotBeNamed(t *testing.T) {
 func TestRemoteWriteCountsAllSamples(t *testing.T) {
 	h := real(t, nil)
 	label := func(m []byte, name, value string) []byte {
-		return protowire.AppendMessage(m, 1, func(l []byte) []byte { return protowire.AppendBytes(protowire.AppendBytes(l, 1, name), 2, value) })
+		return protowire.AppendMessage(m, 1, func(l []byte) []byte {
+			return protowire.AppendBytes(protowire.AppendBytes(l, 1, name), 2, value)
+		})
 	}
 	body := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 		m = sample2(label(m, "__name__", "a"), 1, 1000, 0)
@@ -94,7 +107,8 @@ func TestPipelinesOfSamplesRefuse(t *testing.T) {
 		{"label that is not UTF-8", "UTF-8", message1(append([]string{"a", "\xff"}, up...), 1)},
 		{"label without a name", "no name", message1(append([]string{"", "x"}, up...), 1)},
 		{"label called like the value", "service_value", message1(append([]string{"service_value", "7"}, up...), 1)},
-		{"time", "timestamp", protowire.AppendMessage(nil, 1, func(m []byte) []byte { return sample2(append(m, message1(up)[2:]...), 1, math.MaxInt64, 0) })},
+		{"time", "timestamp", protowire.AppendMessage(nil, 1,
+			func(m []byte) []byte { return sample2(append(m, message1(up)[2:]...), 1, math.MaxInt64, 0) })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := real(t, nil)
@@ -115,12 +129,14 @@ func TestWhatIsSaidOfMetricsGoesWithTheDatabase(t *testing.T) {
 	})
 	sample := func(m []byte) []byte { return sample2(m, 1, 1000, 0) }
 	send := func(db string) answer {
-		return h.do("POST", writePath+"?db="+db, snap(series1(up, sample, exemplar1(0.5, 1500, "trace_id", "abc")), described))
+		return h.do("POST", writePath+"?db="+db,
+			snap(series1(up, sample, exemplar1(0.5, 1500, "trace_id", "abc")), described))
 	}
 	told := func(db, exemplar, help bool) {
 		t.Helper()
 		for path, want := range map[string]bool{"metadata?db=d": help, "query_exemplars?query=up&db=d": exemplar} {
-			if a := h.do("GET", "/v1/metricsapi/api/v1/"+path, ""); db && a.status != 200 || strings.Contains(a.body, "up") != want {
+			if a := h.do("GET", "/v1/metricsapi/api/v1/"+path, ""); db && a.status != 200 ||
+				strings.Contains(a.body, "up") != want {
 				t.Errorf("%s: %d %s, want some: %v", path, a.status, a.body, want)
 			}
 		}

@@ -143,7 +143,8 @@ func (s *Server) call(rt *route, c *web.Ctx) (f framing, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.metrics.Panics.Inc()
-			s.log.Error("panic in a request", "method", string(c.Method()), "path", rt.path, "panic", p, "stack", string(debug.Stack()))
+			s.log.Error("panic in a request", "method", string(c.Method()), "path", rt.path, "panic", p, "stack",
+				string(debug.Stack()))
 			c.Response.Reset()
 			err = status.New(status.Internal, "panic: %v", p)
 		}
@@ -182,8 +183,8 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 // figuresBytes is room for answers with figures, besides that of all others.
 const figuresBytes = 4 << 20
 
-// answers are those among which the answers of a route are counted. Figures of the server have places and room of their own: an
-// operator needs them most while a crowd of readers keeps the room of the others.
+// answers are those among which the answers of a route are counted. Figures of the server have places and room of their
+// own: an operator needs them most while a crowd of readers keeps the room of the others.
 func (s *Server) answers(rt *route) *web.Answers {
 	if rt.path == "/metrics" || rt.path == "/status" {
 		return s.figures
@@ -207,7 +208,8 @@ func (d denial) Unwrap() error { return d.error }
 // authenticate finds the request's user.
 func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 	h := &c.Request.Header
-	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.Network().String()}
+	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"),
+		Client: c.Network().String()}
 	if isLines(string(c.Path())) {
 		shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
 	}
@@ -263,7 +265,8 @@ func (s *Server) fail(c *web.Ctx, err error) {
 	// A page's own script handles 401 itself; for everybody else this opens the browser's dialogue. On plain HTTP at an
 	// address of the network browsers send no Sec-Fetch-Mode, so that the dashboard names itself.
 	mode := string(c.Request.Header.Peek("Sec-Fetch-Mode"))
-	if client, _, _ := strings.Cut(c.HeaderText("x-service-client"), "/"); client != "dashboard" && (mode == "" || mode == "navigate") {
+	if client, _, _ := strings.Cut(c.HeaderText("x-service-client"), "/"); client != "dashboard" &&
+		(mode == "" || mode == "navigate") {
 		c.Response.Header.Set("WWW-Authenticate", `Basic realm="varve"`)
 	}
 }
@@ -296,7 +299,8 @@ func (s *Server) finish(rt *route, c *web.Ctx, k *conn, f framing) {
 }
 
 // known are the methods that have a label of their own.
-var known = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "OPTIONS": true, "PATCH": true}
+var known = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "OPTIONS": true,
+	"PATCH": true}
 
 // timeLimit is the request's time limit: its header's where the server has one at all.
 func (s *Server) timeLimit(rc *fasthttp.RequestCtx) time.Duration {

@@ -7,7 +7,8 @@ import (
 // TestMQuery: expressions of metrics in the formats of SQL, by the URL and by a form.
 func TestMQuery(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.do("POST", writePath, snap(message1(up, 1, 2), message1([]string{"__name__", "up", "job", "y"}, 3))), 204, "")
+	h.want(h.do("POST", writePath, snap(message1(up, 1, 2), message1([]string{"__name__", "up", "job", "y"}, 3))), 204,
+		"")
 	const path = "/v1/mquery"
 	for _, c := range []struct {
 		query  string
@@ -15,8 +16,10 @@ func TestMQuery(t *testing.T) {
 		text   string
 	}{
 		{"query=1&start=0&end=10&step=5s&format=csv", 200, "0,1.0\r\n5000,1.0\r\n10000,1.0\r\n"},
-		{"query=up&start=1&end=2&step=1&format=csvWithNames", 200, "service_timestamp,job,service_value\r\n1000,x,1.0\r\n2000,x,2.0\r\n1000,y,3.0\r\n2000,y,3.0\r\n"},
-		{"query=sum(up)&start=2&end=2&step=1&lookback=500ms&format=csvWithNames", 200, "service_timestamp,sum(up)\r\n2000,2.0\r\n"},
+		{"query=up&start=1&end=2&step=1&format=csvWithNames", 200,
+			"service_timestamp,job,service_value\r\n1000,x,1.0\r\n2000,x,2.0\r\n1000,y,3.0\r\n2000,y,3.0\r\n"},
+		{"query=sum(up)&start=2&end=2&step=1&lookback=500ms&format=csvWithNames", 200,
+			"service_timestamp,sum(up)\r\n2000,2.0\r\n"},
 		{"query=up&start=2&end=2&step=1", 200, `"rows":[[2000,"x",2.0],[2000,"y",3.0]]`},
 		{"query=nothing&start=2&end=2&step=1", 200, `"rows":[]`},
 		{"query=up&start=2&end=2", 400, "Failed to deserialize query string: missing field `step`"},

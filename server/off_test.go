@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestProtocolsOff: the paths of a protocol that is switched off are 404, with and without /v1 before them, and no others.
+// TestProtocolsOff: the paths of a protocol that is switched off are 404, with and without /v1 before them, and no
+// others.
 func TestProtocolsOff(t *testing.T) {
 	all := real(t, nil).s.routes()
 	parameter := regexp.MustCompile(`\{[^}]+\}`)
@@ -20,11 +21,14 @@ func TestProtocolsOff(t *testing.T) {
 		off  Protocols
 		gone string // an expression for its paths
 	}{
-		{"line protocol", Protocols{Lines: true}, `^/v1/lineproto/|^/(write|query|ping|api/v2/write|api/v2/buckets|api/v2/setup|api/v2/orgs|api/v3/write_lp)$`},
+		{"line protocol", Protocols{Lines: true},
+			`^/v1/lineproto/|^/(write|query|ping|api/v2/write|api/v2/buckets|api/v2/setup|api/v2/orgs|api/v3/write_lp)$`},
 		{"JSON puts", Protocols{Puts: true}, `^(/v1/jsonput)?/api/put$`},
-		{"metrics API", Protocols{Metrics: true}, `^(/v1/metricsapi)?/(api/v1/(write|read|query|query_range|query_exemplars|labels|label/.*|series|metadata|format_query|parse_query|rules|alerts|alertmanagers|targets.*|features|status/.*)|-/.*)$|^/v1/metricsapi/`},
+		{"metrics API", Protocols{Metrics: true},
+			`^(/v1/metricsapi)?/(api/v1/(write|read|query|query_range|query_exemplars|labels|label/.*|series|metadata|format_query|parse_query|rules|alerts|alertmanagers|targets.*|features|status/.*)|-/.*)$|^/v1/metricsapi/`},
 		{"OTLP", Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
-		{"trace search", Protocols{TraceQueries: true}, `^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
+		{"trace search", Protocols{TraceQueries: true},
+			`^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
 		{"analysis as a stream", Protocols{AnalyzeStream: true}, `^/v1/sql/analyze/`},
 		{"none", Protocols{}, `^$`},
 	} {
@@ -34,7 +38,8 @@ func TestProtocolsOff(t *testing.T) {
 			left := h.s.routes()
 			many := 0
 			for _, r := range all {
-				served := slices.ContainsFunc(left, func(l route) bool { return l.path == r.path && slices.Equal(l.methods, r.methods) })
+				served := slices.ContainsFunc(left,
+					func(l route) bool { return l.path == r.path && slices.Equal(l.methods, r.methods) })
 				if served == gone.MatchString(r.path) {
 					t.Errorf("%s %s is served: %v", strings.Join(r.methods, " "), r.path, served)
 				}
@@ -68,10 +73,12 @@ func TestMethodsOff(t *testing.T) {
 	}
 }
 
-// TestMergeModeOfLines: tables that line protocol makes have the merge mode of the configuration, unless a request says another.
+// TestMergeModeOfLines: tables that line protocol makes have the merge mode of the configuration, unless a request says
+// another.
 func TestMergeModeOfLines(t *testing.T) {
 	for _, c := range []struct{ mode, hint, want string }{
-		{"", "", "[[1 2]]"}, {"last_non_null", "", "[[1 2]]"}, {"last_row", "", "[[<nil> 2]]"}, {"last_row", "merge_mode=last_non_null", "[[1 2]]"},
+		{"", "", "[[1 2]]"}, {"last_non_null", "", "[[1 2]]"}, {"last_row", "", "[[<nil> 2]]"},
+		{"last_row", "merge_mode=last_non_null", "[[1 2]]"},
 	} {
 		h := real(t, func(o *Options) { o.Lines.MergeMode = c.mode })
 		for _, line := range []string{"m,host=a x=1 1000", "m,host=a y=2 1000"} {

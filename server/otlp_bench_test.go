@@ -15,7 +15,8 @@ import (
 	"varve/server/web"
 )
 
-// The benchmarks below take requests through the whole handler and the store, without HTTP and without waiting for the disk: ns a record.
+// The benchmarks below take requests through the whole handler and the store, without HTTP and without waiting for the
+// disk: ns a record.
 
 // otlpKeyValue is an attribute, as a message and as JSON.
 type otlpKeyValue struct {
@@ -48,7 +49,9 @@ func otlpJSON(list []otlpKeyValue) (out []map[string]any) {
 	return out
 }
 
-var otlpResource = []otlpKeyValue{{"service.name", "checkout"}, {"service.version", "1.14.2"}, {"service.instance.id", "checkout-7d9c5b-x2x7k"}, {"host.name", "node-17.eu-west-1.example.net"}, {"k8s.namespace.name", "shop"}}
+var otlpResource = []otlpKeyValue{{"service.name", "checkout"}, {"service.version", "1.14.2"},
+	{"service.instance.id", "checkout-7d9c5b-x2x7k"}, {"host.name", "node-17.eu-west-1.example.net"},
+	{"k8s.namespace.name", "shop"}}
 
 // otlpExport wraps items into a resource and a scope.
 func otlpExport(items []byte) []byte {
@@ -71,7 +74,8 @@ func otlpExport(items []byte) []byte {
 func otlpExportJSON(tb testing.TB, resources, scopes, name string, items []any) []byte {
 	body, err := json.Marshal(map[string]any{resources: []any{map[string]any{
 		"resource": map[string]any{"attributes": otlpJSON(otlpResource)},
-		scopes:     []any{map[string]any{"scope": map[string]any{"name": "shop/checkout", "version": "0.3.0"}, name: items}},
+		scopes: []any{map[string]any{"scope": map[string]any{"name": "shop/checkout", "version": "0.3.0"},
+			name: items}},
 	}}})
 	if err != nil {
 		tb.Fatal(err)
@@ -88,10 +92,15 @@ func otlpLogRequest(tb testing.TB, n int, inJSON bool) []byte {
 	for i := range n {
 		at := uint64(otlpStart + i*1_000_000)
 		text := fmt.Sprintf("GET /api/v1/orders/%d finished in %d ms with status 200", 100000+i*7919%900000, i%250)
-		attributes := []otlpKeyValue{{"http.request.method", "GET"}, {"http.route", "/api/v1/orders/{id}"}, {"http.response.status_code", int64(200)}, {"thread.name", fmt.Sprintf("worker-%d", i%16)}, {"order.id", int64(100000 + i*7919%900000)}}
-		trace, span := fmt.Sprintf("%032x", uint64(i/8)*0x9e3779b97f4a7c15), fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15)
+		attributes := []otlpKeyValue{{"http.request.method", "GET"}, {"http.route", "/api/v1/orders/{id}"},
+			{"http.response.status_code", int64(200)}, {"thread.name", fmt.Sprintf("worker-%d", i%16)},
+			{"order.id", int64(100000 + i*7919%900000)}}
+		trace, span := fmt.Sprintf("%032x", uint64(i/8)*0x9e3779b97f4a7c15),
+			fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15)
 		if inJSON {
-			list = append(list, map[string]any{"timeUnixNano": fmt.Sprint(at), "severityNumber": 9, "severityText": "INFO", "body": map[string]any{"stringValue": text}, "attributes": otlpJSON(attributes), "traceId": trace, "spanId": span, "flags": 1})
+			list = append(list, map[string]any{"timeUnixNano": fmt.Sprint(at), "severityNumber": 9,
+				"severityText": "INFO", "body": map[string]any{"stringValue": text}, "attributes": otlpJSON(attributes),
+				"traceId": trace, "spanId": span, "flags": 1})
 			continue
 		}
 		items = protowire.AppendMessage(items, 2, func(m []byte) []byte {
@@ -117,17 +126,24 @@ func otlpSpanRequest(tb testing.TB, n int, inJSON bool) []byte {
 	var list []any
 	for i := range n {
 		at := uint64(otlpStart + i*1_000_000)
-		attributes := []otlpKeyValue{{"http.request.method", "GET"}, {"http.route", "/api/v1/orders/{id}"}, {"http.response.status_code", int64(200)}, {"server.address", "orders.example.net"}, {"server.port", int64(8443)}, {"order.id", int64(100000 + i*7919%900000)}}
-		trace, span, parent := fmt.Sprintf("%032x", uint64(i/8)*0x9e3779b97f4a7c15), fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15), fmt.Sprintf("%016x", uint64(i/8)*0x9e3779b97f4a7c15)
+		attributes := []otlpKeyValue{{"http.request.method", "GET"}, {"http.route", "/api/v1/orders/{id}"},
+			{"http.response.status_code", int64(200)}, {"server.address", "orders.example.net"},
+			{"server.port", int64(8443)}, {"order.id", int64(100000 + i*7919%900000)}}
+		trace, span, parent := fmt.Sprintf("%032x", uint64(i/8)*0x9e3779b97f4a7c15),
+			fmt.Sprintf("%016x", uint64(i)*0x9e3779b97f4a7c15), fmt.Sprintf("%016x", uint64(i/8)*0x9e3779b97f4a7c15)
 		name := fmt.Sprintf("GET /api/v1/orders/%d", i%20)
 		if inJSON {
-			list = append(list, map[string]any{"startTimeUnixNano": fmt.Sprint(at), "endTimeUnixNano": fmt.Sprint(at + 2_500_000), "kind": 2, "name": name, "attributes": otlpJSON(attributes), "traceId": trace, "spanId": span, "parentSpanId": parent, "status": map[string]any{"code": 1}})
+			list = append(list, map[string]any{"startTimeUnixNano": fmt.Sprint(at),
+				"endTimeUnixNano": fmt.Sprint(at + 2_500_000), "kind": 2, "name": name,
+				"attributes": otlpJSON(attributes), "traceId": trace, "spanId": span, "parentSpanId": parent,
+				"status": map[string]any{"code": 1}})
 			continue
 		}
 		items = protowire.AppendMessage(items, 2, func(m []byte) []byte {
 			m = protowire.AppendBytes(protowire.AppendBytes(m, 1, trace[:16]), 2, span[:8])
 			m = protowire.AppendBytes(protowire.AppendBytes(m, 4, parent[:8]), 5, name)
-			m = protowire.AppendFixed64(protowire.AppendFixed64(protowire.AppendVarint(m, 6, 2), 7, at), 8, at+2_500_000)
+			m = protowire.AppendFixed64(protowire.AppendFixed64(protowire.AppendVarint(m, 6, 2), 7, at), 8,
+				at+2_500_000)
 			for _, kv := range attributes {
 				m = kv.message(m, 9)
 			}
@@ -151,10 +167,12 @@ func otlpPointRequest(tb testing.TB, n int, inJSON bool, round int) []byte {
 		var points []byte
 		var pointList []any
 		for i := range n / metrics {
-			attributes := []otlpKeyValue{{"http.route", fmt.Sprintf("/api/v1/orders/%d", i)}, {"http.request.method", "GET"}}
+			attributes := []otlpKeyValue{{"http.route", fmt.Sprintf("/api/v1/orders/%d", i)},
+				{"http.request.method", "GET"}}
 			x := float64(i*round) + 0.25
 			if inJSON {
-				pointList = append(pointList, map[string]any{"timeUnixNano": fmt.Sprint(at), "asDouble": x, "attributes": otlpJSON(attributes)})
+				pointList = append(pointList,
+					map[string]any{"timeUnixNano": fmt.Sprint(at), "asDouble": x, "attributes": otlpJSON(attributes)})
 				continue
 			}
 			points = protowire.AppendMessage(points, 1, func(m []byte) []byte {
@@ -165,13 +183,15 @@ func otlpPointRequest(tb testing.TB, n int, inJSON bool, round int) []byte {
 			})
 		}
 		if inJSON {
-			list = append(list, map[string]any{"name": name, "unit": "ms", "sum": map[string]any{"dataPoints": pointList, "isMonotonic": true, "aggregationTemporality": 2}})
+			list = append(list, map[string]any{"name": name, "unit": "ms",
+				"sum": map[string]any{"dataPoints": pointList, "isMonotonic": true, "aggregationTemporality": 2}})
 			continue
 		}
 		items = protowire.AppendMessage(items, 2, func(m []byte) []byte {
-			return protowire.AppendMessage(protowire.AppendBytes(protowire.AppendBytes(m, 1, name), 3, "ms"), 7, func(s []byte) []byte {
-				return protowire.AppendVarint(protowire.AppendVarint(append(s, points...), 2, 2), 3, 1)
-			})
+			return protowire.AppendMessage(protowire.AppendBytes(protowire.AppendBytes(m, 1, name), 3, "ms"), 7,
+				func(s []byte) []byte {
+					return protowire.AppendVarint(protowire.AppendVarint(append(s, points...), 2, 2), 3, 1)
+				})
 		})
 	}
 	if inJSON {
@@ -200,7 +220,8 @@ func BenchmarkOTLP(b *testing.B) {
 	}
 }
 
-func benchmarkOTLP(b *testing.B, records int, inJSON bool, handle func(*otlp.Handler, *web.Ctx) error, bodies ...[]byte) {
+func benchmarkOTLP(b *testing.B, records int, inJSON bool, handle func(*otlp.Handler, *web.Ctx) error,
+	bodies ...[]byte) {
 	e, err := engine.Open(engine.Options{Dir: b.TempDir(), MinFree: 1, WALSync: "never"})
 	if err != nil {
 		b.Fatal(err)
@@ -210,7 +231,8 @@ func benchmarkOTLP(b *testing.B, records int, inJSON bool, handle func(*otlp.Han
 			b.Error(err)
 		}
 	}()
-	h := otlp.New(otlp.Options{Writer: web.NewWriter(e), Store: e, Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
+	h := otlp.New(otlp.Options{Writer: web.NewWriter(e), Store: e,
+		Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
 	send := func(r int) {
 		rc := &fasthttp.RequestCtx{}
 		if inJSON {

@@ -20,7 +20,8 @@ func TestOTLPLogsOfClients(t *testing.T) {
 // TestOTLPByHostAlone: exporters that are given a host alone add the paths of the signals to it.
 func TestOTLPByHostAlone(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.do("POST", "/v1/logs", otlpLog(`{"body":{"stringValue":"x"}}`), "Content-Type", "application/json"), 200, "{}")
+	h.want(h.do("POST", "/v1/logs", otlpLog(`{"body":{"stringValue":"x"}}`), "Content-Type", "application/json"), 200,
+		"{}")
 	h.want(h.do("POST", "/v1/traces", "", "Content-Type", "application/x-protobuf"), 200, "")
 	h.want(h.do("POST", "/v1/metrics", "", "Content-Type", "application/x-protobuf"), 200, "")
 	h.holds("SELECT body FROM opentelemetry_logs", "[[x]]")

@@ -19,31 +19,41 @@ func TestOTLPRecordsFailAlone(t *testing.T) {
 	}
 	put := func(table string, status int, want string, records ...string) {
 		h.Helper()
-		h.want(h.otlp("logs", otlpLog(records...), "x-service-log-table-name", table, "x-service-log-extract-keys", "n"), status, want)
+		h.want(h.otlp("logs", otlpLog(records...), "x-service-log-table-name", table, "x-service-log-extract-keys",
+			"n"), status, want)
 	}
 	attribute := func(value string) string { return `{"attributes":[{"key":"n","value":{` + value + `}}]}` }
 	const text = `{"body":{"stringValue":"x"}}`
-	put("typed", 200, `"rejectedLogRecords":"1","errorMessage":"failed to align log column 'body': the table's is of type Int64, the request's of String"`, `{}`, text, `{"severityNumber":9}`)
-	put("typed", 200, `"rejectedLogRecords":"1","errorMessage":"failed to align log column 'severity_number'`, `{}`, `{"severityNumber":300}`)
-	put("typed", 200, `"rejectedLogRecords":"2","errorMessage":"failed to align log column 'n'`, attribute(`"intValue":5`), attribute(`"stringValue":"x"`), attribute(`"doubleValue":1`), attribute(`"stringValue":"6"`))
+	put("typed", 200,
+		`"rejectedLogRecords":"1","errorMessage":"failed to align log column 'body': the table's is of type Int64, the request's of String"`, `{}`, text, `{"severityNumber":9}`)
+	put("typed", 200, `"rejectedLogRecords":"1","errorMessage":"failed to align log column 'severity_number'`, `{}`,
+		`{"severityNumber":300}`)
+	put("typed", 200, `"rejectedLogRecords":"2","errorMessage":"failed to align log column 'n'`,
+		attribute(`"intValue":5`), attribute(`"stringValue":"x"`), attribute(`"doubleValue":1`),
+		attribute(`"stringValue":"6"`))
 	put("typed", 400, `failed to align log column 'body'`, text)
 	h.holds(`SELECT count(*), sum(n) FROM typed`, "[[5 11]]")
 
 	put("needs", 200, `"rejectedLogRecords":"1","errorMessage":"column body is NOT NULL`, text, `{}`, text)
 	h.holds(`SELECT count(*) FROM needs`, "[[2]]")
-	put("fresh", 200, `"rejectedLogRecords":"1","errorMessage":"the attribute \"n\" cannot be extracted`, attribute(`"doubleValue":1`), text)
+	put("fresh", 200, `"rejectedLogRecords":"1","errorMessage":"the attribute \"n\" cannot be extracted`,
+		attribute(`"doubleValue":1`), text)
 	h.holds(`SELECT count(*) FROM information_schema.columns WHERE table_name = 'fresh' AND column_name = 'n'`, "[[0]]")
 
-	through := h.otlp("logs", otlpLog(`{"body":{"stringValue":"x"}}`, `{}`), "x-service-log-table-name", "shapes", "x-service-pipeline-name", "service_identity")
+	through := h.otlp("logs", otlpLog(`{"body":{"stringValue":"x"}}`, `{}`), "x-service-log-table-name", "shapes",
+		"x-service-pipeline-name", "service_identity")
 	h.want(through, 200, `"rejectedLogRecords":"1","errorMessage":"`)
 	h.holds(`SELECT count(*) FROM shapes`, "[[1]]")
 
 	document := "version: 2\nprocessors:\n  - vrl:\n      source: |\n        .n = parse_int!(string!(.Body))\n        .ts = now()\n        .\ntransform: [{field: ts, type: time, index: time}]\n"
 	h.want(h.do("POST", "/v1/pipelines/ints", document, "Content-Type", "application/x-yaml"), 200, "ints")
 	number := func(text string) string { return `{"body":{"stringValue":"` + text + `"}}` }
-	h.want(h.otlp("logs", otlpLog(number("1"), number("x"), `{}`, number("2")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints"), 200, `"rejectedLogRecords":"2","errorMessage":"`)
-	h.want(h.otlp("logs", otlpLog(number("x")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints"), 400, "parse_int")
-	h.want(h.otlp("logs", otlpLog(number("4"), number("x")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints", "x-service-pipeline-params", "skip_error=false"), 400, "parse_int")
+	h.want(h.otlp("logs", otlpLog(number("1"), number("x"), `{}`, number("2")), "x-service-log-table-name", "ints",
+		"x-service-pipeline-name", "ints"), 200, `"rejectedLogRecords":"2","errorMessage":"`)
+	h.want(h.otlp("logs", otlpLog(number("x")), "x-service-log-table-name", "ints", "x-service-pipeline-name", "ints"),
+		400, "parse_int")
+	h.want(h.otlp("logs", otlpLog(number("4"), number("x")), "x-service-log-table-name", "ints",
+		"x-service-pipeline-name", "ints", "x-service-pipeline-params", "skip_error=false"), 400, "parse_int")
 	h.holds("SELECT count(*), sum(n) FROM ints", "[[2 3]]")
 
 	spans := func(status int, want string, values ...string) {
@@ -55,7 +65,8 @@ func TestOTLPRecordsFailAlone(t *testing.T) {
 	}
 	spans(200, "{}", `"intValue":"9007199254740993"`)
 	h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('opentelemetry_traces')", ""), 200, "")
-	spans(200, `"rejectedSpans":"1","errorMessage":"column span_attributes.v expect type Int64, given: Float64: it holds the integer 9007199254740993`, `"doubleValue":0.5`, `"stringValue":"7"`)
+	spans(200,
+		`"rejectedSpans":"1","errorMessage":"column span_attributes.v expect type Int64, given: Float64: it holds the integer 9007199254740993`, `"doubleValue":0.5`, `"stringValue":"7"`)
 	spans(400, "which no float has exactly", `"doubleValue":0.5`)
 	h.holds(`SELECT count(*) FROM opentelemetry_traces`, "[[2]]")
 }
@@ -63,13 +74,16 @@ func TestOTLPRecordsFailAlone(t *testing.T) {
 // TestGRPCRecordsFailAlone: calls tell of such records in their answers, too.
 func TestGRPCRecordsFailAlone(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.sql(`CREATE TABLE opentelemetry_logs (timestamp TIMESTAMP(9) TIME INDEX, scope_name STRING PRIMARY KEY, body STRING, severity_number TINYINT) WITH (append_mode = 'true')`), 200, "")
+	h.want(
+		h.sql(
+			`CREATE TABLE opentelemetry_logs (timestamp TIMESTAMP(9) TIME INDEX, scope_name STRING PRIMARY KEY, body STRING, severity_number TINYINT) WITH (append_mode = 'true')`), 200, "")
 	c := dial(t, h.calls())
 	good := otlpLogRequest(t, 1, false)
 	// Resource logs of scope logs of a record with the severity 300.
 	bad := []byte{1<<3 | 2, 7, 2<<3 | 2, 5, 2<<3 | 2, 3, 2 << 3, 0xac, 0x02}
 	answer, err := call(c, rpcLogs, append(bytes.Clone(good), bad...), nil)
-	if err != nil || !strings.Contains(string(answer), "failed to align log column 'severity_number'") || answer[0] != 1<<3|2 || answer[2] != 1<<3 || answer[3] != 1 {
+	if err != nil || !strings.Contains(string(answer), "failed to align log column 'severity_number'") ||
+		answer[0] != 1<<3|2 || answer[2] != 1<<3 || answer[3] != 1 {
 		t.Errorf("got %q, %v", answer, err)
 	}
 	h.holds(`SELECT count(*) FROM opentelemetry_logs`, "[[1]]")

@@ -67,9 +67,11 @@ func must[T any](t *testing.T, x T, err error) T {
 // overHTTP and overGRPC make exporters that know the address and the credentials alone.
 func overHTTP(t *testing.T, h *house, headers map[string]string) sdk {
 	ctx, base := context.Background(), h.url+"/v1/otlp"
-	traces, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"), otlptracehttp.WithHeaders(headers), otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
+	traces, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"),
+		otlptracehttp.WithHeaders(headers), otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
 	e := sdk{traces: must(t, traces, err)}
-	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(base+"/v1/metrics"), otlpmetrichttp.WithHeaders(headers))
+	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(base+"/v1/metrics"),
+		otlpmetrichttp.WithHeaders(headers))
 	e.metrics = must(t, metrics, err)
 	logs, err := otlploghttp.New(ctx, otlploghttp.WithEndpointURL(base+"/v1/logs"), otlploghttp.WithHeaders(headers))
 	e.logs = must(t, logs, err)
@@ -78,11 +80,14 @@ func overHTTP(t *testing.T, h *house, headers map[string]string) sdk {
 
 func overGRPC(t *testing.T, addr string, headers map[string]string) sdk {
 	ctx := context.Background()
-	traces, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(addr), otlptracegrpc.WithInsecure(), otlptracegrpc.WithHeaders(headers), otlptracegrpc.WithCompressor("gzip"))
+	traces, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(addr), otlptracegrpc.WithInsecure(),
+		otlptracegrpc.WithHeaders(headers), otlptracegrpc.WithCompressor("gzip"))
 	e := sdk{traces: must(t, traces, err)}
-	metrics, err := otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithEndpoint(addr), otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithHeaders(headers))
+	metrics, err := otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithEndpoint(addr), otlpmetricgrpc.WithInsecure(),
+		otlpmetricgrpc.WithHeaders(headers))
 	e.metrics = must(t, metrics, err)
-	logs, err := otlploggrpc.New(ctx, otlploggrpc.WithEndpoint(addr), otlploggrpc.WithInsecure(), otlploggrpc.WithHeaders(headers))
+	logs, err := otlploggrpc.New(ctx, otlploggrpc.WithEndpoint(addr), otlploggrpc.WithInsecure(),
+		otlploggrpc.WithHeaders(headers))
 	e.logs = must(t, logs, err)
 	return e
 }
@@ -98,7 +103,8 @@ func (e sdk) send(t *testing.T, service string) {
 	tracer := spans.Tracer("sdk")
 	for i := range 50 {
 		outer, span := tracer.Start(ctx, "outer")
-		span.SetAttributes(attribute.Int("i", i), attribute.String("text", "ü"), attribute.StringSlice("list", []string{"a", "b"}))
+		span.SetAttributes(attribute.Int("i", i), attribute.String("text", "ü"),
+			attribute.StringSlice("list", []string{"a", "b"}))
 		_, inner := tracer.Start(outer, "inner")
 		inner.AddEvent("found", oteltrace.WithAttributes(attribute.Float64("x", 0.5)))
 		inner.End()
@@ -108,7 +114,8 @@ func (e sdk) send(t *testing.T, service string) {
 		t.Fatalf("spans: %v", err)
 	}
 
-	metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(e.metrics)), sdkmetric.WithResource(about))
+	metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewPeriodicReader(e.metrics)),
+		sdkmetric.WithResource(about))
 	meter := metrics.Meter("sdk")
 	counter, err := meter.Int64Counter(service+".requests", metric.WithUnit("By"))
 	must(t, counter, err).Add(ctx, 42, metric.WithAttributes(attribute.Bool("ok", true)))
@@ -137,10 +144,13 @@ func (e sdk) send(t *testing.T, service string) {
 
 // oneSpan is a span that is not sent by a provider.
 func oneSpan() []trace.ReadOnlySpan {
-	return tracetest.SpanStubs{{Name: "one", SpanContext: oteltrace.NewSpanContext(oteltrace.SpanContextConfig{TraceID: [16]byte{1}, SpanID: [8]byte{1}})}}.Snapshots()
+	return tracetest.SpanStubs{{Name: "one",
+		SpanContext: oteltrace.NewSpanContext(
+			oteltrace.SpanContextConfig{TraceID: [16]byte{1}, SpanID: [8]byte{1}})}}.Snapshots()
 }
 
-// TestOTLPFromSDK: the SDK for Go, over either transport, with credentials, knows the address alone and its data arrives.
+// TestOTLPFromSDK: the SDK for Go, over either transport, with credentials, knows the address alone and its data
+// arrives.
 func TestOTLPFromSDK(t *testing.T) {
 	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:root=pw,reader:ro=r") })
 	addr := h.calls()
@@ -162,11 +172,13 @@ func TestOTLPFromSDK(t *testing.T) {
 		}
 	}
 	denied := overGRPC(t, addr, map[string]string{"authorization": basic("reader", "r")})
-	if err := denied.traces.ExportSpans(context.Background(), oneSpan()); err == nil || !strings.Contains(err.Error(), "PermissionDenied") {
+	if err := denied.traces.ExportSpans(context.Background(), oneSpan()); err == nil ||
+		!strings.Contains(err.Error(), "PermissionDenied") {
 		t.Errorf("a reader writes: %v", err)
 	}
 	nobody := overGRPC(t, addr, nil)
-	if err := nobody.traces.ExportSpans(context.Background(), oneSpan()); err == nil || !strings.Contains(err.Error(), "Unauthenticated") {
+	if err := nobody.traces.ExportSpans(context.Background(), oneSpan()); err == nil ||
+		!strings.Contains(err.Error(), "Unauthenticated") {
 		t.Errorf("nobody writes: %v", err)
 	}
 }

@@ -14,38 +14,48 @@ func otlpLog(records ...string) string {
 		strings.Join(records, ",") + `]}]}]}`
 }
 
-// TestOTLPLargeIntegers: an integer of JSON that 64 bits with a sign do not hold is a double, in attributes, bodies and points.
+// TestOTLPLargeIntegers: an integer of JSON that 64 bits with a sign do not hold is a double, in attributes, bodies and
+// points.
 func TestOTLPLargeIntegers(t *testing.T) {
 	h := real(t, nil)
 	for _, c := range []struct{ in, want string }{
-		{`"9223372036854775807"`, "9223372036854775807"}, {`-9223372036854775808`, "-9223372036854775808"}, {`9223372036854775808`, "9.223372036854776e18"}, {`"18446744073709551615"`, "1.8446744073709552e19"},
+		{`"9223372036854775807"`, "9223372036854775807"}, {`-9223372036854775808`, "-9223372036854775808"},
+		{`9223372036854775808`, "9.223372036854776e18"}, {`"18446744073709551615"`, "1.8446744073709552e19"},
 		{`1e20`, "1e20"}, {`"-1e20"`, "-1e20"}, {`1e3`, "1000"}, {`1.5`, "1.5"}, {`100000000000000000000000`, "1e23"},
 	} {
-		log := fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"intValue":%s},"attributes":[{"key":"k","value":{"intValue":%[1]s}}]}]}]}]}`, c.in)
+		log := fmt.Sprintf(
+			`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"intValue":%s},"attributes":[{"key":"k","value":{"intValue":%[1]s}}]}]}]}]}`, c.in)
 		h.want(h.otlp("logs", log, "x-service-log-table-name", "l"), 200, "{}")
 		h.holds("SELECT body, json_get_string(log_attributes, 'k') FROM l", fmt.Sprintf("[[%s %[1]s]]", c.want))
-		point := fmt.Sprintf(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"1000000","asInt":%s}]}}]}]}]}`, c.in)
+		point := fmt.Sprintf(
+			`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"1000000","asInt":%s}]}}]}]}]}`, c.in)
 		h.want(h.otlp("metrics", point), 200, "{}")
 		h.holds(fmt.Sprintf("SELECT service_value = CAST('%s' AS DOUBLE) FROM m", c.want), "[[true]]")
 		for _, table := range []string{"l", "m"} {
 			h.want(h.do("POST", "/v1/sql?sql=DROP+TABLE+"+table, ""), 200, "")
 		}
 	}
-	h.want(h.otlp("metrics", `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"1000000","asDouble":"1e999"}]}}]}]}]}`), 200, "{}")
+	h.want(h.otlp("metrics",
+		`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"1000000","asDouble":"1e999"}]}}]}]}]}`), 200, "{}")
 	h.holds("SELECT service_value > 1e308 FROM m", "[[true]]")
 	for _, bad := range []string{`"x"`, `"NaN"`, `"Infinity"`, `true`, `""`} {
-		h.want(h.otlp("logs", fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"intValue":%s}}]}]}]}`, bad)), 400, "number")
+		h.want(h.otlp("logs", fmt.Sprintf(
+			`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"intValue":%s}}]}]}]}`, bad)), 400, "number")
 	}
 }
 
 // TestOTLPLogTable: the columns of log records, and what their values become.
 func TestOTLPLogTable(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.otlp("logs", otlpLog(`{"timeUnixNano":"1700000000000000001","severityNumber":"SEVERITY_NUMBER_WARN2","severityText":"warn","body":{"stringValue":"line \u00e9 \ud83d\ude00"},"traceId":"0AF7","spanId":"","flags":1,"attributes":[{"key":"b","value":{"intValue":1}},{"key":"a","value":{"doubleValue":0.5}},{"key":"b","value":{"intValue":2}}]}`)), 200, "{}")
-	h.holds(`SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_name = 'opentelemetry_logs' ORDER BY ordinal_position`, strings.ReplaceAll(
-		`[[timestamp timestamp(9) TIMESTAMP] [trace_id string FIELD] [span_id string FIELD] [severity_text string FIELD] [severity_number int FIELD] [body string FIELD] [log_attributes json FIELD] [trace_flags int unsigned FIELD]
+	h.want(h.otlp("logs",
+		otlpLog(
+			`{"timeUnixNano":"1700000000000000001","severityNumber":"SEVERITY_NUMBER_WARN2","severityText":"warn","body":{"stringValue":"line \u00e9 \ud83d\ude00"},"traceId":"0AF7","spanId":"","flags":1,"attributes":[{"key":"b","value":{"intValue":1}},{"key":"a","value":{"doubleValue":0.5}},{"key":"b","value":{"intValue":2}}]}`)), 200, "{}")
+	h.holds(
+		`SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_name = 'opentelemetry_logs' ORDER BY ordinal_position`, strings.ReplaceAll(
+			`[[timestamp timestamp(9) TIMESTAMP] [trace_id string FIELD] [span_id string FIELD] [severity_text string FIELD] [severity_number int FIELD] [body string FIELD] [log_attributes json FIELD] [trace_flags int unsigned FIELD]
 [scope_name string TAG] [scope_version string FIELD] [scope_attributes json FIELD] [scope_schema_url string FIELD] [resource_attributes json FIELD] [resource_schema_url string FIELD]]`, "\n", " "))
-	h.holds(`SELECT CAST(timestamp AS BIGINT) - 1700000000000000000, trace_id, span_id, severity_text, severity_number, body, CAST(log_attributes AS STRING), trace_flags, scope_name, scope_version, CAST(scope_attributes AS STRING), resource_schema_url FROM opentelemetry_logs`,
+	h.holds(
+		`SELECT CAST(timestamp AS BIGINT) - 1700000000000000000, trace_id, span_id, severity_text, severity_number, body, CAST(log_attributes AS STRING), trace_flags, scope_name, scope_version, CAST(scope_attributes AS STRING), resource_schema_url FROM opentelemetry_logs`,
 		`[[1 0af7  warn 14 line é 😀 {"a":0.5,"b":2} 1 lib 1 {"team":"b"} http://r]]`)
 	for _, want := range []string{"append_mode = 'true'", "FULLTEXT INDEX"} {
 		h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_logs", ""), 200, want)
@@ -64,8 +74,12 @@ func TestOTLPLogTable(t *testing.T) {
 		h.want(h.otlp("logs", otlpLog(c.record), "x-service-log-table-name", table), 200, "{}")
 		h.holds("SELECT "+c.column+" FROM "+table, "[["+c.want+"]]")
 	}
-	h.want(h.otlp("logs", `{"resource_logs":[{"scope_logs":[{"log_records":[{"time_unix_nano":1,"unknown":{"x":[1,{}]}},null]}]}]}`, "x-service-log-table-name", "bare"), 400, "an object is wanted")
-	h.want(h.otlp("logs", `{"resource_logs":[{"scope_logs":[{"log_records":[{"time_unix_nano":1,"unknown":{"x":[1,{}]}}]}]}]}`, "x-service-log-table-name", "bare"), 200, "{}")
+	h.want(h.otlp("logs",
+		`{"resource_logs":[{"scope_logs":[{"log_records":[{"time_unix_nano":1,"unknown":{"x":[1,{}]}},null]}]}]}`,
+		"x-service-log-table-name", "bare"), 400, "an object is wanted")
+	h.want(h.otlp("logs",
+		`{"resource_logs":[{"scope_logs":[{"log_records":[{"time_unix_nano":1,"unknown":{"x":[1,{}]}}]}]}]}`,
+		"x-service-log-table-name", "bare"), 200, "{}")
 	h.holds(`SELECT scope_name, scope_version, CAST(resource_attributes AS STRING) FROM bare`, "[[<nil>  null]]")
 }
 
@@ -73,14 +87,20 @@ func TestOTLPLogTable(t *testing.T) {
 func TestOTLPLogKeys(t *testing.T) {
 	h := real(t, nil)
 	keys := []string{"x-service-log-extract-keys", "env,TEAM, n ,absent"}
-	h.want(h.otlp("logs", otlpLog(`{"timeUnixNano":1,"attributes":[{"key":"n","value":{"intValue":7}}]}`, `{"timeUnixNano":2,"attributes":[{"key":"Team","value":{"stringValue":"c"}}]}`), keys...), 200, "{}")
+	h.want(h.otlp("logs", otlpLog(`{"timeUnixNano":1,"attributes":[{"key":"n","value":{"intValue":7}}]}`,
+		`{"timeUnixNano":2,"attributes":[{"key":"Team","value":{"stringValue":"c"}}]}`), keys...), 200, "{}")
 	h.holds(`SELECT env, "TEAM", n FROM opentelemetry_logs ORDER BY timestamp`, "[[prod b 7] [prod c <nil>]]")
-	h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_logs", ""), 200, `PRIMARY KEY (\"scope_name\", \"env\", \"TEAM\", \"n\")`)
+	h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_logs", ""), 200,
+		`PRIMARY KEY (\"scope_name\", \"env\", \"TEAM\", \"n\")`)
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+absent+FROM+opentelemetry_logs", ""), 400, "absent")
-	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"n","value":{"doubleValue":1}}]}`), keys...), 400, `cannot be extracted`)
-	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"n","value":{"stringValue":"text"}}]}`), keys...), 400, `failed to align log column 'n'`)
-	h.want(h.otlp("logs", otlpLog(`{"timeUnixNano":3}`), "x-service-log-extract-keys", "team"), 200, "{}") // a table keeps its key
-	h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_logs", ""), 200, `PRIMARY KEY (\"scope_name\", \"env\", \"TEAM\", \"n\")`)
+	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"n","value":{"doubleValue":1}}]}`), keys...), 400,
+		`cannot be extracted`)
+	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"n","value":{"stringValue":"text"}}]}`), keys...), 400,
+		`failed to align log column 'n'`)
+	// a table keeps its key
+	h.want(h.otlp("logs", otlpLog(`{"timeUnixNano":3}`), "x-service-log-extract-keys", "team"), 200, "{}")
+	h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_logs", ""), 200,
+		`PRIMARY KEY (\"scope_name\", \"env\", \"TEAM\", \"n\")`)
 	h.holds(`SELECT team FROM opentelemetry_logs WHERE team IS NOT NULL`, "[[b]]")
 	h.want(h.otlp("logs", otlpLog(`{}`), "x-service-log-extract-keys", strings.Repeat("k,", 200)), 400, "the limit is")
 }
@@ -88,11 +108,16 @@ func TestOTLPLogKeys(t *testing.T) {
 // TestOTLPLogAlign: a table that SQL made keeps its columns.
 func TestOTLPLogAlign(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.do("POST", "/v1/sql", "sql=CREATE TABLE own (ts TIMESTAMP(3) TIME INDEX, severity_number STRING, scope_name STRING, host STRING, trace_flags BIGINT, log_attributes STRING, PRIMARY KEY (host))", "Content-Type", "application/x-www-form-urlencoded"), 200, "")
-	h.want(h.otlp("logs", otlpLog(`{"timeUnixNano":"1700000000123456789","severityNumber":9,"flags":3,"attributes":[{"key":"host","value":{"stringValue":"h1"}}]}`), "x-service-log-table-name", "own", "x-service-log-extract-keys", "host"), 200, "{}")
-	h.holds(`SELECT CAST(ts AS BIGINT), severity_number, scope_name, host, trace_flags, log_attributes, scope_version FROM own`, `[[1.700000000123e+12 9 lib h1 3 {"host":"h1"} 1]]`)
+	h.want(h.do("POST", "/v1/sql",
+		"sql=CREATE TABLE own (ts TIMESTAMP(3) TIME INDEX, severity_number STRING, scope_name STRING, host STRING, trace_flags BIGINT, log_attributes STRING, PRIMARY KEY (host))", "Content-Type", "application/x-www-form-urlencoded"), 200, "")
+	h.want(h.otlp("logs",
+		otlpLog(
+			`{"timeUnixNano":"1700000000123456789","severityNumber":9,"flags":3,"attributes":[{"key":"host","value":{"stringValue":"h1"}}]}`), "x-service-log-table-name", "own", "x-service-log-extract-keys", "host"), 200, "{}")
+	h.holds(
+		`SELECT CAST(ts AS BIGINT), severity_number, scope_name, host, trace_flags, log_attributes, scope_version FROM own`, `[[1.700000000123e+12 9 lib h1 3 {"host":"h1"} 1]]`)
 	h.want(h.do("POST", "/v1/sql?sql=CREATE+TABLE+odd+(ts+TIMESTAMP+TIME+INDEX,+body+BIGINT)", ""), 200, "")
-	h.want(h.otlp("logs", otlpLog(`{"body":{"stringValue":"x"}}`), "x-service-log-table-name", "odd"), 400, "failed to align log column 'body'")
+	h.want(h.otlp("logs", otlpLog(`{"body":{"stringValue":"x"}}`), "x-service-log-table-name", "odd"), 400,
+		"failed to align log column 'body'")
 	h.holds(`SELECT count(*) FROM odd`, "[[0]]")
 }
 
@@ -100,16 +125,20 @@ func TestOTLPLogAlign(t *testing.T) {
 func TestOTLPLogPipeline(t *testing.T) {
 	h := real(t, nil)
 	record := `{"timeUnixNano":"1700000000000000001","observedTimeUnixNano":"5","severityNumber":9,"severityText":"INFO","body":{"stringValue":"a=1"},"traceId":"0a","spanId":"0b","flags":1,"attributes":[{"key":"k","value":{"arrayValue":{"values":[{"intValue":1}]}}}]}`
-	h.want(h.otlp("logs", otlpLog(record), "x-service-pipeline-name", "service_identity", "x-service-log-table-name", "flat"), 200, "{}")
-	h.holds(`SELECT "Timestamp", "ObservedTimestamp", "TraceId", "SpanId", "TraceFlags", "SeverityText", "SeverityNumber", "Body", "ResourceSchemaUrl", "ResourceAttributes.Env", "ScopeName", "ScopeVersion", "ScopeAttributes.team", "LogAttributes.k" FROM flat`,
+	h.want(h.otlp("logs", otlpLog(record), "x-service-pipeline-name", "service_identity", "x-service-log-table-name",
+		"flat"), 200, "{}")
+	h.holds(
+		`SELECT "Timestamp", "ObservedTimestamp", "TraceId", "SpanId", "TraceFlags", "SeverityText", "SeverityNumber", "Body", "ResourceSchemaUrl", "ResourceAttributes.Env", "ScopeName", "ScopeVersion", "ScopeAttributes.team", "LogAttributes.k" FROM flat`,
 		"[[1.7e+18 5 0a 0b 1 INFO 9 a=1 http://r prod lib 1 b [1]]]")
 	const document = "processors:\n  - dissect:\n      fields: [Body]\n      patterns: ['%{name}=%{value}']\n  - epoch:\n      field: Timestamp\n      resolution: ns\ntransform:\n  - fields: [name, value]\n    type: string\n  - field: Timestamp\n    type: time\n    index: timestamp\n"
 	h.want(h.do("POST", "/v1/pipelines/kv", document, "Content-Type", "application/x-yaml"), 200, "")
-	h.want(h.otlp("logs", otlpLog(record), "x-service-pipeline-name", "absent", "x-service-log-pipeline-name", "kv", "x-service-log-table-name", "parsed"), 200, "{}")
+	h.want(h.otlp("logs", otlpLog(record), "x-service-pipeline-name", "absent", "x-service-log-pipeline-name", "kv",
+		"x-service-log-table-name", "parsed"), 200, "{}")
 	h.holds(`SELECT name, value FROM parsed`, "[[a 1]]")
 	bad := `{"timeUnixNano":1,"body":{"stringValue":"no pair"}}`
 	h.want(h.otlp("logs", otlpLog(bad), "x-service-pipeline-name", "kv", "x-service-log-table-name", "parsed"), 400, "")
-	h.want(h.otlp("logs", otlpLog(record, bad), "x-service-pipeline-name", "kv", "x-service-log-table-name", "parsed", "x-service-pipeline-params", "skip_error=true"), 200, `"rejectedLogRecords":"1"`)
+	h.want(h.otlp("logs", otlpLog(record, bad), "x-service-pipeline-name", "kv", "x-service-log-table-name", "parsed",
+		"x-service-pipeline-params", "skip_error=true"), 200, `"rejectedLogRecords":"1"`)
 	h.want(h.otlp("logs", otlpLog(record), "x-service-pipeline-name", "absent"), 400, "absent")
 	h.holds(`SELECT count(*) FROM parsed`, "[[2]]")
 }
@@ -137,9 +166,11 @@ func TestOTLPRequests(t *testing.T) {
 		for _, body := range []string{"", " ", "{}", `{"unknown":1}`} {
 			h.want(h.otlp(signal, body, "Content-Type", "application/json; charset=utf-8"), 200, "{}")
 		}
-		for _, body := range []string{"[]", "{", "{}x", `{"resourceLogs":{},"resourceSpans":{},"resourceMetrics":{}}`, `{"resourceLogs":[[]],"resourceSpans":[[]],"resourceMetrics":[[]]}`} {
+		for _, body := range []string{"[]", "{", "{}x", `{"resourceLogs":{},"resourceSpans":{},"resourceMetrics":{}}`,
+			`{"resourceLogs":[[]],"resourceSpans":[[]],"resourceMetrics":[[]]}`} {
 			a := h.otlp(signal, body)
-			h.want(a, 400, `{"code":3,"message":"Failed to decode OTLP request (content-type: application/json): at byte`)
+			h.want(a, 400,
+				`{"code":3,"message":"Failed to decode OTLP request (content-type: application/json): at byte`)
 		}
 		h.want(h.do("POST", path, "x", "Content-Type", "text/plain"), 400, "Unsupported content type 'text/plain'")
 		h.want(h.do("GET", path, ""), 405, "")
@@ -148,11 +179,16 @@ func TestOTLPRequests(t *testing.T) {
 	h.want(h.otlp("logs", packed.String()[:packed.Len()-9], "Content-Encoding", "gzip"), 400, `"code":3`)
 	h.want(h.otlp("logs", otlpLog(`{}`), "x-service-db-name", "nowhere"), 400, "nowhere")
 	for _, c := range []struct{ record, want string }{
-		{`{"timeUnixNano":"x"}`, "is no integer of 64 bits"}, {`{"traceId":"xyz"}`, "hexadecimal"}, {`{"traceId":"abc"}`, "hexadecimal"}, {`{"severityNumber":"LOUD"}`, "none of the names"},
-		{`{"body":{"boolValue":1}}`, "true or false"}, {`{"body":{"bytesValue":"*"}}`, "base64"}, {`{"timeUnixNano":1.5}`, "no integer"}, {`{"body":{"stringValue":"\ud8"}}`, "unexpected"},
-		{`{"timeUnixNano":"9223372036854775808"}`, "is past 9223372036854775807"}, {"{\"body\":{\"stringValue\":\"\xff\"}}", "not valid UTF-8"},
+		{`{"timeUnixNano":"x"}`, "is no integer of 64 bits"}, {`{"traceId":"xyz"}`, "hexadecimal"},
+		{`{"traceId":"abc"}`, "hexadecimal"}, {`{"severityNumber":"LOUD"}`, "none of the names"},
+		{`{"body":{"boolValue":1}}`, "true or false"}, {`{"body":{"bytesValue":"*"}}`, "base64"},
+		{`{"timeUnixNano":1.5}`, "no integer"}, {`{"body":{"stringValue":"\ud8"}}`, "unexpected"},
+		{`{"timeUnixNano":"9223372036854775808"}`, "is past 9223372036854775807"},
+		{"{\"body\":{\"stringValue\":\"\xff\"}}", "not valid UTF-8"},
 	} {
-		h.want(h.otlp("logs", otlpLog(`{}`, c.record), "x-service-log-table-name", "bad"), map[bool]int{true: 200, false: 400}[strings.Contains(c.want, "is past") || strings.Contains(c.want, "UTF-8")], c.want)
+		h.want(h.otlp("logs", otlpLog(`{}`, c.record), "x-service-log-table-name", "bad"),
+			map[bool]int{true: 200, false: 400}[strings.Contains(c.want, "is past") ||
+				strings.Contains(c.want, "UTF-8")], c.want)
 	}
 	h.holds("SELECT count(*) FROM bad", "[[2]]") // the good records beside those that could be read
 }

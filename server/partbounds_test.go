@@ -5,18 +5,22 @@ import (
 	"testing"
 )
 
-// TestEntriesNoPartTakes holds that ingestion refuses a row whose primary key no part takes, and that the table goes on.
+// TestEntriesNoPartTakes holds that ingestion refuses a row whose primary key no part takes, and that the table goes
+// on.
 func TestEntriesNoPartTakes(t *testing.T) {
 	h := real(t, nil)
-	h.upload("tagged", "transform:\n  - {field: host, type: string, index: tag}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n")
+	h.upload("tagged",
+		"transform:\n  - {field: host, type: string, index: tag}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n")
 	post := func(host string) answer {
-		return h.do("POST", "/v1/ingest?pipeline_name=tagged&table=t", `{"host":"`+host+`","ts":1}`, "Content-Type", "application/json")
+		return h.do("POST", "/v1/ingest?pipeline_name=tagged&table=t", `{"host":"`+host+`","ts":1}`, "Content-Type",
+			"application/json")
 	}
 	h.want(post("a"), 200, `"affectedrows":1`)
 	h.want(post(strings.Repeat("k", 1_200_000)), 400, "the primary key up to column host takes 1200010 bytes")
 	h.want(post(strings.Repeat(`\u0000`, 600_000)), 400, "where zero bytes count twice: the limit is 1048576")
 	h.want(post("b"), 200, `"affectedrows":1`)
-	h.want(h.do("POST", "/v1/sql", "sql=ADMIN flush_table('t')", "Content-Type", "application/x-www-form-urlencoded"), 200, "")
+	h.want(h.do("POST", "/v1/sql", "sql=ADMIN flush_table('t')", "Content-Type", "application/x-www-form-urlencoded"),
+		200, "")
 	if _, rows := h.rows("SELECT host FROM t ORDER BY host"); match("rows", []any{[]any{"a"}, []any{"b"}}, rows) != "" {
 		t.Errorf("got %v", rows)
 	}

@@ -22,26 +22,32 @@ import (
 var tellers = map[string]func(h *house, table string, objects []string) answer{
 	"bulk": func(h *house, table string, objects []string) answer {
 		const action = `{"create":{}}` + "\n"
-		return h.do("POST", bulkPath+"/"+table+"/_bulk", action+strings.Join(objects, "\n"+action)+"\n", "Content-Type", "application/x-ndjson")
+		return h.do("POST", bulkPath+"/"+table+"/_bulk", action+strings.Join(objects, "\n"+action)+"\n", "Content-Type",
+			"application/x-ndjson")
 	},
 	"through": func(h *house, table string, objects []string) answer {
 		const action = `{"create":{}}` + "\n"
 		text := action + strings.Join(objects, "\n"+action) + "\n"
-		text = strings.NewReplacer(`{"g`, `{"ts":1,"g`, `{"a0`, `{"ts":1,"a0`, `{"b0`, `{"ts":1,"b0`, `{"c0`, `{"ts":1,"c0`).Replace(text)
-		return h.do("POST", bulkPath+"/"+table+"/_bulk?pipeline_name=asis", text, "Content-Type", "application/x-ndjson")
+		text = strings.NewReplacer(`{"g`, `{"ts":1,"g`, `{"a0`, `{"ts":1,"a0`, `{"b0`, `{"ts":1,"b0`, `{"c0`,
+			`{"ts":1,"c0`).Replace(text)
+		return h.do("POST", bulkPath+"/"+table+"/_bulk?pipeline_name=asis", text, "Content-Type",
+			"application/x-ndjson")
 	},
 	"hec": func(h *house, table string, objects []string) answer {
 		event := `{"index":"` + table + `","event":`
-		return h.do("POST", collectorPath+"/services/collector", event+strings.Join(objects, "}"+event)+"}", "Content-Type", "application/json")
+		return h.do("POST", collectorPath+"/services/collector", event+strings.Join(objects, "}"+event)+"}",
+			"Content-Type", "application/json")
 	},
 	"agents": func(h *house, table string, objects []string) answer {
-		return h.do("POST", agentPath+agentLogs+"?table="+table, "["+strings.Join(objects, ",")+"]", "Content-Type", "application/json")
+		return h.do("POST", agentPath+agentLogs+"?table="+table, "["+strings.Join(objects, ",")+"]", "Content-Type",
+			"application/json")
 	},
 }
 
 // asIs makes a pipeline that stores objects as they are.
 func asIs(h *house) {
-	h.want(h.do("POST", "/v1/pipelines/asis", "processors: [{epoch: {field: ts}}]", "Content-Type", "application/x-yaml"), 200, "")
+	h.want(h.do("POST", "/v1/pipelines/asis", "processors: [{epoch: {field: ts}}]", "Content-Type",
+		"application/x-yaml"), 200, "")
 }
 
 // newFields are n objects that bring a field each.
@@ -73,14 +79,16 @@ func TestManyNewFields(t *testing.T) {
 		}
 		h.holds("SELECT count(*) FROM \""+name+"\"", "[[1000]]")
 	}
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identity&table=whole", strings.Join(newFields(1000), "\n"), "Content-Type", "application/x-ndjson"), 400, "more cells")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identity&table=whole", strings.Join(newFields(1000), "\n"),
+		"Content-Type", "application/x-ndjson"), 400, "more cells")
 	h.want(h.sql("SELECT count(*) FROM whole"), 400, "Table not found")
 
 	addr, _ := h.forward()
 	h.answered(addr, newFieldsMessage(2000), bigAnswer)
 	h.holds("SELECT count(*), sum(g0), sum(g1999) FROM fields", "[[2000 1 1]]")
 	h.answered(addr, newFieldsMessage(4400), bigAnswer)
-	h.holds(`SELECT (SELECT count(*) FROM fields), count(*) FROM service_private.rejected WHERE "table" = 'fields'`, "[[6095 305]]")
+	h.holds(`SELECT (SELECT count(*) FROM fields), count(*) FROM service_private.rejected WHERE "table" = 'fields'`,
+		"[[6095 305]]")
 }
 
 // answered sends to an address and wants an answer.
@@ -113,7 +121,8 @@ func TestWideEntriesFailAlone(t *testing.T) {
 		if name == "hec" {
 			good = `"event.good"`
 		}
-		if a := send(h, name, []string{wide("a", 3000), wide("b", 3000), wide("c", 5000), `{"good":1}`}); !strings.Contains(a.body, "at most 4096 columns") {
+		if a := send(h, name, []string{wide("a", 3000), wide("b", 3000), wide("c", 5000),
+			`{"good":1}`}); !strings.Contains(a.body, "at most 4096 columns") {
 			t.Errorf("%s: %d %.300s", name, a.status, a.body)
 		}
 		h.holds("SELECT count(*), sum("+good+") FROM \""+name+"\"", "[[2 1]]")
@@ -123,12 +132,16 @@ func TestWideEntriesFailAlone(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&journal, "F%d=1\n", i)
 	}
-	h.want(h.do("POST", "/v1/journald/upload", journal.String()+"\nMESSAGE=a\nF2=x\n\n"+journal.String()+"\nMESSAGE=b\n\n", "Content-Type", "application/vnd.fdo.journal"), 200, "OK")
+	h.want(h.do("POST", "/v1/journald/upload",
+		journal.String()+"\nMESSAGE=a\nF2=x\n\n"+journal.String()+"\nMESSAGE=b\n\n", "Content-Type",
+		"application/vnd.fdo.journal"), 200, "OK")
 	h.holds(`SELECT "MESSAGE", "F2" FROM journald_logs ORDER BY "MESSAGE"`, "[[a x] [b <nil>]]")
 	h.holds("SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%F409_''%'", "[[2]]")
 
 	tags := strings.ReplaceAll(wide("t", 5000), ":1", `:"x"`)
-	h.want(h.do("POST", "/v1/jsonput/api/put?details", `[{"metric":"put","timestamp":1,"value":1,"tags":`+tags+`},{"metric":"put","timestamp":2,"value":2,"tags":{"good":"x"}}]`), 200, `"success":1,"failed":1`)
+	h.want(h.do("POST", "/v1/jsonput/api/put?details",
+		`[{"metric":"put","timestamp":1,"value":1,"tags":`+tags+
+			`},{"metric":"put","timestamp":2,"value":2,"tags":{"good":"x"}}]`), 200, `"success":1,"failed":1`)
 	h.holds("SELECT good, service_value FROM put", "[[x 2]]")
 }
 
@@ -158,7 +171,8 @@ func TestRejectsFindNoRoom(t *testing.T) {
 	})
 	addr, _ := h.forward()
 	message := func(value string) string {
-		return "\x93\xa1t\x92\x92\x01\x81\xa1a" + value + "\x92\x02\x07" + "\x81\xa5chunk\xa2id" // the second record is no map
+		// the second record is no map
+		return "\x93\xa1t\x92\x92\x01\x81\xa1a" + value + "\x92\x02\x07" + "\x81\xa5chunk\xa2id"
 	}
 	store.left.Store(3)
 	h.answered(addr, message("\x01"), bigAnswer)
@@ -181,13 +195,18 @@ func TestRejectsFindNoRoom(t *testing.T) {
 	store.left.Store(2)
 	ln := h.listen()
 	h.serving(func() error { return h.s.ServeSyslog(ln) })
-	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, message BIGINT) WITH (append_mode = 'true')`), 200, "")
-	if _, err := io.WriteString(h.connect(ln.Addr().String()), "<34>1 2026-01-02T03:04:05Z web su 7 - - one\n"); err != nil {
+	h.want(
+		h.sql(
+			`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, message BIGINT) WITH (append_mode = 'true')`), 200, "")
+	if _, err := io.WriteString(h.connect(ln.Addr().String()), "<34>1 2026-01-02T03:04:05Z web su 7 - - one\n"); err !=
+		nil {
 		t.Fatal(err)
 	}
 	h.await("SELECT count(*) FROM service_private.rejected", "[[3]]")
 
-	h.want(h.sql(`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
+	h.want(
+		h.sql(
+			`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
 	store.left.Store(1)
 	for _, want := range []int{503, 200} {
 		h.want(h.do("POST", "/v1/journald/upload", "N=x\n\n", "Content-Type", "application/vnd.fdo.journal"), want, "")
@@ -204,7 +223,8 @@ func TestForwardTags(t *testing.T) {
 		if rows := h.sql(`SELECT count(*) FROM "` + table + `"`); rows.status == 200 {
 			count = 1
 		}
-		h.answered(addr, "\x94"+string([]byte{0xa0 | byte(len(tag))})+tag+"\x01\x81\xa1a\x01\x81\xa5chunk\xa2id", bigAnswer)
+		h.answered(addr, "\x94"+string([]byte{0xa0 | byte(len(tag))})+tag+"\x01\x81\xa1a\x01\x81\xa5chunk\xa2id",
+			bigAnswer)
 		h.holds(`SELECT count(*) FROM "`+table+`"`, fmt.Sprintf("[[%d]]", count+1))
 	}
 }
@@ -218,9 +238,11 @@ func TestCutAgentBody(t *testing.T) {
 		if !strings.Contains(whole[:n], "]") {
 			status, text = 400, "log 3, one of 1 that are not stored: the body ends before"
 		}
-		h.want(h.do("POST", agentPath+agentLogs+"?table=cut", whole[:n], "Content-Type", "application/json"), status, text)
+		h.want(h.do("POST", agentPath+agentLogs+"?table=cut", whole[:n], "Content-Type", "application/json"), status,
+			text)
 	}
-	h.want(h.do("POST", agentPath+agentLogs+"?table=cut", `{"message":"a"} {"message":"]"}`, "Content-Type", "application/json"), 202, "")
+	h.want(h.do("POST", agentPath+agentLogs+"?table=cut", `{"message":"a"} {"message":"]"}`, "Content-Type",
+		"application/json"), 202, "")
 	h.holds("SELECT count(*) FROM cut", "[[8]]")
 }
 
@@ -228,7 +250,9 @@ func TestCutAgentBody(t *testing.T) {
 func TestPutRefusedWhole(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.sql("CREATE TABLE of (ts TIMESTAMP TIME INDEX); CREATE VIEW shown AS SELECT * FROM of"), 200, "")
-	const bad, first, second = `{"metric":"shown","timestamp":1,"value":"x","tags":{"a":"b"}}`, `{"metric":"shown","timestamp":1,"value":1,"tags":{"a":"b"}}`, `{"metric":"shown","timestamp":2,"value":1,"tags":{"a":"b"}}`
+	const bad, first, second = `{"metric":"shown","timestamp":1,"value":"x","tags":{"a":"b"}}`,
+		`{"metric":"shown","timestamp":1,"value":1,"tags":{"a":"b"}}`,
+		`{"metric":"shown","timestamp":2,"value":1,"tags":{"a":"b"}}`
 	for path, reason := range map[string]string{"": "is a view", "&db=absent": "Failed to find schema"} {
 		a := h.do("POST", "/v1/jsonput/api/put?details"+path, "["+first+","+bad+","+second+"]")
 		h.want(a, 200, `"success":0,"failed":3`)

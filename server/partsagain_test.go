@@ -27,8 +27,9 @@ func (f *filling) Write(ctx context.Context, s *engine.WriteSet) ([]engine.Writt
 	return f.Store.Write(ctx, s)
 }
 
-// TestSentAgain sends requests that are stored in parts, of which one is refused for a time: an answer that tells of each entry tells which
-// are to be sent again, and where it cannot, what is stored of a request that is sent again is not stored twice.
+// TestSentAgain sends requests that are stored in parts, of which one is refused for a time: an answer that tells of
+// each entry tells which are to be sent again, and where it cannot, what is stored of a request that is sent again is
+// not stored twice.
 func TestSentAgain(t *testing.T) {
 	store := &filling{}
 	h := real(t, func(o *Options) {

@@ -57,15 +57,17 @@ func (c captured) headers() (list []string) {
 	return list
 }
 
-// sentByClients sends each of count bodies that clients really sent, with their headers, to a server of its own and has check look at
-// the tables. file lists the bodies, of which those count whose names begin with prefix. Rows of these protocols replace each other, so they are sent twice.
+// sentByClients sends each of count bodies that clients really sent, with their headers, to a server of its own and has
+// check look at the tables. file lists the bodies, of which those count whose names begin with prefix. Rows of these
+// protocols replace each other, so they are sent twice.
 func sentByClients(t *testing.T, file, prefix string, count int, check func(h *house, table string, want storedRows)) {
 	t.Helper()
 	sendBodies(t, file, prefix, count, 2, check)
 }
 
 // sendBodies is sentByClients for protocols that keep all rows, or answer otherwise.
-func sendBodies(t *testing.T, file, prefix string, count, times int, check func(h *house, table string, want storedRows)) {
+func sendBodies(t *testing.T, file, prefix string, count, times int,
+	check func(h *house, table string, want storedRows)) {
 	t.Helper()
 	for name, f := range capturedIn(t, file) {
 		if !strings.HasPrefix(name, prefix) {
@@ -89,7 +91,8 @@ func sendBodies(t *testing.T, file, prefix string, count, times int, check func(
 	}
 }
 
-// wantStoredTwice is wantStored for tables that keep equal rows: the body was sent twice. Those without equal rows have their times in the year 2100.
+// wantStoredTwice is wantStored for tables that keep equal rows: the body was sent twice. Those without equal rows have
+// their times in the year 2100.
 func (h *house) wantStoredTwice(table string, want storedRows) {
 	h.Helper()
 	if at := want.First["timestamp"]; string(at) == "4102444800000000000" {
@@ -116,7 +119,8 @@ func (h *house) wantRows(table string, want storedRows, times int) {
 			value = "'" + strings.ReplaceAll(text, "'", "''") + "'"
 		}
 		var document any
-		if json.Unmarshal([]byte(text), &document) == nil && strings.ContainsAny(text[:1], "{[") { // keys have an order of their own
+		// keys have an order of their own
+		if json.Unmarshal([]byte(text), &document) == nil && strings.ContainsAny(text[:1], "{[") {
 			ordered, err := json.Marshal(document)
 			if err != nil {
 				h.Fatal(err)
@@ -125,16 +129,20 @@ func (h *house) wantRows(table string, want storedRows, times int) {
 			where = append(where, fmt.Sprintf("CAST(%q AS STRING) IN ('%s', '%s')", column, sent, read))
 			continue
 		}
-		if column == "service_timestamp" || column == "timestamp" || column == "timestamp_end" || value == "0" || value == "1" { // a count of units; of booleans, 0 and 1
+		// a count of units; of booleans, 0 and 1
+		if column == "service_timestamp" || column == "timestamp" || column == "timestamp_end" || value == "0" ||
+			value == "1" {
 			column = fmt.Sprintf("CAST(%q AS BIGINT)", column)
 		} else {
 			column = fmt.Sprintf("%q", column)
 		}
 		where = append(where, column+" = "+value)
 	}
-	rows := h.selected(fmt.Sprintf("SELECT count(*), count(CASE WHEN %s THEN 1 END) FROM %q", strings.Join(where, " AND "), table))
+	rows := h.selected(fmt.Sprintf("SELECT count(*), count(CASE WHEN %s THEN 1 END) FROM %q",
+		strings.Join(where, " AND "), table))
 	if fmt.Sprint(rows[0]) != fmt.Sprintf("[%d %d]", times*want.Rows, times) {
-		h.Errorf("%s: %v rows in all and equal to the first, want %d and %d: %s", table, rows[0], times*want.Rows, times, where)
+		h.Errorf("%s: %v rows in all and equal to the first, want %d and %d: %s", table, rows[0], times*want.Rows,
+			times, where)
 	}
 }
 

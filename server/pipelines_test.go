@@ -18,7 +18,8 @@ func (h *house) upload(name, document string) string {
 	var got struct {
 		Pipelines []struct{ Name, Version string }
 	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || len(got.Pipelines) != 1 || got.Pipelines[0].Name != name {
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || len(got.Pipelines) != 1 ||
+		got.Pipelines[0].Name != name {
 		h.Fatalf("upload of %s: %d %s", name, a.status, a.body)
 	}
 	if a.header.Get("x-service-format") != "service_manage" || a.header.Get("x-service-execution-time") == "" {
@@ -29,13 +30,15 @@ func (h *house) upload(name, document string) string {
 
 // makes is a document whose rows have the given column.
 func makes(column string) string {
-	return "transform:\n  - {field: 'a, " + column + "', type: string}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n"
+	return "transform:\n  - {field: 'a, " + column +
+		"', type: string}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n"
 }
 
 func TestPipelineVersions(t *testing.T) {
 	h := real(t, nil)
 	post := func(table, more string) answer {
-		return h.do("POST", "/v1/ingest?pipeline_name=p&table="+table+more, `{"a":"x","ts":1}`, "Content-Type", "application/json")
+		return h.do("POST", "/v1/ingest?pipeline_name=p&table="+table+more, `{"a":"x","ts":1}`, "Content-Type",
+			"application/json")
 	}
 	columns := func(table string) string {
 		list, _ := h.rows("SELECT * FROM " + table)
@@ -99,7 +102,8 @@ func TestPipelineUploads(t *testing.T) {
 		{"a", yamlType, "a: &x [*x]\ntransform: [{field: ts, type: time, index: time}]", 400, "Yaml load error.: "},
 		{"a", yamlType, "version: x", 400, "Invalid Pipeline doc version number: x"},
 		{"a", yamlType, "transform: [1]", 400, "Transform element must be a map: at line 1, column 13 of the document"},
-		{"a", yamlType, "table_suffix: [a]\n" + makes("x"), 400, "A valid table suffix template is required for tablesuffix section"},
+		{"a", yamlType, "table_suffix: [a]\n" + makes("x"), 400,
+			"A valid table suffix template is required for tablesuffix section"},
 	} {
 		var headers []string
 		if c.contentType != "" {
@@ -121,8 +125,10 @@ func TestOlderPaths(t *testing.T) {
 	h.want(h.do("GET", base+"p", ""), 200, "transform")
 	h.want(h.do("GET", "/v1/pipelines/p", ""), 200, "transform")
 	h.want(h.do("GET", base+"p/ddl?table=t", ""), 200, "CREATE TABLE")
-	h.want(h.do("POST", base+"dryrun?pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, `"rows"`)
-	h.want(h.do("POST", "/v1/events/logs?pipeline_name=p&table=t", `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, `"affectedrows":1`)
+	h.want(h.do("POST", base+"dryrun?pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200,
+		`"rows"`)
+	h.want(h.do("POST", "/v1/events/logs?pipeline_name=p&table=t", `{"a":"x","ts":1}`, "Content-Type",
+		"application/json"), 200, `"affectedrows":1`)
 	version := h.upload("p", makes("two"))
 	h.want(h.do("DELETE", base+"p?version="+url.QueryEscape(version), ""), 200, `"name":"p"`)
 	if _, rows := h.rows("SELECT one FROM t"); match("rows", []any{[]any{"x"}}, rows) != "" {
@@ -139,12 +145,16 @@ func TestPipelineNames(t *testing.T) {
 		}
 		h.want(h.do("POST", "/v1/pipelines/"+name, makes("x"), "Content-Type", yamlType), 200, `"name":"`+plain+`"`)
 		h.want(h.do("GET", "/v1/pipelines/"+name, ""), 200, `"name":"`+plain+`"`)
-		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+url.QueryEscape(plain), `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, `"affectedrows":1`)
+		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+url.QueryEscape(plain), `{"a":"x","ts":1}`,
+			"Content-Type", "application/json"), 200, `"affectedrows":1`)
 	}
 	h.want(h.do("GET", "/v1/pipelines/%FF", ""), 400, "is no text in a URL")
-	h.want(h.do("POST", "/v1/pipelines/service%5Fx", makes("x"), "Content-Type", yamlType), 400, "cannot start with service_")
-	h.want(h.do("POST", "/v1/pipelines/"+strings.Repeat("x", 600), makes("x"), "Content-Type", yamlType), 400, "pipeline_name has 600 bytes")
-	h.want(h.do("POST", "/v1/ingest?table=t", `{"a":"x","ts":2}`, "Content-Type", "application/json", "x-service-pipeline-name", "dots.and-dashes_"), 200, `"affectedrows":1`)
+	h.want(h.do("POST", "/v1/pipelines/service%5Fx", makes("x"), "Content-Type", yamlType), 400,
+		"cannot start with service_")
+	h.want(h.do("POST", "/v1/pipelines/"+strings.Repeat("x", 600), makes("x"), "Content-Type", yamlType), 400,
+		"pipeline_name has 600 bytes")
+	h.want(h.do("POST", "/v1/ingest?table=t", `{"a":"x","ts":2}`, "Content-Type", "application/json",
+		"x-service-pipeline-name", "dots.and-dashes_"), 200, `"affectedrows":1`)
 }
 
 func TestPipelineDDL(t *testing.T) {
@@ -167,17 +177,21 @@ transform:
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	h.want(h.sql(got.SQL.SQL), 200, `"affectedrows":0`)
-	h.want(h.do("POST", "/v1/ingest?table=written&pipeline_name=p", `{"host":"a","text":"b","n":3,"ts":1}`, "Content-Type", "application/json"), 200, `"affectedrows":1`)
+	h.want(h.do("POST", "/v1/ingest?table=written&pipeline_name=p", `{"host":"a","text":"b","n":3,"ts":1}`,
+		"Content-Type", "application/json"), 200, `"affectedrows":1`)
 	definition := func(table string) string {
 		_, rows := h.rows("SHOW CREATE TABLE " + table)
 		return strings.ReplaceAll(rows.([]any)[0].([]any)[1].(string), table, "T")
 	}
-	if made, written := definition("made"), strings.Replace(definition("written"), "  comment = 'Created on insertion'\n", "", 1); strings.ReplaceAll(made, ",\n)", "\n)") != strings.ReplaceAll(written, ",\n)", "\n)") {
+	if made, written := definition("made"),
+		strings.Replace(definition("written"), "  comment = 'Created on insertion'\n", "", 1); strings.ReplaceAll(made,
+		",\n)", "\n)") != strings.ReplaceAll(written, ",\n)", "\n)") {
 		t.Errorf("from the DDL\n%s\nby the write\n%s", made, written)
 	}
 	h.want(h.do("GET", "/v1/pipelines/p/ddl?table=made", ""), 200, "table made already exists")
 	h.want(h.do("GET", "/v1/pipelines/p/ddl", ""), 400, "table name is required")
-	h.want(h.do("GET", "/v1/pipelines/service_identity/ddl?table=x", ""), 400, "built-in pipelines don't have fixed table schema")
+	h.want(h.do("GET", "/v1/pipelines/service_identity/ddl?table=x", ""), 400,
+		"built-in pipelines don't have fixed table schema")
 	h.upload("auto", "processors: [{epoch: {field: ts}}]")
 	h.want(h.do("GET", "/v1/pipelines/auto/ddl?table=x", ""), 400, "auto transform doesn't have fixed table schema")
 	h.upload("split", "table_suffix: _${a}\n"+makes("x"))
@@ -186,7 +200,8 @@ transform:
 
 func TestDryRun(t *testing.T) {
 	h := real(t, nil)
-	h.upload("p", "version: 2\ntable_suffix: _${k}\ntransform:\n  - {field: ts, type: 'time, ms', index: timestamp}\n  - {field: j, type: json}\n")
+	h.upload("p",
+		"version: 2\ntable_suffix: _${k}\ntransform:\n  - {field: ts, type: 'time, ms', index: timestamp}\n  - {field: j, type: json}\n")
 	run := func(path, contentType, body string, status int, contains string) {
 		t.Helper()
 		h.want(h.do("POST", path, body, "Content-Type", contentType), status, contains)
@@ -194,16 +209,21 @@ func TestDryRun(t *testing.T) {
 	const dry, js = "/v1/pipelines/dryrun", "application/json"
 	run(dry, js, `{"pipeline_name":"p","data":"[{\"ts\":1,\"k\":7,\"j\":[1]},{\"ts\":2,\"u\":null,\"v\":1.0}]"}`, 200,
 		`[{"table_name":"dry_run_7","schema":[{"name":"ts","data_type":"TIMESTAMP_MILLISECOND","column_type":"TIMESTAMP","fulltext":false},{"name":"j","data_type":"JSON","column_type":"FIELD","fulltext":false},{"name":"k","data_type":"INT64","column_type":"FIELD","fulltext":false}],"rows":[[{"key":"ts","data_type":"TIMESTAMP_MILLISECOND","semantic_type":"TIMESTAMP","value":1},{"key":"j","data_type":"JSON","semantic_type":"FIELD","value":[1]},{"key":"k","data_type":"INT64","semantic_type":"FIELD","value":7}]]},{"table_name":"dry_run",`)
-	run("/v1/pipelines/_dryrun", js, `{"pipeline_name":"p","data_type":"application/x-ndjson","data":"{\"ts\":1}\n{\"ts\":2}"}`, 200, `"value":2}`)
+	run("/v1/pipelines/_dryrun", js,
+		`{"pipeline_name":"p","data_type":"application/x-ndjson","data":"{\"ts\":1}\n{\"ts\":2}"}`, 200, `"value":2}`)
 	run(dry+"?pipeline_name=p", "application/x-ndjson", "{\"ts\":1}\n", 200, `"value":1}`)
 	run(dry+"?pipeline_name=p", js, "[]", 200, "[]")
 	run(dry, js, "[]", 400, "pipeline_name is required")
 	run(dry+"?pipeline_name=p", js, strings.Repeat(`{"ts":1}`, 11), 400, "Invalid request parameter: data is required")
 	run(dry, js, `{"pipeline_name":"service_trace_v1","data":"[]"}`, 400, "built-in")
-	run(dry, js, `{"pipeline_name":"p","pipeline_version":"2001-01-01","data":"[]"}`, 400, "Pipeline not found, name: p, version: 2001-01-01")
-	run(dry, js, `{"pipeline":"processors: [{nosuch: {}}]","data":"[]"}`, 400, `"error":"Failed to build pipeline: Unsupported nosuch processor`)
-	run(dry, js, `{"pipeline":"processors: [{epoch: {field: t}}]","data":"{\"t\":\"x\"}"}`, 400, `"error":"Failed to exec pipeline: Failed to parse x to int`)
-	run(dry, js, `{"pipeline_name":"p","data":"{\"ts\":\"x\"}"}`, 400, `"error":"Type: String value not supported for Epoch (entry 1 of 1`)
+	run(dry, js, `{"pipeline_name":"p","pipeline_version":"2001-01-01","data":"[]"}`, 400,
+		"Pipeline not found, name: p, version: 2001-01-01")
+	run(dry, js, `{"pipeline":"processors: [{nosuch: {}}]","data":"[]"}`, 400,
+		`"error":"Failed to build pipeline: Unsupported nosuch processor`)
+	run(dry, js, `{"pipeline":"processors: [{epoch: {field: t}}]","data":"{\"t\":\"x\"}"}`, 400,
+		`"error":"Failed to exec pipeline: Failed to parse x to int`)
+	run(dry, js, `{"pipeline_name":"p","data":"{\"ts\":\"x\"}"}`, 400,
+		`"error":"Type: String value not supported for Epoch (entry 1 of 1`)
 	run(dry, js, `{"pipeline_name":"p","data":"1"}`, 400, "json format error")
 	h.want(h.do("POST", dry, "{}"), 400, "Header of type `content-type` was missing")
 	h.want(h.sql("SELECT * FROM dry_run"), 400, `"code":4001`)
@@ -229,42 +249,57 @@ func TestDryRunOfEachEntry(t *testing.T) {
 	}
 	a := form("pipeline", document, "data", "info 1\ndebug 2\nwarn x\nno\ninfo 5\n")
 	h.want(a, 200, `{"tables":[{"table_name":"dry_run","schema":[{"name":"n",`)
-	h.want(a, 200, `"entries":[{"entry":1,"rows":[{"table_name":"dry_run","row":[{"key":"n","data_type":"INT64","semantic_type":"FIELD","value":1}`)
-	h.want(a, 200, `{"entry":2,"rows":[]},{"entry":3,"error":"Failed to coerce string value 'x' to type 'INT64' (entry 3 of 5, field \"n\", value \"x\": transform to the column n of type INT64)"},{"entry":4,"error":"No matching pattern found (entry 4 of 5,`)
+	h.want(a, 200,
+		`"entries":[{"entry":1,"rows":[{"table_name":"dry_run","row":[{"key":"n","data_type":"INT64","semantic_type":"FIELD","value":1}`)
+	h.want(a, 200,
+		`{"entry":2,"rows":[]},{"entry":3,"error":"Failed to coerce string value 'x' to type 'INT64' (entry 3 of 5, field \"n\", value \"x\": transform to the column n of type INT64)"},{"entry":4,"error":"No matching pattern found (entry 4 of 5,`)
 	h.want(a, 200, `"value":5}`)
 	h.want(a, 200, `],"warnings":["transform 2 has no setting \"more\", at line 6, column`)
-	h.want(form("data", `[{"message":"info 1"}]`, "data_type", "application/json", "pipeline", document), 200, `"value":1}`)
+	h.want(form("data", `[{"message":"info 1"}]`, "data_type", "application/json", "pipeline", document), 200,
+		`"value":1}`)
 	h.want(form("data", strings.Repeat("info 1\n", 1000), "pipeline", document), 200, `{"entry":1000,"rows"`)
 	h.want(form("data", strings.Repeat("info 1\n", 1001), "pipeline", document), 400, "at most 1000 entries")
 	h.want(form("pipeline", document), 400, "data is required")
 	h.want(form("pipeline", document, "data", "", "date", ""), 400, `the form has a part \"date\"`)
-	h.want(form("pipeline", "processors: [{no: {}}]", "data", ""), 400, "Failed to build pipeline: Unsupported no processor")
-	h.want(h.do("POST", "/v1/pipelines/dryrun", "", "Content-Type", "multipart/form-data"), 400, "Invalid request parameter")
+	h.want(form("pipeline", "processors: [{no: {}}]", "data", ""), 400,
+		"Failed to build pipeline: Unsupported no processor")
+	h.want(h.do("POST", "/v1/pipelines/dryrun", "", "Content-Type", "multipart/form-data"), 400,
+		"Invalid request parameter")
 
-	h.want(h.do("POST", "/v1/pipelines/w", document, "Content-Type", "application/x-yaml"), 200, `"warnings":["transform 2 has no setting`)
-	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data":"[]"}`, "Content-Type", "application/json"), 200,
+	h.want(h.do("POST", "/v1/pipelines/w", document, "Content-Type", "application/x-yaml"), 200,
+		`"warnings":["transform 2 has no setting`)
+	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data":"[]"}`, "Content-Type",
+		"application/json"), 200,
 		`[{"table_name":"dry_run","schema":[],"rows":[],"warnings":["transform 2 has no setting`)
-	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data_type":"text/plain","data":"no"}`, "Content-Type", "application/json"), 400,
+	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data_type":"text/plain","data":"no"}`,
+		"Content-Type", "application/json"), 400,
 		`tried patterns %{level} %{n})","warnings":["transform 2 has no setting`)
-	h.want(form("pipeline", "processors: [{epoch: {field: t}}]", "data", `{"t":1.5}`), 200, `"warnings":["the time index \"t\" of the table \"dry_run\" is 1 milliseconds since 1970`)
+	h.want(form("pipeline", "processors: [{epoch: {field: t}}]", "data", `{"t":1.5}`), 200,
+		`"warnings":["the time index \"t\" of the table \"dry_run\" is 1 milliseconds since 1970`)
 }
 
-// TestIngestTellsMore: the answer of an ingest has the first failures of skipped entries and the warnings about times, the
-// latter once a table; widen_numbers comes from the header or the configuration.
+// TestIngestTellsMore: the answer of an ingest has the first failures of skipped entries and the warnings about times,
+// the latter once a table; widen_numbers comes from the header or the configuration.
 func TestIngestTellsMore(t *testing.T) {
 	h := real(t, nil)
 	post := func(more, body string, headers ...string) answer {
-		return h.do("POST", "/v1/ingest?table=t&pipeline_name=service_identity"+more, body, append(headers, "Content-Type", "application/x-ndjson")...)
+		return h.do("POST", "/v1/ingest?table=t&pipeline_name=service_identity"+more, body,
+			append(headers, "Content-Type", "application/x-ndjson")...)
 	}
 	strict := []string{"x-service-pipeline-params", "widen_numbers=false"}
-	h.want(post("&skip_error=true", "{\"a\":1.5}\n{\"a\":2}\n{}", strict...), 200, `,"skipped":[{"entry":2,"error":"Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 3, field \"a\", value 2: `)
-	h.want(post("&widen_numbers=false", "{\"b\":1}\n{\"a\":2}"), 400, `column a expect type Float64, given: Int64 (row 2 of 2, field \"a\", value 2: integers and floats are two kinds`)
-	h.want(post("&skip_error=true", "{\"a\":2}\n{\"a\":\"x\"}", "x-service-pipeline-params", "max_nested_levels=3"), 200, `"affectedrows":1`)
+	h.want(post("&skip_error=true", "{\"a\":1.5}\n{\"a\":2}\n{}", strict...), 200,
+		`,"skipped":[{"entry":2,"error":"Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 3, field \"a\", value 2: `)
+	h.want(post("&widen_numbers=false", "{\"b\":1}\n{\"a\":2}"), 400,
+		`column a expect type Float64, given: Int64 (row 2 of 2, field \"a\", value 2: integers and floats are two kinds`)
+	h.want(post("&skip_error=true", "{\"a\":2}\n{\"a\":\"x\"}", "x-service-pipeline-params", "max_nested_levels=3"),
+		200, `"affectedrows":1`)
 	h.want(post("", "{\"b\":1}\n{\"a\":2}\n{\"b\":0.5}"), 200, `"affectedrows":3`)
 	h.want(h.sql("SELECT sum(a), sum(b) FROM t"), 200, `[[5.5,1.5]]`)
 	far := "&custom_time_index=t;epoch;s"
-	h.want(h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type", "application/json"), 200, `"warnings":["the time index \"t\" of the table \"u\" is 1742814853123 seconds since 1970`)
-	if a := h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type", "application/json"); strings.Contains(a.body, "warnings") {
+	h.want(h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type",
+		"application/json"), 200, `"warnings":["the time index \"t\" of the table \"u\" is 1742814853123 seconds since 1970`)
+	if a := h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type",
+		"application/json"); strings.Contains(a.body, "warnings") {
 		t.Errorf("warned of again: %s", a.body)
 	}
 }
@@ -274,7 +309,8 @@ func TestTableOptionVariables(t *testing.T) {
 	h.upload("p", makes("a"))
 	post := func(table, entries string, status int, contains string) {
 		t.Helper()
-		h.want(h.do("POST", "/v1/ingest?pipeline_name=p&table="+table, entries, "Content-Type", "application/json"), status, contains)
+		h.want(h.do("POST", "/v1/ingest?pipeline_name=p&table="+table, entries, "Content-Type", "application/json"),
+			status, contains)
 	}
 	shows := func(table, text string) {
 		t.Helper()
@@ -283,7 +319,9 @@ func TestTableOptionVariables(t *testing.T) {
 	post("o1", `{"a":"x","ts":1,"service_ttl":"1d","service_skip_wal":true}`, 200, `"affectedrows":1`)
 	shows("o1", "ttl = '1day'")
 	shows("o1", "skip_wal = 'true'")
-	post("o2", `[{"a":"x","ts":1,"service_merge_mode":"last_non_null"},{"a":"y","ts":1,"service_merge_mode":"last_non_null"}]`, 200, `"affectedrows":2`)
+	post("o2",
+		`[{"a":"x","ts":1,"service_merge_mode":"last_non_null"},{"a":"y","ts":1,"service_merge_mode":"last_non_null"}]`,
+		200, `"affectedrows":2`)
 	shows("o2", "merge_mode = 'last_non_null'")
 	if _, rows := h.rows("SELECT a FROM o2"); match("rows", []any{[]any{"y"}}, rows) != "" {
 		t.Errorf("rows %v", rows)
@@ -293,38 +331,54 @@ func TestTableOptionVariables(t *testing.T) {
 	post("o4", `{"a":"x","ts":1,"service_append_mode":true,"service_merge_mode":"last_row"}`, 400, `"code":1004`)
 	post("o5", `{"a":"x","ts":1,"service_ttl":"instant"}`, 200, `"affectedrows":0`)
 	post("o6", `{"a":"x","ts":1,"service_ttl":"soon"}`, 400, `"code":1004`)
-	post("o7", `{"a":"x","ts":1,"service_auto_create_table":"maybe"}`, 400, "`auto_create_table` hint must be a boolean")
+	post("o7", `{"a":"x","ts":1,"service_auto_create_table":"maybe"}`, 400,
+		"`auto_create_table` hint must be a boolean")
 	post("o8", `{"a":"x","ts":1,"service_physical_table":"phy"}`, 400, `"code":1004`)
-	post("o9", `[{"a":"x","ts":1,"service_table_suffix":"_s"},{"a":"x","ts":1,"service_ttl":"2d","service_table_suffix":"_t"},{"a":"x","ts":1}]`, 200, `"output":[{"affectedrows":2},{"affectedrows":1}]`)
+	post("o9",
+		`[{"a":"x","ts":1,"service_table_suffix":"_s"},{"a":"x","ts":1,"service_ttl":"2d","service_table_suffix":"_t"},{"a":"x","ts":1}]`, 200, `"output":[{"affectedrows":2},{"affectedrows":1}]`)
 	shows("o9_t", "ttl = '2days'")
 }
 
 // TestPhysicalTable writes metrics whose tables share the storage of one physical table.
 func TestPhysicalTable(t *testing.T) {
 	h := real(t, nil)
-	h.upload("metric", "transform:\n  - {fields: [host, zone], type: string, index: tag}\n  - {field: value, type: float64}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n")
+	h.upload("metric",
+		"transform:\n  - {fields: [host, zone], type: string, index: tag}\n  - {field: value, type: float64}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n")
 	post := func(body, more string) answer {
-		return h.do("POST", "/v1/ingest?pipeline_name=metric&table=m"+more, body, "Content-Type", "application/x-ndjson")
+		return h.do("POST", "/v1/ingest?pipeline_name=metric&table=m"+more, body, "Content-Type",
+			"application/x-ndjson")
 	}
 	h.want(post(`{"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","value":1,"ts":1000}
 {"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","zone":"z","value":2,"ts":1000}
-{"service_table_suffix":"_mem","service_physical_table":"phys","host":"b","value":3,"ts":1000}`, ""), 200, `"affectedrows":3`)
-	h.want(post(`{"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","value":9,"ts":1000}`, ""), 200, `"affectedrows":1`)
-	h.want(post(`{"service_table_suffix":"_bad","service_physical_table":"phys","service_append_mode":true,"host":"a","value":9,"ts":1000}`, ""), 400, `"code":1004`)
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identity&table=log", `{"service_physical_table":"phys","message":"no metric"}`, "Content-Type", "application/x-ndjson"), 400, `"code":1004`)
+{"service_table_suffix":"_mem","service_physical_table":"phys","host":"b","value":3,"ts":1000}`,
+		""), 200, `"affectedrows":3`)
+	h.want(post(`{"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","value":9,"ts":1000}`, ""),
+		200, `"affectedrows":1`)
+	h.want(
+		post(
+			`{"service_table_suffix":"_bad","service_physical_table":"phys","service_append_mode":true,"host":"a","value":9,"ts":1000}`, ""), 400, `"code":1004`)
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identity&table=log",
+		`{"service_physical_table":"phys","message":"no metric"}`, "Content-Type",
+		"application/x-ndjson"), 400, `"code":1004`)
 	for query, want := range map[string][]any{
-		"SELECT host, zone, value FROM m_cpu ORDER BY value":                                           {[]any{"a", "z", 2.0}, []any{"a", nil, 9.0}},
-		"SELECT host, value FROM m_mem":                                                                {[]any{"b", 3.0}},
-		"SELECT host, service_value FROM phys ORDER BY service_value":                                  {[]any{"a", 2.0}, []any{"b", 3.0}, []any{"a", 9.0}},
-		"SELECT count(DISTINCT __table_id), count(DISTINCT __tsid) FROM phys":                          {[]any{2.0, 3.0}},
-		"SELECT table_name FROM information_schema.tables WHERE engine = 'metric' ORDER BY table_name": {[]any{"m_cpu"}, []any{"m_mem"}, []any{"phys"}},
+		"SELECT host, zone, value FROM m_cpu ORDER BY value": {[]any{"a", "z",
+			2.0}, []any{"a", nil, 9.0}},
+		"SELECT host, value FROM m_mem": {[]any{"b",
+			3.0}},
+		"SELECT host, service_value FROM phys ORDER BY service_value": {[]any{"a",
+			2.0}, []any{"b", 3.0}, []any{"a", 9.0}},
+		"SELECT count(DISTINCT __table_id), count(DISTINCT __tsid) FROM phys": {[]any{2.0,
+			3.0}},
+		"SELECT table_name FROM information_schema.tables WHERE engine = 'metric' ORDER BY table_name": {[]any{"m_cpu"},
+			[]any{"m_mem"}, []any{"phys"}},
 	} {
 		if _, rows := h.rows(query); match("rows", want, rows) != "" {
 			t.Errorf("%s: %v, want %v", query, rows, want)
 		}
 	}
 	_, rows := h.rows("SHOW CREATE TABLE m_cpu")
-	if text := rows.([]any)[0].([]any)[1].(string); !strings.Contains(text, "ENGINE=metric") || !strings.Contains(text, "on_physical_table = 'phys'") {
+	if text := rows.([]any)[0].([]any)[1].(string); !strings.Contains(text, "ENGINE=metric") ||
+		!strings.Contains(text, "on_physical_table = 'phys'") {
 		t.Errorf("SHOW CREATE TABLE:\n%s", text)
 	}
 }
@@ -333,10 +387,12 @@ func TestPipelineFigures(t *testing.T) {
 	h := real(t, nil)
 	h.upload("counted", "processors: [{filter: {field: level, targets: [debug]}}]\n"+makes("a"))
 	body := `[{"level":"debug"},{"a":"x","ts":1},{"a":"x","ts":"y"},{"a":"x","ts":2}]`
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=counted&table=t&skip_error=true", body, "Content-Type", "application/json"), 200, `"affectedrows":2`)
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=counted&table=t&skip_error=true", body, "Content-Type",
+		"application/json"), 200, `"affectedrows":2`)
 	a := h.do("GET", "/metrics", "")
 	for name, n := range map[string]string{"in": "4", "out": "2", "dropped": "1", "failed": "1"} {
-		if line := "varve_pipeline_events_" + name + `_total{pipeline="counted"} ` + n; !strings.Contains(a.body, line) {
+		if line := "varve_pipeline_events_" + name + `_total{pipeline="counted"} ` +
+			n; !strings.Contains(a.body, line) {
 			t.Errorf("/metrics lacks %s", line)
 		}
 	}

@@ -19,12 +19,16 @@ import (
 
 // TestPrivateDatabaseAtEveryDoor: no protocol and no statement writes to the server's own database, whoever asks.
 func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
-	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd") })
+	h := real(t, func(o *Options) {
+		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
+	})
 	as := func(user string) []string { return []string{"Authorization", basic(user, user+"_pwd")} }
 	own := []string{"table_name", "dashboard", "metric_metadata", "rejected"} // as the server makes them
 	untouched := func(what string) {
 		t.Helper()
-		a := h.do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape("SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private'"), "", as("admin")...)
+		a := h.do("GET", "/v1/sql?format=csv&sql="+
+			url.QueryEscape("SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private'"),
+			"", as("admin")...)
 		for name := range strings.FieldsSeq(a.body) {
 			if !slices.Contains(own, name) || a.status != 200 {
 				t.Errorf("%s: made %s", what, name)
@@ -41,8 +45,10 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 				continue
 			}
 			for _, user := range []string{"admin", "writer"} {
-				path := strings.ReplaceAll(strings.ReplaceAll(f.Request.Path, "db=public", "db=service_private"), "bucket=public", "bucket=service_private")
-				a := h.do("POST", path, string(payload(t, name)), append(append(f.headers(), as(user)...), "x-service-db-name", "service_private")...)
+				path := strings.ReplaceAll(strings.ReplaceAll(f.Request.Path, "db=public", "db=service_private"),
+					"bucket=public", "bucket=service_private")
+				a := h.do("POST", path, string(payload(t, name)),
+					append(append(f.headers(), as(user)...), "x-service-db-name", "service_private")...)
 				if a.status < 400 && !strings.Contains(a.body, `"errors":true`) {
 					t.Errorf("%s to %s by %s: %d %.200q", name, path, user, a.status, a.body)
 				}
@@ -57,17 +63,22 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 
 	typed := func(kind string) []string { return append(as("writer"), "Content-Type", kind) }
 	for _, c := range []struct{ path, body, kind string }{
-		{"/v1/ingest?table=pipelines&pipeline_name=service_identity&db=service_private", `{"name":1}`, "application/json"},
-		{"/v1/ingest?table=x&pipeline_name=service_identity&db=service-service_private", `{"name":1}`, "application/json"},
+		{"/v1/ingest?table=pipelines&pipeline_name=service_identity&db=service_private", `{"name":1}`,
+			"application/json"},
+		{"/v1/ingest?table=x&pipeline_name=service_identity&db=service-service_private", `{"name":1}`,
+			"application/json"},
 		{"/v1/splunk/services/collector/event?db=service_private&table=dashboard", `{"event":"x"}`, "application/json"},
 		{"/v1/splunk/services/collector/raw?db=service_private&table=dashboard", "x", "text/plain"},
 		{"/v1/datadog/api/v2/logs?db=service_private", `[{"message":"x"}]`, "application/json"},
 		{"/v1/elasticsearch/views/_doc?db=service_private", `{"a":1}`, "application/json"},
 		{"/v1/lineproto/api/v3/write_lp?db=service_private", "views v=1", "text/plain"},
 		{"/write?db=service_private", "pipelines,name=a pipeline=1", "text/plain"},
-		{"/v1/metricsapi/write", snap(message1([]string{"__name__", "views", "__database__", "service_private"}, 1)), "application/x-protobuf"},
-		{"/v1/metricsapi/write", snap(message1([]string{"__name__", "views", "x_service_database", "service_private"}, 1)), "application/x-protobuf"},
-		{"/v1/metricsapi/write?physical_table=views&db=service_private", snap(message1(up, 1)), "application/x-protobuf"},
+		{"/v1/metricsapi/write", snap(message1([]string{"__name__", "views", "__database__", "service_private"}, 1)),
+			"application/x-protobuf"},
+		{"/v1/metricsapi/write", snap(message1([]string{"__name__", "views", "x_service_database", "service_private"},
+			1)), "application/x-protobuf"},
+		{"/v1/metricsapi/write?physical_table=views&db=service_private", snap(message1(up, 1)),
+			"application/x-protobuf"},
 	} {
 		a := h.do("POST", c.path, c.body, typed(c.kind)...)
 		if a.status < 400 && !strings.Contains(a.body, `"errors":true`) {
@@ -75,27 +86,38 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 		}
 		untouched(c.path)
 	}
-	if _, err := call(dial(t, h.calls()), rpcLogs, otlpLogRequest(t, 3, false), append(as("writer"), "x-service-db-name", "service_private")); err == nil {
+	if _, err := call(dial(t, h.calls()), rpcLogs, otlpLogRequest(t, 3, false),
+		append(as("writer"), "x-service-db-name", "service_private")); err == nil {
 		t.Error("a call wrote")
 	}
 	untouched("gRPC")
 
 	for _, sql := range []string{
-		"CREATE TABLE service_private.x (ts TIMESTAMP TIME INDEX)", "CREATE TABLE IF NOT EXISTS service_private.pipelines (ts TIMESTAMP TIME INDEX)",
-		"CREATE TABLE service_private.y AS SELECT ts FROM t", "CREATE VIEW service_private.v AS SELECT 1", "ALTER TABLE t RENAME service_private.views",
-		"INSERT INTO service_private.dashboard VALUES ('a', 'b', 0)", "INSERT INTO service_private.dashboard SELECT 'a', 'b', ts FROM t",
-		"DELETE FROM service_private.dashboard", "DELETE FROM service_private.dashboard WHERE name = 'kept'", "TRUNCATE TABLE service_private.dashboard",
-		"DROP TABLE service_private.dashboard", "DROP TABLE IF EXISTS service_private.dashboard", "ALTER TABLE service_private.dashboard ADD COLUMN c STRING",
-		"ALTER TABLE service_private.dashboard MODIFY COLUMN definition BIGINT", "ALTER TABLE service_private.dashboard DROP COLUMN definition",
-		"ALTER TABLE service_private.dashboard RENAME COLUMN definition TO d", "ALTER TABLE service_private.dashboard RENAME d", "ALTER TABLE service_private.dashboard SET 'ttl' = '1s'",
-		"COPY service_private.dashboard FROM 'f.csv' WITH (FORMAT = 'csv')", "COMMENT ON TABLE service_private.dashboard IS 'x'",
+		"CREATE TABLE service_private.x (ts TIMESTAMP TIME INDEX)",
+		"CREATE TABLE IF NOT EXISTS service_private.pipelines (ts TIMESTAMP TIME INDEX)",
+		"CREATE TABLE service_private.y AS SELECT ts FROM t", "CREATE VIEW service_private.v AS SELECT 1",
+		"ALTER TABLE t RENAME service_private.views",
+		"INSERT INTO service_private.dashboard VALUES ('a', 'b', 0)",
+		"INSERT INTO service_private.dashboard SELECT 'a', 'b', ts FROM t",
+		"DELETE FROM service_private.dashboard", "DELETE FROM service_private.dashboard WHERE name = 'kept'",
+		"TRUNCATE TABLE service_private.dashboard",
+		"DROP TABLE service_private.dashboard", "DROP TABLE IF EXISTS service_private.dashboard",
+		"ALTER TABLE service_private.dashboard ADD COLUMN c STRING",
+		"ALTER TABLE service_private.dashboard MODIFY COLUMN definition BIGINT",
+		"ALTER TABLE service_private.dashboard DROP COLUMN definition",
+		"ALTER TABLE service_private.dashboard RENAME COLUMN definition TO d",
+		"ALTER TABLE service_private.dashboard RENAME d", "ALTER TABLE service_private.dashboard SET 'ttl' = '1s'",
+		"COPY service_private.dashboard FROM 'f.csv' WITH (FORMAT = 'csv')",
+		"COMMENT ON TABLE service_private.dashboard IS 'x'",
 		"ALTER DATABASE service_private SET 'append_mode' = 'true'", "DROP DATABASE service_private",
 		"CREATE TABLE service_private.p (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE = metric WITH ('physical_metric_table' = 'true')",
 	} {
 		ask := func(user, sql string) answer {
-			return h.do("POST", "/v1/sql", "sql="+url.QueryEscape(sql), append(as(user), "Content-Type", "application/x-www-form-urlencoded")...)
+			return h.do("POST", "/v1/sql", "sql="+url.QueryEscape(sql),
+				append(as(user), "Content-Type", "application/x-www-form-urlencoded")...)
 		}
-		h.want(ask("admin", "CREATE TABLE IF NOT EXISTS t (ts TIMESTAMP TIME INDEX); INSERT INTO t VALUES (1); COPY t TO 'f.csv' WITH (FORMAT = 'csv')"), 200, "")
+		h.want(ask("admin",
+			"CREATE TABLE IF NOT EXISTS t (ts TIMESTAMP TIME INDEX); INSERT INTO t VALUES (1); COPY t TO 'f.csv' WITH (FORMAT = 'csv')"), 200, "")
 		h.want(h.do("POST", "/v1/dashboards/kept", "text", as("admin")...), 200, "")
 		for _, user := range []string{"admin", "writer"} {
 			if a := ask(user, sql); a.status != 400 && (user == "admin" || a.status != 403) {
@@ -110,17 +132,20 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 // breakOwn makes every table of the server's own as nobody may make it any more, of one column and others.
 func breakOwn(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	for _, name := range []string{engine.PipelinesTable, engine.ViewsTable, engine.DashboardsTable, engine.SlowQueriesTable, engine.MetadataTable, engine.ExemplarsTable} {
-		s := &schema.Table{Name: schema.Name{DB: engine.PrivateDB, Table: name}, Time: 0, Engine: "mito", Columns: []schema.Column{
-			{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, {Name: "name", Type: vector.Int64Type, Nullable: true}}}
+	for _, name := range []string{engine.PipelinesTable, engine.ViewsTable, engine.DashboardsTable,
+		engine.SlowQueriesTable, engine.MetadataTable, engine.ExemplarsTable} {
+		s := &schema.Table{Name: schema.Name{DB: engine.PrivateDB, Table: name}, Time: 0, Engine: "mito",
+			Columns: []schema.Column{
+				{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+				{Name: "name", Type: vector.Int64Type, Nullable: true}}}
 		if _, err := e.CreateTable(engine.AsServer(t.Context()), s); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestBrokenPrivateTables: a server whose tables an older program let others break sets them aside, says so and does its work, after a
-// restart as well.
+// TestBrokenPrivateTables: a server whose tables an older program let others break sets them aside, says so and does
+// its work, after a restart as well.
 func TestBrokenPrivateTables(t *testing.T) {
 	dir := t.TempDir()
 	for start := range 2 {
@@ -135,12 +160,15 @@ func TestBrokenPrivateTables(t *testing.T) {
 		h.want(h.do("POST", "/v1/dashboards/d", "x"), 200, "")
 		h.want(h.do("GET", "/v1/dashboards", ""), 200, `"definition":"x"`)
 		h.upload("p", "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
-		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"ts":1700000000000}`, "Content-Type", "application/json"), 200, "")
-		h.want(h.do("POST", "/v1/pipelines/dryrun?pipeline_name=p", `[{"ts":1700000000000}]`, "Content-Type", "application/json"), 200, "")
+		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"ts":1700000000000}`, "Content-Type",
+			"application/json"), 200, "")
+		h.want(h.do("POST", "/v1/pipelines/dryrun?pipeline_name=p", `[{"ts":1700000000000}]`, "Content-Type",
+			"application/json"), 200, "")
 		h.execute(fmt.Sprintf("CREATE VIEW v%d AS SELECT 1 AS one", start))
 		h.want(h.sql("SELECT one FROM v0"), 200, "[[1]]")
 		described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
-			return protowire.AppendBytes(protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, "up"), 4, "what is up")
+			return protowire.AppendBytes(protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, "up"), 4,
+				"what is up")
 		})
 		example := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 			m = protowire.AppendMessage(m, 1, func(l []byte) []byte {
@@ -155,7 +183,8 @@ func TestBrokenPrivateTables(t *testing.T) {
 		})
 		h.want(h.do("POST", writePath, snap(message1(up, 1), example, described)), 204, "")
 		h.want(h.do("GET", "/v1/metricsapi/api/v1/metadata", ""), 200, `"what is up"`)
-		h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query=up&start=0&end=9999999999", ""), 200, `"trace_id"`)
+		h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query=up&start=0&end=9999999999", ""), 200,
+			`"trace_id"`)
 		a := h.do("GET", "/status", "")
 		for _, name := range []string{"pipelines", "views", "dashboard", "metric_metadata", "metric_exemplars"} {
 			h.want(a, 200, `{"table":"service_private.`+name+`.aside-1","reason":"the table has `)
@@ -166,7 +195,8 @@ func TestBrokenPrivateTables(t *testing.T) {
 	}
 }
 
-// TestBadRowsOfPrivateTables: rows that others wrote to tables of the server's own by an older program are passed over, one by one.
+// TestBadRowsOfPrivateTables: rows that others wrote to tables of the server's own by an older program are passed over,
+// one by one.
 func TestBadRowsOfPrivateTables(t *testing.T) {
 	e, err := engine.Open(engine.Options{Dir: t.TempDir(), MinFree: 1})
 	if err != nil {
@@ -197,6 +227,8 @@ func TestBadRowsOfPrivateTables(t *testing.T) {
 	h.want(h.sql("SHOW VIEWS"), 200, `[["good"]]`)
 	h.want(h.do("GET", "/v1/dashboards", ""), 200, `{"dashboards":[{"name":"d","definition":"x"}],`)
 	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=bad", "{}", "Content-Type", "application/json"), 400, "")
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=pp", "{}", "Content-Type", "application/json"), 400, "Pipeline not found")
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, "")
+	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=pp", "{}", "Content-Type", "application/json"), 400,
+		"Pipeline not found")
+	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"),
+		200, "")
 }

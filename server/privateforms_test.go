@@ -18,7 +18,8 @@ import (
 
 // ownTables are the server's own tables, by name.
 var ownTables = []string{
-	engine.DashboardsTable, engine.ExemplarsTable, engine.MetadataTable, engine.PipelinesTable, engine.RejectedTable, engine.SlowQueriesTable, engine.ViewsTable,
+	engine.DashboardsTable, engine.ExemplarsTable, engine.MetadataTable, engine.PipelinesTable, engine.RejectedTable,
+	engine.SlowQueriesTable, engine.ViewsTable,
 }
 
 // keeping is a server on a store that keeps what a server can keep, and its log of rejects.
@@ -49,7 +50,9 @@ func keep(h *house, left *rejects.Log, name string) {
 	}
 	series := series1([]string{"__name__", name + "_total"}, sample, exemplar1(0.5, 1500, "trace_id", name))
 	h.want(h.do("POST", writePath, snap(series, described)), 204, "")
-	if err := left.Add(h.Context(), []rejects.Entry{{Protocol: "forward", Table: name, Why: errors.New("no time"), Text: []byte("an entry")}}); err != nil {
+	if err := left.Add(h.Context(),
+		[]rejects.Entry{{Protocol: "forward", Table: name, Why: errors.New("no time"),
+			Text: []byte("an entry")}}); err != nil {
 		h.Fatal(err)
 	}
 }
@@ -58,11 +61,14 @@ func keep(h *house, left *rejects.Log, name string) {
 func kept(h *house, name string) {
 	h.Helper()
 	h.want(h.do("GET", "/v1/dashboards/"+name, ""), 200, `"definition":"drawn"`)
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+name, `{"ts":1700000000000}`, "Content-Type", "application/json"), 200, "")
+	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+name, `{"ts":1700000000000}`, "Content-Type",
+		"application/json"), 200, "")
 	h.want(h.sql("SELECT one FROM "+name), 200, "[[1]]")
 	h.want(h.do("GET", "/v1/metricsapi/api/v1/metadata?metric="+name+"_total", ""), 200, `"what it is"`)
-	h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query="+name+"_total&start=0&end=9999999999", ""), 200, `"trace_id":"`+name)
-	h.holds(`SELECT "protocol", reason, entry FROM service_private.rejected WHERE "table" = '`+name+"'", "[[forward no time an entry]]")
+	h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query="+name+"_total&start=0&end=9999999999", ""), 200,
+		`"trace_id":"`+name)
+	h.holds(`SELECT "protocol", reason, entry FROM service_private.rejected WHERE "table" = '`+name+"'",
+		"[[forward no time an entry]]")
 }
 
 // definitions are the statements that make the server's own tables as they are.
@@ -75,15 +81,16 @@ func definitions(h *house) string {
 	return all.String()
 }
 
-// TestFormsOfPrivateTables: the server makes its own tables as it always has: stores keep them for years. A store with such tables keeps
-// what is in them, and so does one whose tables were made before columns came to them.
+// TestFormsOfPrivateTables: the server makes its own tables as it always has: stores keep them for years. A store with
+// such tables keeps what is in them, and so does one whose tables were made before columns came to them.
 func TestFormsOfPrivateTables(t *testing.T) {
 	const file = "testdata/private.sql"
 	golden, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	older := strings.NewReplacer("  \"database_made\" BIGINT NULL,\n", "", "  \"table_id\" BIGINT NULL,\n", "").Replace(string(golden))
+	older := strings.NewReplacer("  \"database_made\" BIGINT NULL,\n", "", "  \"table_id\" BIGINT NULL,\n",
+		"").Replace(string(golden))
 	if older == string(golden) {
 		t.Fatal("no column came later")
 	}
@@ -105,7 +112,8 @@ func TestFormsOfPrivateTables(t *testing.T) {
 					kept(h, before)
 				}
 				h.s.o.Slow.Close(t.Context())
-				h.holds("SELECT count(*) > 0 FROM service_private.slow_queries WHERE query LIKE '%"+name+"%'", "[[true]]")
+				h.holds("SELECT count(*) > 0 FROM service_private.slow_queries WHERE query LIKE '%"+name+"%'",
+					"[[true]]")
 				if got := definitions(h); c.made != older && got != string(golden) {
 					t.Errorf("the tables are made as\n%s\nwant as %s says", got, file)
 				}

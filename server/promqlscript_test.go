@@ -17,8 +17,8 @@ import (
 	"varve/sqlexec/promql"
 )
 
-// The published scripts of the metrics language are lines: what to load, what to evaluate and what must come of it. Comments
-// begin with #, a blank line ends a command.
+// The published scripts of the metrics language are lines: what to load, what to evaluate and what must come of it.
+// Comments begin with #, a blank line ends a command.
 var (
 	scriptLoad    = regexp.MustCompile(`^load(_with_nhcb)?\s+(\S+)$`)
 	scriptInstant = regexp.MustCompile(`^eval(?:_(\w+))?\s+instant\s+at\s+(\S+)\s+(.+)$`)
@@ -185,7 +185,8 @@ func readLoad(lines []string, step int64, custom bool) (out []scriptSeries, err 
 	return out, nil
 }
 
-// readSamples reads a series in the notation of tests. starts[i], where there is one, is how far sample i's start is from it.
+// readSamples reads a series in the notation of tests. starts[i], where there is one, is how far sample i's start is
+// from it.
 func readSamples(line string, at, step int64, starts []*int64) (s scriptSeries, err error) {
 	ls, values, err := parser.NewParser(parser.Options{}).ParseSeriesDesc(line)
 	if err != nil {

@@ -26,17 +26,19 @@ import (
 	"varve/sqlexec/promql/histogram"
 )
 
-// scriptModes are the ways in which an evaluation is asked for: as the script says, an instant query as the middle of a range
-// too, and both with the time of each selector fixed, at other times.
+// scriptModes are the ways in which an evaluation is asked for: as the script says, an instant query as the middle of a
+// range too, and both with the time of each selector fixed, at other times.
 var scriptModes = []string{"instant", "range", "instant, times fixed", "range, times fixed"}
 
 // scriptCounts is how many evaluations there were in each mode, and how many of them were right.
 type scriptCounts map[string]*[2]int
 
-// TestPublishedScripts runs the test scripts that the parser's module carries: samples come by remote write, answers by HTTP.
+// TestPublishedScripts runs the test scripts that the parser's module carries: samples come by remote write, answers by
+// HTTP.
 func TestPublishedScripts(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/prometheus/prometheus").Output()
-	files, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "promql", "promqltest", "testdata", "*.test"))
+	files, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "promql", "promqltest", "testdata",
+		"*.test"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the module of the language's parser is not there with its scripts: %v", err)
 	}
@@ -126,7 +128,8 @@ func (s *scriptStage) write(list []scriptSeries) {
 			}
 		}
 	}
-	s.want(s.do("POST", writePath+"?db="+s.db, request2(symbols, parts...), "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request"), 204, "")
+	s.want(s.do("POST", writePath+"?db="+s.db, request2(symbols, parts...), "Content-Type",
+		"application/x-protobuf;proto=io.prometheus.write.v2.Request"), 204, "")
 }
 
 func (x scriptSample) append(m []byte) []byte {
@@ -141,9 +144,12 @@ func (x scriptSample) append(m []byte) []byte {
 		return spans(field, pairs...)
 	}
 	h := x.h
-	hint := map[refhistogram.CounterResetHint]uint64{refhistogram.CounterReset: 1, refhistogram.NotCounterReset: 2, refhistogram.GaugeType: 3}[h.CounterResetHint]
-	return append(m, histogramMessage(3, real64(2, h.Count), real64(3, h.Sum), num(4, zig(int64(h.Schema))), real64(5, h.ZeroThreshold), real64(7, h.ZeroCount),
-		spansOf(8, h.NegativeSpans), doubles(10, h.NegativeBuckets...), spansOf(11, h.PositiveSpans), doubles(13, h.PositiveBuckets...),
+	hint := map[refhistogram.CounterResetHint]uint64{refhistogram.CounterReset: 1, refhistogram.NotCounterReset: 2,
+		refhistogram.GaugeType: 3}[h.CounterResetHint]
+	return append(m, histogramMessage(3, real64(2, h.Count), real64(3, h.Sum), num(4, zig(int64(h.Schema))),
+		real64(5, h.ZeroThreshold), real64(7, h.ZeroCount),
+		spansOf(8, h.NegativeSpans), doubles(10, h.NegativeBuckets...), spansOf(11, h.PositiveSpans),
+		doubles(13, h.PositiveBuckets...),
 		num(14, hint), num(15, uint64(x.t)), doubles(16, h.CustomValues...), num(17, uint64(x.start)))...)
 }
 
@@ -171,7 +177,8 @@ func (s *scriptStage) check(e *scriptEval) map[string]error {
 		note("instant"+suffix, s.ask(e, scriptQuery{expr: expr, start: at, end: at}))
 		// What asks for the range of its query, and what has no range form, is left.
 		if !e.vector && e.text == nil && !scriptContext.MatchString(expr) {
-			note("range"+suffix, s.ask(e, scriptQuery{expr: expr, start: at - 60_000, end: at + 60_000, step: 60_000, at: at, one: true}))
+			note("range"+suffix, s.ask(e,
+				scriptQuery{expr: expr, start: at - 60_000, end: at + 60_000, step: 60_000, at: at, one: true}))
 		}
 	}
 	both("", e.expr, e.at)
@@ -190,7 +197,8 @@ func (s *scriptStage) check(e *scriptEval) map[string]error {
 // scriptContext are the functions that ask for the times of the query.
 var scriptContext = regexp.MustCompile(`\b(start|end|range|step)\(\)`)
 
-// fixTimes fixes the time of what an expression selects, where it is not; false if the expression asks for the time itself.
+// fixTimes fixes the time of what an expression selects, where it is not; false if the expression asks for the time
+// itself.
 func fixTimes(expr string, at int64) (string, bool) {
 	x, err := scriptParser.ParseExpr(expr)
 	if err != nil {
@@ -238,7 +246,8 @@ func (s *scriptStage) ask(e *scriptEval, q scriptQuery) error {
 	seconds := func(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', 3, 64) }
 	args, path := url.Values{"query": {q.expr}, "db": {s.db}, "time": {seconds(q.start)}}, "query"
 	if q.step > 0 {
-		args, path = url.Values{"query": {q.expr}, "db": {s.db}, "start": {seconds(q.start)}, "end": {seconds(q.end)}, "step": {seconds(q.step)}}, "query_range"
+		args, path = url.Values{"query": {q.expr}, "db": {s.db}, "start": {seconds(q.start)}, "end": {seconds(q.end)},
+			"step": {seconds(q.step)}}, "query_range"
 	}
 	resp, err := http.PostForm(s.url+apiPath+path, args)
 	if err != nil {
@@ -349,7 +358,9 @@ func pointsOf(list []any, q scriptQuery) any {
 			more, _ := m[name+"s"].([]any)
 			points = append(points, more...)
 		}
-		slices.SortFunc(points, func(a, b any) int { return int(1000*a.([]any)[0].(float64)) - int(1000*b.([]any)[0].(float64)) })
+		slices.SortFunc(points, func(a, b any) int {
+			return int(1000*a.([]any)[0].(float64)) - int(1000*b.([]any)[0].(float64))
+		})
 		if q.one {
 			points = slices.DeleteFunc(points, func(p any) bool { return p.([]any)[0].(float64) != float64(q.at)/1000 })
 		}
@@ -407,7 +418,8 @@ func histogramJSON(h *refhistogram.FloatHistogram) any {
 		if b.Count == 0 {
 			continue
 		}
-		rule := map[[2]bool]float64{{false, true}: 0, {true, false}: 1, {false, false}: 2, {true, true}: 3}[[2]bool{b.LowerInclusive, b.UpperInclusive}]
+		rule := map[[2]bool]float64{{false, true}: 0, {true, false}: 1, {false, false}: 2,
+			{true, true}: 3}[[2]bool{b.LowerInclusive, b.UpperInclusive}]
 		buckets = append(buckets, []any{rule, text(b.Lower), text(b.Upper), text(b.Count)})
 	}
 	if buckets != nil {
@@ -429,12 +441,16 @@ func (s *scriptStage) compareHistograms(e *scriptEval, q scriptQuery) error {
 	if len(want) == 0 {
 		return nil
 	}
-	r, err := promql.Query{Expr: q.expr, Start: q.start, End: q.end, Step: q.step}.Run(context.Background(), &promql.Tables{Engine: s.store, DB: s.db})
+	r, err := promql.Query{Expr: q.expr, Start: q.start, End: q.end, Step: q.step}.Run(context.Background(),
+		&promql.Tables{Engine: s.store, DB: s.db})
 	if err != nil {
 		return err
 	}
-	hints := map[refhistogram.CounterResetHint]histogram.ResetHint{refhistogram.UnknownCounterReset: histogram.UnknownReset,
-		refhistogram.CounterReset: histogram.CounterReset, refhistogram.NotCounterReset: histogram.NoReset, refhistogram.GaugeType: histogram.Gauge}
+	hints := map[refhistogram.CounterResetHint]histogram.ResetHint{
+		refhistogram.UnknownCounterReset: histogram.UnknownReset,
+		refhistogram.CounterReset:        histogram.CounterReset, refhistogram.NotCounterReset: histogram.NoReset,
+		refhistogram.GaugeType: histogram.Gauge,
+	}
 	for i := range r.Len() {
 		m := map[string]string{}
 		for _, l := range r.Labels(i) {
@@ -452,7 +468,8 @@ func (s *scriptStage) compareHistograms(e *scriptEval, q scriptQuery) error {
 			hint := hints[w.h.CounterResetHint]
 			hinted := w.hinted && p.H.Hint != hint && (hint != histogram.NoReset || p.H.Hint != histogram.UnknownReset)
 			if p.H.Schema != w.h.Schema || p.H.ZeroThreshold != w.h.ZeroThreshold || hinted {
-				return fmt.Errorf("%s at %d: schema %d, zero threshold %v, hint %d, want %d, %v, %d (counts: %v)", labels.FromMap(m), t,
+				return fmt.Errorf("%s at %d: schema %d, zero threshold %v, hint %d, want %d, %v, %d (counts: %v)",
+					labels.FromMap(m), t,
 					p.H.Schema, p.H.ZeroThreshold, p.H.Hint, w.h.Schema, w.h.ZeroThreshold, hint, w.hinted)
 			}
 		}

@@ -30,20 +30,25 @@ type pushHandlers struct {
 // newProtocols makes them of what ingest and line protocol have.
 func newProtocols(o *Options) *pushHandlers {
 	lines, ingest := &o.Lines, &o.Ingest
-	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun()}
+	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate,
+		RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun()}
 	return &pushHandlers{
 		push: logpush.New(logpush.Options{
-			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
+			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix,
+			NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
 		}),
-		put:     jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
-		bulk:    bulk.New(logs),
-		hec:     hec.New(logs),
-		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Rejects: o.Rejects, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
-		agents:  datadog.New(logs),
+		put: jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix,
+			NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
+		bulk: bulk.New(logs),
+		hec:  hec.New(logs),
+		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Rejects: o.Rejects,
+			Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
+		agents: datadog.New(logs),
 	}
 }
 
-// The paths below which bulk requests, events and logs of agents come. Clients that take no more than a host come without them.
+// The paths below which bulk requests, events and logs of agents come. Clients that take no more than a host come
+// without them.
 const (
 	bulkPath      = "/v1/elasticsearch"
 	collectorPath = "/v1/splunk"
@@ -55,7 +60,8 @@ const (
 )
 
 // asked are paths below bulkPath that shippers ask and set up before they send.
-var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "_logstash"}
+var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster",
+	"_data_stream", "_alias", "_xpack", "_logstash"}
 
 // putRoutes are the paths of JSON puts.
 func (p *pushHandlers) putRoutes() []route {
@@ -96,28 +102,36 @@ func (p *pushHandlers) routes() []route {
 			{get, base + "/_cluster/health", accessWrite, p.bulk.Health},
 		}...)
 		for _, name := range asked {
-			list = append(list, route{any, base + "/" + name, accessWrite, p.bulk.Fine}, route{any, base + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
+			list = append(list, route{any, base + "/" + name, accessWrite, p.bulk.Fine},
+				route{any, base + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
 		}
 	}
-	list = append(list, route{post, bulkPath + "/{index}/{type}", accessWrite, p.bulk.Typed}, route{putPost, bulkPath + "/{index}/{type}/{id:*}", accessWrite, p.bulk.Typed})
+	list = append(list, route{post, bulkPath + "/{index}/{type}", accessWrite, p.bulk.Typed},
+		route{putPost, bulkPath + "/{index}/{type}/{id:*}", accessWrite, p.bulk.Typed})
 	for _, base := range [...]string{collectorPath, ""} {
 		base += "/services/collector"
 		for _, path := range [...]string{"", "/event", "/event/1.0"} {
-			list = append(list, route{post, base + path, accessWrite, p.hec.Event}, route{options, base + path, accessWrite, p.hec.Health})
+			list = append(list, route{post, base + path, accessWrite, p.hec.Event},
+				route{options, base + path, accessWrite, p.hec.Health})
 		}
 		for _, version := range [...]string{"", "/1.0"} {
-			list = append(list, route{post, base + "/raw" + version, accessWrite, p.hec.Raw}, route{get, base + "/health" + version, accessOpen, p.hec.Health})
+			list = append(list, route{post, base + "/raw" + version, accessWrite, p.hec.Raw},
+				route{get, base + "/health" + version, accessOpen, p.hec.Health})
 		}
 		list = append(list, route{post, base + "/ack", accessWrite, p.hec.Ack})
 	}
 	for _, base := range [...]string{agentPath, ""} {
-		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs}, route{post, base + agentInput, accessWrite, p.agents.Input}, route{post, base + agentInput + "/{key}", accessWrite, p.agents.Input}, route{get, base + agentValidate, accessWrite, p.agents.Validate})
+		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs},
+			route{post, base + agentInput, accessWrite, p.agents.Input},
+			route{post, base + agentInput + "/{key}", accessWrite, p.agents.Input},
+			route{get, base + agentValidate, accessWrite, p.agents.Validate})
 	}
 	return list
 }
 
 func (p *pushHandlers) collectors() []prometheus.Collector {
-	return slices.Concat(p.push.Collectors(), p.put.Collectors(), p.bulk.Collectors(), p.hec.Collectors(), p.journal.Collectors(), p.agents.Collectors())
+	return slices.Concat(p.push.Collectors(), p.put.Collectors(), p.bulk.Collectors(), p.hec.Collectors(),
+		p.journal.Collectors(), p.agents.Collectors())
 }
 
 // present adds the ways in which the clients of a protocol show who they are.
@@ -128,12 +142,14 @@ func present(c *web.Ctx, shown *auth.Credentials) {
 		shown.Scheme = "apikey"
 	case isCollector(c):
 		shown.Scheme = "splunk"
-	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || strings.HasPrefix(path, agentInput) || path == agentValidate:
+	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || strings.HasPrefix(path, agentInput) ||
+		path == agentValidate:
 		shown.Key = agentKey(c, path)
 	}
 }
 
-// agentKey is the key that an agent shows: in a header, in the query under one of two names, or behind the path of older ones.
+// agentKey is the key that an agent shows: in a header, in the query under one of two names, or behind the path of
+// older ones.
 func agentKey(c *web.Ctx, path string) []byte {
 	if key := c.Request.Header.Peek("DD-API-KEY"); key != nil {
 		return key
@@ -151,17 +167,22 @@ func agentKey(c *web.Ctx, path string) []byte {
 
 // isLines reports whether a path is one of line protocol.
 func isLines(path string) bool {
-	return strings.HasPrefix(path, linesPath+"/") || path == "/write" || path == "/query" || strings.HasPrefix(path, "/api/v2/") && path != agentLogs || path == "/api/v3/write_lp"
+	return strings.HasPrefix(path, linesPath+"/") || path == "/write" || path == "/query" ||
+		strings.HasPrefix(path, "/api/v2/") && path != agentLogs || path == "/api/v3/write_lp"
 }
 
-// outside reports whether a path reads or writes although it is not below /v1: the clients that come there take no more than a host.
+// outside reports whether a path reads or writes although it is not below /v1: the clients that come there take no more
+// than a host.
 func outside(path string) bool {
-	return isLines(path) || isBulk(path) || path == journalPath || strings.HasPrefix(path, "/loki/") || strings.HasPrefix(path, "/services/") || strings.HasPrefix(path, "/api/")
+	return isLines(path) || isBulk(path) || path == journalPath || strings.HasPrefix(path, "/loki/") ||
+		strings.HasPrefix(path, "/services/") || strings.HasPrefix(path, "/api/")
 }
 
-// isBulk reports whether a path is one of documents in bulk. Without bulkPath a part of them begins with an underscore, as no other does.
+// isBulk reports whether a path is one of documents in bulk. Without bulkPath a part of them begins with an underscore,
+// as no other does.
 func isBulk(path string) bool {
-	return path == bulkPath || strings.HasPrefix(path, bulkPath+"/") || !strings.HasPrefix(path, "/v1/") && strings.Contains(path, "/_")
+	return path == bulkPath || strings.HasPrefix(path, bulkPath+"/") ||
+		!strings.HasPrefix(path, "/v1/") && strings.Contains(path, "/_")
 }
 
 // isCollector reports whether a request is one for the event collector.

@@ -65,15 +65,19 @@ func TestForeignPagesOfUsers(t *testing.T) {
 		{"a page of another port", append([]string{"Sec-Fetch-Site", "same-site"}, own...), 403},
 		{"a frame without an origin", append([]string{"Origin", "null"}, own...), 403},
 		{"an own page", append([]string{"Origin", "http://" + h.addr, "Sec-Fetch-Site", "same-origin"}, own...), 200},
-		{"an own page behind a proxy", append([]string{"Origin", "https://varve.example", "Sec-Fetch-Site", "same-origin"}, own...), 200},
+		{"an own page behind a proxy",
+			append([]string{"Origin", "https://varve.example", "Sec-Fetch-Site", "same-origin"}, own...), 200},
 		{"a typed address", append([]string{"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"}, own...), 200},
-		{"a known origin", append([]string{"Origin", "https://known.example", "Sec-Fetch-Site", "cross-site"}, own...), 200},
-		{"a page that shows its own credentials", []string{"Origin", "https://evil.example", "x-service-auth", basic("a", "b")}, 200},
+		{"a known origin", append([]string{"Origin", "https://known.example", "Sec-Fetch-Site", "cross-site"}, own...),
+			200},
+		{"a page that shows its own credentials",
+			[]string{"Origin", "https://evil.example", "x-service-auth", basic("a", "b")}, 200},
 		{"no credentials", []string{"Origin", "https://evil.example"}, 401},
 	} {
 		for _, send := range []func() answer{
 			func() answer {
-				return h.do("POST", "/v1/sql", "sql=SELECT+1", append(c.headers, "Content-Type", "application/x-www-form-urlencoded")...)
+				return h.do("POST", "/v1/sql", "sql=SELECT+1",
+					append(c.headers, "Content-Type", "application/x-www-form-urlencoded")...)
 			},
 			func() answer { return h.do("GET", "/v1/sql?sql=SELECT+1", "", c.headers...) },
 		} {
@@ -89,14 +93,18 @@ func TestSQLAsItIs(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.do("POST", "/v1/sql", "SELECT 1 + 1", "Content-Type", "text/plain"), 200, "[[2]]")
 	h.want(h.do("POST", "/v1/sql?format=csv", "SELECT '+'", "Content-Type", "text/plain; charset=utf-8"), 200, "+")
-	h.want(h.do("POST", "/v1/sql", `{"sql":"SELECT 1"}`, "Content-Type", "application/json"), 415, `--data-urlencode "sql=SELECT 1 + 1"`)
-	h.want(h.do("POST", "/v1/sql", "sql=SELECT 1+1 AS n, 2+", "Content-Type", "application/x-www-form-urlencoded"), 400, "a plus sign is %2B there")
+	h.want(h.do("POST", "/v1/sql", `{"sql":"SELECT 1"}`, "Content-Type", "application/json"), 415,
+		`--data-urlencode "sql=SELECT 1 + 1"`)
+	h.want(h.do("POST", "/v1/sql", "sql=SELECT 1+1 AS n, 2+", "Content-Type", "application/x-www-form-urlencoded"), 400,
+		"a plus sign is %2B there")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+1+1", ""), 400, "a plus sign is %2B there")
-	for _, encoded := range []string{url.PathEscape("SELECT 1 1 1"), "SELECT+1+%2B+1+1", "SELECT+abs%281%29+1+1", "SELECT+1%2c+1+1"} {
+	for _, encoded := range []string{url.PathEscape("SELECT 1 1 1"), "SELECT+1+%2B+1+1", "SELECT+abs%281%29+1+1",
+		"SELECT+1%2c+1+1"} {
 		if a := h.do("GET", "/v1/sql?sql="+encoded, ""); a.status != 400 || strings.Contains(a.body, "%2B") {
 			t.Errorf("%s, an encoder's: %d %s", encoded, a.status, a.body)
 		}
-		if a := h.do("POST", "/v1/sql", "sql="+encoded, "Content-Type", "application/x-www-form-urlencoded"); strings.Contains(a.body, "%2B") {
+		if a := h.do("POST", "/v1/sql", "sql="+encoded, "Content-Type",
+			"application/x-www-form-urlencoded"); strings.Contains(a.body, "%2B") {
 			t.Errorf("%s, an encoder's form: %d %s", encoded, a.status, a.body)
 		}
 	}

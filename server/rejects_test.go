@@ -41,7 +41,9 @@ func (h *house) await(query, want string) {
 // before a broken length.
 func TestSyslogRejects(t *testing.T) {
 	h := rejecting(t)
-	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING, proc_id STRING NOT NULL, PRIMARY KEY (hostname, app_name)) WITH (append_mode = 'true')`), 200, "")
+	h.want(
+		h.sql(
+			`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING, proc_id STRING NOT NULL, PRIMARY KEY (hostname, app_name)) WITH (append_mode = 'true')`), 200, "")
 	ln := h.listen()
 	h.serving(func() error { return h.s.ServeSyslog(ln) })
 	line := func(process, text string) string {
@@ -52,7 +54,8 @@ func TestSyslogRejects(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.await("SELECT proc_id, message FROM syslog ORDER BY proc_id", `[["7","one"],["8","three"]]`)
-	h.await(`SELECT protocol, "table", entry, reason LIKE '%proc_id is NOT NULL%' FROM service_private.rejected`, `[["syslog","syslog","`+line("-", "two")+`",true]]`)
+	h.await(`SELECT protocol, "table", entry, reason LIKE '%proc_id is NOT NULL%' FROM service_private.rejected`,
+		`[["syslog","syslog","`+line("-", "two")+`",true]]`)
 
 	c = h.connect(ln.Addr().String())
 	text := line("9", "four")
@@ -63,20 +66,24 @@ func TestSyslogRejects(t *testing.T) {
 		t.Error("the server answers")
 	}
 	h.await("SELECT count(*), max(message) FROM syslog", `[[3,"three"]]`)
-	h.await("SELECT entry, reason FROM service_private.rejected WHERE reason LIKE '%length%'", `[["x `+line("9", "lost")+`","a length of a message is wanted, 'x' is there"]]`)
+	h.await("SELECT entry, reason FROM service_private.rejected WHERE reason LIKE '%length%'",
+		`[["x `+line("9", "lost")+`","a length of a message is wanted, 'x' is there"]]`)
 	c = h.connect(ln.Addr().String())
 	if _, err := io.WriteString(c, "100 "+line("9", "cut")); err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
-	h.await("SELECT entry FROM service_private.rejected WHERE reason LIKE '%within a message%'", `[["`+line("9", "cut")+`"]]`)
+	h.await("SELECT entry FROM service_private.rejected WHERE reason LIKE '%within a message%'",
+		`[["`+line("9", "cut")+`"]]`)
 }
 
 // TestSyslogFits: messages are stored without the fields for which their table has columns of other types; one of
 // another role is as the table has it. Where the text itself does not fit, they are kept with the reason.
 func TestSyslogFits(t *testing.T) {
 	h := rejecting(t)
-	h.want(h.sql(`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING PRIMARY KEY, facility BIGINT, severity DOUBLE, structured_data STRING, message STRING) WITH (append_mode = 'true')`), 200, "")
+	h.want(
+		h.sql(
+			`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, hostname STRING, app_name STRING PRIMARY KEY, facility BIGINT, severity DOUBLE, structured_data STRING, message STRING) WITH (append_mode = 'true')`), 200, "")
 	ln := h.listen()
 	h.serving(func() error { return h.s.ServeSyslog(ln) })
 	const line = `<34>1 2026-01-02T03:04:05Z web su 7 - [a b="c"] one`
@@ -84,8 +91,10 @@ func TestSyslogFits(t *testing.T) {
 	if _, err := io.WriteString(c, line+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	h.await("SELECT hostname, app_name, facility, severity, proc_id, structured_data, message FROM syslog", `[["web","su",null,null,"7","{\"a\":{\"b\":\"c\"}}","one"]]`)
-	h.want(h.sql("DROP TABLE syslog; CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, message BIGINT)"), 200, "")
+	h.await("SELECT hostname, app_name, facility, severity, proc_id, structured_data, message FROM syslog",
+		`[["web","su",null,null,"7","{\"a\":{\"b\":\"c\"}}","one"]]`)
+	h.want(h.sql("DROP TABLE syslog; CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, message BIGINT)"),
+		200, "")
 	if _, err := io.WriteString(c, line+"\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -96,18 +105,22 @@ func TestSyslogFits(t *testing.T) {
 // their upload is taken.
 func TestJournalRejects(t *testing.T) {
 	h := rejecting(t)
-	h.want(h.sql(`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "_HOSTNAME" STRING PRIMARY KEY, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
+	h.want(
+		h.sql(
+			`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "_HOSTNAME" STRING PRIMARY KEY, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
 	send := func(body string, status int, want string) {
 		t.Helper()
 		h.want(h.do("POST", "/v1/journald/upload", body, "Content-Type", "application/vnd.fdo.journal"), status, want)
 	}
 	send("MESSAGE=a\n\nMESSAGE=b\nN=1\n\n__REALTIME_TIMESTAMP=x\nMESSAGE=c\n\nMESSAGE=d\n\n", 200, "OK")
 	h.holds(`SELECT "MESSAGE" FROM journald_logs ORDER BY "MESSAGE"`, "[[a] [d]]")
-	h.holds(`SELECT protocol, "table", reason LIKE '%column N expect type Int64%', reason LIKE '%no time in microseconds%' FROM service_private.rejected ORDER BY entry DESC`, "[[journald journald_logs false true] [journald journald_logs true false]]")
+	h.holds(
+		`SELECT protocol, "table", reason LIKE '%column N expect type Int64%', reason LIKE '%no time in microseconds%' FROM service_private.rejected ORDER BY entry DESC`, "[[journald journald_logs false true] [journald journald_logs true false]]")
 
 	send("MESSAGE=e\n\nMESSAGE\n\xff\x00\x00\x00\x00\x00\x00\x00rest\n\nMESSAGE=f\n\n", 200, "OK")
 	h.holds(`SELECT count(*), max("MESSAGE") FROM journald_logs`, "[[3 e]]")
-	h.holds(`SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%255 bytes%' AND entry LIKE 'MESSAGE%rest%MESSAGE=f%'`, "[[1]]")
+	h.holds(
+		`SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%255 bytes%' AND entry LIKE 'MESSAGE%rest%MESSAGE=f%'`, "[[1]]")
 	send("MESSAGE\n\xff\x00\x00\x00\x00\x00\x00\x00rest\n", 400, "255 bytes")
 }
 
@@ -117,7 +130,8 @@ func TestSignedAndUnsigned(t *testing.T) {
 	for i, c := range []struct {
 		value, want string
 		status      int
-	}{{"1i", "", 204}, {"1u", "expect type Int64, given: UInt64", 400}, {"1.5", "", 204}, {"2u", "", 204}, {"-2i", "", 204}} {
+	}{{"1i", "", 204}, {"1u", "expect type Int64, given: UInt64", 400}, {"1.5", "", 204}, {"2u", "", 204},
+		{"-2i", "", 204}} {
 		h.want(h.do("POST", "/v1/lineproto/write", fmt.Sprintf("signs v=%s %d", c.value, i)), c.status, c.want)
 	}
 	h.holds("SELECT count(*), sum(v) FROM signs", "[[4 2.5]]")

@@ -24,7 +24,8 @@ func readQuery(from, to int64, matchers ...any) []byte {
 		for i := 0; i < len(matchers); i += 3 {
 			m = protowire.AppendMessage(m, 3, func(s []byte) []byte {
 				s = protowire.AppendVarint(s, 1, uint64(matchers[i].(int)))
-				return protowire.AppendBytes(protowire.AppendBytes(s, 2, matchers[i+1].(string)), 3, matchers[i+2].(string))
+				return protowire.AppendBytes(protowire.AppendBytes(s, 2, matchers[i+1].(string)), 3,
+					matchers[i+2].(string))
 			})
 		}
 		return m
@@ -34,7 +35,8 @@ func readQuery(from, to int64, matchers ...any) []byte {
 // sampledSeries are the series of a sampled answer, a line each, the results of queries apart.
 func (h *house) sampledSeries(a answer) []string {
 	h.Helper()
-	if a.status != 200 || a.header.Get("Content-Type") != "application/x-protobuf" || a.header.Get("Content-Encoding") != "snappy" {
+	if a.status != 200 || a.header.Get("Content-Type") != "application/x-protobuf" ||
+		a.header.Get("Content-Encoding") != "snappy" {
 		h.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
 	plain, err := s2.Decode(nil, []byte(a.body))
@@ -109,7 +111,9 @@ func seriesLine(message []byte, chunks bool) string {
 // chunkedSeries are the series of a streamed answer, a line each, with the number of their query.
 func (h *house) chunkedSeries(a answer) []string {
 	h.Helper()
-	if a.status != 200 || a.header.Get("Content-Type") != "application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse" || a.header.Get("Content-Encoding") != "" {
+	if a.status != 200 || a.header.Get("Content-Type") !=
+		"application/x-streamed-protobuf; proto=prometheus.ChunkedReadResponse" ||
+		a.header.Get("Content-Encoding") != "" {
 		h.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
 	var lines []string
@@ -145,7 +149,8 @@ func (h *house) chunkedSeries(a answer) []string {
 func TestRemoteRead(t *testing.T) {
 	h := real(t, nil)
 	stale := math.Float64frombits(0x7ff0000000000002)
-	h.want(h.do("POST", writePath, snap(message1([]string{"__name__", "up", "job", "b"}, 1, stale, 3), message1(up, 4), message1([]string{"__name__", "down", "job", "b", "a", "first"}, 5))), 204, "")
+	h.want(h.do("POST", writePath, snap(message1([]string{"__name__", "up", "job", "b"}, 1, stale, 3), message1(up, 4),
+		message1([]string{"__name__", "down", "job", "b", "a", "first"}, 5))), 204, "")
 	ask := func(parts ...[]byte) answer { return h.do("POST", readPath, snap(parts...)) }
 	kinds := func(list ...uint64) []byte {
 		var packed []byte
@@ -154,14 +159,16 @@ func TestRemoteRead(t *testing.T) {
 		}
 		return protowire.AppendBytes(nil, 2, packed)
 	}
-	upB, upX, down := "__name__=up job=b 1000:3ff0000000000000 2000:7ff0000000000002 3000:4008000000000000", "__name__=up job=x 1000:4010000000000000", "__name__=down a=first job=b 1000:4014000000000000"
+	upB, upX, down := "__name__=up job=b 1000:3ff0000000000000 2000:7ff0000000000002 3000:4008000000000000",
+		"__name__=up job=x 1000:4010000000000000", "__name__=down a=first job=b 1000:4014000000000000"
 	for _, c := range []struct {
 		name  string
 		query []byte
 		want  []string
 	}{
 		{"by name", readQuery(0, 5000, 0, "__name__", "up"), []string{upB, upX}},
-		{"both ends count", readQuery(2000, 3000, 0, "__name__", "up"), []string{"__name__=up job=b 2000:7ff0000000000002 3000:4008000000000000"}},
+		{"both ends count", readQuery(2000, 3000, 0, "__name__", "up"),
+			[]string{"__name__=up job=b 2000:7ff0000000000002 3000:4008000000000000"}},
 		{"unlike", readQuery(0, 5000, 0, "__name__", "up", 1, "job", "b"), []string{upX}},
 		{"pattern", readQuery(0, 5000, 2, "__name__", "u.|nothing", 3, "job", "[^b]"), []string{upB}},
 		{"any name", readQuery(0, 5000, 0, "job", "b"), []string{down, upB}},
@@ -192,11 +199,14 @@ func TestRemoteRead(t *testing.T) {
 			}
 		}
 	}
-	two := h.chunkedSeries(ask(readQuery(0, 5000, 0, "__name__", "down"), readQuery(0, 1000, 0, "__name__", "up"), kinds(9, 1)))
-	if fmt.Sprintf("%q", two) != fmt.Sprintf("%q", []string{"0 " + down, "1 __name__=up job=b 1000:3ff0000000000000", "1 " + upX}) {
+	two := h.chunkedSeries(ask(readQuery(0, 5000, 0, "__name__", "down"), readQuery(0, 1000, 0, "__name__", "up"),
+		kinds(9, 1)))
+	if fmt.Sprintf("%q", two) != fmt.Sprintf("%q",
+		[]string{"0 " + down, "1 __name__=up job=b 1000:3ff0000000000000", "1 " + upX}) {
 		t.Errorf("two queries: %q", two)
 	}
-	if got := h.sampledSeries(ask(readQuery(0, 5000, 0, "__name__", "down"), readQuery(0, 5000, 0, "__name__", "nothing"), kinds(0, 1))); len(got) != 3 {
+	if got := h.sampledSeries(ask(readQuery(0, 5000, 0, "__name__", "down"),
+		readQuery(0, 5000, 0, "__name__", "nothing"), kinds(0, 1))); len(got) != 3 {
 		t.Errorf("a result for each query: %q", got)
 	}
 	h.want(ask(readQuery(0, 1, 0, "__name__", "up"), kinds(7)), 400, "any of the requested response types")
@@ -206,13 +216,16 @@ func TestRemoteRead(t *testing.T) {
 
 	// What is a histogram goes as one, in samples and in chunks.
 	lat := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-		return append(append(m, message1([]string{"__name__", "lat"})[2:]...), histogramMessage(4, num(1, 1), num(6, 1), num(15, 1000))...)
+		return append(append(m, message1([]string{"__name__", "lat"})[2:]...),
+			histogramMessage(4, num(1, 1), num(6, 1), num(15, 1000))...)
 	})
 	h.want(h.do("POST", writePath, snap(lat)), 204, "")
-	if got := h.sampledSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(0, 1))); len(got) != 2 || got[1] != "__name__=lat histogram" {
+	if got := h.sampledSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(0, 1))); len(got) != 2 ||
+		got[1] != "__name__=lat histogram" {
 		t.Errorf("a histogram: %q", got)
 	}
-	if got := h.chunkedSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(1, 0))); len(got) != 1 || !strings.Contains(got[0], "__name__=lat 1000:histogram of 1") {
+	if got := h.chunkedSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(1, 0))); len(got) != 1 ||
+		!strings.Contains(got[0], "__name__=lat 1000:histogram of 1") {
 		t.Errorf("a histogram in chunks: %q", got)
 	}
 }
@@ -220,16 +233,19 @@ func TestRemoteRead(t *testing.T) {
 // TestRemoteReadOfClients: requests of a real server for what it wrote.
 func TestRemoteReadOfClients(t *testing.T) {
 	h := real(t, nil)
-	for _, name := range []string{"remotewrite-prometheus.bin", "remoteread-prometheus-1.bin", "remoteread-prometheus-2.bin"} {
+	for _, name := range []string{"remotewrite-prometheus.bin", "remoteread-prometheus-1.bin",
+		"remoteread-prometheus-2.bin"} {
 		body, err := os.ReadFile("testdata/payloads/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(name, "remotewrite") {
-			h.want(h.do("POST", writePath, string(body), "Content-Type", "application/x-protobuf", "Content-Encoding", "snappy"), 204, "")
+			h.want(h.do("POST", writePath, string(body), "Content-Type", "application/x-protobuf", "Content-Encoding",
+				"snappy"), 204, "")
 			continue
 		}
-		a := h.do("POST", readPath, string(body), "Content-Type", "application/x-protobuf", "Content-Encoding", "snappy")
+		a := h.do("POST", readPath, string(body), "Content-Type", "application/x-protobuf", "Content-Encoding",
+			"snappy")
 		if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "application/x-") {
 			t.Errorf("%s: %d %v %s", name, a.status, a.header, a.body)
 		}
@@ -245,7 +261,8 @@ func TestLongSeriesIsReadInFrames(t *testing.T) {
 		values[i] = math.Sqrt(float64(i))
 	}
 	h.want(h.do("POST", writePath, snap(message1(up, values...))), 204, "")
-	got := h.chunkedSeries(h.do("POST", readPath, snap(readQuery(0, math.MaxInt64/2, 0, "__name__", "up"), protowire.AppendVarint(nil, 2, 1))))
+	got := h.chunkedSeries(h.do("POST", readPath,
+		snap(readQuery(0, math.MaxInt64/2, 0, "__name__", "up"), protowire.AppendVarint(nil, 2, 1))))
 	samples := 0
 	for _, line := range got {
 		samples += strings.Count(line, ":")
@@ -255,7 +272,8 @@ func TestLongSeriesIsReadInFrames(t *testing.T) {
 	}
 }
 
-// remoteReadAnswer is a sampled answer in the form of the cases: for each query a list of {"labels":{..},"samples":[[value,ms],..]}.
+// remoteReadAnswer is a sampled answer in the form of the cases: for each query a list of
+// {"labels":{..},"samples":[[value,ms],..]}.
 func remoteReadAnswer(a answer) (any, error) {
 	plain, err := s2.Decode(nil, []byte(a.body))
 	if err != nil {

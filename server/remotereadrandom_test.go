@@ -64,7 +64,8 @@ func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
 		stale := real64(3, math.Float64frombits(0x7ff0000000000002))
 		return readSample{at, histogramMessage(4, append(fields, stale)...), fmt.Sprintf("%d:stale", at)}
 	}
-	schema, threshold, zero, sum := int64(r.IntN(13)-4), []float64{0, 0.001, 0.5, 1e-128, 3}[r.IntN(5)], float64(r.IntN(5)), r.NormFloat64()
+	schema, threshold, zero, sum := int64(r.IntN(13)-4), []float64{0, 0.001, 0.5, 1e-128, 3}[r.IntN(5)],
+		float64(r.IntN(5)), r.NormFloat64()
 	var bounds []float64
 	if kind == customBuckets {
 		schema, threshold, zero = -53, 0, 0
@@ -112,11 +113,15 @@ func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
 		fields = append(fields, num(1, uint64(count)), num(6, uint64(zero)))
 	}
 	fields = append(fields, real64(3, sum), num(4, zig(schema)), real64(5, threshold))
-	return readSample{at, histogramMessage(4, fields...), fmt.Sprintf("%d:%s", at, histogramText(kind == floatBuckets, schema, threshold, zero, count, sum, bounds, text))}
+	return readSample{at, histogramMessage(4, fields...),
+		fmt.Sprintf("%d:%s", at, histogramText(kind == floatBuckets, schema, threshold, zero, count, sum, bounds,
+			text))}
 }
 
-func histogramText(floats bool, schema int64, threshold, zero, count, sum float64, bounds []float64, buckets string) string {
-	return fmt.Sprintf("floats=%v schema=%d threshold=%v zero=%v count=%v sum=%x bounds=%v%s", floats, schema, threshold, zero, count, math.Float64bits(sum), bounds, buckets)
+func histogramText(floats bool, schema int64, threshold, zero, count, sum float64, bounds []float64,
+	buckets string) string {
+	return fmt.Sprintf("floats=%v schema=%d threshold=%v zero=%v count=%v sum=%x bounds=%v%s", floats, schema,
+		threshold, zero, count, math.Float64bits(sum), bounds, buckets)
 }
 
 // randomSeries are series of all kinds, with gaps, some longer than a chunk.
@@ -312,7 +317,8 @@ func (h *house) chunkedText(a answer, queries int) [][]string {
 				query = int(frame.Value)
 			}
 		}
-		if list := append(slices.Clone(out[query]), lines...); !slices.IsSortedFunc(list, func(x, y string) int { return strings.Compare(x[:strings.Index(x, "|")], y[:strings.Index(y, "|")]) }) {
+		if list := append(slices.Clone(out[query]), lines...); !slices.IsSortedFunc(list,
+			func(x, y string) int { return strings.Compare(x[:strings.Index(x, "|")], y[:strings.Index(y, "|")]) }) {
 			h.Errorf("series are not sorted by labels: %q", list)
 		}
 		out[query] = append(out[query], lines...)
@@ -382,7 +388,9 @@ func referenceSamples(c chunkenc.Chunk) (out []string) {
 		for it := x.NegativeBucketIterator(); it.Next(); {
 			text += fmt.Sprintf(" 8:%d=%v", it.At().Index, it.At().Count)
 		}
-		out = append(out, fmt.Sprintf("%d:%s", at, histogramText(kind == chunkenc.ValFloatHistogram, int64(x.Schema), x.ZeroThreshold, x.ZeroCount, x.Count, x.Sum, x.CustomValues, text)))
+		out = append(out, fmt.Sprintf("%d:%s", at,
+			histogramText(kind == chunkenc.ValFloatHistogram, int64(x.Schema), x.ZeroThreshold, x.ZeroCount, x.Count,
+				x.Sum, x.CustomValues, text)))
 	}
 	return out
 }
@@ -398,7 +406,8 @@ func randomReadQuery(r *rand.Rand, list []readSeries) (message []byte, want []st
 	var given []any
 	for range r.IntN(4) {
 		name := []string{"__name__", "job", "i", "zone", "nothing"}[r.IntN(5)]
-		values := map[string][]string{"__name__": {"m1", "m.*", "m[13]", "", "m2|m3|x"}, "job": {"j1", "j[12]", "", ".*", "j"}, "i": {"1", "1.*", ".", ".+", "1?3"},
+		values := map[string][]string{"__name__": {"m1", "m.*", "m[13]", "", "m2|m3|x"},
+			"job": {"j1", "j[12]", "", ".*", "j"}, "i": {"1", "1.*", ".", ".+", "1?3"},
 			"zone": {"", ".*", `a/é"b`, ".+"}, "nothing": {"", ".*", ".+", "x"}}[name]
 		value := values[r.IntN(len(values))]
 		kind := r.IntN(4)
@@ -431,7 +440,8 @@ func randomReadQuery(r *rand.Rand, list []readSeries) (message []byte, want []st
 	return message, want
 }
 
-// TestRandomRemoteReads: both forms of answers have every bit of what was written and passes the matchers, in memory and flushed.
+// TestRandomRemoteReads: both forms of answers have every bit of what was written and passes the matchers, in memory
+// and flushed.
 func TestRandomRemoteReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	list := randomSeries(r)
@@ -449,7 +459,8 @@ func TestRandomRemoteReads(t *testing.T) {
 				queries, want = append(queries, q), append(want, lines)
 			}
 			sampled := h.sampledText(h.do("POST", readPath, snap(queries...)))
-			chunked := h.chunkedText(h.do("POST", readPath, snap(append(queries, protowire.AppendVarint(nil, 2, 1))...)), len(queries))
+			chunked := h.chunkedText(h.do("POST", readPath,
+				snap(append(queries, protowire.AppendVarint(nil, 2, 1))...)), len(queries))
 			for i := range want {
 				if !slices.Equal(sampled[i], want[i]) {
 					t.Fatalf("%s, %q\n got %q\nwant %q", state, queries[i], sampled[i], want[i])

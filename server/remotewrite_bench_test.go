@@ -28,18 +28,24 @@ func BenchmarkRemoteWrite(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	h := metricsapi.New(metricsapi.Options{Writer: web.NewWriter(e), Tables: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
+	h := metricsapi.New(metricsapi.Options{Writer: web.NewWriter(e),
+		Tables: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
 	bodies := make([][]byte, requests)
 	for r := range bodies {
 		var all []byte
 		for i := range series {
 			all = protowire.AppendMessage(all, 1, func(m []byte) []byte {
-				for _, l := range [][2]string{{"__name__", fmt.Sprint("node_metric_", i%40, "_total")}, {"cpu", fmt.Sprint(i % 16)}, {"env", "production"},
-					{"instance", fmt.Sprintf("host-%03d.example.net:9100", i/40)}, {"job", "node"}, {"mode", "idle"}, {"region", "eu-west-1"}} {
-					m = protowire.AppendMessage(m, 1, func(l1 []byte) []byte { return protowire.AppendBytes(protowire.AppendBytes(l1, 1, l[0]), 2, l[1]) })
+				for _, l := range [][2]string{{"__name__", fmt.Sprint("node_metric_", i%40, "_total")},
+					{"cpu", fmt.Sprint(i % 16)}, {"env", "production"},
+					{"instance", fmt.Sprintf("host-%03d.example.net:9100", i/40)}, {"job", "node"}, {"mode", "idle"},
+					{"region", "eu-west-1"}} {
+					m = protowire.AppendMessage(m, 1, func(l1 []byte) []byte {
+						return protowire.AppendBytes(protowire.AppendBytes(l1, 1, l[0]), 2, l[1])
+					})
 				}
 				return protowire.AppendMessage(m, 2, func(s []byte) []byte {
-					return protowire.AppendVarint(protowire.AppendDouble(s, 1, float64(i*r)+0.25), 2, uint64(1_700_000_000_000+15_000*r))
+					return protowire.AppendVarint(protowire.AppendDouble(s, 1, float64(i*r)+0.25), 2,
+						uint64(1_700_000_000_000+15_000*r))
 				})
 			})
 		}

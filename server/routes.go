@@ -52,7 +52,8 @@ const (
 	otlpLogs    = "/v1/otlp/v1/logs"
 )
 
-// health answers /health. Libraries of line protocol that were given a host alone read what they would find below linesPath.
+// health answers /health. Libraries of line protocol that were given a host alone read what they would find below
+// linesPath.
 func (s *Server) health(c *web.Ctx) error {
 	if !s.o.Off.Lines && lineproto.Library(c) {
 		return s.lineproto.Health(c)
@@ -60,7 +61,8 @@ func (s *Server) health(c *web.Ctx) error {
 	return s.admin.Health(c)
 }
 
-// index answers /. Senders of documents in bulk that were given a host alone look there for what they would find at bulkPath.
+// index answers /. Senders of documents in bulk that were given a host alone look there for what they would find at
+// bulkPath.
 func (s *Server) index(c *web.Ctx) error {
 	if bulk.Library(c) {
 		return s.protocols.bulk.Info(c)
@@ -108,8 +110,10 @@ func (s *Server) routes() []route {
 		list = append(list, route{post, "/v1/sql/analyze/stream", accessUser, q.AnalyzeStream})
 	}
 	if d := s.saved; d != nil {
-		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},
-			route{post, "/v1/dashboards/{name}", accessWrite, d.Save}, route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
+		list = append(list, route{get, "/v1/dashboards", accessRead, d.List},
+			route{get, "/v1/dashboards/{name}", accessRead, d.Get},
+			route{post, "/v1/dashboards/{name}", accessWrite, d.Save},
+			route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
 	}
 	list = append(append(list, s.pipelineRoutes("/v1/pipelines")...), s.pipelineRoutes(olderPaths+"/pipelines")...)
 	list = append(list, s.protocols.routes()...)
@@ -117,7 +121,8 @@ func (s *Server) routes() []route {
 		off    bool
 		routes func() []route
 	}{
-		{s.o.Off.Lines, s.lineRoutes}, {s.o.Off.OTLP, s.otlpRoutes}, {s.o.Off.Puts, s.protocols.putRoutes}, {s.o.Off.TraceQueries, s.traceRoutes},
+		{s.o.Off.Lines, s.lineRoutes}, {s.o.Off.OTLP, s.otlpRoutes}, {s.o.Off.Puts, s.protocols.putRoutes},
+		{s.o.Off.TraceQueries, s.traceRoutes},
 		{s.metricsapi == nil, s.metricRoutes},
 	} {
 		if !p.off {
@@ -131,20 +136,26 @@ func (s *Server) routes() []route {
 func (s *Server) pipelineRoutes(base string) []route {
 	return []route{
 		{post, base + "/dryrun", accessRead, s.ingest.DryRun}, {post, base + "/_dryrun", accessRead, s.ingest.DryRun},
-		{post, base + "/{name}", accessWrite, s.ingest.PutPipeline}, {get, base + "/{name}", accessRead, s.ingest.GetPipeline},
-		{del, base + "/{name}", accessWrite, s.ingest.DeletePipeline}, {get, base + "/{name}/ddl", accessRead, s.ingest.PipelineDDL},
+		{post, base + "/{name}", accessWrite, s.ingest.PutPipeline},
+		{get, base + "/{name}", accessRead, s.ingest.GetPipeline},
+		{del, base + "/{name}", accessWrite, s.ingest.DeletePipeline},
+		{get, base + "/{name}/ddl", accessRead, s.ingest.PipelineDDL},
 	}
 }
 
 // lineRoutes are the paths of line protocol.
 func (s *Server) lineRoutes() []route {
 	l := s.lineproto
-	list := []route{{get, linesPath + "/health", accessOpen, l.Health}, {get, linesPath + "/ready", accessOpen, l.Ready}}
+	list := []route{{get, linesPath + "/health", accessOpen, l.Health},
+		{get, linesPath + "/ready", accessOpen, l.Ready}}
 	for _, base := range [...]string{linesPath, ""} { // some clients take no more than a host
-		list = append(list, route{post, base + "/write", accessWrite, l.Write}, route{post, base + "/api/v2/write", accessWrite, l.WriteV2},
+		list = append(list, route{post, base + "/write", accessWrite, l.Write},
+			route{post, base + "/api/v2/write", accessWrite, l.WriteV2},
 			route{post, base + "/api/v3/write_lp", accessWrite, l.WriteV3},
-			route{get, base + "/api/v2/buckets", accessUser, l.Buckets}, route{post, base + "/api/v2/buckets", accessUser, l.CreateBucket},
-			route{get, base + "/api/v2/setup", accessOpen, l.Setup}, route{get, base + "/api/v2/orgs", accessUser, l.Organisations},
+			route{get, base + "/api/v2/buckets", accessUser, l.Buckets},
+			route{post, base + "/api/v2/buckets", accessUser, l.CreateBucket},
+			route{get, base + "/api/v2/setup", accessOpen, l.Setup},
+			route{get, base + "/api/v2/orgs", accessUser, l.Organisations},
 			route{getPost, base + "/query", accessUser, l.Query}, route{get, base + "/ping", accessOpen, l.Ping})
 	}
 	return list
@@ -157,7 +168,8 @@ func (s *Server) otlpRoutes() []route {
 		{post, otlpLogs, accessWrite, s.otlp.Logs}, {post, "/v1/logs", accessWrite, s.otlp.Logs},
 	}
 	if s.otlp.HasMetrics() {
-		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics}, route{post, "/v1/metrics", accessWrite, s.otlp.Metrics})
+		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics},
+			route{post, "/v1/metrics", accessWrite, s.otlp.Metrics})
 	}
 	return list
 }
@@ -165,7 +177,8 @@ func (s *Server) otlpRoutes() []route {
 // traceRoutes are the paths of the query API of traces.
 func (s *Server) traceRoutes() (list []route) {
 	for _, r := range s.traceapi.Routes() {
-		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler}, route{get, r.Path, accessRead, r.Handler})
+		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler},
+			route{get, r.Path, accessRead, r.Handler})
 	}
 	return list
 }
@@ -184,7 +197,8 @@ func (s *Server) metricRoutes() []route {
 	m := s.metricsapi
 	var list []route
 	for _, path := range [...]string{metricsPath, "/api/v1"} { // some clients take no more than a host
-		list = append(list, route{post, path + "/write", accessWrite, m.Write}, route{get, path + "/write", accessWrite, m.WriteVersion}, route{post, path + "/read", accessRead, m.Read})
+		list = append(list, route{post, path + "/write", accessWrite, m.Write},
+			route{get, path + "/write", accessWrite, m.WriteVersion}, route{post, path + "/read", accessRead, m.Read})
 	}
 	for _, base := range [...]string{metricsPath, ""} {
 		for _, r := range m.Routes() {

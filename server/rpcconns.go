@@ -94,7 +94,8 @@ func (r *rpcConns) silent(newcomer netip.Addr) (longest *rpcClient) {
 		if k.messages.Load() > 0 || held[k.address] < held[newcomer] {
 			continue
 		}
-		if longest == nil || held[k.address] > held[longest.address] || held[k.address] == held[longest.address] && k.heard.Load() < longest.heard.Load() {
+		if longest == nil || held[k.address] > held[longest.address] ||
+			held[k.address] == held[longest.address] && k.heard.Load() < longest.heard.Load() {
 			longest = k
 		}
 	}
@@ -175,7 +176,8 @@ func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClie
 			continue
 		}
 		first := k.firstIdle()
-		if longest == nil || held[k.address] > held[longest.address] || held[k.address] == held[longest.address] && first.Before(began) {
+		if longest == nil || held[k.address] > held[longest.address] ||
+			held[k.address] == held[longest.address] && first.Before(began) {
 			longest, began = k, first
 		}
 	}

@@ -16,14 +16,16 @@ func TestDashboards(t *testing.T) {
 	text := "{\"kind\":\"view\",\n\"q\":\"a ' \\\" \\\\ é 🙂\"}"
 	h.want(h.do("POST", "/v1/dashboards/view.a", "old"), 200, `{"dashboards":[{"name":"view.a"}],"execution_time_ms"`)
 	h.want(h.do("POST", "/v1/dashboards/view.a", text, "Content-Type", "text/plain"), 200, "view.a")
-	h.want(h.do("POST", "/v1/dashboards/query.%C3%A9%20%2F", "", "Content-Type", "application/json"), 200, `"query.é /"`)
+	h.want(h.do("POST", "/v1/dashboards/query.%C3%A9%20%2F", "", "Content-Type", "application/json"), 200,
+		`"query.é /"`)
 	var list struct {
 		Dashboards []struct{ Name, Definition string }
 	}
 	if err := json.Unmarshal([]byte(h.do("GET", "/v1/dashboards", "").body), &list); err != nil {
 		t.Fatal(err)
 	}
-	if d := list.Dashboards; len(d) != 2 || d[0].Name != "query.é /" || d[0].Definition != "" || d[1].Name != "view.a" || d[1].Definition != text {
+	if d := list.Dashboards; len(d) != 2 || d[0].Name != "query.é /" || d[0].Definition != "" ||
+		d[1].Name != "view.a" || d[1].Definition != text {
 		t.Errorf("got %q", d)
 	}
 	h.want(h.sql("SELECT name FROM service_private.dashboard ORDER BY name"), 200, `[["query.é /"],["view.a"]]`)
@@ -84,18 +86,22 @@ func TestDashboardRights(t *testing.T) {
 		{"DELETE", "/v1/dashboards/a", reader, 403, ""},
 		{"DELETE", "/v1/dashboards/a", boss, 200, ""},
 		{"GET", "/v1/session", "", 401, ""},
-		{"GET", "/v1/session", boss, 200, `{"user":"boss","mode":"rw","auth_required":true,"version":"1.2.3","default_timezone":"UTC","features":["analyze_stream","dashboards","dry_run_trace","error_position","`},
+		{"GET", "/v1/session", boss, 200,
+			`{"user":"boss","mode":"rw","auth_required":true,"version":"1.2.3","default_timezone":"UTC","features":["analyze_stream","dashboards","dry_run_trace","error_position","`},
 		{"GET", "/v1/session", reader, 200, `{"user":"reader","mode":"ro","auth_required":true,`},
 		{"GET", "/v1/session", writer, 200, `{"user":"writer","mode":"wo","auth_required":true,`},
 	} {
 		a := h.do(c.method, c.path, "{}", "Authorization", c.who)
 		if a.status != c.status || !strings.Contains(a.body, c.want) {
-			t.Errorf("%s %s as %q: got %d %s, want %d with %s", c.method, c.path, c.who, a.status, a.body, c.status, c.want)
+			t.Errorf("%s %s as %q: got %d %s, want %d with %s", c.method, c.path, c.who, a.status, a.body, c.status,
+				c.want)
 		}
 	}
 	// The dashboard opens its own dialogue, not the browser's.
-	for client, want := range map[string]string{"": `Basic realm="varve"`, "dashboard/1.2.3": "", "other/1": `Basic realm="varve"`} {
-		if got := h.do("GET", "/v1/session", "", "x-service-client", client).header.Get("WWW-Authenticate"); got != want {
+	for client, want := range map[string]string{"": `Basic realm="varve"`, "dashboard/1.2.3": "",
+		"other/1": `Basic realm="varve"`} {
+		if got := h.do("GET", "/v1/session", "", "x-service-client", client).header.Get("WWW-Authenticate"); got !=
+			want {
 			t.Errorf("client %q: WWW-Authenticate %q, want %q", client, got, want)
 		}
 	}
@@ -103,6 +109,7 @@ func TestDashboardRights(t *testing.T) {
 
 func TestSessionWithoutUsers(t *testing.T) {
 	open := open(t, nil)
-	open.want(open.do("GET", "/v1/session", ""), 200, `{"user":"","mode":"rw","auth_required":false,"version":"1.2.3","default_timezone":"UTC","features":["analyze_stream","dry_run_trace","error_position","jsonput","lineproto","logpush","otlp"]}`)
+	open.want(open.do("GET", "/v1/session", ""), 200,
+		`{"user":"","mode":"rw","auth_required":false,"version":"1.2.3","default_timezone":"UTC","features":["analyze_stream","dry_run_trace","error_position","jsonput","lineproto","logpush","otlp"]}`)
 	open.want(open.do("GET", "/v1/dashboards", ""), 404, "")
 }

@@ -30,14 +30,20 @@ func TestSearchLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := real(t, nil)
-	h.want(h.sql(`CREATE TABLE lines (ts TIMESTAMP(9) TIME INDEX, message STRING, level STRING, host STRING, path STRING, status BIGINT, bytes BIGINT UNSIGNED, `+
-		`ratio DOUBLE, ok BOOLEAN, "day" DATE, "user" STRING, "ctx.user.id" BIGINT, labels JSON, "labels.static" STRING, raw BINARY, `+
-		`"A""b" STRING, "a b" STRING, "größe" BIGINT, "select" STRING)`), 200, "")
+	h.want(
+		h.sql(
+			`CREATE TABLE lines (ts TIMESTAMP(9) TIME INDEX, message STRING, level STRING, host STRING, path STRING, status BIGINT, bytes BIGINT UNSIGNED, `+
+				`ratio DOUBLE, ok BOOLEAN, "day" DATE, "user" STRING, "ctx.user.id" BIGINT, labels JSON, "labels.static" STRING, raw BINARY, `+
+				`"A""b" STRING, "a b" STRING, "größe" BIGINT, "select" STRING)`), 200, "")
 	h.want(h.sql(`INSERT INTO lines (ts) VALUES (1)`), 200, "")
-	h.want(h.sql(`INSERT INTO lines VALUES ('2026-11-21T03:46:00Z', 'connection reset: timeout 🙂 ok', 'error', 'web-1', '/api/v1', 500, 15, 0.25, true, '2026-11-21', 'o''brien', 7, `+
-		`'{"app":"web","n":5,"on":true}', 'x', 'b', 'x', 'x', 6, 'x')`), 200, "")
-	h.want(h.sql(`INSERT INTO lines VALUES ('2026-11-21T03:47:00Z', 'a b 50%_\ time*', 'debug', 'web-3', 'health', 200, 5, 1, false, '2026-11-20', 'p', 8, `+
-		`'{"app":"db","n":"5"}', 'y', 'c', 'y', 'y', 4, 'y')`), 200, "")
+	h.want(
+		h.sql(
+			`INSERT INTO lines VALUES ('2026-11-21T03:46:00Z', 'connection reset: timeout 🙂 ok', 'error', 'web-1', '/api/v1', 500, 15, 0.25, true, '2026-11-21', 'o''brien', 7, `+
+				`'{"app":"web","n":5,"on":true}', 'x', 'b', 'x', 'x', 6, 'x')`), 200, "")
+	h.want(
+		h.sql(
+			`INSERT INTO lines VALUES ('2026-11-21T03:47:00Z', 'a b 50%_\ time*', 'debug', 'web-3', 'health', 200, 5, 1, false, '2026-11-20', 'p', 8, `+
+				`'{"app":"db","n":"5"}', 'y', 'c', 'y', 'y', 4, 'y')`), 200, "")
 	const rows = 3
 	count := func(table search.Table, line string) (n int) {
 		where, err := table.Where(line)
@@ -66,9 +72,12 @@ func TestSearchLines(t *testing.T) {
 		line string
 		want int
 	}{
-		{"", 3}, {"timeout", 1}, {`"connection reset"`, 1}, {"time*", 2}, {`~50%_\\`, 1}, {"level:error", 1}, {"-level:error", 2}, {"-timeout", 2},
-		{"status:>=200", 2}, {"labels.n:5", 2}, {"labels.app:(web,db)", 2}, {"labels.on:true", 1}, {"-labels.app:*", 1}, {"user:*", 2}, {"-user:*", 1},
-		{"ts:>=2026-11-21T03:47:00Z", 1}, {"day:2026-11-20..2026-11-21", 2}, {"path:/^\\/api/", 1}, {"path:~API", 1}, {`"🙂 ok"`, 1}, {strings.Repeat("(", 40) + "a" + strings.Repeat(")", 40), 1},
+		{"", 3}, {"timeout", 1}, {`"connection reset"`, 1}, {"time*", 2}, {`~50%_\\`, 1}, {"level:error", 1},
+		{"-level:error", 2}, {"-timeout", 2},
+		{"status:>=200", 2}, {"labels.n:5", 2}, {"labels.app:(web,db)", 2}, {"labels.on:true", 1}, {"-labels.app:*", 1},
+		{"user:*", 2}, {"-user:*", 1},
+		{"ts:>=2026-11-21T03:47:00Z", 1}, {"day:2026-11-20..2026-11-21", 2}, {"path:/^\\/api/", 1}, {"path:~API", 1},
+		{`"🙂 ok"`, 1}, {strings.Repeat("(", 40) + "a" + strings.Repeat(")", 40), 1},
 	} {
 		if got := count(table, c.line); got != c.want {
 			t.Errorf("%s: %d rows, want %d", c.line, got, c.want)

@@ -15,10 +15,13 @@ func TestPasswordsAreNotLogged(t *testing.T) {
 		o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug - 10}))
 	})
 	for _, secret := range []string{"hush_secret", "wrong_secret"} {
-		for _, path := range []string{"/v1/input/a:" + secret, "/v1/datadog/v1/input/a:" + secret, "/v1/input?api_key=a:" + secret, "/api/v2/logs?dd-api-key=a:" + secret,
-			"/v1/lineproto/write?u=a&p=" + secret, "/write?u=a&p=" + secret, "/v1/lineproto/query?q=x&u=a&p=" + secret, "/v1/ingest?password=" + secret, "/v1/ingest?token=" + secret,
+		for _, path := range []string{"/v1/input/a:" + secret, "/v1/datadog/v1/input/a:" + secret,
+			"/v1/input?api_key=a:" + secret, "/api/v2/logs?dd-api-key=a:" + secret,
+			"/v1/lineproto/write?u=a&p=" + secret, "/write?u=a&p=" + secret, "/v1/lineproto/query?q=x&u=a&p=" + secret,
+			"/v1/ingest?password=" + secret, "/v1/ingest?token=" + secret,
 			"/v1/sql?sql=SELECT&token=" + secret, "/nowhere?password=" + secret, "/v1/nowhere/" + "?token=" + secret} {
-			if a := h.do("POST", path, "no body of the protocol {", "Content-Type", "application/json"); strings.Contains(a.body+a.header.Get("x-service-err-msg"), secret) {
+			if a := h.do("POST", path, "no body of the protocol {", "Content-Type",
+				"application/json"); strings.Contains(a.body+a.header.Get("x-service-err-msg"), secret) {
 				t.Errorf("%s is answered with the password: %s", path, a.body)
 			}
 		}
@@ -35,7 +38,8 @@ func TestPasswordsAreNotLogged(t *testing.T) {
 		t.Error("nothing was logged")
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.Contains(line, "_secret") || strings.Contains(line, strings.TrimPrefix(basic("a", "hush_secret"), "Basic ")) {
+		if strings.Contains(line, "_secret") ||
+			strings.Contains(line, strings.TrimPrefix(basic("a", "hush_secret"), "Basic ")) {
 			t.Errorf("logged: %s", line)
 		}
 	}
@@ -43,9 +47,12 @@ func TestPasswordsAreNotLogged(t *testing.T) {
 
 // secretStatements have a password, each in another place; %s stands for it.
 var secretStatements = []string{
-	"COPY t TO 'x.csv' WITH (FORMAT='csv', password='%s')", "COPY t TO 's3://b/x.parquet' CONNECTION (ACCESS_KEY_ID='AKIA', SECRET_ACCESS_KEY='%s')",
-	"COPY t FROM 'https://ann:%s@host/x.csv'", "COPY t FROM 'https://ann:%s@host/x.csv' WITH (FORMAT='cs')", "CREATE USER u IDENTIFIED BY '%s'", "ALTER USER u PASSWORD '%s'",
-	"SET PASSWORD = '%s'", "SET password '%s'", "SET PASSWORD '%s", "CREATE TABLE x (ts TIMESTAMP TIME INDEX) WITH (password='%s')", "SELECT * FROM nowhere WHERE token = '%s'",
+	"COPY t TO 'x.csv' WITH (FORMAT='csv', password='%s')",
+	"COPY t TO 's3://b/x.parquet' CONNECTION (ACCESS_KEY_ID='AKIA', SECRET_ACCESS_KEY='%s')",
+	"COPY t FROM 'https://ann:%s@host/x.csv'", "COPY t FROM 'https://ann:%s@host/x.csv' WITH (FORMAT='cs')",
+	"CREATE USER u IDENTIFIED BY '%s'", "ALTER USER u PASSWORD '%s'",
+	"SET PASSWORD = '%s'", "SET password '%s'", "SET PASSWORD '%s",
+	"CREATE TABLE x (ts TIMESTAMP TIME INDEX) WITH (password='%s')", "SELECT * FROM nowhere WHERE token = '%s'",
 	"INSERT INTO t (ts, secret) VALUES (1, token '%s')",
 }
 
@@ -78,14 +85,18 @@ func TestPasswordsInStatementsAreNotShown(t *testing.T) {
 	if refused < len(secretStatements) || !strings.Contains(lines(), "***") {
 		t.Errorf("%d statements were refused, log\n%s", refused, lines())
 	}
-	h.asks("SELECT repeat('x', 1000) FROM (SELECT value, 'a' AS token FROM generate_series(0, 9999999)) WHERE token <> 'hush_secret'").Read(make([]byte, 100))
-	for _, sql := range []string{"SHOW PROCESSLIST", "SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.process_list"} {
-		if a := h.sql(sql); a.status != 200 || strings.Contains(a.body, "hush") || !strings.Contains(a.body, "token <> '***'") {
+	h.asks(
+		"SELECT repeat('x', 1000) FROM (SELECT value, 'a' AS token FROM generate_series(0, 9999999)) WHERE token <> 'hush_secret'").Read(make([]byte, 100))
+	for _, sql := range []string{"SHOW PROCESSLIST", "SHOW FULL PROCESSLIST",
+		"SELECT * FROM information_schema.process_list"} {
+		if a := h.sql(sql); a.status != 200 || strings.Contains(a.body, "hush") ||
+			!strings.Contains(a.body, "token <> '***'") {
 			t.Errorf("%s: %d %s", sql, a.status, a.body)
 		}
 	}
 	h.s.o.Slow.Close(t.Context())
-	if a := h.sql("SELECT query, error FROM service_private.slow_queries"); a.status != 200 || strings.Count(a.body, "***") < 5 || strings.Contains(a.body, "hush") {
+	if a := h.sql("SELECT query, error FROM service_private.slow_queries"); a.status != 200 ||
+		strings.Count(a.body, "***") < 5 || strings.Contains(a.body, "hush") {
 		t.Errorf("slow statements: %d %s", a.status, a.body)
 	}
 	for line := range strings.SplitSeq(lines(), "\n") {

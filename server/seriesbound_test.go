@@ -8,8 +8,8 @@ import (
 	"varve/engine"
 )
 
-// TestSeriesBoundAtEveryDoor: who writes more series than the store may have is told which bound it is; remote write stores
-// what has room.
+// TestSeriesBoundAtEveryDoor: who writes more series than the store may have is told which bound it is; remote write
+// stores what has room.
 func TestSeriesBoundAtEveryDoor(t *testing.T) {
 	h := realOn(t, engine.Options{MaxSeries: 6, MaxSeriesPerTable: 3}, nil)
 	series := func(table string, from, to int) (list [][]byte) {
@@ -28,7 +28,8 @@ func TestSeriesBoundAtEveryDoor(t *testing.T) {
 	v2 := request2([]string{"", "__name__", "up", "host", "9", "1"}, func(m []byte) []byte {
 		return sample2(refs(m, 1, 2, 3, 4), 1, 1000, 0)
 	}, func(m []byte) []byte { return sample2(refs(m, 1, 2, 3, 5), 1, 1000, 0) })
-	a = h.do("POST", writePath, v2, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding", "snappy")
+	a = h.do("POST", writePath, v2, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request",
+		"Content-Encoding", "snappy")
 	h.want(a, 400, "storage.max_series_per_table is 3")
 	if n := a.header.Get("X-Prometheus-Remote-Write-Samples-Written"); n != "1" {
 		t.Errorf("%s samples were counted as written, want 1", n)
@@ -42,29 +43,36 @@ func TestSeriesBoundAtEveryDoor(t *testing.T) {
 	h.execute("INSERT INTO logs VALUES (1, 'a', 1), (2, 'a', 1)")
 	h.want(h.do("GET", "/v1/sql?sql=INSERT+INTO+logs+VALUES(1,'b',1)", ""), 400, "1004")
 	h.execute("INSERT INTO logs VALUES (3, 'a', 1)")
-	h.want(h.do("POST", "/v1/ingest?table=docs&pipeline_name=service_identity", `[{"a":1}]`, "Content-Type", "application/json"), 400, "storage.max_series is 6")
+	h.want(h.do("POST", "/v1/ingest?table=docs&pipeline_name=service_identity", `[{"a":1}]`, "Content-Type",
+		"application/json"), 400, "storage.max_series is 6")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+docs", ""), 400, "docs")
 	h.want(h.do("POST", writePath, snap(series("down", 0, 1)...)), 400, "storage.max_series is 6")
 	h.execute("DROP TABLE up")
 	h.want(h.do("POST", writePath, snap(series("down", 0, 3)...)), 204, "")
 
-	text := fmt.Sprint(h.selected("SELECT kind, name, count FROM information_schema.metric_cardinality WHERE table_schema = 'public'"))
-	for _, want := range []string{"[series <nil> 5]", "[series of metric down 3]", "[series of metric cpu 2]", "[values of label host 5]", "[series of label with value host=a 1]"} {
+	text := fmt.Sprint(
+		h.selected("SELECT kind, name, count FROM information_schema.metric_cardinality WHERE table_schema = 'public'"))
+	for _, want := range []string{"[series <nil> 5]", "[series of metric down 3]", "[series of metric cpu 2]",
+		"[values of label host 5]", "[series of label with value host=a 1]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in %s", want, text)
 		}
 	}
 }
 
-// TestSeriesBoundOfRecords: of spans and log records those that have no room are refused, and counted; the others are stored. What a span is of
-// need not find room in the lists of services and operations.
+// TestSeriesBoundOfRecords: of spans and log records those that have no room are refused, and counted; the others are
+// stored. What a span is of need not find room in the lists of services and operations.
 func TestSeriesBoundOfRecords(t *testing.T) {
 	h := realOn(t, engine.Options{MaxSeriesPerTable: 2}, nil)
 	spans := func(services ...string) string {
 		var all []string
 		for i, s := range services {
-			all = append(all, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}]},"scopeSpans":[{"spans":[{"traceId":"0%d","spanId":"0%d","name":"op%d",`+
-				`"startTimeUnixNano":"1700000000000000001","endTimeUnixNano":"1700000000000000002"}]}]}`, s, i, i, i))
+			all = append(all,
+				fmt.Sprintf(
+					`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}]},"scopeSpans":[{"spans":[{"traceId":"0%d","spanId":"0%d","name":"op%d",`+
+						`"startTimeUnixNano":"1700000000000000001","endTimeUnixNano":"1700000000000000002"}]}]}`, s, i,
+					i,
+					i))
 		}
 		return `{"resourceSpans":[` + strings.Join(all, ",") + `]}`
 	}
@@ -76,7 +84,8 @@ func TestSeriesBoundOfRecords(t *testing.T) {
 	h.want(h.otlp("traces", spans("e", "f")), 400, "storage.max_series_per_table is 2")
 	h.holds("SELECT count(*) FROM opentelemetry_traces", "[[5]]")
 
-	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"host","value":{"stringValue":"a"}}]}`, `{"attributes":[{"key":"host","value":{"stringValue":"b"}}]}`,
+	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"host","value":{"stringValue":"a"}}]}`,
+		`{"attributes":[{"key":"host","value":{"stringValue":"b"}}]}`,
 		`{"attributes":[{"key":"host","value":{"stringValue":"c"}}]}`), "x-service-log-extract-keys", "host"), 200, `"rejectedLogRecords":"1"`)
 	h.holds("SELECT host FROM opentelemetry_logs ORDER BY host", "[[a] [b]]")
 }

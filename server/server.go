@@ -58,7 +58,8 @@ type Options struct {
 	MetricsNeedAuth bool
 	// MaxConnections is the number of connections served at a time. Default 1024.
 	MaxConnections int
-	// MaxPerAddress is the number of connections of one address served at a time. Default three quarters of MaxConnections.
+	// MaxPerAddress is the number of connections of one address served at a time. Default three quarters of
+	// MaxConnections.
 	MaxPerAddress int
 	// MaxGRPCConnections is the number of connections served at a time that speak gRPC. Default 256.
 	MaxGRPCConnections int
@@ -74,7 +75,8 @@ type Options struct {
 	// Off are protocols that are not served.
 	Off Protocols
 
-	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of metrics.
+	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of
+	// metrics.
 	Ingest  ingest.Options
 	Lines   lineproto.Options
 	OTLP    otlp.Options
@@ -154,7 +156,8 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if o.GRPCPatience <= 0 {
 		o.GRPCPatience = headerTimeout
 	}
-	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers), places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
+	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers),
+		places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
 	if o.Answers != nil {
 		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait(), nil)
 	}
@@ -186,7 +189,8 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	}
 	s.buildRouter()
 	s.rpc, s.rpcPlaces = s.newRPC(), web.NewPlaces(rpcCalls, web.PerAddress(0, rpcCalls))
-	s.rpcConns = newRPCConns(web.NewPlaces(o.MaxGRPCConnections, web.PerAddress(o.MaxGRPCPerAddress, o.MaxGRPCConnections)), s.metrics.RPCTurned)
+	s.rpcConns = newRPCConns(web.NewPlaces(o.MaxGRPCConnections,
+		web.PerAddress(o.MaxGRPCPerAddress, o.MaxGRPCConnections)), s.metrics.RPCTurned)
 	s.http = &fasthttp.Server{
 		Name:                         "varve",
 		Handler:                      s.serve,

@@ -224,7 +224,9 @@ PUT POST /{index}/{type}/_bulk write`
 
 // TestClosedDoors asks every route that is not open without credentials.
 func TestClosedDoors(t *testing.T) {
-	h := open(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w") })
+	h := open(t, func(o *Options) {
+		o.Users = users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w")
+	})
 	for _, r := range h.s.routes() {
 		for _, m := range r.methods {
 			a := h.do(m, r.path, "")
@@ -233,7 +235,8 @@ func TestClosedDoors(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/v1/nothing", "/v1/", "//v1/sql", "/v1//sql", "/x/../v1/sql", "/%76%31/sql?sql=select+1", "/V1/sql"} {
+	for _, path := range []string{"/v1/nothing", "/v1/", "//v1/sql", "/v1//sql", "/x/../v1/sql",
+		"/%76%31/sql?sql=select+1", "/V1/sql"} {
 		if a := h.do("GET", path, ""); a.status != 401 && a.status != 404 {
 			t.Errorf("GET %s: %d %s", path, a.status, a.body)
 		}
@@ -244,11 +247,14 @@ func TestClosedDoors(t *testing.T) {
 	h.want(h.do("GET", "/metrics", ""), 200, "varve_http_logins_refused_total 1\n")
 	h.want(h.do("GET", "/config", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
 	h.want(h.do("GET", "/config", "", "Authorization", basic("admin", "secret")), 200, "enable_telemetry")
-	h.want(h.do("POST", "/v1/ingest", "{}", "Authorization", basic("reader", "r"), "Content-Type", "application/json"), 403, `"code":7006`)
+	h.want(h.do("POST", "/v1/ingest", "{}", "Authorization", basic("reader", "r"), "Content-Type", "application/json"),
+		403, `"code":7006`)
 	h.want(h.do("GET", "/v1/sql?sql=select+1", "", "Authorization", basic("writer", "w")), 403, `"code":7006`)
 	h.want(h.do("GET", "/v1/sql?sql=drop+table+x", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
-	h.want(h.do("GET", "/v1/sql?sql=explain+analyze+insert+into+x+values+(1)", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
-	h.want(h.do("GET", "/v1/sql?sql=show+tables", "", "x-service-auth", basic("reader", "r"), "Authorization", "Bearer proxy"), 200, "records")
+	h.want(h.do("GET", "/v1/sql?sql=explain+analyze+insert+into+x+values+(1)", "", "Authorization",
+		basic("reader", "r")), 403, `"code":7006`)
+	h.want(h.do("GET", "/v1/sql?sql=show+tables", "", "x-service-auth", basic("reader", "r"), "Authorization",
+		"Bearer proxy"), 200, "records")
 }
 
 func TestMethodsAndPaths(t *testing.T) {
@@ -270,7 +276,8 @@ func TestMethodsAndPaths(t *testing.T) {
 	} {
 		a := h.do(c.method, c.path, "")
 		if a.status != c.status || a.header.Get(c.header) != c.want {
-			t.Errorf("%s %s: %d, %s %q; want %d, %q", c.method, c.path, a.status, c.header, a.header.Get(c.header), c.status, c.want)
+			t.Errorf("%s %s: %d, %s %q; want %d, %q", c.method, c.path, a.status, c.header, a.header.Get(c.header),
+				c.status, c.want)
 		}
 		if (a.status >= 404 || c.method == "HEAD") && a.body != "" {
 			t.Errorf("%s %s: body %q", c.method, c.path, a.body)
@@ -292,10 +299,12 @@ func TestForeignPages(t *testing.T) {
 		{"image of a foreign page", "/v1/sql?sql=select+1", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"configuration", "/config", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"host and version", "/status", []string{"Origin", "https://evil.example"}, 403},
-		{"names of tables", "/metrics", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, 403},
+		{"names of tables", "/metrics", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
+			403},
 		{"a scraper", "/metrics", nil, 200},
 		{"own page's figures", "/metrics", []string{"Origin", h.url, "Sec-Fetch-Site", "same-origin"}, 200},
-		{"allowed origin", "/v1/sql?sql=select+1", []string{"Origin", "https://grafana.example", "Sec-Fetch-Site", "cross-site"}, 200},
+		{"allowed origin", "/v1/sql?sql=select+1",
+			[]string{"Origin", "https://grafana.example", "Sec-Fetch-Site", "cross-site"}, 200},
 		{"open path", "/health", []string{"Origin", "https://evil.example"}, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -330,14 +339,16 @@ func TestNamesOfOthers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := &house{T: t, addr: h.addr}
-			got := h.raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: " + c.host + "\r\nConnection: close\r\n" + c.headers + "\r\n")
+			got := h.raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: " + c.host + "\r\nConnection: close\r\n" +
+				c.headers + "\r\n")
 			if codes := statusLines(got); len(codes) != 1 || codes[0] != c.status {
 				t.Errorf("got %s, want %s", got, c.status)
 			}
 		})
 	}
 	locked := open(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:a=a") })
-	got := locked.raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nAuthorization: " + basic("a", "a") + "\r\n\r\n")
+	got := locked.raw(
+		"GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nAuthorization: " + basic("a", "a") + "\r\n\r\n")
 	if codes := statusLines(got); len(codes) != 1 || codes[0] != "200" {
 		t.Errorf("a server with users: %s", got)
 	}
@@ -478,7 +489,8 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 		"",                         // says nothing
 		"GET /health HTTP/1.1\r\n", // half a header
 		"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", // kept alive after its answer
-		"POST /v1/ingest?table=t&pipeline_name=p HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf", // a body that never ends
+		// a body that never ends
+		"POST /v1/ingest?table=t&pipeline_name=p HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf",
 	} {
 		c, err := net.Dial("tcp", h.addr)
 		if err != nil {
@@ -536,7 +548,8 @@ func TestTooManyConnections(t *testing.T) {
 
 func TestStatusNamesDamage(t *testing.T) {
 	h := open(t, nil)
-	h.want(h.do("GET", "/status", ""), 200, `"damaged":[{"file":"part-7","reason":"checksum"}],"tables_aside":[{"table":"service_private.views.aside-1","reason":"the table has no column ts"}]`)
+	h.want(h.do("GET", "/status", ""), 200,
+		`"damaged":[{"file":"part-7","reason":"checksum"}],"tables_aside":[{"table":"service_private.views.aside-1","reason":"the table has no column ts"}]`)
 }
 
 func TestMetricsCountRequests(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 
 // features are what a page may use if the server has it, each with the beginning of its paths; "" is there always.
 var features = [...]struct{ name, path string }{
-	{"analyze_stream", "/v1/sql/analyze/"}, {"dashboards", "/v1/dashboards"}, {"dry_run_trace", ""}, {"error_position", ""}, {"jsonput", "/v1/jsonput/"}, {"lineproto", "/v1/lineproto/"},
+	{"analyze_stream", "/v1/sql/analyze/"}, {"dashboards", "/v1/dashboards"}, {"dry_run_trace", ""},
+	{"error_position", ""}, {"jsonput", "/v1/jsonput/"}, {"lineproto", "/v1/lineproto/"},
 	{"logpush", "/v1/logpush/"}, {"metrics", "/v1/metricsapi/"}, {"otlp", "/v1/otlp/"},
 }
 

@@ -36,7 +36,8 @@ func (h *house) ask(sql string) [][]any {
 	return got.Output[0].Records.Rows
 }
 
-// TestSlowStatements: statements of all doors are rows of the table, with what is known of them, those that failed as well.
+// TestSlowStatements: statements of all doors are rows of the table, with what is known of them, those that failed as
+// well.
 func TestSlowStatements(t *testing.T) {
 	h := recording(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:ann=a") })
 	as := []string{"Authorization", basic("ann", "a")}
@@ -76,7 +77,8 @@ func TestSlowStatements(t *testing.T) {
 	if a.body != want {
 		t.Errorf("got\n%s\nwant\n%s", a.body, want)
 	}
-	if a := h.do("GET", "/v1/sql?format=csv&sql=SHOW+CREATE+TABLE+service_private.slow_queries", "", as...); !strings.Contains(a.body, "append_mode = 'true'") || !strings.Contains(a.body, "ttl = '30days'") {
+	if a := h.do("GET", "/v1/sql?format=csv&sql=SHOW+CREATE+TABLE+service_private.slow_queries", "",
+		as...); !strings.Contains(a.body, "append_mode = 'true'") || !strings.Contains(a.body, "ttl = '30days'") {
 		t.Errorf("the table is\n%s", a.body)
 	}
 }
@@ -96,7 +98,8 @@ func TestSlowStatementIsKilled(t *testing.T) {
 	h.do("GET", fmt.Sprintf("/v1/sql?sql=KILL+'%v'", id[0]), "")
 	h.want(<-ended, 504, "Query was killed")
 	h.s.o.Slow.Close(t.Context())
-	if got := fmt.Sprint(h.ask("SELECT error, row_count FROM service_private.slow_queries WHERE query = '" + endless + "'")); got != "[[Query was killed <nil>]]" {
+	if got := fmt.Sprint(h.ask("SELECT error, row_count FROM service_private.slow_queries WHERE query = '" + endless +
+		"'")); got != "[[Query was killed <nil>]]" {
 		t.Errorf("recorded is %s", got)
 	}
 }

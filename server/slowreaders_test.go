@@ -30,7 +30,8 @@ func TestWritesMustMakeProgress(t *testing.T) {
 		}()
 		start := time.Now()
 		n, err := c.Write(make([]byte, 2*writeChunk))
-		if took := time.Since(start); n != writeChunk || !errors.Is(err, os.ErrDeadlineExceeded) || took != 2*writeProgress-time.Second {
+		if took := time.Since(start); n != writeChunk || !errors.Is(err, os.ErrDeadlineExceeded) ||
+			took != 2*writeProgress-time.Second {
 			t.Errorf("%d bytes after %v: %v", n, took, err)
 		}
 	})

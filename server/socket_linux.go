@@ -30,11 +30,12 @@ func peerLeft(c net.Conn) (left bool) {
 // unsentBytes is how much the system takes of an answer that the client is not ready for yet.
 const unsentBytes = 256 << 10
 
-// keepClose lets writes wait for the client, not for the system, which takes megabytes ahead for each connection: who does not
-// read is seen sooner, and costs less.
+// keepClose lets writes wait for the client, not for the system, which takes megabytes ahead for each connection: who
+// does not read is seen sooner, and costs less.
 func keepClose(c net.Conn) {
 	control(c, func(fd int) {
-		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsentBytes) // without it answers are sent as well
+		// without it answers are sent as well
+		unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsentBytes)
 	})
 }
 

@@ -16,12 +16,14 @@ import (
 func TestLeavingEndsAQuery(t *testing.T) {
 	h := real(t, nil)
 	body := strings.Repeat(`{"k":1}`+"\n", 30_000)
-	h.want(h.do("POST", "/v1/ingest?table=many&pipeline_name=service_identity", body, "Content-Type", "application/x-ndjson"), 200, `"affectedrows":30000`)
+	h.want(h.do("POST", "/v1/ingest?table=many&pipeline_name=service_identity", body, "Content-Type",
+		"application/x-ndjson"), 200, `"affectedrows":30000`)
 	c, err := net.Dial("tcp", h.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(c, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT a.k, count(*) FROM many a JOIN many b ON a.k = b.k GROUP BY a.k"))
+	fmt.Fprintf(c, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n",
+		url.QueryEscape("SELECT a.k, count(*) FROM many a JOIN many b ON a.k = b.k GROUP BY a.k"))
 	h.until("varve_sql_requests_running 1")
 	c.Close()
 	h.until("varve_sql_requests_running 0")
@@ -80,7 +82,8 @@ func (h *house) streams(limit time.Duration) net.Conn {
 // runningID is the id of the query whose text has a word.
 func (h *house) runningID(word string) string {
 	h.Helper()
-	body := h.sql("SELECT id FROM information_schema.process_list WHERE query LIKE '%" + word + "%' ORDER BY start_timestamp LIMIT 1").body
+	body := h.sql("SELECT id FROM information_schema.process_list WHERE query LIKE '%" + word +
+		"%' ORDER BY start_timestamp LIMIT 1").body
 	_, rest, _ := strings.Cut(body, `"rows":[["`)
 	id, _, ok := strings.Cut(rest, `"`)
 	if !ok {
@@ -107,10 +110,12 @@ func TestWarningsFollowResults(t *testing.T) {
 	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX)"), 200, "")
 	const text = "/v1/sql?sql=SELECT+ts+FROM+t+WHERE+ts+%3E+1795433600"
 	for _, format := range []string{"", "&format=influxdb_v1", "&format=json"} {
-		h.want(h.do("POST", text+format, ""), 200, `,"warnings":["ts is in milliseconds, of which 1795433600 is 1970-01-21T18:43:53.600.`)
+		h.want(h.do("POST", text+format, ""), 200,
+			`,"warnings":["ts is in milliseconds, of which 1795433600 is 1970-01-21T18:43:53.600.`)
 	}
 	h.want(h.do("POST", text+"%3BSELECT+1", ""), 200, `"warnings":["ts is in milliseconds`)
-	h.want(h.do("POST", "/v1/sql?sql=DELETE+FROM+t+WHERE+ts+%3C+1795433600000000", ""), 200, `"warnings":["ts is in milliseconds`)
+	h.want(h.do("POST", "/v1/sql?sql=DELETE+FROM+t+WHERE+ts+%3C+1795433600000000", ""), 200,
+		`"warnings":["ts is in milliseconds`)
 	if a := h.do("POST", text+"000", ""); strings.Contains(a.body, "warnings") {
 		t.Errorf("without a reason: %s", a.body)
 	}
@@ -124,9 +129,11 @@ func TestSecondStatementFails(t *testing.T) {
 	for i := range 30_000 {
 		fmt.Fprintf(&body, `{"n":%d,"text":"some words to make the answer large enough"}`+"\n", i)
 	}
-	h.want(h.do("POST", "/v1/ingest?table=wide&pipeline_name=service_identity", body.String(), "Content-Type", "application/x-ndjson"), 200, `"affectedrows":30000`)
+	h.want(h.do("POST", "/v1/ingest?table=wide&pipeline_name=service_identity", body.String(), "Content-Type",
+		"application/x-ndjson"), 200, `"affectedrows":30000`)
 	h.want(h.sql("SELECT * FROM wide; SELECT * FROM missing"), 400, `"code":4001`)
-	if a := h.sql("SELECT * FROM wide"); a.status != 200 || len(a.body) < 2<<20 || !strings.Contains(a.body[len(a.body)-80:], `"total_rows":30000}}],"execution_time_ms":`) {
+	if a := h.sql("SELECT * FROM wide"); a.status != 200 || len(a.body) < 2<<20 ||
+		!strings.Contains(a.body[len(a.body)-80:], `"total_rows":30000}}],"execution_time_ms":`) {
 		t.Errorf("%d, %d bytes", a.status, len(a.body))
 	}
 }
@@ -137,7 +144,8 @@ func TestModesBySeveralStatements(t *testing.T) {
 	as := func(user, password, sql string) answer {
 		return h.do("GET", "/v1/sql?sql="+url.QueryEscape(sql), "", "Authorization", basic(user, password))
 	}
-	h.want(as("writer", "w", "CREATE TABLE m (ts TIMESTAMP TIME INDEX, v BIGINT); INSERT INTO m VALUES (1, 1); SELECT * FROM m"), 403, `"code":7006`)
+	h.want(as("writer", "w",
+		"CREATE TABLE m (ts TIMESTAMP TIME INDEX, v BIGINT); INSERT INTO m VALUES (1, 1); SELECT * FROM m"), 403, `"code":7006`)
 	h.want(as("reader", "r", "SELECT v FROM m"), 200, `"rows":[[1]]`)
 	h.want(as("reader", "r", "SELECT 1; DROP TABLE m"), 403, `"code":7006`)
 	h.want(as("reader", "r", "USE public"), 403, `"code":7006`)
@@ -147,9 +155,13 @@ func TestModesBySeveralStatements(t *testing.T) {
 // TestRunningStatementsNameTheirUser: who runs what is on the list, for statements and for plans that are told as they
 // run.
 func TestRunningStatementsNameTheirUser(t *testing.T) {
-	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,reader:ro=reader_pwd") })
+	h := real(t, func(o *Options) {
+		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,reader:ro=reader_pwd")
+	})
 	list := func() string {
-		return h.do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape(`SELECT user, query FROM information_schema.process_list WHERE query NOT LIKE '%process_list%' ORDER BY user`), "", "Authorization", basic("admin", "admin_pwd")).body
+		return h.do("GET", "/v1/sql?format=csv&sql="+
+			url.QueryEscape(
+				`SELECT user, query FROM information_schema.process_list WHERE query NOT LIKE '%process_list%' ORDER BY user`), "", "Authorization", basic("admin", "admin_pwd")).body
 	}
 	e := h.analyze(endless, "", "Authorization", basic("reader", "reader_pwd"))
 	e.next()

@@ -33,7 +33,8 @@ func stranger(c net.Conn, first []byte, err error) bool {
 	if errors.As(err, &plain) && plain.Conn != nil {
 		c, first = plain.Conn, plain.RecordHeader[:]
 		if isLetter(first[0]) && isLetter(first[1]) {
-			head := "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+			head := "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: " +
+				"close\r\nContent-Length: %d\r\n\r\n%s"
 			leave(c, fmt.Appendf(nil, head, len(httpsHere), httpsHere))
 			return true
 		}

@@ -105,7 +105,8 @@ func TestPsqlIsToldAtOnce(t *testing.T) {
 	}
 	for _, mode := range []string{"prefer", "disable"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		cmd := exec.CommandContext(ctx, psql, "-w", "host="+host+" port="+port+" user=ann dbname=public sslmode="+mode, "-c", "SELECT 1")
+		cmd := exec.CommandContext(ctx, psql, "-w", "host="+host+" port="+port+" user=ann dbname=public sslmode="+mode,
+			"-c", "SELECT 1")
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), sqlByHTTP) {
 			t.Errorf("sslmode=%s: %v %s", mode, err, out)
 		}
@@ -149,7 +150,9 @@ func TestGRPCOverTLS(t *testing.T) {
 		{"without a password", known, nil, "Unauthenticated"},
 		{"another authority", x509.NewCertPool(), as, "certificate"},
 	} {
-		c, err := grpc.NewClient(addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: one.trust})), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
+		c, err := grpc.NewClient(addr,
+			grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: one.trust})),
+			grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
 		if err != nil {
 			t.Fatal(err)
 		}

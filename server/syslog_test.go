@@ -21,7 +21,8 @@ func certificate(t *testing.T) tls.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,8 @@ func TestSyslog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.serving(func() error { return h.s.ServeSyslog(plain) }, func() error { return h.s.ServeSyslog(secret) }, func() error { return h.s.ServeSyslogUDP(packets) })
+	h.serving(func() error { return h.s.ServeSyslog(plain) }, func() error { return h.s.ServeSyslog(secret) },
+		func() error { return h.s.ServeSyslogUDP(packets) })
 
 	lines := h.connect(plain.Addr().String())
 	octets, err := tls.Dial("tcp", inner.Addr().String(), &tls.Config{RootCAs: pool})

@@ -48,7 +48,8 @@ func (h *house) found(a answer) string {
 		Total  int
 		Errors []any
 	}
-	if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.status != 200 || out.Total != len(out.Data) || len(out.Errors) > 0 {
+	if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.status != 200 || out.Total != len(out.Data) ||
+		len(out.Errors) > 0 {
 		h.Fatalf("%v: %d %s", err, a.status, a.body)
 	}
 	var list []string
@@ -61,20 +62,26 @@ func (h *house) found(a answer) string {
 // TestTraceAPILists: services and operations, whatever their names.
 func TestTraceAPILists(t *testing.T) {
 	h := real(t, nil)
-	const nothing, none = `{"data":[],"total":0,"limit":0,"offset":0,"errors":[]}`, `{"data":null,"total":0,"limit":0,"offset":0,"errors":[]}`
-	for _, path := range []string{"services", "services/x/operations", "operations?service=x", "traces?service=x", "traces?traceID=1", "dependencies"} {
+	const nothing, none = `{"data":[],"total":0,"limit":0,"offset":0,"errors":[]}`,
+		`{"data":null,"total":0,"limit":0,"offset":0,"errors":[]}`
+	for _, path := range []string{"services", "services/x/operations", "operations?service=x", "traces?service=x",
+		"traces?traceID=1", "dependencies"} {
 		h.want(h.do("GET", "/v1/jaeger/api/"+path, ""), 200, none)
 	}
 	h.want(h.otlp("traces", shopped), 200, "{}")
-	h.want(h.traced("services"), 200, `{"data":["db","it's a \"shop\"/100%25"],"total":2,"limit":0,"offset":0,"errors":[]}`)
+	h.want(h.traced("services"), 200,
+		`{"data":["db","it's a \"shop\"/100%25"],"total":2,"limit":0,"offset":0,"errors":[]}`)
 	h.want(h.traced("services/"+url.PathEscape("it's")+"/operations"), 200, nothing)
 	h.want(h.traced("services/db/operations"), 200, `{"data":["scan","vacuum"],"total":2,`)
 	h.want(h.traced("services/"+url.PathEscape(shop)+"/operations"), 200, `{"data":["GET /o'clock","query"],"total":2,`)
-	h.want(h.traced("operations", "service", shop), 200, `{"data":[{"name":"GET /o'clock","spanKind":"server"},{"name":"query","spanKind":"client"}],"total":2,`)
-	h.want(h.traced("operations", "service", shop, "spanKind", "client"), 200, `{"data":[{"name":"query","spanKind":"client"}],"total":1,`)
+	h.want(h.traced("operations", "service", shop), 200,
+		`{"data":[{"name":"GET /o'clock","spanKind":"server"},{"name":"query","spanKind":"client"}],"total":2,`)
+	h.want(h.traced("operations", "service", shop, "spanKind", "client"), 200,
+		`{"data":[{"name":"query","spanKind":"client"}],"total":1,`)
 	h.want(h.traced("operations", "service", "db"), 200, `{"name":"scan","spanKind":""}`)
 	h.want(h.traced("operations", "service", "db", "spanKind", "x' OR '1'='1"), 200, nothing)
-	h.want(h.traced("operations"), 400, `{"data":null,"total":0,"limit":0,"offset":0,"errors":[{"code":400,"msg":"parameter 'service' is required"}]}`)
+	h.want(h.traced("operations"), 400,
+		`{"data":null,"total":0,"limit":0,"offset":0,"errors":[{"code":400,"msg":"parameter 'service' is required"}]}`)
 	h.want(h.do("GET", "/v1/jaeger/api/services", "", "x-service-trace-table-name", `no" such`), 200, none)
 	h.want(h.do("GET", "/v1/jaeger/api/services?db=absent", ""), 400, `"msg":"Database not found: absent"`)
 }
@@ -82,8 +89,10 @@ func TestTraceAPILists(t *testing.T) {
 // TestTraceAPIByHostAlone: a data source that was given a host alone asks below it, with the same rights.
 func TestTraceAPIByHostAlone(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.do("POST", "/v1/traces", `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"pay","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"}]}]}]}`, "Content-Type", "application/json"), 200, "")
-	for _, path := range []string{"/api/services", "/api/services/shop/operations", "/api/operations?service=shop", "/api/traces/5b8efff798038103d269b633813fc60c", "/api/traces?service=shop&start=1", "/api/dependencies"} {
+	h.want(h.do("POST", "/v1/traces",
+		`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"pay","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"}]}]}]}`, "Content-Type", "application/json"), 200, "")
+	for _, path := range []string{"/api/services", "/api/services/shop/operations", "/api/operations?service=shop",
+		"/api/traces/5b8efff798038103d269b633813fc60c", "/api/traces?service=shop&start=1", "/api/dependencies"} {
 		own := h.do("GET", "/v1/jaeger"+path, "")
 		if alone := h.do("GET", path, ""); alone.status != 200 || alone.body != own.body {
 			t.Errorf("%s: %d %s, want %s", path, alone.status, alone.body, own.body)
@@ -98,7 +107,8 @@ func TestTraceAPIByHostAlone(t *testing.T) {
 // TestTraceAPITrace: a trace as dashboards read it.
 func TestTraceAPITrace(t *testing.T) {
 	h := real(t, nil)
-	h.want(h.traced("traces/0af7"), 404, `{"data":null,"total":0,"limit":0,"offset":0,"errors":[{"code":404,"msg":"trace not found"}]}`)
+	h.want(h.traced("traces/0af7"), 404,
+		`{"data":null,"total":0,"limit":0,"offset":0,"errors":[{"code":404,"msg":"trace not found"}]}`)
 	h.want(h.otlp("traces", shopped), 200, "{}")
 	const want = `{"data":[{"traceID":"0af7651916cd43dd8448eb211c80319c","spans":[` +
 		`{"traceID":"0af7651916cd43dd8448eb211c80319c","spanID":"b7ad6b7169203331","operationName":"GET /o'clock","references":[{"refType":"FOLLOWS_FROM","traceID":"0000000000000000000000000000abcd","spanID":"02"}],` +
@@ -115,14 +125,16 @@ func TestTraceAPITrace(t *testing.T) {
 		`"processes":{"p1":{"serviceName":"it's a \"shop\"/100%25","tags":[{"key":"host.name","type":"string","value":"h1"},{"key":"replica","type":"int64","value":2}]},"p2":{"serviceName":"db","tags":[]}},"warnings":null}],` +
 		`"total":1,"limit":0,"offset":0,"errors":[]}`
 	for _, flushed := range []bool{false, true} {
-		for _, id := range []string{"0af7651916cd43dd8448eb211c80319c", "AF7651916CD43DD8448EB211C80319C", "0af76519-16cd-43dd-8448-eb211c80319c"} {
+		for _, id := range []string{"0af7651916cd43dd8448eb211c80319c", "AF7651916CD43DD8448EB211C80319C",
+			"0af76519-16cd-43dd-8448-eb211c80319c"} {
 			if a := h.traced("traces/" + id); a.status != 200 || a.body != want {
 				t.Errorf("flushed %v: %d\n got %s\nwant %s", flushed, a.status, a.body, want)
 			}
 		}
 		h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('opentelemetry_traces')", ""), 200, "")
 	}
-	if got := h.found(h.traced("traces", "traceID", "abcd", "traceID", "0af7651916cd43dd8448eb211c80319c", "traceID", "77")); got != "abcd:1 af76:3" {
+	if got := h.found(h.traced("traces", "traceID", "abcd", "traceID", "0af7651916cd43dd8448eb211c80319c", "traceID",
+		"77")); got != "abcd:1 af76:3" {
 		t.Error(got)
 	}
 	h.want(h.traced("traces/77"), 404, "trace not found")
@@ -130,7 +142,8 @@ func TestTraceAPITrace(t *testing.T) {
 		h.want(h.traced("traces/"+id), 400, "is no id of hexadecimal digits")
 	}
 	h.want(h.do("GET", "/v1/sql?sql=CREATE+TABLE+plain(timestamp+TIMESTAMP+TIME+INDEX,+trace_id+STRING)", ""), 200, "")
-	h.want(h.do("GET", "/v1/jaeger/api/traces/77", "", "x-service-trace-table-name", "plain"), 400, `table \"plain\" is no table of spans: it has no column timestamp of type`)
+	h.want(h.do("GET", "/v1/jaeger/api/traces/77", "", "x-service-trace-table-name", "plain"), 400,
+		`table \"plain\" is no table of spans: it has no column timestamp of type`)
 }
 
 // TestTraceAPISearch: each condition, and those that are wrong.
@@ -177,7 +190,8 @@ func TestTraceAPISearch(t *testing.T) {
 		{"db", `tags={"error":"true"}`, ""},
 		{"db", `tags={"error":"false","span.kind":"internal"}`, "abcd:1"},
 		{shop, `tags={"span.kind":"client","otel.status_code":"OK"}`, "af76:3"},
-		{shop, `tags={"otel.status_description":"boom","w3c.tracestate":"a=b","otel.scope.name":"lib","otel.scope.version":"1.2","otel.scope.s":"true"}`, "af76:3"},
+		{shop,
+			`tags={"otel.status_description":"boom","w3c.tracestate":"a=b","otel.scope.name":"lib","otel.scope.version":"1.2","otel.scope.s":"true"}`, "af76:3"},
 		{shop, `tag=http.response.status_code:500&tag=cached:false`, "af76:3"},
 		{shop, `tag=http.response.status_code:500&tag=cached:true`, ""},
 	} {
@@ -195,14 +209,22 @@ func TestTraceAPISearch(t *testing.T) {
 			t.Errorf("%s %s: got %q, want %q", c.service, c.more, got, c.want)
 		}
 	}
-	h.want(h.traced("traces", append(all, "service", shop, "tags", `{"negative":"-1","small":"7","big":"18446744073709551615"}`)...), 200, `{"data":[],"total":0,`)
-	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape(`ALTER TABLE opentelemetry_traces ADD COLUMN "span_attributes.negative" TINYINT, ADD COLUMN "span_attributes.small" INT UNSIGNED, ADD COLUMN "span_attributes.big" BIGINT UNSIGNED`), ""), 200, "")
-	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape(`INSERT INTO opentelemetry_traces (timestamp, duration_nano, trace_id, span_id, service_name, "span_attributes.negative", "span_attributes.small", "span_attributes.big")
+	h.want(h.traced("traces", append(all, "service", shop, "tags",
+		`{"negative":"-1","small":"7","big":"18446744073709551615"}`)...), 200, `{"data":[],"total":0,`)
+	h.want(h.do("POST", "/v1/sql?sql="+
+		url.QueryEscape(
+			`ALTER TABLE opentelemetry_traces ADD COLUMN "span_attributes.negative" TINYINT, ADD COLUMN "span_attributes.small" INT UNSIGNED, ADD COLUMN "span_attributes.big" BIGINT UNSIGNED`), ""), 200, "")
+	h.want(h.do("POST", "/v1/sql?sql="+
+		url.QueryEscape(
+			`INSERT INTO opentelemetry_traces (timestamp, duration_nano, trace_id, span_id, service_name, "span_attributes.negative", "span_attributes.small", "span_attributes.big")
 		VALUES ('2023-11-14T22:13:21Z', 1000, 'bbbbbb', '1', 'typed', -1, 7, 18446744073709551615)`), ""), 200, "")
-	a := h.traced("traces", append(all, "service", "typed", "tags", `{"negative":"-1","small":"7","big":"18446744073709551615"}`)...)
-	h.want(a, 200, `[{"key":"negative","type":"int64","value":-1},{"key":"small","type":"int64","value":7},{"key":"big","type":"int64","value":18446744073709551615}]`)
+	a := h.traced("traces", append(all, "service", "typed", "tags",
+		`{"negative":"-1","small":"7","big":"18446744073709551615"}`)...)
+	h.want(a, 200,
+		`[{"key":"negative","type":"int64","value":-1},{"key":"small","type":"int64","value":7},{"key":"big","type":"int64","value":18446744073709551615}]`)
 	h.want(h.traced("traces", "service", "db"), 200, `{"data":[],"total":0,`) // of the last two days
-	a = h.do("GET", "/v1/jaeger/api/traces?service=db&start=0&end=1700000100000000", "", "x-service-trace-table-name", `odd "table"`)
+	a = h.do("GET", "/v1/jaeger/api/traces?service=db&start=0&end=1700000100000000", "", "x-service-trace-table-name",
+		`odd "table"`)
 	if got := h.found(a); got != "abcd:1 af76:3" {
 		t.Error(got)
 	}
@@ -215,13 +237,18 @@ func TestTraceAPISearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][3]string{
-		{"start", "yesterday", "parameter 'start': \\\"yesterday\\\" is no time"}, {"end", "9223372036854775807", "before the year 2262"}, {"end", "1", "it is before the start"},
-		{"minDuration", "5", "is no duration such as"}, {"maxDuration", "-1s", "is no duration such as"}, {"limit", "1501", "is no number from 1 to 1500"}, {"limit", "0", "is no number from 1"},
-		{"tags", "{", "it is no JSON object"}, {"tags", `{"a":[1]}`, `is no text, number or boolean`}, {"tags", `{} {}`, "it is no JSON object"}, {"tag", "a", "not of the form"}, {"tags", string(tags), "there are 33, the limit is 32"},
+		{"start", "yesterday", "parameter 'start': \\\"yesterday\\\" is no time"},
+		{"end", "9223372036854775807", "before the year 2262"}, {"end", "1", "it is before the start"},
+		{"minDuration", "5", "is no duration such as"}, {"maxDuration", "-1s", "is no duration such as"},
+		{"limit", "1501", "is no number from 1 to 1500"}, {"limit", "0", "is no number from 1"},
+		{"tags", "{", "it is no JSON object"}, {"tags", `{"a":[1]}`, `is no text, number or boolean`},
+		{"tags", `{} {}`, "it is no JSON object"}, {"tag", "a", "not of the form"},
+		{"tags", string(tags), "there are 33, the limit is 32"},
 	} {
 		h.want(h.traced("traces", "service", "db", "start", "1699999999000000", c[0], c[1]), 400, c[2])
 	}
-	h.want(h.traced("traces", "service", "db", "minDuration", "2s", "maxDuration", "1s"), 400, "'maxDuration' should be greater than 'minDuration'")
+	h.want(h.traced("traces", "service", "db", "minDuration", "2s", "maxDuration", "1s"), 400,
+		"'maxDuration' should be greater than 'minDuration'")
 	h.want(h.traced("traces"), 400, "parameter 'service' is required")
 }
 
@@ -230,10 +257,12 @@ func TestTraceAPILookback(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.otlp("traces", shopped), 200, "{}")
 	for _, c := range []struct{ more, want string }{
-		{"lookback=2m", "abcd:1 af76:3"}, {"lookback=30s", "abcd:1"}, {"lookback=2d", "abcd:1 af76:3"}, {"lookback=custom", "abcd:1 af76:3"}, {"lookback=1s&start=1699999999000000", "abcd:1 af76:3"},
+		{"lookback=2m", "abcd:1 af76:3"}, {"lookback=30s", "abcd:1"}, {"lookback=2d", "abcd:1 af76:3"},
+		{"lookback=custom", "abcd:1 af76:3"}, {"lookback=1s&start=1699999999000000", "abcd:1 af76:3"},
 		{"lookback=nonsense&start=1699999999000000", "abcd:1 af76:3"}, {"lookback=1ms", ""},
 	} {
-		if got := h.found(h.do("GET", "/v1/jaeger/api/traces?service=db&end=1700000080000000&"+c.more, "")); got != c.want {
+		if got := h.found(h.do("GET", "/v1/jaeger/api/traces?service=db&end=1700000080000000&"+c.more, "")); got !=
+			c.want {
 			t.Errorf("%s: got %q, want %q", c.more, got, c.want)
 		}
 	}
@@ -248,15 +277,23 @@ func TestTraceAPIFar(t *testing.T) {
 	const hour = int64(3600e9)
 	span := func(trace, id, parent, service string, at, lasts int64) string {
 		at += 1700000000e9
-		return fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"%s"}}]},"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%s","parentSpanId":"%s","name":"op","startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]}`,
+		return fmt.Sprintf(
+			`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"%s"}}]},"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%s","parentSpanId":"%s","name":"op","startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]}`,
 			service, trace, id, parent, at, at+lasts)
 	}
 	h.want(h.otlp("traces", `{"resourceSpans":[`+strings.Join([]string{
-		span("aaaa", "01", "", "other", -6*hour, 1), span("aaaa", "02", "01", "other", -5*hour, 1), span("aaaa", "03", "02", "seeker", 0, 1), // ancestors
-		span("bbbb", "01", "", "seeker", 1, 5*hour), span("bbbb", "02", "01", "other", 4*hour, 1), span("bbbb", "03", "01", "other", hour/2, 1), // a long one
-		span("cccc", "01", "", "seeker", 2, 1), span("cccc", "02", "01", "other", hour/2, 1), span("cccc", "03", "99", "other", -30*hour, 1), // whole, but for what is too far
+		// ancestors
+		span("aaaa", "01", "", "other", -6*hour, 1), span("aaaa", "02", "01", "other", -5*hour, 1),
+		span("aaaa", "03", "02", "seeker", 0, 1),
+		// a long one
+		span("bbbb", "01", "", "seeker", 1, 5*hour), span("bbbb", "02", "01", "other", 4*hour, 1),
+		span("bbbb", "03", "01", "other", hour/2, 1),
+		// whole, but for what is too far
+		span("cccc", "01", "", "seeker", 2, 1), span("cccc", "02", "01", "other", hour/2, 1),
+		span("cccc", "03", "99", "other", -30*hour, 1),
 	}, ",")+`]}`), 200, "{}")
-	if got := h.found(h.do("GET", "/v1/jaeger/api/traces?service=seeker&start=1699999999000000&end=1700000001000000", "")); got != "cccc:2 bbbb:3 aaaa:3" {
+	if got := h.found(h.do("GET", "/v1/jaeger/api/traces?service=seeker&start=1699999999000000&end=1700000001000000",
+		"")); got != "cccc:2 bbbb:3 aaaa:3" {
 		t.Error(got)
 	}
 }
@@ -274,19 +311,26 @@ func TestTraceAPIManyTraces(t *testing.T) {
 	h := real(t, nil)
 	var spans []string
 	for i := range 1600 {
-		spans = append(spans, fmt.Sprintf(`{"traceId":"%032x","spanId":"%016x","name":"op","startTimeUnixNano":"%d","endTimeUnixNano":"%d"}`, i+0xa0000, i+1, 1700000000000000000+i*1000000, 1700000000000000000+i*1000000+10))
+		spans = append(spans,
+			fmt.Sprintf(
+				`{"traceId":"%032x","spanId":"%016x","name":"op","startTimeUnixNano":"%d","endTimeUnixNano":"%d"}`,
+				i+0xa0000, i+1, 1700000000000000000+i*1000000, 1700000000000000000+i*1000000+10))
 	}
-	h.want(h.otlp("traces", `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"many"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), 200, "{}")
+	h.want(h.otlp("traces",
+		`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"many"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), 200, "{}")
 	for _, c := range [][2]string{{"", "20"}, {"1500", "1500"}} {
-		a := h.traced("traces", "service", "many", "start", "1699999999000000", "end", "1700000100000000", "limit", c[0])
+		a := h.traced("traces", "service", "many", "start", "1699999999000000", "end", "1700000100000000", "limit",
+			c[0])
 		h.want(a, 200, `{"data":[{"traceID":"000000000000000000000000000a063f"`)
 		h.want(a, 200, `"total":`+c[1]+`,`)
 	}
 	spans = spans[:0]
 	for i := range 10_001 {
-		spans = append(spans, fmt.Sprintf(`{"traceId":"01","spanId":"02","name":"op%d","startTimeUnixNano":"1","endTimeUnixNano":"1"}`, i))
+		spans = append(spans, fmt.Sprintf(
+			`{"traceId":"01","spanId":"02","name":"op%d","startTimeUnixNano":"1","endTimeUnixNano":"1"}`, i))
 	}
-	h.want(h.otlp("traces", `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"wide"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), 200, "{}")
+	h.want(h.otlp("traces",
+		`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"wide"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), 200, "{}")
 	h.want(h.traced("services/wide/operations"), 400, `"msg":"The list has more than 10000 entries"`)
 	h.want(h.traced("operations", "service", "wide"), 400, "more than 10000")
 }
@@ -295,7 +339,8 @@ func TestTraceAPIManyTraces(t *testing.T) {
 func TestTraceAPIDependencies(t *testing.T) {
 	h := real(t, nil)
 	h.want(h.otlp("traces", shopped), 200, "{}")
-	h.want(h.traced("dependencies", "endTs", "1700000100000", "lookback", "3600000"), 200, `{"data":[{"parent":"it's a \"shop\"/100%25","child":"db","callCount":1}],"total":1,`)
+	h.want(h.traced("dependencies", "endTs", "1700000100000", "lookback", "3600000"), 200,
+		`{"data":[{"parent":"it's a \"shop\"/100%25","child":"db","callCount":1}],"total":1,`)
 	h.want(h.traced("dependencies", "endTs", "1699999999000"), 200, `{"data":[],"total":0,`)
 	h.want(h.traced("dependencies"), 200, `{"data":[],"total":0,`)
 	for _, text := range []string{"x", "-1", "9223372036854775807"} {
@@ -312,13 +357,15 @@ func TestTraceAPIBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT number, repeat('x', 1000) AS t FROM generate_series(0, 9999999) AS n(number)"))
+	fmt.Fprintf(conn, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n",
+		url.QueryEscape("SELECT number, repeat('x', 1000) AS t FROM generate_series(0, 9999999) AS n(number)"))
 	if _, err := conn.Read(make([]byte, 1000)); err != nil { // it streams
 		t.Fatal(err)
 	}
 	for _, path := range []string{"services", "traces?service=x", "traces/1", "dependencies"} {
 		a := h.do("GET", "/v1/jaeger/api/"+path, "")
-		h.want(a, 429, `"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries), and at most 0 wait"}]`)
+		h.want(a, 429,
+			`"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries), and at most 0 wait"}]`)
 		if a.header.Get("Retry-After") == "" {
 			t.Error(a.header)
 		}

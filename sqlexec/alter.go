@@ -88,7 +88,8 @@ func (x *Executor) addColumn(sess *Session, t *schema.Table, o *parse.AddColumn)
 	c, err := x.column(sess, &o.Column)
 	if err != nil {
 		if c.Type == vector.Interval {
-			return nil, status.New(status.Unsupported, "column %s: type INTERVAL cannot be the type of a column", c.Name)
+			return nil, status.New(status.Unsupported, "column %s: type INTERVAL cannot be the type of a column",
+				c.Name)
 		}
 		return nil, err
 	}
@@ -99,14 +100,17 @@ func (x *Executor) addColumn(sess *Session, t *schema.Table, o *parse.AddColumn)
 		return nil, status.New(status.TableColumnExists, "Column %s already exists in table %s", c.Name, t.Name)
 	}
 	if o.Column.TimeIndex > 0 {
-		return nil, status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s", c.Name, t.Name.Table, t.TimeColumn().Name)
+		return nil, status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s",
+			c.Name, t.Name.Table, t.TimeColumn().Name)
 	}
 	if !c.Nullable && c.Default == nil {
-		return nil, status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)
+		return nil, status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL",
+			c.Name)
 	}
 	if o.Column.PrimaryKey > 0 {
 		if c.Type == vector.JSONType {
-			return nil, status.New(status.InvalidArguments, "column %s of type JSON cannot be part of the primary key", c.Name)
+			return nil, status.New(status.InvalidArguments, "column %s of type JSON cannot be part of the primary key",
+				c.Name)
 		}
 		c.Semantic = schema.Tag
 	}
@@ -158,7 +162,8 @@ func dropColumn(t *schema.Table, o *parse.DropColumn) (*schema.Table, error) {
 		return nil, parse.PlaceError(columnNotFound(o.Name.Name, t), o.Name.At)
 	}
 	if t.Columns[i].Semantic != schema.Field {
-		return nil, status.New(status.InvalidArguments, "Not allowed to remove index column %s from table %s", o.Name.Name, t.Name)
+		return nil, status.New(status.InvalidArguments, "Not allowed to remove index column %s from table %s",
+			o.Name.Name, t.Name)
 	}
 	n := cloneTable(t)
 	n.Columns = slices.Delete(n.Columns, i, i+1)
@@ -183,7 +188,8 @@ func renameColumn(t *schema.Table, o *parse.RenameColumn) (*schema.Table, error)
 	case to == o.Name.Name:
 		return t, nil
 	case t.Column(to) >= 0:
-		return nil, parse.PlaceError(status.New(status.TableColumnExists, "Column %s already exists in table %s", to, t.Name), o.To.At)
+		return nil, parse.PlaceError(status.New(status.TableColumnExists, "Column %s already exists in table %s", to,
+			t.Name), o.To.At)
 	}
 	if err := schema.CheckColumnName(to); err != nil {
 		return nil, parse.PlaceError(err, o.To.At)
@@ -207,17 +213,21 @@ func modifyType(t *schema.Table, o *parse.ModifyType) (*schema.Table, error) {
 	case to == vector.Interval:
 		return nil, status.New(status.Unsupported, "column %s: type INTERVAL cannot be the type of a column", c.Name)
 	case !storable(to):
-		return nil, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column", c.Name, o.Type)
+		return nil, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column", c.Name,
+			o.Type)
 	case c.Semantic != schema.Field:
-		return nil, status.New(status.InvalidArguments, "Not allowed to change the type of index column %s in table %s", c.Name, t.Name)
+		return nil, status.New(status.InvalidArguments, "Not allowed to change the type of index column %s in table %s",
+			c.Name, t.Name)
 	case !c.Nullable:
-		return nil, status.New(status.InvalidArguments, "Not allowed to change the type of column %s, which is NOT NULL", c.Name)
+		return nil, status.New(status.InvalidArguments,
+			"Not allowed to change the type of column %s, which is NOT NULL", c.Name)
 	case c.Type == to:
 		return t, nil
 	case !convert.Possible(c.Type, to):
 		return nil, status.New(status.InvalidArguments, "column %s: %s cannot be cast to %s", c.Name, c.Type, to)
 	case slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Kind == schema.Fulltext }) && !to.IsText():
-		return nil, status.New(status.InvalidArguments, "column %s has a full-text index, which needs a string column", c.Name)
+		return nil, status.New(status.InvalidArguments, "column %s has a full-text index, which needs a string column",
+			c.Name)
 	}
 	n := cloneTable(t)
 	n.Columns[i].Type = to
@@ -267,7 +277,8 @@ func modifyIndex(t *schema.Table, o *parse.ModifyIndex) (*schema.Table, error) {
 	}
 	for _, key := range []string{"analyzer", "case_sensitive"} {
 		if old := c.Indexes[at].Options[key]; old != index.Options[key] {
-			return nil, status.New(status.InvalidArguments, "column %s: %s of a full-text index cannot change from %s to %s", c.Name, key, old, index.Options[key])
+			return nil, status.New(status.InvalidArguments,
+				"column %s: %s of a full-text index cannot change from %s to %s", c.Name, key, old, index.Options[key])
 		}
 	}
 	c.Indexes = slices.Clone(c.Indexes)

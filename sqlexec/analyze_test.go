@@ -12,11 +12,13 @@ import (
 	"varve/sqlexec/plan"
 )
 
-// TestAnalyze holds the figures of each node: rows in and out, what a join keeps, the blocks that a scan left out and why.
+// TestAnalyze holds the figures of each node: rows in and out, what a join keeps, the blocks that a scan left out and
+// why.
 func TestAnalyze(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	script(t, x, s, `CREATE TABLE big (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');
+	script(t, x, s,
+		`CREATE TABLE big (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');
 		CREATE TABLE few (ts TIMESTAMP TIME INDEX, k BIGINT) WITH ('append_mode'='true');
 		INSERT INTO big SELECT number, number, number % 100, concat('line ', number) FROM generate_series(0, 39999) AS n(number);
 		INSERT INTO few SELECT number, number + 39990 FROM generate_series(0, 4) AS n(number);
@@ -25,12 +27,19 @@ func TestAnalyze(t *testing.T) {
 		sql  string
 		want []string // regular expressions, each found in a line of its own, in this order
 	}{
-		{"SELECT n FROM big WHERE upper(msg) = 'LINE 7'", []string{`TableScan.*\[rows=1, .*blocks=5, pruned=0, read=5, rows_scanned=40000, bytes_read=[1-9]`}},
+		{"SELECT n FROM big WHERE upper(msg) = 'LINE 7'",
+			[]string{`TableScan.*\[rows=1, .*blocks=5, pruned=0, read=5, rows_scanned=40000, bytes_read=[1-9]`}},
 		{"SELECT n FROM big WHERE ts < 100", []string{`TableScan.*\[rows=100, .*pruned=4, pruned_by_time=4, read=1`}},
 		{"SELECT n FROM big WHERE n = 39999", []string{`TableScan.*\[rows=1, .*pruned=4, pruned_by_zones=4, read=1`}},
-		{"SELECT k, count(*) FROM big GROUP BY k ORDER BY k LIMIT 3", []string{`Sort: .*\[rows=3, rows_in=100, `, `Aggregate: .*\[rows=100, rows_in=40000, .*memory_bytes=[1-9]`, `TableScan.*\[rows=40000`}},
-		{"SELECT b.msg FROM big b JOIN few f ON b.n = f.k", []string{`Join.*\[rows=5, rows_in=5, rows_kept=5, `, `TableScan: public.big.*\[rows=5, .*pruned_by_zones=4, read=1`, `TableScan: public.few.*\[rows=5`}},
-		{"SELECT sum(n) OVER (ORDER BY ts) FROM big", []string{`Window: .*\[rows=40000, rows_in=40000`, `Sort: .*\[rows=40000, rows_in=40000`, `TableScan.*\[rows=40000`}},
+		{"SELECT k, count(*) FROM big GROUP BY k ORDER BY k LIMIT 3",
+			[]string{`Sort: .*\[rows=3, rows_in=100, `, `Aggregate: .*\[rows=100, rows_in=40000, .*memory_bytes=[1-9]`,
+				`TableScan.*\[rows=40000`}},
+		{"SELECT b.msg FROM big b JOIN few f ON b.n = f.k",
+			[]string{`Join.*\[rows=5, rows_in=5, rows_kept=5, `,
+				`TableScan: public.big.*\[rows=5, .*pruned_by_zones=4, read=1`, `TableScan: public.few.*\[rows=5`}},
+		{"SELECT sum(n) OVER (ORDER BY ts) FROM big",
+			[]string{`Window: .*\[rows=40000, rows_in=40000`, `Sort: .*\[rows=40000, rows_in=40000`,
+				`TableScan.*\[rows=40000`}},
 	} {
 		o, err := answer(x, s, "EXPLAIN ANALYZE "+c.sql, false)
 		if err != nil || o.err != nil {
@@ -77,13 +86,14 @@ func TestExplainJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.rows[1][1]), &tree); err != nil || !strings.Contains(o.rows[1][1], "TableScan") {
 		t.Errorf("%s: %v", o.rows[1][1], err)
 	}
-	if o, err = answer(x, s, "EXPLAIN FORMAT graphviz SELECT n FROM t", false); err != nil || status.Of(o.err) != status.InvalidArguments {
+	if o, err = answer(x, s, "EXPLAIN FORMAT graphviz SELECT n FROM t", false); err != nil ||
+		status.Of(o.err) != status.InvalidArguments {
 		t.Errorf("another format: %v %v", err, o.err)
 	}
 }
 
-// TestAnalyzing: the figures of EXPLAIN ANALYZE are there while the query runs, node by node, and grow. A plan that is built while parts
-// of it run, as with the sides of joins, may be asked at any time.
+// TestAnalyzing: the figures of EXPLAIN ANALYZE are there while the query runs, node by node, and grow. A plan that is
+// built while parts of it run, as with the sides of joins, may be asked at any time.
 func TestAnalyzing(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
@@ -132,14 +142,16 @@ func TestAnalyzing(t *testing.T) {
 		if err := <-ended; status.Of(err) != status.Cancelled {
 			t.Errorf("%s: %v", sql, err)
 		}
-		if got := sofar(); got.RunningNS < running || got.RunningNS != sofar().RunningNS || !strings.Contains(got.Plan.Inputs[0].Node, "Aggregate") {
+		if got := sofar(); got.RunningNS < running || got.RunningNS != sofar().RunningNS ||
+			!strings.Contains(got.Plan.Inputs[0].Node, "Aggregate") {
 			t.Errorf("%s: in the end %+v", sql, got)
 		}
 	}
 
 	// When it has run the figures are those of its answer.
 	var sofar func() Measured
-	o, err := answer(x, &Session{Analyzing: func(f func() Measured) { sofar = f }}, "EXPLAIN ANALYZE FORMAT JSON SELECT n FROM big WHERE n < 10", false)
+	o, err := answer(x, &Session{Analyzing: func(f func() Measured) { sofar = f }},
+		"EXPLAIN ANALYZE FORMAT JSON SELECT n FROM big WHERE n < 10", false)
 	if err != nil || o.err != nil {
 		t.Fatal(err, o.err)
 	}

@@ -5,12 +5,13 @@ import (
 	"testing"
 )
 
-// TestAsofPushdown holds which conditions on the left side of an ASOF JOIN bound the right side's scan too: those on keys, and those that
-// no partner's time can miss.
+// TestAsofPushdown holds which conditions on the left side of an ASOF JOIN bound the right side's scan too: those on
+// keys, and those that no partner's time can miss.
 func TestAsofPushdown(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	script(t, x, s, `CREATE TABLE l (k STRING, v DOUBLE, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k)); CREATE TABLE r (k STRING, w DOUBLE, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k))`)
+	script(t, x, s,
+		`CREATE TABLE l (k STRING, v DOUBLE, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k)); CREATE TABLE r (k STRING, w DOUBLE, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k))`)
 	for _, c := range []struct{ op, where, want string }{
 		{">=", "l.k = 'a'", `public.r columns=[k, w, ts] filter=[k = Utf8("a")]`},
 		{">=", "l.k IN ('a', 'b')", "public.r columns=[k, w, ts] filter=[k IN (2 values)]"},
@@ -21,7 +22,8 @@ func TestAsofPushdown(t *testing.T) {
 		{">=", "r.w > 1", "public.r columns=[k, w, ts]"},
 		{">=", "l.v > 1", "public.r columns=[k, w, ts]"},
 	} {
-		plan := physicalPlan(t, x, s, "SELECT l.v, r.w FROM l ASOF LEFT JOIN r ON l.k = r.k AND l.ts "+c.op+" r.ts WHERE "+c.where)
+		plan := physicalPlan(t, x, s,
+			"SELECT l.v, r.w FROM l ASOF LEFT JOIN r ON l.k = r.k AND l.ts "+c.op+" r.ts WHERE "+c.where)
 		if !strings.HasSuffix(plan, c.want) {
 			t.Errorf("%s, %s: got\n%s\nwant %s at its end", c.op, c.where, plan, c.want)
 		}

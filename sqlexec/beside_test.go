@@ -20,8 +20,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// besideStatement is a statement, or a few that belong together, which run beside others. {round} stands for the number of the round, {side} for
-// 0 or 1: whose turn it is where a statement runs beside itself.
+// besideStatement is a statement, or a few that belong together, which run beside others. {round} stands for the number
+// of the round, {side} for 0 or 1: whose turn it is where a statement runs beside itself.
 type besideStatement struct {
 	name  string
 	sql   string
@@ -45,7 +45,8 @@ var besideStatements = []besideStatement{
 	{"modify", "ALTER TABLE t MODIFY COLUMN v STRING; ALTER TABLE t MODIFY COLUMN v BIGINT;", false},
 	{"rename column", "ALTER TABLE t RENAME COLUMN s TO s2; ALTER TABLE t RENAME COLUMN s2 TO s;", false},
 	{"set ttl", "ALTER TABLE t SET 'ttl'='30000d'; ALTER TABLE t SET 'ttl'=NULL;", false},
-	{"index", "ALTER TABLE t MODIFY COLUMN s SET INVERTED INDEX; ALTER TABLE t MODIFY COLUMN s UNSET INVERTED INDEX;", false},
+	{"index", "ALTER TABLE t MODIFY COLUMN s SET INVERTED INDEX; ALTER TABLE t MODIFY COLUMN s UNSET INVERTED INDEX;",
+		false},
 	{"default", "ALTER TABLE t MODIFY COLUMN s SET DEFAULT 'e'; ALTER TABLE t MODIFY COLUMN s SET DEFAULT 'd';", false},
 	{"flush", "ADMIN flush_table('t');", false},
 	{"compact", "ADMIN flush_table('t'); ADMIN compact_table('t');", false},
@@ -56,14 +57,16 @@ var besideStatements = []besideStatement{
 	{"view", "CREATE OR REPLACE VIEW w AS SELECT id, host FROM t; SELECT count(*) FROM w; DROP VIEW w;", false},
 	{"delete", "INSERT INTO t (id, host, ts) VALUES (-1, 'gone', {round}); DELETE FROM t WHERE host = 'gone';", false},
 	{"insert select", "INSERT INTO o SELECT id, host, ts FROM t;", false},
-	{"database", "CREATE DATABASE d; CREATE TABLE d.t (ts TIMESTAMP TIME INDEX); INSERT INTO d.t VALUES (1); ALTER DATABASE d SET 'ttl'='30000d'; DROP DATABASE d;", false},
-	{"metric tables", "CREATE TABLE m{side} (host STRING, ts TIMESTAMP(3) TIME INDEX, v DOUBLE, PRIMARY KEY (host)) ENGINE=metric WITH (on_physical_table='phy');" +
-		"INSERT INTO m{side} VALUES ('a', 1, 1); ALTER TABLE m{side} ADD COLUMN l{round} STRING PRIMARY KEY; TRUNCATE TABLE m{side}; DROP TABLE m{side};", false},
+	{"database",
+		"CREATE DATABASE d; CREATE TABLE d.t (ts TIMESTAMP TIME INDEX); INSERT INTO d.t VALUES (1); ALTER DATABASE d SET 'ttl'='30000d'; DROP DATABASE d;", false},
+	{"metric tables",
+		"CREATE TABLE m{side} (host STRING, ts TIMESTAMP(3) TIME INDEX, v DOUBLE, PRIMARY KEY (host)) ENGINE=metric WITH (on_physical_table='phy');" +
+			"INSERT INTO m{side} VALUES ('a', 1, 1); ALTER TABLE m{side} ADD COLUMN l{round} STRING PRIMARY KEY; TRUNCATE TABLE m{side}; DROP TABLE m{side};", false},
 }
 
-// TestStatementsBesideEachOther runs every statement of these beside every other, and beside itself, while rows are written and read:
-// none fails for a reason of the server's own, none waits for ever, and each row that was acknowledged is there once, at once and after a start,
-// unless a statement removes rows.
+// TestStatementsBesideEachOther runs every statement of these beside every other, and beside itself, while rows are
+// written and read: none fails for a reason of the server's own, none waits for ever, and each row that was
+// acknowledged is there once, at once and after a start, unless a statement removes rows.
 func TestStatementsBesideEachOther(t *testing.T) {
 	rounds := 1
 	if os.Getenv("VARVE_LONG") != "" {
@@ -105,8 +108,10 @@ const besideLimit = 2 * time.Minute
 // begin makes what the statements use.
 func (b *beside) begin(fs vfs.FS) {
 	b.open(fs)
-	for _, sql := range []string{besideTable, "CREATE TABLE o (id BIGINT, host STRING, ts TIMESTAMP(3) TIME INDEX);", "INSERT INTO o VALUES (1, 'a', 1);",
-		"CREATE TABLE phy (ts TIMESTAMP(3) TIME INDEX, v DOUBLE) ENGINE=metric WITH (physical_metric_table='');", "COPY o TO 'o.csv';"} {
+	for _, sql := range []string{besideTable, "CREATE TABLE o (id BIGINT, host STRING, ts TIMESTAMP(3) TIME INDEX);",
+		"INSERT INTO o VALUES (1, 'a', 1);",
+		"CREATE TABLE phy (ts TIMESTAMP(3) TIME INDEX, v DOUBLE) ENGINE=metric WITH (physical_metric_table='');",
+		"COPY o TO 'o.csv';"} {
 		outcomeOf(b.t, b.x, sql)
 	}
 }
@@ -151,7 +156,8 @@ func (b *beside) run() {
 	case <-ended:
 	case <-time.After(besideLimit):
 		stacks := make([]byte, 1<<20)
-		b.t.Fatalf("%s beside %s wait for ever\n%s", b.sides[0].name, b.sides[1].name, stacks[:runtime.Stack(stacks, true)])
+		b.t.Fatalf("%s beside %s wait for ever\n%s", b.sides[0].name, b.sides[1].name,
+			stacks[:runtime.Stack(stacks, true)])
 	}
 	b.check("at once")
 	b.close()
@@ -189,9 +195,11 @@ func (b *beside) loop(side int) {
 	}
 }
 
-// besideCodes are those of errors that a statement may have beside another: what it names is not there, is there already, or is another's by now.
+// besideCodes are those of errors that a statement may have beside another: what it names is not there, is there
+// already, or is another's by now.
 var besideCodes = []status.Code{status.InvalidArguments, status.Cancelled, status.PlanQuery, status.TableAlreadyExists,
-	status.TableNotFound, status.TableColumnNotFound, status.TableColumnExists, status.DatabaseNotFound, status.DatabaseAlreadyExists, status.Unsupported, status.RegionBusy}
+	status.TableNotFound, status.TableColumnNotFound, status.TableColumnExists, status.DatabaseNotFound,
+	status.DatabaseAlreadyExists, status.Unsupported, status.RegionBusy}
 
 // do runs a statement.
 func (b *beside) do(s *Session, sql string) (rows [][]string, ok bool) {
@@ -206,13 +214,15 @@ func (b *beside) do(s *Session, sql string) (rows [][]string, ok bool) {
 	return o.rows, o.err == nil
 }
 
-// write writes rows until the statements are over, by statements or as requests of other protocols do, which make the table and its columns.
+// write writes rows until the statements are over, by statements or as requests of other protocols do, which make the
+// table and its columns.
 func (b *beside) write(statements bool) {
 	for first := true; first || !b.over.Load(); first = false {
 		id := b.next.Add(1)
 		ok := false
 		if statements {
-			_, ok = b.do(&Session{}, fmt.Sprintf("INSERT INTO t (id, v, host, ts) VALUES (%[1]d, '%[1]d', 'h%[2]d', %[1]d)", id, id%3))
+			_, ok = b.do(&Session{},
+				fmt.Sprintf("INSERT INTO t (id, v, host, ts) VALUES (%[1]d, '%[1]d', 'h%[2]d', %[1]d)", id, id%3))
 		} else {
 			ok = b.request(id)
 		}
@@ -228,7 +238,8 @@ func (b *beside) write(statements bool) {
 // request writes a row as a request of a protocol does.
 func (b *beside) request(id int64) bool {
 	var set engine.WriteSet
-	rows := set.Rows(schema.Name{DB: "public", Table: "t"}, engine.Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"host"}})
+	rows := set.Rows(schema.Name{DB: "public", Table: "t"},
+		engine.Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"host"}})
 	for _, c := range []struct {
 		name string
 		typ  vector.Type
@@ -256,7 +267,8 @@ func (b *beside) request(id int64) bool {
 // read reads until the statements are over: what is known is there, and nothing twice.
 func (b *beside) read() {
 	for first := true; first || !b.over.Load(); first = false {
-		if rows, ok := b.do(&Session{}, "SELECT count(id), count(DISTINCT id) FROM t WHERE id > 0"); ok && rows[0][0] != rows[0][1] {
+		if rows, ok := b.do(&Session{}, "SELECT count(id), count(DISTINCT id) FROM t WHERE id > 0"); ok &&
+			rows[0][0] != rows[0][1] {
 			b.errorf("%s rows have %s ids", rows[0][0], rows[0][1])
 		}
 		b.do(&Session{}, "SELECT host, max(v), min(s) FROM t GROUP BY host ORDER BY host")
@@ -298,7 +310,8 @@ func (b *beside) check(when string) {
 
 // values looks at the values of rows: a value that was written is that of its row.
 func (b *beside) values(table, when string) {
-	o, err := answer(b.x, &Session{}, "SELECT id, v, host FROM "+table+" WHERE id > 0 AND v IS NOT NULL AND v::STRING <> id::STRING", false)
+	o, err := answer(b.x, &Session{},
+		"SELECT id, v, host FROM "+table+" WHERE id > 0 AND v IS NOT NULL AND v::STRING <> id::STRING", false)
 	if err = errors.Join(err, o.err); err != nil && status.Of(err) != status.PlanQuery { // requests made it without v
 		b.errorf("%s: %v", when, err)
 	}

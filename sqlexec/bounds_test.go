@@ -14,10 +14,12 @@ func TestWritesAreBounded(t *testing.T) {
 	pool := exec.NewPool(8<<20, nil)
 	x := New(openStore(t), Options{Workers: 2, Memory: pool})
 	outcomeOf(t, x, "CREATE TABLE t (v BIGINT, ts TIMESTAMP(3) TIME INDEX);")
-	refused(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 4999999) AS n(number);", "memory", status.RuntimeResourcesExhausted)
+	refused(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 4999999) AS n(number);", "memory",
+		status.RuntimeResourcesExhausted)
 	outcomeOf(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 99999) AS n(number);")
 	x.mostInserted = 1 << 20
-	refused(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 99999) AS n(number);", "more than 1 MiB", status.RuntimeResourcesExhausted)
+	refused(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 99999) AS n(number);", "more than 1 MiB",
+		status.RuntimeResourcesExhausted)
 	if used := pool.Used(); used != 0 {
 		t.Errorf("%d bytes are not given back", used)
 	}
@@ -74,5 +76,6 @@ func TestPlansTakeMemory(t *testing.T) {
 		})
 	}
 	x.o.Memory = exec.NewPool(1<<30, nil)
-	outcomeOf(t, x, "SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 100000));")
+	outcomeOf(t, x,
+		"SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 100000));")
 }

@@ -25,9 +25,9 @@ func (d *doomed) Err() error {
 	return context.Canceled
 }
 
-// TestCancelEverywhere cancels queries of all kinds at many of the places where they ask whether they still run: they end with
-// the context's error, or had an answer before, and give back the memory they had taken. The whole run of a query over
-// many rows asks every few thousand of them.
+// TestCancelEverywhere cancels queries of all kinds at many of the places where they ask whether they still run: they
+// end with the context's error, or had an answer before, and give back the memory they had taken. The whole run of a
+// query over many rows asks every few thousand of them.
 func TestCancelEverywhere(t *testing.T) {
 	points := int64(12) // at which each statement is cancelled
 	if os.Getenv("VARVE_LONG") != "" {
@@ -35,7 +35,8 @@ func TestCancelEverywhere(t *testing.T) {
 	}
 	pool := exec.NewPool(0, nil)
 	x, s := New(openStore(t), Options{Workers: 2, Memory: pool}), &Session{}
-	script(t, x, s, `CREATE TABLE log (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');
+	script(t, x, s,
+		`CREATE TABLE log (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');
 		CREATE TABLE cpu (host STRING, ts TIMESTAMP TIME INDEX, v DOUBLE, PRIMARY KEY (host));
 		INSERT INTO log SELECT number, number, number % 1000, concat('line ', number) FROM generate_series(0, 59999) AS n(number);
 		INSERT INTO cpu SELECT concat('h', number % 10), number, number % 7 FROM generate_series(0, 19999) AS n(number);
@@ -69,7 +70,8 @@ func TestCancelEverywhere(t *testing.T) {
 			}
 			run := func(ctx context.Context) error {
 				ectx := x.context(s)
-				n, err := plan.Bind(context.Background(), ectx, x.catalog(s), x.runner(s), s.database(), st[0].(*parse.SelectStmt).Query)
+				n, err := plan.Bind(context.Background(), ectx, x.catalog(s), x.runner(s), s.database(),
+					st[0].(*parse.SelectStmt).Query)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -274,7 +274,8 @@ func compareOutcome(st step, got outcome) error {
 		if got.err == nil {
 			return fmt.Errorf("got no error, want %d", code)
 		}
-		if have != status.Code(code) && (interchangeable[have] == 0 || interchangeable[have] != interchangeable[status.Code(code)]) {
+		if have != status.Code(code) &&
+			(interchangeable[have] == 0 || interchangeable[have] != interchangeable[status.Code(code)]) {
 			return fmt.Errorf("got %d %v, want %d", have, got.err, code)
 		}
 		return nil
@@ -302,7 +303,8 @@ func compareTable(st step, got outcome) error {
 	}
 	have := got.rows
 	upper := strings.ToUpper(strings.TrimSpace(st.sql))
-	if !strings.Contains(upper[max(0, strings.LastIndexByte(upper, ')')):], "ORDER BY") && !regexp.MustCompile(`ORDER BY [^)]*;$`).MatchString(upper) &&
+	if !strings.Contains(upper[max(0, strings.LastIndexByte(upper, ')')):], "ORDER BY") &&
+		!regexp.MustCompile(`ORDER BY [^)]*;$`).MatchString(upper) &&
 		!strings.HasPrefix(upper, "SHOW") && !strings.HasPrefix(upper, "DESC") {
 		have = slices.Clone(have)
 		sortRows(have)
@@ -314,7 +316,8 @@ func compareTable(st step, got outcome) error {
 	for r := range rows {
 		for c := range rows[r] {
 			if !sameCell(have[r][c], rows[r][c], got.types[c]) {
-				return fmt.Errorf("row %d column %s: got %q, want %q\n got %q\nwant %q", r+1, names[c], have[r][c], rows[r][c], have, rows)
+				return fmt.Errorf("row %d column %s: got %q, want %q\n got %q\nwant %q", r+1, names[c], have[r][c],
+					rows[r][c], have, rows)
 			}
 		}
 	}
@@ -364,7 +367,8 @@ func sameCell(got, want string, t vector.Type) bool {
 		return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b))
 	case t.ID == vector.TypeJSON:
 		var a, b any
-		return json.Unmarshal([]byte(got), &a) == nil && json.Unmarshal([]byte(want), &b) == nil && reflect.DeepEqual(a, b)
+		return json.Unmarshal([]byte(got), &a) == nil && json.Unmarshal([]byte(want), &b) == nil &&
+			reflect.DeepEqual(a, b)
 	}
 	return false
 }

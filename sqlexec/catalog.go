@@ -30,7 +30,8 @@ func (x *Executor) catalog(s *Session) plan.Catalog { return &storeCatalog{x: x,
 func (x *Executor) env(ctx context.Context, s *Session) *infoschema.Env {
 	views := func() ([]infoschema.View, error) { return x.infoViews(s) }
 	metrics := func(db string) ([]infoschema.Count, error) { return x.metricCounts(ctx, s, db) }
-	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: views, Metrics: metrics}
+	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: views,
+		Metrics: metrics}
 }
 
 // mostCounts bounds each list of what is counted of a database's metrics.
@@ -50,7 +51,8 @@ func (x *Executor) metricCounts(ctx context.Context, s *Session, db string) ([]i
 	for _, of := range []struct {
 		kind   string
 		counts []promql.Count
-	}{{"series of metric", c.SeriesByMetric}, {"values of label", c.ValuesByLabel}, {"bytes of label", c.BytesByLabel}, {"series of label with value", c.SeriesByPair}} {
+	}{{"series of metric", c.SeriesByMetric}, {"values of label", c.ValuesByLabel}, {"bytes of label", c.BytesByLabel},
+		{"series of label with value", c.SeriesByPair}} {
 		for _, n := range of.counts {
 			list = append(list, infoschema.Count{Kind: of.kind, Name: n.Name, N: n.N})
 		}
@@ -108,15 +110,18 @@ func (c *storeCatalog) info(name schema.Name) (*plan.Relation, error) {
 		return nil, c.x.noTable(c.sess, nil, "Failed to plan SQL: ", name)
 	}
 	name.Table = t.Name
-	v := &plan.Virtual{Fields: t.Fields, Rows: func(ctx context.Context, equal map[string]string) (*vector.Batch, error) {
-		return t.Rows(c.x.env(ctx, c.sess), infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
-	}}
+	v := &plan.Virtual{Fields: t.Fields,
+		Rows: func(ctx context.Context, equal map[string]string) (*vector.Batch, error) {
+			return t.Rows(c.x.env(ctx, c.sess),
+				infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
+		}}
 	return &plan.Relation{Name: name, Virtual: v}, nil
 }
 
 // physical is what running a plan needs.
 func (x *Executor) physical(s *Session) plan.Physical {
-	return plan.Physical{Engine: x.e, Workers: x.o.Workers, Memory: x.o.Memory, Client: s.Network, Spill: x.o.Spill, Context: x.context(s)}
+	return plan.Physical{Engine: x.e, Workers: x.o.Workers, Memory: x.o.Memory, Client: s.Network, Spill: x.o.Spill,
+		Context: x.context(s)}
 }
 
 // stream starts a plan and gives its rows.
@@ -137,7 +142,8 @@ func (x *Executor) runner(s *Session) plan.Runner {
 }
 
 // collect reads rows into one batch, at most maxRows and the rest of a batch, which memory has room for.
-func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRows int, memory *exec.Budget) (*vector.Batch, error) {
+func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRows int,
+	memory *exec.Budget) (*vector.Batch, error) {
 	types := make([]vector.Type, len(fields))
 	for i, f := range fields {
 		types[i] = f.Type

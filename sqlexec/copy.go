@@ -64,7 +64,8 @@ func (x *Executor) copy(ctx context.Context, s *Session, st *parse.Copy) (*Resul
 	case st.To:
 		rows, err = x.copyOut(ctx, s, root, st, name, o)
 	case st.Query != nil:
-		err = status.New(status.InvalidSyntax, "Invalid SQL syntax: COPY (query) FROM: a query takes no rows, COPY FROM needs a table")
+		err = status.New(status.InvalidSyntax,
+			"Invalid SQL syntax: COPY (query) FROM: a query takes no rows, COPY FROM needs a table")
 	default:
 		rows, err = x.copyIn(ctx, s, root, st, name, o, limit)
 	}
@@ -136,11 +137,14 @@ func (o *copyOptions) set(st *parse.Copy, key, value string) (err error) {
 			return only(!st.To, "COPY .. FROM")
 		}
 	default:
-		return status.New(status.InvalidArguments, "Unrecognized option of COPY: %s. Known are FORMAT, COMPRESSION_TYPE, START_TIME, "+
-			"END_TIME, DELIMITER, TIMESTAMP_FORMAT, DATE_FORMAT, TIME_FORMAT, PATTERN and SKIP_BAD_RECORDS", strings.ToUpper(key))
+		return status.New(status.InvalidArguments,
+			"Unrecognized option of COPY: %s. Known are FORMAT, COMPRESSION_TYPE, START_TIME, "+
+				"END_TIME, DELIMITER, TIMESTAMP_FORMAT, DATE_FORMAT, TIME_FORMAT, PATTERN and SKIP_BAD_RECORDS",
+			strings.ToUpper(key))
 	}
 	if err != nil || !ok {
-		return status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s'", strings.ToUpper(key), value)
+		return status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s'", strings.ToUpper(key),
+			value)
 	}
 	return nil
 }
@@ -151,7 +155,8 @@ func (x *Executor) copyLimit(ctx context.Context, s *Session, st *parse.Copy) (i
 		return math.MaxInt64, nil
 	}
 	if st.To || st.Database != "" {
-		return 0, status.New(status.InvalidSyntax, "Invalid SQL syntax: LIMIT is for COPY table FROM; COPY (SELECT .. LIMIT n) TO bounds what is written")
+		return 0, status.New(status.InvalidSyntax,
+			"Invalid SQL syntax: LIMIT is for COPY table FROM; COPY (SELECT .. LIMIT n) TO bounds what is written")
 	}
 	e, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), st.Limit)
 	if err != nil {
@@ -159,15 +164,18 @@ func (x *Executor) copyLimit(ctx context.Context, s *Session, st *parse.Copy) (i
 	}
 	k, ok := e.(*expr.Const)
 	if !ok || k.Value.IsNull(0) || k.Value.Type != vector.Int64Type || k.Value.Int(0) < 0 {
-		return 0, status.New(status.InvalidArguments, "LIMIT of COPY must be a whole number from 0 up, found %s", parse.PrintExpr(st.Limit))
+		return 0, status.New(status.InvalidArguments, "LIMIT of COPY must be a whole number from 0 up, found %s",
+			parse.PrintExpr(st.Limit))
 	}
 	return k.Value.Int(0), nil
 }
 
 // copyOut writes the rows of a table or query to a file.
-func (x *Executor) copyOut(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, name string, o *copyOptions) (int64, error) {
+func (x *Executor) copyOut(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, name string,
+	o *copyOptions) (int64, error) {
 	if strings.HasSuffix(st.Path, "/") || name == "." {
-		return 0, status.New(status.InvalidArguments, "The path '%s' is a directory: COPY TO needs the name of a file", st.Path)
+		return 0, status.New(status.InvalidArguments, "The path '%s' is a directory: COPY TO needs the name of a file",
+			st.Path)
 	}
 	q := st.Query
 	if q == nil {
@@ -181,7 +189,8 @@ func (x *Executor) copyOut(ctx context.Context, s *Session, root *os.Root, st *p
 
 // rangeQuery selects all of a table, a view or a range of a table's times.
 func (x *Executor) rangeQuery(s *Session, table parse.Name, o *copyOptions) (*parse.Query, error) {
-	sel := &parse.Select{From: []parse.TableRef{&parse.Table{Name: table}}, Items: []parse.SelectItem{{Star: &parse.Star{}}}}
+	sel := &parse.Select{From: []parse.TableRef{&parse.Table{Name: table}},
+		Items: []parse.SelectItem{{Star: &parse.Star{}}}}
 	q := &parse.Query{Body: sel}
 	if o.start == "" && o.end == "" {
 		return q, nil
@@ -198,7 +207,8 @@ func (x *Executor) rangeQuery(s *Session, table parse.Name, o *copyOptions) (*pa
 		if _, err := firstCount(bound.key, bound.text, s.Zone, t.Schema.Columns[t.Schema.Time].Type); err != nil {
 			return nil, err
 		}
-		var e parse.Expr = &parse.Binary{Op: bound.op, L: column, R: &parse.Literal{Kind: parse.StringLiteral, Text: bound.text}}
+		var e parse.Expr = &parse.Binary{Op: bound.op, L: column,
+			R: &parse.Literal{Kind: parse.StringLiteral, Text: bound.text}}
 		if sel.Where != nil {
 			e = &parse.Binary{Op: "and", L: sel.Where, R: e}
 		}
@@ -211,7 +221,8 @@ func (x *Executor) rangeQuery(s *Session, table parse.Name, o *copyOptions) (*pa
 func firstCount(key, text string, zone *time.Location, t vector.Type) (int64, error) {
 	sec, nanos, err := timefmt.ParseTimestamp(text, zone)
 	if err != nil {
-		return 0, status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s' is no time", key, text)
+		return 0, status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s' is no time", key,
+			text)
 	}
 	n, ok := plan.Count(sec, int64(nanos), t)
 	switch unit := 1_000_000_000 / t.UnitsPerSecond(); {
@@ -226,7 +237,8 @@ func firstCount(key, text string, zone *time.Location, t vector.Type) (int64, er
 }
 
 // writeFile runs a query and writes its rows to a file that appears when it is whole.
-func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *parse.Query, name string, o *copyOptions) (int64, error) {
+func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *parse.Query, name string,
+	o *copyOptions) (int64, error) {
 	n, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), q)
 	if err != nil {
 		return 0, err
@@ -240,7 +252,8 @@ func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *
 	if err != nil {
 		return 0, err
 	}
-	w, err := rowfile.NewWriter(f, plan.Fields(n), rowfile.WriteOptions{Format: o.format, Compression: o.compression, Delimiter: o.delimiter, Times: o.times})
+	w, err := rowfile.NewWriter(f, plan.Fields(n),
+		rowfile.WriteOptions{Format: o.format, Compression: o.compression, Delimiter: o.delimiter, Times: o.times})
 	if err != nil {
 		return 0, errors.Join(status.Wrap(err, status.InvalidArguments, "COPY TO: %v", err), f.abort())
 	}
@@ -265,7 +278,8 @@ func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *
 }
 
 // copyDatabaseTo writes every table of a database to a file of its name.
-func (x *Executor) copyDatabaseTo(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, dir string, o *copyOptions) (int64, error) {
+func (x *Executor) copyDatabaseTo(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, dir string,
+	o *copyOptions) (int64, error) {
 	db, err := x.copyDatabase(st)
 	if err != nil {
 		return 0, err
@@ -323,7 +337,8 @@ func (o *copyOptions) ext() string {
 // copyDatabase is the database of COPY DATABASE, whose path must be a directory.
 func (x *Executor) copyDatabase(st *parse.Copy) (string, error) {
 	if !strings.HasSuffix(st.Path, "/") {
-		return "", status.New(status.InvalidArguments, "The path of COPY DATABASE is a directory and ends with a slash, found '%s'", st.Path)
+		return "", status.New(status.InvalidArguments,
+			"The path of COPY DATABASE is a directory and ends with a slash, found '%s'", st.Path)
 	}
 	db := foldInfo(st.Database)
 	if err := readOnly(db); err != nil {

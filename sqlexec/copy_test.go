@@ -94,12 +94,14 @@ func TestCopyRoundTrips(t *testing.T) {
 		{"a.csv", "WITH (TIMESTAMP_FORMAT = '%d.%m.%Y %H:%M:%S.%9f', DATE_FORMAT = '%Y/%m/%d')"},
 	} {
 		t.Run(c.file+c.with, func(t *testing.T) {
-			if got := outcomeOf(t, x, fmt.Sprintf("COPY src TO '%s' %s;", c.file, c.with)); got != "Affected Rows: 6\n" {
+			if got := outcomeOf(t, x, fmt.Sprintf("COPY src TO '%s' %s;", c.file, c.with)); got !=
+				"Affected Rows: 6\n" {
 				t.Errorf("COPY TO: %s", got)
 			}
 			name := fmt.Sprintf("dst%d", i)
 			outcomeOf(t, x, fmt.Sprintf("CREATE TABLE %s LIKE src;", name))
-			if got := outcomeOf(t, x, fmt.Sprintf("COPY %s FROM '%s' %s;", name, c.file, c.with)); got != "Affected Rows: 6\n" {
+			if got := outcomeOf(t, x, fmt.Sprintf("COPY %s FROM '%s' %s;", name, c.file, c.with)); got !=
+				"Affected Rows: 6\n" {
 				t.Errorf("COPY FROM: %s", got)
 			}
 			if got := outcomeOf(t, x, fmt.Sprintf("SELECT * FROM %s ORDER BY ts;", name)); got != want {
@@ -119,7 +121,8 @@ func TestCopyOfJSON(t *testing.T) {
 INSERT INTO src VALUES (1, '"bare \u00e9 \"text\""', '"x"'), (2, '"{\"a\":1}"', '{"a":1}'), (3, '""', ''), (4, '{"a":[1,"b",null]}', NULL), (5, '[]', 'null'), (6, 'true', 'true'), (7, '-1.50', '1'), (8, '"null"', NULL), (9, NULL, NULL);`)
 	want := outcomeOf(t, x, "SELECT * FROM src ORDER BY ts;")
 	for _, form := range []string{"csv", "json", "parquet"} {
-		outcomeOf(t, x, fmt.Sprintf("CREATE TABLE %s LIKE src; COPY src TO 'a.%[1]s'; COPY %[1]s FROM 'a.%[1]s';", form))
+		outcomeOf(t, x, fmt.Sprintf("CREATE TABLE %s LIKE src; COPY src TO 'a.%[1]s'; COPY %[1]s FROM 'a.%[1]s';",
+			form))
 		if got := outcomeOf(t, x, fmt.Sprintf("SELECT * FROM %s ORDER BY ts;", form)); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", form, got, want)
 		}
@@ -174,15 +177,19 @@ func TestUnpackingTakesMemory(t *testing.T) {
 
 func TestCopyWritesWhatOthersRead(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, `CREATE TABLE t (h STRING, v DOUBLE, b BINARY, j JSON, n BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));
+	outcomeOf(t, x,
+		`CREATE TABLE t (h STRING, v DOUBLE, b BINARY, j JSON, n BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));
 INSERT INTO t VALUES ('a,b', 1, x'0aff', '{"k":[1]}', NULL, 0), ('', 'NaN', NULL, NULL, 7, 1500);`)
 	for _, c := range []struct{ sql, file, want string }{
-		{"COPY t TO 'o.csv'", "o.csv", "h,v,b,j,n,ts\n\"\",NaN,,,7,1970-01-01T00:00:01.500\n\"a,b\",1.0,0aff,\"{\"\"k\"\":[1]}\",,1970-01-01T00:00:00\n"},
+		{"COPY t TO 'o.csv'", "o.csv",
+			"h,v,b,j,n,ts\n\"\",NaN,,,7,1970-01-01T00:00:01.500\n\"a,b\",1.0,0aff,\"{\"\"k\"\":[1]}\",,1970-01-01T00:00:00\n"},
 		{"COPY t TO 'o.json'", "o.json", `{"h":"","v":"NaN","b":null,"j":null,"n":7,"ts":"1970-01-01T00:00:01.500"}
 {"h":"a,b","v":1.0,"b":"0aff","j":{"k":[1]},"n":null,"ts":"1970-01-01T00:00:00"}
 `},
-		{"COPY t TO 'o.csv' WITH (START_TIME = '1970-01-01 00:00:01', END_TIME = '1970-01-01 00:00:02')", "o.csv", "h,v,b,j,n,ts\n\"\",NaN,,,7,1970-01-01T00:00:01.500\n"},
-		{"COPY t TO 'o.csv' WITH (END_TIME = '1970-01-01 00:00:01.5')", "o.csv", "h,v,b,j,n,ts\n\"a,b\",1.0,0aff,\"{\"\"k\"\":[1]}\",,1970-01-01T00:00:00\n"},
+		{"COPY t TO 'o.csv' WITH (START_TIME = '1970-01-01 00:00:01', END_TIME = '1970-01-01 00:00:02')", "o.csv",
+			"h,v,b,j,n,ts\n\"\",NaN,,,7,1970-01-01T00:00:01.500\n"},
+		{"COPY t TO 'o.csv' WITH (END_TIME = '1970-01-01 00:00:01.5')", "o.csv",
+			"h,v,b,j,n,ts\n\"a,b\",1.0,0aff,\"{\"\"k\"\":[1]}\",,1970-01-01T00:00:00\n"},
 		{"COPY (SELECT h, n + 1 AS m FROM t WHERE n IS NOT NULL) TO 'q.csv'", "q.csv", "h,m\n\"\",8\n"},
 		{"COPY (SELECT 1 AS a WHERE false) TO 'empty.csv'", "empty.csv", "a\n"},
 	} {
@@ -202,20 +209,28 @@ func TestCopyFromWhatOthersWrite(t *testing.T) {
 		{"columns by name, in any order", "f.csv", "ts,unknown,v,h\n5,z,1.5,a\n", "", "a 1.5 5"},
 		{"a default for what is not there", "f.csv", "ts,h\n5,a\n", "", "a 9.0 5"},
 		{"empty is NULL, not the default", "f.csv", "ts,h,v\n5,a,\n", "", "a NULL 5"},
-		{"CRLF, a mark and no last line feed", "f.csv", "\ufeffts,h\r\n5,\"a\r\nb\"\r\n6,c", "", "a\r\nb 9.0 5|c 9.0 6"},
+		{"CRLF, a mark and no last line feed", "f.csv", "\ufeffts,h\r\n5,\"a\r\nb\"\r\n6,c", "",
+			"a\r\nb 9.0 5|c 9.0 6"},
 		{"times with zones", "f.csv", "ts,h\n1970-01-01T01:00:00.007+01:00,a\n", "", "a 9.0 7"},
 		{"limit", "f.csv", "ts,h\n1,a\n2,b\n3,c\n", "LIMIT 2", "a 9.0 1|b 9.0 2"},
-		{"bad records left out", "f.csv", "ts,h,v\n1,a,1\nx,b,1\n3,c\n4,d,x\n5,e,2\n", "WITH (SKIP_BAD_RECORDS = 'true')", "a 1.0 1|e 2.0 5"},
-		{"objects", "f.json", `{"ts":1,"h":"a","v":1}` + "\n\n" + ` { "h" : "b\u0041" , "x":[{}], "ts":"1970-01-01 00:00:00.002" } `, "", "a 1.0 1|bA 9.0 2"},
-		{"null is not absent", "f.json", `{"ts":1,"h":"a","v":null}` + "\n" + `{"ts":2,"h":"a"}`, "", "a NULL 1|a 9.0 2"},
-		{"bad objects left out", "f.json", "{\"ts\":1,\"h\":\"a\"}\n{\n[]\n{\"ts\":true}\n{\"h\":\"b\"}\n{\"ts\":6,\"h\":\"c\"}", "WITH (SKIP_BAD_RECORDS = true)", "a 9.0 1|c 9.0 6"},
+		{"bad records left out", "f.csv", "ts,h,v\n1,a,1\nx,b,1\n3,c\n4,d,x\n5,e,2\n",
+			"WITH (SKIP_BAD_RECORDS = 'true')", "a 1.0 1|e 2.0 5"},
+		{"objects", "f.json", `{"ts":1,"h":"a","v":1}` + "\n\n" +
+			` { "h" : "b\u0041" , "x":[{}], "ts":"1970-01-01 00:00:00.002" } `, "", "a 1.0 1|bA 9.0 2"},
+		{"null is not absent", "f.json", `{"ts":1,"h":"a","v":null}` + "\n" + `{"ts":2,"h":"a"}`, "",
+			"a NULL 1|a 9.0 2"},
+		{"bad objects left out", "f.json",
+			"{\"ts\":1,\"h\":\"a\"}\n{\n[]\n{\"ts\":true}\n{\"h\":\"b\"}\n{\"ts\":6,\"h\":\"c\"}",
+			"WITH (SKIP_BAD_RECORDS = true)", "a 9.0 1|c 9.0 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x, dir := copyStore(t)
-			outcomeOf(t, x, "CREATE TABLE t (h STRING, v DOUBLE DEFAULT 9, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));")
+			outcomeOf(t, x,
+				"CREATE TABLE t (h STRING, v DOUBLE DEFAULT 9, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));")
 			place(t, dir, c.file, c.text)
 			outcomeOf(t, x, fmt.Sprintf("COPY t FROM '%s' %s;", c.file, c.with))
-			got, err := answer(x, &Session{}, "SELECT h, coalesce(v::STRING, 'NULL'), ts::BIGINT FROM t ORDER BY ts;", false)
+			got, err := answer(x, &Session{}, "SELECT h, coalesce(v::STRING, 'NULL'), ts::BIGINT FROM t ORDER BY ts;",
+				false)
 			if err != nil || got.err != nil {
 				t.Fatal(err, got.err)
 			}
@@ -243,7 +258,8 @@ func place(t testing.TB, dir, name, text string) {
 
 func TestCopyFromMalformed(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, "CREATE TABLE t (h STRING, n TINYINT, r INT NOT NULL DEFAULT 1, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));")
+	outcomeOf(t, x,
+		"CREATE TABLE t (h STRING, n TINYINT, r INT NOT NULL DEFAULT 1, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));")
 	for _, c := range []struct{ file, text, want string }{
 		{"f.csv", "", "is empty"},
 		{"f.csv", "ts,h,ts\n", `column "ts" is there twice`},
@@ -275,7 +291,8 @@ func TestCopyFromMalformed(t *testing.T) {
 // TestCopyLargeFileIsWholeOrNot loads a file of several writes whose last line is damaged.
 func TestCopyLargeFileIsWholeOrNot(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, "CREATE TABLE t (h STRING, s STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)) WITH (append_mode = 'true');")
+	outcomeOf(t, x,
+		"CREATE TABLE t (h STRING, s STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)) WITH (append_mode = 'true');")
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	io.WriteString(z, "ts,h,s\n")
@@ -293,7 +310,8 @@ func TestCopyLargeFileIsWholeOrNot(t *testing.T) {
 	if got := outcomeOf(t, x, "SELECT count(*) AS n FROM t;"); !strings.Contains(got, "| 0 |") {
 		t.Errorf("rows of a damaged file are in the table: %s", got)
 	}
-	if got := outcomeOf(t, x, "COPY t FROM 'big.csv.gz' WITH (SKIP_BAD_RECORDS = 'true');"); got != fmt.Sprintf("Affected Rows: %d\n", rows) {
+	if got := outcomeOf(t, x, "COPY t FROM 'big.csv.gz' WITH (SKIP_BAD_RECORDS = 'true');"); got !=
+		fmt.Sprintf("Affected Rows: %d\n", rows) {
 		t.Error(got)
 	}
 	if got := outcomeOf(t, x, "SELECT count(*) AS n FROM t;"); !strings.Contains(got, fmt.Sprintf("| %d |", rows)) {
@@ -303,7 +321,8 @@ func TestCopyLargeFileIsWholeOrNot(t *testing.T) {
 
 func TestCopyStaysInItsDirectory(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, "CREATE TABLE t (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); INSERT INTO t VALUES ('a', 1);")
+	outcomeOf(t, x,
+		"CREATE TABLE t (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); INSERT INTO t VALUES ('a', 1);")
 	outside := t.TempDir()
 	place(t, outside, "x.csv", "ts,h\n1,a\n")
 	place(t, dir, "in.csv", "ts,h\n1,a\n")
@@ -314,7 +333,8 @@ func TestCopyStaysInItsDirectory(t *testing.T) {
 	}
 	codes := []status.Code{status.InvalidArguments, status.PermissionDenied}
 	for _, path := range []string{
-		"../x.csv", "a/../../x.csv", "..", "/etc/passwd", outside + "/x.csv", "file:///etc/passwd", "dir/x.csv", "file.csv", "up/x.csv",
+		"../x.csv", "a/../../x.csv", "..", "/etc/passwd", outside + "/x.csv", "file:///etc/passwd", "dir/x.csv",
+		"file.csv", "up/x.csv",
 		dir + "/../x.csv", dir + "x/x.csv", "file://../x.csv", "file:///%2e%2e/x.csv", "", "a\x00b",
 	} {
 		refused(t, x, fmt.Sprintf("COPY t FROM '%s';", path), "", codes...)
@@ -333,8 +353,11 @@ func TestCopyStaysInItsDirectory(t *testing.T) {
 		t.Errorf("files appeared outside: %v %v", list, err)
 	}
 	refused(t, x, "COPY t FROM 's3://bucket/x.csv';", "s3", status.Unsupported)
-	refused(t, x, "COPY t FROM 's3://bucket/x.csv' WITH (FORMAT = 'csv') CONNECTION (REGION = 'x', ACCESS_KEY_ID = 'y');", "s3", status.Unsupported)
-	refused(t, x, "COPY t FROM 'nothing.csv';", "File not found in the directory of COPY: 'nothing.csv'", status.InvalidArguments)
+	refused(t, x,
+		"COPY t FROM 's3://bucket/x.csv' WITH (FORMAT = 'csv') CONNECTION (REGION = 'x', ACCESS_KEY_ID = 'y');", "s3",
+		status.Unsupported)
+	refused(t, x, "COPY t FROM 'nothing.csv';", "File not found in the directory of COPY: 'nothing.csv'",
+		status.InvalidArguments)
 	refused(t, x, "COPY t FROM 'dir';", "", codes...)
 
 	for _, name := range []string{"nothing.csv", "folder/"} { // the directory is not there either
@@ -348,7 +371,8 @@ func TestCopyStaysInItsDirectory(t *testing.T) {
 
 func TestCopyRefuses(t *testing.T) {
 	x, _ := copyStore(t)
-	outcomeOf(t, x, "CREATE TABLE t (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); CREATE VIEW v AS SELECT h FROM t;")
+	outcomeOf(t, x,
+		"CREATE TABLE t (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); CREATE VIEW v AS SELECT h FROM t;")
 	for _, c := range []struct {
 		sql, want string
 		code      status.Code
@@ -383,10 +407,12 @@ func TestCopyRefuses(t *testing.T) {
 
 func TestCopyDatabase(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, `CREATE TABLE "Up.per" (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); INSERT INTO "Up.per" VALUES ('a', 1), ('b', 2000);
+	outcomeOf(t, x,
+		`CREATE TABLE "Up.per" (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); INSERT INTO "Up.per" VALUES ('a', 1), ('b', 2000);
 CREATE TABLE other (v INT, t TIMESTAMP(9) TIME INDEX); INSERT INTO other VALUES (1, '1970-01-01 00:00:01');
 CREATE TABLE nothing (t TIMESTAMP TIME INDEX); CREATE VIEW v AS SELECT 1;`)
-	for _, with := range []string{"FORMAT = 'csv'", "FORMAT = 'json', COMPRESSION_TYPE = 'gzip'", "FORMAT = 'parquet'"} {
+	for _, with := range []string{"FORMAT = 'csv'", "FORMAT = 'json', COMPRESSION_TYPE = 'gzip'",
+		"FORMAT = 'parquet'"} {
 		place(t, dir, "back/notes.txt", "not a table")
 		if got := outcomeOf(t, x, "COPY DATABASE public TO 'back/' WITH ("+with+");"); got != "Affected Rows: 3\n" {
 			t.Errorf("%s: %s", with, got)
@@ -395,20 +421,25 @@ CREATE TABLE nothing (t TIMESTAMP TIME INDEX); CREATE VIEW v AS SELECT 1;`)
 		if got := outcomeOf(t, x, "COPY DATABASE public FROM 'back/' WITH ("+with+");"); got != "Affected Rows: 3\n" {
 			t.Errorf("%s: %s", with, got)
 		}
-		if got := outcomeOf(t, x, `SELECT h FROM "Up.per" UNION ALL SELECT v::STRING FROM other ORDER BY h;`); !strings.Contains(got, "| 1 |\n| a |\n| b |") {
+		if got := outcomeOf(t, x,
+			`SELECT h FROM "Up.per" UNION ALL SELECT v::STRING FROM other ORDER BY h;`); !strings.Contains(got,
+			"| 1 |\n| a |\n| b |") {
 			t.Errorf("%s: %s", with, got)
 		}
 	}
-	if got := outcomeOf(t, x, "COPY DATABASE public TO 'part/' WITH (FORMAT = 'csv', START_TIME = '1970-01-01 00:00:01', END_TIME = '1970-01-01 00:00:02');"); got != "Affected Rows: 1\n" {
+	if got := outcomeOf(t, x,
+		"COPY DATABASE public TO 'part/' WITH (FORMAT = 'csv', START_TIME = '1970-01-01 00:00:01', END_TIME = '1970-01-01 00:00:02');"); got != "Affected Rows: 1\n" {
 		t.Error(got)
 	}
 	place(t, dir, "part/absent.csv", "a\n1\n")
 	refused(t, x, "COPY DATABASE public FROM 'part/' WITH (FORMAT = 'csv');", "absent", status.TableNotFound)
 	outcomeOf(t, x, "CREATE TABLE p (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));")
-	for name, text := range map[string]string{"dir/a1.csv": "h,ts\na,1\n", "dir/a2.csv": "h,ts\nb,2\n", "dir/b1.csv": "h,ts\nc,3\n", "dir/.a3.csv.partial": "h\n"} {
+	for name, text := range map[string]string{"dir/a1.csv": "h,ts\na,1\n", "dir/a2.csv": "h,ts\nb,2\n",
+		"dir/b1.csv": "h,ts\nc,3\n", "dir/.a3.csv.partial": "h\n"} {
 		place(t, dir, name, text)
 	}
-	if got := outcomeOf(t, x, "COPY p FROM 'dir/' WITH (FORMAT = 'csv', PATTERN = '^a.*');"); got != "Affected Rows: 2\n" {
+	if got := outcomeOf(t, x, "COPY p FROM 'dir/' WITH (FORMAT = 'csv', PATTERN = '^a.*');"); got !=
+		"Affected Rows: 2\n" {
 		t.Error(got)
 	}
 	if got := outcomeOf(t, x, "COPY p FROM 'dir/' WITH (FORMAT = 'csv');"); got != "Affected Rows: 3\n" {
@@ -420,11 +451,13 @@ CREATE TABLE nothing (t TIMESTAMP TIME INDEX); CREATE VIEW v AS SELECT 1;`)
 // TestCopyIsCancelled ends statements from outside: no file is left, no row is written.
 func TestCopyIsCancelled(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, "CREATE TABLE t (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); INSERT INTO t VALUES ('a', 1);")
+	outcomeOf(t, x,
+		"CREATE TABLE t (h STRING, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)); INSERT INTO t VALUES ('a', 1);")
 	place(t, dir, "in.csv", "h,ts\nb,2\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, sql := range []string{"COPY t TO 'out.csv'", "COPY (SELECT * FROM numbers) TO 'out.csv'", "COPY t FROM 'in.csv'"} {
+	for _, sql := range []string{"COPY t TO 'out.csv'", "COPY (SELECT * FROM numbers) TO 'out.csv'",
+		"COPY t FROM 'in.csv'"} {
 		list, err := x.Parse(sql)
 		if err != nil {
 			t.Fatal(err)
@@ -445,7 +478,8 @@ func TestCopyIsCancelled(t *testing.T) {
 // TestCopyFromAnotherWriter loads a Parquet file that the library of the Arrow project wrote.
 func TestCopyFromAnotherWriter(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, `CREATE TABLE o (tag STRING, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, u8 TINYINT UNSIGNED, u16 SMALLINT UNSIGNED,
+	outcomeOf(t, x,
+		`CREATE TABLE o (tag STRING, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, u8 TINYINT UNSIGNED, u16 SMALLINT UNSIGNED,
   u32 INT UNSIGNED, u64 BIGINT UNSIGNED, f32 FLOAT, f64 DOUBLE, dec DECIMAL(38, 10), s STRING, bin BINARY, j JSON, d DATE, t0 TIMESTAMP(0), t3 TIMESTAMP(3),
   t6 TIMESTAMP(6), t9 TIMESTAMP(9), ts TIMESTAMP(9) TIME INDEX, PRIMARY KEY (tag));`)
 	data, err := os.ReadFile("testdata/other-writer.parquet")
@@ -461,8 +495,10 @@ func TestCopyFromAnotherWriter(t *testing.T) {
 		t.Fatal(err, got.err)
 	}
 	want := [][]string{
-		{"a", "true", "-1", "-2", "-3", "-4", "5", "6", "7", "18446744073709551615", "0.5", "NaN", "-12.5000000000", "text", "00ff", `{"a":1}`, "2024-01-02",
-			"1970-01-01T00:00:01", "1970-01-01T00:00:00.002", "1970-01-01T00:00:00.000003", "1970-01-01T00:00:00.000000004", "1970-01-01T00:00:00.000000005"},
+		{"a", "true", "-1", "-2", "-3", "-4", "5", "6", "7", "18446744073709551615", "0.5", "NaN", "-12.5000000000",
+			"text", "00ff", `{"a":1}`, "2024-01-02",
+			"1970-01-01T00:00:01", "1970-01-01T00:00:00.002", "1970-01-01T00:00:00.000003",
+			"1970-01-01T00:00:00.000000004", "1970-01-01T00:00:00.000000005"},
 		append(append([]string{"n"}, make([]string, 20)...), "1970-01-01T00:00:00.000000006"),
 	}
 	if fmt.Sprintf("%q", got.rows) != fmt.Sprintf("%q", want) {

@@ -34,10 +34,13 @@ func (d copyDir) room() error {
 	}
 	free, err := vfs.OS().FreeBytes(d.dir)
 	if err != nil {
-		return status.Wrap(err, status.StorageUnavailable, "the free space of the directory of COPY is not known: %s", vfs.Reason(err))
+		return status.Wrap(err, status.StorageUnavailable, "the free space of the directory of COPY is not known: %s",
+			vfs.Reason(err))
 	}
 	if free < uint64(d.keepFree) {
-		return status.New(status.StorageUnavailable, "the disk of the directory of COPY is nearly full: %d bytes are free and storage.min_free is %d; make room, or set copy.dir to a directory on another disk", free, d.keepFree)
+		return status.New(status.StorageUnavailable,
+			"the disk of the directory of COPY is nearly full: %d bytes are free and storage.min_free is %d; make "+
+				"room, or set copy.dir to a directory on another disk", free, d.keepFree)
 	}
 	return nil
 }
@@ -49,7 +52,8 @@ const partial = ".partial"
 // configured, COPY is off.
 func (d copyDir) open(name string, create bool) (*os.Root, error) {
 	if d.dir == "" {
-		return nil, status.New(status.PermissionDenied, "COPY is turned off: no directory is configured for its files (copy.dir)")
+		return nil, status.New(status.PermissionDenied,
+			"COPY is turned off: no directory is configured for its files (copy.dir)")
 	}
 	if create {
 		if err := os.MkdirAll(d.dir, 0o750); err != nil {
@@ -98,7 +102,8 @@ func (d copyDir) local(text string) (string, error) {
 }
 
 func outside(text string) error {
-	return status.New(status.InvalidArguments, "The path '%s' is not below the directory of COPY (copy.dir, else copy in the data directory)", text)
+	return status.New(status.InvalidArguments,
+		"The path '%s' is not below the directory of COPY (copy.dir, else copy in the data directory)", text)
 }
 
 // copyError sets the codes of errors of files that clients see: what the caller can mend, else what the disk says, that
@@ -113,7 +118,8 @@ func copyError(name string, err error) error {
 		return status.Wrap(err, status.InvalidArguments, "File not found in the directory of COPY: '%s'", name)
 	case errors.Is(err, fs.ErrPermission):
 		return status.Wrap(err, status.PermissionDenied, "The file '%s' of COPY may not be opened", name)
-	case errors.Is(err, fs.ErrExist), strings.Contains(err.Error(), "is a directory"), strings.Contains(err.Error(), "not a directory"),
+	case errors.Is(err, fs.ErrExist), strings.Contains(err.Error(), "is a directory"),
+		strings.Contains(err.Error(), "not a directory"),
 		strings.Contains(err.Error(), "name too long"):
 		return status.Wrap(err, status.InvalidArguments, "COPY cannot use the path '%s'", name)
 	}

@@ -11,7 +11,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestCopyToFullDisk: a disk that is full is no internal error, what was written of the file is removed, and it does not appear.
+// TestCopyToFullDisk: a disk that is full is no internal error, what was written of the file is removed, and it does
+// not appear.
 func TestCopyToFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -28,7 +29,8 @@ func TestCopyToFullDisk(t *testing.T) {
 	if f.File, err = os.OpenFile("/dev/full", os.O_WRONLY, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Write([]byte("row")); status.Of(err) != status.StorageUnavailable || !vfs.IsNoSpace(err) || !strings.Contains(err.Error(), "no space left") {
+	if _, err := f.Write([]byte("row")); status.Of(err) != status.StorageUnavailable || !vfs.IsNoSpace(err) ||
+		!strings.Contains(err.Error(), "no space left") {
 		t.Errorf("a full disk gives %v", err)
 	}
 	if err := f.abort(); err != nil {

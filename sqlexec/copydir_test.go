@@ -12,14 +12,16 @@ import (
 // it.
 func TestTablesAndTheirFiles(t *testing.T) {
 	for _, c := range []struct{ table, file string }{
-		{"cpu", "cpu"}, {"Up.per", "Up.per"}, {"a b#c@d", "a b#c@d"}, {"温度", "温度"}, {"50% of", "50%25 of"}, {"a%2Fb", "a%252Fb"},
+		{"cpu", "cpu"}, {"Up.per", "Up.per"}, {"a b#c@d", "a b#c@d"}, {"温度", "温度"}, {"50% of", "50%25 of"},
+		{"a%2Fb", "a%252Fb"},
 		{"../../etc/x", "..%2F..%2Fetc%2Fx"}, {`a\b`, "a%5Cb"}, {"a\nb\x00", "a%0Ab%00"}, {"..", ".."},
 	} {
 		file := tableFile(c.table)
 		if file != c.file || fileTable(file) != c.table {
 			t.Errorf("the file of %q is %q, the table of that %q", c.table, file, fileTable(file))
 		}
-		if whole := filepath.Join("dir", file+".csv"); filepath.Dir(whole) != "dir" || strings.ContainsAny(whole, "\n\x00\\") {
+		if whole := filepath.Join("dir", file+".csv"); filepath.Dir(whole) != "dir" ||
+			strings.ContainsAny(whole, "\n\x00\\") {
 			t.Errorf("the file of %q is %q", c.table, whole)
 		}
 	}
@@ -32,10 +34,13 @@ func TestTablesAndTheirFiles(t *testing.T) {
 // the middle of one, of which nothing is left. COPY FROM is no matter of that disk.
 func TestCopyLeavesRoom(t *testing.T) {
 	x, dir := copyStore(t)
-	outcomeOf(t, x, "CREATE TABLE t AS SELECT number::BIGINT AS n, number::BIGINT::TIMESTAMP AS ts FROM numbers; COPY t TO 'before.csv';")
+	outcomeOf(t, x,
+		"CREATE TABLE t AS SELECT number::BIGINT AS n, number::BIGINT::TIMESTAMP AS ts FROM numbers; COPY t TO 'before.csv';")
 	x.o.KeepFree = 1 << 60
-	for _, sql := range []string{"COPY t TO 'x.csv'", "COPY (SELECT 1) TO 'sub/x.json'", "COPY DATABASE public TO 'all/'"} {
-		refused(t, x, sql, "storage.min_free is 1152921504606846976; make room, or set copy.dir", status.StorageUnavailable)
+	for _, sql := range []string{"COPY t TO 'x.csv'", "COPY (SELECT 1) TO 'sub/x.json'",
+		"COPY DATABASE public TO 'all/'"} {
+		refused(t, x, sql, "storage.min_free is 1152921504606846976; make room, or set copy.dir",
+			status.StorageUnavailable)
 	}
 	outcomeOf(t, x, "TRUNCATE TABLE t; COPY t FROM 'before.csv';")
 
@@ -61,7 +66,8 @@ func TestCopyLeavesRoom(t *testing.T) {
 	if err := f.abort(); err != nil {
 		t.Error(err)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) != 1 || filepath.Base(left[0]) != "before.csv" {
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) != 1 ||
+		filepath.Base(left[0]) != "before.csv" {
 		t.Errorf("left over: %v, %v", left, err)
 	}
 }

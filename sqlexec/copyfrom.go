@@ -17,16 +17,17 @@ import (
 	"varve/sqlexec/rowfile"
 )
 
-// loadBytes is the most that the rows have that are written at once, loadShare what that is at most of the memory for rows: eight
-// statements at once fill it. A file that fits is written whole or not at all; a larger one is read twice, first to see whether all
-// of it can be taken.
+// loadBytes is the most that the rows have that are written at once, loadShare what that is at most of the memory for
+// rows: eight statements at once fill it. A file that fits is written whole or not at all; a larger one is read twice,
+// first to see whether all of it can be taken.
 const (
 	loadBytes = 32 << 20
 	loadShare = 8
 )
 
 // copyIn loads files into a table: one file, or those of a directory.
-func (x *Executor) copyIn(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, name string, o *copyOptions, limit int64) (int64, error) {
+func (x *Executor) copyIn(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, name string, o *copyOptions,
+	limit int64) (int64, error) {
 	t, err := x.table(s, st.Table)
 	if err != nil {
 		return 0, err
@@ -79,7 +80,8 @@ func (x *Executor) matching(root *os.Root, dir string, o *copyOptions) ([]string
 }
 
 // copyDatabaseFrom loads every file of a directory into the table of its name.
-func (x *Executor) copyDatabaseFrom(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, dir string, o *copyOptions) (int64, error) {
+func (x *Executor) copyDatabaseFrom(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, dir string,
+	o *copyOptions) (int64, error) {
 	db, err := x.copyDatabase(st)
 	if err != nil {
 		return 0, err
@@ -139,7 +141,8 @@ type loader struct {
 }
 
 // loadFile loads a file and gives the number of rows that are in the table, on errors too.
-func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *schema.Table, name string, o *copyOptions, limit int64) (int64, error) {
+func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *schema.Table, name string,
+	o *copyOptions, limit int64) (int64, error) {
 	l := &loader{x: x, session: s, table: t, o: o, name: name, limit: limit, set: sets.Get().(*engine.WriteSet),
 		most: min(loadBytes, x.e.MemtableLimit()/loadShare)}
 	defer func() {
@@ -266,7 +269,8 @@ func (l *loader) prepare(r rowfile.Reader) error {
 		}
 	}
 	if !some {
-		return status.New(status.InvalidArguments, "COPY FROM '%s': no column of the file has the name of a column of %s", l.name, l.table.Name)
+		return status.New(status.InvalidArguments,
+			"COPY FROM '%s': no column of the file has the name of a column of %s", l.name, l.table.Name)
 	}
 	return l.begin()
 }
@@ -351,14 +355,16 @@ func (l *loader) row(rows *rowfile.Rows, values []*vector.Vector, i int) error {
 			c.SetNull()
 			continue
 		case values[k].IsNull(i):
-			return fmt.Errorf("%s: column %q: %s does not fit %s", l.place(rows, i), l.names[k], l.shown(src, i), l.table.Columns[k].Type)
+			return fmt.Errorf("%s: column %q: %s does not fit %s", l.place(rows, i), l.names[k], l.shown(src, i),
+				l.table.Columns[k].Type)
 		}
 		setValue(c, values[k], i)
 	}
 	return nil
 }
 
-// shown is value i of a file for the text of an error. Files are what COPY TO wrote, and so are not for every user's eyes.
+// shown is value i of a file for the text of an error. Files are what COPY TO wrote, and so are not for every user's
+// eyes.
 func (l *loader) shown(src *vector.Vector, i int) string {
 	if l.session.Blind {
 		return "the value"

@@ -7,11 +7,12 @@ import (
 	"varve/engine/status"
 )
 
-// TestCopyFromTimes holds which rows START_TIME and END_TIME take out of files of every format: start <= time < end, also where a
-// bound is finer than the column or far outside of it.
+// TestCopyFromTimes holds which rows START_TIME and END_TIME take out of files of every format: start <= time < end,
+// also where a bound is finer than the column or far outside of it.
 func TestCopyFromTimes(t *testing.T) {
 	x, _ := copyStore(t)
-	outcomeOf(t, x, `CREATE TABLE src (n BIGINT, ts TIMESTAMP(3) TIME INDEX); INSERT INTO src VALUES (0, -1), (1, 1000), (2, 1001), (3, 2000), (4, 3000);`)
+	outcomeOf(t, x,
+		`CREATE TABLE src (n BIGINT, ts TIMESTAMP(3) TIME INDEX); INSERT INTO src VALUES (0, -1), (1, 1000), (2, 1001), (3, 2000), (4, 3000);`)
 	for i, c := range []struct{ with, want string }{
 		{"START_TIME = '1970-01-01 00:00:01'", "1,2,3,4"},
 		{"END_TIME = '1970-01-01 00:00:02'", "0,1,2"},
@@ -22,8 +23,10 @@ func TestCopyFromTimes(t *testing.T) {
 	} {
 		for _, format := range []string{"csv", "json", "parquet"} {
 			table := fmt.Sprintf("t%d%s", i, format)
-			outcomeOf(t, x, fmt.Sprintf("COPY src TO 'a.%s'; CREATE TABLE %s LIKE src; COPY %s FROM 'a.%s' WITH (%s);", format, table, table, format, c.with))
-			got, err := answer(x, &Session{}, "SELECT coalesce(string_agg(n::STRING, ',' ORDER BY n), '') FROM "+table, false)
+			outcomeOf(t, x, fmt.Sprintf("COPY src TO 'a.%s'; CREATE TABLE %s LIKE src; COPY %s FROM 'a.%s' WITH (%s);",
+				format, table, table, format, c.with))
+			got, err := answer(x, &Session{}, "SELECT coalesce(string_agg(n::STRING, ',' ORDER BY n), '') FROM "+table,
+				false)
 			if err != nil || got.err != nil {
 				t.Fatal(err, got.err)
 			}

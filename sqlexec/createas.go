@@ -11,9 +11,9 @@ import (
 	"varve/sqlexec/plan"
 )
 
-// tableOfQuery returns the table of CREATE TABLE .. AS query without columns: they are the query's. The time index is the one that the
-// query passes on or the only TIMESTAMP, unless the statement names one. A table without a primary key appends, so that it has a row
-// for each of the query's.
+// tableOfQuery returns the table of CREATE TABLE .. AS query without columns: they are the query's. The time index is
+// the one that the query passes on or the only TIMESTAMP, unless the statement names one. A table without a primary key
+// appends, so that it has a row for each of the query's.
 func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.CreateTable) (*schema.Table, error) {
 	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), s.Query)
 	if err != nil {
@@ -26,7 +26,8 @@ func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.Cre
 			t = vector.StringType
 		}
 		if !storable(t) {
-			return nil, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column; cast it", c.Name, t)
+			return nil, status.New(status.InvalidArguments,
+				"column %s: type %s cannot be the type of a column; cast it", c.Name, t)
 		}
 		if err := schema.CheckColumnName(c.Name); err != nil {
 			return nil, err
@@ -42,7 +43,8 @@ func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.Cre
 		def.TimeIndexes = [][]parse.Ident{{{Name: name}}}
 	}
 	if len(s.PrimaryKeys) == 0 && !hasOption(s, "append_mode") && !hasOption(s, "merge_mode") {
-		def.Options = append(def.Options[:len(def.Options):len(def.Options)], parse.Option{Key: "append_mode", Value: "true"})
+		def.Options = append(def.Options[:len(def.Options):len(def.Options)],
+			parse.Option{Key: "append_mode", Value: "true"})
 	}
 	return x.tableOf(sess, &def, columns)
 }
@@ -64,9 +66,12 @@ func timeOf(cols []plan.Column) (string, error) {
 	case len(all) == 1:
 		return all[0], nil
 	case len(all) == 0:
-		return "", status.New(status.InvalidSyntax, "Missing time index constraint: the query has no TIMESTAMP column; select one, such as now() AS ts")
+		return "", status.New(status.InvalidSyntax,
+			"Missing time index constraint: the query has no TIMESTAMP column; select one, such as now() AS ts")
 	}
-	return "", status.New(status.InvalidSyntax, "Missing time index constraint: CREATE TABLE t (TIME INDEX (c)) AS .. says which of %s it is", strings.Join(all, ", "))
+	return "", status.New(status.InvalidSyntax,
+		"Missing time index constraint: CREATE TABLE t (TIME INDEX (c)) AS .. says which of %s it is",
+		strings.Join(all, ", "))
 }
 
 func hasOption(s *parse.CreateTable, key string) bool {

@@ -73,10 +73,11 @@ func created(s *parse.CreateTable, name schema.Name, r *Result, err error) (*Res
 	return r, nil
 }
 
-// makeTable is CREATE TABLE .. AS and CREATE OR REPLACE TABLE. The table is made and filled under no name that others know, and gets
-// its name when it is whole, by the same step that drops the one it replaces: the query may read that one, and whatever fails or
-// crashes leaves it as it is.
-func (x *Executor) makeTable(ctx context.Context, sess *Session, s *parse.CreateTable, t *schema.Table) (*Result, error) {
+// makeTable is CREATE TABLE .. AS and CREATE OR REPLACE TABLE. The table is made and filled under no name that others
+// know, and gets its name when it is whole, by the same step that drops the one it replaces: the query may read that
+// one, and whatever fails or crashes leaves it as it is.
+func (x *Executor) makeTable(ctx context.Context, sess *Session, s *parse.CreateTable, t *schema.Table) (*Result,
+	error) {
 	if _, err := x.e.Table(t.Name); err == nil && !s.OrReplace {
 		return created(s, t.Name, nil, alreadyExists(t.Name))
 	}
@@ -162,15 +163,17 @@ func (x *Executor) tableOf(sess *Session, s *parse.CreateTable, columns []schema
 	return t, x.checkMetric(sess, s, t)
 }
 
-// checkMetric holds that ENGINE=metric comes with the option that says whether the table is a physical or a logical one,
-// and those options with the engine.
+// checkMetric holds that ENGINE=metric comes with the option that says whether the table is a physical or a logical
+// one, and those options with the engine.
 func (x *Executor) checkMetric(sess *Session, s *parse.CreateTable, t *schema.Table) error {
 	physical, logical := t.Options.Find(schema.LogicalOption)
 	switch {
 	case t.Engine == "metric" && logical == t.Shared():
-		return status.New(status.InvalidArguments, "a table of ENGINE=metric needs one of the options %s and %s", schema.PhysicalOption, schema.LogicalOption)
+		return status.New(status.InvalidArguments, "a table of ENGINE=metric needs one of the options %s and %s",
+			schema.PhysicalOption, schema.LogicalOption)
 	case t.Engine != "metric" && (logical || t.Shared()):
-		return status.New(status.InvalidArguments, "options %s and %s need ENGINE=metric", schema.PhysicalOption, schema.LogicalOption)
+		return status.New(status.InvalidArguments, "options %s and %s need ENGINE=metric", schema.PhysicalOption,
+			schema.LogicalOption)
 	case !logical:
 		return nil
 	}
@@ -185,7 +188,8 @@ func (x *Executor) checkMetric(sess *Session, s *parse.CreateTable, t *schema.Ta
 	for _, c := range t.Columns {
 		i := p.Schema.Column(c.Name)
 		if c.Semantic != schema.Tag && (i < 0 || p.Schema.Columns[i].Semantic != c.Semantic) {
-			return status.New(status.InvalidArguments, "column %s: physical table %s has no %s column of that name", c.Name, physical, strings.ToLower(c.Semantic.String()))
+			return status.New(status.InvalidArguments, "column %s: physical table %s has no %s column of that name",
+				c.Name, physical, strings.ToLower(c.Semantic.String()))
 		}
 	}
 	return nil
@@ -211,7 +215,8 @@ func timeIndex(s *parse.CreateTable) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", status.New(status.InvalidSyntax, "Invalid SQL syntax: more than one time index: %s", strings.Join(names, ", "))
+	return "", status.New(status.InvalidSyntax, "Invalid SQL syntax: more than one time index: %s",
+		strings.Join(names, ", "))
 }
 
 // primaryKey finds the names of the primary key columns: inline on one column, or one table constraint.
@@ -225,7 +230,8 @@ func primaryKey(s *parse.CreateTable) ([]string, error) {
 		}
 	}
 	if keys > 1 {
-		return nil, status.New(status.InvalidArguments, "Illegal primary keys definition: found definitions of primary keys in multiple places")
+		return nil, status.New(status.InvalidArguments,
+			"Illegal primary keys definition: found definitions of primary keys in multiple places")
 	}
 	for _, list := range s.PrimaryKeys {
 		for _, id := range list {
@@ -247,7 +253,8 @@ func placeTimeIndex(t *schema.Table, s *parse.CreateTable, name string) error {
 	if i < len(s.Columns) && s.Columns[i].Null == parse.NullAllowed {
 		return status.New(status.InvalidArguments, "time index column %s cannot be NULL", name)
 	}
-	if len(c.Indexes) > 0 && slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Kind == schema.Fulltext }) {
+	if len(c.Indexes) > 0 && slices.ContainsFunc(c.Indexes,
+		func(x schema.Index) bool { return x.Kind == schema.Fulltext }) {
 		return status.New(status.InvalidArguments, "time index column %s cannot have a full-text index", name)
 	}
 	c.Semantic, c.Nullable, t.Time = schema.Timestamp, false, i
@@ -293,7 +300,8 @@ func (x *Executor) column(sess *Session, d *parse.ColumnDef) (schema.Column, err
 		return c, err
 	}
 	if !storable(c.Type) {
-		return c, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column", c.Name, d.Type)
+		return c, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column", c.Name,
+			d.Type)
 	}
 	for i := range d.Indexes {
 		index, err := indexOf(&d.Indexes[i], c.Name, c.Type)
@@ -331,13 +339,15 @@ func (x *Executor) tableOptions(sess *Session, s *parse.CreateTable) (schema.Opt
 	return own.WithDefaults(x.databaseOptions(name.DB))
 }
 
-var indexKinds = map[string]schema.IndexKind{"inverted": schema.Inverted, "skipping": schema.Skipping, "fulltext": schema.Fulltext}
+var indexKinds = map[string]schema.IndexKind{"inverted": schema.Inverted, "skipping": schema.Skipping,
+	"fulltext": schema.Fulltext}
 
 // Defaults of index options, as SHOW CREATE TABLE prints them.
 var indexDefaults = map[schema.IndexKind]map[string]string{
 	schema.Inverted: {},
 	schema.Skipping: {"false_positive_rate": "0.01", "granularity": "10240", "type": "BLOOM"},
-	schema.Fulltext: {"analyzer": "English", "backend": "bloom", "case_sensitive": "false", "false_positive_rate": "0.01", "granularity": "10240"},
+	schema.Fulltext: {"analyzer": "English", "backend": "bloom", "case_sensitive": "false",
+		"false_positive_rate": "0.01", "granularity": "10240"},
 }
 
 // indexOf checks an index definition and fills in the defaults.
@@ -345,18 +355,21 @@ func indexOf(d *parse.IndexDef, column string, t vector.Type) (schema.Index, err
 	kind := indexKinds[d.Kind]
 	index := schema.Index{Kind: kind, Options: map[string]string{}}
 	if kind == schema.Fulltext && !t.IsText() {
-		return index, status.New(status.InvalidArguments, "column %s: a full-text index needs a string column, it is %s", column, t)
+		return index, status.New(status.InvalidArguments,
+			"column %s: a full-text index needs a string column, it is %s", column, t)
 	}
 	for k, v := range indexDefaults[kind] {
 		index.Options[k] = v
 	}
 	for _, o := range d.Options {
 		if _, ok := index.Options[o.Key]; !ok {
-			return index, status.New(status.InvalidArguments, "column %s: invalid %s index option: %s", column, strings.ToUpper(d.Kind), o.Key)
+			return index, status.New(status.InvalidArguments, "column %s: invalid %s index option: %s", column,
+				strings.ToUpper(d.Kind), o.Key)
 		}
 		v, ok := indexOption(o.Key, o.Value)
 		if !ok {
-			return index, status.New(status.InvalidArguments, "column %s: invalid value of %s index option %s: %s", column, strings.ToUpper(d.Kind), o.Key, o.Value)
+			return index, status.New(status.InvalidArguments, "column %s: invalid value of %s index option %s: %s",
+				column, strings.ToUpper(d.Kind), o.Key, o.Value)
 		}
 		index.Options[o.Key] = v
 	}

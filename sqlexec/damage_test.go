@@ -47,7 +47,8 @@ func TestDamageTable(t *testing.T) {
 		{"SELECT v FROM t", [][]string{{"90"}}},
 		{"SELECT count(*), min(ts) FROM t", [][]string{{"1", "1970-01-01T00:00:00.009"}}},
 		{"SELECT table_schema, table_name, file_path, block, row_count, min_ts, max_ts FROM information_schema.damage",
-			[][]string{{"public", "t", "00000001.part", "0", "3", "1970-01-01T00:00:00.001", "1970-01-01T00:00:00.003"}}},
+			[][]string{{"public", "t", "00000001.part", "0", "3", "1970-01-01T00:00:00.001",
+				"1970-01-01T00:00:00.003"}}},
 	} {
 		o, err := answer(x, s, c.sql, false)
 		if err != nil || o.err != nil {

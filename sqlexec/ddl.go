@@ -46,8 +46,8 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 	return &Result{Affected: 1}, nil
 }
 
-// checkDatabaseKey checks the key of a database option: those that ALTER changes, and for a new database all defaults of
-// its tables.
+// checkDatabaseKey checks the key of a database option: those that ALTER changes, and for a new database all defaults
+// of its tables.
 func checkDatabaseKey(key string, alter bool) error {
 	switch {
 	case key == "ttl", strings.HasPrefix(key, "compaction."), key == "sst_format":
@@ -55,7 +55,9 @@ func checkDatabaseKey(key string, alter bool) error {
 	case !slices.Contains(schema.DefaultKeys, key):
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)
 	case alter:
-		return status.New(status.InvalidArguments, "Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, sst_format and compaction.*", key)
+		return status.New(status.InvalidArguments,
+			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, sst_format and compaction.*",
+			key)
 	}
 	return nil
 }
@@ -109,7 +111,8 @@ func (x *Executor) alterDatabase(ctx context.Context, s *parse.AlterDatabase) (*
 			return nil, err
 		}
 	}
-	return &Result{}, x.e.AlterDatabase(ctx, engine.Database{Name: name, Options: mergeOptions(x.databaseOptions(name), set, unset)})
+	return &Result{}, x.e.AlterDatabase(ctx,
+		engine.Database{Name: name, Options: mergeOptions(x.databaseOptions(name), set, unset)})
 }
 
 // databaseOptions are the current options of a database.
@@ -216,8 +219,8 @@ func notFound(err error) bool {
 	return c == status.TableNotFound || c == status.DatabaseNotFound
 }
 
-// tableNotFound makes the error of a missing table or database of a table's name TableNotFound with the contract's text; other
-// errors stay.
+// tableNotFound makes the error of a missing table or database of a table's name TableNotFound with the contract's
+// text; other errors stay.
 func (x *Executor) tableNotFound(s *Session, err error, n schema.Name) error {
 	if !notFound(err) {
 		return err
@@ -266,7 +269,8 @@ func (x *Executor) comment(ctx context.Context, sess *Session, s *parse.Comment)
 			n.Columns[i].Comment = s.Text
 			return n, nil
 		}
-		options, err := parseOptions(mergeOptions(old.Options.All, []schema.Option{{Key: "comment", Value: s.Text}}, nil))
+		options, err := parseOptions(mergeOptions(old.Options.All, []schema.Option{{Key: "comment", Value: s.Text}},
+			nil))
 		if s.Null {
 			options, err = parseOptions(mergeOptions(old.Options.All, nil, []string{"comment"}))
 		}

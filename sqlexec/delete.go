@@ -24,7 +24,10 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 	}
 	t := table.Schema
 	if t.Options.AppendMode {
-		return nil, status.New(status.InvalidArguments, "DELETE is not possible on table %s in append mode: its rows have no key by which one replaces another. Rows go by age, ALTER TABLE %s SET 'ttl' = '30d', or all together, TRUNCATE TABLE %s", t.Name, parse.QuoteIdent(t.Name.Table), parse.QuoteIdent(t.Name.Table))
+		return nil, status.New(status.InvalidArguments,
+			"DELETE is not possible on table %s in append mode: its rows have no key by which one replaces another. "+
+				"Rows go by age, ALTER TABLE %s SET 'ttl' = '30d', or all together, TRUNCATE TABLE %s", t.Name,
+			parse.QuoteIdent(t.Name.Table), parse.QuoteIdent(t.Name.Table))
 	}
 	sel := &parse.Select{From: []parse.TableRef{&parse.Table{Name: s.Table}}, Where: s.Where}
 	d := &deletion{e: x.e, table: t.Name, workers: exec.Workers(x.o.Workers)}

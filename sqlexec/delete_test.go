@@ -8,13 +8,15 @@ import (
 	"varve/sqlexec/exec"
 )
 
-// TestDeleteTakesSteps deletes more keys than the query's memory holds: a memtable takes a write whole, with a few times the
-// memory of its keys.
+// TestDeleteTakesSteps deletes more keys than the query's memory holds: a memtable takes a write whole, with a few
+// times the memory of its keys.
 func TestDeleteTakesSteps(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	outcomeOf(t, x, "CREATE TABLE t (k STRING, v BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (k));")
 	for i := range 4 {
-		outcomeOf(t, x, fmt.Sprintf("INSERT INTO t SELECT repeat('x', 2000) || number, number, number FROM generate_series(%d, %d) AS n(number);", i*3000, i*3000+2999))
+		outcomeOf(t, x,
+			fmt.Sprintf(
+				"INSERT INTO t SELECT repeat('x', 2000) || number, number, number FROM generate_series(%d, %d) AS n(number);", i*3000, i*3000+2999))
 	}
 	pool := exec.NewPool(16<<20, nil)
 	x.o.Memory = pool

@@ -15,8 +15,8 @@ import (
 	"varve/engine/vector"
 )
 
-// TestDifferential runs random queries on this engine and on the sqlite3 command and compares the answers. Where there is
-// no such command it says so and is done; where VARVE_NEED_SQLITE3 is set there has to be one.
+// TestDifferential runs random queries on this engine and on the sqlite3 command and compares the answers. Where there
+// is no such command it says so and is done; where VARVE_NEED_SQLITE3 is set there has to be one.
 func TestDifferential(t *testing.T) {
 	path, err := exec.LookPath("sqlite3")
 	if err != nil {
@@ -30,11 +30,14 @@ func TestDifferential(t *testing.T) {
 		g := &generator{Rand: rand.New(rand.NewPCG(seed, 99))}
 		x, s := New(openStore(t), Options{Workers: 2, Version: "test"}), &Session{}
 		var script strings.Builder
-		script.WriteString("PRAGMA case_sensitive_like = 1;\n.mode list\n.separator \"\\037\" \"\\036\"\n.nullvalue NULL\n")
+		script.WriteString(
+			"PRAGMA case_sensitive_like = 1;\n.mode list\n.separator \"\\037\" \"\\036\"\n.nullvalue NULL\n")
 		for _, name := range []string{"t1", "t2"} {
 			rows := g.rows(40)
-			must(t, x, s, "CREATE TABLE "+name+" (id BIGINT, a BIGINT, c BIGINT, b DOUBLE, s STRING, k STRING, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k)) WITH (append_mode = 'true')", false)
-			script.WriteString("CREATE TABLE " + name + " (id INTEGER, a INTEGER, c INTEGER, b REAL, s TEXT, k TEXT, ts INTEGER);\n")
+			must(t, x, s, "CREATE TABLE "+name+
+				" (id BIGINT, a BIGINT, c BIGINT, b DOUBLE, s STRING, k STRING, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k)) WITH (append_mode = 'true')", false)
+			script.WriteString("CREATE TABLE " + name +
+				" (id INTEGER, a INTEGER, c INTEGER, b REAL, s TEXT, k TEXT, ts INTEGER);\n")
 			var values []string
 			for i, row := range rows {
 				values = append(values, "("+strings.Join(row, ", ")+", "+strconv.Itoa(i)+")")

@@ -12,12 +12,15 @@ import (
 // Ended is a statement that is over, however it ended.
 type Ended struct {
 	DB, User, Client string
-	// Text is the statement as it was sent, or an expression of the language of metrics by itself. It may be part of a request's body.
+	// Text is the statement as it was sent, or an expression of the language of metrics by itself. It may be part of a
+	// request's body.
 	Text string
-	// Metrics says that it is of the language of metrics; Grid is what it was evaluated at, nil where it did not come so far.
+	// Metrics says that it is of the language of metrics; Grid is what it was evaluated at, nil where it did not come
+	// so far.
 	Metrics bool
 	Grid    *Grid
-	// Began is when it was begun. Took is how long it took until its last row was made, or until nobody wanted more of them.
+	// Began is when it was begun. Took is how long it took until its last row was made, or until nobody wanted more of
+	// them.
 	Began time.Time
 	Took  time.Duration
 	// Rows were answered or written; below zero: it failed, or nobody counted them.
@@ -46,7 +49,8 @@ func (x *Executor) observe(s *Session, st parse.Statement) *observed {
 		return nil
 	}
 	_, metrics := st.(*parse.TQL)
-	return &observed{x: x, st: st, ended: Ended{DB: s.database(), User: s.User, Client: s.Client, Text: st.Source(), Metrics: metrics, Began: x.o.Now()}}
+	return &observed{x: x, st: st, ended: Ended{DB: s.database(), User: s.User, Client: s.Client, Text: st.Source(),
+		Metrics: metrics, Began: x.o.Now()}}
 }
 
 // evaluatedAt notes the grid of an expression, where that is the statement and not a part of one.
@@ -71,8 +75,8 @@ func (o *observed) returned(r *Result, err error) {
 	o.end(err)
 }
 
-// closed tells of a statement whose rows are closed, unless all were read: who asked wants no more of them, or it was killed
-// or is out of time. A context that was merely cancelled says nothing, as that of an answered request is.
+// closed tells of a statement whose rows are closed, unless all were read: who asked wants no more of them, or it was
+// killed or is out of time. A context that was merely cancelled says nothing, as that of an answered request is.
 func (o *observed) closed(ctx context.Context) {
 	err := context.Cause(ctx)
 	if err == context.Canceled {

@@ -43,8 +43,9 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		}
 	}()
 	r, err = x.execute(ctx, s, st)
-	_, several := st.(*parse.Copy)                              // parts of it may be written
-	for !several && engine.Overtaken(err) && ctx.Err() == nil { // nothing is read or written: another table may have the name
+	_, several := st.(*parse.Copy) // parts of it may be written
+	// nothing is read or written: another table may have the name
+	for !several && engine.Overtaken(err) && ctx.Err() == nil {
 		r, err = x.execute(ctx, s, st)
 	}
 	if err = cancelled(ctx, locate(st, err)); err != nil || r.Rows == nil {
@@ -248,42 +249,49 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 		return x.adminBackup(ctx, st, args)
 	case "drop_backup":
 		if len(args) != 1 {
-			return nil, status.New(status.InvalidArguments, "ADMIN drop_backup needs the name of the backup, found %d arguments", len(args))
+			return nil, status.New(status.InvalidArguments,
+				"ADMIN drop_backup needs the name of the backup, found %d arguments", len(args))
 		}
 		err = x.e.DropBackup(ctx, args[0])
 	case "flush_table", "compact_table", "build_index":
 		err = x.adminTable(ctx, s, st.Call.Name, args)
 	case "flush_region", "compact_region":
 		err = x.adminRegion(ctx, st.Call.Name, args)
-	case "migrate_region", "reconcile_table", "reconcile_database", "reconcile_catalog", "flush_flow", "procedure_state",
+	case "migrate_region", "reconcile_table", "reconcile_database", "reconcile_catalog", "flush_flow",
+		"procedure_state",
 		"add_region_follower", "remove_region_follower", "gc_table", "gc_regions":
 		return nil, status.New(status.Unsupported, "ADMIN %s is not supported: the server has one node", st.Call.Name)
 	default:
-		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s", st.Call.Name, nearest.Hint(st.Call.Name, parse.AdminFunctions))
+		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s", st.Call.Name,
+			nearest.Hint(st.Call.Name, parse.AdminFunctions))
 	}
 	if err != nil {
 		return nil, err
 	}
 	f := vector.Field{Name: cmp.Or(st.Column, st.Source()), Type: vector.Uint64Type}
-	return rowsResult([]vector.Field{f}, &vector.Batch{N: 1, Cols: []*vector.Vector{{Type: f.Type, Uints: []uint64{0}}}}), nil
+	return rowsResult([]vector.Field{f},
+		&vector.Batch{N: 1, Cols: []*vector.Vector{{Type: f.Type, Uints: []uint64{0}}}}), nil
 }
 
 // adminBackup answers with the directory of the backup.
 func (x *Executor) adminBackup(ctx context.Context, st *parse.Admin, args []string) (*Result, error) {
 	if len(args) != 1 {
-		return nil, status.New(status.InvalidArguments, "ADMIN backup needs a name for the backup, found %d arguments", len(args))
+		return nil, status.New(status.InvalidArguments, "ADMIN backup needs a name for the backup, found %d arguments",
+			len(args))
 	}
 	b, err := x.e.Backup(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
 	f := vector.Field{Name: cmp.Or(st.Column, st.Source()), Type: vector.StringType}
-	return rowsResult([]vector.Field{f}, &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(b.Dir).Flatten(1)}}), nil
+	return rowsResult([]vector.Field{f},
+		&vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(b.Dir).Flatten(1)}}), nil
 }
 
 func (x *Executor) adminTable(ctx context.Context, s *Session, name string, args []string) error {
 	if len(args) == 0 || len(args) > 1 && name != "compact_table" || len(args) > 3 {
-		return status.New(status.InvalidArguments, "ADMIN %s needs the name of a table, found %d arguments", name, len(args))
+		return status.New(status.InvalidArguments, "ADMIN %s needs the name of a table, found %d arguments", name,
+			len(args))
 	}
 	n, err := parseName(args[0])
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (*Result, error) {
 	sel, ok := st.Of.(*parse.SelectStmt)
 	if !ok {
-		return nil, status.New(status.Unsupported, "EXPLAIN is supported for queries, not for %s", firstWords(st.Of.Source()))
+		return nil, status.New(status.Unsupported, "EXPLAIN is supported for queries, not for %s",
+			firstWords(st.Of.Source()))
 	}
 	if f := st.Format; f != "" && !strings.EqualFold(f, "json") && !strings.EqualFold(f, "text") {
 		return nil, status.New(status.InvalidArguments, "EXPLAIN has the formats TEXT and JSON, not %s", f)
@@ -84,7 +85,8 @@ func (a *analysis) measured() Measured {
 }
 
 // analyze runs an optimized plan to its end and shows it with the counts of its scans.
-func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n plan.Node, planned time.Duration) (*Result, error) {
+func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n plan.Node,
+	planned time.Duration) (*Result, error) {
 	p := x.physical(s)
 	p.Analysis = plan.NewAnalysis()
 	a := &analysis{Analysis: p.Analysis, plan: n, verbose: st.Verbose, planned: planned, began: time.Now()}
@@ -117,13 +119,17 @@ func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n
 func (a *analysis) text(took time.Duration) string {
 	text := a.Print(a.plan, a.verbose)
 	sum := a.Scanned()
-	text += fmt.Sprintf("\nrows: %d, planning: %s, running: %s", a.rows.Load(), a.planned.Round(time.Microsecond), took.Round(time.Microsecond))
+	text += fmt.Sprintf("\nrows: %d, planning: %s, running: %s", a.rows.Load(), a.planned.Round(time.Microsecond),
+		took.Round(time.Microsecond))
 	text += fmt.Sprintf("\nscan: runs=%d, blocks=%d, pruned=%d, read=%d, rows scanned=%d, rows out=%d",
-		sum.Runs.Load(), sum.BlocksTotal.Load(), sum.BlocksPruned.Load(), sum.BlocksRead.Load(), sum.RowsScanned.Load(), sum.RowsOut.Load())
+		sum.Runs.Load(), sum.BlocksTotal.Load(), sum.BlocksPruned.Load(), sum.BlocksRead.Load(), sum.RowsScanned.Load(),
+		sum.RowsOut.Load())
 	if a.verbose {
 		text += fmt.Sprintf(", bytes read=%d", sum.BytesRead.Load())
 	}
-	return text + "\ntime is what all workers together spent in a node, those below it excluded; elapsed is from its first row to its last"
+	return text +
+		"\ntime is what all workers together spent in a node, those below it excluded; elapsed is from its first row " +
+		"to its last"
 }
 
 // drain runs a plan to its end and counts its rows.

@@ -41,7 +41,8 @@ func physicalPlan(t *testing.T, x *Executor, s *Session, sql string) string {
 func TestPushdown(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	script(t, x, s, `CREATE TABLE t (ts TIMESTAMP TIME INDEX, host STRING, s STRING, v DOUBLE, n INT, u BIGINT UNSIGNED, ok BOOLEAN, PRIMARY KEY (host)) WITH ('append_mode'='true')`)
+	script(t, x, s,
+		`CREATE TABLE t (ts TIMESTAMP TIME INDEX, host STRING, s STRING, v DOUBLE, n INT, u BIGINT UNSIGNED, ok BOOLEAN, PRIMARY KEY (host)) WITH ('append_mode'='true')`)
 	for _, c := range []struct{ where, want string }{
 		{"ts >= 1700000000000", "time=[2023-11-14T22:13:20, inf)"},
 		{"ts >= '2024-01-01T00:00:00Z' AND ts < '2024-01-02'", "time=[2024-01-01T00:00:00, 2024-01-02T00:00:00)"},
@@ -75,7 +76,8 @@ func TestPushdown(t *testing.T) {
 		if !strings.Contains(got, c.want) {
 			t.Errorf("WHERE %s\n%s\nwants %s", c.where, got, c.want)
 		}
-		if !strings.Contains(c.want, "residual") && strings.Contains(got, "residual") || strings.Contains(got, "Filter:") {
+		if !strings.Contains(c.want, "residual") && strings.Contains(got, "residual") ||
+			strings.Contains(got, "Filter:") {
 			t.Errorf("WHERE %s leaves something over:\n%s", c.where, got)
 		}
 	}
@@ -90,7 +92,8 @@ func TestColumnsAreCut(t *testing.T) {
 		{"SELECT count(*) FROM t", "columns=[]"},
 		{"SELECT host, count(*) FROM t WHERE n > 3 GROUP BY host", "columns=[host]"},
 		{"SELECT x.v FROM (SELECT * FROM t) AS x ORDER BY x.n", "columns=[v, n]"},
-		{"SELECT host FROM (SELECT host, max(v) AS m FROM t GROUP BY host) AS x WHERE host = 'a'", `filter=[host = Utf8("a")]`},
+		{"SELECT host FROM (SELECT host, max(v) AS m FROM t GROUP BY host) AS x WHERE host = 'a'",
+			`filter=[host = Utf8("a")]`},
 	} {
 		if got := physicalPlan(t, x, s, c.sql); !strings.Contains(got, c.want) {
 			t.Errorf("%s\n%s\nwants %s", c.sql, got, c.want)
@@ -118,7 +121,8 @@ func TestErrorTexts(t *testing.T) {
 		{"DROP DATABASE public", 1004, "Schema public is in use"},
 		{"USE nowhere", 4004, "Database not found: nowhere"},
 		{"CREATE TABLE a (b INT)", 2000, "Missing time index constraint"},
-		{"CREATE TABLE a (ts TIMESTAMP TIME INDEX, x STRING PRIMARY KEY, y STRING PRIMARY KEY)", 1004, "Illegal primary keys definition"},
+		{"CREATE TABLE a (ts TIMESTAMP TIME INDEX, x STRING PRIMARY KEY, y STRING PRIMARY KEY)", 1004,
+			"Illegal primary keys definition"},
 		{"CREATE TABLE \"a b\" (ts TIMESTAMP TIME INDEX)", 1004, "Invalid table name: a b"},
 		{"CREATE TABLE a (ts TIMESTAMP TIME INDEX) WITH (foo = 'x')", 1004, "Unrecognized table option key: foo"},
 		{"INSERT INTO t VALUES (1)", 1004, "column count mismatch"},

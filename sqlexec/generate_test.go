@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// generator writes random queries in the part of SQL that two engines agree on: whole numbers that do not overflow, floats
-// that are exact, texts of ASCII letters, no division by zero, and NULLs placed in every ORDER BY.
+// generator writes random queries in the part of SQL that two engines agree on: whole numbers that do not overflow,
+// floats that are exact, texts of ASCII letters, no division by zero, and NULLs placed in every ORDER BY.
 type generator struct {
 	*rand.Rand
 	names int // aliases given out
@@ -28,7 +28,8 @@ func base(alias string) fields {
 }
 
 func (t fields) with(o fields) fields {
-	return fields{append(append([]string{}, t.ints...), o.ints...), append(append([]string{}, t.floats...), o.floats...), append(append([]string{}, t.texts...), o.texts...)}
+	return fields{append(append([]string{}, t.ints...), o.ints...),
+		append(append([]string{}, t.floats...), o.floats...), append(append([]string{}, t.texts...), o.texts...)}
 }
 
 func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
@@ -69,7 +70,8 @@ func (g *generator) number(t fields, depth int) string {
 	case 8:
 		return "CASE WHEN " + g.cond(t, depth-1) + " THEN " + x() + " ELSE " + x() + " END"
 	case 9:
-		return "CASE " + g.number(t, depth-2) + " WHEN 1 THEN " + x() + " WHEN " + g.number(t, 0) + " THEN " + x() + " END"
+		return "CASE " + g.number(t, depth-2) + " WHEN 1 THEN " + x() + " WHEN " + g.number(t, 0) + " THEN " + x() +
+			" END"
 	}
 	return "CAST(" + g.float(t, depth-1) + " AS BIGINT)"
 }
@@ -138,15 +140,19 @@ func (g *generator) cond(t fields, depth int) string {
 	case 2:
 		return "NOT (" + g.cond(t, depth-1) + ")"
 	case 3:
-		return g.number(t, depth-1) + g.pick("", " NOT") + " BETWEEN " + g.number(t, depth-1) + " AND " + g.number(t, depth-1)
+		return g.number(t, depth-1) + g.pick("", " NOT") + " BETWEEN " + g.number(t, depth-1) + " AND " +
+			g.number(t, depth-1)
 	case 4:
-		return g.number(t, depth-1) + g.pick("", " NOT") + " IN (" + g.number(t, 0) + ", " + g.number(t, depth-1) + g.pick("", ", NULL") + ")"
+		return g.number(t, depth-1) + g.pick("", " NOT") + " IN (" + g.number(t, 0) + ", " + g.number(t, depth-1) +
+			g.pick("", ", NULL") + ")"
 	case 5:
 		return g.str(t, depth-1) + g.pick("", " NOT") + " IN (" + g.text() + ", " + g.text() + ", " + g.str(t, 0) + ")"
 	case 6:
-		return g.str(t, depth-1) + g.pick("", " NOT") + " LIKE " + g.pick("'a%'", "'%b%'", "'_'", "'%'", "'a_c'", "''", "'%r_r'", "'x%z'")
+		return g.str(t, depth-1) + g.pick("", " NOT") + " LIKE " +
+			g.pick("'a%'", "'%b%'", "'_'", "'%'", "'a_c'", "''", "'%r_r'", "'x%z'")
 	case 7:
-		return g.pick(g.number(t, depth-1), g.str(t, depth-1), g.float(t, depth-1)) + " IS " + g.pick("", "NOT ") + "NULL"
+		return g.pick(g.number(t, depth-1), g.str(t, depth-1), g.float(t, depth-1)) + " IS " + g.pick("", "NOT ") +
+			"NULL"
 	case 8:
 		return g.number(t, depth-1) + " IS " + g.pick("", "NOT ") + "DISTINCT FROM " + g.number(t, depth-1)
 	case 9:
@@ -157,13 +163,16 @@ func (g *generator) cond(t fields, depth int) string {
 		return g.number(t, depth-1) + " " + op + " " + g.float(t, depth-1)
 	case 12:
 		in := g.alias()
-		return g.number(t, depth-1) + g.pick("", " NOT") + " IN (SELECT " + g.pick(in+".a", in+".c") + " FROM t2 AS " + in + " WHERE " + g.cond(base(in), 1) + ")"
+		return g.number(t, depth-1) + g.pick("", " NOT") + " IN (SELECT " + g.pick(in+".a", in+".c") + " FROM t2 AS " +
+			in + " WHERE " + g.cond(base(in), 1) + ")"
 	case 13:
 		in := g.alias()
-		return g.pick("", "NOT ") + "EXISTS (SELECT 1 FROM t2 AS " + in + " WHERE " + in + "." + g.pick("a = ", "c = ", "c < ") + g.number(t, 0) + " AND " + g.cond(base(in), 1) + ")"
+		return g.pick("", "NOT ") + "EXISTS (SELECT 1 FROM t2 AS " + in + " WHERE " + in + "." +
+			g.pick("a = ", "c = ", "c < ") + g.number(t, 0) + " AND " + g.cond(base(in), 1) + ")"
 	case 14:
 		in := g.alias()
-		return g.number(t, depth-1) + " " + op + " (SELECT " + g.pick("max", "min", "count", "sum") + "(" + in + ".a) FROM t2 AS " + in + " WHERE " + in + ".k = " + g.str(t, 0) + ")"
+		return g.number(t, depth-1) + " " + op + " (SELECT " + g.pick("max", "min", "count", "sum") + "(" + in +
+			".a) FROM t2 AS " + in + " WHERE " + in + ".k = " + g.str(t, 0) + ")"
 	}
 	return g.number(t, depth-1) + " " + op + " " + g.number(t, depth-1)
 }
@@ -178,7 +187,9 @@ func (g *generator) from() (string, fields) {
 	t := base(l).with(base(r))
 	left, right := g.pick("t1", "t2")+" AS "+l, g.pick("t1", "t2")+" AS "+r
 	if g.IntN(4) == 0 {
-		right = "(SELECT id, a, c, b, s, k FROM t2 WHERE " + g.cond(fields{ints: []string{"id", "a", "c"}, floats: []string{"b"}, texts: []string{"s", "k"}}, 2) + ") AS " + r
+		right = "(SELECT id, a, c, b, s, k FROM t2 WHERE " +
+			g.cond(fields{ints: []string{"id", "a", "c"}, floats: []string{"b"}, texts: []string{"s", "k"}}, 2) +
+			") AS " + r
 	}
 	switch g.IntN(6) {
 	case 0:
@@ -195,7 +206,8 @@ func (g *generator) from() (string, fields) {
 	case 2:
 		on += " AND " + l + ".k = " + r + ".k"
 	}
-	return left + " " + g.pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "INNER JOIN") + " " + right + " ON " + on, t
+	return left + " " + g.pick("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "INNER JOIN") + " " + right + " ON " +
+		on, t
 }
 
 func (g *generator) any(t fields, depth int) string {
@@ -218,8 +230,8 @@ func (g *generator) where(t fields) string {
 	return " WHERE " + g.cond(t, 3)
 }
 
-// many joins two to six conditions with AND. One in two of them keeps every row, because what such a condition leaves is
-// handed on and not copied.
+// many joins two to six conditions with AND. One in two of them keeps every row, because what such a condition leaves
+// is handed on and not copied.
 func (g *generator) many(cond, passing func() string) string {
 	list := make([]string, 2+g.IntN(5))
 	for i := range list {
@@ -276,7 +288,8 @@ func (g *generator) plain() string {
 	for i := range items {
 		items[i] = g.any(t, 3)
 	}
-	return "SELECT " + g.pick("", "", "DISTINCT ") + strings.Join(items, ", ") + " FROM " + from + g.where(t) + g.tail(n)
+	return "SELECT " + g.pick("", "", "DISTINCT ") + strings.Join(items, ", ") + " FROM " + from + g.where(t) +
+		g.tail(n)
 }
 
 // aggregate is an aggregate over the rows of t.
@@ -303,13 +316,15 @@ func (g *generator) aggregate(t fields) string {
 // having is a condition over groups, or several.
 func (g *generator) having(t fields) string {
 	cond := func() string {
-		return g.pick("count(*) > 1", "sum("+t.ints[0]+") > 10", "max("+t.ints[1]+") IS NOT NULL", "min("+t.ints[2]+") < 5", "count("+g.pick(t.texts...)+") <> 1")
+		return g.pick("count(*) > 1", "sum("+t.ints[0]+") > 10", "max("+t.ints[1]+") IS NOT NULL",
+			"min("+t.ints[2]+") < 5", "count("+g.pick(t.texts...)+") <> 1")
 	}
 	if g.IntN(2) == 0 {
 		return cond()
 	}
 	return g.many(cond, func() string {
-		return g.pick("count(*) > 0", "count("+t.ints[1]+") >= 0", "coalesce(sum("+t.ints[0]+"), 0) < 1000000000", "coalesce(min("+t.ints[2]+"), 0) > -1000000")
+		return g.pick("count(*) > 0", "count("+t.ints[1]+") >= 0", "coalesce(sum("+t.ints[0]+"), 0) < 1000000000",
+			"coalesce(min("+t.ints[2]+"), 0) > -1000000")
 	})
 }
 
@@ -317,9 +332,12 @@ func (g *generator) having(t fields) string {
 func (g *generator) derived() string {
 	in, l := g.alias(), g.alias()
 	from, t := g.from()
-	body := "SELECT " + g.number(t, 1) + " AS a, " + g.str(t, 1) + " AS s, row_number() OVER (ORDER BY " + strings.Join(t.ints, " NULLS FIRST, ") + " NULLS FIRST, " + strings.Join(t.texts, ", ") + ") AS n FROM " + from + g.where(t)
+	body := "SELECT " + g.number(t, 1) + " AS a, " + g.str(t, 1) + " AS s, row_number() OVER (ORDER BY " +
+		strings.Join(t.ints, " NULLS FIRST, ") + " NULLS FIRST, " + strings.Join(t.texts, ", ") + ") AS n FROM " +
+		from + g.where(t)
 	if g.IntN(2) == 0 {
-		body = "SELECT " + g.pick(in+".a", in+".c") + " AS a, max(" + in + ".s) AS s, count(*) AS n FROM " + g.pick("t1", "t2") + " AS " + in + " GROUP BY 1"
+		body = "SELECT " + g.pick(in+".a", in+".c") + " AS a, max(" + in + ".s) AS s, count(*) AS n FROM " +
+			g.pick("t1", "t2") + " AS " + in + " GROUP BY 1"
 	}
 	out := fields{ints: []string{l + ".a", l + ".n"}, texts: []string{l + ".s"}}
 	where := g.many(func() string { return g.cond(out, 1) }, func() string { return g.passing(out) })
@@ -358,24 +376,31 @@ func (g *generator) windowed() string {
 	for range 1 + g.IntN(3) {
 		partition := g.pick("", "PARTITION BY "+l+".k ", "PARTITION BY "+l+".c % 3 ")
 		unique := "ORDER BY " + l + ".id " + g.pick("ASC", "DESC")
-		peers := "ORDER BY " + l + "." + g.pick("a", "c", "k") + g.pick(" ASC", " DESC") + " NULLS " + g.pick("FIRST", "LAST")
-		rows := g.pick("", " ROWS BETWEEN "+g.span("PRECEDING", "CURRENT ROW")+" AND "+g.span("FOLLOWING", "CURRENT ROW"))
+		peers := "ORDER BY " + l + "." + g.pick("a", "c", "k") + g.pick(" ASC", " DESC") + " NULLS " +
+			g.pick("FIRST", "LAST")
+		rows := g.pick("", " ROWS BETWEEN "+g.span("PRECEDING", "CURRENT ROW")+" AND "+
+			g.span("FOLLOWING", "CURRENT ROW"))
 		var f string
 		switch g.IntN(6) {
 		case 0:
 			f = g.pick("rank()", "dense_rank()", "percent_rank()", "cume_dist()") + " OVER (" + partition + peers + ")"
 		case 1:
-			f = g.pick("row_number()", "ntile(3)", "lag("+l+".a)", "lead("+l+".s, 2)", "lag("+l+".c, 1, -99)") + " OVER (" + partition + unique + ")"
+			f = g.pick("row_number()", "ntile(3)", "lag("+l+".a)", "lead("+l+".s, 2)", "lag("+l+".c, 1, -99)") +
+				" OVER (" + partition + unique + ")"
 		case 2:
-			f = g.pick("first_value", "last_value") + "(" + g.number(t, 1) + ") OVER (" + partition + unique + rows + ")"
+			f = g.pick("first_value", "last_value") + "(" + g.number(t, 1) + ") OVER (" + partition + unique + rows +
+				")"
 		case 3:
 			f = "nth_value(" + g.str(t, 1) + ", 2) OVER (" + partition + unique + rows + ")"
 		case 4:
 			mode := g.pick("GROUPS", "RANGE")
 			if mode == "RANGE" { // offsets need a number
-				peers = "ORDER BY " + l + "." + g.pick("a", "c", "b") + g.pick(" ASC", " DESC") + " NULLS " + g.pick("FIRST", "LAST")
+				peers = "ORDER BY " + l + "." + g.pick("a", "c", "b") + g.pick(" ASC", " DESC") + " NULLS " +
+					g.pick("FIRST", "LAST")
 			}
-			f = g.aggregate(t) + " OVER (" + partition + peers + g.pick("", " "+mode+" BETWEEN "+g.span("PRECEDING", "CURRENT ROW")+" AND "+g.span("FOLLOWING", "CURRENT ROW")) + ")"
+			f = g.aggregate(t) + " OVER (" + partition + peers +
+				g.pick("", " "+mode+" BETWEEN "+g.span("PRECEDING", "CURRENT ROW")+" AND "+
+					g.span("FOLLOWING", "CURRENT ROW")) + ")"
 		default:
 			f = g.aggregate(t) + " OVER (" + partition + unique + rows + ")"
 		}
@@ -401,7 +426,8 @@ func (g *generator) set() string {
 	}
 	s := one()
 	for range 1 + g.IntN(2) {
-		s = "SELECT * FROM (" + s + ") AS " + g.alias() + " " + g.pick("UNION", "UNION ALL", "EXCEPT", "INTERSECT") + " " + one()
+		s = "SELECT * FROM (" + s + ") AS " + g.alias() + " " + g.pick("UNION", "UNION ALL", "EXCEPT", "INTERSECT") +
+			" " + one()
 	}
 	return s + g.tail(2)
 }
@@ -409,7 +435,8 @@ func (g *generator) set() string {
 // nested is a query over a query: in FROM or by WITH.
 func (g *generator) nested() string {
 	from, t := g.from()
-	inner := "SELECT " + g.number(t, 2) + " AS x, " + g.str(t, 2) + " AS y, " + g.float(t, 2) + " AS z FROM " + from + g.where(t)
+	inner := "SELECT " + g.number(t, 2) + " AS x, " + g.str(t, 2) + " AS y, " + g.float(t, 2) + " AS z FROM " + from +
+		g.where(t)
 	o := g.alias()
 	outer := fields{ints: []string{o + ".x"}, texts: []string{o + ".y"}, floats: []string{o + ".z"}}
 	list := g.any(outer, 2) + ", " + g.number(outer, 1)
@@ -427,7 +454,8 @@ func (g *generator) nested() string {
 // scalar is a query with subqueries in its select list.
 func (g *generator) scalar() string {
 	l, r := g.alias(), g.alias()
-	sub := "(SELECT " + g.aggregate(base(r)) + " FROM t2 AS " + r + " WHERE " + r + "." + g.pick("k = "+l+".k", "a < "+l+".c", "c = "+l+".c") + ")"
+	sub := "(SELECT " + g.aggregate(base(r)) + " FROM t2 AS " + r + " WHERE " + r + "." +
+		g.pick("k = "+l+".k", "a < "+l+".c", "c = "+l+".c") + ")"
 	if strings.Contains(sub, "FILTER") {
 		sub = "(SELECT count(*) FROM t2 AS " + r + " WHERE " + r + ".k = " + l + ".k)"
 	}
@@ -463,7 +491,8 @@ func (g *generator) rows(n int) [][]string {
 	}
 	var out [][]string
 	for i := range n {
-		out = append(out, []string{fmt.Sprint(i), null(fmt.Sprint(g.IntN(20) - 5)), fmt.Sprint(g.IntN(8)), null(fmt.Sprintf("%.2f", float64(g.IntN(200)-100)/4)),
+		out = append(out, []string{fmt.Sprint(i), null(fmt.Sprint(g.IntN(20) - 5)), fmt.Sprint(g.IntN(8)),
+			null(fmt.Sprintf("%.2f", float64(g.IntN(200)-100)/4)),
 			null(g.text()), g.text()})
 	}
 	return out

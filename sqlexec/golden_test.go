@@ -12,7 +12,8 @@ import (
 	"varve/engine/status"
 )
 
-var update = flag.Bool("update", false, "write the results of testdata/own anew; read the difference before you commit it")
+var update = flag.Bool("update", false,
+	"write the results of testdata/own anew; read the difference before you commit it")
 
 // TestUpdate writes the .result files of testdata/own from their .sql files. TestCases holds the answers to them.
 func TestUpdate(t *testing.T) {

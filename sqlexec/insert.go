@@ -47,23 +47,26 @@ func (x *Executor) insert(ctx context.Context, sess *Session, s *parse.Insert) (
 	return x.insertAs(ctx, sess, s, table.Schema)
 }
 
-// insertAs runs an INSERT planned for the columns that its table has, and again when the table has lost one of them since:
-// whether the statement names that column or leaves it out is looked at anew.
-func (x *Executor) insertAs(ctx context.Context, sess *Session, s *parse.Insert, planned *schema.Table) (*Result, error) {
+// insertAs runs an INSERT planned for the columns that its table has, and again when the table has lost one of them
+// since: whether the statement names that column or leaves it out is looked at anew.
+func (x *Executor) insertAs(ctx context.Context, sess *Session, s *parse.Insert, planned *schema.Table) (*Result,
+	error) {
 	for {
 		r, err := x.insertOnce(ctx, sess, s, planned)
 		if err == nil {
 			return r, nil
 		}
 		now, gone := x.table(sess, s.Table)
-		if gone != nil || !slices.ContainsFunc(planned.Columns, func(c schema.Column) bool { return now.Schema.ByID(c.ID) < 0 }) {
+		if gone != nil || !slices.ContainsFunc(planned.Columns,
+			func(c schema.Column) bool { return now.Schema.ByID(c.ID) < 0 }) {
 			return nil, err
 		}
 		planned = now.Schema
 	}
 }
 
-func (x *Executor) insertOnce(ctx context.Context, sess *Session, s *parse.Insert, table *schema.Table) (*Result, error) {
+func (x *Executor) insertOnce(ctx context.Context, sess *Session, s *parse.Insert, table *schema.Table) (*Result,
+	error) {
 	set := sets.Get().(*engine.WriteSet)
 	defer func() {
 		set.Reset()
@@ -156,13 +159,15 @@ func (x *Executor) defaultOf(sess *Session, c *schema.Column) (*vector.Vector, e
 		now := x.now(sess)
 		n, ok := plan.Count(now.Unix(), int64(now.Nanosecond()), c.Type)
 		if !ok {
-			return nil, status.New(status.InvalidArguments, "the current time does not fit column %s of type %s", c.Name, c.Type)
+			return nil, status.New(status.InvalidArguments, "the current time does not fit column %s of type %s",
+				c.Name, c.Type)
 		}
 		return vector.ConstInt(c.Type, n), nil
 	case c.Default != nil:
 		return c.Default, nil
 	case !c.Nullable:
-		return nil, status.New(status.InvalidArguments, "Column %s is NOT NULL and has no default, a value is needed", c.Name)
+		return nil, status.New(status.InvalidArguments, "Column %s is NOT NULL and has no default, a value is needed",
+			c.Name)
 	}
 	return nil, nil
 }
@@ -177,7 +182,8 @@ func (x *Executor) insertRows(ctx context.Context, sess *Session, s *parse.Inser
 			return ctx.Err()
 		}
 		if len(row) != len(t.columns) {
-			return status.New(status.InvalidArguments, "column count mismatch: row %d has %d values for %d columns", n+1, len(row), len(t.columns))
+			return status.New(status.InvalidArguments, "column count mismatch: row %d has %d values for %d columns",
+				n+1, len(row), len(t.columns))
 		}
 		for k, e := range row {
 			if err := x.insertValue(sess, v, t, t.columns[k], e); err != nil {
@@ -222,7 +228,8 @@ func isDefault(e parse.Expr) bool {
 func (t *target) endRow() error {
 	for i, c := range t.cols {
 		if !t.table.Columns[i].Nullable && !c.IsSet() {
-			return status.New(status.InvalidArguments, "Column %s is NOT NULL, row %d has no value for it", c.Name(), t.b.Rows()+1)
+			return status.New(status.InvalidArguments, "Column %s is NOT NULL, row %d has no value for it", c.Name(),
+				t.b.Rows()+1)
 		}
 	}
 	t.b.EndRow()
@@ -250,7 +257,8 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		return err
 	}
 	if got, want := len(n.Columns()), len(t.columns); got != want {
-		return status.New(status.PlanQuery, "Failed to plan SQL: INSERT has %d columns but the query gives %d", want, got)
+		return status.New(status.PlanQuery, "Failed to plan SQL: INSERT has %d columns but the query gives %d", want,
+			got)
 	}
 	types := make([]vector.Type, len(t.columns))
 	for k, i := range t.columns {
@@ -274,7 +282,8 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		}
 		size := t.b.Bytes()
 		if size > x.mostInserted {
-			return status.New(status.RuntimeResourcesExhausted, "the query of INSERT gives more than %d MiB, which one write may have; insert less at once, a day at a time say", x.mostInserted>>20)
+			return status.New(status.RuntimeResourcesExhausted,
+				"the query of INSERT gives more than %d MiB, which one write may have; insert less at once, a day at a time say", x.mostInserted>>20)
 		}
 		if err := held.Reserve(max(0, writeCopies*size-held.Used())); err != nil {
 			return err
@@ -311,7 +320,8 @@ func (t *target) add(b *vector.Batch) error {
 		}
 	}
 	if lacking != "" {
-		return status.New(status.InvalidArguments, "Column %s is NOT NULL, row %d has no value for it", lacking, t.b.Rows()+row+1)
+		return status.New(status.InvalidArguments, "Column %s is NOT NULL, row %d has no value for it", lacking,
+			t.b.Rows()+row+1)
 	}
 	t.b.AppendRows(cols, values, b.N)
 	return nil

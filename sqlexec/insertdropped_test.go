@@ -8,11 +8,12 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// TestInsertAfterDrop: a column is dropped after an INSERT was planned and before it is written. A statement that leaves it out
-// does what it would do now, one that names it says that this column is missing.
+// TestInsertAfterDrop: a column is dropped after an INSERT was planned and before it is written. A statement that
+// leaves it out does what it would do now, one that names it says that this column is missing.
 func TestInsertAfterDrop(t *testing.T) {
 	x, s, ctx := New(openStore(t), Options{Workers: 2}), &Session{}, context.Background()
-	outcomeOf(t, x, "CREATE TABLE t (a BIGINT, b BIGINT, c BIGINT, ts TIMESTAMP(3) TIME INDEX) WITH (append_mode = 'true');")
+	outcomeOf(t, x,
+		"CREATE TABLE t (a BIGINT, b BIGINT, c BIGINT, ts TIMESTAMP(3) TIME INDEX) WITH (append_mode = 'true');")
 	before, err := x.table(s, parse.Name{{Name: "t"}})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func TestAlterToInstant(t *testing.T) {
 				outcomeOf(t, x, c.after)
 				count(x, "later", "0")
 			} else {
-				if got, err := answer(x, &Session{}, "INSERT INTO t VALUES (4, 4)", false); err != nil || got.err != nil || got.affected != 0 {
+				if got, err := answer(x, &Session{}, "INSERT INTO t VALUES (4, 4)", false); err != nil ||
+					got.err != nil || got.affected != 0 {
 					t.Errorf("INSERT: %d affected, want 0: %v %v", got.affected, err, got.err)
 				}
 			}

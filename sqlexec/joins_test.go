@@ -24,12 +24,13 @@ func rowsOf(t *testing.T, x *Executor, s *Session, sql string) []string {
 	return out
 }
 
-// TestJoinSides: a join gives the same rows whichever side is kept, for every kind, with NULL keys, duplicate keys and a
-// further condition. The large table is streamed on either side of the join.
+// TestJoinSides: a join gives the same rows whichever side is kept, for every kind, with NULL keys, duplicate keys and
+// a further condition. The large table is streamed on either side of the join.
 func TestJoinSides(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	script(t, x, s, `CREATE TABLE few (ts TIMESTAMP TIME INDEX, k BIGINT, h STRING, n BIGINT) WITH ('append_mode'='true');
+	script(t, x, s,
+		`CREATE TABLE few (ts TIMESTAMP TIME INDEX, k BIGINT, h STRING, n BIGINT) WITH ('append_mode'='true');
 		CREATE TABLE many (ts TIMESTAMP TIME INDEX, k BIGINT, h STRING, m BIGINT) WITH ('append_mode'='true');
 		INSERT INTO few SELECT number, CASE WHEN number % 7 = 0 THEN NULL ELSE number % 50 * 100 END, concat('h', number % 40), number FROM generate_series(0, 99) AS n(number);
 		INSERT INTO many SELECT number, CASE WHEN number % 11 = 0 THEN NULL ELSE number % 6000 END, concat('h', number % 900), number FROM generate_series(0, 29999) AS n(number)`)
@@ -38,13 +39,16 @@ func TestJoinSides(t *testing.T) {
 	for _, c := range []struct{ a, b string }{
 		{"few f", "(SELECT * FROM many LIMIT 100000) m"}, {"(SELECT * FROM few LIMIT 100) f", "many m"},
 	} {
-		for _, on := range []string{"f.k = m.k", "f.h = m.h", "f.k = m.k AND f.h = m.h", "f.k = m.k AND f.n < m.m - 20000"} {
+		for _, on := range []string{"f.k = m.k", "f.h = m.h", "f.k = m.k AND f.h = m.h",
+			"f.k = m.k AND f.n < m.m - 20000"} {
 			inner := all(fmt.Sprintf("SELECT f.n, m.m FROM %s JOIN %s ON %s", c.a, c.b, on))
-			if got := all(fmt.Sprintf("SELECT f.n, m.m FROM %s JOIN %s ON %s", c.b, c.a, on)); !slices.Equal(got, inner) {
+			if got := all(fmt.Sprintf("SELECT f.n, m.m FROM %s JOIN %s ON %s", c.b, c.a, on)); !slices.Equal(got,
+				inner) {
 				t.Errorf("ON %s: the exchanged join has %d rows, want %d", on, len(got), len(inner))
 			}
 			left := all(fmt.Sprintf("SELECT f.n, m.m FROM %s LEFT JOIN %s ON %s", c.a, c.b, on))
-			if got := all(fmt.Sprintf("SELECT f.n, m.m FROM %s RIGHT JOIN %s ON %s", c.b, c.a, on)); !slices.Equal(got, left) {
+			if got := all(fmt.Sprintf("SELECT f.n, m.m FROM %s RIGHT JOIN %s ON %s", c.b, c.a, on)); !slices.Equal(got,
+				left) {
 				t.Errorf("ON %s: a right join has %d rows, the left one %d", on, len(got), len(left))
 			}
 			right := all(fmt.Sprintf("SELECT f.n, m.m FROM %s RIGHT JOIN %s ON %s", c.a, c.b, on))
@@ -56,12 +60,15 @@ func TestJoinSides(t *testing.T) {
 			none := all(fmt.Sprintf("SELECT f.n FROM %s LEFT ANTI JOIN %s ON %s", c.a, c.b, on))
 			distinct := all(fmt.Sprintf("SELECT DISTINCT f.n FROM %s JOIN %s ON %s", c.a, c.b, on))
 			if !slices.Equal(some, distinct) || len(some)+len(none) != 100 {
-				t.Errorf("ON %s: %d rows have partners, %d have none; %d distinct rows in the join", on, len(some), len(none), len(distinct))
+				t.Errorf("ON %s: %d rows have partners, %d have none; %d distinct rows in the join", on, len(some),
+					len(none), len(distinct))
 			}
 			some = all(fmt.Sprintf("SELECT m.m FROM %s LEFT SEMI JOIN %s ON %s", c.b, c.a, on))
 			none = all(fmt.Sprintf("SELECT m.m FROM %s LEFT ANTI JOIN %s ON %s", c.b, c.a, on))
-			if distinct = all(fmt.Sprintf("SELECT DISTINCT m.m FROM %s JOIN %s ON %s", c.b, c.a, on)); !slices.Equal(some, distinct) || len(some)+len(none) != 30000 {
-				t.Errorf("ON %s: %d rows of many have partners, %d have none; %d distinct rows in the join", on, len(some), len(none), len(distinct))
+			if distinct = all(fmt.Sprintf("SELECT DISTINCT m.m FROM %s JOIN %s ON %s", c.b, c.a, on)); !slices.Equal(
+				some, distinct) || len(some)+len(none) != 30000 {
+				t.Errorf("ON %s: %d rows of many have partners, %d have none; %d distinct rows in the join", on,
+					len(some), len(none), len(distinct))
 			}
 		}
 	}

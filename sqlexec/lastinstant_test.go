@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// TestFirstAndLastInstant asks for every range that ends at or beside the first and the last instant that there is, of rows
-// in memory, in parts, and after compactions, which end and keep every row.
+// TestFirstAndLastInstant asks for every range that ends at or beside the first and the last instant that there is, of
+// rows in memory, in parts, and after compactions, which end and keep every row.
 func TestFirstAndLastInstant(t *testing.T) {
 	times := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, math.MaxInt64 - 1, math.MaxInt64}
-	for _, options := range []string{"", " WITH ('append_mode' = 'true')", " WITH ('compaction.twcs.time_window' = '1s')"} {
+	for _, options := range []string{"", " WITH ('append_mode' = 'true')",
+		" WITH ('compaction.twcs.time_window' = '1s')"} {
 		x := New(openStore(t), Options{Workers: 2})
 		outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP(9) TIME INDEX, v BIGINT)"+options)
 		for i := range 2 {
@@ -27,7 +28,8 @@ func TestFirstAndLastInstant(t *testing.T) {
 				outcomeOf(t, x, "ADMIN flush_table('t')")
 			}
 		}
-		for _, step := range []string{"SELECT 1", "ADMIN flush_table('t')", "ADMIN compact_table('t')", "ADMIN compact_table('t')"} {
+		for _, step := range []string{"SELECT 1", "ADMIN flush_table('t')", "ADMIN compact_table('t')",
+			"ADMIN compact_table('t')"} {
 			outcomeOf(t, x, step)
 			for _, bound := range times {
 				for op, holds := range map[string]func(int64) bool{
@@ -41,7 +43,8 @@ func TestFirstAndLastInstant(t *testing.T) {
 							want = append(want, v)
 						}
 					}
-					got, err := answer(x, &Session{}, fmt.Sprintf("SELECT v FROM t WHERE ts %s %d::TIMESTAMP(9)", op, bound), false)
+					got, err := answer(x, &Session{},
+						fmt.Sprintf("SELECT v FROM t WHERE ts %s %d::TIMESTAMP(9)", op, bound), false)
 					if err != nil || got.err != nil {
 						t.Fatal(err, got.err)
 					}

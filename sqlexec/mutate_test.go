@@ -16,9 +16,10 @@ import (
 // tokens cuts a statement where words, numbers, texts and signs meet.
 var tokens = regexp.MustCompile(`'[^']*'|[A-Za-z_][A-Za-z_0-9.]*|[0-9.]+|\s+|.`)
 
-// scraps are what statements are spoiled with: words that mean something, functions of every kind, values at the ends of their
-// types, and what no grammar has.
-var scraps = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET UNION EXCEPT JOIN ON USING NATURAL CASE WHEN END AND OR NOT NULL IS IN
+// scraps are what statements are spoiled with: words that mean something, functions of every kind, values at the ends
+// of their types, and what no grammar has.
+var scraps = strings.Fields(
+	`SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET UNION EXCEPT JOIN ON USING NATURAL CASE WHEN END AND OR NOT NULL IS IN
 	LIKE BETWEEN EXISTS DISTINCT OVER PARTITION ROWS RANGE GROUPS PRECEDING FILTER WITH RECURSIVE CAST AS INTERVAL ARRAY ALIGN FILL ANY ALL ROLLUP CUBE
 	count sum avg median array_agg string_agg row_number lag ntile nth_value grouping unnest generate_series date_bin date_trunc now
 	regexp_replace regexp_match repeat lpad to_timestamp date_part json_get_int json_path_match json_object make_array array_sort array_element hll
@@ -54,13 +55,15 @@ func (g *generator) spoil(sql string) string {
 // longest is how long a spoilt statement over two small tables may take before it is called a hang.
 const longest = 10 * time.Second
 
-// TestSpoiltStatements runs random statements, most of which are wrong in some way: each answers or is refused with a code of
-// the contract, within bounds. None panics, none hangs.
+// TestSpoiltStatements runs random statements, most of which are wrong in some way: each answers or is refused with a
+// code of the contract, within bounds. None panics, none hangs.
 func TestSpoiltStatements(t *testing.T) {
 	g := &generator{Rand: rand.New(rand.NewPCG(5, 5))}
 	x, s := New(openStore(t), Options{Workers: 2, Version: "test", Memory: exec.NewPool(64<<20, nil)}), &Session{}
 	for _, name := range []string{"t1", "t2"} {
-		must(t, x, s, "CREATE TABLE "+name+" (id BIGINT, a BIGINT, c BIGINT, b DOUBLE, s STRING, k STRING, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k))", false)
+		must(t, x, s, "CREATE TABLE "+name+
+			" (id BIGINT, a BIGINT, c BIGINT, b DOUBLE, s STRING, k STRING, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k))",
+			false)
 		for i, row := range g.rows(20) {
 			must(t, x, s, "INSERT INTO "+name+" VALUES ("+strings.Join(row, ", ")+", "+fmt.Sprint(i)+")", i == 9)
 		}

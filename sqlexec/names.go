@@ -28,7 +28,8 @@ func (x *Executor) checkDatabase(db string) error {
 
 // HasDatabase reports whether a database exists; information_schema always does.
 func (x *Executor) HasDatabase(db string) bool {
-	return db == infoschema.DB || slices.ContainsFunc(x.e.Databases(), func(d databaseInfo) bool { return d.Name == db })
+	return db == infoschema.DB ||
+		slices.ContainsFunc(x.e.Databases(), func(d databaseInfo) bool { return d.Name == db })
 }
 
 // readOnly is the error for changes of information_schema.
@@ -39,7 +40,8 @@ func readOnly(db string) error {
 	return status.New(status.Unsupported, "%s is read only", infoschema.DB)
 }
 
-// checkName holds new names of tables, views and databases to the rules: letters and digits of any script, _ - : @ # and the point.
+// checkName holds new names of tables, views and databases to the rules: letters and digits of any script, _ - : @ #
+// and the point.
 func checkName(what, name string, quoted bool) error {
 	ok := true
 	for i, r := range name {
@@ -52,7 +54,8 @@ func checkName(what, name string, quoted bool) error {
 		}
 	}
 	if !ok {
-		return status.New(status.InvalidArguments, "Invalid %s name: %s (letters, digits and _ - : @ # . are possible)", what, name)
+		return status.New(status.InvalidArguments, "Invalid %s name: %s (letters, digits and _ - : @ # . are possible)",
+			what, name)
 	}
 	return schema.CheckName(what, name)
 }

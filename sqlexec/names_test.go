@@ -23,7 +23,8 @@ func TestLongNames(t *testing.T) {
 		size int
 		want string
 	}{
-		{`CREATE TABLE u ("$" BIGINT, ts TIMESTAMP TIME INDEX)`, schema.MaxNameBytes + 1, "Invalid column name: 513 bytes, the limit is 512"},
+		{`CREATE TABLE u ("$" BIGINT, ts TIMESTAMP TIME INDEX)`, schema.MaxNameBytes + 1,
+			"Invalid column name: 513 bytes, the limit is 512"},
 		{`CREATE TABLE $ (ts TIMESTAMP TIME INDEX)`, 241, "Invalid table name: 241 bytes"},
 		{`CREATE VIEW $ AS SELECT 1`, 241, "Invalid view name: 241 bytes"},
 		{`CREATE DATABASE $`, 241, "Invalid database name: 241 bytes"},
@@ -39,23 +40,29 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestNameRules holds every statement that gives a name to the characters that names of tables, views and databases have.
+// TestNameRules holds every statement that gives a name to the characters that names of tables, views and databases
+// have.
 func TestNameRules(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 1})
 	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX); CREATE TABLE other (ts TIMESTAMP TIME INDEX)")
 	statements := []string{
-		`CREATE TABLE $ (ts TIMESTAMP TIME INDEX)`, `CREATE TABLE IF NOT EXISTS $ (ts TIMESTAMP TIME INDEX)`, `CREATE TABLE public.$ LIKE t`,
-		`CREATE OR REPLACE TABLE $ (ts TIMESTAMP TIME INDEX)`, `CREATE TABLE $ AS SELECT * FROM t`, `ALTER TABLE other RENAME $`,
-		`ALTER TABLE other RENAME TO public.$`, `CREATE DATABASE $`, `CREATE DATABASE IF NOT EXISTS $`, `CREATE VIEW $ AS SELECT 1`,
+		`CREATE TABLE $ (ts TIMESTAMP TIME INDEX)`, `CREATE TABLE IF NOT EXISTS $ (ts TIMESTAMP TIME INDEX)`,
+		`CREATE TABLE public.$ LIKE t`,
+		`CREATE OR REPLACE TABLE $ (ts TIMESTAMP TIME INDEX)`, `CREATE TABLE $ AS SELECT * FROM t`,
+		`ALTER TABLE other RENAME $`,
+		`ALTER TABLE other RENAME TO public.$`, `CREATE DATABASE $`, `CREATE DATABASE IF NOT EXISTS $`,
+		`CREATE VIEW $ AS SELECT 1`,
 		`CREATE OR REPLACE VIEW $ AS SELECT 1`,
 	}
-	for _, name := range []string{"🕶️", "㊙️database", "a b", "a%b", "a/b", "a\tb", "a'b", "a(b", "\u00a0", "\u0301a", "a\u200bb", "½"} {
+	for _, name := range []string{"🕶️", "㊙️database", "a b", "a%b", "a/b", "a\tb", "a'b", "a(b", "\u00a0", "\u0301a",
+		"a\u200bb", "½"} {
 		for _, s := range statements {
 			refused(t, x, strings.Replace(s, "$", `"`+name+`"`, 1), "Invalid", status.InvalidArguments)
 		}
 	}
 	for i, name := range []string{"表", "größe", "हिन्दी", "a.b:c-d@e#f", "1a", "٣"} {
-		for _, s := range []string{`CREATE TABLE $ (ts TIMESTAMP TIME INDEX); DROP TABLE $`, `CREATE DATABASE $`, `ALTER TABLE t RENAME $; ALTER TABLE $ RENAME t`, `CREATE VIEW $ AS SELECT 1`} {
+		for _, s := range []string{`CREATE TABLE $ (ts TIMESTAMP TIME INDEX); DROP TABLE $`, `CREATE DATABASE $`,
+			`ALTER TABLE t RENAME $; ALTER TABLE $ RENAME t`, `CREATE VIEW $ AS SELECT 1`} {
 			outcomeOf(t, x, strings.ReplaceAll(s, "$", `"`+name+`"`))
 		}
 		if t.Failed() {

@@ -19,8 +19,8 @@ func (x *Executor) noTable(s *Session, cause error, prefix string, n schema.Name
 	return status.Wrap(cause, status.TableNotFound, "%s", text)
 }
 
-// nearTable is the hint of an error for a table that is not there; empty when nothing in its database has a name like it.
-// It is a courtesy: what cannot be listed is not hinted at, and nothing to who must not see what is stored.
+// nearTable is the hint of an error for a table that is not there; empty when nothing in its database has a name like
+// it. It is a courtesy: what cannot be listed is not hinted at, and nothing to who must not see what is stored.
 func (x *Executor) nearTable(s *Session, n schema.Name) string {
 	if s.Blind {
 		return ""

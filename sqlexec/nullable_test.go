@@ -6,12 +6,13 @@ import (
 	"varve/sqlexec/infoschema"
 )
 
-// TestInfoSchemaNullable holds that DESC and information_schema.columns say NO for the columns of information_schema that
-// hold no NULL, that they hold none, and that both say the same.
+// TestInfoSchemaNullable holds that DESC and information_schema.columns say NO for the columns of information_schema
+// that hold no NULL, that they hold none, and that both say the same.
 func TestInfoSchemaNullable(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 1})
 	outcomeOf(t, x, allTypes)
-	outcomeOf(t, x, `CREATE TABLE phy (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE=metric WITH ('physical_metric_table' = '');
+	outcomeOf(t, x,
+		`CREATE TABLE phy (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE=metric WITH ('physical_metric_table' = '');
 		CREATE TABLE m (ts TIMESTAMP TIME INDEX, v DOUBLE, host STRING PRIMARY KEY) ENGINE=metric WITH ('on_physical_table' = 'phy');
 		INSERT INTO m (ts, v, host) VALUES (1, 1, 'a'); CREATE VIEW w AS SELECT 1 AS n;
 		CREATE TABLE plain (ts TIMESTAMP TIME INDEX, v INT); INSERT INTO plain VALUES (1, NULL); ADMIN flush_table('plain')`)
@@ -33,7 +34,8 @@ func TestInfoSchemaNullable(t *testing.T) {
 			if null != told[name] {
 				t.Errorf("%s.%s: DESC says %s, columns says %s", table.Name, name, null, told[name])
 			}
-			if n := ask("SELECT count(*) FROM information_schema." + table.Name + " WHERE " + name + " IS NULL")[0][0]; null == "NO" && n != "0" {
+			if n := ask("SELECT count(*) FROM information_schema." + table.Name + " WHERE " + name +
+				" IS NULL")[0][0]; null == "NO" && n != "0" {
 				t.Errorf("%s.%s: %s NULL in a column that has none", table.Name, name, n)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// TestTextsAreListedWhileTheyAreRead: a long text is on the list of running statements before its first statement begins, and ends
-// when it is killed, its client is gone or its time is over.
+// TestTextsAreListedWhileTheyAreRead: a long text is on the list of running statements before its first statement
+// begins, and ends when it is killed, its client is gone or its time is over.
 func TestTextsAreListedWhileTheyAreRead(t *testing.T) {
 	insert := "INSERT INTO t VALUES " + commas(200_000, func(int) string { return "(1, 'x')" })
 	for name, c := range map[string]struct {
@@ -25,8 +25,10 @@ func TestTextsAreListedWhileTheyAreRead(t *testing.T) {
 				t.Error(err)
 			}
 		}, status.Cancelled, "Query was killed"},
-		"gone":    {func(_ *Executor, _ string, cancel context.CancelCauseFunc) { cancel(nil) }, status.Cancelled, "Query was cancelled"},
-		"expired": {func(_ *Executor, _ string, cancel context.CancelCauseFunc) { cancel(context.DeadlineExceeded) }, status.DeadlineExceeded, "time limit"},
+		"gone": {func(_ *Executor, _ string, cancel context.CancelCauseFunc) { cancel(nil) }, status.Cancelled,
+			"Query was cancelled"},
+		"expired": {func(_ *Executor, _ string, cancel context.CancelCauseFunc) { cancel(context.DeadlineExceeded) },
+			status.DeadlineExceeded, "time limit"},
 	} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		var x *Executor
@@ -37,7 +39,8 @@ func TestTextsAreListedWhileTheyAreRead(t *testing.T) {
 			}
 			ended = true
 			list := x.Running()
-			if len(list) != 1 || list[0].Client != "here" || len(list[0].Query) != maxQueryText+3 || !strings.HasPrefix(insert, strings.TrimSuffix(list[0].Query, "...")) {
+			if len(list) != 1 || list[0].Client != "here" || len(list[0].Query) != maxQueryText+3 ||
+				!strings.HasPrefix(insert, strings.TrimSuffix(list[0].Query, "...")) {
 				t.Fatalf("%s: %d are listed: %.200v", name, len(list), list)
 			}
 			c.end(x, list[0].ID, cancel)
@@ -59,7 +62,8 @@ func TestTextsAreListedWhileTheyAreRead(t *testing.T) {
 	}
 }
 
-// TestRequestIsKilledBetweenStatements: an id that was listed while a text was read, or for one of its statements, ends those after it.
+// TestRequestIsKilledBetweenStatements: an id that was listed while a text was read, or for one of its statements, ends
+// those after it.
 func TestRequestIsKilledBetweenStatements(t *testing.T) {
 	x, s := New(openStore(t), Options{Workers: 2}), &Session{}
 	list, release, err := x.ParseWithin(context.Background(), s, "SELECT 1; SELECT 2")

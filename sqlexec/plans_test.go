@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlans holds the plans that rewrites make: testdata/plans has a file of queries for each of them, and beside it their plans as
-// they are bound and as they are run. -update writes the plans anew.
+// TestPlans holds the plans that rewrites make: testdata/plans has a file of queries for each of them, and beside it
+// their plans as they are bound and as they are run. -update writes the plans anew.
 func TestPlans(t *testing.T) {
 	dir := filepath.Join("testdata", "plans")
 	tables, err := os.ReadFile(filepath.Join(dir, "tables.sql"))
@@ -76,7 +76,8 @@ func differences(t *testing.T, golden, want, got string) {
 	}
 	for i := range min(len(w), len(g)) {
 		if w[i] != g[i] {
-			t.Errorf("%s: the plan is another one; run with -update and read the difference\n%s\nwants\n%s", golden, g[i], w[i])
+			t.Errorf("%s: the plan is another one; run with -update and read the difference\n%s\nwants\n%s", golden,
+				g[i], w[i])
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// TestRenameWhileTheStoreStops renames a table while another statement has the list of views and the store stops: the store
-// does not wait for who waits for it.
+// TestRenameWhileTheStoreStops renames a table while another statement has the list of views and the store stops: the
+// store does not wait for who waits for it.
 func TestRenameWhileTheStoreStops(t *testing.T) {
 	e, err := engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "/data", NoBackground: true})
 	if err != nil {

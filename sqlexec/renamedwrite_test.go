@@ -8,8 +8,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// TestInsertAfterRename: columns exchange their names after an INSERT was planned and before it is written. Its values and the defaults
-// of what it leaves out go to the columns that it meant, as those of a row that was there before.
+// TestInsertAfterRename: columns exchange their names after an INSERT was planned and before it is written. Its values
+// and the defaults of what it leaves out go to the columns that it meant, as those of a row that was there before.
 func TestInsertAfterRename(t *testing.T) {
 	for _, k := range []struct{ sql, row string }{
 		{"INSERT INTO t VALUES (1, 2, 3)", "1 | 2"},
@@ -20,7 +20,8 @@ func TestInsertAfterRename(t *testing.T) {
 		{"INSERT INTO t (ts, b) VALUES (3, 2)", "7 | 2"},
 	} {
 		x, s, ctx := New(openStore(t), Options{Workers: 1}), &Session{}, context.Background()
-		outcomeOf(t, x, "CREATE TABLE t (a BIGINT DEFAULT 7, b BIGINT, ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true');")
+		outcomeOf(t, x,
+			"CREATE TABLE t (a BIGINT DEFAULT 7, b BIGINT, ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true');")
 		before, err := x.table(s, parse.Name{{Name: "t"}})
 		if err != nil {
 			t.Fatal(err)

@@ -9,18 +9,22 @@ import (
 	"varve/engine/status"
 )
 
-// TestReplacedWhileRead: whatever the moment at which CREATE OR REPLACE TABLE comes between the steps of a statement that reads, it
-// reads the old table or the new one, never what is left of a dropped one. Steps are told by the reads of the clock.
+// TestReplacedWhileRead: whatever the moment at which CREATE OR REPLACE TABLE comes between the steps of a statement
+// that reads, it reads the old table or the new one, never what is left of a dropped one. Steps are told by the reads
+// of the clock.
 func TestReplacedWhileRead(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
-		for _, read := range []string{"SELECT count(*), min(g), max(g) FROM r", "SELECT (SELECT count(*) FROM r), min(g), max(g) FROM r",
+		for _, read := range []string{"SELECT count(*), min(g), max(g) FROM r",
+			"SELECT (SELECT count(*) FROM r), min(g), max(g) FROM r",
 			"SELECT max(a.n), max(a.g), min(a.g) FROM (SELECT g, count(*) AS n FROM r GROUP BY g) a JOIN r b ON a.g = b.g",
 			"SELECT * FROM (PIVOT (SELECT 'n' AS k, g FROM r) ON k USING count(*), min(g), max(g))"} {
 			for step := 1; ; step++ {
 				e := openStore(t)
 				plain, s := New(e, Options{Workers: 1}), &Session{}
 				replace := func(g int) {
-					outcomeOf(t, plain, fmt.Sprintf("CREATE OR REPLACE TABLE r AS SELECT %d AS g, number::BIGINT::TIMESTAMP AS ts FROM numbers;", g))
+					outcomeOf(t, plain,
+						fmt.Sprintf(
+							"CREATE OR REPLACE TABLE r AS SELECT %d AS g, number::BIGINT::TIMESTAMP AS ts FROM numbers;", g))
 				}
 				replace(1)
 				if flushed {

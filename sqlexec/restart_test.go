@@ -65,17 +65,20 @@ func TestNewestStopsEarly(t *testing.T) {
 	s := &Session{}
 	script(t, x, s, `CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT) WITH ('append_mode'='true')`)
 	for _, from := range []string{"0", "100000", "200000", "300000"} {
-		script(t, x, s, "INSERT INTO t SELECT value + "+from+", value FROM generate_series(0, 99999); ADMIN flush_table('t')")
+		script(t, x, s, "INSERT INTO t SELECT value + "+from+
+			", value FROM generate_series(0, 99999); ADMIN flush_table('t')")
 	}
 	o, err := answer(x, s, "EXPLAIN ANALYZE SELECT ts FROM t ORDER BY ts DESC LIMIT 10", false)
 	if err != nil || o.err != nil {
 		t.Fatal(err, o.err)
 	}
-	if m := regexp.MustCompile(`blocks=(\d+), pruned=\d+, read=(\d+)`).FindStringSubmatch(o.rows[0][2]); m == nil || len(m[2]) > 1 || len(m[1]) < 2 {
+	if m := regexp.MustCompile(`blocks=(\d+), pruned=\d+, read=(\d+)`).FindStringSubmatch(o.rows[0][2]); m == nil ||
+		len(m[2]) > 1 || len(m[1]) < 2 {
 		t.Errorf("the latest rows were read from too many blocks:\n%s", o.rows[0][2])
 	}
 	o, err = answer(x, s, "SELECT ts FROM t ORDER BY ts DESC LIMIT 2 OFFSET 1", false)
-	if err != nil || o.err != nil || !reflect.DeepEqual(o.rows, [][]string{{"1970-01-01T00:06:39.998"}, {"1970-01-01T00:06:39.997"}}) {
+	if err != nil || o.err != nil ||
+		!reflect.DeepEqual(o.rows, [][]string{{"1970-01-01T00:06:39.998"}, {"1970-01-01T00:06:39.997"}}) {
 		t.Errorf("got %v %v %v", o.rows, err, o.err)
 	}
 }
@@ -85,7 +88,8 @@ func TestAppendModeKeepsWhatIsGone(t *testing.T) {
 	for _, flush := range []string{"", "; ADMIN flush_table('t')"} {
 		x := New(openStore(t), Options{Workers: 1})
 		s := &Session{}
-		script(t, x, s, "CREATE TABLE t (ts TIMESTAMP TIME INDEX, v INT); INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)"+flush)
+		script(t, x, s,
+			"CREATE TABLE t (ts TIMESTAMP TIME INDEX, v INT); INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)"+flush)
 		script(t, x, s, "INSERT INTO t VALUES (1, 11)"+flush)
 		script(t, x, s, "DELETE FROM t WHERE ts = 2"+flush)
 		script(t, x, s, "ALTER TABLE t SET 'append_mode' = 'true'; INSERT INTO t VALUES (3, 31)"+flush)

@@ -26,9 +26,12 @@ var typesOfColumns = []struct {
 	{"DOUBLE", []string{"0.5", "-1.5", "2.5", "'NaN'", "'inf'", "1e300", "1e19", "-0.0", "9.223372036854775807e18"}},
 	{"DECIMAL(10, 2)", []string{"'1.28'", "'-2.56'", "0", "'99999999.99'"}},
 	{"DECIMAL(38, 10)", []string{"'1.28'", "'0.0000000001'", "'9999999999999999999999999999.9999999999'"}},
-	{"STRING", []string{"''", "'x'", "'1'", "' 2 '", "'-3.5'", "'yes'", "'TRUE'", "'2024-01-02'", "'2024-01-02 03:04:05.678'", "'{\"b\": 1, \"a\": 2}'", "'{\"a\":1} , {}'", "'1e3'", "'NaN'", "'0x10'", "'1_000'"}},
+	{"STRING", []string{"''", "'x'", "'1'", "' 2 '", "'-3.5'", "'yes'", "'TRUE'", "'2024-01-02'",
+		"'2024-01-02 03:04:05.678'", "'{\"b\": 1, \"a\": 2}'", "'{\"a\":1} , {}'", "'1e3'", "'NaN'", "'0x10'",
+		"'1_000'"}},
 	{"BINARY", []string{"x''", "x'00ff'", "'1'", "'{\"a\": 1}'"}},
-	{"JSON", []string{"'{\"a\":1}'", "'[1, 2]'", "'12'", "'-1.5'", "'true'", "'null'", "'\"2024-01-02 03:04:05.678\"'", "'\"7\"'", "'\"yes\"'"}},
+	{"JSON", []string{"'{\"a\":1}'", "'[1, 2]'", "'12'", "'-1.5'", "'true'", "'null'", "'\"2024-01-02 03:04:05.678\"'",
+		"'\"7\"'", "'\"yes\"'"}},
 	{"DATE", []string{"'1970-01-01'", "'1900-03-01'", "'9999-12-31'", "'2024-02-29'"}},
 	{"TIMESTAMP(0)", []string{"'1969-12-31 23:59:59'", "'2024-01-02 03:04:05'", "'9999-12-31 23:59:59'"}},
 	{"TIMESTAMP(3)", []string{"'1969-12-31 23:59:59.999'", "'2024-01-02 03:04:05.678'"}},
@@ -36,9 +39,9 @@ var typesOfColumns = []struct {
 	{"TIMESTAMP(9)", []string{"'1677-09-22 00:00:00.000000001'", "'2024-01-02 03:04:05.678901234'"}},
 }
 
-// TestModifyReadsAsCast changes columns from every type to every other one, with rows in memory, in a part, in both, and merged.
-// What CAST converts ALTER accepts, and the column reads what TRY_CAST made of its values, before and after the next merge. What
-// CAST refuses ALTER refuses.
+// TestModifyReadsAsCast changes columns from every type to every other one, with rows in memory, in a part, in both,
+// and merged. What CAST converts ALTER accepts, and the column reads what TRY_CAST made of its values, before and after
+// the next merge. What CAST refuses ALTER refuses.
 func TestModifyReadsAsCast(t *testing.T) {
 	for _, from := range typesOfColumns {
 		t.Run(from.name, func(t *testing.T) {
@@ -60,7 +63,8 @@ func fillColumn(t *testing.T, x *Executor, table, typ string, values []string, s
 	outcomeOf(t, x, fmt.Sprintf("CREATE TABLE %s (c %s, ts TIMESTAMP TIME INDEX);", table, typ))
 	for k, v := range append([]string{"NULL"}, values...) {
 		outcomeOf(t, x, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d);", table, v, k))
-		if state == "flushed" && k == len(values) || state == "both" && k == len(values)/2 || state == "merged" && k%2 == 0 {
+		if state == "flushed" && k == len(values) || state == "both" && k == len(values)/2 ||
+			state == "merged" && k%2 == 0 {
 			outcomeOf(t, x, fmt.Sprintf("ADMIN flush_table('%s');", table))
 		}
 	}
@@ -71,7 +75,8 @@ func fillColumn(t *testing.T, x *Executor, table, typ string, values []string, s
 
 func modify(t *testing.T, x *Executor, table, from, to, state string) {
 	t.Helper()
-	probe, err := answer(x, &Session{}, fmt.Sprintf("SELECT ts, TRY_CAST(c AS %s) AS c FROM %s ORDER BY ts;", to, table), false)
+	probe, err := answer(x, &Session{},
+		fmt.Sprintf("SELECT ts, TRY_CAST(c AS %s) AS c FROM %s ORDER BY ts;", to, table), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +119,8 @@ func modify(t *testing.T, x *Executor, table, from, to, state string) {
 	outcomeOf(t, x, fmt.Sprintf("INSERT INTO %s VALUES (NULL, 100); SELECT min(c), max(c) FROM %s;", table, table))
 }
 
-// TestModifyConvertsDefaults: rows from before a column existed and rows written without a value read what CAST makes of the
-// default of their time.
+// TestModifyConvertsDefaults: rows from before a column existed and rows written without a value read what CAST makes
+// of the default of their time.
 func TestModifyConvertsDefaults(t *testing.T) {
 	for _, c := range []struct{ from, def, later, to, want string }{
 		{"STRING", "'yes'", "'no'", "BOOLEAN", "[[true] [false]]"},
@@ -127,7 +132,8 @@ func TestModifyConvertsDefaults(t *testing.T) {
 	} {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			x := New(openStore(t), Options{Workers: 1, Version: "test"})
-			outcomeOf(t, x, fmt.Sprintf(`CREATE TABLE d (ts TIMESTAMP TIME INDEX); INSERT INTO d VALUES (1); ADMIN flush_table('d');
+			outcomeOf(t, x, fmt.Sprintf(
+				`CREATE TABLE d (ts TIMESTAMP TIME INDEX); INSERT INTO d VALUES (1); ADMIN flush_table('d');
 ALTER TABLE d ADD COLUMN c %s DEFAULT %s; ALTER TABLE d MODIFY COLUMN c SET DEFAULT %s; ALTER TABLE d MODIFY COLUMN c %s; INSERT INTO d (ts) VALUES (2);`,
 				c.from, c.def, c.later, c.to))
 			got, err := answer(x, &Session{}, "SELECT c FROM d ORDER BY ts;", false)

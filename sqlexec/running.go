@@ -54,7 +54,8 @@ func (x *Executor) list(s *Session, text string) *query {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next++
-	q := &query{id: r.next, list: r, db: s.database(), text: shownText(text), client: s.Client, user: s.User, started: x.o.Now()}
+	q := &query{id: r.next, list: r, db: s.database(), text: shownText(text), client: s.Client, user: s.User,
+		started: x.o.Now()}
 	if r.list == nil {
 		r.list = map[uint64]*query{}
 	}
@@ -111,7 +112,8 @@ func (x *Executor) Running() []infoschema.Process {
 	var list []infoschema.Process
 	for _, q := range x.running.list {
 		list = append(list, infoschema.Process{
-			ID: strconv.FormatUint(q.id, 10), DB: q.db, Query: secret.Hide(q.text), Client: q.client, User: q.user, Started: q.started, Elapsed: now.Sub(q.started),
+			ID: strconv.FormatUint(q.id, 10), DB: q.db, Query: secret.Hide(q.text), Client: q.client, User: q.user,
+			Started: q.started, Elapsed: now.Sub(q.started),
 		})
 	}
 	slices.SortFunc(list, func(a, b infoschema.Process) int {

@@ -28,7 +28,8 @@ func TestServerTellsOfItself(t *testing.T) {
 		{"SHOW VARIABLES tme_zone", "!SHOW VARIABLES tme_zone is not supported. Did you mean 'time_zone'?"},
 		{"SHOW GRANTS FOR 'bob'", "!SHOW GRANTS FOR another user"},
 		{"CREATE TABLE hints (ts TIMESTAMP TIME INDEX, level STRING)", ""},
-		{`SELECT * FROM hints WHERE level = "error"`, "!Text stands in single quotes, names in double ones: is 'error' meant?"},
+		{`SELECT * FROM hints WHERE level = "error"`,
+			"!Text stands in single quotes, names in double ones: is 'error' meant?"},
 		{`SELECT * FROM hints WHERE level = error`, "!No field named error."},
 		{"ADMIN flush_tabel('hints')", "!Invalid function 'flush_tabel' of ADMIN. Did you mean 'flush_table'?"},
 		{`SELECT * FROM hnts`, "!Table not found: service.public.hnts. Did you mean 'hints'?"},
@@ -59,7 +60,8 @@ func TestAdminFunctionsAreDocumented(t *testing.T) {
 		if !strings.Contains(string(text), "| `"+name+"(") && !strings.Contains(string(text), ", `"+name+"(") {
 			t.Errorf("the manual does not list ADMIN %s", name)
 		}
-		if _, err := oneAnswer(x, &Session{}, "ADMIN "+name+"('no/such/thing')"); err == nil || strings.Contains(err.Error(), "Invalid function") {
+		if _, err := oneAnswer(x, &Session{}, "ADMIN "+name+"('no/such/thing')"); err == nil ||
+			strings.Contains(err.Error(), "Invalid function") {
 			t.Errorf("ADMIN %s: %v", name, err)
 		}
 	}

@@ -148,7 +148,8 @@ func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.
 // ParseWithin is Parse for texts of any length: what the statements take counts as memory of queries until release is
 // called. Until then the request is on the list of running ones, with its text while that is read and then with the
 // statement that the session executes.
-func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(), err error) {
+func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(),
+	err error) {
 	s.listed = x.list(s, text)
 	ctx, done := s.listed.begin(ctx)
 	defer done()
@@ -176,7 +177,8 @@ func (x *Executor) context(s *Session) *expr.Context {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.database(), User: s.User, ConnID: s.ConnID, Version: x.o.Version, Memory: s.memory.Memory()}
+	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.database(), User: s.User, ConnID: s.ConnID,
+		Version: x.o.Version, Memory: s.memory.Memory()}
 }
 
 // tableName resolves a name of one to three parts against the session.
@@ -192,7 +194,8 @@ func (s *Session) tableName(n parse.Name) (schema.Name, error) {
 		}
 		return schema.Name{DB: foldInfo(n[1].Name), Table: n[2].Name}, nil
 	}
-	return schema.Name{}, status.New(status.InvalidSyntax, "Invalid SQL syntax: a table name has one to three parts: %s", n)
+	return schema.Name{}, status.New(status.InvalidSyntax,
+		"Invalid SQL syntax: a table name has one to three parts: %s", n)
 }
 
 // databaseName resolves a name of one or two parts.

@@ -58,7 +58,8 @@ func (x *Executor) show(ctx context.Context, s *Session, st *parse.Show) (*Resul
 		t.add("utf8", "UTF-8 Unicode", "utf8_bin", 4)
 		return t.filtered(ctx, x, s, st)
 	case "collation":
-		t := newTable("Collation", "Charset", "Id", "Default", "Compiled", "Sortlen").typed("Id", vector.Int64Type).typed("Sortlen", vector.Int64Type)
+		t := newTable("Collation", "Charset", "Id", "Default", "Compiled", "Sortlen").typed("Id",
+			vector.Int64Type).typed("Sortlen", vector.Int64Type)
 		t.add("utf8_bin", "utf8", 1, "Yes", "Yes", 1)
 		return t.filtered(ctx, x, s, st)
 	case "search_path":
@@ -160,8 +161,10 @@ func (x *Executor) showTableStatus(ctx context.Context, s *Session, st *parse.Sh
 	if err != nil {
 		return nil, err
 	}
-	t := newTable("Name", "Engine", "Version", "Row_format", "Rows", "Data_length", "Index_length", "Create_options", "Comment").
-		typed("Version", vector.Int64Type).typed("Rows", vector.Int64Type).typed("Data_length", vector.Int64Type).typed("Index_length", vector.Int64Type)
+	t := newTable("Name", "Engine", "Version", "Row_format", "Rows", "Data_length", "Index_length", "Create_options",
+		"Comment").
+		typed("Version", vector.Int64Type).typed("Rows", vector.Int64Type).typed("Data_length",
+		vector.Int64Type).typed("Index_length", vector.Int64Type)
 	if db != infoschema.DB {
 		tables, err := x.e.Tables(db)
 		if err != nil {
@@ -169,7 +172,8 @@ func (x *Executor) showTableStatus(ctx context.Context, s *Session, st *parse.Sh
 		}
 		for _, tb := range tables {
 			sizes := tb.Stats()
-			t.add(tb.Schema.Name.Table, tb.Schema.Engine, 11, "Fixed", int(sizes.Rows), int(sizes.DiskBytes), int(sizes.IndexBytes), "", tb.Schema.Options.Comment)
+			t.add(tb.Schema.Name.Table, tb.Schema.Engine, 11, "Fixed", int(sizes.Rows), int(sizes.DiskBytes),
+				int(sizes.IndexBytes), "", tb.Schema.Options.Comment)
 		}
 	}
 	return t.filtered(ctx, x, s, st)
@@ -270,7 +274,8 @@ func (x *Executor) showIndex(ctx context.Context, s *Session, st *parse.Show) (*
 	if err != nil {
 		return nil, err
 	}
-	t := newTable("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality", "Sub_part", "Packed", "Null",
+	t := newTable("Table", "Non_unique", "Key_name", "Seq_in_index", "Column_name", "Collation", "Cardinality",
+		"Sub_part", "Packed", "Null",
 		"Index_type", "Comment", "Index_comment", "Visible", "Expression")
 	for _, n := range []string{"Non_unique", "Seq_in_index", "Cardinality", "Sub_part"} {
 		t.typed(n, vector.Int64Type)
@@ -284,7 +289,8 @@ func (x *Executor) showIndex(ctx context.Context, s *Session, st *parse.Show) (*
 			if !r.Column.Nullable {
 				nullable = ""
 			}
-			t.add(tb.Name.Table, nonUnique, r.Name, r.Seq, r.Column.Name, "A", null, null, null, nullable, r.Kind, "", "", "YES", null)
+			t.add(tb.Name.Table, nonUnique, r.Name, r.Seq, r.Column.Name, "A", null, null, null, nullable, r.Kind, "",
+				"", "YES", null)
 		}
 	}
 	return t.filtered(ctx, x, s, st)
@@ -320,7 +326,8 @@ func (x *Executor) showVariables(ctx context.Context, s *Session, st *parse.Show
 	if st.Arg != "" {
 		value, ok := env.Variable(strings.ToLower(st.Arg))
 		if !ok {
-			return nil, status.New(status.Unsupported, "SHOW VARIABLES %s is not supported.%s", st.Arg, nearest.Hint(st.Arg, expr.VariableNames()))
+			return nil, status.New(status.Unsupported, "SHOW VARIABLES %s is not supported.%s", st.Arg,
+				nearest.Hint(st.Arg, expr.VariableNames()))
 		}
 		t := newTable(strings.ToUpper(st.Arg))
 		t.add(value)
@@ -334,8 +341,8 @@ func (x *Executor) showVariables(ctx context.Context, s *Session, st *parse.Show
 	return t.filtered(ctx, x, s, st)
 }
 
-// showGrants tells what the session's user may do, as the statements that would grant it. Rights are those of a mode: they
-// hold for everything.
+// showGrants tells what the session's user may do, as the statements that would grant it. Rights are those of a mode:
+// they hold for everything.
 func (x *Executor) showGrants(ctx context.Context, s *Session, st *parse.Show) (*Result, error) {
 	user := s.User
 	if user == "" {

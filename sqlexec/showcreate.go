@@ -125,7 +125,8 @@ func columnText(c *schema.Column, quote func(string) string) string {
 	return text
 }
 
-// defaultLiteral is a default as SQL: numbers, booleans and counts of a time's unit bare, bytes as x'..', everything else a string.
+// defaultLiteral is a default as SQL: numbers, booleans and counts of a time's unit bare, bytes as x'..', everything
+// else a string.
 func defaultLiteral(c *schema.Column) string {
 	if c.Type == vector.BinaryType && c.Default != nil {
 		return fmt.Sprintf("x'%x'", c.Default.Bytes(0))
@@ -143,8 +144,8 @@ func defaultLiteral(c *schema.Column) string {
 	return parse.QuoteText(c.DefaultText)
 }
 
-// instantText adds its zone to the default time of a column where it is written without one: whoever reads the statement may do so
-// in another.
+// instantText adds its zone to the default time of a column where it is written without one: whoever reads the
+// statement may do so in another.
 func instantText(c *schema.Column) (text string, ok bool) {
 	if !c.Type.IsTimestamp() {
 		return "", false

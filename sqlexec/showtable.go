@@ -74,7 +74,8 @@ func (t *table) result() (*Result, error) {
 
 // filtered returns the rows that LIKE on the first column and WHERE let through, sorted by the first column. names are
 // further names of the first column in WHERE.
-func (t *table) filtered(ctx context.Context, x *Executor, s *Session, st *parse.Show, names ...string) (*Result, error) {
+func (t *table) filtered(ctx context.Context, x *Executor, s *Session, st *parse.Show, names ...string) (*Result,
+	error) {
 	if st.Like == nil && st.Where == nil {
 		return t.result()
 	}
@@ -122,7 +123,8 @@ func (t *table) filterQuery(st *parse.Show, fields []vector.Field) (*parse.Query
 	}
 	if st.Like != nil {
 		first := &parse.Column{Parts: parse.Name{{Name: t.fields[0].Name, Quote: '"'}}}
-		sel.Where = &parse.Like{X: first, Op: "like", Pattern: &parse.Literal{Kind: parse.StringLiteral, Text: *st.Like}}
+		sel.Where = &parse.Like{X: first, Op: "like",
+			Pattern: &parse.Literal{Kind: parse.StringLiteral, Text: *st.Like}}
 	}
 	if st.Where != nil {
 		parse.Walk(st.Where, func(e parse.Expr) bool {

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestTagWithDefault adds a tag with a default to a table with rows, in memory and in parts: they read the default, and an
-// upsert of their key replaces them. An explicit NULL stays NULL, also of rows that are written later, and after merges.
+// TestTagWithDefault adds a tag with a default to a table with rows, in memory and in parts: they read the default, and
+// an upsert of their key replaces them. An explicit NULL stays NULL, also of rows that are written later, and after
+// merges.
 func TestTagWithDefault(t *testing.T) {
 	for _, c := range []struct{ name, typ, initial, other string }{
 		{"text", "STRING", "'x'", "'y'"},

@@ -64,7 +64,8 @@ func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*
 // TQL is a common table expression in the language of metrics.
 func (c *storeCatalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
 	if st.Kind != "eval" {
-		return nil, nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: a common table expression is TQL EVAL, not TQL %s", strings.ToUpper(st.Kind))
+		return nil, nil, status.New(status.InvalidSyntax,
+			"Invalid SQL syntax: a common table expression is TQL EVAL, not TQL %s", strings.ToUpper(st.Kind))
 	}
 	return c.x.evaluate(ctx, c.sess, st)
 }
@@ -165,21 +166,24 @@ func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (
 	if v.Type == vector.Interval && !v.IsNull(0) {
 		months, days, ns := convert.Interval(v.Bytes(0))
 		if months != 0 || float64(days)*24*float64(time.Hour)+float64(ns) >= math.MaxInt64 {
-			return 0, status.New(status.InvalidArguments, "a duration of TQL is less than 292 years; years and months have no fixed length")
+			return 0, status.New(status.InvalidArguments,
+				"a duration of TQL is less than 292 years; years and months have no fixed length")
 		}
 		return time.Duration(days)*24*time.Hour + time.Duration(ns), nil
 	}
 	text := string(expr.AppendText(nil, v, 0))
 	d, ok := promql.ParseDuration(text)
 	if !ok {
-		return 0, status.New(status.InvalidArguments, "duration %q of TQL is neither seconds nor of the form 1h30m", text)
+		return 0, status.New(status.InvalidArguments, "duration %q of TQL is neither seconds nor of the form 1h30m",
+			text)
 	}
 	return d, nil
 }
 
 // tabled is an answer as a table: the time, the labels, the value. Histograms, where there are any, come as JSON in a
 // column of their own. What the table takes is taken from memory before it is made.
-func tabled(ctx context.Context, memory *exec.Budget, r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch, error) {
+func tabled(ctx context.Context, memory *exec.Budget, r *promql.Result, source promql.Source) ([]vector.Field,
+	*vector.Batch, error) {
 	names := labelNames(r)
 	all := 0
 	for i := range r.Len() {
@@ -226,7 +230,8 @@ func tabled(ctx context.Context, memory *exec.Budget, r *promql.Result, source p
 	b := &vector.Batch{N: len(times.Ints), Cols: []*vector.Vector{times}}
 	fields := []vector.Field{{Name: source.Time, Type: times.Type}}
 	for k, name := range names {
-		fields, b.Cols = append(fields, vector.Field{Name: name, Type: vector.StringType}), append(b.Cols, labels[k].vector())
+		fields, b.Cols = append(fields, vector.Field{Name: name, Type: vector.StringType}),
+			append(b.Cols, labels[k].vector())
 	}
 	fields, b.Cols = append(fields, vector.Field{Name: source.Value, Type: values.Type}), append(b.Cols, values)
 	if histograms != nil {

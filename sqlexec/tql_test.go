@@ -10,7 +10,8 @@ import (
 	"varve/sqlexec/exec"
 )
 
-// TestTablesOfTQLTakeMemory: an answer of the language of metrics is counted as the table it becomes: few labels of many steps, and many labels.
+// TestTablesOfTQLTakeMemory: an answer of the language of metrics is counted as the table it becomes: few labels of
+// many steps, and many labels.
 func TestTablesOfTQLTakeMemory(t *testing.T) {
 	pool := exec.NewPool(4<<20, nil)
 	x := New(openStore(t), Options{Workers: 2, Memory: pool})
@@ -19,7 +20,8 @@ func TestTablesOfTQLTakeMemory(t *testing.T) {
 		names, values = names+fmt.Sprintf(", l%d STRING", i), values+fmt.Sprintf(", '%d'", i)
 	}
 	keys := strings.ReplaceAll(strings.TrimPrefix(names, ", "), " STRING", "")
-	outcomeOf(t, x, "CREATE TABLE wide (ts TIMESTAMP TIME INDEX"+names+", v DOUBLE, PRIMARY KEY ("+keys+")); INSERT INTO wide (ts, "+keys+", v) VALUES (0"+values+", 1);")
+	outcomeOf(t, x, "CREATE TABLE wide (ts TIMESTAMP TIME INDEX"+names+", v DOUBLE, PRIMARY KEY ("+keys+
+		")); INSERT INTO wide (ts, "+keys+", v) VALUES (0"+values+", 1);")
 	for _, c := range []struct {
 		sql   string
 		taken bool // it is too much
@@ -63,32 +65,44 @@ func TestTQL(t *testing.T) {
 	}
 	for _, c := range []struct{ sql, want string }{
 		{"TQL EVAL (100, 100, '1s') m", "[ts host zone val] [[1970-01-01T00:01:40 a z 3] [1970-01-01T00:01:40 b  5]]"},
-		{"TQL EVAL (now() - INTERVAL '1 minute', now(), '1m') m{host='a'}", "[ts host zone val] [[1970-01-01T00:00:40 a z 1] [1970-01-01T00:01:40 a z 3]]"},
+		{"TQL EVAL (now() - INTERVAL '1 minute', now(), '1m') m{host='a'}",
+			"[ts host zone val] [[1970-01-01T00:00:40 a z 1] [1970-01-01T00:01:40 a z 3]]"},
 		{"TQL EVAL ('1970-01-01T00:01:40Z', '100.0', 60) sum(m)", "[ts sum(m)] [[1970-01-01T00:01:40 8]]"},
-		{"TQL EVAL ('1970-01-01 00:01:40'::TIMESTAMP, 100, 0.5) count(m) AS \"how many\"", "[ts how many] [[1970-01-01T00:01:40 2]]"},
+		{"TQL EVAL ('1970-01-01 00:01:40'::TIMESTAMP, 100, 0.5) count(m) AS \"how many\"",
+			"[ts how many] [[1970-01-01T00:01:40 2]]"},
 		{"TQL EVALUATE (150, 150, '1s', '40s') m", "[time value] []"},
 		{"TQL EVAL (100, 100, '1s') two{__field__=\"g\"}", "[ts g] [[1970-01-01T00:01:40 7]]"},
-		{"TQL EVAL (100, 100, '1s') two", "[ts __field__ value] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
-		{"TQL EVAL (100, 100, '1s') two AS both", "[ts __field__ both] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
-		{"TQL EVAL (100, 100, '1s') two + 0", "[ts __field__ two + 0] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
+		{"TQL EVAL (100, 100, '1s') two",
+			"[ts __field__ value] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
+		{"TQL EVAL (100, 100, '1s') two AS both",
+			"[ts __field__ both] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
+		{"TQL EVAL (100, 100, '1s') two + 0",
+			"[ts __field__ two + 0] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
 		{"WITH q (at, h, z, v) AS (TQL EVAL (100, 100, '1s') m) SELECT h, v FROM q WHERE z IS NULL", "[h v] [[b 5]]"},
-		{"WITH q AS (TQL EVAL (40, 100, '60s') sum(m) AS v) SELECT a.v, b.v FROM q a JOIN q b ON a.ts < b.ts", "[v v] [[1 8]]"},
+		{"WITH q AS (TQL EVAL (40, 100, '60s') sum(m) AS v) SELECT a.v, b.v FROM q a JOIN q b ON a.ts < b.ts",
+			"[v v] [[1 8]]"},
 		{"SELECT h, v FROM seen ORDER BY v", "[h v] [[a 3] [b 5]]"},
 		{"SELECT host, val FROM copied ORDER BY host", "[host val] [[a 3] [b 5]]"},
 		{"TQL EVAL (100, 100, '1s') sort_desc(m{host='a'})", "[ts host zone val] [[1970-01-01T00:01:40 a z 3]]"},
-		{"TQL EVAL (100, 100, '1s') sort_by_label(m, 'host')", "[ts host zone val] [[1970-01-01T00:01:40 a z 3] [1970-01-01T00:01:40 b  5]]"},
-		{"TQL EVAL (100, 100, '1s') label_replace(m{host='a'}, 'zone', 'y', '', '')", "[ts host zone val] [[1970-01-01T00:01:40 a y 3]]"},
-		{"TQL EVAL (100, 100, '1s') label_join(m{host='a'}, 'zone', '-', 'host', 'zone')", "[ts host zone val] [[1970-01-01T00:01:40 a a-z 3]]"},
+		{"TQL EVAL (100, 100, '1s') sort_by_label(m, 'host')",
+			"[ts host zone val] [[1970-01-01T00:01:40 a z 3] [1970-01-01T00:01:40 b  5]]"},
+		{"TQL EVAL (100, 100, '1s') label_replace(m{host='a'}, 'zone', 'y', '', '')",
+			"[ts host zone val] [[1970-01-01T00:01:40 a y 3]]"},
+		{"TQL EVAL (100, 100, '1s') label_join(m{host='a'}, 'zone', '-', 'host', 'zone')",
+			"[ts host zone val] [[1970-01-01T00:01:40 a a-z 3]]"},
 		{"TQL EVAL (100, 100, '1s') topk(1, m)", "[ts host val] [[1970-01-01T00:01:40 b 5]]"},
 		{"TQL EVAL (100, 100, '1s') bottomk(1, (m))", "[ts host zone val] [[1970-01-01T00:01:40 a z 3]]"},
 		{"TQL EVAL (100, 100, '1s') absent(m{host='c'})", "[ts host val] [[1970-01-01T00:01:40 c 1]]"},
 		{"TQL EVAL (100, 100, '1s') timestamp(m{host='a'})", "[ts host zone val] [[1970-01-01T00:01:40 a z 100]]"},
-		{"TQL EVAL (100, 100, '1s') histogram_quantile(0.5, label_replace(m{host='a'}, 'le', '+Inf', '', ''))", "[ts host zone val] [[1970-01-01T00:01:40 a z NaN]]"},
+		{"TQL EVAL (100, 100, '1s') histogram_quantile(0.5, label_replace(m{host='a'}, 'le', '+Inf', '', ''))",
+			"[ts host zone val] [[1970-01-01T00:01:40 a z NaN]]"},
 		{"TQL EVAL (100, 100, '1s') m and m{host='b'}", "[ts host val] [[1970-01-01T00:01:40 b 5]]"},
-		{"TQL EVAL (100, 100, '1s') m{host='a'} or sum(m{host='c'})", "[ts host zone val] [[1970-01-01T00:01:40 a z 3]]"},
+		{"TQL EVAL (100, 100, '1s') m{host='a'} or sum(m{host='c'})",
+			"[ts host zone val] [[1970-01-01T00:01:40 a z 3]]"},
 		{"TQL EVAL (100, 100, '1s') m unless m{host='a'}", "[ts host val] [[1970-01-01T00:01:40 b 5]]"},
 		{"TQL EVAL (100, 100, '1s') sort(sum(m))", "[ts sort(sum(m))] [[1970-01-01T00:01:40 8]]"},
-		{"TQL EVAL (100, 100, '1s') m == bool 3", "[ts host zone m == bool 3] [[1970-01-01T00:01:40 a z 1] [1970-01-01T00:01:40 b  0]]"},
+		{"TQL EVAL (100, 100, '1s') m == bool 3",
+			"[ts host zone m == bool 3] [[1970-01-01T00:01:40 a z 1] [1970-01-01T00:01:40 b  0]]"},
 		{"TQL EVAL (100, 100, '1s') vector(scalar(sum(m)))", "[ts service_value] [[1970-01-01T00:01:40 8]]"},
 		{"TQL EVAL (100, 100, '1s') vector(2)", "[time service_value] [[1970-01-01T00:01:40 2]]"},
 		{"TQL EVAL (100, 100, '1s') time()", "[time service_value] [[1970-01-01T00:01:40 100]]"},
@@ -100,14 +114,16 @@ func TestTQL(t *testing.T) {
 		{"TQL EXPLAIN sum(rate(m[5m]))", "[plan_type plan] [[logical_plan sum(rate(m[5m]))]]"},
 	} {
 		o, err := answer(x, s, c.sql, false)
-		if got := fmt.Sprint(o.names, " ", o.rows); err != nil || o.err != nil || strings.ReplaceAll(got, "<nil>", "") != c.want && strings.ReplaceAll(got, "NULL", "") != c.want {
+		if got := fmt.Sprint(o.names, " ", o.rows); err != nil || o.err != nil ||
+			strings.ReplaceAll(got, "<nil>", "") != c.want && strings.ReplaceAll(got, "NULL", "") != c.want {
 			if c.want == "[time value] []" && fmt.Sprint(o.rows) == "[]" {
 				continue // no rows; the table is known
 			}
 			t.Errorf("%s: %s, %v %v, want %s", c.sql, got, err, o.err, c.want)
 		}
 	}
-	if o, err := answer(x, s, "TQL ANALYZE (100, 100, '1s') m", false); err != nil || o.err != nil || !strings.Contains(fmt.Sprint(o.rows), "Total rows: 2") {
+	if o, err := answer(x, s, "TQL ANALYZE (100, 100, '1s') m", false); err != nil || o.err != nil ||
+		!strings.Contains(fmt.Sprint(o.rows), "Total rows: 2") {
 		t.Errorf("ANALYZE: %v %v %v", o.rows, o.err, err)
 	}
 	for sql, code := range map[string]status.Code{

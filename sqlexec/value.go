@@ -67,7 +67,8 @@ func badValue(c *vector.ColumnBuilder, text string) error {
 	if len(text) > 60 {
 		text = strings.ToValidUTF8(text[:60], "") + "..."
 	}
-	return status.New(status.InvalidSyntax, "Failed to parse value: %s does not fit column %s of type %s", text, c.Name(), c.Type())
+	return status.New(status.InvalidSyntax, "Failed to parse value: %s does not fit column %s of type %s", text,
+		c.Name(), c.Type())
 }
 
 // setBound sets a value that was evaluated: same type, text that is read, or a cast that is exact enough for INSERT.
@@ -79,7 +80,8 @@ func (v *valuer) setBound(c *vector.ColumnBuilder, e expr.Expr, source parse.Exp
 			return err
 		}
 		if k, ok = one.(*expr.Const); !ok {
-			return status.New(status.InvalidSyntax, "Failed to parse value: %s is not a constant", parse.PrintExpr(source))
+			return status.New(status.InvalidSyntax, "Failed to parse value: %s is not a constant",
+				parse.PrintExpr(source))
 		}
 		e = k
 	}
@@ -280,9 +282,11 @@ func (v *valuer) setHex(c *vector.ColumnBuilder, digits string) error {
 // setDefault reads the default of a column definition: a literal, NULL, or the current time.
 func (x *Executor) setDefault(sess *Session, c *schema.Column, e parse.Expr) error {
 	c.Default, c.DefaultExpr, c.DefaultText = nil, "", ""
-	if call, ok := e.(*parse.Call); ok && (call.Name == "now" || call.Name == "current_timestamp") && len(call.Args) == 0 {
+	if call, ok := e.(*parse.Call); ok && (call.Name == "now" || call.Name == "current_timestamp") &&
+		len(call.Args) == 0 {
 		if !c.Type.IsTimestamp() {
-			return status.New(status.InvalidArguments, "column %s of type %s cannot have the default %s", c.Name, c.Type, parse.PrintExpr(e))
+			return status.New(status.InvalidArguments, "column %s of type %s cannot have the default %s", c.Name,
+				c.Type, parse.PrintExpr(e))
 		}
 		c.DefaultExpr, c.DefaultText = "current_timestamp()", "current_timestamp()"
 		n, _ := plan.Count(x.now(sess).Unix(), int64(x.now(sess).Nanosecond()), c.Type)
@@ -372,7 +376,8 @@ func (x *Executor) defaultText(sess *Session, c *schema.Column, e parse.Expr) (s
 func recastDefault(c *schema.Column) error {
 	switch {
 	case c.DefaultExpr != "" && !c.Type.IsTimestamp():
-		return status.New(status.InvalidArguments, "column %s has the default %s, which type %s cannot have", c.Name, c.DefaultExpr, c.Type)
+		return status.New(status.InvalidArguments, "column %s has the default %s, which type %s cannot have", c.Name,
+			c.DefaultExpr, c.Type)
 	case c.Default == nil:
 		return nil
 	}

@@ -21,7 +21,8 @@ import (
 var viewsTable = private.Table{OwnTable: engine.OwnTable{
 	Name: engine.ViewsTable, Time: "ts", Tags: []string{"view_schema", "view_name"},
 	Columns: []vector.Field{
-		{Name: "columns", Type: vector.StringType}, {Name: "definition", Type: vector.StringType}, {Name: "ts", Type: vector.Timestamp(3)},
+		{Name: "columns", Type: vector.StringType}, {Name: "definition", Type: vector.StringType},
+		{Name: "ts", Type: vector.Timestamp(3)},
 		{Name: "view_name", Type: vector.StringType}, {Name: "view_schema", Type: vector.StringType},
 	},
 }}
@@ -46,7 +47,8 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 		return v.list, nil
 	}
 	list := map[schema.Name]*view{}
-	for row, err := range viewsTable.Rows(context.Background(), x.e, private.Query{Columns: []string{"view_schema", "view_name", "definition", "columns"}}) {
+	for row, err := range viewsTable.Rows(context.Background(), x.e,
+		private.Query{Columns: []string{"view_schema", "view_name", "definition", "columns"}}) {
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +157,8 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 		return nil, err
 	}
 	if len(v.columns) > 0 && len(v.columns) != len(n.Columns()) {
-		return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s names %d columns, its query gives %d", name, len(v.columns), len(n.Columns()))
+		return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s names %d columns, its query gives %d",
+			name, len(v.columns), len(n.Columns()))
 	}
 	return &Result{}, x.putView(ctx, v, st)
 }
@@ -243,20 +246,22 @@ func (x *Executor) infoViews(s *Session) ([]infoschema.View, error) {
 	}
 	out := make([]infoschema.View, len(list))
 	for i, v := range list {
-		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.statement("CREATE VIEW "), Columns: func() []schema.Column {
-			cols, err := x.viewColumns(context.Background(), s, parse.Name{{Name: v.name.DB}, {Name: v.name.Table}})
-			if err != nil { // a table or column of its query is gone: it has no columns until it is back
-				return nil
-			}
-			return cols
-		}}
+		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.statement("CREATE VIEW "),
+			Columns: func() []schema.Column {
+				cols, err := x.viewColumns(context.Background(), s, parse.Name{{Name: v.name.DB}, {Name: v.name.Table}})
+				if err != nil { // a table or column of its query is gone: it has no columns until it is back
+					return nil
+				}
+				return cols
+			}}
 	}
 	return out, nil
 }
 
 // viewColumns are the columns that the query of a view has now, all of them fields.
 func (x *Executor) viewColumns(ctx context.Context, s *Session, n parse.Name) ([]schema.Column, error) {
-	all := &parse.Select{Items: []parse.SelectItem{{Star: &parse.Star{}}}, From: []parse.TableRef{&parse.Table{Name: n}}}
+	all := &parse.Select{Items: []parse.SelectItem{{Star: &parse.Star{}}},
+		From: []parse.TableRef{&parse.Table{Name: n}}}
 	return x.queryColumns(ctx, s, &parse.Query{Body: all})
 }
 

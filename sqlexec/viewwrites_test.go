@@ -51,8 +51,10 @@ func TestWritesToViews(t *testing.T) {
 		if err := write(e); status.Of(err) != status.InvalidArguments {
 			t.Errorf("a write to a view: %v", err)
 		}
-		_, errs, err := e.Series(t.Context(), &engine.SeriesRequest{Columns: engine.SampleColumns{Time: "ts", Value: "v"},
-			Names: []engine.SeriesName{{Table: schema.Name{DB: "public", Table: "v"}}, {Table: schema.Name{DB: "public", Table: "m"}}}})
+		_, errs, err := e.Series(t.Context(),
+			&engine.SeriesRequest{Columns: engine.SampleColumns{Time: "ts", Value: "v"},
+				Names: []engine.SeriesName{{Table: schema.Name{DB: "public", Table: "v"}},
+					{Table: schema.Name{DB: "public", Table: "m"}}}})
 		if err != nil || status.Of(errs[0]) != status.InvalidArguments || errs[1] != nil {
 			t.Errorf("series of a view and of a metric: %v, %v", errs, err)
 		}

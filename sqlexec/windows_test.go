@@ -24,7 +24,8 @@ type windowRow struct {
 func TestWindowFrames(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	script(t, x, s, `CREATE TABLE w (ts TIMESTAMP TIME INDEX, n BIGINT, p STRING, i BIGINT, f DOUBLE, d DECIMAL(20, 2), k BOOLEAN) WITH ('append_mode'='true')`)
+	script(t, x, s,
+		`CREATE TABLE w (ts TIMESTAMP TIME INDEX, n BIGINT, p STRING, i BIGINT, f DOUBLE, d DECIMAL(20, 2), k BOOLEAN) WITH ('append_mode'='true')`)
 	r := rand.New(rand.NewPCG(1, 9))
 	parts := map[string][]windowRow{}
 	var values []string
@@ -62,13 +63,16 @@ func TestWindowFrames(t *testing.T) {
 		{"last_value(n)", nil, func(rows []windowRow) *float64 { return at(rows, len(rows)-1) }},
 		{"nth_value(n, 3)", nil, func(rows []windowRow) *float64 { return at(rows, 2) }},
 	} {
-		for _, frame := range [][2]int{{math.MinInt32, 0}, {-2, 0}, {-100, 100}, {-400, -1}, {0, math.MaxInt32}, {3, 90}, {math.MinInt32, math.MaxInt32}, {-700, 20}} {
+		for _, frame := range [][2]int{{math.MinInt32, 0}, {-2, 0}, {-100, 100}, {-400, -1}, {0, math.MaxInt32},
+			{3, 90}, {math.MinInt32, math.MaxInt32}, {-700, 20}} {
 			for _, filter := range []bool{false, true} {
 				call := c.call
 				if filter {
 					call += " FILTER (WHERE k)"
 				}
-				sql := fmt.Sprintf("SELECT p, n, %s OVER (PARTITION BY p ORDER BY n ROWS BETWEEN %s AND %s) FROM w ORDER BY p, n", call, bound(frame[0], "PRECEDING"), bound(frame[1], "FOLLOWING"))
+				sql := fmt.Sprintf(
+					"SELECT p, n, %s OVER (PARTITION BY p ORDER BY n ROWS BETWEEN %s AND %s) FROM w ORDER BY p, n",
+					call, bound(frame[0], "PRECEDING"), bound(frame[1], "FOLLOWING"))
 				o, err := answer(x, s, sql, false)
 				if err != nil || o.err != nil {
 					t.Fatalf("%s: %v %v", sql, err, o.err)

@@ -50,13 +50,17 @@ func accessBatch(tb testing.TB, r *rand.Rand, n int, from int64) (_ *vector.Batc
 		text(3, fmt.Sprintf("service-%d-%03d", service, r.IntN(12)))
 		text(4, []string{"GET", "GET", "POST", "PUT"}[r.IntN(4)])
 		text(5, accessPath(r))
-		status, size, latency, user := []uint64{200, 200, 200, 304, 404, 500}[r.IntN(6)], r.Uint64N(1<<r.IntN(20)), float64(r.IntN(100_000))/1000, r.Uint64N(1<<20)
+		status, size, latency, user := []uint64{200, 200, 200, 304, 404, 500}[r.IntN(6)], r.Uint64N(1<<r.IntN(20)),
+			float64(r.IntN(100_000))/1000, r.Uint64N(1<<20)
 		c[6].SetUint(status)
 		c[7].SetUint(size)
 		c[8].SetFloat(latency)
 		text(9, fmt.Sprintf("%d.%d.%d.%d", 11+r.IntN(100), r.IntN(256), r.IntN(256), r.IntN(16)))
 		c[10].SetUint(user)
-		text(11, fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 90+r.IntN(50)))
+		text(11,
+			fmt.Sprintf(
+				"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
+				90+r.IntN(50)))
 		text(12, fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()))
 		c[13].SetBool(r.IntN(3) == 0)
 		text(14, accessMessage(r, latency, user))
@@ -86,13 +90,15 @@ func accessMessage(r *rand.Rand, latency float64, user uint64) string {
 	case 0:
 		return fmt.Sprintf("failed to acquire lock order_%d: lease held by another node", r.IntN(1_000_000))
 	case 1, 2:
-		return fmt.Sprintf("Failed password for invalid user u%d from 10.0.%d.%d port %d", r.IntN(3000), r.IntN(256), r.IntN(256), 1024+r.IntN(60_000))
+		return fmt.Sprintf("Failed password for invalid user u%d from 10.0.%d.%d port %d", r.IntN(3000), r.IntN(256),
+			r.IntN(256), 1024+r.IntN(60_000))
 	case 3, 4, 5, 6, 7:
 		return fmt.Sprintf("Received block blk_%d of size %d from storage backend", r.Uint64()>>1, r.IntN(64<<20))
 	case 8, 9, 10, 11, 12, 13, 14:
 		return "health check ok, all dependencies reachable"
 	case 15, 16, 17, 18, 19, 20:
-		return fmt.Sprintf("session %c%d%c%d%c renewed for user %d", 'a'+rune(r.IntN(26)), r.IntN(10), 'a'+rune(r.IntN(26)), r.IntN(1000), 'a'+rune(r.IntN(26)), user)
+		return fmt.Sprintf("session %c%d%c%d%c renewed for user %d", 'a'+rune(r.IntN(26)), r.IntN(10),
+			'a'+rune(r.IntN(26)), r.IntN(1000), 'a'+rune(r.IntN(26)), user)
 	}
 	return fmt.Sprintf("request completed in %.3f ms for user %d", latency, user)
 }

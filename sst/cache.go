@@ -62,7 +62,8 @@ type cacheEntry struct {
 
 // NewCache is a cache of at most about the given number of bytes; less than 1 MiB: nothing is kept.
 func NewCache(bytes int64) *Cache {
-	c := &Cache{limit: bytes / cacheShards, indexes: indexCache{most: max(bytes/2, leastIndexes)}, columns: columnCache{most: max(bytes/2, leastColumns)}}
+	c := &Cache{limit: bytes / cacheShards, indexes: indexCache{most: max(bytes/2, leastIndexes)},
+		columns: columnCache{most: max(bytes/2, leastColumns)}}
 	if bytes < 1<<20 {
 		c.limit = 0
 	}

@@ -123,7 +123,8 @@ func (c *checker) tag(got *indexedTag, id schema.ColumnID, want *tagWriter) erro
 	n := 0
 	all := seriesRange{0, int(c.p.dir.seriesCount)}
 	err := got.each(c.p, all, func(value []byte, series []uint32) error {
-		if n == len(codes) || !bytes.Equal(value, want.values.Bytes(codes[n])) || !slices.Equal(series, list[first[codes[n]]:first[codes[n]+1]]) {
+		if n == len(codes) || !bytes.Equal(value, want.values.Bytes(codes[n])) ||
+			!slices.Equal(series, list[first[codes[n]]:first[codes[n]+1]]) {
 			return c.p.corrupt(fmt.Errorf("value %d of tag %d", n, id), "tag index")
 		}
 		found, err := got.appendSeries(nil, c.p, value, all)
@@ -137,7 +138,8 @@ func (c *checker) tag(got *indexedTag, id schema.ColumnID, want *tagWriter) erro
 		return err
 	}
 	nulls, err := appendSeriesOf(nil, got.nulls, all)
-	if err != nil || !slices.Equal(nulls, want.nulls) || n != len(codes) || got.values != uint64(n) || got.series != uint64(len(list)) {
+	if err != nil || !slices.Equal(nulls, want.nulls) || n != len(codes) || got.values != uint64(n) ||
+		got.series != uint64(len(list)) {
 		return c.p.corrupt(fmt.Errorf("tag %d has %d of %d values", id, n, len(codes)), "tag index")
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"varve/sst/encoding"
 )
 
-// What builds with invariants check besides: that a page holds what was written, that conditions on pages in their packed form say
-// what they say of values, and that no index refutes a block with rows that pass.
+// What builds with invariants check besides: that a page holds what was written, that conditions on pages in their
+// packed form say what they say of values, and that no index refutes a block with rows that pass.
 
 // checkPage holds that a page gives the values back that it was made of.
 func (c *columnWriter) checkPage(page []byte, n int) {
@@ -24,7 +24,8 @@ func (c *columnWriter) checkPage(page []byte, n int) {
 	invariant.Check(err == nil, "column %q: a page cannot be read: %v", c.entry.name, err)
 	v.Check(n)
 	for i := range n {
-		invariant.Check(sameValue(&v, &c.buf, i), "column %q: row %d of a page is not what was written", c.entry.name, i)
+		invariant.Check(sameValue(&v, &c.buf, i), "column %q: row %d of a page is not what was written", c.entry.name,
+			i)
 	}
 }
 
@@ -55,7 +56,8 @@ func (sel *selector) checkPacked(t *test, before, after vector.Bitmap) {
 	}
 	t.Eval(sel.p.blocks[sel.reader.block].rows, &v, before)
 	for w := range after {
-		invariant.Check(before[w] == after[w], "part %s: column %q: block %d: a test leaves other rows of its packed form: %x, not %x in word %d",
+		invariant.Check(before[w] == after[w],
+			"part %s: column %q: block %d: a test leaves other rows of its packed form: %x, not %x in word %d",
 			sel.p.name, t.src.col.name, sel.reader.block, after[w], before[w], w)
 	}
 }
@@ -92,5 +94,6 @@ func (sel *selector) checkRefuted(block int) {
 			return
 		}
 	}
-	invariant.Check(other.keep.Count() == 0, "part %s: block %d was left out, %d of its rows pass", sel.p.name, block, other.keep.Count())
+	invariant.Check(other.keep.Count() == 0, "part %s: block %d was left out, %d of its rows pass", sel.p.name, block,
+		other.keep.Count())
 }

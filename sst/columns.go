@@ -7,9 +7,9 @@ import (
 	"varve/engine/schema"
 )
 
-// columnSet is the columns of an open part. A column takes some columnBytes, whatever is in it: of sixty that is little beside a
-// part's rows, of thousands it is a megabyte a part. So parts of many columns keep theirs only as long as the cache has room, and
-// read the directory again when they are wanted after that; who uses a set keeps it.
+// columnSet is the columns of an open part. A column takes some columnBytes, whatever is in it: of sixty that is little
+// beside a part's rows, of thousands it is a megabyte a part. So parts of many columns keep theirs only as long as the
+// cache has room, and read the directory again when they are wanted after that; who uses a set keeps it.
 type columnSet struct {
 	all  []*column
 	byID map[schema.ColumnID]*column

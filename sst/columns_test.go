@@ -18,7 +18,8 @@ func writeWide(t *testing.T, fs vfs.FS, name string, columns int, value int64) [
 	all := []schema.Column{tsColumn}
 	b := &vector.Batch{N: 1, Cols: []*vector.Vector{{Type: tsColumn.Type, Ints: []int64{value}}}}
 	for i := range columns - 1 {
-		all = append(all, schema.Column{ID: schema.ColumnID(100 + i), Name: fmt.Sprint("c", i), Type: vector.Int64Type, Nullable: true})
+		all = append(all, schema.Column{ID: schema.ColumnID(100 + i), Name: fmt.Sprint("c", i), Type: vector.Int64Type,
+			Nullable: true})
 		b.Cols = append(b.Cols, &vector.Vector{Type: vector.Int64Type, Ints: []int64{value + int64(i)}})
 	}
 	err := vfs.Publish(fs, ".", name, func(f vfs.File) error {
@@ -38,8 +39,8 @@ func writeWide(t *testing.T, fs vfs.FS, name string, columns int, value int64) [
 	return all
 }
 
-// TestColumnsOfWidePartsAreBounded: of parts of many columns that are read beside each other few keep what is known of them, their
-// rows are the same, and nothing of a closed part is left.
+// TestColumnsOfWidePartsAreBounded: of parts of many columns that are read beside each other few keep what is known of
+// them, their rows are the same, and nothing of a closed part is left.
 func TestColumnsOfWidePartsAreBounded(t *testing.T) {
 	const parts, columns = 6, fewColumns + 10
 	fs, cache := vfs.NewMem(), NewCache(0)
@@ -92,18 +93,21 @@ func TestColumnsOfWidePartsAreBounded(t *testing.T) {
 		}
 	}
 	if kept > 2 || cache.columns.bytes > cache.columns.most {
-		t.Errorf("%d parts keep their columns, %d bytes; %d is the bound", kept, cache.columns.bytes, cache.columns.most)
+		t.Errorf("%d parts keep their columns, %d bytes; %d is the bound", kept, cache.columns.bytes,
+			cache.columns.most)
 	}
 	for _, p := range open {
 		cache.indexes.drop(p)
 		cache.columns.drop(p)
 	}
 	if cache.columns.bytes != 0 || cache.indexes.bytes != 0 {
-		t.Errorf("%d bytes of columns and %d of indexes are left of closed parts", cache.columns.bytes, cache.indexes.bytes)
+		t.Errorf("%d bytes of columns and %d of indexes are left of closed parts", cache.columns.bytes,
+			cache.indexes.bytes)
 	}
 }
 
-// TestColumnsThatCannotBeReadAgain: a directory that was damaged since the part was opened is met by who asks for a column.
+// TestColumnsThatCannotBeReadAgain: a directory that was damaged since the part was opened is met by who asks for a
+// column.
 func TestColumnsThatCannotBeReadAgain(t *testing.T) {
 	fs := vfs.NewMem()
 	wanted := writeWide(t, fs, "p", fewColumns+10, 1)

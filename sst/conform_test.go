@@ -10,8 +10,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestConform holds parts against what every run must do: of one series and of many, of one block and of several, with and without a
-// cache and a tag index.
+// TestConform holds parts against what every run must do: of one series and of many, of one block and of several, with
+// and without a cache and a tag index.
 func TestConform(t *testing.T) {
 	for seed, shape := range [][3]int{{1, 5, 40}, {10, 40, 50}, {40, 30, 400}, {2000, 20, 300}} {
 		for _, indexed := range []bool{true, false} {
@@ -45,7 +45,8 @@ func writeData(t *testing.T, fs vfs.FS, d *scantest.Data) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := NewWriter(f, WriterOptions{Table: scantest.Table, Columns: scantest.Stored(), Hidden: true, BlockRows: vector.Size})
+	w := NewWriter(f, WriterOptions{Table: scantest.Table, Columns: scantest.Stored(), Hidden: true,
+		BlockRows: vector.Size})
 	if err := d.Series(func(key []byte, rows *vector.Batch) error {
 		if err := w.Series(key); err != nil {
 			return err

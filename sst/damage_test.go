@@ -84,7 +84,8 @@ func TestDump(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.String() != string(want) {
-		t.Errorf("the dump differs from testdata/small.dump (-update rewrites it)\n%s", firstDifference(got.String(), string(want)))
+		t.Errorf("the dump differs from testdata/small.dump (-update rewrites it)\n%s",
+			firstDifference(got.String(), string(want)))
 	}
 }
 
@@ -129,7 +130,8 @@ func TestVersions(t *testing.T) {
 			if p.version != uint32(version) {
 				t.Errorf("the file is of version %d", p.version)
 			}
-			checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All}, func(*seriesRows, row) bool { return true })
+			checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All},
+				func(*seriesRows, row) bool { return true })
 			findEach(t, fs, "old", model)
 		})
 	}
@@ -145,9 +147,11 @@ func readAll(fs vfs.FS, name string) (rows int, err error) {
 	if _, err := p.Origin(); err != nil {
 		return 0, err
 	}
-	for _, and := range []filter.And{nil, {cond(levelColumn, filter.Equal, "warn")}, {cond(hostColumn, filter.NotEqual, "x"), cond(bytesColumn, filter.Less, int64(9))},
+	for _, and := range []filter.And{nil, {cond(levelColumn, filter.Equal, "warn")},
+		{cond(hostColumn, filter.NotEqual, "x"), cond(bytesColumn, filter.Less, int64(9))},
 		{cond(messageColumn, filter.NotEqual, "x")}} { // a condition on every column with postings
-		spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: and, FilterColumns: allColumns}
+		spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: and,
+			FilterColumns: allColumns}
 		if rows, err = drain(p, spec); err != nil {
 			return rows, err
 		}
@@ -167,9 +171,11 @@ var shardColumn = schema.Column{ID: 8, Name: "shard", Type: vector.Int64Type, Se
 // findAll finds series by a value of each tag and by a test of it, and reads them.
 func findAll(p *Part) error {
 	anything := func([]byte) bool { return true }
-	for _, test := range []scan.TagTest{{Column: hostColumn, Values: [][]byte{[]byte("host-000")}}, {Column: hostColumn, Match: anything, Null: true},
+	for _, test := range []scan.TagTest{{Column: hostColumn, Values: [][]byte{[]byte("host-000")}},
+		{Column: hostColumn, Match: anything, Null: true},
 		{Column: shardColumn, Values: [][]byte{schema.AppendKeyInt(nil, -1)}}, {Column: shardColumn, Match: anything}} {
-		f, err := p.Run().Find(&scan.Find{Tables: []schema.TableID{7, 8}, Tests: []scan.TagTest{test}, Time: scan.All, TimeColumn: tsColumn, Columns: fieldColumns})
+		f, err := p.Run().Find(&scan.Find{Tables: []schema.TableID{7, 8}, Tests: []scan.TagTest{test}, Time: scan.All,
+			TimeColumn: tsColumn, Columns: fieldColumns})
 		if err != nil {
 			return err
 		}
@@ -267,8 +273,10 @@ func findEach(tb testing.TB, fs vfs.FS, name string, model *table) {
 	for i := range model.series {
 		for _, w := range model.series[i].rows {
 			message := w[messageColumn.ID].(string)
-			for _, c := range []filter.Cond{cond(messageColumn, filter.Equal, message), cond(messageColumn, filter.Term, message[strings.LastIndex(message, " ")+1:])} {
-				spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{c}, FilterColumns: allColumns}
+			for _, c := range []filter.Cond{cond(messageColumn, filter.Equal, message),
+				cond(messageColumn, filter.Term, message[strings.LastIndex(message, " ")+1:])} {
+				spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{c},
+					FilterColumns: allColumns}
 				if rows, err := drain(p, spec); err != nil || rows == 0 {
 					tb.Fatalf("%q: %d rows, %v", message, rows, err)
 				}
@@ -350,7 +358,8 @@ func TestMisplacedPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(t, fs, "p", b)
-	if _, err := readAll(fs, "p"); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `column "message": block 1`) {
+	if _, err := readAll(fs, "p"); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), `column "message": block 1`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -362,7 +371,8 @@ func TestOtherVersion(t *testing.T) {
 	binary.LittleEndian.PutUint32(end[40:], 9)
 	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
 	store(t, fs, "new", b)
-	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !errors.Is(err, vfs.ErrNewer) || !strings.Contains(err.Error(), "format version 9, this program reads versions 1 to 5") {
+	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !errors.Is(err, vfs.ErrNewer) ||
+		!strings.Contains(err.Error(), "format version 9, this program reads versions 1 to 5") {
 		t.Errorf("%v", err)
 	}
 }
@@ -380,7 +390,8 @@ func resign(b []byte) {
 		if d, err := readDirectory(dir, off, binary.LittleEndian.Uint32(end[40:])); err == nil {
 			sign := func(r ref) {
 				if r.present() {
-					binary.LittleEndian.PutUint32(b[r.off+r.length:], crc32.Checksum(b[r.off:r.off+r.length], castagnoli))
+					binary.LittleEndian.PutUint32(b[r.off+r.length:],
+						crc32.Checksum(b[r.off:r.off+r.length], castagnoli))
 				}
 			}
 			sign(d.series)
@@ -398,7 +409,8 @@ func resign(b []byte) {
 
 // signPages signs the pages that the page indexes name.
 func signPages(b []byte, d *directory, version uint32) {
-	p := &Part{file: mapped{data: b}, version: version, dir: d, cache: NewCache(0), metrics: NewMetrics(), blocks: make([]block, len(d.rows))}
+	p := &Part{file: mapped{data: b}, version: version, dir: d, cache: NewCache(0), metrics: NewMetrics(),
+		blocks: make([]block, len(d.rows))}
 	for i, n := range d.rows {
 		p.blocks[i].rows = int(min(n, MaxBlockRows))
 	}

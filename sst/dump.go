@@ -44,7 +44,9 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("part %s has no section %q: there are head, series, columns, rows and the names of its columns", name, o.Section)
+		return fmt.Errorf(
+			"part %s has no section %q: there are head, series, columns, rows and the names of its columns", name,
+			o.Section)
 	}
 	return nil
 }
@@ -193,7 +195,8 @@ func (d *dumper) column(c *column) {
 				bounds += " (cut)"
 			}
 		}
-		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i], bounds)
+		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i],
+			bounds)
 		d.templates(page, p.blocks[i].rows)
 		if f := x.filters; f != nil && f.has(i) {
 			about := "damaged"

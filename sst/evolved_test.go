@@ -32,11 +32,13 @@ func TestEvolvedScan(t *testing.T) {
 		cond   filter.Cond
 		want   func(x int64) bool
 	}{
-		{asText, cond(asText, filter.Prefix, "-4"), func(x int64) bool { s := fmt.Sprint(x); return len(s) > 1 && s[:2] == "-4" }},
+		{asText, cond(asText, filter.Prefix, "-4"),
+			func(x int64) bool { s := fmt.Sprint(x); return len(s) > 1 && s[:2] == "-4" }},
 		{asFloat, cond(asFloat, filter.Greater, 250.5), func(x int64) bool { return x > 250 }},
 	} {
 		for range 3 {
-			cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{c.column}, TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{c.cond}, FilterColumns: []schema.Column{c.column}})
+			cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{c.column}, TimeColumn: tsColumn,
+				Time: scan.All, Filter: filter.And{c.cond}, FilterColumns: []schema.Column{c.column}})
 			if err != nil {
 				t.Fatal(err)
 			}

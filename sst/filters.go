@@ -21,8 +21,8 @@ type indexing struct {
 	values  int     // of the part's dictionary at most, and with it of the postings
 }
 
-// indexingOf derives it from what DDL asked for. Strings need not be asked for: dictionary and postings serve columns of
-// few values, filters the others. Of two rates the stricter holds.
+// indexingOf derives it from what DDL asked for. Strings need not be asked for: dictionary and postings serve columns
+// of few values, filters the others. Of two rates the stricter holds.
 func indexingOf(c *schema.Column) indexing {
 	x := indexing{filters: c.Type.ID == vector.TypeString || c.Type.ID == vector.TypeJSON, values: encoding.MaxShared}
 	for _, i := range c.Indexes {
@@ -30,7 +30,8 @@ func indexingOf(c *schema.Column) indexing {
 		if i.Kind == schema.Inverted {
 			x.values = encoding.MaxInverted
 		}
-		if rate, err := strconv.ParseFloat(i.Options["false_positive_rate"], 64); err == nil && rate > 0 && (x.rate == 0 || rate < x.rate) {
+		if rate, err := strconv.ParseFloat(i.Options["false_positive_rate"], 64); err == nil && rate > 0 &&
+			(x.rate == 0 || rate < x.rate) {
 			x.rate = rate
 		}
 	}
@@ -45,8 +46,8 @@ func indexingOf(c *schema.Column) indexing {
 	return x
 }
 
-// fits reports whether a block with filter f, nil: none, has what is asked for now and can be taken over as it is. Parts of version 1 had no filters, and
-// DDL may have asked for one, or for another rate, since the block was written.
+// fits reports whether a block with filter f, nil: none, has what is asked for now and can be taken over as it is.
+// Parts of version 1 had no filters, and DDL may have asked for one, or for another rate, since the block was written.
 func (x *indexing) fits(f []byte, version uint32) bool {
 	if f == nil {
 		return !x.filters || version > 1 && !x.asked
@@ -62,7 +63,8 @@ func (x *indexing) kept(f, page []byte) []byte {
 	return f
 }
 
-// large reports whether reading the filter would save too little beside reading its page, so it is kept only where DDL asked for it.
+// large reports whether reading the filter would save too little beside reading its page, so it is kept only where DDL
+// asked for it.
 func (x *indexing) large(f, page []byte) bool { return !x.asked && len(f)*filterShare > len(page) }
 
 // filterShare: a filter that nobody asked for takes at most one byte for so many of its page.

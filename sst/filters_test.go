@@ -36,7 +36,8 @@ func oneColumn(tb testing.TB, c schema.Column, n int, set func(b *vector.ColumnB
 		b.EndRow()
 	}
 	_, batch := b.Finish()
-	w := NewWriter(f, WriterOptions{Table: &schema.Table{ID: 7}, Columns: []schema.Column{tsColumn, c}, BlockRows: 2048})
+	w := NewWriter(f, WriterOptions{Table: &schema.Table{ID: 7}, Columns: []schema.Column{tsColumn, c},
+		BlockRows: 2048})
 	if err := w.Series(schema.AppendSeriesKey(nil, 7, nil, nil)); err != nil {
 		tb.Fatal(err)
 	}
@@ -63,8 +64,9 @@ func oneColumn(tb testing.TB, c schema.Column, n int, set func(b *vector.ColumnB
 func find(tb testing.TB, p *Part, c schema.Column, op filter.Op, args *vector.Vector) (rows, blocks int) {
 	tb.Helper()
 	var stats scan.Stats
-	spec := &scan.Spec{Columns: []schema.Column{tsColumn}, TimeColumn: tsColumn, Time: scan.All, FilterColumns: []schema.Column{c},
-		Filter: filter.And{{Column: c.ID, Op: op, Args: args, NArgs: 1}}, Stats: &stats}
+	spec := &scan.Spec{Columns: []schema.Column{tsColumn}, TimeColumn: tsColumn, Time: scan.All,
+		FilterColumns: []schema.Column{c},
+		Filter:        filter.And{{Column: c.ID, Op: op, Args: args, NArgs: 1}}, Stats: &stats}
 	cur, err := p.Run().Scan(spec)
 	if err != nil {
 		tb.Fatal(err)
@@ -93,14 +95,17 @@ func TestFilterNeedles(t *testing.T) {
 	}{
 		{"trace ids", func(int) string { return fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()) }},
 		{"UUIDs", func(int) string {
-			return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<12), r.IntN(1<<12), r.Uint64()>>16)
+			return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<12), r.IntN(1<<12),
+				r.Uint64()>>16)
 		}},
 		{"addresses", func(int) string {
 			return fmt.Sprintf("%d.%d.%d.%d", r.IntN(256), r.IntN(256), r.IntN(256), r.IntN(256))
 		}},
 		{"numbers", func(i int) string { return fmt.Sprint(1_000_000_007 * int64(i)) }},
 		{"paths", func(i int) string { return fmt.Sprintf("/api/v1/orders/%x/status", 0x9E3779B97F4A7C15*uint64(i)) }},
-		{"mail addresses", func(i int) string { return fmt.Sprintf("user.%c%d@example.com", 'a'+i%26, r.Uint64()>>20) }},
+		{"mail addresses", func(i int) string {
+			return fmt.Sprintf("user.%c%d@example.com", 'a'+i%26, r.Uint64()>>20)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var values []string
@@ -115,11 +120,13 @@ func TestFilterNeedles(t *testing.T) {
 					want++
 				}
 			}
-			rows, blocks := find(t, p, messageColumn, filter.Equal, vector.ConstBytes(vector.StringType, []byte(values[at])))
+			rows, blocks := find(t, p, messageColumn, filter.Equal,
+				vector.ConstBytes(vector.StringType, []byte(values[at])))
 			if rows != want || blocks > 5 {
 				t.Errorf("%q: %d rows in %d blocks read, want %d", values[at], rows, blocks, want)
 			}
-			if rows, blocks := find(t, p, messageColumn, filter.Equal, vector.ConstBytes(vector.StringType, []byte("nothing like it"))); rows != 0 || blocks > 3 {
+			if rows, blocks := find(t, p, messageColumn, filter.Equal,
+				vector.ConstBytes(vector.StringType, []byte("nothing like it"))); rows != 0 || blocks > 3 {
 				t.Errorf("an absent value: %d rows in %d blocks read", rows, blocks)
 			}
 		})
@@ -163,9 +170,11 @@ func TestIndexesOfDDL(t *testing.T) {
 	if _, d := size(with(levelColumn, schema.Inverted, ""), few); d < 5000 {
 		t.Errorf("an inverted index over a dictionary of %d values", d)
 	}
-	p := oneColumn(t, with(number, schema.Skipping, "0.01"), 20_000, func(b *vector.ColumnBuilder, i int) { b.SetInt(int64(i) * 7_777_777_777 % 1_000_003) })
+	p := oneColumn(t, with(number, schema.Skipping, "0.01"), 20_000,
+		func(b *vector.ColumnBuilder, i int) { b.SetInt(int64(i) * 7_777_777_777 % 1_000_003) })
 	defer p.Close()
-	if rows, blocks := find(t, p, number, filter.Equal, vector.ConstInt(vector.Int64Type, 7_777_777_777*5%1_000_003)); rows != 1 || blocks > 3 {
+	if rows, blocks := find(t, p, number, filter.Equal,
+		vector.ConstInt(vector.Int64Type, 7_777_777_777*5%1_000_003)); rows != 1 || blocks > 3 {
 		t.Errorf("%d rows in %d blocks read", rows, blocks)
 	}
 }

@@ -77,7 +77,8 @@ func (t *seriesTable) ofTables(tables []schema.TableID) (ranges []seriesRange, t
 }
 
 // TagValues calls f with the values of a tag.
-func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) (err error) {
+func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error,
+	f func(val []byte)) (err error) {
 	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	table, err := r.p.seriesTable()
 	if err != nil {
@@ -330,7 +331,8 @@ type foundRows struct {
 func (f *found) Reader() (_ scan.Rows, err error) {
 	defer f.p.reading(debug.SetPanicOnFault(true), &err)
 	dec := decoders.Get().(*encoding.Decoder)
-	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats, Cancelled: f.want.Cancelled}
+	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats,
+		Cancelled: f.want.Cancelled}
 	w := &foundRows{f: f, dec: dec, reader: f.p.reader(spec, dec), filled: -1}
 	if w.time, err = w.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err

@@ -15,7 +15,9 @@ import (
 const (
 	partMagic     = "VARVSST1"
 	formatVersion = 5
-	oldestVersion = 1 // 4: without templates of JSON objects. 3: also without tag index. 2: also without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
+	// 4: without templates of JSON objects. 3: also without tag index. 2: also without origin. 1: also without token
+	// filters, and with postings for columns all of whose blocks go by the dictionary only
+	oldestVersion = 1
 	footerSize    = 64
 	// maxOrigin bounds what a part says of itself.
 	maxOrigin = encoding.MaxHeap
@@ -51,10 +53,11 @@ func appendRef(dst []byte, r ref) []byte {
 
 // columnEntry is what the directory says of a column.
 type columnEntry struct {
-	id       schema.ColumnID
-	typ      vector.Type
-	name     string
-	pageRef  ref    // where its pages lie: first byte and, when they are contiguous, their bytes together with checksums
+	id   schema.ColumnID
+	typ  vector.Type
+	name string
+	// where its pages lie: first byte and, when they are contiguous, their bytes together with checksums
+	pageRef  ref
 	bytes    uint64 // of all pages
 	indexRef ref    // page index and zones
 	dictRef  ref    // dictionary of the part
@@ -210,7 +213,8 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 		if version > 1 {
 			c.filterRef, c.filterBytes = r.ref(size), r.uvarint()
 		}
-		if r.err == nil && (!c.typ.Known() || c.typ.ID == vector.TypeNull || seen[c.id] || values > encoding.MaxInverted || c.bytes > size || c.filterBytes > size || !c.indexRef.present()) {
+		if r.err == nil && (!c.typ.Known() || c.typ.ID == vector.TypeNull || seen[c.id] ||
+			values > encoding.MaxInverted || c.bytes > size || c.filterBytes > size || !c.indexRef.present()) {
 			r.fail("entry of column %d (%q) does not make sense", c.id, c.name)
 		}
 		c.dictSize = int(values)
@@ -223,8 +227,10 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 	if version > 3 && r.err == nil {
 		d.tags = r.ref(size)
 	}
-	if r.err == nil && (len(r.b) > 0 || len(d.minTime) != len(d.rows) || len(d.maxTime) != len(d.rows) || len(d.rows) == 0) {
-		r.fail("block tables of %d, %d and %d entries, %d bytes left over", len(d.rows), len(d.minTime), len(d.maxTime), len(r.b))
+	if r.err == nil && (len(r.b) > 0 || len(d.minTime) != len(d.rows) || len(d.maxTime) != len(d.rows) ||
+		len(d.rows) == 0) {
+		r.fail("block tables of %d, %d and %d entries, %d bytes left over", len(d.rows), len(d.minTime), len(d.maxTime),
+			len(r.b))
 	}
 	return d, r.err
 }
@@ -280,8 +286,10 @@ func readFooter(file *mapped) (f footer, err error) {
 		return f, err
 	}
 	body := size - footerSize
-	if f.dir.off < uint64(len(partMagic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 || f.rows > maxRows {
-		return f, fmt.Errorf("footer names a directory of %d bytes at %d, %d rows, in a file of %d bytes", f.dir.length, f.dir.off, f.rows, size)
+	if f.dir.off < uint64(len(partMagic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 ||
+		f.rows > maxRows {
+		return f, fmt.Errorf("footer names a directory of %d bytes at %d, %d rows, in a file of %d bytes", f.dir.length,
+			f.dir.off, f.rows, size)
 	}
 	return f, nil
 }

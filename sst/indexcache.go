@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// indexCache bounds the page indexes that parts keep of their columns: some 150 bytes a block, which is little beside rows of
-// ordinary tables and a twentieth of blocks that a few rows of thousands of columns fill. The one that was read first goes first
-// and is read again when it is wanted; who uses it keeps it. Safe for concurrent use.
+// indexCache bounds the page indexes that parts keep of their columns: some 150 bytes a block, which is little beside
+// rows of ordinary tables and a twentieth of blocks that a few rows of thousands of columns fill. The one that was read
+// first goes first and is read again when it is wanted; who uses it keeps it. Safe for concurrent use.
 type indexCache struct {
 	most int64
 

@@ -13,11 +13,12 @@ import (
 	"varve/engine/vfs"
 )
 
-// TestPageIndexesAreBounded reads parts beside each other, again and again, where few of their page indexes are kept: the rows
-// are those of a reader that keeps all, what is kept has its bound, and nothing of a closed part is left.
+// TestPageIndexesAreBounded reads parts beside each other, again and again, where few of their page indexes are kept:
+// the rows are those of a reader that keeps all, what is kept has its bound, and nothing of a closed part is left.
 func TestPageIndexesAreBounded(t *testing.T) {
 	fs, spec := vfs.NewMem(), &scan.Spec{
-		Columns: []schema.Column{tsColumn, levelColumn, messageColumn, bytesColumn, latencyColumn}, TimeColumn: tsColumn, Time: scan.All,
+		Columns:    []schema.Column{tsColumn, levelColumn, messageColumn, bytesColumn, latencyColumn},
+		TimeColumn: tsColumn, Time: scan.All,
 	}
 	rows := func(p *Part) any {
 		c, err := p.Run().Scan(spec)

@@ -22,7 +22,8 @@ func longTags(r *rand.Rand, series, size int) *table {
 	for i := range series {
 		host := fmt.Sprintf("%06d-%s", i, strings.Repeat(fmt.Sprintf("%08x", r.Uint32()), size/8))
 		t.series = append(t.series, seriesRows{
-			key: schema.AppendSeriesKey(nil, 7, []schema.ColumnID{7}, [][]byte{[]byte(host)}), host: host, rows: []row{{1: int64(i)}}})
+			key: schema.AppendSeriesKey(nil, 7, []schema.ColumnID{7}, [][]byte{[]byte(host)}), host: host,
+			rows: []row{{1: int64(i)}}})
 	}
 	return t
 }
@@ -54,8 +55,9 @@ func TestLargeTagsByPieces(t *testing.T) {
 	}
 	defer p.Close()
 	var l ledger
-	spec := scan.Spec{TimeColumn: tsColumn, Time: scan.All, Columns: []schema.Column{hostColumn}, FilterColumns: []schema.Column{hostColumn},
-		Filter: filter.And{cond(hostColumn, filter.Greater, "000009")}, Memo: &scan.Memo{}, Reserve: l.reserve}
+	spec := scan.Spec{TimeColumn: tsColumn, Time: scan.All, Columns: []schema.Column{hostColumn},
+		FilterColumns: []schema.Column{hostColumn},
+		Filter:        filter.And{cond(hostColumn, filter.Greater, "000009")}, Memo: &scan.Memo{}, Reserve: l.reserve}
 	rows := 0
 	for block := range p.Run().Blocks() {
 		of := spec
@@ -94,7 +96,8 @@ func TestTagsOfAScanAreCounted(t *testing.T) {
 	}
 	defer p.Close()
 	var l ledger
-	spec := scan.Spec{TimeColumn: tsColumn, Time: scan.All, Columns: []schema.Column{hostColumn}, Memo: &scan.Memo{}, Reserve: l.reserve}
+	spec := scan.Spec{TimeColumn: tsColumn, Time: scan.All, Columns: []schema.Column{hostColumn}, Memo: &scan.Memo{},
+		Reserve: l.reserve}
 	for range 3 {
 		if _, err := countRows(p, &spec); err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 // decoders keep what they have grown to: a scan opens a selector for every few blocks.
 var decoders = sync.Pool{New: func() any { return &encoding.Decoder{} }}
 
-// evalPacked evaluates a test on the page as it is, where that is possible and pays: anything that a dictionary decides on
-// packed codes, and what the encoding answers of the values as they are packed.
+// evalPacked evaluates a test on the page as it is, where that is possible and pays: anything that a dictionary decides
+// on packed codes, and what the encoding answers of the values as they are packed.
 func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err error) {
 	if t.src.loaded != nil || t.pages == nil {
 		return false, nil
@@ -66,8 +66,8 @@ func (sel *selector) evalCodes(t *test, keep vector.Bitmap) (done bool, err erro
 	return true, nil
 }
 
-// codes returns the packed codes of a column of the block at hand, from the cache where they are compressed in the page; nil: it has
-// none, or NULLs. They are valid until the decoder decodes the next page.
+// codes returns the packed codes of a column of the block at hand, from the cache where they are compressed in the
+// page; nil: it has none, or NULLs. They are valid until the decoder decodes the next page.
 func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 	p, rows := sel.p, sel.p.blocks[sel.reader.block].rows
 	key := blockKey{p.id, col.number | codesOfColumn, uint32(sel.reader.block)}
@@ -98,9 +98,9 @@ func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 // sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
 const sparseRows = 4
 
-// pickedRows: the same for pages that are decoded in a few microseconds, which the cache keeps for the next query. A trace of 50 spans
-// of 20 services takes a few rows of each of 20 blocks: 3.7 ms of processor time instead of 7.2 when they are not in the cache. One row in
-// fifty costs a tenth of the block.
+// pickedRows: the same for pages that are decoded in a few microseconds, which the cache keeps for the next query. A
+// trace of 50 spans of 20 services takes a few rows of each of 20 blocks: 3.7 ms of processor time instead of 7.2 when
+// they are not in the cache. One row in fifty costs a tenth of the block.
 const pickedRows = 16
 
 // loadPassing returns a column of the block at hand or, where source.sparse says so then, of the rows alone that pass.
@@ -117,7 +117,8 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	packedKey := blockKey{sel.p.id, s.col.number | codesOfColumn, uint32(sel.reader.block)}
 	ok := false
 	switch {
-	case id == encoding.Shared && sel.p.cache.holds(packedKey): // few packed codes are read faster than those of a vector
+	// few packed codes are read faster than those of a vector
+	case id == encoding.Shared && sel.p.cache.holds(packedKey):
 		ok, err = sel.sparseCodes(s)
 	case sel.p.cache.holds(key):
 	case id == encoding.Shared:

@@ -71,7 +71,8 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("part %s: %w", name, err)
 	}
-	p := &Part{name: path.Base(name), file: mapped{m, m.Bytes()}, id: partIDs.Add(1), cache: o.Cache, metrics: o.Metrics}
+	p := &Part{name: path.Base(name), file: mapped{m, m.Bytes()}, id: partIDs.Add(1), cache: o.Cache,
+		metrics: o.Metrics}
 	if p.cache == nil {
 		p.cache = NewCache(0)
 	}
@@ -113,7 +114,8 @@ func (p *Part) open() (err error) {
 		first += n
 	}
 	if first != f.rows || lo != f.minTime || hi != f.maxTime {
-		return p.corrupt(fmt.Errorf("blocks of %d rows from %d to %d, the footer says %d from %d to %d", first, lo, hi, f.rows, f.minTime, f.maxTime), "directory")
+		return p.corrupt(fmt.Errorf("blocks of %d rows from %d to %d, the footer says %d from %d to %d", first, lo, hi,
+			f.rows, f.minTime, f.maxTime), "directory")
 	}
 	p.cache.columns.keep(p, columns)
 	return nil
@@ -127,7 +129,8 @@ func (p *Part) directory() (*directory, error) {
 		return nil, p.corrupt(err, "directory")
 	}
 	if got := crc32.Checksum(b, castagnoli); got != f.dirSum {
-		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), fmt.Sprintf("directory at %d", f.dir.off))
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum),
+			fmt.Sprintf("directory at %d", f.dir.off))
 	}
 	d, err := readDirectory(b, f.dir.off, f.version)
 	if err != nil {
@@ -242,8 +245,8 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	return x, nil
 }
 
-// readBlockRefs reads where the pages or filters of the blocks lie. all: every block has one; else some may have none, with
-// length 0, or nothing may be there at all.
+// readBlockRefs reads where the pages or filters of the blocks lie. all: every block has one; else some may have none,
+// with length 0, or nothing may be there at all.
 func (p *Part) readBlockRefs(d *encoding.Decoder, b []byte, all bool) (at blockRefs, rest []byte, err error) {
 	n := len(p.blocks)
 	gaps, b, err := d.Uints(b, n)
@@ -355,11 +358,12 @@ func (p *Part) EachKey(f func(key []byte)) (err error) {
 	return nil
 }
 
-// preparedSeries is the number of series from which on Prepare reads: checking their keys takes longer than a query should.
+// preparedSeries is the number of series from which on Prepare reads: checking their keys takes longer than a query
+// should.
 const preparedSeries = 32 << 10
 
-// Prepare reads of a part with very many series what every reader of it needs, so that the first one does not wait for it. Damage
-// is left to be found by readers.
+// Prepare reads of a part with very many series what every reader of it needs, so that the first one does not wait for
+// it. Damage is left to be found by readers.
 func (p *Part) Prepare() {
 	if p.dir.seriesCount < preparedSeries {
 		return

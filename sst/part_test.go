@@ -28,8 +28,9 @@ var (
 	bytesColumn   = schema.Column{ID: 5, Name: "bytes", Type: vector.Int64Type, Nullable: true}
 	cachedColumn  = schema.Column{ID: 6, Name: "cached", Type: vector.BoolType, Nullable: true}
 	hostColumn    = schema.Column{ID: 7, Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true}
-	addedColumn   = schema.Column{ID: 9, Name: "added", Type: vector.Int64Type, Nullable: true, Default: vector.ConstInt(vector.Int64Type, 42)}
-	lackedColumn  = schema.Column{ID: 10, Name: "lacked", Type: vector.StringType, Nullable: true}
+	addedColumn   = schema.Column{ID: 9, Name: "added", Type: vector.Int64Type, Nullable: true,
+		Default: vector.ConstInt(vector.Int64Type, 42)}
+	lackedColumn = schema.Column{ID: 10, Name: "lacked", Type: vector.StringType, Nullable: true}
 
 	fieldColumns = []schema.Column{tsColumn, levelColumn, latencyColumn, messageColumn, bytesColumn, cachedColumn}
 )
@@ -61,9 +62,11 @@ func newTable(r *rand.Rand, series, rows int, hidden bool) *table {
 			shard := schema.AppendKeyInt(nil, int64(s%3)-1)
 			if s%5 == 0 {
 				x.host = ""
-				x.key = schema.AppendSeriesKey(nil, schema.TableID(7+s%2), []schema.ColumnID{7, 8}, [][]byte{nil, schema.AppendKeyInt(nil, int64(s))})
+				x.key = schema.AppendSeriesKey(nil, schema.TableID(7+s%2), []schema.ColumnID{7, 8},
+					[][]byte{nil, schema.AppendKeyInt(nil, int64(s))})
 			} else {
-				x.key = schema.AppendSeriesKey(nil, schema.TableID(7+s%2), []schema.ColumnID{7, 8}, [][]byte{[]byte(x.host), shard})
+				x.key = schema.AppendSeriesKey(nil, schema.TableID(7+s%2), []schema.ColumnID{7, 8},
+					[][]byte{[]byte(x.host), shard})
 			}
 		}
 		n := rows
@@ -258,71 +261,104 @@ var scans = []struct {
 	pass func(s *seriesRows, w row) bool
 }{
 	{"all", nil, func(*seriesRows, row) bool { return true }},
-	{"level", filter.And{cond(levelColumn, filter.Equal, "warn")}, func(_ *seriesRows, w row) bool { return w[2] == "warn" }},
-	{"not level", filter.And{cond(levelColumn, filter.NotEqual, "warn")}, func(_ *seriesRows, w row) bool { return w[2] != nil && w[2] != "warn" }},
-	{"no such level", filter.And{cond(levelColumn, filter.Equal, "fatal")}, func(*seriesRows, row) bool { return false }},
-	{"levels", filter.And{cond(levelColumn, filter.In, "debug", "error", "zzz")}, func(_ *seriesRows, w row) bool { return w[2] == "debug" || w[2] == "error" }},
+	{"level", filter.And{cond(levelColumn, filter.Equal, "warn")},
+		func(_ *seriesRows, w row) bool { return w[2] == "warn" }},
+	{"not level", filter.And{cond(levelColumn, filter.NotEqual, "warn")},
+		func(_ *seriesRows, w row) bool { return w[2] != nil && w[2] != "warn" }},
+	{"no such level", filter.And{cond(levelColumn, filter.Equal, "fatal")},
+		func(*seriesRows, row) bool { return false }},
+	{"levels", filter.And{cond(levelColumn, filter.In, "debug", "error", "zzz")},
+		func(_ *seriesRows, w row) bool { return w[2] == "debug" || w[2] == "error" }},
 	{"null", filter.And{cond(latencyColumn, filter.IsNull)}, func(_ *seriesRows, w row) bool { return w[3] == nil }},
-	{"not null", filter.And{cond(latencyColumn, filter.IsNotNull)}, func(_ *seriesRows, w row) bool { return w[3] != nil }},
-	{"needle", filter.And{cond(messageColumn, filter.Contains, "needle")}, func(_ *seriesRows, w row) bool { return strings.Contains(str(w[4]), "needle") }},
+	{"not null", filter.And{cond(latencyColumn, filter.IsNotNull)},
+		func(_ *seriesRows, w row) bool { return w[3] != nil }},
+	{"needle", filter.And{cond(messageColumn, filter.Contains, "needle")},
+		func(_ *seriesRows, w row) bool { return strings.Contains(str(w[4]), "needle") }},
 	{"like", filter.And{cond(messageColumn, filter.Like, "user 7%thing _1")}, func(_ *seriesRows, w row) bool {
 		s := str(w[4])
-		return strings.HasPrefix(s, "user 7") && len(s) > 8 && strings.HasSuffix(s[:len(s)-2], "thing ") && strings.HasSuffix(s, "1")
+		return strings.HasPrefix(s, "user 7") && len(s) > 8 && strings.HasSuffix(s[:len(s)-2], "thing ") &&
+			strings.HasSuffix(s, "1")
 	}},
-	{"two", filter.And{cond(bytesColumn, filter.Greater, int64(400)), cond(latencyColumn, filter.Less, 20.0)}, func(_ *seriesRows, w row) bool {
-		l, ok := w[3].(float64)
-		return w[5].(int64) > 400 && ok && l < 20
-	}},
-	{"zone refutes", filter.And{cond(bytesColumn, filter.Greater, int64(500))}, func(*seriesRows, row) bool { return false }},
-	{"zone proves", filter.And{cond(bytesColumn, filter.Less, int64(500))}, func(*seriesRows, row) bool { return true }},
-	{"bool", filter.And{cond(cachedColumn, filter.Equal, true)}, func(_ *seriesRows, w row) bool { return w[6] == true }},
-	{"tag", filter.And{cond(hostColumn, filter.Equal, "host-001")}, func(s *seriesRows, _ row) bool { return s.host == "host-001" }},
-	{"tag and field", filter.And{cond(hostColumn, filter.NotEqual, "host-001"), cond(levelColumn, filter.Equal, "error")}, func(s *seriesRows, w row) bool {
+	{"two", filter.And{cond(bytesColumn, filter.Greater, int64(400)), cond(latencyColumn, filter.Less, 20.0)},
+		func(_ *seriesRows, w row) bool {
+			l, ok := w[3].(float64)
+			return w[5].(int64) > 400 && ok && l < 20
+		}},
+	{"zone refutes", filter.And{cond(bytesColumn, filter.Greater, int64(500))},
+		func(*seriesRows, row) bool { return false }},
+	{"zone proves", filter.And{cond(bytesColumn, filter.Less, int64(500))},
+		func(*seriesRows, row) bool { return true }},
+	{"bool", filter.And{cond(cachedColumn, filter.Equal, true)},
+		func(_ *seriesRows, w row) bool { return w[6] == true }},
+	{"tag", filter.And{cond(hostColumn, filter.Equal, "host-001")},
+		func(s *seriesRows, _ row) bool { return s.host == "host-001" }},
+	{"tag and field", filter.And{cond(hostColumn, filter.NotEqual, "host-001"),
+		cond(levelColumn, filter.Equal, "error")}, func(s *seriesRows, w row) bool {
 		return s.host != "" && s.host != "host-001" && w[2] == "error"
 	}},
-	{"tag is null", filter.And{cond(hostColumn, filter.IsNull)}, func(s *seriesRows, _ row) bool { return s.host == "" }},
-	{"tag is not null", filter.And{cond(hostColumn, filter.IsNotNull)}, func(s *seriesRows, _ row) bool { return s.host != "" }},
+	{"tag is null", filter.And{cond(hostColumn, filter.IsNull)},
+		func(s *seriesRows, _ row) bool { return s.host == "" }},
+	{"tag is not null", filter.And{cond(hostColumn, filter.IsNotNull)},
+		func(s *seriesRows, _ row) bool { return s.host != "" }},
 	{"no such tag", filter.And{cond(hostColumn, filter.Equal, "host")}, func(*seriesRows, row) bool { return false }},
-	{"tags", filter.And{cond(hostColumn, filter.In, "host-001", "nowhere", "host-004", "host-001")}, func(s *seriesRows, _ row) bool {
-		return s.host == "host-001" || s.host == "host-004"
-	}},
+	{"tags", filter.And{cond(hostColumn, filter.In, "host-001", "nowhere", "host-004", "host-001")},
+		func(s *seriesRows, _ row) bool {
+			return s.host == "host-001" || s.host == "host-004"
+		}},
 	{"other tags", filter.And{cond(hostColumn, filter.NotIn, "host-001", "host-004")}, func(s *seriesRows, _ row) bool {
 		return s.host != "" && s.host != "host-001" && s.host != "host-004"
 	}},
-	{"tag by expression", filter.And{cond(hostColumn, filter.Regex, "-0[01]2$")}, func(s *seriesRows, _ row) bool { return s.host == "host-002" || s.host == "host-012" }},
-	{"tag in lower case", filter.And{filter.Cond{Column: 7, Op: filter.Equal, Args: vector.ConstBytes(vector.StringType, []byte("host-003")), NArgs: 1, Lower: true}},
+	{"tag by expression", filter.And{cond(hostColumn, filter.Regex, "-0[01]2$")},
+		func(s *seriesRows, _ row) bool { return s.host == "host-002" || s.host == "host-012" }},
+	{"tag in lower case", filter.And{filter.Cond{Column: 7, Op: filter.Equal,
+		Args: vector.ConstBytes(vector.StringType, []byte("host-003")), NArgs: 1, Lower: true}},
 		func(s *seriesRows, _ row) bool { return s.host == "host-003" }},
-	{"many tags", filter.And{cond(hostColumn, filter.Less, "host-010")}, func(s *seriesRows, _ row) bool { return s.host != "" && s.host < "host-010" }},
-	{"two on tags", filter.And{cond(hostColumn, filter.GreaterEqual, "host-002"), cond(hostColumn, filter.In, "host-001", "host-002", "host-005"), cond(levelColumn, filter.Equal, "info")},
+	{"many tags", filter.And{cond(hostColumn, filter.Less, "host-010")},
+		func(s *seriesRows, _ row) bool { return s.host != "" && s.host < "host-010" }},
+	{"two on tags", filter.And{cond(hostColumn, filter.GreaterEqual, "host-002"),
+		cond(hostColumn, filter.In, "host-001", "host-002", "host-005"), cond(levelColumn, filter.Equal, "info")},
 		func(s *seriesRows, w row) bool {
 			return (s.host == "host-002" || s.host == "host-005") && w[2] == "info"
 		}},
 	{"lacked", filter.And{cond(lackedColumn, filter.Equal, "x")}, func(*seriesRows, row) bool { return false }},
 	{"added", filter.And{cond(addedColumn, filter.Equal, int64(42))}, func(*seriesRows, row) bool { return true }},
-	{"time", filter.And{cond(tsColumn, filter.LessEqual, int64(1500))}, func(_ *seriesRows, w row) bool { return w[1].(int64) <= 1500 }},
-	{"either of two columns", filter.And{either(filter.And{cond(levelColumn, filter.Equal, "error")}, filter.And{cond(bytesColumn, filter.Less, int64(30))})}, func(_ *seriesRows, w row) bool {
+	{"time", filter.And{cond(tsColumn, filter.LessEqual, int64(1500))},
+		func(_ *seriesRows, w row) bool { return w[1].(int64) <= 1500 }},
+	{"either of two columns", filter.And{either(filter.And{cond(levelColumn, filter.Equal, "error")},
+		filter.And{cond(bytesColumn, filter.Less, int64(30))})}, func(_ *seriesRows, w row) bool {
 		return w[2] == "error" || w[5].(int64) < 30
 	}},
 	{"two choices", filter.And{
-		either(filter.And{cond(levelColumn, filter.Equal, "warn")}, filter.And{cond(messageColumn, filter.Contains, "needle")}),
-		either(filter.And{cond(latencyColumn, filter.IsNull)}, filter.And{cond(latencyColumn, filter.Less, 20.0), cond(cachedColumn, filter.Equal, true)})},
+		either(filter.And{cond(levelColumn, filter.Equal, "warn")},
+			filter.And{cond(messageColumn, filter.Contains, "needle")}),
+		either(filter.And{cond(latencyColumn, filter.IsNull)},
+			filter.And{cond(latencyColumn, filter.Less, 20.0), cond(cachedColumn, filter.Equal, true)})},
 		func(_ *seriesRows, w row) bool {
 			l, ok := w[3].(float64)
 			return (w[2] == "warn" || strings.Contains(str(w[4]), "needle")) && (!ok || l < 20 && w[6] == true)
 		}},
-	{"either of tag and field", filter.And{either(filter.And{cond(hostColumn, filter.Equal, "host-001")}, filter.And{cond(levelColumn, filter.Equal, "error")})}, func(s *seriesRows, w row) bool {
-		return s.host == "host-001" || w[2] == "error"
-	}},
-	{"either, one lacked", filter.And{either(filter.And{cond(lackedColumn, filter.Equal, "x")}, filter.And{cond(levelColumn, filter.Equal, "fatal")})}, func(*seriesRows, row) bool { return false }},
-	{"either, zone proves", filter.And{either(filter.And{cond(levelColumn, filter.Equal, "fatal")}, filter.And{cond(bytesColumn, filter.Less, int64(500))})}, func(*seriesRows, row) bool { return true }},
+	{"either of tag and field",
+		filter.And{either(filter.And{cond(hostColumn, filter.Equal, "host-001")},
+			filter.And{cond(levelColumn, filter.Equal, "error")})}, func(s *seriesRows, w row) bool {
+			return s.host == "host-001" || w[2] == "error"
+		}},
+	{"either, one lacked", filter.And{either(filter.And{cond(lackedColumn, filter.Equal, "x")},
+		filter.And{cond(levelColumn, filter.Equal, "fatal")})}, func(*seriesRows, row) bool { return false }},
+	{"either, zone proves", filter.And{either(filter.And{cond(levelColumn, filter.Equal, "fatal")},
+		filter.And{cond(bytesColumn, filter.Less, int64(500))})}, func(*seriesRows, row) bool { return true }},
 	{"either within either", filter.And{either(
-		filter.And{cond(bytesColumn, filter.Greater, int64(400)), either(filter.And{cond(levelColumn, filter.Equal, "warn")}, filter.And{cond(addedColumn, filter.Equal, int64(41))})},
-		filter.And{cond(messageColumn, filter.Equal, "no such message")})}, func(_ *seriesRows, w row) bool { return w[5].(int64) > 400 && w[2] == "warn" }},
+		filter.And{cond(bytesColumn, filter.Greater, int64(400)),
+			either(filter.And{cond(levelColumn, filter.Equal, "warn")},
+				filter.And{cond(addedColumn, filter.Equal, int64(41))})},
+		filter.And{cond(messageColumn, filter.Equal, "no such message")})}, func(_ *seriesRows, w row) bool {
+		return w[5].(int64) > 400 && w[2] == "warn"
+	}},
 }
 
 func either(any ...filter.And) filter.Cond { return filter.Cond{Op: filter.AnyOf, Any: any} }
 
-var allColumns = []schema.Column{hostColumn, tsColumn, messageColumn, levelColumn, latencyColumn, bytesColumn, cachedColumn, addedColumn, lackedColumn, schema.SequenceColumn, schema.KindColumn}
+var allColumns = []schema.Column{hostColumn, tsColumn, messageColumn, levelColumn, latencyColumn, bytesColumn,
+	cachedColumn, addedColumn, lackedColumn, schema.SequenceColumn, schema.KindColumn}
 
 // read collects what a cursor gives.
 func read(tb testing.TB, c scan.Cursor) (lines []string) {
@@ -387,17 +423,20 @@ func TestScan(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close()
-			if got := p.Meta(); got.Rows != meta.Rows || got.Checksum != meta.Checksum || got.MaxSeq != meta.MaxSeq || got.MinTime != meta.MinTime || got.Bytes != meta.Bytes {
+			if got := p.Meta(); got.Rows != meta.Rows || got.Checksum != meta.Checksum || got.MaxSeq != meta.MaxSeq ||
+				got.MinTime != meta.MinTime || got.Bytes != meta.Bytes {
 				t.Errorf("meta %+v, the writer said %+v", got, meta)
 			}
 			for round := range 2 { // the cache fills, then serves
 				for _, s := range scans {
-					for _, span := range []scan.Range{scan.All, {From: 1100, To: 1399}, {From: 5000, To: 5000}, {From: 0, To: 0}} {
+					for _, span := range []scan.Range{scan.All, {From: 1100, To: 1399}, {From: 5000, To: 5000},
+						{From: 0, To: 0}} {
 						for _, prefix := range [][]byte{nil, {0, 0, 0, 7}, {0, 0, 0, 8}} {
 							if prefix != nil && (shape.series == 1 || span != scan.All) {
 								continue
 							}
-							spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: span, Filter: s.and, FilterColumns: allColumns, KeyPrefix: prefix}
+							spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: span, Filter: s.and,
+								FilterColumns: allColumns, KeyPrefix: prefix}
 							if round == 1 {
 								spec.Memo = &scan.Memo{}
 							}
@@ -493,7 +532,8 @@ func TestScanEnds(t *testing.T) {
 	}
 	defer p.Close()
 	gone := errors.New("the client left")
-	spec := &scan.Spec{TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{cond(hostColumn, filter.Prefix, "host")}, FilterColumns: allColumns}
+	spec := &scan.Spec{TimeColumn: tsColumn, Time: scan.All,
+		Filter: filter.And{cond(hostColumn, filter.Prefix, "host")}, FilterColumns: allColumns}
 	asked := 0
 	for ends := range 2 { // when the tag is read, when its values are tested
 		asked = 0
@@ -509,8 +549,8 @@ func TestScanEnds(t *testing.T) {
 	}
 }
 
-// TestTagOfManyBytes reads a tag whose values together are beyond what offsets can tell: the query fails, the part is as good
-// as before.
+// TestTagOfManyBytes reads a tag whose values together are beyond what offsets can tell: the query fails, the part is
+// as good as before.
 func TestTagOfManyBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	fs := vfs.NewMem()
@@ -520,7 +560,8 @@ func TestTagOfManyBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	spec := &scan.Spec{TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{cond(hostColumn, filter.Prefix, "host")}, FilterColumns: allColumns}
+	spec := &scan.Spec{TimeColumn: tsColumn, Time: scan.All,
+		Filter: filter.And{cond(hostColumn, filter.Prefix, "host")}, FilterColumns: allColumns}
 	mostTagBytes = 20
 	_, err = p.Run().Scan(spec)
 	mostTagBytes = math.MaxUint32
@@ -573,7 +614,8 @@ func TestConcurrentScans(t *testing.T) {
 		wait.Go(func() {
 			for i := range 8 {
 				s := scans[(g+i)%len(scans)]
-				spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: s.and, FilterColumns: allColumns}
+				spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: s.and,
+					FilterColumns: allColumns}
 				want, _ := model.want(spec, s.pass)
 				c, err := p.Run().Scan(spec)
 				if err != nil {

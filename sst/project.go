@@ -6,7 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// projector makes batches of rows of the selector's block. Its columns are prepared with the first row that passes: of a needle's scan most pieces have none.
+// projector makes batches of rows of the selector's block. Its columns are prepared with the first row that passes: of
+// a needle's scan most pieces have none.
 type projector struct {
 	sel    *selector
 	out    []*source
@@ -44,7 +45,8 @@ func (j *projector) prepare() error {
 	return nil
 }
 
-// begin has n rows of the selector's block given: those of a list or, if it is nil, those from first on, while all of the block pass.
+// begin has n rows of the selector's block given: those of a list or, if it is nil, those from first on, while all of
+// the block pass.
 func (j *projector) begin(rows []uint32, first, n int) {
 	j.rows, j.first, j.n, j.at = rows, first, n, 0
 }
@@ -83,8 +85,8 @@ func (j *projector) next(b *vector.Batch) (bool, error) {
 	return true, nil
 }
 
-// nextOfBlock fills b with rows of columns that are loaded whole, unless these become too many bytes: then it lets go of them,
-// and rows come from panes.
+// nextOfBlock fills b with rows of columns that are loaded whole, unless these become too many bytes: then it lets go
+// of them, and rows come from panes.
 func (j *projector) nextOfBlock(b *vector.Batch) error {
 	from, to := j.at, min(j.at+vector.Size, j.n)
 	b.N = to - from
@@ -192,7 +194,8 @@ func (j *projector) fill(from int) error {
 	}
 }
 
-// copyRows copies n of the rows that pass, from number from on, of all columns; it stops where they are more than so many bytes.
+// copyRows copies n of the rows that pass, from number from on, of all columns; it stops where they are more than so
+// many bytes.
 func (j *projector) copyRows(scratch *memory, from, n int, most int64) (bytes int64, err error) {
 	r := j.sel.reader
 	all := j.sel.passing == r.p.blocks[r.block].rows

@@ -93,8 +93,10 @@ func readSeries(src []byte, count, rows uint64) (*seriesTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uint64(len(first)) != count || len(restarts) != (len(first)+restartEvery-1)/restartEvery || count == 0 || first[0] != 0 {
-		return nil, fmt.Errorf("series section of %d series and %d restarts, want %d series", len(first), len(restarts), count)
+	if uint64(len(first)) != count || len(restarts) != (len(first)+restartEvery-1)/restartEvery || count == 0 ||
+		first[0] != 0 {
+		return nil, fmt.Errorf("series section of %d series and %d restarts, want %d series", len(first), len(restarts),
+			count)
 	}
 	t := &seriesTable{first: make([]uint32, count+1), restarts: restarts, keys: keys}
 	for i, r := range first {

@@ -82,7 +82,8 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 		s.from, s.col = stored, r.columns.byID[c.ID]
 		if s.col.typ != c.Type {
 			if !convert.Possible(s.col.typ, c.Type) {
-				return nil, fmt.Errorf("part %s: column %q: %s is not readable as %s", r.p.name, c.Name, s.col.typ, c.Type)
+				return nil, fmt.Errorf("part %s: column %q: %s is not readable as %s", r.p.name, c.Name, s.col.typ,
+					c.Type)
 			}
 			s.cast = true
 		}
@@ -127,7 +128,8 @@ func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 		return r.p.tag(c, r.of, r.spec.Cancelled, r.keepTags)
 	}
 	return scan.Once(memo, key{r.p, tagKey{c.ID, c.Type, r.of}}, func() (*tagColumn, error) {
-		return r.p.tag(c, r.of, r.spec.Cancelled, func(bytes int64) error { return memo.Reserve(bytes, r.spec.Reserve) })
+		return r.p.tag(c, r.of, r.spec.Cancelled,
+			func(bytes int64) error { return memo.Reserve(bytes, r.spec.Reserve) })
 	})
 }
 

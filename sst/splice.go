@@ -19,8 +19,8 @@ type spliced struct {
 }
 
 // Splice appends a block of another part as the next rows of the current series, without decoding its pages: only codes
-// of dictionaries are translated. It takes over the block's zones and filters too. false: the block cannot be taken over
-// and nothing has happened, because the part has other columns, several series or rows with sequences.
+// of dictionaries are translated. It takes over the block's zones and filters too. false: the block cannot be taken
+// over and nothing has happened, because the part has other columns, several series or rows with sequences.
 func (w *Writer) Splice(p *Part, block int) (bool, error) {
 	if w.err != nil {
 		return false, w.err
@@ -70,7 +70,8 @@ func (w *Writer) spliceReadable(p *Part, src *spliced, block int) (err error) {
 func (w *Writer) splice(p *Part, src *spliced, block int) error {
 	b := &p.blocks[block]
 	if b.minTime < w.lastTime {
-		return fmt.Errorf("column %q: time %d after %d within a series", w.cols[w.time].entry.name, b.minTime, w.lastTime)
+		return fmt.Errorf("column %q: time %d after %d within a series", w.cols[w.time].entry.name, b.minTime,
+			w.lastTime)
 	}
 	if w.total+uint64(b.rows) > maxRows {
 		return fmt.Errorf("a part takes at most %d rows", uint64(maxRows))
@@ -146,8 +147,8 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 	return true, nil
 }
 
-// wantsCodes reports whether a block that does not go by the dictionary has to be tried anew, because DDL now asks for a
-// larger one than the block's part had.
+// wantsCodes reports whether a block that does not go by the dictionary has to be tried anew, because DDL now asks for
+// a larger one than the block's part had.
 func (c *columnWriter) wantsCodes(id encoding.ID) bool {
 	return c.dict != nil && c.indexing.values > encoding.MaxShared && !id.Single() && !c.dict.Closed()
 }

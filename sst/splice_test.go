@@ -105,10 +105,13 @@ func TestSplice(t *testing.T) {
 	for _, x := range []*table{a, between, b} {
 		model.series[0].rows = append(model.series[0].rows, x.series[0].rows...)
 	}
-	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All}, func(*seriesRows, row) bool { return true })
-	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{cond(levelColumn, filter.Equal, "fatal")}, FilterColumns: allColumns},
+	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All},
+		func(*seriesRows, row) bool { return true })
+	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All,
+		Filter: filter.And{cond(levelColumn, filter.Equal, "fatal")}, FilterColumns: allColumns},
 		func(_ *seriesRows, w row) bool { return w[levelColumn.ID] == "fatal" })
-	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{cond(messageColumn, filter.Term, "password")}, FilterColumns: allColumns},
+	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All,
+		Filter: filter.And{cond(messageColumn, filter.Term, "password")}, FilterColumns: allColumns},
 		func(_ *seriesRows, w row) bool {
 			return filter.NewTerm([]byte("password")).Match([]byte(w[messageColumn.ID].(string)))
 		})
@@ -118,7 +121,8 @@ func TestSplice(t *testing.T) {
 func TestSpliceRefuses(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 6))
 	fs := vfs.NewMem()
-	for name, m := range map[string]*table{"several series": newTable(r, 4, 50, false), "hidden columns": newTable(r, 1, 50, true)} {
+	for name, m := range map[string]*table{"several series": newTable(r, 4, 50, false),
+		"hidden columns": newTable(r, 1, 50, true)} {
 		t.Run(name, func(t *testing.T) {
 			m.write(t, fs, name, r, WriterOptions{})
 			p, err := Open(fs, name, OpenOptions{})

@@ -103,7 +103,8 @@ func (t *indexedTag) block(p *Part, i int) ([]byte, error) {
 		return body, nil
 	}
 	if got := tagSum(t.id, i, body); got != want {
-		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x at %d", got, want, t.off[i]), fmt.Sprintf("tag index: block %d of tag %d", i, t.id))
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x at %d", got, want, t.off[i]),
+			fmt.Sprintf("tag index: block %d of tag %d", i, t.id))
 	}
 	t.checked[i].Store(true)
 	return body, nil

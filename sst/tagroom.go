@@ -8,7 +8,8 @@ type tagRoom struct {
 	taken   int64
 }
 
-// want reserves room for a tag that has grown to so many bytes. Growing copies it, so that it is there twice for a while.
+// want reserves room for a tag that has grown to so many bytes. Growing copies it, so that it is there twice for a
+// while.
 func (m *tagRoom) want(bytes int64) error {
 	if bytes <= freeHeld || 2*bytes <= m.taken {
 		return nil

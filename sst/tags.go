@@ -66,7 +66,8 @@ func (t *tagColumn) code(series int) uint32 {
 // tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether
 // there is room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes. Unless the
 // cache counts it, reserve is asked before it takes memory; nil: nobody counts it.
-func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error, reserve func(bytes int64) error) (*tagColumn, error) {
+func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error,
+	reserve func(bytes int64) error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
 	room := tagRoom{reserve: reserve}
 	for {
@@ -220,11 +221,13 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error,
 }
 
 // tagCode returns the code of a value, which has room when it is new.
-func (p *Part) tagCode(c *schema.Column, t *tagColumn, dict *encoding.Dictionary, val []byte, room *tagRoom) (uint32, error) {
+func (p *Part) tagCode(c *schema.Column, t *tagColumn, dict *encoding.Dictionary, val []byte, room *tagRoom) (uint32,
+	error) {
 	if len(dict.Heap)+len(val) > mostTagBytes {
 		return 0, p.tooMuchTag(c)
 	}
-	if err := room.want(int64(8*len(t.codes)) + valueBytes*int64(dict.Len()) + int64(len(dict.Heap)+len(val))); err != nil {
+	if err := room.want(int64(8*len(t.codes)) + valueBytes*int64(dict.Len()) + int64(len(dict.Heap)+len(val))); err !=
+		nil {
 		return 0, err
 	}
 	return dict.Code(val), nil
@@ -246,7 +249,8 @@ func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
 var keyPostings = uint64(invariant.Limit(16, 1))
 
 // tagByIndex fills in a tag by the series of its values.
-func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary, cancelled func() error, room *tagRoom) error {
+func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary,
+	cancelled func() error, room *tagRoom) error {
 	set := func(value []byte, series []uint32) error {
 		code, err := p.tagCode(c, t, dict, value, room)
 		if err != nil {
@@ -298,11 +302,14 @@ func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *e
 }
 
 func (p *Part) tooMuchTag(c *schema.Column) error {
-	return status.New(status.RuntimeResourcesExhausted, "column %s has more than %d bytes of different values in part %s: they cannot be told apart", c.Name, mostTagBytes, p.name)
+	return status.New(status.RuntimeResourcesExhausted,
+		"column %s has more than %d bytes of different values in part %s: they cannot be told apart", c.Name,
+		mostTagBytes, p.name)
 }
 
 // tagByKeys fills in a tag by the keys of the series.
-func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary, cancelled func() error, room *tagRoom) error {
+func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary,
+	cancelled func() error, room *tagRoom) error {
 	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
 	of, n := t.of, len(t.codes)
 	var last, scratch []byte
@@ -406,7 +413,8 @@ func (t *tagColumn) presentBits() vector.Bitmap {
 
 // block makes dst the tag of n rows beginning at row first: Const when they belong to one series.
 func (t *tagColumn) block(dst *vector.Vector, table *seriesTable, first, n int) {
-	*dst = vector.Vector{Type: t.values.Type, Form: vector.Dict, Values: t.values, Codes: dst.Codes[:0], Valid: dst.Valid[:0]}
+	*dst = vector.Vector{Type: t.values.Type, Form: vector.Dict, Values: t.values, Codes: dst.Codes[:0],
+		Valid: dst.Valid[:0]}
 	s := table.at(first)
 	if _, to := table.rows(s); to >= first+n {
 		if !t.has(s) {

@@ -87,7 +87,8 @@ func NewWriter(f vfs.File, o WriterOptions) *Writer {
 	}
 	w := &Writer{f: f, o: o, time: -1}
 	if o.BlockRows%vector.Size != 0 || o.BlockRows < 0 || o.BlockRows > MaxBlockRows {
-		w.err = fmt.Errorf("blocks of %d rows: must be a multiple of %d, at most %d", o.BlockRows, vector.Size, MaxBlockRows)
+		w.err = fmt.Errorf("blocks of %d rows: must be a multiple of %d, at most %d", o.BlockRows, vector.Size,
+			MaxBlockRows)
 	}
 	for range max(1, o.Workers) {
 		w.encoders = append(w.encoders, &blockEncoder{Encoder: encoding.NewEncoder()})
@@ -97,7 +98,8 @@ func NewWriter(f vfs.File, o WriterOptions) *Writer {
 		columns = append(append([]schema.Column(nil), columns...), schema.SequenceColumn, schema.KindColumn)
 	}
 	for i := range columns {
-		c := &columnWriter{entry: columnEntry{id: columns[i].ID, typ: columns[i].Type, name: columns[i].Name}, indexing: indexingOf(&columns[i])}
+		c := &columnWriter{entry: columnEntry{id: columns[i].ID, typ: columns[i].Type, name: columns[i].Name},
+			indexing: indexingOf(&columns[i])}
 		c.buf.Type = columns[i].Type
 		c.zones = index.NewZones(columns[i].Type)
 		if columns[i].Type.Kind() == vector.Bytes {
@@ -555,7 +557,8 @@ func (w *Writer) meta() (Meta, error) {
 
 // meta is what is known of the part but for its columns.
 func (d *directory) meta(f *footer, size int64) Meta {
-	m := Meta{Rows: int64(f.rows), Bytes: size, MinTime: f.minTime, MaxTime: f.maxTime, MinSeq: d.minSeq, MaxSeq: d.maxSeq,
+	m := Meta{Rows: int64(f.rows), Bytes: size, MinTime: f.minTime, MaxTime: f.maxTime, MinSeq: d.minSeq,
+		MaxSeq:   d.maxSeq,
 		Checksum: f.dirSum ^ f.sum, Series: int64(d.seriesCount)}
 	data := int64(0)
 	for i := range d.columns {

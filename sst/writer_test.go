@@ -26,7 +26,8 @@ func create(t *testing.T, fs vfs.FS, name string) *Writer {
 
 // rowsOf makes a batch of times, all with one message.
 func rowsOf(message string, times ...int64) *vector.Batch {
-	return &vector.Batch{N: len(times), Cols: []*vector.Vector{{Type: tsColumn.Type, Ints: times}, vector.ConstString(message)}}
+	return &vector.Batch{N: len(times),
+		Cols: []*vector.Vector{{Type: tsColumn.Type, Ints: times}, vector.ConstString(message)}}
 }
 
 func TestWriterRefuses(t *testing.T) {
@@ -35,9 +36,14 @@ func TestWriterRefuses(t *testing.T) {
 		do         func(w *Writer) error
 	}{
 		{"rows before a series", "before the first series", func(w *Writer) error { return w.Write(rowsOf("x", 1)) }},
-		{"falling keys", "do not rise", func(w *Writer) error { return errors.Join(w.Series([]byte("b")), w.Series([]byte("a"))) }},
-		{"the same key twice", "do not rise", func(w *Writer) error { return errors.Join(w.Series([]byte("b")), w.Series([]byte("b"))) }},
-		{"falling times", "time 4 after 5", func(w *Writer) error { return errors.Join(w.Series([]byte("b")), w.Write(rowsOf("x", 5, 4))) }},
+		{"falling keys", "do not rise", func(w *Writer) error {
+			return errors.Join(w.Series([]byte("b")), w.Series([]byte("a")))
+		}},
+		{"the same key twice", "do not rise",
+			func(w *Writer) error { return errors.Join(w.Series([]byte("b")), w.Series([]byte("b"))) }},
+		{"falling times", "time 4 after 5", func(w *Writer) error {
+			return errors.Join(w.Series([]byte("b")), w.Write(rowsOf("x", 5, 4)))
+		}},
 		{"falling times of two batches", "time 4 after 5", func(w *Writer) error {
 			return errors.Join(w.Series([]byte("b")), w.Write(rowsOf("x", 5)), w.Write(rowsOf("x", 4)))
 		}},
@@ -76,7 +82,8 @@ func TestWriterRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []WriterOptions{{Columns: []schema.Column{messageColumn}}, {Columns: []schema.Column{tsColumn}, BlockRows: 1000}} {
+	for _, o := range []WriterOptions{{Columns: []schema.Column{messageColumn}},
+		{Columns: []schema.Column{tsColumn}, BlockRows: 1000}} {
 		if err := NewWriter(f, o).Series([]byte("a")); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
@@ -149,14 +156,15 @@ func TestLongStrings(t *testing.T) {
 	}
 	held, most, limit := int64(0), int64(0), int64(64<<20)
 	tooMuch := errors.New("too much")
-	spec := scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn, Time: scan.All, Reserve: func(bytes int64) error {
-		if held+bytes > limit {
-			return tooMuch
-		}
-		held += bytes
-		most = max(most, held)
-		return nil
-	}}
+	spec := scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn, Time: scan.All,
+		Reserve: func(bytes int64) error {
+			if held+bytes > limit {
+				return tooMuch
+			}
+			held += bytes
+			most = max(most, held)
+			return nil
+		}}
 	cursor, err := p.Run().Scan(&spec)
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +256,8 @@ func TestStat(t *testing.T) {
 	}
 }
 
-// TestScanAllocations holds that a warm cursor allocates nothing per batch, as long as its blocks are within what it may have in hand.
+// TestScanAllocations holds that a warm cursor allocates nothing per batch, as long as its blocks are within what it
+// may have in hand.
 func TestScanAllocations(t *testing.T) {
 	defer func(most int64) { maxHeld = most }(maxHeld)
 	maxHeld = 8 << 20
@@ -314,7 +323,8 @@ func BenchmarkScan(b *testing.B) {
 				rows := 0
 				var batch vector.Batch
 				for b.Loop() {
-					cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{c}, TimeColumn: tsColumn, Time: scan.All})
+					cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{c}, TimeColumn: tsColumn,
+						Time: scan.All})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -409,9 +419,12 @@ func TestNeedle(t *testing.T) {
 	for _, c := range []struct {
 		needle string
 		want   int64
-	}{{id(0), 0}, {id(2047), 2047}, {id(5000), 5000}, {id(3*2048 + 2), 3*2048 + 2}, {id(rows - 1), rows - 1}, {id(rows), -1}, {"", -1}, {strings.ToUpper(id(77)), -1}} {
-		cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn, Time: scan.All,
-			Filter: filter.And{cond(messageColumn, filter.Equal, c.needle)}, FilterColumns: []schema.Column{messageColumn}})
+	}{{id(0), 0}, {id(2047), 2047}, {id(5000), 5000}, {id(3*2048 + 2), 3*2048 + 2}, {id(rows - 1), rows - 1},
+		{id(rows), -1}, {"", -1}, {strings.ToUpper(id(77)), -1}} {
+		cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn,
+			Time:          scan.All,
+			Filter:        filter.And{cond(messageColumn, filter.Equal, c.needle)},
+			FilterColumns: []schema.Column{messageColumn}})
 		if err != nil {
 			t.Fatal(err)
 		}

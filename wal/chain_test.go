@@ -11,8 +11,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// chained writes five segments of one record each, 2 to 6, the first of which are truncated, and gives what the log must
-// hold.
+// chained writes five segments of one record each, 2 to 6, the first of which are truncated, and gives what the log
+// must hold.
 func chained(t *testing.T) (*vfs.Mem, Range) {
 	t.Helper()
 	fs := vfs.NewMem()
@@ -32,7 +32,8 @@ func chained(t *testing.T) (*vfs.Mem, Range) {
 
 func at(n int) string { return path.Join(dir, segmentName(uint64(n))) }
 
-// TestSegmentsThatAreMissing removes segments and puts others in their place: each is reported, and what is left is read.
+// TestSegmentsThatAreMissing removes segments and puts others in their place: each is reported, and what is left is
+// read.
 func TestSegmentsThatAreMissing(t *testing.T) {
 	read := func(t *testing.T, fs vfs.FS, name string) []byte {
 		m, err := fs.Map(name)
@@ -70,15 +71,17 @@ func TestSegmentsThatAreMissing(t *testing.T) {
 			if a == b {
 				continue
 			}
-			all = append(all, damage{fmt.Sprintf("%d in the place of %d", a, b), []int{b}, func(t *testing.T, fs vfs.FS) {
-				put(t, fs, at(b), read(t, fs, at(a)))
-			}})
-			if a < b {
-				all = append(all, damage{fmt.Sprintf("%d and %d exchanged", a, b), []int{a, b}, func(t *testing.T, fs vfs.FS) {
-					x, y := read(t, fs, at(a)), read(t, fs, at(b))
-					put(t, fs, at(a), y)
-					put(t, fs, at(b), x)
+			all = append(all, damage{fmt.Sprintf("%d in the place of %d", a, b), []int{b},
+				func(t *testing.T, fs vfs.FS) {
+					put(t, fs, at(b), read(t, fs, at(a)))
 				}})
+			if a < b {
+				all = append(all, damage{fmt.Sprintf("%d and %d exchanged", a, b), []int{a, b},
+					func(t *testing.T, fs vfs.FS) {
+						x, y := read(t, fs, at(a)), read(t, fs, at(b))
+						put(t, fs, at(a), y)
+						put(t, fs, at(b), x)
+					}})
 			}
 		}
 	}
@@ -98,7 +101,8 @@ func TestSegmentsThatAreMissing(t *testing.T) {
 			for _, n := range d.gone {
 				// Of several in a row the chain names the last one.
 				named := func(x Damage) bool { return x.File == segmentName(uint64(n)) }
-				if !slices.ContainsFunc(r.Damaged, named) && !(slices.Contains(d.gone, n+1) || n+1 > 6 || slices.Contains(d.gone, n-1)) {
+				if !slices.ContainsFunc(r.Damaged, named) &&
+					!(slices.Contains(d.gone, n+1) || n+1 > 6 || slices.Contains(d.gone, n-1)) {
 					t.Errorf("segment %d: %v", n, r.Damaged)
 				}
 			}
@@ -119,8 +123,8 @@ func TestSegmentsThatAreMissing(t *testing.T) {
 	closeLog(t, l)
 }
 
-// TestNothingIsNeeded: where no segment is needed, as after a stop that wrote all rows into parts, an empty directory is
-// no damage, and numbers go on.
+// TestNothingIsNeeded: where no segment is needed, as after a stop that wrote all rows into parts, an empty directory
+// is no damage, and numbers go on.
 func TestNothingIsNeeded(t *testing.T) {
 	l := openLog(t, vfs.NewMem(), Options{Needs: Range{7, 6}})
 	if _, r := replayAll(t, l); len(r.Damaged) > 0 {
@@ -132,8 +136,8 @@ func TestNothingIsNeeded(t *testing.T) {
 	closeLog(t, l)
 }
 
-// TestGarbledBeforeItWasSynced: of a batch that was never synced the first frame is garbled and the second intact. Nobody
-// was told that either is there, so it is no damage, now and at later starts.
+// TestGarbledBeforeItWasSynced: of a batch that was never synced the first frame is garbled and the second intact.
+// Nobody was told that either is there, so it is no damage, now and at later starts.
 func TestGarbledBeforeItWasSynced(t *testing.T) {
 	fs := vfs.NewMem()
 	l := openLog(t, fs, Options{Sync: SyncNever})
@@ -156,8 +160,8 @@ func TestGarbledBeforeItWasSynced(t *testing.T) {
 	}
 }
 
-// TestTruncatesAtOnce truncates from many goroutines: only what lies before the place that they name is taken away, and the
-// log knows of what is left.
+// TestTruncatesAtOnce truncates from many goroutines: only what lies before the place that they name is taken away, and
+// the log knows of what is left.
 func TestTruncatesAtOnce(t *testing.T) {
 	fs := vfs.NewMem()
 	o := Options{FileSize: 1}
@@ -188,8 +192,8 @@ func TestTruncatesAtOnce(t *testing.T) {
 	closeLog(t, l)
 }
 
-// TestLastHeaderIsGone empties, cuts and garbles the last segment that the log was said to have: its header was on the disk
-// before that, so that it is damage.
+// TestLastHeaderIsGone empties, cuts and garbles the last segment that the log was said to have: its header was on the
+// disk before that, so that it is damage.
 func TestLastHeaderIsGone(t *testing.T) {
 	for name, left := range map[string]func(b []byte) []byte{
 		"empty":   func([]byte) []byte { return nil },
@@ -222,7 +226,8 @@ func TestLastHeaderIsGone(t *testing.T) {
 	}
 }
 
-// TestSecondLog refuses a second log in a directory while the first is open, whoever opens it, and leaves its segments alone.
+// TestSecondLog refuses a second log in a directory while the first is open, whoever opens it, and leaves its segments
+// alone.
 func TestSecondLog(t *testing.T) {
 	disk := vfs.NewMem()
 	first := openLog(t, disk, Options{})
@@ -242,7 +247,8 @@ func TestSecondLog(t *testing.T) {
 	closeLog(t, second)
 }
 
-// TestTakenSegment puts somebody else's file where the next segment goes: it stays as it is, and the log goes on behind it.
+// TestTakenSegment puts somebody else's file where the next segment goes: it stays as it is, and the log goes on behind
+// it.
 func TestTakenSegment(t *testing.T) {
 	disk := vfs.NewMem()
 	l := openLog(t, disk, Options{})

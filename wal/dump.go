@@ -28,7 +28,8 @@ func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error
 		off = resync(src, 0, 0)
 	} else {
 		off = h.size()
-		fmt.Fprintf(w, "%10d  header       version %d, segment %d after %d, first frame %d, synced %d, edit %d\n", 0, h.version, h.segment, h.previous, h.first, h.synced, h.edit)
+		fmt.Fprintf(w, "%10d  header       version %d, segment %d after %d, first frame %d, synced %d, edit %d\n", 0,
+			h.version, h.segment, h.previous, h.first, h.synced, h.edit)
 	}
 	last := uint64(0)
 	for off < len(src) {
@@ -46,7 +47,8 @@ func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error
 		case typeClose:
 			what = "close"
 		}
-		fmt.Fprintf(w, "%10d  %-6s %5d  synced %d, %d bytes, checksum %08x\n", off, what, f.Number, f.Synced, len(f.Body), Checksum(f.Body))
+		fmt.Fprintf(w, "%10d  %-6s %5d  synced %d, %d bytes, checksum %08x\n", off, what, f.Number, f.Synced,
+			len(f.Body), Checksum(f.Body))
 		if body != nil && f.Type == typeRecord {
 			if err := body(w, f.Body); err != nil {
 				return err

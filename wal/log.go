@@ -152,7 +152,10 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	}
 	lock, err := fs.Lock(path.Join(dir, lockName))
 	if errors.Is(err, vfs.ErrLocked) {
-		return nil, fmt.Errorf("the directory of the log, %s, is in use by another server: each needs one of its own (wal.dir): %w", dir, err)
+		return nil,
+			fmt.Errorf(
+				"the directory of the log, %s, is in use by another server: each needs one of its own (wal.dir): %w",
+				dir, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("log directory: %w", err)
@@ -174,7 +177,8 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	if err != nil && !vfs.NotExist(err) {
 		return nil, fmt.Errorf("log directory: %w", err)
 	}
-	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), cuts: make(chan chan struct{}), done: make(chan struct{}),
+	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256),
+		cuts: make(chan chan struct{}), done: make(chan struct{}),
 		damaged: map[uint64]bool{}}
 	for _, name := range names {
 		if strings.HasSuffix(name, damagedSuffix) || strings.HasSuffix(name, missingSuffix) {
@@ -246,7 +250,8 @@ var ErrClosed = errors.New("the log is closed")
 func (l *Log) Append(recs ...Record) (at LSN, err error) {
 	for _, rec := range recs {
 		if size := rec.Size(); size > MaxRecord {
-			return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", size, MaxRecord)
+			return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", size,
+				MaxRecord)
 		}
 	}
 	l.closing.RLock()
@@ -386,12 +391,14 @@ func (l *Log) Keep(segment uint64) {
 	err := l.link(segment)
 	if vfs.NotExist(err) {
 		if err := l.noteMissing(segment); err != nil {
-			l.o.Logger.Warn("log: that a segment is missing cannot be noted: the next start will not report it", "segment", segmentName(segment), "error", err)
+			l.o.Logger.Warn("log: that a segment is missing cannot be noted: the next start will not report it",
+				"segment", segmentName(segment), "error", err)
 		}
 		return
 	}
 	if err != nil {
-		l.o.Logger.Warn("log: a segment will be kept when it is truncated, not before", "segment", segmentName(segment), "error", err)
+		l.o.Logger.Warn("log: a segment will be kept when it is truncated, not before", "segment", segmentName(segment),
+			"error", err)
 		l.damaged[segment] = true
 	}
 }

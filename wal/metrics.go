@@ -13,12 +13,17 @@ type Metrics struct {
 
 func newMetrics() *Metrics {
 	return &Metrics{
-		Appends:  prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_wal_appends_total", Help: "Records written to the log."}),
-		Bytes:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_wal_written_bytes_total", Help: "Bytes written to the log."}),
-		Failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_wal_failures_total", Help: "Commits of the log that failed."}),
-		Fsyncs: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "varve_wal_fsync_seconds", Help: "Time of one fsync of the log.",
+		Appends: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_wal_appends_total",
+			Help: "Records written to the log."}),
+		Bytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_wal_written_bytes_total",
+			Help: "Bytes written to the log."}),
+		Failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_wal_failures_total",
+			Help: "Commits of the log that failed."}),
+		Fsyncs: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "varve_wal_fsync_seconds",
+			Help:    "Time of one fsync of the log.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16)}),
-		Segments: prometheus.NewGauge(prometheus.GaugeOpts{Name: "varve_wal_segments", Help: "Segments of the log on disk."}),
+		Segments: prometheus.NewGauge(prometheus.GaugeOpts{Name: "varve_wal_segments",
+			Help: "Segments of the log on disk."}),
 	}
 }
 

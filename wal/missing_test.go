@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMissingSegmentStaysReported: a segment that is missing is damage at the first start; the ones after it, for which the log is
-// whole, name it until its file is removed.
+// TestMissingSegmentStaysReported: a segment that is missing is damage at the first start; the ones after it, for which
+// the log is whole, name it until its file is removed.
 func TestMissingSegmentStaysReported(t *testing.T) {
 	fs, needs := chained(t)
 	if err := fs.Remove(at(4)); err != nil {

@@ -48,7 +48,8 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 	if k := len(l.segments); k > 0 {
 		r.result.Segments = Range{l.segments[0].number, l.segments[k-1].number}
 	}
-	if needs := l.o.Needs; needs.First > 0 && needs.First <= needs.Last && (len(l.segments) == 0 || l.segments[0].number > needs.First) {
+	if needs := l.o.Needs; needs.First > 0 && needs.First <= needs.Last &&
+		(len(l.segments) == 0 || l.segments[0].number > needs.First) {
 		r.missing(needs.First)
 	}
 	for i, s := range l.segments {
@@ -65,7 +66,8 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 	if last := l.o.Needs.Last; last > max(r.before, r.lacked) && l.o.Needs.First <= last {
 		r.missing(last)
 	}
-	// Frames that were garbled before they were synced are missing before intact ones: nobody may say that they were on disk.
+	// Frames that were garbled before they were synced are missing before intact ones: nobody may say that they were on
+	// disk.
 	torn := r.judge()
 	l.w.number, l.w.synced = r.last, min(r.last, torn)
 	l.metrics.Segments.Set(float64(len(l.segments)))
@@ -136,10 +138,10 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	}
 	off := 0
 	if err != nil {
-		// A header that never reached the disk belongs to a segment without acknowledged frames, but for the last of which
-		// Begun has told: that was synced. Of those before it the numbers of the frames behind tell, and frames that follow
-		// an unreadable header are looked for all the same. As the oldest segment, a cut header alone tells nothing: the
-		// numbers before it are gone by truncation.
+		// A header that never reached the disk belongs to a segment without acknowledged frames, but for the last of
+		// which Begun has told: that was synced. Of those before it the numbers of the frames behind tell, and frames
+		// that follow an unreadable header are looked for all the same. As the oldest segment, a cut header alone tells
+		// nothing: the numbers before it are gone by truncation.
 		told := number == r.l.o.Needs.Last && number >= r.l.o.Needs.First
 		if told {
 			r.damaged(Damage{number, name, 0, int64(min(len(src), segmentHead)), "segment header: " + err.Error()})
@@ -149,10 +151,12 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 		}
 		off = resync(src, 0, r.last)
 	} else if off = h.size(); h.segment != number {
-		r.damaged(Damage{number, name, 0, int64(len(src)), fmt.Sprintf("this is segment %d in the place of another", h.segment)})
+		r.damaged(Damage{number, name, 0, int64(len(src)),
+			fmt.Sprintf("this is segment %d in the place of another", h.segment)})
 		return nil
 	} else {
-		if h.previous > max(r.before, r.lacked) && (r.before > 0 || r.l.o.Needs.First > 0) && h.previous >= r.l.o.Needs.First {
+		if h.previous > max(r.before, r.lacked) && (r.before > 0 || r.l.o.Needs.First > 0) &&
+			h.previous >= r.l.o.Needs.First {
 			r.missing(h.previous)
 		}
 		r.synced = max(r.synced, h.synced)
@@ -190,8 +194,8 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	return nil
 }
 
-// resync finds the next intact frame with a number above last behind the bad one at off: where its header says it is, or
-// by looking at every byte.
+// resync finds the next intact frame with a number above last behind the bad one at off: where its header says it is,
+// or by looking at every byte.
 func resync(src []byte, off int, last uint64) int {
 	if f, length, headOK, ok := ReadFrame(src[off:]); headOK && !ok && off+length < len(src) && f.Number > last {
 		if g, _, _, ok := ReadFrame(src[off+length:]); ok && g.Number > f.Number {
@@ -235,8 +239,8 @@ func (r *replay) endOf(segment uint64, size int64) {
 	}
 }
 
-// judge separates damage from torn tails: a gap is damage when it lacks a number that was on disk once. It gives the last
-// number before those that are missing without that.
+// judge separates damage from torn tails: a gap is damage when it lacks a number that was on disk once. It gives the
+// last number before those that are missing without that.
 func (r *replay) judge() (torn uint64) {
 	torn = math.MaxUint64
 	for _, g := range r.gaps {
@@ -274,5 +278,6 @@ func (r *replay) damaged(d Damage) {
 // missing reports a segment that must be there and is not.
 func (r *replay) missing(segment uint64) {
 	r.lacked = segment
-	r.damaged(Damage{segment, segmentName(segment), 0, 0, "the segment is missing: it was removed, or the directory of the log is another one"})
+	r.damaged(Damage{segment, segmentName(segment), 0, 0,
+		"the segment is missing: it was removed, or the directory of the log is another one"})
 }

@@ -34,9 +34,9 @@ func (l LSN) String() string { return fmt.Sprintf("%d:%d", l.Segment(), l.Offset
 //	+-------------------------------------------------------------------------------------------+
 //
 // Numbers between synced and first belong to frames that were never acknowledged: their segment failed. previous is the
-// number of the segment before, 0: none; edit that of the manifest's last edit when the segment was begun. Version 1 lacks
-// the second line. The first has this form in every version: one whose checksum is right and whose version is not known
-// was written by a later program, any other was cut off by a crash.
+// number of the segment before, 0: none; edit that of the manifest's last edit when the segment was begun. Version 1
+// lacks the second line. The first has this form in every version: one whose checksum is right and whose version is not
+// known was written by a later program, any other was cut off by a crash.
 const (
 	segmentMagic   = "VARVWAL1"
 	segmentVersion = 2

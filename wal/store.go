@@ -60,8 +60,11 @@ func claim(fs vfs.FS, dir string, o Options) error {
 	case is == o.Store:
 		return nil
 	case is != "":
-		return fmt.Errorf("the directory of the log, %s, cannot be used: %w. Its file %s says %s, this data directory is %s; nothing was changed. "+
-			"Give each server a directory of its own (wal.dir). Where that store is gone for good, remove the files of %s", dir, ErrElse, storeFile, is, o.Store, dir)
+		return fmt.Errorf(
+			"the directory of the log, %s, cannot be used: %w. Its file %s says %s, this data directory is %s; "+
+				"nothing was changed. "+
+				"Give each server a directory of its own (wal.dir). Where that store is gone for good, remove the "+
+				"files of %s", dir, ErrElse, storeFile, is, o.Store, dir)
 	}
 	err := vfs.Publish(fs, dir, storeFile, func(f vfs.File) error {
 		_, err := fmt.Fprintf(f, "%s %s\n", o.Store, sumOf(o.Store))

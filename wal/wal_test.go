@@ -144,8 +144,8 @@ func TestCrashWhileTruncating(t *testing.T) {
 	}
 }
 
-// TestCutHeaderIsNoDamage: a crash cut the header of a new segment; later the log goes on behind it, and what was before
-// it is truncated.
+// TestCutHeaderIsNoDamage: a crash cut the header of a new segment; later the log goes on behind it, and what was
+// before it is truncated.
 func TestCutHeaderIsNoDamage(t *testing.T) {
 	for _, truncate := range []bool{false, true} {
 		for size := range segmentHead + 1 {
@@ -346,7 +346,8 @@ func TestDamageInTheMiddleIsReportedAndPassedOver(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		off  int
-	}{{"body", int(at[1].Offset()) + FrameHead}, {"header", int(at[1].Offset()) + 9}, {"checksum", int(at[1].Offset())}} {
+	}{{"body", int(at[1].Offset()) + FrameHead}, {"header", int(at[1].Offset()) + 9},
+		{"checksum", int(at[1].Offset())}} {
 		if err := fs.Damage(name, c.off); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,8 @@ func TestPostKeepsTheConnection(t *testing.T) {
 	var from []string
 	base := answering(t, 200, `{"output":[{"affectedrows":2},{"affectedrows":3}]}`, func(r *http.Request, body string) {
 		from = append(from, r.RemoteAddr)
-		if r.Header.Get("Content-Type") != "text/plain" || r.Header.Get("X-A") != "b" || r.URL.Query().Get("custom_time_index") != "ts;epoch;ms" {
+		if r.Header.Get("Content-Type") != "text/plain" || r.Header.Get("X-A") != "b" ||
+			r.URL.Query().Get("custom_time_index") != "ts;epoch;ms" {
 			t.Errorf("request %v %v", r.URL, r.Header)
 		}
 		if len(body) != 1<<20 {
@@ -46,7 +47,8 @@ func TestPostKeepsTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		status, answer, err := c.Post(IngestPath("public", "t", "ts;epoch;ms"), "text/plain", "X-A: b\r\n", make([]byte, 1<<20), time.Now().Add(time.Minute))
+		status, answer, err := c.Post(IngestPath("public", "t", "ts;epoch;ms"), "text/plain", "X-A: b\r\n",
+			make([]byte, 1<<20), time.Now().Add(time.Minute))
 		if err != nil || status != 200 {
 			t.Fatal(status, err)
 		}
@@ -116,7 +118,8 @@ func TestPostOpensAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if status, _, err := c.Post("/", "text/plain", "", []byte("x"), time.Now().Add(time.Minute)); err != nil || status != 503 {
+		if status, _, err := c.Post("/", "text/plain", "", []byte("x"), time.Now().Add(time.Minute)); err != nil ||
+			status != 503 {
 			t.Fatal(status, err)
 		}
 	}

@@ -49,7 +49,8 @@ func (c *Conn) open() (err error) {
 
 // Post sends body and waits for the answer, at most until the deadline. header lines, each closed by CR LF, are sent as
 // they are. After an error the connection is of no more use; whether the server has taken the body is then unknown.
-func (c *Conn) Post(path, contentType, header string, body []byte, deadline time.Time) (status int, answer []byte, err error) {
+func (c *Conn) Post(path, contentType, header string, body []byte, deadline time.Time) (status int, answer []byte,
+	err error) {
 	if c.nc == nil {
 		if err := c.open(); err != nil {
 			return 0, nil, err

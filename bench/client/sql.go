@@ -76,7 +76,8 @@ func Int(ctx context.Context, base, db, text string) (int64, error) {
 // Raw runs statements and gives the body of the answer.
 func Raw(ctx context.Context, base, db, text string) ([]byte, error) {
 	form := url.Values{"sql": {text}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/sql?db="+url.QueryEscape(db), strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/sql?db="+url.QueryEscape(db),
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,8 @@ func Decode(body []byte) (*Answer, error) {
 		case o.Records == nil:
 			return nil, fmt.Errorf("answer: result %d has neither records nor affectedrows", i)
 		case o.Records.Total == nil || *o.Records.Total != len(o.Records.Rows):
-			return nil, fmt.Errorf("answer: result %d: total_rows is not the number of rows, %d", i, len(o.Records.Rows))
+			return nil, fmt.Errorf("answer: result %d: total_rows is not the number of rows, %d", i,
+				len(o.Records.Rows))
 		default:
 			for _, c := range o.Records.Schema.Columns {
 				r.Columns = append(r.Columns, c.Name)

@@ -43,12 +43,14 @@ func TestDamagedPart(t *testing.T) {
 			wantInt(t, s, "SELECT count(*) FROM whole", damageRows)
 			refusesWrongAnswers(t, s)
 			status := string(get(t, s, http.MethodGet, "/status", ""))
-			mustPost(t, s, write{table: "broken", contentType: "application/json", body: []byte(`{"message":"new"}`)}, 1)
+			mustPost(t, s, write{table: "broken", contentType: "application/json", body: []byte(`{"message":"new"}`)},
+				1)
 			stop(t, s) // its log is all there then
 			for _, name := range broken {
 				base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 				if !strings.Contains(s.Output(), base) || !strings.Contains(status, base) {
-					t.Errorf("damaged part %s is not named in the log and in /status:\n%s\n%s", base, s.Output(), status)
+					t.Errorf("damaged part %s is not named in the log and in /status:\n%s\n%s", base, s.Output(),
+						status)
 				}
 				if !kept(t, dir, base) {
 					t.Errorf("damaged part %s is gone", base)
@@ -69,8 +71,8 @@ func loadTable(t *testing.T, s *process.Server, table string) {
 	wantInt(t, s, "ADMIN flush_table('"+table+"')", 0)
 }
 
-// refusesWrongAnswers asks the damaged table for a figure that needs every byte of its messages: the answer is the right
-// one, that of no rows, or an error.
+// refusesWrongAnswers asks the damaged table for a figure that needs every byte of its messages: the answer is the
+// right one, that of no rows, or an error.
 func refusesWrongAnswers(t *testing.T, s *process.Server) {
 	t.Helper()
 	set, err := gen.New("text", gen.Options{Rows: damageRows, Seed: 3})
@@ -164,7 +166,8 @@ func TestDamagedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range int64(batches) {
-		mustPost(t, s, write{table: "logged", contentType: set.ContentType, body: set.Append(nil, i*rows, (i+1)*rows)}, rows)
+		mustPost(t, s, write{table: "logged", contentType: set.ContentType, body: set.Append(nil, i*rows, (i+1)*rows)},
+			rows)
 	}
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
@@ -191,7 +194,8 @@ func TestDamagedLog(t *testing.T) {
 		t.Errorf("%d rows, want all but one batch: %d", got, (batches-1)*rows)
 	}
 	stop(t, s) // its log is all there then
-	if out := s.Output(); !strings.Contains(out, "damage") || !strings.Contains(out, strings.TrimSuffix(filepath.Base(newest), filepath.Ext(newest))) {
+	if out := s.Output(); !strings.Contains(out, "damage") ||
+		!strings.Contains(out, strings.TrimSuffix(filepath.Base(newest), filepath.Ext(newest))) {
 		t.Errorf("the loss is not told:\n%s", out)
 	}
 }

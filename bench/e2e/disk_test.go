@@ -26,9 +26,11 @@ const (
 func mountSmall(t *testing.T) (dir string, ok bool) {
 	t.Helper()
 	dir = t.TempDir()
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", smallDisk), "varve-e2e", dir).CombinedOutput()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", smallDisk), "varve-e2e",
+		dir).CombinedOutput()
 	if err != nil {
-		t.Logf("no small file system can be mounted here (%v: %s): a full disk is tested on the simulated file system only", err, strings.TrimSpace(string(out)))
+		t.Logf(
+			"no small file system can be mounted here (%v: %s): a full disk is tested on the simulated file system only", err, strings.TrimSpace(string(out)))
 		return "", false
 	}
 	t.Cleanup(func() {
@@ -54,7 +56,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	const rows = 1000
 	batch := func(i int64) write {
-		return write{table: "logs", timeIndex: set.TimeIndex, contentType: set.ContentType, body: set.Append(nil, i*rows, (i+1)*rows)}
+		return write{table: "logs", timeIndex: set.TimeIndex, contentType: set.ContentType,
+			body: set.Append(nil, i*rows, (i+1)*rows)}
 	}
 	var acknowledged int64
 	for i := range int64(5) {
@@ -80,7 +83,8 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	if status, answer := until(t, s, batch(6), &acknowledged, func(status int) bool { return status == http.StatusOK }); status != http.StatusOK {
+	if status, answer := until(t, s, batch(6), &acknowledged,
+		func(status int) bool { return status == http.StatusOK }); status != http.StatusOK {
 		t.Errorf("with room again: %v", client.AnswerError(status, answer))
 	}
 	wantInt(t, s, "ADMIN flush_table('logs')", 0)
@@ -89,7 +93,8 @@ func TestFullDisk(t *testing.T) {
 }
 
 // until sends a write again and again until its status is as wanted, or the limit is over. Acknowledged rows are added.
-func until(t *testing.T, s *process.Server, w write, acknowledged *int64, wanted func(status int) bool) (status int, answer []byte) {
+func until(t *testing.T, s *process.Server, w write, acknowledged *int64, wanted func(status int) bool) (status int,
+	answer []byte) {
 	t.Helper()
 	for deadline := time.Now().Add(resumeLimit); ; {
 		status, answer = post(t, s, w)

@@ -21,7 +21,8 @@ import (
 	"varve/bench/process"
 )
 
-var update = flag.Bool("update", false, "write the outputs of the documents anew; read the difference before you commit it")
+var update = flag.Bool("update", false,
+	"write the outputs of the documents anew; read the difference before you commit it")
 
 // root is the tree.
 const root = "../.."
@@ -63,9 +64,10 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsTogether: pages that are read one after the other by the same server do not disturb each other, in the order in which
-// docs/README.md names them and in another one: their tables have names of their own, or the same rows. A block marked `alone` shows
-// everything that a server has, which is more then; a page with a configuration of its own has a server of its own.
+// TestDocumentsTogether: pages that are read one after the other by the same server do not disturb each other, in the
+// order in which docs/README.md names them and in another one: their tables have names of their own, or the same rows.
+// A block marked `alone` shows everything that a server has, which is more then; a page with a configuration of its own
+// has a server of its own.
 func TestDocumentsTogether(t *testing.T) {
 	names := []string{"README.md"}
 	for _, m := range link.FindAllStringSubmatch(read(t, "docs/README.md"), -1) {
@@ -83,12 +85,14 @@ func TestDocumentsTogether(t *testing.T) {
 			if order == "by lot" {
 				seed := uint64(time.Now().UnixNano())
 				t.Logf("seed %d", seed)
-				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(names),
+					func(i, j int) { names[i], names[j] = names[j], names[i] })
 			}
 			p := newPage(t, "")
 			p.together = true
 			for _, name := range names {
-				if text := read(t, name); strings.Contains(text, "```sh run") && !strings.Contains(text, "```toml serve") {
+				if text := read(t, name); strings.Contains(text, "```sh run") &&
+					!strings.Contains(text, "```toml serve") {
 					t.Run(name, func(t *testing.T) { runPage(t, p, text) })
 				}
 			}
@@ -250,8 +254,8 @@ func (p *page) installed(t *testing.T, how []string) bool {
 // address is that of the server in a document.
 var address = regexp.MustCompile(`(localhost|127\.0\.0\.1):4000`)
 
-// run runs a block and gives what stands on the terminal then. One in the background goes on until the page ends; one that
-// waits is repeated until it prints what is wanted.
+// run runs a block and gives what stands on the terminal then. One in the background goes on until the page ends; one
+// that waits is repeated until it prints what is wanted.
 func (p *page) run(t *testing.T, line int, block string, background bool, wanted string) string {
 	t.Helper()
 	if background {
@@ -293,7 +297,8 @@ func (p *page) run(t *testing.T, line int, block string, background bool, wanted
 
 // command is a block as bash runs it, in a group of its own, with the addresses that this server has.
 func (p *page) command(ctx context.Context, block string) *exec.Cmd {
-	block = strings.NewReplacer(p.ports...).Replace(address.ReplaceAllString(block, strings.TrimPrefix(p.url, "http://")))
+	block = strings.NewReplacer(p.ports...).Replace(
+		address.ReplaceAllString(block, strings.TrimPrefix(p.url, "http://")))
 	c := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", block)
 	c.Dir, c.SysProcAttr = p.work, &syscall.SysProcAttr{Setpgid: true}
 	for _, v := range os.Environ() {
@@ -301,27 +306,30 @@ func (p *page) command(ctx context.Context, block string) *exec.Cmd {
 			c.Env = append(c.Env, v)
 		}
 	}
-	c.Env = append(c.Env, "PATH="+filepath.Join(p.work, "bin")+":/usr/sbin:/lib/systemd:"+os.Getenv("PATH"), "HOME="+p.work, "TZ=UTC", "LC_ALL=C.UTF-8",
+	c.Env = append(c.Env, "PATH="+filepath.Join(p.work, "bin")+":/usr/sbin:/lib/systemd:"+os.Getenv("PATH"),
+		"HOME="+p.work, "TZ=UTC", "LC_ALL=C.UTF-8",
 		"VARVE_URL="+p.url, "no_proxy=127.0.0.1")
 	return c
 }
 
 // shown is what a command has printed as the document has it.
 func (p *page) shown(out string) string {
-	out = strings.NewReplacer(strings.TrimPrefix(p.url, "http://"), "127.0.0.1:4000", p.work+"/", "", "\r\n", "\n").Replace(out)
+	out = strings.NewReplacer(strings.TrimPrefix(p.url, "http://"), "127.0.0.1:4000", p.work+"/", "", "\r\n",
+		"\n").Replace(out)
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
 	return out
 }
 
-// masks take away what differs from run to run: ids, durations, rates, sizes (packed times have them), and the blanks that
-// these make in tables.
+// masks take away what differs from run to run: ids, durations, rates, sizes (packed times have them), and the blanks
+// that these make in tables.
 var masks = []struct {
 	what *regexp.Regexp
 	by   string
 }{
-	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{16}\b`), "ID"},
+	{regexp.MustCompile(
+		`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{16}\b`), "ID"},
 	{regexp.MustCompile(`"(execution_time_ms|took)":\d+`), "N"},
 	{regexp.MustCompile(`\b[\d.,]+ ?[kMG]?(i?B|rows)/s\b`), "RATE"},
 	{regexp.MustCompile(`\b[\d.,]+ ?([kKMG]i?)?B\b`), "SIZE"},
@@ -330,7 +338,8 @@ var masks = []struct {
 }
 
 // moment finds times, as text or counted from 1970.
-var moment = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?|\b1\d{12}(\d{3}|\d{6})?\b`)
+var moment = regexp.MustCompile(
+	`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?|\b1\d{12}(\d{3}|\d{6})?\b`)
 
 // present reports whether a time is of this day or about it: one that the run has made.
 func present(text string) bool {
@@ -384,7 +393,8 @@ func TestSame(t *testing.T) {
 	}
 	for _, c := range []struct{ got, want string }{
 		{"3 rows", "4 rows"}, {"error", "info"}, {"1700", "1800"}, {"1700000000123", "1700000000124"}, {"", "x"},
-		{"2025-01-31 00:00:00", "2025-01-31 01:00:00"}, {"2025-01-31 00:00:00", "2025-01-31 00:00:00 2025-01-31 00:00:00"},
+		{"2025-01-31 00:00:00", "2025-01-31 01:00:00"},
+		{"2025-01-31 00:00:00", "2025-01-31 00:00:00 2025-01-31 00:00:00"},
 	} {
 		if same(c.got, c.want) {
 			t.Errorf("%q is %q", c.got, c.want)
@@ -414,11 +424,13 @@ func TestLinks(t *testing.T) {
 // TestPagesBegin: the pages of those who use the server begin with what a reader can do afterwards.
 func TestPagesBegin(t *testing.T) {
 	for _, name := range documents(t) {
-		if name == "README.md" || strings.HasPrefix(name, "docs/decisions/") || strings.HasPrefix(name, "docs/format/") {
+		if name == "README.md" || strings.HasPrefix(name, "docs/decisions/") ||
+			strings.HasPrefix(name, "docs/format/") {
 			continue
 		}
 		text := regexp.MustCompile(`(?m)^<!--.*-->\n\n`).ReplaceAllString(read(t, name), "")
-		if _, first, ok := strings.Cut(text, "\n\n"); !ok || !strings.HasPrefix(text, "# ") || !strings.HasPrefix(first, "After this page ") {
+		if _, first, ok := strings.Cut(text, "\n\n"); !ok || !strings.HasPrefix(text, "# ") ||
+			!strings.HasPrefix(first, "After this page ") {
 			t.Errorf("%s begins with %.80q, want a title and what one can do after the page", name, first)
 		}
 	}
@@ -445,7 +457,8 @@ func broken(from, to string, places map[string][]string) string {
 	return ""
 }
 
-// headings lists the names that headings of a page have in links: small letters, blanks as hyphens, without punctuation.
+// headings lists the names that headings of a page have in links: small letters, blanks as hyphens, without
+// punctuation.
 func headings(text string) (names []string) {
 	for line := range strings.Lines(fence.ReplaceAllString(text, "\n")) {
 		title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")

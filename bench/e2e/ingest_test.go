@@ -72,9 +72,10 @@ func logs(t *testing.T, rows int64) (path string, text []byte) {
 	return path, text
 }
 
-// TestIngestFiles: plain, packed and piped, all rows are there, and the client's memory keeps its bound: connections x 2 x batch + 64 MiB.
-// Of the 64, half are for what it puts into memory, and half for the program's own pages, of which the system maps as many as lie
-// together in its cache: 29 MiB of a program that has been there for long, 40 of one just written.
+// TestIngestFiles: plain, packed and piped, all rows are there, and the client's memory keeps its bound: connections x
+// 2 x batch + 64 MiB. Of the 64, half are for what it puts into memory, and half for the program's own pages, of which
+// the system maps as many as lie together in its cache: 29 MiB of a program that has been there for long, 40 of one
+// just written.
 func TestIngestFiles(t *testing.T) {
 	const rows = 100_000
 	path, text := logs(t, rows)
@@ -99,7 +100,8 @@ func TestIngestFiles(t *testing.T) {
 	}
 	s, state := start(t, t.TempDir()), t.TempDir()
 	for table, args := range map[string][]string{
-		"plain": {path}, "gz": {path + ".gz"}, "piped": {"-"}, "zstd": {path, "--compress", "zstd"}, "json": {path + ".zst", "--format", "json"},
+		"plain": {path}, "gz": {path + ".gz"}, "piped": {"-"}, "zstd": {path, "--compress", "zstd"},
+		"json": {path + ".zst", "--format", "json"},
 	} {
 		c := clientOf(s.URL, state, append([]string{"ingest", "-t", table, "--time", "auto"}, args...)...)
 		if table == "piped" {
@@ -145,21 +147,31 @@ func TestIngestFormats(t *testing.T) {
 		sql, want           string
 	}{
 		{"a.log", "one\ntwo\n", "-t texts", "SELECT message FROM texts ORDER BY message", "[one] [two]"},
-		{"a.csv", "host,n,f\na,1,1\nb,,2.5\n\"c\nd\",3,\n", "-t cells", "SELECT host, n, f FROM cells ORDER BY host", "[a 1 1.0] [b <nil> 2.5] [c\nd 3 <nil>]"},
-		{"a.json", "[{\"ts\": 1700000000123, \"a\":\n {\"b\": 1}}]", "-t objects --time auto", `SELECT CAST(ts AS BIGINT), "a.b" FROM objects`, "[1700000000123 1]"},
-		{"b.json", `{"time":"2026-11-21T10:00:00.123456789+01:00"}`, "-t texttimes --time auto", "SELECT CAST(time AS BIGINT) FROM texttimes", "[1795251600123456789]"},
-		{"c.ndjson", `{"at":"21/Nov/2026:10:00:00 +0100","n":7}`, "-t access --time auto", "SELECT CAST(at AS BIGINT) FROM access", "[1795251600000000000]"},
-		{"a.lp", "cpu,host=a v=1 1700000000000000000\ncpu,host=b v=2 1700000000000000000\n", "-t unused", "SELECT host, v FROM cpu ORDER BY host", "[a 1.0] [b 2.0]"},
-		{"d.json", `[{"metric":"load","timestamp":1700000000,"value":0.5,"tags":{"host":"a"}}]`, "--format jsonput", "SELECT host, service_value FROM load", "[a 0.5]"},
-		{"e.json", `{"streams":[{"stream":{"app":"x"},"values":[["1700000000000000000","a"],["1700000000000000001","b"]]}]}`, "-t pushed", "SELECT app, line FROM pushed ORDER BY line", "[x a] [x b]"},
-		{"f.log", "INFO started\nWARN slow\n", "-t parsed --pipeline-file " + dir + "/p.yaml", "SELECT level, rest FROM parsed ORDER BY level", "[INFO started] [WARN slow]"},
+		{"a.csv", "host,n,f\na,1,1\nb,,2.5\n\"c\nd\",3,\n", "-t cells", "SELECT host, n, f FROM cells ORDER BY host",
+			"[a 1 1.0] [b <nil> 2.5] [c\nd 3 <nil>]"},
+		{"a.json", "[{\"ts\": 1700000000123, \"a\":\n {\"b\": 1}}]", "-t objects --time auto",
+			`SELECT CAST(ts AS BIGINT), "a.b" FROM objects`, "[1700000000123 1]"},
+		{"b.json", `{"time":"2026-11-21T10:00:00.123456789+01:00"}`, "-t texttimes --time auto",
+			"SELECT CAST(time AS BIGINT) FROM texttimes", "[1795251600123456789]"},
+		{"c.ndjson", `{"at":"21/Nov/2026:10:00:00 +0100","n":7}`, "-t access --time auto",
+			"SELECT CAST(at AS BIGINT) FROM access", "[1795251600000000000]"},
+		{"a.lp", "cpu,host=a v=1 1700000000000000000\ncpu,host=b v=2 1700000000000000000\n", "-t unused",
+			"SELECT host, v FROM cpu ORDER BY host", "[a 1.0] [b 2.0]"},
+		{"d.json", `[{"metric":"load","timestamp":1700000000,"value":0.5,"tags":{"host":"a"}}]`, "--format jsonput",
+			"SELECT host, service_value FROM load", "[a 0.5]"},
+		{"e.json",
+			`{"streams":[{"stream":{"app":"x"},"values":[["1700000000000000000","a"],["1700000000000000001","b"]]}]}`,
+			"-t pushed", "SELECT app, line FROM pushed ORDER BY line", "[x a] [x b]"},
+		{"f.log", "INFO started\nWARN slow\n", "-t parsed --pipeline-file " + dir + "/p.yaml",
+			"SELECT level, rest FROM parsed ORDER BY level", "[INFO started] [WARN slow]"},
 	} {
 		for name, content := range map[string]string{c.name: c.content, "p.yaml": dissectLevel} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		clientOf(s.URL, state, append([]string{"ingest", filepath.Join(dir, c.name)}, strings.Fields(c.args)...)...).mustRun(t, 0)
+		clientOf(s.URL, state, append([]string{"ingest", filepath.Join(dir, c.name)},
+			strings.Fields(c.args)...)...).mustRun(t, 0)
 		var got []string
 		for _, r := range query(t, s, c.sql).Rows {
 			got = append(got, fmt.Sprint(r))
@@ -171,7 +183,8 @@ func TestIngestFormats(t *testing.T) {
 	wantInt(t, s, "SELECT count(*) FROM service_private.pipelines", 0)
 	c := clientOf(s.URL, state, "ingest", "-t", "dry", "--dry-run", "15", filepath.Join(dir, "a.csv"))
 	c.mustRun(t, 0)
-	if want := "dry: 3 rows\n"; !strings.HasPrefix(c.out.String(), want) || !strings.Contains(c.out.String(), "host") || !strings.Contains(c.out.String(), `"a"`) {
+	if want := "dry: 3 rows\n"; !strings.HasPrefix(c.out.String(), want) || !strings.Contains(c.out.String(), "host") ||
+		!strings.Contains(c.out.String(), `"a"`) {
 		t.Errorf("the dry run says %s", &c.out)
 	}
 	wantSQLError(t, s, "SELECT * FROM dry", 400, 4001)
@@ -215,8 +228,8 @@ func reached(t *testing.T, s *process.Server, table string, rows int64) {
 	}
 }
 
-// TestIngestServerKilled: the server is killed and started again in the middle; every row is there, and no more are there
-// twice than the client says.
+// TestIngestServerKilled: the server is killed and started again in the middle; every row is there, and no more are
+// there twice than the client says.
 func TestIngestServerKilled(t *testing.T) {
 	const rows = 100_000
 	path, _ := logs(t, rows)
@@ -238,7 +251,8 @@ func TestIngestServerKilled(t *testing.T) {
 	}
 	twice := doubled(t, c)
 	wantInt(t, s, "SELECT count(DISTINCT ts) FROM t", rows)
-	if n, err := client.Int(t.Context(), s.URL, "public", "SELECT count(*) FROM t"); err != nil || n < rows || n > rows+twice {
+	if n, err := client.Int(t.Context(), s.URL, "public", "SELECT count(*) FROM t"); err != nil || n < rows ||
+		n > rows+twice {
 		t.Errorf("%d rows, want %d and at most %d twice: %v", n, rows, twice, err)
 	}
 	t.Logf("%s", &c.out)
@@ -252,14 +266,16 @@ func TestIngestResumed(t *testing.T) {
 	path, _ := logs(t, rows)
 	s, state := start(t, t.TempDir()), t.TempDir()
 	at := int64(0)
-	for round := 0; round < 10 && at < rows; round++ { // a machine that is busy elsewhere looks late, when more is there
+	// a machine that is busy elsewhere looks late, when more is there
+	for round := 0; round < 10 && at < rows; round++ {
 		c := clientOf(s.URL, state, "ingest", "-t", "t", "--time", "auto", "--batch", "64KiB", "--resume", path)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
 		at = min(rows, at+1+random.Int64N(rows/12)) // one more at least: by then the client has heard of signals
 		reached(t, s, "t", at)
-		if err := c.Process.Signal([]os.Signal{os.Interrupt, syscall.SIGTERM}[round%2]); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := c.Process.Signal([]os.Signal{os.Interrupt, syscall.SIGTERM}[round%2]); err != nil &&
+			!errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)
 		}
 		code := c.end(t)

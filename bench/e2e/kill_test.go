@@ -88,7 +88,8 @@ func TestKill(t *testing.T) {
 			rows += b.rows
 		}
 	}
-	t.Logf("%d rounds, %d kills in recovery: %d batches (%d rows) there, %d absent", *rounds, recoveryKills, counts[acknowledged], rows, counts[unanswered]+counts[refused])
+	t.Logf("%d rounds, %d kills in recovery: %d batches (%d rows) there, %d absent", *rounds, recoveryKills,
+		counts[acknowledged], rows, counts[unanswered]+counts[refused])
 }
 
 // loadUntilKilled writes from several connections and kills the server after a random number of answers and a random
@@ -115,7 +116,8 @@ func loadUntilKilled(t *testing.T, s *process.Server, book *ledger, round int, r
 	for c := range killConnections {
 		mine := rand.New(rand.NewPCG(random.Uint64(), uint64(c)))
 		wg.Go(func() {
-			if err := writeUntilDead(s, book, fmt.Sprintf("r%d-c%d", round, c), mine, onAnswer); err != nil && !killed.Load() {
+			if err := writeUntilDead(s, book, fmt.Sprintf("r%d-c%d", round, c), mine, onAnswer); err != nil &&
+				!killed.Load() {
 				t.Errorf("connection %d: %v", c, err)
 				cancel()
 			}
@@ -147,7 +149,8 @@ func writeUntilDead(s *process.Server, book *ledger, name string, random *rand.R
 		b := &batch{table: fmt.Sprintf("kill_%d", random.IntN(killTables)), rows: 1 + random.IntN(1<<random.IntN(12))}
 		body = b.appendBody(body[:0], id, random)
 		book.add(id, b)
-		status, answer, err := c.Post(client.IngestPath("public", b.table, killTimeIndex), "application/x-ndjson", "", body, time.Now().Add(askLimit))
+		status, answer, err := c.Post(client.IngestPath("public", b.table, killTimeIndex), "application/x-ndjson", "",
+			body, time.Now().Add(askLimit))
 		if err != nil {
 			return err
 		}
@@ -188,7 +191,8 @@ func flushUntilDead(ctx context.Context, s *process.Server) {
 	for i := 0; ; i++ {
 		_, err := client.SQL(ctx, s.URL, "public", fmt.Sprintf("ADMIN flush_table('kill_%d')", i%killTables))
 		var answered *client.Error
-		if err != nil && !errors.As(err, &answered) { // a table that does not exist yet is an answer; a dead server is none
+		// a table that does not exist yet is an answer; a dead server is none
+		if err != nil && !errors.As(err, &answered) {
 			return
 		}
 	}
@@ -219,7 +223,9 @@ func verify(t *testing.T, s *process.Server, book *ledger) {
 	for i := range killTables {
 		table := fmt.Sprintf("kill_%d", i)
 		ctx, cancel := context.WithTimeout(t.Context(), askLimit)
-		r, err := client.One(ctx, s.URL, "public", "SELECT batch, count(*), count(DISTINCT k), min(k), max(k), sum(v), count(text) FROM "+table+" GROUP BY batch")
+		r, err := client.One(ctx, s.URL, "public",
+			"SELECT batch, count(*), count(DISTINCT k), min(k), max(k), sum(v), count(text) FROM "+table+
+				" GROUP BY batch")
 		cancel()
 		var answered *client.Error
 		if errors.As(err, &answered) && answered.Code == 4001 {

@@ -85,7 +85,8 @@ func lookAtSources() error {
 	})
 }
 
-// launch starts a server on dir, waits until it serves its tables, and kills it when the test ends. A failed test shows its output.
+// launch starts a server on dir, waits until it serves its tables, and kills it when the test ends. A failed test shows
+// its output.
 func launch(t *testing.T, o process.Options) *process.Server {
 	t.Helper()
 	o.Binary = binary
@@ -125,7 +126,8 @@ func recovering(ctx context.Context, s *process.Server) (bool, error) {
 		return false, err
 	}
 	body, err := io.ReadAll(resp.Body)
-	return resp.StatusCode != http.StatusOK && strings.Contains(string(body), "is starting"), errors.Join(err, resp.Body.Close())
+	return resp.StatusCode != http.StatusOK && strings.Contains(string(body), "is starting"),
+		errors.Join(err, resp.Body.Close())
 }
 
 // start is launch with nothing but a directory.
@@ -160,7 +162,8 @@ func post(t *testing.T, s *process.Server, w write) (int, []byte) {
 			t.Error(err)
 		}
 	}()
-	status, answer, err := c.Post(client.IngestPath("public", w.table, w.timeIndex), w.contentType, "", w.body, time.Now().Add(askLimit))
+	status, answer, err := c.Post(client.IngestPath("public", w.table, w.timeIndex), w.contentType, "", w.body,
+		time.Now().Add(askLimit))
 	if err != nil {
 		t.Fatal(err)
 	}

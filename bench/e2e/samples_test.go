@@ -30,7 +30,8 @@ func TestSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for from := int64(0); from < rows; from += chunk {
-			mustPost(t, s, write{table: name, timeIndex: set.TimeIndex, contentType: set.ContentType, body: set.Append(nil, from, from+chunk)}, chunk)
+			mustPost(t, s, write{table: name, timeIndex: set.TimeIndex, contentType: set.ContentType,
+				body: set.Append(nil, from, from+chunk)}, chunk)
 		}
 	}
 	want := expectations(t, rows)
@@ -91,7 +92,8 @@ func checkAccessSchema(t *testing.T, s *process.Server) {
 		types[c] = r.Types[i]
 	}
 	for column, want := range map[string]string{
-		"ts": "TimestampMillisecond", "status": "Int64", "latency_ms": "Float64", "cached": "Boolean", "trace_id": "String", "error_code": "String",
+		"ts": "TimestampMillisecond", "status": "Int64", "latency_ms": "Float64", "cached": "Boolean",
+		"trace_id": "String", "error_code": "String",
 	} {
 		if types[column] != want {
 			t.Errorf("column %s: type %q, want %s", column, types[column], want)
@@ -179,7 +181,8 @@ func postObjects(t *testing.T, s *process.Server, table, name string) (rows int6
 	lines := bytes.SplitAfter(bytes.TrimRight(body, "\n"), []byte("\n"))
 	for len(lines) > 0 {
 		n := min(chunk, len(lines))
-		mustPost(t, s, write{table: table, timeIndex: timeIndex, contentType: "application/x-ndjson", body: bytes.Join(lines[:n], nil)}, int64(n))
+		mustPost(t, s, write{table: table, timeIndex: timeIndex, contentType: "application/x-ndjson",
+			body: bytes.Join(lines[:n], nil)}, int64(n))
 		rows += int64(n)
 		lines = lines[n:]
 	}

@@ -25,8 +25,8 @@ import (
 // stockScraper is a real scraper and server of metrics: the Debian package prometheus.
 const stockScraper = "/usr/bin/prometheus"
 
-// needScraper returns the scraper's program. Where there is none the test says so and is done; where VARVE_NEED_PROMETHEUS is set
-// there has to be one.
+// needScraper returns the scraper's program. Where there is none the test says so and is done; where
+// VARVE_NEED_PROMETHEUS is set there has to be one.
 func needScraper(t *testing.T) (binary string, ok bool) {
 	t.Helper()
 	binary, err := exec.LookPath(stockScraper)
@@ -40,8 +40,8 @@ func needScraper(t *testing.T) (binary string, ok bool) {
 	return "", false
 }
 
-// The exporter's samples: as many scrapes as an hour has at 15 s, as densely as they fit between when a scraper has started, since
-// it sends nothing that is older, and the ten minutes that it takes of the future.
+// The exporter's samples: as many scrapes as an hour has at 15 s, as densely as they fit between when a scraper has
+// started, since it sends nothing that is older, and the ten minutes that it takes of the future.
 const (
 	scrapes    = 240
 	scrapeStep = 2250 * time.Millisecond
@@ -55,14 +55,16 @@ type exporter struct {
 }
 
 func newExporter(start time.Time) *exporter {
-	e := &exporter{start: start.Add(startsIn).UnixMilli()/15_000*15_000 + 137} // no sample lies on a step of a query: the scraper's windows are closed at both ends
+	// no sample lies on a step of a query: the scraper's windows are closed at both ends
+	e := &exporter{start: start.Add(startsIn).UnixMilli()/15_000*15_000 + 137}
 	var b strings.Builder
 	family := func(name, kind, help string, series ...func(i int) (labels string, v float64)) {
 		fmt.Fprintf(&b, "# TYPE %s %s\n# HELP %s %s\n", name, kind, name, help)
 		for _, f := range series {
 			for i := range scrapes {
 				suffix, v := f(i)
-				fmt.Fprintf(&b, "%s%s %s %.3f", name, suffix, strconv.FormatFloat(v, 'g', -1, 64), float64(e.at(i))/1000)
+				fmt.Fprintf(&b, "%s%s %s %.3f", name, suffix, strconv.FormatFloat(v, 'g', -1, 64),
+					float64(e.at(i))/1000)
 				if strings.Contains(suffix, `le="0.5"`) && i%40 == 0 {
 					fmt.Fprintf(&b, " # {trace_id=\"t%d\"} 0.25 %.3f", i, float64(e.at(i))/1000)
 				}
@@ -80,13 +82,17 @@ func newExporter(start time.Time) *exporter {
 			return "{" + labels + "}", middle * (1 + math.Sin(float64(i)/9)/3)
 		}
 	}
-	family("work_done", "counter", "What was done.", counter(`shop="a",kind="x"`, 3.5, scrapes), counter(`shop="a",kind="y"`, 0.7, 100), counter(`shop="b",kind="x"`, 90, 77))
-	family("room_free", "gauge", "What is free.", gauge(`shop="a"`, 1e9), gauge(`shop="b"`, 12.5), gauge(`shop="ü \"q\""`, -3))
+	family("work_done", "counter", "What was done.", counter(`shop="a",kind="x"`, 3.5, scrapes),
+		counter(`shop="a",kind="y"`, 0.7, 100), counter(`shop="b",kind="x"`, 90, 77))
+	family("room_free", "gauge", "What is free.", gauge(`shop="a"`, 1e9), gauge(`shop="b"`, 12.5),
+		gauge(`shop="ü \"q\""`, -3))
 	bucket := func(le string, rate float64) func(i int) (string, float64) {
 		return func(i int) (string, float64) { return `_bucket{le="` + le + `"}`, math.Floor(rate * float64(i)) }
 	}
-	family("wait_seconds", "histogram", "How long it took.", bucket("0.1", 3), bucket("0.5", 7), bucket("2.5", 9), bucket("+Inf", 9.5),
-		func(i int) (string, float64) { return "_sum", 4.25 * float64(i) }, func(i int) (string, float64) { return "_count", math.Floor(9.5 * float64(i)) })
+	family("wait_seconds", "histogram", "How long it took.", bucket("0.1", 3), bucket("0.5", 7), bucket("2.5", 9),
+		bucket("+Inf", 9.5),
+		func(i int) (string, float64) { return "_sum", 4.25 * float64(i) },
+		func(i int) (string, float64) { return "_count", math.Floor(9.5 * float64(i)) })
 	b.WriteString("# EOF\n")
 	e.text = b.String()
 	return e
@@ -149,10 +155,12 @@ type series struct {
 	Values [][2]any
 }
 
-// asked is the value of an expression, each series as a line; numbers are rounded to what two ways of adding may differ by.
+// asked is the value of an expression, each series as a line; numbers are rounded to what two ways of adding may differ
+// by.
 func asked(t *testing.T, base, expr string, e *exporter, step time.Duration) []string {
 	t.Helper()
-	values := url.Values{"query": {expr}, "start": {fmt.Sprint(e.start/1000 + 60)}, "end": {fmt.Sprint(e.at(scrapes-1)/1000 + 10)}, "step": {fmt.Sprint(step.Seconds())}}
+	values := url.Values{"query": {expr}, "start": {fmt.Sprint(e.start/1000 + 60)},
+		"end": {fmt.Sprint(e.at(scrapes-1)/1000 + 10)}, "step": {fmt.Sprint(step.Seconds())}}
 	var out struct{ Result []series }
 	metricAnswer(t, base, "query_range", values, &out)
 	var lines []string
@@ -198,16 +206,22 @@ func waitFor(t *testing.T, base, expr string, at, want int64) {
 
 // scraperQueries are asked of the scraper and of us.
 var scraperQueries = []string{
-	`work_done_total`, `room_free{shop=~"a|.*q.*"}`, `rate(work_done_total[1m])`, `sum by (shop) (increase(work_done_total[2m]))`, `irate(work_done_total{kind!="y"}[30s])`,
-	`histogram_quantile(0.9, sum by (le) (rate(wait_seconds_bucket[1m])))`, `avg_over_time(room_free[90s])`, `quantile_over_time(0.3, room_free[1m])`,
-	`stddev_over_time(room_free[1m])`, `deriv(room_free[1m])`, `predict_linear(room_free[1m], 600)`, `resets(work_done_total[3m])`, `changes(room_free[1m])`,
-	`room_free / on (shop) group_left sum by (shop) (work_done_total)`, `topk(1, rate(work_done_total[1m]))`, `count_values("v", floor(room_free{shop="b"}))`,
-	`max_over_time(rate(work_done_total[30s])[119500ms:15s])`, `room_free offset 45s`, `absent(room_free{shop="c"})`, `label_replace(room_free, "first", "$1", "shop", "(.).*")`,
-	`wait_seconds_sum / wait_seconds_count`, `count({job="shops", __name__=~"work.*|room.*|wait.*"})`, `stdvar(room_free) > 5 or vector(1)`,
+	`work_done_total`, `room_free{shop=~"a|.*q.*"}`, `rate(work_done_total[1m])`,
+	`sum by (shop) (increase(work_done_total[2m]))`, `irate(work_done_total{kind!="y"}[30s])`,
+	`histogram_quantile(0.9, sum by (le) (rate(wait_seconds_bucket[1m])))`, `avg_over_time(room_free[90s])`,
+	`quantile_over_time(0.3, room_free[1m])`,
+	`stddev_over_time(room_free[1m])`, `deriv(room_free[1m])`, `predict_linear(room_free[1m], 600)`,
+	`resets(work_done_total[3m])`, `changes(room_free[1m])`,
+	`room_free / on (shop) group_left sum by (shop) (work_done_total)`, `topk(1, rate(work_done_total[1m]))`,
+	`count_values("v", floor(room_free{shop="b"}))`,
+	`max_over_time(rate(work_done_total[30s])[119500ms:15s])`, `room_free offset 45s`, `absent(room_free{shop="c"})`,
+	`label_replace(room_free, "first", "$1", "shop", "(.).*")`,
+	`wait_seconds_sum / wait_seconds_count`, `count({job="shops", __name__=~"work.*|room.*|wait.*"})`,
+	`stdvar(room_free) > 5 or vector(1)`,
 }
 
-// TestRealScraper: a real scraper scrapes an exporter and us, writes all to us and reads from us; what it answers of an hour of scrapes,
-// we answer too.
+// TestRealScraper: a real scraper scrapes an exporter and us, writes all to us and reads from us; what it answers of an
+// hour of scrapes, we answer too.
 func TestRealScraper(t *testing.T) {
 	binary, ok := needScraper(t)
 	if !ok {
@@ -221,7 +235,8 @@ func TestRealScraper(t *testing.T) {
 	writeOnlyHere(t, s, e)
 	dir := t.TempDir()
 	stock, err := process.Stock(t.Context(), binary, dir, scraperConfig(s.URL, web.URL, "public",
-		fmt.Sprintf("remote_read:\n  - {url: '%s/read', read_recent: true, required_matchers: {source: varve}}\n", ours)),
+		fmt.Sprintf("remote_read:\n  - {url: '%s/read', read_recent: true, required_matchers: {source: varve}}\n",
+			ours)),
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--enable-feature=exemplar-storage")
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +282,8 @@ func writeOnlyHere(t *testing.T, s *process.Server, e *exporter) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, answer, err := conn.Post("/v1/metricsapi/write", "application/x-protobuf", "Content-Encoding: snappy\r\n", fleet.Compress(nil, message), time.Now().Add(askLimit))
+	code, answer, err := conn.Post("/v1/metricsapi/write", "application/x-protobuf", "Content-Encoding: snappy\r\n",
+		fleet.Compress(nil, message), time.Now().Add(askLimit))
 	if err != nil || code != 204 {
 		t.Fatalf("remote write: %d %s, %v", code, answer, err)
 	}
@@ -276,7 +292,8 @@ func writeOnlyHere(t *testing.T, s *process.Server, e *exporter) {
 // checkExemplars compares the exemplars of both.
 func checkExemplars(t *testing.T, stock, ours string, e *exporter) {
 	t.Helper()
-	values := url.Values{"query": {"wait_seconds_bucket"}, "start": {fmt.Sprint(e.start / 1000)}, "end": {fmt.Sprint(e.at(scrapes) / 1000)}}
+	values := url.Values{"query": {"wait_seconds_bucket"}, "start": {fmt.Sprint(e.start / 1000)},
+		"end": {fmt.Sprint(e.at(scrapes) / 1000)}}
 	limit := time.After(askLimit)
 	for {
 		var want, got []any
@@ -333,7 +350,8 @@ func TestRealAgent(t *testing.T) {
 	web := httptest.NewServer(e)
 	defer web.Close()
 	dir := t.TempDir()
-	agent, err := process.Stock(t.Context(), binary, dir, scraperConfig(s.URL, web.URL, "public", ""), "--enable-feature=agent", "--storage.agent.path="+filepath.Join(dir, "data"))
+	agent, err := process.Stock(t.Context(), binary, dir, scraperConfig(s.URL, web.URL, "public", ""),
+		"--enable-feature=agent", "--storage.agent.path="+filepath.Join(dir, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}

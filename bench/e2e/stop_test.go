@@ -22,7 +22,8 @@ import (
 func TestTermination(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)
-	for _, half := range []string{"", "POST /v1/ingest?table=x HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n{"} {
+	for _, half := range []string{"",
+		"POST /v1/ingest?table=x HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n{"} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,8 @@ func TestSecondServer(t *testing.T) {
 	if code := second.ExitCode(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
-	if out := second.Output(); !strings.Contains(out, "another server") && !strings.Contains(out, "in use") && !strings.Contains(out, "lock") {
+	if out := second.Output(); !strings.Contains(out, "another server") && !strings.Contains(out, "in use") &&
+		!strings.Contains(out, "lock") {
 		t.Errorf("the second server does not say why it ends:\n%s", out)
 	}
 	wantRows(t, first, "SELECT 1", "[1]")
@@ -101,7 +103,8 @@ func TestBadConfiguration(t *testing.T) {
 		{"bad size", nil, "VARVE_HTTP__BODY_LIMIT=many", "http.body_limit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := process.Launch(process.Options{Binary: binary, Dir: t.TempDir(), Args: c.args, Env: []string{c.env}})
+			s, err := process.Launch(process.Options{Binary: binary, Dir: t.TempDir(), Args: c.args,
+				Env: []string{c.env}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +119,8 @@ func TestBadConfiguration(t *testing.T) {
 			if code := s.ExitCode(); code != 2 {
 				t.Errorf("exit code %d, want 2", code)
 			}
-			if out := s.Output(); !strings.Contains(strings.ToLower(out), c.want) && (c.env == "" || !strings.Contains(out, strings.SplitN(c.env, "=", 2)[0])) {
+			if out := s.Output(); !strings.Contains(strings.ToLower(out), c.want) &&
+				(c.env == "" || !strings.Contains(out, strings.SplitN(c.env, "=", 2)[0])) {
 				t.Errorf("no %q in %q", c.want, out)
 			}
 		})
@@ -150,10 +154,12 @@ func TestAdmin(t *testing.T) {
 			}
 		}
 	}
-	if got := string(get(t, s, http.MethodPost, "/debug/log_level", "debug")); !strings.HasPrefix(got, "Log Level changed from ") {
+	if got := string(get(t, s, http.MethodPost, "/debug/log_level", "debug")); !strings.HasPrefix(got,
+		"Log Level changed from ") {
 		t.Errorf("/debug/log_level: %q", got)
 	}
-	if got := get(t, s, http.MethodPost, "/debug/prof/cpu?seconds=1&output=flamegraph", ""); !strings.Contains(string(got), "<svg") {
+	if got := get(t, s, http.MethodPost, "/debug/prof/cpu?seconds=1&output=flamegraph",
+		""); !strings.Contains(string(got), "<svg") {
 		t.Errorf("/debug/prof/cpu: %.200q is no SVG", got)
 	}
 	if got := get(t, s, http.MethodPost, "/debug/prof/mem?output=proto", ""); len(got) < 100 {

@@ -56,13 +56,15 @@ func New() *Set {
 // addHost adds the series of a host.
 func (s *Set) addHost(h int) {
 	region := []string{"eu-central", "us-east", "us-west", "ap-south"}[h%4]
-	host := []string{"instance", fmt.Sprintf("host-%03d:9100", h), "job", "node", "region", region, "zone", region + string(rune('a'+h/4%3))}
+	host := []string{"instance", fmt.Sprintf("host-%03d:9100", h), "job", "node", "region", region, "zone",
+		region + string(rune('a'+h/4%3))}
 	add := func(k kind, rate float64, name string, labels ...string) {
 		s.add(k, rate, name, append(labels, host...)...)
 	}
 	for cpu := range 4 {
 		for i, mode := range []string{"idle", "user", "system", "iowait", "softirq"} {
-			add(seconds, []float64{11, 2.5, 1, 0.4, 0.1}[i], "node_cpu_seconds_total", "cpu", fmt.Sprint(cpu), "mode", mode)
+			add(seconds, []float64{11, 2.5, 1, 0.4, 0.1}[i], "node_cpu_seconds_total", "cpu", fmt.Sprint(cpu), "mode",
+				mode)
 		}
 	}
 	for i, path := range []string{"/api/items", "/api/orders"} {
@@ -89,7 +91,8 @@ func (s *Set) addHost(h int) {
 
 // add adds a series; labels are names and values in turn.
 func (s *Set) add(k kind, rate float64, name string, labels ...string) {
-	s.series = append(s.series, series{labels: Labels(append(labels, "__name__", name)...), kind: k, rate: rate, seed: uint64(len(s.series))*0x9e3779b97f4a7c15 + 1})
+	s.series = append(s.series, series{labels: Labels(append(labels, "__name__", name)...), kind: k, rate: rate,
+		seed: uint64(len(s.series))*0x9e3779b97f4a7c15 + 1})
 }
 
 // Labels are labels, given as names and values in turn, as a message of version 1.0 has them.
@@ -141,7 +144,8 @@ func Compress(dst, message []byte) []byte { return s2.EncodeSnappy(dst, message)
 func (x *series) value(step int64) float64 {
 	z := (x.seed + uint64(step)) * 0xbf58476d1ce4e5b9
 	z ^= z >> 29
-	noise := float64(z*0x94d049bb133111eb>>11) / (1 << 53) // in [0, 1): a counter moves by less than its rate from its line
+	// in [0, 1): a counter moves by less than its rate from its line
+	noise := float64(z*0x94d049bb133111eb>>11) / (1 << 53)
 	wave := math.Sin(float64(step)/97 + float64(x.seed%64))
 	switch x.kind {
 	case seconds:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Sizes of the populations that access entries are drawn from. 10 million rows hold 1.76 million distinct paths, 384,000
-// clients and 774,000 users.
+// Sizes of the populations that access entries are drawn from. 10 million rows hold 1.76 million distinct paths,
+// 384,000 clients and 774,000 users.
 const (
 	clients  = 400_000
 	users    = 1_000_000
@@ -33,10 +33,12 @@ var services = [...]struct {
 }
 
 var (
-	methods    = [...]string{"GET", "POST", "PUT", "DELETE"}
-	statuses   = [...]uint64{200, 304, 201, 404, 403, 500, 502, 302, 503, 429}
-	referers   = [...]string{"-", "https://shop.example.com/", "https://shop.example.com/search", "https://news.example.org/deals", "https://mail.example.net/inbox", "https://social.example.com/feed"}
-	categories = [...]string{"shoes", "books", "garden", "toys", "phones", "kitchen", "audio", "games", "bikes", "office", "beauty", "tools"}
+	methods  = [...]string{"GET", "POST", "PUT", "DELETE"}
+	statuses = [...]uint64{200, 304, 201, 404, 403, 500, 502, 302, 503, 429}
+	referers = [...]string{"-", "https://shop.example.com/", "https://shop.example.com/search",
+		"https://news.example.org/deals", "https://mail.example.net/inbox", "https://social.example.com/feed"}
+	categories = [...]string{"shoes", "books", "garden", "toys", "phones", "kitchen", "audio", "games", "bikes",
+		"office", "beauty", "tools"}
 )
 
 // level of an entry, as an index into levels.
@@ -110,7 +112,8 @@ func newAccess(o Options) *access {
 // agentText is the user agent of a rank: browsers, the shop's own program, and a few programs.
 func agentText(seed uint64, rank int) string {
 	r := newRandom(seed^0xa9e27, int64(rank))
-	chrome := fmt.Sprintf("AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.%d Safari/537.36", 90+r.below(50), 4000+r.below(3000), r.below(200))
+	chrome := fmt.Sprintf("AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.%d Safari/537.36", 90+r.below(50),
+		4000+r.below(3000), r.below(200))
 	firefox := 88 + r.below(40)
 	switch []int{0, 1, 2, 3, 4, 5, 0, 3, 6, 1, 7, 8, 9, 2, 5, 0, 3, 4, 1, 10}[rank%20] {
 	case 0:
@@ -120,7 +123,8 @@ func agentText(seed uint64, rank int) string {
 	case 2:
 		return fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%d.0", firefox, firefox)
 	case 3:
-		return fmt.Sprintf("shop-app/%d.%d.%d (build %d; okhttp 4.12)", 1+r.below(8), r.below(10), r.below(5), 10000+r.below(10000))
+		return fmt.Sprintf("shop-app/%d.%d.%d (build %d; okhttp 4.12)", 1+r.below(8), r.below(10), r.below(5),
+			10000+r.below(10000))
 	case 4:
 		return "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) " + chrome
 	case 5:
@@ -128,9 +132,11 @@ func agentText(seed uint64, rank int) string {
 	case 6:
 		return "Mozilla/5.0 (X11; Linux x86_64) " + chrome
 	case 7:
-		return fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:%d.0) Gecko/20100101 Firefox/%d.0", firefox, firefox)
+		return fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:%d.0) Gecko/20100101 Firefox/%d.0", firefox,
+			firefox)
 	case 8:
-		return fmt.Sprintf("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7; rv:%d.0) Gecko/20100101 Firefox/%d.0", firefox, firefox)
+		return fmt.Sprintf("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7; rv:%d.0) Gecko/20100101 Firefox/%d.0",
+			firefox, firefox)
 	case 9:
 		return fmt.Sprintf("curl/8.%d.%d", r.below(10), r.below(3))
 	default:

@@ -80,20 +80,24 @@ func New(name string, o Options) (*Set, error) {
 		s.ContentType, s.Signal = "application/x-protobuf", strings.TrimPrefix(name, "otlp-")
 		s.wrap = func(dst []byte, from int) []byte { return m.request(dst, from, "frontend") }
 		s.row = map[string]func([]byte, int64) []byte{"logs": m.record, "traces": m.span, "metrics": m.point}[s.Signal]
-		s.json = map[string]func([]byte, int64) []byte{"logs": m.recordJSON, "traces": m.spanJSON, "metrics": m.pointJSON}[s.Signal]
+		s.json = map[string]func([]byte, int64) []byte{"logs": m.recordJSON, "traces": m.spanJSON,
+			"metrics": m.pointJSON}[s.Signal]
 	case "lineproto":
 		s.ContentType, s.TimeIndex, s.row = "text/plain", "", newLineproto(o).append
 	case "traces":
 		m := &traces{&otlp{access: newAccess(o)}}
 		s.ContentType, s.Signal, s.row, s.body, s.trace = "application/x-protobuf", "traces", m.span, m.append, m.trace
 	default:
-		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, lines, lineproto, traces, otlp-logs, otlp-traces or otlp-metrics", name)
+		return nil,
+			fmt.Errorf(
+				"gen: no data set %q: access, nested, text, lines, lineproto, traces, otlp-logs, otlp-traces or "+
+					"otlp-metrics", name)
 	}
 	return s, nil
 }
 
-// Append appends a body of the rows [from, to): each closed by a line feed, or of OTLP one request. The rows need not lie inside the set: times go on rising
-// at the same pace behind it.
+// Append appends a body of the rows [from, to): each closed by a line feed, or of OTLP one request. The rows need not
+// lie inside the set: times go on rising at the same pace behind it.
 func (s *Set) Append(dst []byte, from, to int64) []byte {
 	if s.body != nil {
 		return s.body(dst, from, to)

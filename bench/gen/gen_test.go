@@ -58,7 +58,8 @@ func TestOTLPRequests(t *testing.T) {
 
 // TestOTLPJSON: the form in JSON is JSON with one item for each row.
 func TestOTLPJSON(t *testing.T) {
-	for name, item := range map[string]string{"otlp-logs": "timeUnixNano", "otlp-traces": "startTimeUnixNano", "otlp-metrics": "asDouble"} {
+	for name, item := range map[string]string{"otlp-logs": "timeUnixNano", "otlp-traces": "startTimeUnixNano",
+		"otlp-metrics": "asDouble"} {
 		body := set(t, name, 1000).OTLPJSON(nil, 100, 300)
 		if !json.Valid(body) || bytes.Count(body, []byte(item)) != 200 {
 			t.Errorf("%s: %d items in %.300s", name, bytes.Count(body, []byte(item)), body)
@@ -74,7 +75,8 @@ func TestTraces(t *testing.T) {
 		if n := bytes.Count(body, s.row(nil, i)); n != 1 {
 			t.Errorf("span %d is there %d times", i, n)
 		}
-		if id, err := hex.DecodeString(s.TraceID(i)); err != nil || !bytes.Contains(s.row(nil, i), id) || s.TraceID(i) != s.TraceID(i/50*50) {
+		if id, err := hex.DecodeString(s.TraceID(i)); err != nil || !bytes.Contains(s.row(nil, i), id) ||
+			s.TraceID(i) != s.TraceID(i/50*50) {
 			t.Errorf("span %d is not of trace %x", i, id)
 		}
 	}

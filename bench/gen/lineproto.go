@@ -2,8 +2,8 @@ package gen
 
 import "fmt"
 
-// The set lineproto is what agents send of their hosts: one line of line protocol a host every ten seconds, with 10 tags and 10
-// fields that are integers which wander (about 344 bytes).
+// The set lineproto is what agents send of their hosts: one line of line protocol a host every ten seconds, with 10
+// tags and 10 fields that are integers which wander (about 344 bytes).
 
 // Sizes of the fleet of lineproto.
 const (
@@ -12,7 +12,8 @@ const (
 )
 
 // lineFields are the states of a processor.
-var lineFields = [...]string{"usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait", "usage_irq", "usage_softirq", "usage_steal", "usage_guest", "usage_guest_nice"}
+var lineFields = [...]string{"usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait", "usage_irq",
+	"usage_softirq", "usage_steal", "usage_guest", "usage_guest_nice"}
 
 // lineproto writes the lines; heads are measurement and tags of the hosts.
 type lineproto struct {
@@ -26,8 +27,11 @@ func newLineproto(o Options) *lineproto {
 	for i := range m.heads {
 		r := newRandom(o.Seed^0x11e, int64(i))
 		region := regions[r.below(uint64(len(regions)))]
-		m.heads[i] = fmt.Sprintf("%s,hostname=host_%d,region=%s,datacenter=%s%c,rack=%d,os=Ubuntu16.04LTS,arch=x64,team=%s,service=%d,service_version=%d,service_environment=%s ",
-			o.Table, i, region, region, 'a'+rune(r.below(3)), r.below(100), [...]string{"SF", "NYC", "LON", "CHI"}[r.below(4)], r.below(20), r.below(2), [...]string{"production", "staging", "test"}[r.below(3)])
+		m.heads[i] = fmt.Sprintf(
+			"%s,hostname=host_%d,region=%s,datacenter=%s%c,rack=%d,os=Ubuntu16.04LTS,arch=x64,team=%s,service=%d,service_version=%d,service_environment=%s ",
+			o.Table, i, region, region, 'a'+rune(r.below(3)), r.below(100),
+			[...]string{"SF", "NYC", "LON", "CHI"}[r.below(4)], r.below(20), r.below(2),
+			[...]string{"production", "staging", "test"}[r.below(3)])
 	}
 	return m
 }

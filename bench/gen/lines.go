@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// lines are the access entries as a shipper reads them from files: the text of each with its time and the labels of its file.
+// lines are the access entries as a shipper reads them from files: the text of each with its time and the labels of its
+// file.
 type lines struct {
 	access *access
 }

@@ -17,7 +17,8 @@ var collections = [...]struct {
 	form   int
 }{
 	{"feed.like", 907, subject}, {"feed.post", 479, post}, {"graph.follow", 349, target}, {"feed.repost", 276, subject},
-	{"graph.block", 228, target}, {"actor.profile", 189, subject}, {"graph.listitem", 165, target}, {"feed.threadgate", 160, subject},
+	{"graph.block", 228, target}, {"actor.profile", 189, subject}, {"graph.listitem", 165, target},
+	{"feed.threadgate", 160, subject},
 }
 
 // Shapes of a commit's record.
@@ -50,13 +51,15 @@ func newNested(o Options) *nested {
 		seed: o.Seed, clock: newClock(o),
 		account: byRank(accounts), lag: logNormal(3.4, 0.9),
 		kind: newPicker(2753, 136, 111), operation: newPicker(2486, 134, 133),
-		collection: newPicker(weights...), language: newPicker(139, 85, 57, 51, 42, 35, 28), word: newPicker(zipf(len(words), 0.7)...),
+		collection: newPicker(weights...), language: newPicker(139, 85, 57, 51, 42, 35, 28),
+		word: newPicker(zipf(len(words), 0.7)...),
 	}
 	for i := range m.relayText {
 		r := newRandom(m.seed^0x7e1a, int64(i))
 		tier := []string{"core", "edge"}[r.below(2)]
 		m.relayText[i][0] = fmt.Sprintf(`"relay":{"host":"relay-%d.example.net","region":"`, i)
-		m.relayText[i][1] = fmt.Sprintf(`","pod":{"name":"relay-%s","labels":{"app":"relay","tier":"%s"}},"lag_ms":`, appendBase32(nil, &r, 8), tier)
+		m.relayText[i][1] = fmt.Sprintf(`","pod":{"name":"relay-%s","labels":{"app":"relay","tier":"%s"}},"lag_ms":`,
+			appendBase32(nil, &r, 8), tier)
 	}
 	return m
 }

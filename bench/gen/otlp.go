@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// The sets of OTLP are requests as SDKs and collectors send them, as messages: records, spans and points in one scope of one resource.
+// The sets of OTLP are requests as SDKs and collectors send them, as messages: records, spans and points in one scope
+// of one resource.
 //
 //	otlp-logs     log records with the message of an access entry and 7 attributes (about 480 bytes)
 //	otlp-traces   spans of a web server, 8 to a trace, with 7 attributes (about 370 bytes)
@@ -24,7 +25,8 @@ type otlp struct {
 	metric string // the name of the metric
 }
 
-// Fields are appended behind a key of one byte. Lengths of messages take two bytes, however small: they are known when the message ends.
+// Fields are appended behind a key of one byte. Lengths of messages take two bytes, however small: they are known when
+// the message ends.
 
 func otlpBegin(dst []byte, number byte) ([]byte, int) {
 	dst = append(dst, number<<3|2, 0x80, 0)
@@ -73,7 +75,9 @@ func bigEndian(dst []byte, id ...uint64) []byte {
 
 // resourceOf are the attributes of a service's resource.
 func resourceOf(service string) [5][2]string {
-	return [...][2]string{{"service.name", service}, {"service.version", "1.14.2"}, {"service.instance.id", service + "-7d9c5b-x2x7k"}, {"host.name", service + "-003"}, {"k8s.namespace.name", "shop"}}
+	return [...][2]string{{"service.name", service}, {"service.version", "1.14.2"},
+		{"service.instance.id", service + "-7d9c5b-x2x7k"}, {"host.name", service + "-003"},
+		{"k8s.namespace.name", "shop"}}
 }
 
 // request puts what was appended behind a place into a scope of a service's resource, and that into a request.
@@ -127,7 +131,8 @@ func (m *otlp) span(dst []byte, i int64) []byte {
 // spanOf is span i of the traces of 8.
 func (m *otlp) spanOf(e *entry, i int64) spanDraw {
 	root := newRandom(m.seed, i/8*8^0x7aaceed)
-	s := spanDraw{trace: [2]uint64{root.next(), root.next()}, span: e.trace[0], startNS: uint64(e.ms) * 1e6, durationUS: e.latencyUS, operation: i}
+	s := spanDraw{trace: [2]uint64{root.next(), root.next()}, span: e.trace[0], startNS: uint64(e.ms) * 1e6,
+		durationUS: e.latencyUS, operation: i}
 	if i%8 > 0 {
 		s.parent = root.next()
 	}
@@ -149,7 +154,8 @@ func (m *otlp) appendSpan(dst []byte, e *entry, r *random, s *spanDraw) []byte {
 		dst = otlpID(dst, 4, s.parent)
 	}
 	var text [256]byte
-	name := append(append(append(text[:0], methods[e.method]...), " /api/"...), categories[s.operation%int64(len(categories))]...)
+	name := append(append(append(text[:0], methods[e.method]...), " /api/"...),
+		categories[s.operation%int64(len(categories))]...)
 	dst = otlpText(dst, 5, name)
 	dst = append(dst, 6<<3, 2)
 	dst = otlpFixed(otlpFixed(dst, 7, s.startNS), 8, s.startNS+1000*s.durationUS)
@@ -164,7 +170,8 @@ func (m *otlp) appendSpan(dst []byte, e *entry, r *random, s *spanDraw) []byte {
 	return otlpEnd(dst, at)
 }
 
-// point appends a metric of one point, as bridges send them; SDKs send all points of a metric together, which costs less.
+// point appends a metric of one point, as bridges send them; SDKs send all points of a metric together, which costs
+// less.
 func (m *otlp) point(dst []byte, i int64) []byte {
 	series, step := uint64(i%otlpSeries), i/otlpSeries
 	dst, at := otlpBegin(dst, 2)

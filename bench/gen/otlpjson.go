@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// OTLPJSON appends the request of rows of a set of OTLP as JSON, as SDKs of browsers send it: what Append appends as a message.
+// OTLPJSON appends the request of rows of a set of OTLP as JSON, as SDKs of browsers send it: what Append appends as a
+// message.
 func (s *Set) OTLPJSON(dst []byte, from, to int64) []byte {
 	resources, scopes, items := "resourceLogs", "scopeLogs", "logRecords"
 	switch s.Signal {
@@ -18,7 +19,8 @@ func (s *Set) OTLPJSON(dst []byte, from, to int64) []byte {
 	for _, a := range resourceOf("frontend") {
 		dst = append(jsonText(dst, a[0], a[1]), ',')
 	}
-	dst = append(append(append(dst[:len(dst)-1], `]},"`...), scopes...), `":[{"scope":{"name":"shop/http","version":"0.3.0"},"`...)
+	dst = append(append(append(dst[:len(dst)-1], `]},"`...), scopes...),
+		`":[{"scope":{"name":"shop/http","version":"0.3.0"},"`...)
 	dst = append(append(dst, items...), `":[`...)
 	for i := from; i < to; i++ {
 		if i > from {
@@ -70,7 +72,8 @@ func (m *otlp) recordJSON(dst []byte, i int64) []byte {
 	var text, line [256]byte
 	path := m.appendPath(text[:0], &r)
 	dst = jsonNumber(append(dst, '{'), "timeUnixNano", uint64(e.ms)*1e6)
-	dst = strconv.AppendInt(append(dst, `"severityNumber":`...), int64([...]byte{info: 9, debug: 5, warn: 13, failure: 17}[e.level]), 10)
+	dst = strconv.AppendInt(append(dst, `"severityNumber":`...),
+		int64([...]byte{info: 9, debug: 5, warn: 13, failure: 17}[e.level]), 10)
 	dst = append(append(append(dst, `,"severityText":"`...), levels[e.level]...), `","body":{"stringValue":`...)
 	dst = append(appendQuoted(dst, string(m.appendMessage(line[:0], &e, &r))), `},`...)
 	dst = append(m.jsonRequest(dst, &e, path), ',')
@@ -93,7 +96,8 @@ func (m *otlp) spanJSON(dst []byte, i int64) []byte {
 	var text [256]byte
 	dst = append(m.jsonRequest(dst, &e, m.appendPath(text[:0], &r)), ',')
 	dst = append(jsonText(dst, "cloud.region", regions[e.region]), `],"status":{"code":`...)
-	return append(strconv.AppendInt(dst, int64([...]byte{info: 1, debug: 1, warn: 1, failure: 2}[e.level]), 10), `}}`...)
+	return append(strconv.AppendInt(dst, int64([...]byte{info: 1, debug: 1, warn: 1, failure: 2}[e.level]), 10),
+		`}}`...)
 }
 
 func (m *otlp) pointJSON(dst []byte, i int64) []byte {

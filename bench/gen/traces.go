@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// The set traces is what is searched by trace: traceSpans spans to a trace, each of one of 20 services, below spans of others.
+// The set traces is what is searched by trace: traceSpans spans to a trace, each of one of 20 services, below spans of
+// others.
 
 // traceSpans is the number of spans of a trace.
 const traceSpans = 50
@@ -59,7 +60,8 @@ func (m *traces) span(dst []byte, i int64) []byte {
 	root := newRandom(m.seed, number*traceSpans)
 	begin := uint64(m.clock.micros(number*traceSpans, &root))
 	id := m.trace(number)
-	s := spanDraw{trace: id, span: id[1] ^ in, startNS: (begin + in*traceMoment) * 1000, durationUS: e.latencyUS, operation: i}
+	s := spanDraw{trace: id, span: id[1] ^ in, startNS: (begin + in*traceMoment) * 1000, durationUS: e.latencyUS,
+		operation: i}
 	if in > 0 {
 		s.parent = id[1] ^ r.below(in)
 	}

@@ -43,8 +43,8 @@ type Server struct {
 	err    error         // of Wait; set before done is closed
 }
 
-// Free addresses have these ports: systems give none of them to who asks for any, so that nobody takes one between the moment it is found
-// free and the start of its server, nor while that is started again.
+// Free addresses have these ports: systems give none of them to who asks for any, so that nobody takes one between the
+// moment it is found free and the start of its server, nor while that is started again.
 const (
 	firstPort = 20000
 	portCount = 10000

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Stock starts a stock server of metrics (the Debian package prometheus) on a directory, with the configuration in YAML, and waits
-// until it serves. It listens on 127.0.0.1 alone and dies with this process. Without arguments it keeps data below the directory and takes
-// remote write.
+// Stock starts a stock server of metrics (the Debian package prometheus) on a directory, with the configuration in
+// YAML, and waits until it serves. It listens on 127.0.0.1 alone and dies with this process. Without arguments it keeps
+// data below the directory and takes remote write.
 func Stock(ctx context.Context, binary, dir, config string, args ...string) (*Server, error) {
 	addr, err := FreeAddr()
 	if err != nil {
@@ -22,7 +22,8 @@ func Stock(ctx context.Context, binary, dir, config string, args ...string) (*Se
 	}
 	s := &Server{URL: "http://" + addr, Dir: dir, ready: "/-/ready", output: new(output), done: make(chan struct{})}
 	if len(args) == 0 {
-		args = []string{"--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.enable-admin-api", "--web.enable-remote-write-receiver"}
+		args = []string{"--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.enable-admin-api",
+			"--web.enable-remote-write-receiver"}
 	}
 	s.cmd = exec.Command(binary, append([]string{"--config.file=" + file, "--web.listen-address=" + addr}, args...)...)
 	s.cmd.Dir = dir

@@ -38,8 +38,8 @@ func PeakRSS(pid int) (int64, error) { return memory(pid, "VmHWM:") }
 // RSS is the resident set a process has now, in bytes: VmRSS of /proc/PID/status.
 func RSS(pid int) (int64, error) { return memory(pid, "VmRSS:") }
 
-// AnonRSS is what of the resident set lies in no file, in bytes: RssAnon of /proc/PID/status. Pages of files are there as long as
-// nobody else wants the room.
+// AnonRSS is what of the resident set lies in no file, in bytes: RssAnon of /proc/PID/status. Pages of files are there
+// as long as nobody else wants the room.
 func AnonRSS(pid int) (int64, error) { return memory(pid, "RssAnon:") }
 
 // memory reads a line of /proc/PID/status that counts kB.

@@ -27,13 +27,15 @@ func TestQueriesAreFilled(t *testing.T) {
 			t.Errorf("%s: %d dashboard queries, %v; want %d", name, len(q), err, wantTen)
 		}
 		for _, q := range q {
-			if asked := q.SQL + q.Path; strings.Contains(asked, "$") || !strings.Contains(asked, "logs") && q.Path == "" {
+			if asked := q.SQL + q.Path; strings.Contains(asked, "$") ||
+				!strings.Contains(asked, "logs") && q.Path == "" {
 				t.Errorf("%s: %s", q.Name, q.SQL)
 			}
 		}
 	}
 	needle, err := For(accessSet(t, 1000), "public", "logs", "one trace id")
-	if want := "SELECT * FROM logs WHERE trace_id = '" + traceID(accessSet(t, 1000)) + "'"; err != nil || len(needle) != 1 || needle[0].SQL != want {
+	if want := "SELECT * FROM logs WHERE trace_id = '" + traceID(accessSet(t, 1000)) + "'"; err != nil ||
+		len(needle) != 1 || needle[0].SQL != want {
 		t.Errorf("got %v, %v; want %s", needle, err, want)
 	}
 	if id := traceID(accessSet(t, 1000)); len(id) != 32 {

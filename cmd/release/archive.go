@@ -14,7 +14,8 @@ func tarball(root string, files []file, when time.Time) ([]byte, error) {
 	var plain bytes.Buffer
 	w := tar.NewWriter(&plain)
 	head := func(name string, kind byte, mode int64, size int) error {
-		return w.WriteHeader(&tar.Header{Typeflag: kind, Name: name, Mode: mode, Size: int64(size), ModTime: when, Format: tar.FormatUSTAR})
+		return w.WriteHeader(&tar.Header{Typeflag: kind, Name: name, Mode: mode, Size: int64(size), ModTime: when,
+			Format: tar.FormatUSTAR})
 	}
 	for _, dir := range directories(files) {
 		if err := head(path.Join(root, dir)+"/", tar.TypeDir, 0o755, 0); err != nil {

@@ -56,7 +56,8 @@ func (b *builder) contents(ctx context.Context) (*contents, error) {
 	if err := c.ask(ctx, native); err != nil {
 		return nil, err
 	}
-	for name, into := range map[string]*[]byte{"README.md": &c.readme, "CHANGELOG.md": &c.changes, "LICENSE": &c.licence} {
+	for name, into := range map[string]*[]byte{"README.md": &c.readme, "CHANGELOG.md": &c.changes,
+		"LICENSE": &c.licence} {
 		if *into, err = os.ReadFile(filepath.Join(b.tree, name)); err != nil {
 			return nil, err
 		}
@@ -101,7 +102,8 @@ func (b *builder) environ(t target) ([]string, error) {
 		return nil, fmt.Errorf("go.mod names no toolchain")
 	}
 	e := []string{
-		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off",
+		"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=",
+		"GOFIPS140=off",
 		"GOWORK=off", "GOTOOLCHAIN=" + string(toolchain[1]),
 	}
 	if b.cache != "" {
@@ -116,7 +118,8 @@ func (b *builder) build(ctx context.Context, t target, file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = output(ctx, b.tree, environ, "go", "build", "-trimpath", "-buildvcs=true", "-tags", "dashboard", "-ldflags", "-s -w -buildid=", "-o", file, "./cmd/varve")
+	_, err = output(ctx, b.tree, environ, "go", "build", "-trimpath", "-buildvcs=true", "-tags", "dashboard",
+		"-ldflags", "-s -w -buildid=", "-o", file, "./cmd/varve")
 	return err
 }
 

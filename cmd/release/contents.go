@@ -36,8 +36,8 @@ type file struct {
 	data []byte
 }
 
-// dataHome is the line of the commented configuration that a package uncomments: a service has its data elsewhere than a program that
-// somebody starts in a directory.
+// dataHome is the line of the commented configuration that a package uncomments: a service has its data elsewhere than
+// a program that somebody starts in a directory.
 const (
 	dataHome        = "#data_home = \"./data\"\n"
 	dataHomeService = "data_home = \"/var/lib/varve\"\n"

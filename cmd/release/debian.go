@@ -18,8 +18,8 @@ import (
 // maintainer of the package.
 const maintainer = "Varve maintainers <maintainers@varve.invalid>"
 
-// debianPackage writes the package of a target into a directory. dpkg-deb makes it, of a tree that is staged beside it: its owners are
-// root, its times the release's.
+// debianPackage writes the package of a target into a directory. dpkg-deb makes it, of a tree that is staged beside it:
+// its owners are root, its times the release's.
 func (c *contents) debianPackage(ctx context.Context, t target, dir string) (err error) {
 	files, err := c.installed(t)
 	if err != nil {
@@ -42,7 +42,8 @@ func (c *contents) debianPackage(ctx context.Context, t target, dir string) (err
 		"DPKG_DEB_THREADS_MAX=1", // how many there are decides on where the compressor begins anew
 	}
 	name := fmt.Sprintf("varve_%s_%s.deb", c.debianVersion(), t.arch)
-	_, err = output(ctx, "", environ, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", stage, filepath.Join(dir, name))
+	_, err = output(ctx, "", environ, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", stage,
+		filepath.Join(dir, name))
 	return err
 }
 
@@ -82,7 +83,8 @@ func (c *contents) control(t target, files []file) ([]file, error) {
 
 // changelog says which release it is, as packages have to.
 func (c *contents) changelog() []byte {
-	return fmt.Appendf(nil, "varve (%s) stable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n", c.debianVersion(), c.version, maintainer, c.when.Format(time.RFC1123Z))
+	return fmt.Appendf(nil, "varve (%s) stable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n", c.debianVersion(),
+		c.version, maintainer, c.when.Format(time.RFC1123Z))
 }
 
 // stage lays files out below a directory, with modes and times that follow from neither the user nor the clock.

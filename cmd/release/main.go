@@ -1,4 +1,5 @@
-// Command release makes what a release of Varve consists of: archives, Debian packages, the list of what is in the program, and sums.
+// Command release makes what a release of Varve consists of: archives, Debian packages, the list of what is in the
+// program, and sums.
 //
 //	go run ./cmd/release              into dist
 //	go run ./cmd/release -out DIR
@@ -29,7 +30,8 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "dist", "the directory that gets the files of the release; it must not exist, or be one that a release filled")
+	out := flag.String("out", "dist",
+		"the directory that gets the files of the release; it must not exist, or be one that a release filled")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -76,7 +78,8 @@ func commitTime(ctx context.Context) (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// makeTwice makes the release in two directories below scratch, whose names differ in length, and moves it to out when both are equal.
+// makeTwice makes the release in two directories below scratch, whose names differ in length, and moves it to out when
+// both are equal.
 func makeTwice(ctx context.Context, scratch string, when time.Time, out string) error {
 	trees := [2]string{filepath.Join(scratch, "a"), filepath.Join(scratch, "another-one")}
 	for _, tree := range trees { // both now: the tree may go on to other commits meanwhile
@@ -87,7 +90,9 @@ func makeTwice(ctx context.Context, scratch string, when time.Time, out string) 
 	var made [2]string
 	var parts [2]*contents
 	for i, tree := range trees {
-		b := builder{tree: tree, when: when, note: func(what string) { fmt.Fprintf(os.Stderr, "release: %d of 2: %s\n", i+1, what) }}
+		b := builder{tree: tree, when: when, note: func(what string) {
+			fmt.Fprintf(os.Stderr, "release: %d of 2: %s\n", i+1, what)
+		}}
 		if i > 0 {
 			b.cache = filepath.Join(scratch, "cache")
 		}
@@ -151,15 +156,16 @@ func sumsOf(dir string) (string, error) {
 	return list.String(), nil
 }
 
-// deliver puts the files of a directory into out in place of the release that is there. Anything else that is there stays, and is an
-// error.
+// deliver puts the files of a directory into out in place of the release that is there. Anything else that is there
+// stays, and is an error.
 func deliver(dir, out string) error {
 	old, err := os.ReadDir(out)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	isReleased := func(e os.DirEntry) bool {
-		return e.Name() == "SHA256SUMS" || strings.HasPrefix(e.Name(), "varve-") || strings.HasPrefix(e.Name(), "varve_")
+		return e.Name() == "SHA256SUMS" || strings.HasPrefix(e.Name(), "varve-") ||
+			strings.HasPrefix(e.Name(), "varve_")
 	}
 	for _, e := range old {
 		if !isReleased(e) {
@@ -174,11 +180,12 @@ func deliver(dir, out string) error {
 	return os.CopyFS(out, os.DirFS(dir))
 }
 
-// output runs a command in a directory, with variables besides those of the environment, and gives what it prints without the last
-// line break. Its error has what it complains about.
+// output runs a command in a directory, with variables besides those of the environment, and gives what it prints
+// without the last line break. Its error has what it complains about.
 func output(ctx context.Context, dir string, environ []string, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // the go command removes its own temporary files then
+	// the go command removes its own temporary files then
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.Dir, c.Env = dir, slices.Concat(os.Environ(), environ)
 	var errs bytes.Buffer
 	c.Stderr = &errs

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// dashboardLibraries lists the libraries of the dashboard in the form of go version -m, from the list that lies beside them.
+// dashboardLibraries lists the libraries of the dashboard in the form of go version -m, from the list that lies beside
+// them.
 func dashboardLibraries(file string) (string, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -30,7 +31,8 @@ func dashboardLibraries(file string) (string, error) {
 	return out.String(), nil
 }
 
-// notices are the licences of everything that is in the program of any target: of Go, of the modules, and of the dashboard's libraries.
+// notices are the licences of everything that is in the program of any target: of Go, of the modules, and of the
+// dashboard's libraries.
 func (b *builder) notices(ctx context.Context) ([]byte, error) {
 	texts := map[string][]string{} // the names of those that have a text, by it
 	for _, t := range targets {
@@ -39,7 +41,8 @@ func (b *builder) notices(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		list, err := output(ctx, b.tree, environ, "go", "list", "-deps", "-tags", "dashboard",
-			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/varve")
+			"-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}",
+			"./cmd/varve")
 		if err != nil {
 			return nil, err
 		}
@@ -74,8 +77,8 @@ func (b *builder) notices(ctx context.Context) ([]byte, error) {
 // notice finds the files that hold licences and notices of copyright.
 var notice = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([-.].*)?$`)
 
-// collect takes the notices of a package's directory and of those above it up to its module's into texts. A module without any is an
-// error.
+// collect takes the notices of a package's directory and of those above it up to its module's into texts. A module
+// without any is an error.
 func collect(texts map[string][]string, name, module, dir string) error {
 	found := false
 	for ; ; dir = filepath.Dir(dir) {

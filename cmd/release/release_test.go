@@ -21,9 +21,12 @@ import (
 func small() *contents {
 	c := &contents{
 		version: "1.2.3-rc.1", when: time.Date(2026, 11, 23, 10, 22, 42, 0, time.UTC), programs: map[target][]byte{},
-		config: []byte("# home\n" + dataHome + "#x = 1\n"), manual: []byte(".TH VARVE 1\n"), bash: []byte("# bash\n"), zsh: []byte("#compdef varve\n"), fish: []byte("# fish\n"),
+		config: []byte("# home\n" + dataHome + "#x = 1\n"), manual: []byte(".TH VARVE 1\n"), bash: []byte("# bash\n"),
+		zsh: []byte("#compdef varve\n"), fish: []byte("# fish\n"),
 		readme: []byte("# Varve\n"), notices: []byte("notices\n"), modules: []byte("path\tvarve\n"),
-		changes: []byte("# Changes\n"), licence: []byte("do as you like\n"), pages: []file{{"docs/README.md", 0o644, []byte("# Documents\n")}, {"docs/sql/tour.md", 0o644, []byte("# Tour\n")}},
+		changes: []byte("# Changes\n"), licence: []byte("do as you like\n"),
+		pages: []file{{"docs/README.md", 0o644, []byte("# Documents\n")},
+			{"docs/sql/tour.md", 0o644, []byte("# Tour\n")}},
 	}
 	for _, t := range targets {
 		c.programs[t] = []byte("#!/bin/sh\necho " + t.String() + "\n")
@@ -103,8 +106,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestRelease looks at what a release writes, and writes it again in another directory: no byte differs. Where there is no dpkg-deb it
-// says so and is done; where VARVE_NEED_DPKG is set there has to be one.
+// TestRelease looks at what a release writes, and writes it again in another directory: no byte differs. Where there is
+// no dpkg-deb it says so and is done; where VARVE_NEED_DPKG is set there has to be one.
 func TestRelease(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		if os.Getenv("VARVE_NEED_DPKG") != "" {
@@ -155,12 +158,14 @@ func testPackage(t *testing.T, arch, deb string) {
 	}
 	// Whatever the clock says, the members of the package are of the time of the release.
 	for _, member := range []string{"debian-binary", "control.tar.xz", "data.tar.xz"} {
-		if head := fmt.Appendf(nil, "%-16s%-12d0     0     ", member, small().when.Unix()); !bytes.Contains(data, head) {
+		if head := fmt.Appendf(nil, "%-16s%-12d0     0     ", member, small().when.Unix()); !bytes.Contains(data,
+			head) {
 			t.Errorf("%s has no member that begins with %q", deb, head)
 		}
 	}
 	fields := string(run("--field", deb))
-	for _, want := range []string{"Package: varve\n", "Version: 1.2.3~rc.1\n", "Architecture: " + arch + "\n", "Maintainer: " + maintainer + "\n"} {
+	for _, want := range []string{"Package: varve\n", "Version: 1.2.3~rc.1\n", "Architecture: " + arch + "\n",
+		"Maintainer: " + maintainer + "\n"} {
 		if !strings.Contains(fields+"\n", want) {
 			t.Errorf("%s lacks %q in\n%s", deb, want, fields)
 		}
@@ -176,7 +181,8 @@ func testPackage(t *testing.T, arch, deb string) {
 	var plain []string
 	for line := range strings.Lines(list) {
 		mode, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if want := map[bool]string{true: "0755", false: "0644"}[strings.HasSuffix(name, "/") || strings.HasPrefix(name, "./usr/bin/")]; mode != want {
+		if want := map[bool]string{true: "0755",
+			false: "0644"}[strings.HasSuffix(name, "/") || strings.HasPrefix(name, "./usr/bin/")]; mode != want {
 			t.Errorf("%s has mode %s", name, mode)
 		}
 		if !strings.HasSuffix(name, "/") {
@@ -241,7 +247,8 @@ func TestImageIsBuiltAlike(t *testing.T) {
 		t.Fatal("go.mod names no toolchain")
 	}
 	for _, want := range []string{
-		"FROM golang:" + strings.TrimPrefix(string(toolchain[1]), "go") + "-", "CGO_ENABLED=0 go build -trimpath -tags dashboard -ldflags '-s -w -buildid='",
+		"FROM golang:" + strings.TrimPrefix(string(toolchain[1]), "go") + "-",
+		"CGO_ENABLED=0 go build -trimpath -tags dashboard -ldflags '-s -w -buildid='",
 	} {
 		if !bytes.Contains(docker, []byte(want)) {
 			t.Errorf("the Dockerfile lacks %q", want)
@@ -249,11 +256,13 @@ func TestImageIsBuiltAlike(t *testing.T) {
 	}
 }
 
-// TestNotices: a package has the notices of its directory and those above it up to its module's, equal ones are printed once.
+// TestNotices: a package has the notices of its directory and those above it up to its module's, equal ones are printed
+// once.
 func TestNotices(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"a/LICENSE": "free\r\n", "a/sub/NOTICE.md": "by us\n", "a/sub/notice.go": "package sub\n", "b/COPYING": "free\n", "c/main.go": "package main\n",
+		"a/LICENSE": "free\r\n", "a/sub/NOTICE.md": "by us\n", "a/sub/notice.go": "package sub\n",
+		"b/COPYING": "free\n", "c/main.go": "package main\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -296,7 +305,8 @@ func TestDeliver(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums, err := sumsOf(out)
-	if want := fmt.Sprintf("%x  SHA256SUMS\n%x  varve-2.tar.gz\n", sha256.Sum256([]byte("sums")), sha256.Sum256([]byte("new"))); err != nil || sums != want {
+	if want := fmt.Sprintf("%x  SHA256SUMS\n%x  varve-2.tar.gz\n", sha256.Sum256([]byte("sums")),
+		sha256.Sum256([]byte("new"))); err != nil || sums != want {
 		t.Errorf("%s, %v, want %s", sums, err, want)
 	}
 	put(out, "letter.txt", "dear")
@@ -308,10 +318,12 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// TestUnit: the unit waits for the replay, restarts what fails or hangs, and leaves the server what it needs and no more.
+// TestUnit: the unit waits for the replay, restarts what fails or hangs, and leaves the server what it needs and no
+// more.
 func TestUnit(t *testing.T) {
 	lines := strings.Split(string(asset("systemd/varve.service")), "\n")
-	for want := range strings.FieldsSeq(`Type=notify User=varve StateDirectory=varve Restart=on-failure RestartSec=2 TimeoutStartSec=infinity TimeoutStopSec=120
+	for want := range strings.FieldsSeq(
+		`Type=notify User=varve StateDirectory=varve Restart=on-failure RestartSec=2 TimeoutStartSec=infinity TimeoutStopSec=120
 		WatchdogSec=30 LimitNOFILE=1048576 OOMScoreAdjust=-500 NoNewPrivileges=yes ProtectSystem=strict ProtectHome=yes PrivateTmp=yes PrivateDevices=yes
 		ProtectKernelTunables=yes ProtectKernelModules=yes ProtectKernelLogs=yes ProtectControlGroups=yes ProtectClock=yes RestrictNamespaces=yes RestrictRealtime=yes
 		LockPersonality=yes SystemCallFilter=@system-service SystemCallArchitectures=native CapabilityBoundingSet=CAP_NET_BIND_SERVICE AmbientCapabilities=CAP_NET_BIND_SERVICE UMask=0077`) {

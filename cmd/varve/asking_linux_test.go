@@ -13,7 +13,8 @@ import (
 	"varve/server/auth"
 )
 
-// TestAskedForPasswords: a password is asked twice for a new line of a user file, and once for who signs in; it is never shown.
+// TestAskedForPasswords: a password is asked twice for a new line of a user file, and once for who signs in; it is
+// never shown.
 func TestAskedForPasswords(t *testing.T) {
 	p := onTerminal(t, nil, "user", "hash", "ann:ro")
 	p.wait("Password: ")
@@ -67,7 +68,8 @@ func TestAskedBeforeDeleting(t *testing.T) {
 	for _, c := range []struct {
 		answer, says string
 		code         int
-	}{{"\n", "nothing was deleted", exitFailed}, {"n\n", "nothing was deleted", exitFailed}, {"\x03", "interrupted", 130}, {"y\n", "version " + version + " deleted", 0}} {
+	}{{"\n", "nothing was deleted", exitFailed}, {"n\n", "nothing was deleted", exitFailed},
+		{"\x03", "interrupted", 130}, {"y\n", "version " + version + " deleted", 0}} {
 		p := onTerminal(t, []string{"VARVE_URL=" + s.url}, "pipeline", "delete", "small", "--version", version)
 		p.wait("Delete version " + version + " of the pipeline small at " + s.url + "? [y/N] ")
 		p.press(c.answer)
@@ -78,8 +80,8 @@ func TestAskedBeforeDeleting(t *testing.T) {
 	}
 }
 
-// TestKeysPressedAhead: keys pressed while a statement runs mean at the next prompt what they mean there, and are not shown before; what the shell runs
-// gets the terminal as it was, and so does who comes after the shell.
+// TestKeysPressedAhead: keys pressed while a statement runs mean at the next prompt what they mean there, and are not
+// shown before; what the shell runs gets the terminal as it was, and so does who comes after the shell.
 func TestKeysPressedAhead(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +89,8 @@ func TestKeysPressedAhead(t *testing.T) {
 			held <- struct{}{}
 			<-release
 		}
-		io.WriteString(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"x","data_type":"String"}]},"rows":[["the answer"]]}}]}`) //nolint:errcheck // the client tells
+		io.WriteString(w,
+			`{"output":[{"records":{"schema":{"column_schemas":[{"name":"x","data_type":"String"}]},"rows":[["the answer"]]}}]}`) //nolint:errcheck // the client tells
 	}))
 	defer front.Close()
 	p := onTerminal(t, nil, "sql", "--url", front.URL)
@@ -112,7 +115,8 @@ func TestKeysPressedAhead(t *testing.T) {
 		p.wait("the answer")
 	}
 	p.press("\\! stty -a; echo end of mo''des\r")
-	if shown := p.wait("end of modes"); !regexp.MustCompile(`\sicanon\s`).MatchString(shown) || !regexp.MustCompile(`\secho\s`).MatchString(shown) {
+	if shown := p.wait("end of modes"); !regexp.MustCompile(`\sicanon\s`).MatchString(shown) ||
+		!regexp.MustCompile(`\secho\s`).MatchString(shown) {
 		t.Errorf("a command gets the modes %s", shown)
 	}
 	p.press("SELECT hold;\r")

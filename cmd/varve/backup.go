@@ -49,7 +49,9 @@ func (c *backupCommand) run(io streams) (err error) {
 		return fmt.Errorf("the server answered with a snapshot in %s, which is not where snapshots are", dir)
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return errors.Join(fmt.Errorf("the server's snapshot cannot be read here, run this on its machine and as its user: %w", err), c.drop(name, io))
+		return errors.Join(
+			fmt.Errorf("the server's snapshot cannot be read here, run this on its machine and as its user: %w", err),
+			c.drop(name, io))
 	}
 	defer func() {
 		if c.beside != "" {
@@ -78,7 +80,8 @@ func (c *backupCommand) run(io streams) (err error) {
 		fmt.Fprint(io.err, printCheck(c.Dest, r))
 		return &damageError{len(r.Faults)}
 	}
-	_, err = fmt.Fprintf(io.out, "%s: %s, %s with %d rows, %s\n", c.Dest, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
+	_, err = fmt.Fprintf(io.out, "%s: %s, %s with %d rows, %s\n", c.Dest, count(r.Tables, "table"),
+		count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
 	return err
 }
 
@@ -112,8 +115,8 @@ func (c *backupCommand) openStore(ctx context.Context, name string, _ streams) (
 	return c.openBeside(ctx, name)
 }
 
-// openBeside makes the snapshot in a temporary directory beside the destination, to which all parts are copied: nothing is
-// changed in the data directory.
+// openBeside makes the snapshot in a temporary directory beside the destination, to which all parts are copied: nothing
+// is changed in the data directory.
 func (c *backupCommand) openBeside(ctx context.Context, name string) (dir string, err error) {
 	beside := os.TempDir()
 	if c.Dest != "-" {
@@ -156,7 +159,8 @@ func (c *backupCommand) drop(name string, s streams) error {
 func (c *backupCommand) askServer(ctx context.Context, name string, s streams) (string, error) {
 	dir, err := c.ask(ctx, "ADMIN backup('"+name+"')", s)
 	if err == nil && !filepath.IsAbs(dir) {
-		return "", errors.Join(fmt.Errorf("the server answered with a snapshot in %s, which is no absolute path", dir), c.drop(name, s))
+		return "", errors.Join(fmt.Errorf("the server answered with a snapshot in %s, which is no absolute path", dir),
+			c.drop(name, s))
 	}
 	return dir, err
 }
@@ -176,7 +180,8 @@ func (c *backupCommand) ask(ctx context.Context, sql string, s streams) (string,
 		return "", err
 	}
 	if len(answer.Rows) != 1 || len(answer.Rows[0]) != 1 {
-		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", server.Base, fmt.Sprint(answer.Rows))
+		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", server.Base,
+			fmt.Sprint(answer.Rows))
 	}
 	return fmt.Sprint(answer.Rows[0][0]), nil
 }

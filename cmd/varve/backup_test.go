@@ -32,7 +32,8 @@ func command(args ...string) (code int, out, errs string) {
 func makeStore(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	script(t, dir, "CREATE TABLE a (ts TIMESTAMP TIME INDEX, v INT); INSERT INTO a VALUES (1, 10), (2, 20); CREATE TABLE b (ts TIMESTAMP TIME INDEX, s STRING); INSERT INTO b VALUES (1, 'x')")
+	script(t, dir,
+		"CREATE TABLE a (ts TIMESTAMP TIME INDEX, v INT); INSERT INTO a VALUES (1, 10), (2, 20); CREATE TABLE b (ts TIMESTAMP TIME INDEX, s STRING); INSERT INTO b VALUES (1, 'x')")
 	return dir
 }
 
@@ -84,7 +85,8 @@ func TestBackupAndRestore(t *testing.T) {
 	if code, _, errs := command("backup", backup, "--data", data); code != 0 {
 		t.Fatalf("backup: %d %s", code, errs)
 	}
-	if code, _, errs := command("backup", backup, "--data", data); code != exitFailed || !strings.Contains(errs, "not empty") {
+	if code, _, errs := command("backup", backup, "--data", data); code != exitFailed ||
+		!strings.Contains(errs, "not empty") {
 		t.Errorf("backup into a full directory: %d %s", code, errs)
 	}
 	if names, err := os.ReadDir(filepath.Join(data, engine.BackupsDir)); err != nil || len(names) > 0 {
@@ -106,11 +108,13 @@ func TestBackupAndRestore(t *testing.T) {
 	if got := script(t, whole, all); got != "60" {
 		t.Errorf("after opening it again: %q", got)
 	}
-	if code, _, errs := command("restore", backup, "--data", whole); code != exitFailed || !strings.Contains(errs, "not empty") {
+	if code, _, errs := command("restore", backup, "--data", whole); code != exitFailed ||
+		!strings.Contains(errs, "not empty") {
 		t.Errorf("restore into a full directory: %d %s", code, errs)
 	}
 	some := filepath.Join(dir, "some")
-	if code, out, errs := command("restore", backup, "--data", some, "--tables", "a"); code != 0 || !strings.Contains(out, "1 table,") {
+	if code, out, errs := command("restore", backup, "--data", some, "--tables", "a"); code != 0 ||
+		!strings.Contains(out, "1 table,") {
 		t.Fatalf("restore of one table: %d %s %s", code, out, errs)
 	}
 	if parts, err := filepath.Glob(filepath.Join(some, "parts", "*")); err != nil || len(parts) != 1 {
@@ -119,7 +123,8 @@ func TestBackupAndRestore(t *testing.T) {
 	if got := script(t, some, all); got != "30" {
 		t.Errorf("the one restored table sums to %q", got)
 	}
-	if code, _, errs := command("restore", backup, "--data", filepath.Join(dir, "none"), "--tables", "zzz"); code != exitFailed || !strings.Contains(errs, "zzz") {
+	if code, _, errs := command("restore", backup, "--data", filepath.Join(dir, "none"), "--tables", "zzz"); code !=
+		exitFailed || !strings.Contains(errs, "zzz") {
 		t.Errorf("restore of a table that is not there: %d %s", code, errs)
 	}
 	if code, _, _ := command("restore", backup); code != exitUsage {
@@ -159,7 +164,8 @@ func TestBackupAsStream(t *testing.T) {
 func TestIncrementalBackup(t *testing.T) {
 	data, dir := makeStore(t), t.TempDir()
 	first, second := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	for _, args := range [][]string{{"backup", first, "--data", data}, {"backup", second, "--data", data, "--base", first}} {
+	for _, args := range [][]string{{"backup", first, "--data", data},
+		{"backup", second, "--data", data, "--base", first}} {
 		if code, _, errs := command(args...); code != 0 {
 			t.Fatalf("%v: %d %s", args, code, errs)
 		}
@@ -210,7 +216,8 @@ func TestCheckAndRestoreFindDamage(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitDamage || len(report.Faults) != 1 {
 		t.Errorf("check --json: %d %v %s", code, err, out)
 	}
-	if code, _, errs := command("restore", backup, "--check"); code != exitDamage || !strings.Contains(errs, "SHA-256") {
+	if code, _, errs := command("restore", backup, "--check"); code != exitDamage ||
+		!strings.Contains(errs, "SHA-256") {
 		t.Errorf("restore --check: %d %s", code, errs)
 	}
 	if code, out, errs := command("check", "--deep", data); code != 0 || !strings.Contains(out, "0 faults") {
@@ -226,7 +233,8 @@ func TestDump(t *testing.T) {
 	if code, _, errs := command("backup", filepath.Join(t.TempDir(), "b"), "--data", data); code != 0 { // flushes
 		t.Fatal(errs)
 	}
-	for pattern, want := range map[string]string{"MANIFEST": `"name":"a"`, "wal/*.wal": "sequence 1, 2 rows", "parts/00000001.part": "rows           "} {
+	for pattern, want := range map[string]string{"MANIFEST": `"name":"a"`, "wal/*.wal": "sequence 1, 2 rows",
+		"parts/00000001.part": "rows           "} {
 		names, err := filepath.Glob(filepath.Join(data, pattern))
 		if err != nil || len(names) == 0 {
 			t.Fatal(pattern, names, err)
@@ -270,7 +278,8 @@ func TestBackupExits(t *testing.T) {
 	closed.Close()
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
-		if _, err := io.WriteString(w, `{"code":7003,"error":"Not found http or grpc authorization header"}`); err != nil {
+		if _, err := io.WriteString(w, `{"code":7003,"error":"Not found http or grpc authorization header"}`); err !=
+			nil {
 			t.Error(err)
 		}
 	}))
@@ -306,10 +315,12 @@ func TestClientVariables(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	environ := []string{"VARVE_URL=" + s.URL, "VARVE_USER=ops", "VARVE_PASSWORD_FILE=" + writeFile(t, "from the file\n")}
+	environ := []string{"VARVE_URL=" + s.URL, "VARVE_USER=ops",
+		"VARVE_PASSWORD_FILE=" + writeFile(t, "from the file\n")}
 	for want, args := range map[string][]string{"ops:from the file": nil, "me:from the file": {"--user", "me"}} {
 		var out, errs bytes.Buffer
-		if code := run(append([]string{"backup", filepath.Join(t.TempDir(), "backup")}, args...), streams{&out, &errs, environ}); code != exitRefused {
+		if code := run(append([]string{"backup", filepath.Join(t.TempDir(), "backup")}, args...),
+			streams{&out, &errs, environ}); code != exitRefused {
 			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 		if got := <-seen; got != want {
@@ -357,7 +368,8 @@ func TestRestoreChecksNamesFirst(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for _, args := range [][]string{{"--data", to}, {"--check"}} {
-		if code, _, errs := command(append([]string{"restore", backup, "--tables", "a,nope"}, args...)...); code != exitFailed || !strings.Contains(errs, "nope") {
+		if code, _, errs := command(append([]string{"restore", backup, "--tables", "a,nope"}, args...)...); code !=
+			exitFailed || !strings.Contains(errs, "nope") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs)
 		}
 	}
@@ -375,10 +387,12 @@ func TestRebuildManifest(t *testing.T) {
 	if err := os.Remove(filepath.Join(data, "MANIFEST")); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := command("check", data); code != exitDamage || !strings.Contains(out, "--rebuild-manifest "+data) {
+	if code, out, _ := command("check", data); code != exitDamage ||
+		!strings.Contains(out, "--rebuild-manifest "+data) {
 		t.Errorf("check: exit code %d: %s", code, out)
 	}
-	if code, out, errs := command("check", "--rebuild-manifest", data); code != 0 || !strings.Contains(out, "2 tables, 2 parts") {
+	if code, out, errs := command("check", "--rebuild-manifest", data); code != 0 ||
+		!strings.Contains(out, "2 tables, 2 parts") {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 	if sum := script(t, data, all); sum != "30" {
@@ -386,8 +400,8 @@ func TestRebuildManifest(t *testing.T) {
 	}
 }
 
-// TestBackupOfReadOnlyStore: of a store that cannot be written to a backup is made all the same, rows of the log included, and
-// nothing is changed in its directory. The snapshot lies beside the destination.
+// TestBackupOfReadOnlyStore: of a store that cannot be written to a backup is made all the same, rows of the log
+// included, and nothing is changed in its directory. The snapshot lies beside the destination.
 func TestBackupOfReadOnlyStore(t *testing.T) {
 	data := makeStore(t)
 	before := treeOf(t, data)

@@ -37,8 +37,8 @@ type backupFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// describeBackup lists the files of a snapshot; a choice of tables is written into the snapshot's manifest first. ctx ends it
-// between files, as it ends copyTo and writeTar.
+// describeBackup lists the files of a snapshot; a choice of tables is written into the snapshot's manifest first. ctx
+// ends it between files, as it ends copyTo and writeTar.
 func describeBackup(ctx context.Context, dir string, tables []string) (*backup, error) {
 	state, err := chooseTables(dir, tables)
 	if err != nil {
@@ -61,7 +61,8 @@ func describeBackup(ctx context.Context, dir string, tables []string) (*backup, 
 	return b, nil
 }
 
-// filesOf are the names of the parts that a manifest lists and, last, of the manifest: a copy that is cut short has none.
+// filesOf are the names of the parts that a manifest lists and, last, of the manifest: a copy that is cut short has
+// none.
 func filesOf(state *manifest.State) []string { return append(partsOf(state), manifest.FileName) }
 
 // partsOf are the names of the parts that a manifest lists.
@@ -83,8 +84,8 @@ func chooseTables(dir string, names []string) (*manifest.State, error) {
 	return state, manifest.Write(vfs.OS(), dir, state)
 }
 
-// selectTables is the manifest of a directory with the named tables alone; no names: with all. A name without a table is an
-// error.
+// selectTables is the manifest of a directory with the named tables alone; no names: with all. A name without a table
+// is an error.
 func selectTables(dir string, names []string) (*manifest.State, error) {
 	state, _, err := manifest.Read(vfs.OS(), dir)
 	if err != nil || len(names) == 0 {
@@ -93,7 +94,8 @@ func selectTables(dir string, names []string) (*manifest.State, error) {
 	found := map[string]bool{}
 	state = state.Select(func(t *manifest.TableState) bool {
 		for _, n := range names {
-			if n == t.Schema.Name.DB+"."+t.Schema.Name.Table || n == t.Schema.Name.Table && t.Schema.Name.DB == "public" {
+			if n == t.Schema.Name.DB+"."+t.Schema.Name.Table ||
+				n == t.Schema.Name.Table && t.Schema.Name.DB == "public" {
 				found[n] = true
 				return true
 			}
@@ -181,7 +183,8 @@ func (b *backup) write(dest string) error {
 func (b *backup) writeTar(ctx context.Context, out io.Writer, dir string) error {
 	w := tar.NewWriter(out)
 	add := func(name string, size int64, content io.Reader) error {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(vfs.FileMode), Size: size, ModTime: b.Created}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(vfs.FileMode), Size: size,
+			ModTime: b.Created}); err != nil {
 			return err
 		}
 		_, err := io.Copy(w, content)
@@ -235,7 +238,8 @@ func (b *backup) verify(dir string) (faults []string) {
 		case err != nil:
 			faults = append(faults, err.Error())
 		case n != f.Bytes || sum != f.SHA256:
-			faults = append(faults, fmt.Sprintf("%s: %d bytes with SHA-256 %s, the backup was made with %d and %s", f.Name, n, sum, f.Bytes, f.SHA256))
+			faults = append(faults, fmt.Sprintf("%s: %d bytes with SHA-256 %s, the backup was made with %d and %s",
+				f.Name, n, sum, f.Bytes, f.SHA256))
 		}
 	}
 	return faults

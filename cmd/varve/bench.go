@@ -30,7 +30,8 @@ type benchCommand struct {
 
 // Help is what varve bench --help says besides.
 func (benchCommand) Help() string {
-	return "Made rows and samples are written over HTTP, then what dashboards ask is asked. With --url or --profile a running server is measured, in a database of its own that is dropped at the end; " +
+	return "Made rows and samples are written over HTTP, then what dashboards ask is asked. With --url or --profile " +
+		"a running server is measured, in a database of its own that is dropped at the end; " +
 		"otherwise one is started in a temporary directory, which is removed. Client and server share the machine then.\n\n" +
 		examples("varve bench", "varve bench ingest --rows 10M --json", "varve bench sql --url http://127.0.0.1:4000")
 }
@@ -69,8 +70,9 @@ func (c *benchCommand) run(s streams) (err error) {
 		return err
 	}
 	report, err := benchmark.Run(ctx, server, benchmark.Options{
-		Ingest: c.What == "ingest" || c.What == "all", SQL: c.What == "sql" || c.What == "all", PromQL: c.What == "promql" || c.What == "all",
-		Rows: int64(c.Rows), Batch: int64(c.Batch), Connections: c.Connections,
+		Ingest: c.What == "ingest" || c.What == "all", SQL: c.What == "sql" || c.What == "all",
+		PromQL: c.What == "promql" || c.What == "all",
+		Rows:   int64(c.Rows), Batch: int64(c.Batch), Connections: c.Connections,
 		Note: func(text string) {
 			if !c.Quiet {
 				fmt.Fprintf(s.err, "varve: %s\n", text)
@@ -122,8 +124,10 @@ func startOwn(ctx context.Context, environ []string) (o *ownServer, err error) {
 		return nil, err
 	}
 	o = &ownServer{dir: dir, said: make(chan string, 1)}
-	o.command = exec.Command(program, "serve", "--data-dir", dir, "--http-addr", "127.0.0.1:0", "--set", "logging.log_format=text")
-	// What is measured is a server as it comes, and not one that the environment sets up; tests say by it which program they are.
+	o.command = exec.Command(program, "serve", "--data-dir", dir, "--http-addr", "127.0.0.1:0", "--set",
+		"logging.log_format=text")
+	// What is measured is a server as it comes, and not one that the environment sets up; tests say by it which program
+	// they are.
 	o.command.Env = slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		return strings.HasPrefix(e, "VARVE_") && !strings.HasPrefix(e, "VARVE_TEST_")
 	})

@@ -31,11 +31,13 @@ func budgetCollectors(list []budget, waiting func() int64) []prometheus.Collecto
 		}
 		return prometheus.NewGaugeFunc(o, func() float64 { return float64(f()) })
 	}
-	all := []prometheus.Collector{gauge("varve_queries_waiting", "Queries that wait for memory before they begin.", "", waiting)}
+	all := []prometheus.Collector{gauge("varve_queries_waiting", "Queries that wait for memory before they begin.", "",
+		waiting)}
 	for _, b := range list {
 		all = append(all,
 			gauge("varve_budget_bytes", "Memory taken of a share of memory_limit.", b.name, b.used),
-			gauge("varve_budget_limit_bytes", "Memory that a share of memory_limit has.", b.name, func() int64 { return b.limit }))
+			gauge("varve_budget_limit_bytes", "Memory that a share of memory_limit has.", b.name,
+				func() int64 { return b.limit }))
 	}
 	return all
 }

@@ -27,7 +27,8 @@ func TestBudgets(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"varve_budget_bytes budget=memtables": 7, "varve_budget_limit_bytes budget=memtables": 100,
-		"varve_budget_bytes budget=queries": 0, "varve_budget_limit_bytes budget=queries": 200, "varve_queries_waiting": 3,
+		"varve_budget_bytes budget=queries": 0, "varve_budget_limit_bytes budget=queries": 200,
+		"varve_queries_waiting": 3,
 	} {
 		if n, there := got[name]; !there || n != want {
 			t.Errorf("%s is %v (%v), want %v", name, n, there, want)

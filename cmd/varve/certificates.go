@@ -17,11 +17,13 @@ type certificate struct {
 	pair      atomic.Pointer[tls.Certificate]
 }
 
-// load reads the files; changed reports whether the certificate is another than before. After an error the old one stays.
+// load reads the files; changed reports whether the certificate is another than before. After an error the old one
+// stays.
 func (c *certificate) load() (changed bool, err error) {
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
-		return false, &configError{fmt.Sprintf("%s.tls_cert = %q, %[1]s.tls_key = %[3]q: %v", c.section, c.cert, c.key, err)}
+		return false,
+			&configError{fmt.Sprintf("%s.tls_cert = %q, %[1]s.tls_key = %[3]q: %v", c.section, c.cert, c.key, err)}
 	}
 	old := c.pair.Swap(&pair)
 	return old == nil || !bytes.Equal(old.Certificate[0], pair.Certificate[0]), nil

@@ -48,7 +48,9 @@ func (c *checkCommand) run(out io.Writer) error {
 	}
 	if rebuilt != nil {
 		r.Notes = append(rebuilt.Notes, r.Notes...)
-		r.Notes = append(r.Notes, fmt.Sprintf("the manifest was made anew: %s, %s; look whether all is there before you let others write", count(rebuilt.Tables, "table"), count(rebuilt.Parts, "part")))
+		r.Notes = append(r.Notes,
+			fmt.Sprintf("the manifest was made anew: %s, %s; look whether all is there before you let others write",
+				count(rebuilt.Tables, "table"), count(rebuilt.Parts, "part")))
 	}
 	if c.JSON {
 		e := json.NewEncoder(out)
@@ -78,7 +80,8 @@ func printCheck(dir string, r *engine.CheckReport) string {
 		}
 		fmt.Fprintf(&b, "fault    %s: %s; %s\n", f.File, f.What, lost)
 	}
-	fmt.Fprintf(&b, "checked  %s: %s, %s with %d rows in %s, %s in %s of log; %s\n", dir, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows,
+	fmt.Fprintf(&b, "checked  %s: %s, %s with %d rows in %s, %s in %s of log; %s\n", dir, count(r.Tables, "table"),
+		count(r.Parts, "part"), r.Rows,
 		client.Bytes(r.Bytes), count(r.Records, "record"), client.Bytes(r.LogSize), count(len(r.Faults), "fault"))
 	return b.String()
 }

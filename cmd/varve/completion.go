@@ -38,15 +38,18 @@ type completeCommand struct {
 // Help is what varve completion --help says besides.
 func (completionCommand) Help() string {
 	return "Tables, databases, pipelines and profiles are completed as well, where the server answers at once.\n\n" +
-		examples("varve completion bash > /etc/bash_completion.d/varve", "varve completion zsh > ~/.zfunc/_varve", "varve completion fish > ~/.config/fish/completions/varve.fish")
+		examples("varve completion bash > /etc/bash_completion.d/varve", "varve completion zsh > ~/.zfunc/_varve",
+			"varve completion fish > ~/.config/fish/completions/varve.fish")
 }
 
 func (c *completionCommand) run(out io.Writer) error {
-	_, err := io.WriteString(out, map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell])
+	_, err := io.WriteString(out,
+		map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell])
 	return err
 }
 
-// run prints what may come next, a line each: the word, a tab, and what it means; or :files or :dirs where names of these do.
+// run prints what may come next, a line each: the word, a tab, and what it means; or :files or :dirs where names of
+// these do.
 func (c *completeCommand) run(io streams) error {
 	words := c.Words
 	if len(words) == 0 {
@@ -109,7 +112,8 @@ func (t *typed) complete(words []string) []offer {
 	return matching(last, "", t.argument())
 }
 
-// read takes the words before the last. open is a flag that waits for its value; ended says that no flags come any more.
+// read takes the words before the last. open is a flag that waits for its value; ended says that no flags come any
+// more.
 func (t *typed) read(words []string) (open *kong.Flag, ended bool) {
 	for _, word := range words {
 		switch {
@@ -154,7 +158,8 @@ func childOf(n *kong.Node, name string) *kong.Node {
 func (t *typed) flag(word string) *kong.Flag {
 	for _, level := range t.node.AllFlags(false) {
 		for _, f := range level {
-			if "--"+f.Name == word || f.Short != 0 && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, string(f.Short)) {
+			if "--"+f.Name == word || f.Short != 0 && !strings.HasPrefix(word, "--") &&
+				strings.HasSuffix(word, string(f.Short)) {
 				return f
 			}
 		}
@@ -218,7 +223,8 @@ func (t *typed) values(f *kong.Flag) (offers []offer) {
 	case f.Name == "profile":
 		return named(client.Profiles(t.environ))
 	case f.Name == "table" || f.Name == "tables":
-		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
+		return t.ask(
+			"SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
 	case f.Name == "db":
 		return t.ask("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name LIMIT 1000")
 	case f.Name == "pipeline":
@@ -248,7 +254,8 @@ func (t *typed) argument() (offers []offer) {
 	}
 	switch p.Name {
 	case "table":
-		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
+		return t.ask(
+			"SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
 	case "dir":
 		return dirs
 	case "versions":
@@ -275,9 +282,12 @@ func named(names []string) (offers []offer) {
 // patience is how long a shell waits for names that the server knows.
 const patience = 300 * time.Millisecond
 
-// server is that of the flags that are typed, which is not asked for long; nil: none can be asked without asking the user.
+// server is that of the flags that are typed, which is not asked for long; nil: none can be asked without asking the
+// user.
 func (t *typed) server() *client.Client {
-	f := client.Flags{URL: t.flags["url"], User: t.flags["user"], Profile: t.flags["profile"], PasswordFile: t.flags["password-file"], CAFile: t.flags["ca-file"], Timeout: patience, Insecure: t.flags["insecure"] != ""}
+	f := client.Flags{URL: t.flags["url"], User: t.flags["user"], Profile: t.flags["profile"],
+		PasswordFile: t.flags["password-file"], CAFile: t.flags["ca-file"], Timeout: patience,
+		Insecure: t.flags["insecure"] != ""}
 	c, err := f.ConnectUnasked(t.environ)
 	if err != nil {
 		return nil

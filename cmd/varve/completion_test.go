@@ -25,7 +25,8 @@ func TestComplete(t *testing.T) {
 	if err := os.Mkdir(config, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(config, "client.toml"), []byte("[prod]\nurl = \"http://127.0.0.1:1\"\n[local]\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(config, "client.toml"),
+		[]byte("[prod]\nurl = \"http://127.0.0.1:1\"\n[local]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	environ := []string{"XDG_CONFIG_HOME=" + filepath.Dir(config), "VARVE_URL=http://127.0.0.1:1"}
@@ -76,7 +77,8 @@ func TestCompleteNames(t *testing.T) {
 	for _, name := range []string{"small", "a%09tab", "%3Afiles"} { // the latter two are not offered
 		upload(t, s.url, name, smallDocument)
 	}
-	for _, sql := range []string{"CREATE DATABASE other", "CREATE TABLE logs (ts TIMESTAMP TIME INDEX)", "CREATE TABLE other.inner (ts TIMESTAMP TIME INDEX)"} {
+	for _, sql := range []string{"CREATE DATABASE other", "CREATE TABLE logs (ts TIMESTAMP TIME INDEX)",
+		"CREATE TABLE other.inner (ts TIMESTAMP TIME INDEX)"} {
 		if code, _, errs := command("sql", "--url", s.url, "-e", sql); code != 0 {
 			t.Fatal(errs)
 		}
@@ -104,7 +106,8 @@ func TestCompleteNames(t *testing.T) {
 	if got := soon(nil, "tail", "--url="+s.url, "l"); got != "logs" {
 		t.Errorf("by --url: %q", got)
 	}
-	if got := soon([]string{"VARVE_URL=" + s.url}, "pipeline", "delete", "small", "--version", ""); !strings.HasPrefix(got, "20") || !strings.Contains(got, "T") {
+	if got := soon([]string{"VARVE_URL=" + s.url}, "pipeline", "delete", "small", "--version",
+		""); !strings.HasPrefix(got, "20") || !strings.Contains(got, "T") {
 		t.Errorf("versions: %q", got)
 	}
 	forever := make(chan struct{})
@@ -128,7 +131,8 @@ func TestCompleteNames(t *testing.T) {
 // installed, the test says so; where VARVE_NEED_SHELLS is set they have to be there.
 func TestShells(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "varve"), []byte("#!/bin/sh\nVARVE_TEST_PROGRAM=1 exec '"+os.Args[0]+"' \"$@\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "varve"),
+		[]byte("#!/bin/sh\nVARVE_TEST_PROGRAM=1 exec '"+os.Args[0]+"' \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(bin, "a file"), nil, 0o600); err != nil {
@@ -163,9 +167,11 @@ try 'varve pipe'; try 'varve pipeline '; try 'varve serve --ht'; try 'varve vrl 
 			t.Logf("%v: its script is not tried", err)
 			continue
 		}
-		shell := exec.Command(path, map[string][]string{"bash": {"--norc", "-c"}, "zsh": {"-f", "-c"}, "fish": {"--no-config", "-c"}}[c.shell]...)
+		shell := exec.Command(path, map[string][]string{"bash": {"--norc", "-c"}, "zsh": {"-f", "-c"},
+			"fish": {"--no-config", "-c"}}[c.shell]...)
 		shell.Args = append(shell.Args, c.script)
-		shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "BIN=" + bin, "HOME=" + bin, "VARVE_URL=http://127.0.0.1:1"}
+		shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "BIN=" + bin, "HOME=" + bin,
+			"VARVE_URL=http://127.0.0.1:1"}
 		out, err := shell.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v: %s", c.shell, err, out)

@@ -249,7 +249,8 @@ func readFile(file string, keys []key) error {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			row, column := at.Position()
-			return &configError{fmt.Sprintf("%s: line %d, column %d: %s", file, row, column, strings.TrimPrefix(at.Error(), "toml: "))}
+			return &configError{fmt.Sprintf("%s: line %d, column %d: %s", file, row, column,
+				strings.TrimPrefix(at.Error(), "toml: "))}
 		}
 		return &configError{fmt.Sprintf("%s: %v", file, err)}
 	}
@@ -278,11 +279,12 @@ func assignTree(keys []key, file, prefix string, tree map[string]any) error {
 }
 
 // clientVariables belong to client commands, and VARVE_CONFIG to the command line.
-var clientVariables = []string{"VARVE_URL", "VARVE_USER", "VARVE_PASSWORD", "VARVE_PASSWORD_FILE", "VARVE_DB", "VARVE_PROFILE",
+var clientVariables = []string{"VARVE_URL", "VARVE_USER", "VARVE_PASSWORD", "VARVE_PASSWORD_FILE", "VARVE_DB",
+	"VARVE_PROFILE",
 	"VARVE_TIMEZONE", "VARVE_HISTORY", "VARVE_CONFIG"}
 
-// isServiceVariable reports whether schedulers of containers set a variable for a service that is called varve, whose port
-// may have a name.
+// isServiceVariable reports whether schedulers of containers set a variable for a service that is called varve, whose
+// port may have a name.
 func isServiceVariable(name string) bool {
 	rest := strings.TrimPrefix(name, "VARVE_")
 	return rest == "SERVICE_HOST" || rest == "SERVICE_PORT" || strings.HasPrefix(rest, "SERVICE_PORT_") ||
@@ -304,7 +306,8 @@ func readEnvironment(environ []string, keys []key) (warnings []string, err error
 		}
 		key := strings.ToLower(strings.ReplaceAll(rest, "__", "."))
 		if !slices.Contains(names, key) {
-			warnings = append(warnings, fmt.Sprintf("environment variable %s is ignored: there is no key %s.%s", name, key, nearest.Hint(key, names)))
+			warnings = append(warnings, fmt.Sprintf("environment variable %s is ignored: there is no key %s.%s", name,
+				key, nearest.Hint(key, names)))
 			continue
 		}
 		if err := assign(keys, "environment variable "+name, key, value); err != nil {
@@ -331,7 +334,8 @@ func (c *Config) check() error {
 		return &configError{"logging.append_stdout = false needs logging.dir: the lines of the log would be nowhere"}
 	}
 	if c.Storage.MemtableLimit < c.Storage.FlushBytes {
-		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q", c.Storage.MemtableLimit, c.Storage.FlushBytes)}
+		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q",
+			c.Storage.MemtableLimit, c.Storage.FlushBytes)}
 	}
 	return nil
 }

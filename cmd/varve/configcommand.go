@@ -38,7 +38,8 @@ func (configDefaultCommand) Help() string { return examples("varve config defaul
 
 // Help is what varve config show --help says besides.
 func (configShowCommand) Help() string {
-	return "Passwords are masked. Where the server has users, it is for those who may read and write.\n\n" + examples("varve config show", "varve config show --profile prod")
+	return "Passwords are masked. Where the server has users, it is for those who may read and write.\n\n" +
+		examples("varve config show", "varve config show --profile prod")
 }
 
 func (c *configCheckCommand) run(out io.Writer) error {
@@ -77,7 +78,9 @@ func (c *configShowCommand) run(s streams) error {
 // run prints the default file. What the keys mean is what docs/config.md says.
 func (configDefaultCommand) run(out io.Writer) error {
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "# Configuration of varve serve. Every key stands here with its default; remove the # before those that are to differ.\n")
+	fmt.Fprintf(w,
+		"# Configuration of varve serve. Every key stands here with its default; remove the # before those that are "+
+			"to differ.\n")
 	meanings := keyMeanings(docs.Config)
 	section := ""
 	for _, k := range new(Config).keys() {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownDescriptors is what the process opens besides connections: segments of the log, parts while they are written, files of
-// queries, answers beyond the bounds of connections.
+// ownDescriptors is what the process opens besides connections: segments of the log, parts while they are written,
+// files of queries, answers beyond the bounds of connections.
 const ownDescriptors = 256
 
 // descriptors is how many files and connections a configuration may have open.
@@ -31,11 +31,13 @@ func (c *Config) descriptors() uint64 {
 	return uint64(n)
 }
 
-// checkDescriptors refuses a limit of the system that the configuration does not fit into: a server that finds out under
-// load cannot write its log any more. limit is the number of descriptors that the process may have.
+// checkDescriptors refuses a limit of the system that the configuration does not fit into: a server that finds out
+// under load cannot write its log any more. limit is the number of descriptors that the process may have.
 func (c *Config) checkDescriptors(limit uint64) error {
 	if need := c.descriptors(); limit < need {
-		return fmt.Errorf("cannot start: the process may open %d files and connections, it needs %d: raise the limit (ulimit -n, LimitNOFILE of the unit) or lower http.max_connections = %d", limit, need, c.HTTP.MaxConnections)
+		return fmt.Errorf(
+			"cannot start: the process may open %d files and connections, it needs %d: raise the limit (ulimit -n, "+
+				"LimitNOFILE of the unit) or lower http.max_connections = %d", limit, need, c.HTTP.MaxConnections)
 	}
 	return nil
 }

@@ -35,18 +35,23 @@ func TestExitCodes(t *testing.T) {
 		err     string // on standard error
 	}{
 		{"done", ops, []string{"sql", "-e", "SELECT 1"}, 0, ""},
-		{"error of the server", ops, []string{"sql", "-e", "SELECT * FROM nosuch"}, exitFailed, "query failed (4001): "},
+		{"error of the server", ops, []string{"sql", "-e", "SELECT * FROM nosuch"}, exitFailed,
+			"query failed (4001): "},
 		{"file that is not there", ops, []string{"check", "/nonexistent"}, exitFailed, "/nonexistent"},
 		{"file instead of a directory", nil, []string{"check", document}, exitFailed, "it is a file"},
 		{"directory instead of a file", nil, []string{"dump", damaged}, exitFailed, "is a directory"},
 		{"wrong usage", ops, []string{"sql", "--nosuch"}, exitUsage, "--nosuch"},
 		{"bad configuration", ops, []string{"serve", "--set", "http.nosuch=1"}, exitUsage, "http.nosuch"},
 		{"bad document", ops, []string{"pipeline", "lint", document}, exitUsage, document},
-		{"rejects", ops, []string{"ingest", "--table", "t", lines, "--rejects", lines + ".rejects", "--max-rejects", "5"}, exitPartly, "reject"},
-		{"nobody listens", nil, []string{"sql", "-e", "SELECT 1", "--url", nobody}, exitUnreachable, "Is the server running?"},
-		{"nobody in time", nil, []string{"health", "--url", nobody, "--wait", "100ms"}, exitUnreachable, "not healthy within"},
+		{"rejects", ops, []string{"ingest", "--table", "t", lines, "--rejects", lines + ".rejects", "--max-rejects",
+			"5"}, exitPartly, "reject"},
+		{"nobody listens", nil, []string{"sql", "-e", "SELECT 1", "--url", nobody}, exitUnreachable,
+			"Is the server running?"},
+		{"nobody in time", nil, []string{"health", "--url", nobody, "--wait", "100ms"}, exitUnreachable,
+			"not healthy within"},
 		{"not signed in", nil, []string{"sql", "-e", "SELECT 1", "--url", s.url}, exitRefused, "Sign in with --user"},
-		{"wrong password", append(ops, "VARVE_PASSWORD=y")[1:], []string{"sql", "-e", "SELECT 1", "--url", s.url, "--user", "nobody"}, exitRefused, "(7002)"},
+		{"wrong password", append(ops, "VARVE_PASSWORD=y")[1:],
+			[]string{"sql", "-e", "SELECT 1", "--url", s.url, "--user", "nobody"}, exitRefused, "(7002)"},
 		{"not allowed", reader, []string{"config", "show"}, exitRefused, "(7006)"},
 		{"not allowed to write", reader, []string{"sql", "-e", "DROP TABLE t"}, exitRefused, "(7006)"},
 		{"damage", nil, []string{"check", damaged}, exitDamage, ""},
@@ -56,7 +61,8 @@ func TestExitCodes(t *testing.T) {
 			var errs strings.Builder
 			p.Stderr = &errs
 			code := exitOf(t, p.Run())
-			if code != c.code || !strings.Contains(errs.String(), c.err) || strings.Contains(errs.String(), "goroutine ") {
+			if code != c.code || !strings.Contains(errs.String(), c.err) ||
+				strings.Contains(errs.String(), "goroutine ") {
 				t.Errorf("exit code %d, want %d, and %q in %s", code, c.code, c.err, errs.String())
 			}
 		})
@@ -88,10 +94,13 @@ func nobodyListens(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// TestSignalsEndCommands: Ctrl-C and SIGTERM end commands that wait for a server that does not answer, with the codes of shells; their queries end there too.
+// TestSignalsEndCommands: Ctrl-C and SIGTERM end commands that wait for a server that does not answer, with the codes
+// of shells; their queries end there too.
 func TestSignalsEndCommands(t *testing.T) {
 	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-		for _, args := range [][]string{{"sql", "-e", "SELECT 1"}, {"tail", "t"}, {"export", "--table", "t", "-o", filepath.Join(t.TempDir(), "x.csv")}, {"pipeline", "list"}, {"health", "--timeout", "1h"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
+		for _, args := range [][]string{{"sql", "-e", "SELECT 1"}, {"tail", "t"},
+			{"export", "--table", "t", "-o", filepath.Join(t.TempDir(), "x.csv")}, {"pipeline", "list"},
+			{"health", "--timeout", "1h"}, {"backup", filepath.Join(t.TempDir(), "b")}} {
 			code, errs := interrupted(t, sig, args)
 			if code != want {
 				t.Errorf("%v and %v: exit code %d, want %d: %s", args, sig, code, want, errs)

@@ -32,8 +32,10 @@ type exportCommand struct {
 
 // Help is what varve export --help says besides.
 func (exportCommand) Help() string {
-	return "A table is fetched in slices of time of about 50,000 rows. The file is written as FILE.part and gets its name when it is complete; " +
-		"FILE.part.state is what --resume goes on from. Rows that arrive meanwhile and are newer than the newest at the start are left out. " +
+	return "A table is fetched in slices of time of about 50,000 rows. The file is written as FILE.part and gets its " +
+		"name when it is complete; " +
+		"FILE.part.state is what --resume goes on from. Rows that arrive meanwhile and are newer than the newest at " +
+		"the start are left out. " +
 		"In CSV, NULL is an empty field and the empty text is \"\".\n\n" +
 		examples("varve export --table app --since now-1d -o app.ndjson.zst",
 			"varve export -t app --search 'level:error timeout' --columns ts,host,message -o errors.csv",
@@ -47,19 +49,27 @@ func (c *exportCommand) run(io streams) error {
 	if c.Table == "" && c.Query == "" && c.OutputDir == "" {
 		return &usageError{errors.New("varve export wants --table, --query or --output-dir")}
 	}
-	if c.OutputDir != "" && (c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.Output != "-" || c.Format != "" || c.RawTimes) {
-		return &usageError{errors.New("--output-dir takes all rows of all tables: --where, --search, --columns, --output, --format and --raw-times do not go with it")}
+	if c.OutputDir != "" && (c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.Output != "-" ||
+		c.Format != "" || c.RawTimes) {
+		return &usageError{errors.New(
+			"--output-dir takes all rows of all tables: --where, --search, --columns, --output, --format and " +
+				"--raw-times do not go with it")}
 	}
-	if c.Query != "" && (c.Since != "" || c.Until != "" || c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.NewestFirst) {
-		return &usageError{errors.New("--query says itself which rows: --since, --until, --where, --search, --columns and --newest-first go with --table")}
+	if c.Query != "" && (c.Since != "" || c.Until != "" || c.Where != "" || c.Search != "" || len(c.Columns) > 0 ||
+		c.NewestFirst) {
+		return &usageError{errors.New(
+			"--query says itself which rows: --since, --until, --where, --search, --columns and --newest-first go " +
+				"with --table")}
 	}
 	server, err := c.Connect(io.environ, io.err)
 	if err != nil {
 		return err
 	}
 	o := export.Options{
-		DB: cmp.Or(c.DB, server.DB), Table: c.Table, Query: c.Query, Columns: c.Columns, Where: c.Where, Search: c.Search,
-		Output: c.Output, OutputDir: c.OutputDir, Format: c.Format, NewestFirst: c.NewestFirst, RawTimes: c.RawTimes, Resume: c.Resume, RetryFor: c.RetryFor, Quiet: c.Quiet,
+		DB: cmp.Or(c.DB, server.DB), Table: c.Table, Query: c.Query, Columns: c.Columns, Where: c.Where,
+		Search: c.Search,
+		Output: c.Output, OutputDir: c.OutputDir, Format: c.Format, NewestFirst: c.NewestFirst, RawTimes: c.RawTimes,
+		Resume: c.Resume, RetryFor: c.RetryFor, Quiet: c.Quiet,
 	}
 	if o.Zone, err = client.Zone(cmp.Or(c.Timezone.Timezone, server.Timezone)); err != nil {
 		return err

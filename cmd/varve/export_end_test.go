@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// TestExportEnd: an export whose rows are all fetched and whose file then cannot be made goes on with --resume, whatever its format has
-// written behind the rows by then.
+// TestExportEnd: an export whose rows are all fetched and whose file then cannot be made goes on with --resume,
+// whatever its format has written behind the rows by then.
 func TestExportEnd(t *testing.T) {
 	s := serve(t, nil)
 	s.ask("csv", "CREATE TABLE ended (ts TIMESTAMP TIME INDEX, n BIGINT) WITH (append_mode='true')")
 	s.ask("csv", "INSERT INTO ended VALUES (1, 1), (2, 2), (3, 3)")
 	dir := t.TempDir()
 	for _, c := range []struct{ name, inTheWay string }{
-		{"a.parquet", "a.parquet.made.part"}, {"b.json", "b.json"}, {"c.json.zst", "c.json.zst"}, {"d.arrow", "d.arrow"}, {"e.csv", "e.csv"},
+		{"a.parquet", "a.parquet.made.part"}, {"b.json", "b.json"}, {"c.json.zst", "c.json.zst"},
+		{"d.arrow", "d.arrow"}, {"e.csv", "e.csv"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, inTheWay := filepath.Join(dir, c.name), filepath.Join(dir, c.inTheWay)

@@ -56,7 +56,8 @@ func (s *served) ingest(table, timeIndex, contentType, body string) {
 const everyType = ` (ts TIMESTAMP(9) TIME INDEX, host STRING, i8 TINYINT, i64 BIGINT, u64 BIGINT UNSIGNED, f FLOAT, d DOUBLE, b BOOLEAN, s STRING, bin BINARY, j JSON, da DATE,
 	t6 TIMESTAMP(6), t3 TIMESTAMP(3), t0 TIMESTAMP(0), dec DECIMAL(10,2), "a ""b,c" STRING, PRIMARY KEY(host)) WITH (append_mode='true')`
 
-// TestExportRoundTrip: rows of every type come back from every format as they were: values, NULL beside empty texts, types, nanoseconds.
+// TestExportRoundTrip: rows of every type come back from every format as they were: values, NULL beside empty texts,
+// types, nanoseconds.
 func TestExportRoundTrip(t *testing.T) {
 	s := serve(t, nil)
 	s.ask("csv", "CREATE TABLE a"+everyType)
@@ -90,12 +91,14 @@ c'),
 				s.ask("csv", "COPY "+table+" FROM '"+name+"' WITH (FORMAT='"+strings.Replace(format, "nd", "", 1)+"')")
 			}
 			if got := s.ask("arrow", fmt.Sprintf(rows, table)); got != want {
-				t.Errorf("got\n%s\nwant\n%s", s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, table)), s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "a")))
+				t.Errorf("got\n%s\nwant\n%s", s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, table)),
+					s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "a")))
 			}
 		})
 	}
 	// A stream of Arrow is what the server itself says.
-	if code, out, errs := command("export", "--url", s.url, "--query", fmt.Sprintf(rows, "a"), "--format", "arrow"); code != 0 || out != want {
+	if code, out, errs := command("export", "--url", s.url, "--query", fmt.Sprintf(rows, "a"), "--format",
+		"arrow"); code != 0 || out != want {
 		t.Errorf("export as arrow: %d %d bytes, want %d; %s", code, len(out), len(want), errs)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*", "copy", "*.part*")); err != nil || len(left) > 0 {
@@ -106,7 +109,8 @@ c'),
 // TestExportIngestRoundTrip: logs come back through ingest, as lines and as an array.
 func TestExportIngestRoundTrip(t *testing.T) {
 	s := serve(t, nil)
-	s.ingest("logs", "ts;epoch;ns", "application/x-ndjson", `{"ts":1795232760123456789,"message":"a \"b\"\n\u0001","status":9007199254740993,"took":0.1,"ok":true,"ctx":{"user":"o'brien"}}
+	s.ingest("logs", "ts;epoch;ns", "application/x-ndjson",
+		`{"ts":1795232760123456789,"message":"a \"b\"\n\u0001","status":9007199254740993,"took":0.1,"ok":true,"ctx":{"user":"o'brien"}}
 {"ts":1795232760123456789,"message":"","status":-1,"took":2.0,"ok":false}
 {"ts":1795232760123456788,"message":"größe 🙂","level":"error"}`)
 	const rows = `SELECT ts, message, status, took, ok, level, "ctx.user" FROM %s ORDER BY ts, status`
@@ -122,7 +126,8 @@ func TestExportIngestRoundTrip(t *testing.T) {
 			}
 			table := name + strings.ReplaceAll(flag, "-", "")
 			s.ingest(table, index, contentType, out)
-			if got, want := s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, table)), s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "logs")); got != want {
+			if got, want := s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, table)),
+				s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "logs")); got != want {
 				t.Errorf("%s %s: got\n%s\nwant\n%s", name, flag, got, want)
 			}
 		}
@@ -151,8 +156,8 @@ func fill(s *served) {
 	}
 }
 
-// proxy stands before a server and lets trouble do what it wants with requests for rows, which are counted from 1; trouble tells whether
-// it answered.
+// proxy stands before a server and lets trouble do what it wants with requests for rows, which are counted from 1;
+// trouble tells whether it answered.
 func proxy(t *testing.T, to string, trouble func(n int64, w http.ResponseWriter, r *http.Request) bool) string {
 	t.Helper()
 	target, err := url.Parse(to)
@@ -200,8 +205,8 @@ func sortedLines(text string) []string {
 	return list
 }
 
-// TestExportThroughTrouble: answers that break off, a server that is busy or away, and an export that is ended and goes on make no
-// row come twice or not at all.
+// TestExportThroughTrouble: answers that break off, a server that is busy or away, and an export that is ended and goes
+// on make no row come twice or not at all.
 func TestExportThroughTrouble(t *testing.T) {
 	s := serve(t, nil)
 	fill(s)
@@ -242,7 +247,8 @@ func TestExportThroughTrouble(t *testing.T) {
 				args = append(args, "--raw-times")
 			}
 			code, _, errs := command(args...)
-			if code != 0 || strings.Count(errs, "Trying again") != 5 || !strings.Contains(errs, "170,000 rows") || !strings.Contains(errs, "5 retries") {
+			if code != 0 || strings.Count(errs, "Trying again") != 5 || !strings.Contains(errs, "170,000 rows") ||
+				!strings.Contains(errs, "5 retries") {
 				t.Fatalf("export: %d %s", code, errs)
 			}
 			checkMany(t, s, file, want)
@@ -290,7 +296,8 @@ func checkMany(t *testing.T, s *served, file string, want []string) {
 		for r.Next() {
 			rows += r.RecordBatch().NumRows()
 		}
-		if r.Err() != nil || rows != int64(len(want)-1) || !bytes.HasSuffix(content, []byte("\xff\xff\xff\xff\x00\x00\x00\x00")) {
+		if r.Err() != nil || rows != int64(len(want)-1) ||
+			!bytes.HasSuffix(content, []byte("\xff\xff\xff\xff\x00\x00\x00\x00")) {
 			t.Errorf("the stream has %d rows, %v", rows, r.Err())
 		}
 		return
@@ -307,8 +314,10 @@ func checkMany(t *testing.T, s *served, file string, want []string) {
 // checkBack compares the rows of the table back.
 func checkBack(t *testing.T, s *served, want []string) {
 	t.Helper()
-	_, out, _ := command("export", "--url", s.url, "-t", "back", "--raw-times", "--format", "ndjson", "--columns", "message,n,ts")
-	_, had, _ := command("export", "--url", s.url, "-t", "many", "--raw-times", "--format", "ndjson", "--columns", "message,n,ts")
+	_, out, _ := command("export", "--url", s.url, "-t", "back", "--raw-times", "--format", "ndjson", "--columns",
+		"message,n,ts")
+	_, had, _ := command("export", "--url", s.url, "-t", "many", "--raw-times", "--format", "ndjson", "--columns",
+		"message,n,ts")
 	if got, had := sortedLines(out), sortedLines(had); !slices.Equal(got, had) || len(got) != len(want) {
 		t.Errorf("%d rows came back, want %d", len(got)-1, len(want)-1)
 	}
@@ -343,7 +352,8 @@ func resume(t *testing.T, s *served, file string, want []string) {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("the file has its name already: %v", err)
 	}
-	if code, _, errs := command(append(slices.Clone(args), "--resume", "--where", "n > 5")...); code != exitUsage || !strings.Contains(errs, "another export") {
+	if code, _, errs := command(append(slices.Clone(args), "--resume", "--where", "n > 5")...); code != exitUsage ||
+		!strings.Contains(errs, "another export") {
 		t.Errorf("going on with other rows: %d %s", code, errs)
 	}
 	code, _, said := command(append(slices.Clone(args), "--resume")...)
@@ -373,7 +383,8 @@ func TestExportRefusals(t *testing.T) {
 		{"two conditions", []string{"-t", "app", "--where", "1=1", "--search", "x"}, exitUsage, "--search"},
 		{"no table", []string{"-t", "ap"}, exitFailed, "Did you mean 'app'?"},
 		{"no database", []string{"-t", "app", "--db", "x"}, exitFailed, "Database not found: x"},
-		{"no column", []string{"-t", "app", "--columns", "level,mesage"}, exitUsage, "no column mesage. Did you mean 'message'?"},
+		{"no column", []string{"-t", "app", "--columns", "level,mesage"}, exitUsage,
+			"no column mesage. Did you mean 'message'?"},
 		{"no field", []string{"-t", "app", "--search", "levle:x"}, exitUsage, "--search: "},
 		{"condition", []string{"-t", "app", "--where", "x = 1"}, exitFailed, "x"},
 		{"time", []string{"-t", "app", "--since", "soon"}, exitUsage, "--since soon"},
@@ -383,9 +394,11 @@ func TestExportRefusals(t *testing.T) {
 		{"packed parquet", []string{"-t", "app", "-o", filepath.Join(dir, "a.parquet.gz")}, exitUsage, "leave out .gz"},
 		{"raw times of arrow", []string{"-t", "app", "--format", "arrow", "--raw-times"}, exitUsage, "--raw-times"},
 		{"resume of a stream", []string{"-t", "app", "--resume"}, exitUsage, "--output"},
-		{"resume of a statement", []string{"--query", "SELECT 1", "-o", filepath.Join(dir, "a.csv"), "--resume"}, exitUsage, "--table"},
+		{"resume of a statement", []string{"--query", "SELECT 1", "-o", filepath.Join(dir, "a.csv"), "--resume"},
+			exitUsage, "--table"},
 		{"range of a view", []string{"-t", "errors", "--since", "1h"}, exitUsage, "no time index"},
-		{"statement without rows", []string{"--query", "CREATE TABLE x (ts TIMESTAMP TIME INDEX)", "-o", filepath.Join(dir, "b.csv")}, exitFailed, "no rows"},
+		{"statement without rows", []string{"--query", "CREATE TABLE x (ts TIMESTAMP TIME INDEX)", "-o",
+			filepath.Join(dir, "b.csv")}, exitFailed, "no rows"},
 		{"statement", []string{"--query", "SELEC 1"}, exitFailed, "query failed ("},
 		{"names twice", []string{"--query", "SELECT 1 AS a, 2 AS a"}, exitFailed, `two columns are named "a"`},
 		{"no server", []string{"-t", "app", "--url", "http://127.0.0.1:1"}, exitUnreachable, "cannot reach"},

@@ -31,7 +31,8 @@ func TestExportDirectory(t *testing.T) {
 	} {
 		s.ask("csv", sql)
 	}
-	want := []string{"all_metrics physical 0", "App table 2", "a:b#c@d table 0", "a_metric table 1", "app table 2", "Above view 0"}
+	want := []string{"all_metrics physical 0", "App table 2", "a:b#c@d table 0", "a_metric table 1", "app table 2",
+		"Above view 0"}
 	dir := filepath.Join(t.TempDir(), "new", "dir")
 	broken := true
 	address := proxy(t, s.url, func(n int64, w http.ResponseWriter, _ *http.Request) bool {
@@ -40,17 +41,20 @@ func TestExportDirectory(t *testing.T) {
 		}
 		return broken && n == 3
 	})
-	if code, _, errs := command("export", "--output-dir", dir, "--url", address); code != exitRefused || !strings.Contains(errs, "table ") {
+	if code, _, errs := command("export", "--output-dir", dir, "--url", address); code != exitRefused ||
+		!strings.Contains(errs, "table ") {
 		t.Fatalf("got %d %s", code, errs)
 	}
 	if _, err := os.Stat(filepath.Join(dir, export.ManifestName)); err == nil {
 		t.Fatal("the manifest is there although a table is not")
 	}
 	broken = false
-	if code, _, errs := command("export", "--output-dir", dir, "--url", address); code != exitFailed || !strings.Contains(errs, "--resume") {
+	if code, _, errs := command("export", "--output-dir", dir, "--url", address); code != exitFailed ||
+		!strings.Contains(errs, "--resume") {
 		t.Errorf("got %d %s", code, errs)
 	}
-	if code, _, errs := command("export", "--output-dir", dir, "--url", address, "--resume"); code != 0 || !strings.Contains(errs, "6 tables with 5 rows in "+dir+"; 3 were there already\n") {
+	if code, _, errs := command("export", "--output-dir", dir, "--url", address, "--resume"); code != 0 ||
+		!strings.Contains(errs, "6 tables with 5 rows in "+dir+"; 3 were there already\n") {
 		t.Fatalf("got %d %s", code, errs)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, export.ManifestName))
@@ -82,7 +86,8 @@ func TestExportDirectory(t *testing.T) {
 	}
 	for _, table := range []string{`app`, `"App"`, `"a:b#c@d"`, `all_metrics`, `a_metric`, `"Above"`} {
 		const rows = "SELECT * FROM %s.%s"
-		if got, want := s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "back", table)), s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "public", table)); got != want {
+		if got, want := s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "back", table)),
+			s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "public", table)); got != want {
 			t.Errorf("%s: got %s, want %s", table, got, want)
 		}
 	}

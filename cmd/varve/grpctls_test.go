@@ -29,7 +29,8 @@ func (bytesCodec) Name() string                       { return "proto" }
 // gRPC. No password is in the log.
 func TestGRPCTakesTLS(t *testing.T) {
 	cert, key := writeCertificate(t, t.TempDir(), "grpc")
-	s := serve(t, nil, "--tls-cert", cert, "--tls-key", key, "--set", "grpc.addr=127.0.0.1:0", "--user-provider", "static_user_provider:cmd:a=hush_secret", "--log-level", "debug")
+	s := serve(t, nil, "--tls-cert", cert, "--tls-key", key, "--set", "grpc.addr=127.0.0.1:0", "--user-provider",
+		"static_user_provider:cmd:a=hush_secret", "--log-level", "debug")
 	addr := s.wait(regexp.MustCompile(`(?m)^grpc +(\S+)`))[1]
 	secured := credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the certificate is the test's own
 	for _, c := range []struct {
@@ -39,10 +40,12 @@ func TestGRPCTakesTLS(t *testing.T) {
 		want     codes.Code
 	}{
 		{"right", secured, "hush_secret", codes.OK}, {"wrong", secured, "wrong_secret", codes.Unauthenticated},
-		{"none", secured, "", codes.Unauthenticated}, {"plain", insecure.NewCredentials(), "hush_secret", codes.Unavailable},
+		{"none", secured, "", codes.Unauthenticated},
+		{"plain", insecure.NewCredentials(), "hush_secret", codes.Unavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(c.creds), grpc.WithDefaultCallOptions(grpc.ForceCodec(bytesCodec{})))
+			conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(c.creds),
+				grpc.WithDefaultCallOptions(grpc.ForceCodec(bytesCodec{})))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +53,8 @@ func TestGRPCTakesTLS(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			if c.password != "" {
-				ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("a:"+c.password)))
+				ctx = metadata.AppendToOutgoingContext(ctx, "authorization",
+					"Basic "+base64.StdEncoding.EncodeToString([]byte("a:"+c.password)))
 			}
 			var message, answer []byte
 			err = conn.Invoke(ctx, "/opentelemetry.proto.collector.logs.v1.LogsService/Export", &message, &answer)

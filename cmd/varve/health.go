@@ -24,8 +24,10 @@ type healthCommand struct {
 
 // Help is what varve health --help says besides.
 func (healthCommand) Help() string {
-	return "For health checks of containers and for scripts that start a server: exit code 0 when it answers 200, 4 when it cannot be reached, 1 when it answers something else.\n\n" +
-		examples("varve health", "varve health --wait 30s --url http://127.0.0.1:4000", "varve health --ready --wait 10m")
+	return "For health checks of containers and for scripts that start a server: exit code 0 when it answers 200, 4 " +
+		"when it cannot be reached, 1 when it answers something else.\n\n" +
+		examples("varve health", "varve health --wait 30s --url http://127.0.0.1:4000",
+			"varve health --ready --wait 10m")
 }
 
 // run asks until the server is healthy, or ready, or the time is over.
@@ -87,5 +89,6 @@ func ask(ctx context.Context, c *client.Client, path string) error {
 // mayPass reports whether a server that is starting or busy may be behind a failure.
 func mayPass(err error) bool {
 	var answer *client.AnswerError
-	return is[*client.UnreachableError](err) || errors.As(err, &answer) && (answer.Status >= 500 || answer.Status == http.StatusTooManyRequests)
+	return is[*client.UnreachableError](err) ||
+		errors.As(err, &answer) && (answer.Status >= 500 || answer.Status == http.StatusTooManyRequests)
 }

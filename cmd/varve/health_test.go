@@ -29,15 +29,20 @@ func TestHealth(t *testing.T) {
 	if code, _, errs := command("health", "--url", s.URL); code != exitFailed || !strings.Contains(errs, "503") {
 		t.Errorf("busy: %d %s", code, errs)
 	}
-	if code, out, errs := command("health", "--url", s.URL, "--wait", "20s"); code != 0 || out != s.URL+" is healthy\n" || asked.Load() != 4 {
+	if code, out, errs := command("health", "--url", s.URL, "--wait", "20s"); code != 0 ||
+		out != s.URL+" is healthy\n" || asked.Load() != 4 {
 		t.Errorf("waited: %d %s%s after %d", code, out, errs, asked.Load())
 	}
 	if code, out, _ := command("health", "--url", s.URL, "-q"); code != 0 || out != "" {
 		t.Errorf("quiet: %d %s", code, out)
 	}
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+	}))
 	defer silent.Close()
-	if code, _, errs := command("health", "--url", silent.URL, "--wait", "50ms"); code != exitUnreachable || !strings.HasPrefix(errs, "varve: not healthy within 50ms: ") || !strings.Contains(errs, "no answer within 50ms") {
+	if code, _, errs := command("health", "--url", silent.URL, "--wait", "50ms"); code != exitUnreachable ||
+		!strings.HasPrefix(errs, "varve: not healthy within 50ms: ") ||
+		!strings.Contains(errs, "no answer within 50ms") {
 		t.Errorf("silent: %d %s", code, errs)
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -46,7 +51,8 @@ func TestHealth(t *testing.T) {
 	}
 	url := "http://" + free.Addr().String()
 	free.Close()
-	if code, _, errs := command("health", "--url", url, "--wait", "2s"); code != exitUnreachable || !strings.HasPrefix(errs, "varve: not healthy within 2s: cannot reach "+url+": connection refused") {
+	if code, _, errs := command("health", "--url", url, "--wait", "2s"); code != exitUnreachable ||
+		!strings.HasPrefix(errs, "varve: not healthy within 2s: cannot reach "+url+": connection refused") {
 		t.Errorf("nobody: %d %s", code, errs)
 	}
 }
@@ -64,10 +70,12 @@ func TestHealthReady(t *testing.T) {
 	if code, out, errs := command("health", "--url", s.URL); code != 0 || out != s.URL+" is healthy\n" {
 		t.Errorf("healthy: %d %s%s", code, out, errs)
 	}
-	if code, out, errs := command("health", "--url", s.URL, "--ready"); code != exitFailed || out != "" || !strings.Contains(errs, "the server is starting") {
+	if code, out, errs := command("health", "--url", s.URL, "--ready"); code != exitFailed || out != "" ||
+		!strings.Contains(errs, "the server is starting") {
 		t.Errorf("not ready: %d %s%s", code, out, errs)
 	}
-	if code, out, errs := command("health", "--url", s.URL, "--ready", "--wait", "20s"); code != 0 || out != s.URL+" is ready\n" || asked.Load() != 3 {
+	if code, out, errs := command("health", "--url", s.URL, "--ready", "--wait", "20s"); code != 0 ||
+		out != s.URL+" is ready\n" || asked.Load() != 3 {
 		t.Errorf("waited: %d %s%s after %d", code, out, errs, asked.Load())
 	}
 }
@@ -155,11 +163,14 @@ func TestUserCommands(t *testing.T) {
 	}
 	bad := writeFile(t, "# people\nann=a\nbob:xx=y\nno line\nann=b\n")
 	code, said, errs := command("user", "check", bad)
-	want := bad + ":3: user bob: the mode \"xx\" is none of rw, ro, wo\n" + bad + ":4: a line is user[:mode]=verifier with exactly one =\n" + bad + ":5: user ann stands in line 2 already: this line counts\n"
+	want := bad + ":3: user bob: the mode \"xx\" is none of rw, ro, wo\n" + bad +
+		":4: a line is user[:mode]=verifier with exactly one =\n" + bad +
+		":5: user ann stands in line 2 already: this line counts\n"
 	if code != exitUsage || said != want || strings.Count(errs, "\n") != 1 {
 		t.Errorf("check: %d\n got %s\nwant %s", code, said, want)
 	}
-	if code, _, errs := command("user", "check", filepath.Join(t.TempDir(), "missing")); code != exitUsage || !strings.Contains(errs, "missing") {
+	if code, _, errs := command("user", "check", filepath.Join(t.TempDir(), "missing")); code != exitUsage ||
+		!strings.Contains(errs, "missing") {
 		t.Errorf("check of a missing file: %d %s", code, errs)
 	}
 	for _, user := range []string{"a=b", "#a", ":ro", "a:zz", "a\nb"} {
@@ -180,7 +191,8 @@ func TestOutputClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
-	for _, args := range [][]string{{"config", "default"}, {"version"}, {"help"}, {"user", "check", writeFile(t, "a=b\n")}} {
+	for _, args := range [][]string{{"config", "default"}, {"version"}, {"help"},
+		{"user", "check", writeFile(t, "a=b\n")}} {
 		c := program(nil, args...)
 		var errs strings.Builder
 		c.Stdout, c.Stderr = w, &errs

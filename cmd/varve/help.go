@@ -20,36 +20,45 @@ func examples(lines ...string) string {
 
 // Help is what varve serve --help says besides.
 func (serveCommand) Help() string {
-	return "Flags come before variables (VARVE_HTTP__ADDR), these before the file, it before the defaults; docs/config.md has all keys.\n" +
-		"SIGTERM and Ctrl-C finish what is being answered and write what is in memory; SIGHUP reads certificates, users and the log level again.\n\n" +
-		examples("varve serve --data-dir /var/lib/varve --http-addr 0.0.0.0:4000", "varve serve --config varve.toml --set wal.sync=interval")
+	return "Flags come before variables (VARVE_HTTP__ADDR), these before the file, it before the defaults; " +
+		"docs/config.md has all keys.\n" +
+		"SIGTERM and Ctrl-C finish what is being answered and write what is in memory; SIGHUP reads certificates, " +
+		"users and the log level again.\n\n" +
+		examples("varve serve --data-dir /var/lib/varve --http-addr 0.0.0.0:4000",
+			"varve serve --config varve.toml --set wal.sync=interval")
 }
 
 // Help is what varve vrl --help says besides.
 func (vrlCommand) Help() string {
 	return "Exit codes: 1 wrong usage, 2 the script does not compile, 3 a run failed.\n\n" +
-		examples("varve vrl --program parse.vrl --input events.ndjson --print event", "tail -1 app.log | varve vrl --program parse.vrl --print full")
+		examples("varve vrl --program parse.vrl --input events.ndjson --print event",
+			"tail -1 app.log | varve vrl --program parse.vrl --print full")
 }
 
 // Help is what varve check --help says besides.
 func (checkCommand) Help() string {
-	return "Exit code 6: there is damage.\n\n" + examples("varve check /var/lib/varve", "varve check /var/lib/varve --deep --json")
+	return "Exit code 6: there is damage.\n\n" +
+		examples("varve check /var/lib/varve", "varve check /var/lib/varve --deep --json")
 }
 
 // Help is what varve dump --help says besides.
 func (dumpCommand) Help() string {
-	return examples("varve dump data/MANIFEST", "varve dump data/parts/00000001.part --section columns", "varve dump data/wal/000001.wal --hex")
+	return examples("varve dump data/MANIFEST", "varve dump data/parts/00000001.part --section columns",
+		"varve dump data/wal/000001.wal --hex")
 }
 
 // Help is what varve backup --help says besides.
 func (backupCommand) Help() string {
 	return "Rows that were acknowledged before it began are in it, later ones are not.\n\n" +
-		examples("varve backup /backup/monday", "varve backup /backup/tuesday --base /backup/monday", "varve backup - --tables public.app | zstd > app.tar.zst", "varve backup /backup/old --data /var/lib/varve-old")
+		examples("varve backup /backup/monday", "varve backup /backup/tuesday --base /backup/monday",
+			"varve backup - --tables public.app | zstd > app.tar.zst",
+			"varve backup /backup/old --data /var/lib/varve-old")
 }
 
 // Help is what varve restore --help says besides.
 func (restoreCommand) Help() string {
-	return examples("varve restore /backup/monday --data /var/lib/varve", "varve restore /backup/monday --check", "zstd -dc app.tar.zst | varve restore - --data /var/lib/varve --tables public.app")
+	return examples("varve restore /backup/monday --data /var/lib/varve", "varve restore /backup/monday --check",
+		"zstd -dc app.tar.zst | varve restore - --data /var/lib/varve --tables public.app")
 }
 
 // Help is what varve help --help says besides.

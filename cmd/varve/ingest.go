@@ -48,9 +48,14 @@ type ingestCommand struct {
 
 // Help is what varve ingest --help says besides.
 func (ingestCommand) Help() string {
-	return "Every acknowledged entry is stored. Batches have ids that the server remembers for a day, so that each entry is stored once, also where an answer was lost or either side was killed and --resume goes on. What is stored already is known for the server and the table: an emptied server, and a table that was dropped, get everything. " +
-		"Ctrl-C ends it at a clean point, --resume goes on there. Rows of Parquet and Arrow keep their types: they go into the table as varve export wrote them, and a table that is not there is made of the columns of the file; " +
-		"with --pipeline or --time they are entries like JSON lines. Exit code 3: entries were refused, or some inputs could not be read.\n\n" +
+	return "Every acknowledged entry is stored. Batches have ids that the server remembers for a day, so that each " +
+		"entry is stored once, also where an answer was lost or either side was killed and --resume goes on. What is " +
+		"stored already is known for the server and the table: an emptied server, and a table that was dropped, get " +
+		"everything. " +
+		"Ctrl-C ends it at a clean point, --resume goes on there. Rows of Parquet and Arrow keep their types: they " +
+		"go into the table as varve export wrote them, and a table that is not there is made of the columns of the file; " +
+		"with --pipeline or --time they are entries like JSON lines. Exit code 3: entries were refused, or some " +
+		"inputs could not be read.\n\n" +
 		examples("varve ingest --table web access.log.gz --pipeline-file access.yaml",
 			"varve ingest --table app --time auto --rejects bad.ndjson logs/",
 			"varve ingest --table '{name}' 'export/*.ndjson.zst' --resume",
@@ -82,12 +87,16 @@ func (c *ingestCommand) run(s streams) error {
 // options are what the flags say.
 func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	o := &ingest.Options{
-		Args: c.Inputs, Manifest: c.Manifest, Stdin: os.Stdin, Notes: s.err, Result: s.out, Width: widthOf(s.err), Quiet: c.Quiet,
-		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile, Format: c.Format,
-		Time: c.Time, Hints: c.Hint, SkipError: c.SkipError, Compress: c.Compress, Rejects: c.Rejects, MaxRejects: c.MaxRejects,
-		State: c.State, Resume: c.Resume, Restart: c.Restart, Follow: c.Follow,
+		Args: c.Inputs, Manifest: c.Manifest, Stdin: os.Stdin, Notes: s.err, Result: s.out, Width: widthOf(s.err),
+		Quiet: c.Quiet,
+		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile,
+		Format: c.Format,
+		Time:   c.Time, Hints: c.Hint, SkipError: c.SkipError, Compress: c.Compress, Rejects: c.Rejects,
+		MaxRejects: c.MaxRejects,
+		State:      c.State, Resume: c.Resume, Restart: c.Restart, Follow: c.Follow,
 	}
-	err := errors.Join(setPositive("--max-nested-levels", &o.MaxNestedLevels, c.MaxNestedLevels), setPositive("--connections", &o.Connections, c.Connections),
+	err := errors.Join(setPositive("--max-nested-levels", &o.MaxNestedLevels, c.MaxNestedLevels),
+		setPositive("--connections", &o.Connections, c.Connections),
 		setPositive("--retry-for", &o.RetryFor, c.RetryFor), setPositive("--dry-run", &o.DryRun, c.DryRun))
 	if err != nil {
 		return nil, &usageError{err}
@@ -115,7 +124,8 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 		home = filepath.Join(client.Getenv(s.environ, "HOME"), ".local", "state")
 	}
 	if o.StateDir = filepath.Join(home, "varve", "ingest"); !filepath.IsAbs(home) && o.State == "" {
-		return nil, &usageError{errors.New("there is no HOME to keep up to where inputs are stored: --state names a file for that")}
+		return nil, &usageError{errors.New(
+			"there is no HOME to keep up to where inputs are stored: --state names a file for that")}
 	}
 	return o, nil
 }

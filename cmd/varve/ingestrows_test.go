@@ -35,7 +35,8 @@ c')`)
 			if table == made { // Parquet has no seconds
 				want = s.ask(form, `SELECT * EXCLUDE (t0) FROM a ORDER BY ts, i8`)
 			}
-			if code, out, errs := ingest("-t", table, file, "--url", s.url); code != 0 || !strings.Contains(out, "3 rows stored, 0 rejected") {
+			if code, out, errs := ingest("-t", table, file, "--url", s.url); code != 0 ||
+				!strings.Contains(out, "3 rows stored, 0 rejected") {
 				t.Fatalf("%s into %s: %d %s%s", name, table, code, out, errs)
 			}
 			got := s.ask(form, fmt.Sprintf(rows, table))
@@ -46,14 +47,17 @@ c')`)
 				t.Errorf("%s into %s: got\n%s\nwant\n%s", name, table, got, want)
 			}
 		}
-		if code, _, errs := ingest("-t", made, file, "--url", s.url); code != 0 || !strings.Contains(errs, "already stored") {
+		if code, _, errs := ingest("-t", made, file, "--url", s.url); code != 0 ||
+			!strings.Contains(errs, "already stored") {
 			t.Errorf("%s again: %d %s", name, code, errs)
 		}
 	}
-	if code, _, errs := ingest("-t", "entries", "--time", "auto", filepath.Join(dir, "a.parquet"), "--url", s.url); code != 0 {
+	if code, _, errs := ingest("-t", "entries", "--time", "auto", filepath.Join(dir, "a.parquet"), "--url",
+		s.url); code != 0 {
 		t.Errorf("as entries: %s", errs)
 	}
-	if got := s.ask("csv", "SELECT count(*), min(i64), count(dec) FROM entries"); strings.TrimSpace(got) != "3,-9223372036854775808,2" {
+	if got := s.ask("csv", "SELECT count(*), min(i64), count(dec) FROM entries"); strings.TrimSpace(got) !=
+		"3,-9223372036854775808,2" {
 		t.Errorf("as entries: %s", got)
 	}
 }
@@ -81,8 +85,9 @@ func TestIngestCutRows(t *testing.T) {
 		if err := os.WriteFile(file, whole[:len(whole)*9/10], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, errs := ingest("-t", table, file, "--url", s.url); code != exitPartly && code != exitFailed || !strings.Contains(errs, "the file ends in the middle of its "+name[2:]) &&
-			!strings.Contains(errs, "Table not found") {
+		if code, _, errs := ingest("-t", table, file, "--url", s.url); code != exitPartly && code != exitFailed ||
+			!strings.Contains(errs, "the file ends in the middle of its "+name[2:]) &&
+				!strings.Contains(errs, "Table not found") {
 			t.Errorf("%s: %d %s", name, code, errs)
 		}
 		if err := os.WriteFile(file, whole, 0o600); err != nil {
@@ -91,7 +96,8 @@ func TestIngestCutRows(t *testing.T) {
 		if code, _, errs := ingest("-t", table, file, "--resume", "--url", s.url); code != 0 {
 			t.Errorf("%s: --resume: %d %s", name, code, errs)
 		}
-		if got := s.ask("csv", "SELECT count(*), sum(n), count(DISTINCT s) FROM "+table); strings.TrimSpace(got) != "5000,12497500,5000" {
+		if got := s.ask("csv", "SELECT count(*), sum(n), count(DISTINCT s) FROM "+table); strings.TrimSpace(got) !=
+			"5000,12497500,5000" {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}

@@ -26,7 +26,8 @@ func (c *Config) keys() []key {
 	h, f, l, s, w, q := &c.HTTP, &c.Forward, &c.Syslog, &c.Storage, &c.WAL, &c.SlowQuery
 	return []key{
 		{"enable_telemetry", &c.EnableTelemetry, "false", nil},
-		{"default_timezone", &c.DefaultTimezone, "UTC", func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
+		{"default_timezone", &c.DefaultTimezone, "UTC",
+			func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
 		{"auto_create_table", &c.AutoCreateTable, "true", nil},
 		{"user_provider", &c.UserProvider, "", nil},
 		{"memory_limit", &c.MemoryLimit, "50%", c.checkMemory},
@@ -34,7 +35,8 @@ func (c *Config) keys() []key {
 		{"init_regions_parallelism", &c.InitRegionsParallelism, "16", atLeast(&c.InitRegionsParallelism, 1)},
 		{"max_concurrent_queries", &c.MaxConcurrentQueries, "0", atLeast(&c.MaxConcurrentQueries, 0)},
 		{"max_in_flight_write_bytes", &c.MaxInFlightWriteBytes, "0B", nil},
-		{"write_bytes_exhausted_policy", &c.WriteBytesExhaustedPolicy, "wait", func() error { _, err := writePolicy(c.WriteBytesExhaustedPolicy); return err }},
+		{"write_bytes_exhausted_policy", &c.WriteBytesExhaustedPolicy, "wait",
+			func() error { _, err := writePolicy(c.WriteBytesExhaustedPolicy); return err }},
 		{"default_column_prefix", &c.DefaultColumnPrefix, "service", nil},
 
 		{"http.addr", &h.Addr, "127.0.0.1:4000", nil},
@@ -103,11 +105,13 @@ func (c *Config) keys() []key {
 		{"opentsdb.enable", &c.Puts.Enable, "true", nil},
 
 		{"influxdb.enable", &c.Lines.Enable, "true", nil},
-		{"influxdb.default_merge_mode", &c.Lines.MergeMode, "last_non_null", oneOf(&c.Lines.MergeMode, "last_non_null", "last_row")},
+		{"influxdb.default_merge_mode", &c.Lines.MergeMode, "last_non_null",
+			oneOf(&c.Lines.MergeMode, "last_non_null", "last_row")},
 
 		{"prom_store.enable", &c.Metrics.Enable, "true", nil},
 		{"prom_store.with_metric_engine", &c.Metrics.WithMetricEngine, "true", nil},
-		{"prom_store.prom_validation_mode", &c.Metrics.ValidationMode, "strict", oneOf(&c.Metrics.ValidationMode, "strict", "lossy", "unchecked")},
+		{"prom_store.prom_validation_mode", &c.Metrics.ValidationMode, "strict",
+			oneOf(&c.Metrics.ValidationMode, "strict", "lossy", "unchecked")},
 		{"prom_store.query_timeout", &c.Metrics.QueryTimeout, "2m", nil},
 		{"prom_store.lookback", &c.Metrics.Lookback, "5m", positive(&c.Metrics.Lookback)},
 		{"prom_store.max_samples", &c.Metrics.MaxSamples, "50000000", atLeast(&c.Metrics.MaxSamples, 1)},
@@ -119,7 +123,8 @@ func (c *Config) keys() []key {
 		{"otlp.enable", &c.OTLP.Enable, "true", nil},
 		{"otlp.trace_ingest_chunk_size", &c.OTLP.TraceChunkSize, "512", atLeast(&c.OTLP.TraceChunkSize, 1)},
 
-		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
+		{"logging.level", &c.Logging.Level, "info",
+			func() error { _, err := parseFilter(c.Logging.Level); return err }},
 		{"logging.dir", &c.Logging.Dir, "", nil},
 		{"logging.append_stdout", &c.Logging.AppendStdout, "true", nil},
 		{"logging.max_log_files", &c.Logging.MaxFiles, "720", atLeast(&c.Logging.MaxFiles, 1)},

@@ -31,12 +31,15 @@ func (n *node) listenMore() error {
 		tls             [2]string // files of the certificate and its key; empty: no TLS
 		serve           func(s *server.Server, ln net.Listener) error
 	}{
-		{"api", "http.api_server_addr", c.apiAddr(), [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey}, (*server.Server).ServeAPI},
+		{"api", "http.api_server_addr", c.apiAddr(), [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey},
+			(*server.Server).ServeAPI},
 		{"grpc", "grpc.addr", c.GRPC.Addr, [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey}, (*server.Server).ServeGRPC},
 		{"forward", "forward.addr", c.Forward.Addr, [2]string{}, (*server.Server).ServeForward},
-		{"forward", "forward.tls_addr", c.Forward.TLSAddr, [2]string{c.Forward.TLSCert, c.Forward.TLSKey}, (*server.Server).ServeForward},
+		{"forward", "forward.tls_addr", c.Forward.TLSAddr, [2]string{c.Forward.TLSCert, c.Forward.TLSKey},
+			(*server.Server).ServeForward},
 		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, [2]string{}, (*server.Server).ServeSyslog},
-		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, [2]string{c.Syslog.TLSCert, c.Syslog.TLSKey}, (*server.Server).ServeSyslog},
+		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, [2]string{c.Syslog.TLSCert, c.Syslog.TLSKey},
+			(*server.Server).ServeSyslog},
 	}
 	for _, one := range streams {
 		if one.addr == "" {
@@ -54,14 +57,16 @@ func (n *node) listenMore() error {
 		if ln, err = n.encrypt(ln, section, one.tls, protocols...); err != nil {
 			return errors.Join(err, ln.Close())
 		}
-		n.others = append(n.others, listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})
+		n.others = append(n.others,
+			listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})
 	}
 	if addr := c.Syslog.UDPAddr; addr != "" {
 		pc, err := net.ListenPacket("udp", addr)
 		if err != nil {
 			return listenError(addr, "syslog.udp_addr", err)
 		}
-		n.others = append(n.others, listener{pc, "syslog", pc.LocalAddr(), func(s *server.Server) error { return s.ServeSyslogUDP(pc) }})
+		n.others = append(n.others,
+			listener{pc, "syslog", pc.LocalAddr(), func(s *server.Server) error { return s.ServeSyslogUDP(pc) }})
 	}
 	return nil
 }
@@ -95,7 +100,9 @@ func isRemote(a net.Addr) bool {
 
 // checkListeners looks at the addresses of listeners.
 func (c *Config) checkListeners() error {
-	for _, one := range [...][2]string{{"http.api_server_addr", c.apiAddr()}, {"forward.addr", c.Forward.Addr}, {"forward.tls_addr", c.Forward.TLSAddr}, {"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
+	for _, one := range [...][2]string{{"http.api_server_addr", c.apiAddr()}, {"forward.addr", c.Forward.Addr},
+		{"forward.tls_addr", c.Forward.TLSAddr}, {"syslog.tcp_addr", c.Syslog.TCPAddr},
+		{"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
 		if one[1] == "" {
 			continue
 		}
@@ -106,7 +113,8 @@ func (c *Config) checkListeners() error {
 	if h := &c.HTTP; (h.TLSCert == "") != (h.TLSKey == "") {
 		return &configError{"http.tls_cert and http.tls_key need each other"}
 	}
-	for _, one := range [...][4]string{{"syslog", c.Syslog.TLSAddr, c.Syslog.TLSCert, c.Syslog.TLSKey}, {"forward", c.Forward.TLSAddr, c.Forward.TLSCert, c.Forward.TLSKey}} {
+	for _, one := range [...][4]string{{"syslog", c.Syslog.TLSAddr, c.Syslog.TLSCert, c.Syslog.TLSKey},
+		{"forward", c.Forward.TLSAddr, c.Forward.TLSCert, c.Forward.TLSKey}} {
 		if one[1] != "" && (one[2] == "" || one[3] == "") {
 			return &configError{fmt.Sprintf("%s.tls_addr needs %[1]s.tls_cert and %[1]s.tls_key", one[0])}
 		}
@@ -118,8 +126,10 @@ func (c *Config) checkListeners() error {
 func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager, left *rejects.Log) forward.Options {
 	l := &c.Forward
 	return forward.Options{
-		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections,
-		MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey, Rejects: left, Variables: c.Ingest.OptionVariables,
+		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage),
+		MaxConnections: l.MaxConnections,
+		MaxPerAddress:  l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey, Rejects: left,
+		Variables: c.Ingest.OptionVariables,
 	}
 }
 
@@ -128,6 +138,7 @@ func (c *Config) syslog(store *engine.Engine, left *rejects.Log) syslog.Options 
 	l := &c.Syslog
 	return syslog.Options{
 		Store: store, Tables: store, Table: l.Table, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable,
-		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, Rejects: left,
+		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, MaxPerAddress: l.MaxPerAddress,
+		IdleTimeout: l.IdleTimeout, Rejects: left,
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// local is a server inside this process that only this process reaches: commands question files as they question servers.
+// local is a server inside this process that only this process reaches: commands question files as they question
+// servers.
 type local struct {
 	node   *node
 	pairs  *pairs
@@ -26,8 +27,8 @@ type local struct {
 	served chan error
 }
 
-// openData serves a data directory that no server holds. Nothing in it is changed: what the store writes goes to a temporary directory in temp, "" for
-// the system's.
+// openData serves a data directory that no server holds. Nothing in it is changed: what the store writes goes to a
+// temporary directory in temp, "" for the system's.
 func openData(dir, temp string, notes io.Writer) (*local, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -50,7 +51,9 @@ func openData(dir, temp string, notes io.Writer) (*local, error) {
 
 // openEmpty serves an empty store in a temporary directory in temp.
 func openEmpty(temp string, notes io.Writer) (*local, error) {
-	return openLocal(temp, notes, func(temp string) place { return place{fs: vfs.OS(), dir: filepath.Join(temp, "data")} })
+	return openLocal(temp, notes, func(temp string) place {
+		return place{fs: vfs.OS(), dir: filepath.Join(temp, "data")}
+	})
 }
 
 // openLocal serves the store of a place, which is made of the name of the temporary directory.
@@ -65,7 +68,8 @@ func openLocal(temp string, notes io.Writer, where func(temp string) place) (_ *
 		}
 	}()
 	config, err := loadConfig("", nil, []setting{
-		{"", "storage.data_home", filepath.Join(l.temp, "home")}, {"", "init_regions_in_background", "false"}, {"", "dashboard.enable", "false"},
+		{"", "storage.data_home", filepath.Join(l.temp, "home")}, {"", "init_regions_in_background", "false"},
+		{"", "dashboard.enable", "false"},
 		{"", "slow_query.enable", "false"}, {"", "wal.sync", "never"},
 	})
 	if err != nil {

@@ -19,7 +19,8 @@ const (
 )
 
 var levelNames = map[string]slog.Level{
-	"trace": levelTrace, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError, "off": levelOff,
+	"trace": levelTrace, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+	"error": slog.LevelError, "off": levelOff,
 }
 
 // filter says which lines are logged: from which level on, for everything and for single targets.

@@ -19,8 +19,8 @@ import (
 // logFileName is the name of the file of an hour, UTC: varve-2026-01-31-23.log. Names sort as hours do.
 const logFileName = "varve-2006-01-02-15.log"
 
-// logFiles writes lines into files of an hour each and removes the oldest. What cannot be written, as the disk is full say, is
-// counted and gone: a write never fails. Safe for concurrent use.
+// logFiles writes lines into files of an hour each and removes the oldest. What cannot be written, as the disk is full
+// say, is counted and gone: a write never fails. Safe for concurrent use.
 type logFiles struct {
 	dir     string
 	most    int       // files, the one that is written among them
@@ -37,7 +37,8 @@ type logFiles struct {
 	stuck   bool           // the file of the hour could not be opened, an older one is written
 }
 
-// openLogFiles opens the file of the hour in a directory, which is made when it is not there. A full disk is no reason to fail.
+// openLogFiles opens the file of the hour in a directory, which is made when it is not there. A full disk is no reason
+// to fail.
 func openLogFiles(dir string, most int, trouble io.Writer, now func() time.Time) (*logFiles, error) {
 	l := &logFiles{dir: dir, most: most, trouble: trouble, now: now, open: appendTo}
 	err := os.MkdirAll(dir, 0o750)
@@ -118,7 +119,8 @@ func (l *logFiles) remove() error {
 	}
 	var names []string
 	for _, e := range entries {
-		if at, err := time.Parse(logFileName, e.Name()); err == nil && at.Format(logFileName) == e.Name() && e.Type().IsRegular() {
+		if at, err := time.Parse(logFileName, e.Name()); err == nil && at.Format(logFileName) == e.Name() &&
+			e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
@@ -149,7 +151,8 @@ func (l *logFiles) Close() error {
 
 // collector counts what was lost.
 func (l *logFiles) collector() prometheus.Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_log_lines_lost_total", Help: "Lines of the log that could not be written to logging.dir."},
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_log_lines_lost_total",
+		Help: "Lines of the log that could not be written to logging.dir."},
 		func() float64 { return float64(l.lost.Load()) })
 }
 
@@ -161,8 +164,8 @@ func (b both) Write(p []byte) (int, error) {
 	return b.second.Write(p)
 }
 
-// openLogs opens what lines of the log are written to. What the server says at its start goes to the streams that are returned, so
-// that files begin with it.
+// openLogs opens what lines of the log are written to. What the server says at its start goes to the streams that are
+// returned, so that files begin with it.
 func (c *Config) openLogs(io streams, f *filter) (*logs, streams, error) {
 	if c.Logging.Dir == "" {
 		return newLogs(io.err, c.Logging.Format, f), io, nil

@@ -56,7 +56,8 @@ func TestLogFiles(t *testing.T) {
 		}
 	}
 	start("c\n") // 22:30
-	if got, want := readLogs(t, dir), others+"varve-2026-02-28-21.log: a|b|\nvarve-2026-02-28-22.log: c|\n"; got != want {
+	if got, want := readLogs(t, dir),
+		others+"varve-2026-02-28-21.log: a|b|\nvarve-2026-02-28-22.log: c|\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	now = now.Add(-30 * time.Minute) // 22:40
@@ -84,17 +85,19 @@ func (f *crowdedFile) Write(p []byte) (int, error) {
 
 func (f *crowdedFile) Close() error { return nil }
 
-// TestLogFilesOnAFullDisk: lines that find no room are counted, told once, and those after them stand in lines of their own.
+// TestLogFilesOnAFullDisk: lines that find no room are counted, told once, and those after them stand in lines of their
+// own.
 func TestLogFilesOnAFullDisk(t *testing.T) {
 	var trouble, written bytes.Buffer
 	file := &crowdedFile{&written, 6}
 	full := true
-	l := &logFiles{dir: t.TempDir(), most: 3, trouble: &trouble, now: time.Now, open: func(string) (io.WriteCloser, error) {
-		if full {
-			return nil, syscall.ENOSPC
-		}
-		return file, nil
-	}}
+	l := &logFiles{dir: t.TempDir(), most: 3, trouble: &trouble, now: time.Now,
+		open: func(string) (io.WriteCloser, error) {
+			if full {
+				return nil, syscall.ENOSPC
+			}
+			return file, nil
+		}}
 	write := func(line string) {
 		t.Helper()
 		if n, err := l.Write([]byte(line)); n != len(line) || err != nil {
@@ -109,7 +112,8 @@ func TestLogFilesOnAFullDisk(t *testing.T) {
 	write("three\n")
 	file.room = 100
 	write("four\n")
-	if got := written.String(); got != "one\ntw\nfour\n" || l.lost.Load() != 4 || strings.Count(trouble.String(), "\n") != 2 {
+	if got := written.String(); got != "one\ntw\nfour\n" || l.lost.Load() != 4 ||
+		strings.Count(trouble.String(), "\n") != 2 {
 		t.Errorf("written is %q, %d lost, told\n%s", got, l.lost.Load(), trouble.String())
 	}
 }
@@ -118,25 +122,29 @@ func TestLogFilesOnAFullDisk(t *testing.T) {
 func TestLogFilesGoOn(t *testing.T) {
 	var trouble, first, third bytes.Buffer
 	now := time.Date(2026, 2, 28, 22, 59, 0, 0, time.UTC)
-	files := map[string]io.WriteCloser{"varve-2026-02-28-22.log": &crowdedFile{&first, 100}, "varve-2026-03-01-00.log": &crowdedFile{&third, 100}}
-	l := &logFiles{dir: t.TempDir(), most: 3, trouble: &trouble, now: func() time.Time { return now }, open: func(name string) (io.WriteCloser, error) {
-		if file := files[filepath.Base(name)]; file != nil {
-			return file, nil
-		}
-		return nil, syscall.EMFILE
-	}}
+	files := map[string]io.WriteCloser{"varve-2026-02-28-22.log": &crowdedFile{&first, 100},
+		"varve-2026-03-01-00.log": &crowdedFile{&third, 100}}
+	l := &logFiles{dir: t.TempDir(), most: 3, trouble: &trouble, now: func() time.Time { return now },
+		open: func(name string) (io.WriteCloser, error) {
+			if file := files[filepath.Base(name)]; file != nil {
+				return file, nil
+			}
+			return nil, syscall.EMFILE
+		}}
 	for _, line := range []string{"one\n", "two\n", "three\n"} {
 		io.WriteString(l, line)
 		now = now.Add(30 * time.Minute)
 	}
 	io.WriteString(l, "four\n")
-	if first.String() != "one\ntwo\nthree\n" || third.String() != "four\n" || l.lost.Load() != 0 || strings.Count(trouble.String(), "\n") != 1 {
-		t.Errorf("the first file has %q, the last %q, %d lost, told\n%s", first.String(), third.String(), l.lost.Load(), trouble.String())
+	if first.String() != "one\ntwo\nthree\n" || third.String() != "four\n" || l.lost.Load() != 0 ||
+		strings.Count(trouble.String(), "\n") != 1 {
+		t.Errorf("the first file has %q, the last %q, %d lost, told\n%s", first.String(), third.String(), l.lost.Load(),
+			trouble.String())
 	}
 }
 
-// TestLogDirectory: files have what the server says at its start and the lines of its log; these stay away from standard error where that
-// is wanted.
+// TestLogDirectory: files have what the server says at its start and the lines of its log; these stay away from
+// standard error where that is wanted.
 func TestLogDirectory(t *testing.T) {
 	for _, beside := range []string{"true", "false"} {
 		dir := filepath.Join(t.TempDir(), "logs")

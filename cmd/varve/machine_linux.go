@@ -24,9 +24,9 @@ func machineMemory() int64 {
 // groupMemory is the memory that the process's control groups may take; math.MaxInt64: they do not bound it.
 func groupMemory() int64 { return groupMemoryOf(os.DirFS("/")) }
 
-// groupMemoryOf is the least of the bounds of the process's control group and of those around it, in version 2 of control groups and
-// in version 1. In a container /proc/self/cgroup may name a group by its place on the host, which is not to be found; the mount's own
-// group bounds it then. Source: cgroups(7).
+// groupMemoryOf is the least of the bounds of the process's control group and of those around it, in version 2 of
+// control groups and in version 1. In a container /proc/self/cgroup may name a group by its place on the host, which is
+// not to be found; the mount's own group bounds it then. Source: cgroups(7).
 func groupMemoryOf(root fs.FS) int64 {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {

@@ -153,7 +153,8 @@ func complain(w io.Writer, err error) int {
 	return exitCode(err)
 }
 
-// outputClosed reports whether an error is that the reader of standard output has left, as head does when it has enough.
+// outputClosed reports whether an error is that the reader of standard output has left, as head does when it has
+// enough.
 func outputClosed(err error) bool {
 	var e *fs.PathError
 	return errors.As(err, &e) && e.Path == os.Stdout.Name() && errors.Is(e.Err, syscall.EPIPE)

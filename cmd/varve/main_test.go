@@ -26,7 +26,8 @@ func TestCommandLine(t *testing.T) {
 		{"flag without a value", []string{"serve", "--http-addr"}, exitUsage, "", "varve: --http-addr wants a value\n"},
 		{"bad setting", []string{"serve", "--set", "http.adr=x"}, exitUsage, "", "http.addr"},
 		{"setting without a value", []string{"serve", "--set", "http.addr"}, exitUsage, "", "section.key=value"},
-		{"missing file", []string{"serve", "--config", "/nonexistent/varve.toml"}, exitUsage, "", "/nonexistent/varve.toml"},
+		{"missing file", []string{"serve", "--config", "/nonexistent/varve.toml"}, exitUsage, "",
+			"/nonexistent/varve.toml"},
 		{"bad provider", []string{"serve", "--user-provider", "nobody"}, exitUsage, "", "nobody"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,7 +36,8 @@ func TestCommandLine(t *testing.T) {
 			if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(err.String(), c.err) {
 				t.Errorf("exit code %d, want %d\nout: %s\nerr: %s", code, c.code, out.String(), err.String())
 			}
-			if c.code != 0 && (!strings.HasPrefix(err.String(), "varve: ") || strings.Count(strings.TrimSpace(err.String()), "\n") > 0) {
+			if c.code != 0 && (!strings.HasPrefix(err.String(), "varve: ") ||
+				strings.Count(strings.TrimSpace(err.String()), "\n") > 0) {
 				t.Errorf("not one sentence: %q", err.String())
 			}
 		})

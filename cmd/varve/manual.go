@@ -35,7 +35,11 @@ const connection = "Connection:"
 // manual is the whole manual.
 func manual(model *kong.Application) []block {
 	m := []block{
-		{kind: paragraph, text: "varve is one program: the server, its clients and its tools for files. Results go to standard output, all else to standard error, so that a result can be sent to a file or another program. Flags may stand before or behind arguments; -- ends flags, - is standard input or output. What is asked is asked on a terminal only, and --yes answers it."},
+		{kind: paragraph,
+			text: "varve is one program: the server, its clients and its tools for files. Results go to standard " +
+				"output, all else to standard error, so that a result can be sent to a file or another program. " +
+				"Flags may stand before or behind arguments; -- ends flags, - is standard input or output. What is " +
+				"asked is asked on a terminal only, and --yes answers it."},
 		{kind: code, text: "varve COMMAND [flags] [arguments]\nvarve help [COMMAND]      varve COMMAND --help"},
 	}
 	for _, group := range commandGroups(model) {
@@ -46,7 +50,11 @@ func manual(model *kong.Application) []block {
 	}
 	for _, command := range model.Leaves(true) {
 		if flags := flagTerms(command, true); len(flags) > 0 {
-			m = append(m, block{kind: heading, text: "Connection"}, block{kind: paragraph, text: "Commands that talk to a server have these flags besides. A flag comes before the variable of the environment, this before the profile, it before the default."}, block{kind: list, terms: flags})
+			m = append(m, block{kind: heading, text: "Connection"},
+				block{kind: paragraph,
+					text: "Commands that talk to a server have these flags besides. A flag comes before the variable " +
+						"of the environment, this before the profile, it before the default."}, block{kind: list,
+					terms: flags})
 			break
 		}
 	}
@@ -150,17 +158,26 @@ func commonPages() []block {
 		{kind: paragraph, text: "varve vrl has codes of its own, see there."},
 		{kind: heading, text: "Environment"},
 		{kind: list, terms: [][2]string{
-			{"VARVE_URL, VARVE_USER, VARVE_PASSWORD, VARVE_PASSWORD_FILE, VARVE_DB, VARVE_PROFILE, VARVE_TIMEZONE", "what flags of clients do not say"},
+			{"VARVE_URL, VARVE_USER, VARVE_PASSWORD, VARVE_PASSWORD_FILE, VARVE_DB, VARVE_PROFILE, VARVE_TIMEZONE",
+				"what flags of clients do not say"},
 			{"VARVE_CONFIG", "the configuration file of serve"},
-			{"VARVE_<SECTION>__<KEY>, VARVE_<KEY>", "keys of the configuration of serve: varve config default has them all"},
-			{"VARVE_HISTORY", "the file with the statements that sql was asked; default: varve/history in XDG_STATE_HOME"},
-			{"XDG_CONFIG_HOME, XDG_STATE_HOME", "where varve/client.toml lies, and what varve remembers; default: ~/.config, ~/.local/state"},
-			{"PAGER, EDITOR, NO_COLOR, TERM", "as usual: what shows long results of sql, what edits its statements, whether there are colours"},
+			{"VARVE_<SECTION>__<KEY>, VARVE_<KEY>",
+				"keys of the configuration of serve: varve config default has them all"},
+			{"VARVE_HISTORY",
+				"the file with the statements that sql was asked; default: varve/history in XDG_STATE_HOME"},
+			{"XDG_CONFIG_HOME, XDG_STATE_HOME",
+				"where varve/client.toml lies, and what varve remembers; default: ~/.config, ~/.local/state"},
+			{"PAGER, EDITOR, NO_COLOR, TERM",
+				"as usual: what shows long results of sql, what edits its statements, whether there are colours"},
 			{"NOTIFY_SOCKET, WATCHDOG_USEC", "where serve tells the service manager how it is"},
 			{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY, SSL_CERT_FILE", "as usual"},
 		}},
 		{kind: heading, text: "Profiles"},
-		{kind: paragraph, text: "varve/client.toml in the directory of configuration names servers. --profile or VARVE_PROFILE chooses one, default the one that holds otherwise. User and password of a profile are told to its own address only, whatever address a flag or the environment names. A file that holds a password and that others can read is refused."},
+		{kind: paragraph,
+			text: "varve/client.toml in the directory of configuration names servers. --profile or VARVE_PROFILE " +
+				"chooses one, default the one that holds otherwise. User and password of a profile are told to its " +
+				"own address only, whatever address a flag or the environment names. A file that holds a password " +
+				"and that others can read is refused."},
 		{kind: code, text: strings.TrimSpace(`
 default = "local"
 
@@ -182,7 +199,9 @@ production = true                           # be careful there
 // markdown is the manual as a document.
 func markdown(blocks []block) string {
 	var b strings.Builder
-	b.WriteString("# The command line\n\n<!-- Made of the command model: go test ./cmd/varve -run Manual -update -->\n\nAfter this page you can look up every command, its flags and its exit codes.\n")
+	b.WriteString(
+		"# The command line\n\n<!-- Made of the command model: go test ./cmd/varve -run Manual -update -->\n\nAfter " +
+			"this page you can look up every command, its flags and its exit codes.\n")
 	for _, m := range blocks {
 		b.WriteByte('\n')
 		switch m.kind {
@@ -212,7 +231,9 @@ func escapeMarkdown(text string) string {
 // roff is the manual as a page of man.
 func roff(blocks []block) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH VARVE 1 \"\" \"varve %s\" \"\"\n.SH NAME\nvarve \\- a database server for logs, metrics and traces\n.SH DESCRIPTION\n", version)
+	fmt.Fprintf(&b,
+		".TH VARVE 1 \"\" \"varve %s\" \"\"\n.SH NAME\nvarve \\- a database server for logs, metrics and traces\n.SH "+
+			"DESCRIPTION\n", version)
 	for _, m := range blocks {
 		switch m.kind {
 		case heading:
@@ -232,7 +253,8 @@ func roff(blocks []block) string {
 	return b.String()
 }
 
-// escapeRoff shows a text as it is: a line that begins with a point or a quote would be a request, and minus signs of flags are not hyphens.
+// escapeRoff shows a text as it is: a line that begins with a point or a quote would be a request, and minus signs of
+// flags are not hyphens.
 func escapeRoff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
 	for i, line := range lines {

@@ -25,13 +25,15 @@ func TestManualIsCurrent(t *testing.T) {
 	}
 }
 
-// TestManPage: the page of man names all commands, flags and exit codes, and man reads it without a word where it is installed.
+// TestManPage: the page of man names all commands, flags and exit codes, and man reads it without a word where it is
+// installed.
 func TestManPage(t *testing.T) {
 	code, page, errs := command("help", "--man")
 	if code != 0 || errs != "" || !strings.HasPrefix(page, ".TH VARVE 1 ") {
 		t.Fatalf("exit code %d: %s%.200s", code, errs, page)
 	}
-	for _, want := range []string{".SS varve serve\n", ".SS varve pipeline test\n", `\fB\-\-data\-dir=DIR\fR`, `\fB\-u, \-\-user=NAME\fR`, ".SH EXIT CODES\n", ".SH CONNECTION\n"} {
+	for _, want := range []string{".SS varve serve\n", ".SS varve pipeline test\n", `\fB\-\-data\-dir=DIR\fR`,
+		`\fB\-u, \-\-user=NAME\fR`, ".SH EXIT CODES\n", ".SH CONNECTION\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -43,7 +45,8 @@ func TestManPage(t *testing.T) {
 		t.Error("a hidden command is told")
 	}
 	for line := range strings.Lines(page) {
-		if len(line) > 2 && line[0] == '.' && !strings.Contains(".TH .SH .SS .PP .nf .fi .RS .RE .TP", strings.Fields(line)[0]) {
+		if len(line) > 2 && line[0] == '.' &&
+			!strings.Contains(".TH .SH .SS .PP .nf .fi .RS .RE .TP", strings.Fields(line)[0]) {
 			t.Errorf("%q is a request", line)
 		}
 	}

@@ -42,7 +42,8 @@ type memory struct {
 // tableBytes is the share of the limit that goes with a table: what it takes itself is some 4 KiB.
 const tableBytes = 32 << 10
 
-// columnBytes is the share of the limit that goes with a column of a table: in memtables and parts it takes a good part of that, however few its rows.
+// columnBytes is the share of the limit that goes with a column of a table: in memtables and parts it takes a good part
+// of that, however few its rows.
 const columnBytes = 8 << 10
 
 // pageBytes is the share of the limit that goes with a page of the largest part, of which a reader keeps some 80 bytes.
@@ -96,7 +97,8 @@ func (c *Config) heapLimit() int64 {
 	return c.memoryLimit() / 10 * 9
 }
 
-// limits says what the server may take where the environment or a control group gives it less than the machine; else empty.
+// limits says what the server may take where the environment or a control group gives it less than the machine; else
+// empty.
 func (c *Config) limits() string {
 	group, processors := groupMemory(), runtime.GOMAXPROCS(0)
 	grouped := group == machineMemory()
@@ -107,7 +109,8 @@ func (c *Config) limits() string {
 	if grouped {
 		of = fmt.Sprintf(" of %s that the control group has", client.Bytes(group))
 	}
-	return fmt.Sprintf("memory %s%s, heap up to %s, %d of %s", client.Bytes(c.memoryLimit()), of, client.Bytes(c.heapLimit()),
+	return fmt.Sprintf("memory %s%s, heap up to %s, %d of %s", client.Bytes(c.memoryLimit()), of,
+		client.Bytes(c.heapLimit()),
 		processors, count(runtime.NumCPU(), "processor"))
 }
 
@@ -168,7 +171,8 @@ type collector struct {
 }
 
 const (
-	// collectorStep is the change of what queries keep that is passed on: telling the collector stops the world for a moment.
+	// collectorStep is the change of what queries keep that is passed on: telling the collector stops the world for a
+	// moment.
 	collectorStep = 32 << 20
 	// shrinkStep is given back at once, which takes some 6 ms, and shrinkPause lies between two steps.
 	shrinkStep  = 64 << 20
@@ -226,8 +230,8 @@ func (g *collector) change(what *int64, bytes int64) {
 }
 
 // wanted is how much the heap should be allowed over its target. What queries let go of is garbage for a while, and
-// tables that grow are copied: they get twice what they keep, and so do the rows of bodies and answers past what is ordinary. Blocks
-// in the cache, which queries fill, come on top.
+// tables that grow are copied: they get twice what they keep, and so do the rows of bodies and answers past what is
+// ordinary. Blocks in the cache, which queries fill, come on top.
 func (g *collector) wanted() int64 {
 	return min(2*g.queries+2*max(0, g.bodies+g.answers-ordinaryBodies)+g.cached(), g.limit-g.target)
 }

@@ -67,7 +67,8 @@ func TestCollectorFollowsQueries(t *testing.T) {
 		cached.Store(c.cached)
 		g.follow(c.queries)
 		if got := debug.SetMemoryLimit(-1); got != c.want {
-			t.Errorf("queries keep %d MiB, the cache %d: the heap may take %d MiB, want %d", c.queries>>20, c.cached>>20, got>>20, c.want>>20)
+			t.Errorf("queries keep %d MiB, the cache %d: the heap may take %d MiB, want %d", c.queries>>20,
+				c.cached>>20, got>>20, c.want>>20)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +81,8 @@ func TestCollectorFollowsQueries(t *testing.T) {
 		<-time.After(time.Minute)
 		synctest.Wait()
 		if got := debug.SetMemoryLimit(-1); got != g.target || g.shrinking {
-			t.Errorf("the heap may take %d MiB after the last query, want %d; shrinking: %v", got>>20, g.target>>20, g.shrinking)
+			t.Errorf("the heap may take %d MiB after the last query, want %d; shrinking: %v", got>>20, g.target>>20,
+				g.shrinking)
 		}
 		g.follow(200 << 20)
 		g.follow(0)

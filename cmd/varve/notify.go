@@ -17,8 +17,8 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// notifier tells the service manager how the server is, in the protocol of sd_notify: datagrams of lines NAME=VALUE to the
-// socket of NOTIFY_SOCKET. nil: there is no manager that listens.
+// notifier tells the service manager how the server is, in the protocol of sd_notify: datagrams of lines NAME=VALUE to
+// the socket of NOTIFY_SOCKET. nil: there is no manager that listens.
 type notifier struct {
 	conn     net.Conn
 	watchdog time.Duration // how often the manager wants to hear; 0: it does not
@@ -36,7 +36,8 @@ func newNotifier(environ []string) (*notifier, error) {
 	}
 	n := &notifier{conn: conn}
 	pid := client.Getenv(environ, "WATCHDOG_PID")
-	if us, err := strconv.ParseInt(client.Getenv(environ, "WATCHDOG_USEC"), 10, 64); err == nil && us > 0 && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+	if us, err := strconv.ParseInt(client.Getenv(environ, "WATCHDOG_USEC"), 10, 64); err == nil && us > 0 &&
+		(pid == "" || pid == strconv.Itoa(os.Getpid())) {
 		n.watchdog = time.Duration(us) * time.Microsecond / 2
 	}
 	return n, nil
@@ -49,7 +50,8 @@ func (n *notifier) tell(lines ...string) {
 	}
 }
 
-// watch tells the manager that the server lives, as often as it wants to hear, while answers says so. It returns when ctx ends.
+// watch tells the manager that the server lives, as often as it wants to hear, while answers says so. It returns when
+// ctx ends.
 func (n *notifier) watch(ctx context.Context, ticks <-chan time.Time, answers func(context.Context) bool) {
 	for {
 		select {
@@ -77,7 +79,8 @@ func (n *node) startWatching() (stop func()) {
 			defer cancel()
 			err := lives(asking, n.url())
 			if err != nil && ctx.Err() == nil {
-				n.log.Warn("the server does not answer itself: the service manager is not told that it lives", "error", err)
+				n.log.Warn("the server does not answer itself: the service manager is not told that it lives", "error",
+					err)
 			}
 			return err == nil
 		})
@@ -85,11 +88,12 @@ func (n *node) startWatching() (stop func()) {
 	return func() { cancel(); ticker.Stop(); running.Wait() }
 }
 
-// lives asks a server on this machine whether it is healthy. Any answer will do, and so does a connection that it closes because it has
-// too many: who is busy is not restarted, who is stuck is.
+// lives asks a server on this machine whether it is healthy. Any answer will do, and so does a connection that it
+// closes because it has too many: who is busy is not restarted, who is stuck is.
 func lives(ctx context.Context, url string) error {
 	// The certificate is the server's own, for whatever names its clients know.
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health", nil)
 	if err != nil {
 		return err

@@ -38,7 +38,9 @@ func TestWatchdogNeedsAnswers(t *testing.T) {
 
 // TestLives: a server that answers anything lives, one that takes the question and is silent does not.
 func TestLives(t *testing.T) {
-	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
 	defer busy.Close()
 	secret := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secret.Close()

@@ -76,7 +76,8 @@ func (pipelineListCommand) Help() string { return examples("varve pipeline list"
 
 // Help is what varve pipeline show --help says besides.
 func (pipelineShowCommand) Help() string {
-	return examples("varve pipeline show access > access.yaml", "varve pipeline show access --version '2026-11-21 04:00:00.123456789'")
+	return examples("varve pipeline show access > access.yaml",
+		"varve pipeline show access --version '2026-11-21 04:00:00.123456789'")
 }
 
 // Help is what varve pipeline versions --help says besides.
@@ -84,12 +85,14 @@ func (pipelineVersionsCommand) Help() string { return examples("varve pipeline v
 
 // Help is what varve pipeline push --help says besides.
 func (pipelinePushCommand) Help() string {
-	return examples("varve pipeline push access.yaml", "varve pipeline push pipelines/web.yaml --name access --profile prod")
+	return examples("varve pipeline push access.yaml",
+		"varve pipeline push pipelines/web.yaml --name access --profile prod")
 }
 
 // Help is what varve pipeline diff --help says besides.
 func (pipelineDiffCommand) Help() string {
-	return "Exit code 1: they differ.\n\n" + examples("varve pipeline diff access.yaml", "varve pipeline diff access '2026-11-21 04:00:00' '2026-11-22 04:00:00'")
+	return "Exit code 1: they differ.\n\n" + examples("varve pipeline diff access.yaml",
+		"varve pipeline diff access '2026-11-21 04:00:00' '2026-11-22 04:00:00'")
 }
 
 // Help is what varve pipeline delete --help says besides.
@@ -99,9 +102,12 @@ func (pipelineDeleteCommand) Help() string {
 
 // Help is what varve pipeline test --help says besides.
 func (pipelineTestCommand) Help() string {
-	return "The document runs as in a server, over any number of entries, and nothing is stored; rows without a time of their own get the first second of the year 2000. " +
+	return "The document runs as in a server, over any number of entries, and nothing is stored; rows without a time " +
+		"of their own get the first second of the year 2000. " +
 		"Exit code 1: entries fail, or the outcome is not the expected one; 2: the document does not compile.\n\n" +
-		examples("varve pipeline test access.yaml access.log", "varve pipeline test access.yaml access.log --expect access.json", "varve pipeline test route.yaml mixed.ndjson --with errors=errors.yaml --format json")
+		examples("varve pipeline test access.yaml access.log",
+			"varve pipeline test access.yaml access.log --expect access.json",
+			"varve pipeline test route.yaml mixed.ndjson --with errors=errors.yaml --format json")
 }
 
 // Help is what varve pipeline lint --help says besides.
@@ -254,7 +260,8 @@ func (c *pipelineDiffCommand) run(ctx context.Context, io streams) error {
 				return err
 			}
 		}
-		return pipe.Compare(io.out, c.What+" "+c.Versions[0], c.What+" "+c.Versions[1], []byte(docs[0].Text), []byte(docs[1].Text))
+		return pipe.Compare(io.out, c.What+" "+c.Versions[0], c.What+" "+c.Versions[1], []byte(docs[0].Text),
+			[]byte(docs[1].Text))
 	}
 	return &client.UsageError{Err: errors.New("varve pipeline diff wants a file, or a name and two versions")}
 }
@@ -265,7 +272,8 @@ func (c *pipelineDeleteCommand) run(ctx context.Context, io streams) error {
 		return err
 	}
 	if !c.Yes {
-		yes, err := client.Confirm(ctx, fmt.Sprintf("Delete version %s of the pipeline %s at %s?", c.Version, c.Name, server.Base))
+		yes, err := client.Confirm(ctx,
+			fmt.Sprintf("Delete version %s of the pipeline %s at %s?", c.Version, c.Name, server.Base))
 		if errors.Is(err, client.ErrNoTerminal) {
 			return &client.UsageError{Err: errors.New("deleting wants --yes where there is no terminal to ask on")}
 		}

@@ -58,7 +58,9 @@ func TestPipelineCommands(t *testing.T) {
 		t.Errorf("diff: %s", out)
 	}
 	write(smallDocument + "# changed\n")
-	if out, errs := do(exitFailed, "diff", file); !strings.HasPrefix(out, "--- small "+first[1]+"\n+++ "+file+"\n@@ -3,3 +3,4 @@\n") || !strings.HasSuffix(out, "\n+# changed\n") || !strings.Contains(errs, "differs from") {
+	if out, errs := do(exitFailed, "diff", file); !strings.HasPrefix(out,
+		"--- small "+first[1]+"\n+++ "+file+"\n@@ -3,3 +3,4 @@\n") || !strings.HasSuffix(out,
+		"\n+# changed\n") || !strings.Contains(errs, "differs from") {
 		t.Errorf("diff: %s%s", out, errs)
 	}
 	two, _ := do(0, "push", file)
@@ -85,7 +87,8 @@ func TestPipelineCommands(t *testing.T) {
 		t.Errorf("delete: %s", errs)
 	}
 	do(0, "delete", "small", "--version", second[1], "--yes")
-	if _, errs := do(exitFailed, "delete", "small", "--version", second[1], "--yes"); !strings.Contains(errs, "has no version") {
+	if _, errs := do(exitFailed, "delete", "small", "--version", second[1], "--yes"); !strings.Contains(errs,
+		"has no version") {
 		t.Errorf("delete again: %s", errs)
 	}
 	if out, _ := do(0, "show", "small"); out != smallDocument {
@@ -109,7 +112,8 @@ func TestPipelineTestExits(t *testing.T) {
 		return path
 	}
 	good, bad := write("good.yaml", smallDocument), write("bad.yaml", "processors:\n  - nosuch: {}\n")
-	fine, wrong := write("fine.ndjson", `{"n":1700000000}`+"\n"), write("wrong.ndjson", `{"n":1700000000}`+"\n"+`{"n":"x"}`+"\n")
+	fine, wrong := write("fine.ndjson", `{"n":1700000000}`+"\n"),
+		write("wrong.ndjson", `{"n":1700000000}`+"\n"+`{"n":"x"}`+"\n")
 	expected := filepath.Join(dir, "expected.json")
 	for _, c := range []struct {
 		name string
@@ -125,17 +129,20 @@ func TestPipelineTestExits(t *testing.T) {
 		{"lint", []string{"lint", good}, 0, "it compiles", ""},
 		{"lint of a bad one", []string{"lint", bad}, exitUsage, "", "line 2"},
 		{"one input for two", []string{"test", "-", "-"}, exitUsage, "", "standard input"},
-		{"one input for a document and a dispatcher's", []string{"test", "-", fine, "--with", "x=-"}, exitUsage, "", "standard input"},
+		{"one input for a document and a dispatcher's", []string{"test", "-", fine, "--with", "x=-"}, exitUsage, "",
+			"standard input"},
 		{"update without a file", []string{"test", good, fine, "--update"}, exitUsage, "", "--expect"},
 		{"no expectation", []string{"test", good, wrong, "--expect", expected}, exitFailed, "", "--update"},
 		{"update", []string{"test", good, wrong, "--expect", expected, "--update"}, 0, "", ""},
 		{"as expected, with the failure", []string{"test", good, wrong, "--expect", expected}, 0, "", ""},
-		{"not as expected", []string{"test", good, fine, "--expect", expected}, exitFailed, "\n-{\"entry\":2,", "the outcome differs from " + expected},
+		{"not as expected", []string{"test", good, fine, "--expect", expected}, exitFailed, "\n-{\"entry\":2,",
+			"the outcome differs from " + expected},
 		{"no samples", []string{"test", good, filepath.Join(dir, "none")}, exitFailed, "", "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, out, errs := command(append([]string{"pipeline"}, c.args...)...)
-			if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.err) || (errs != "") != (c.code != 0) {
+			if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.err) ||
+				(errs != "") != (c.code != 0) {
 				t.Errorf("exit code %d, want %d: %s%s", code, c.code, out, errs)
 			}
 		})
@@ -182,7 +189,8 @@ func TestPipelineTestIsTheDryRun(t *testing.T) {
 				if r.Body != nil {
 					body, kind = []byte(*r.Body), r.ContentType
 				}
-				kinds := map[string]string{"application/json": "json", "application/x-ndjson": "ndjson", "text/plain": "text"}
+				kinds := map[string]string{"application/json": "json", "application/x-ndjson": "ndjson",
+					"text/plain": "text"}
 				if trial.Kind = kinds[kind]; trial.Kind == "" {
 					continue // other kinds are not those of samples
 				}
@@ -209,15 +217,18 @@ func upload(t *testing.T, url, name, document string) {
 	}
 }
 
-// ofNow are times that a row gets when it comes, by their first digits, which may change meanwhile: those of a trial are of the year 2000.
-var ofNow = regexp.MustCompile(fmt.Sprintf(`("semantic_type":"TIMESTAMP","value":)(9466848|%d|%d)\d+`, time.Now().Unix()/10000, time.Now().Unix()/10000+1))
+// ofNow are times that a row gets when it comes, by their first digits, which may change meanwhile: those of a trial
+// are of the year 2000.
+var ofNow = regexp.MustCompile(fmt.Sprintf(`("semantic_type":"TIMESTAMP","value":)(9466848|%d|%d)\d+`,
+	time.Now().Unix()/10000, time.Now().Unix()/10000+1))
 
 // compareTrial takes a body through a document here and by a dry run of a server.
 func compareTrial(t *testing.T, name, url string, trial *pipe.Trial, body []byte, kind string) {
 	t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
-	for part, value := range map[string]string{"pipeline": string(trial.Text), "data_type": kind, "data": string(body)} {
+	for part, value := range map[string]string{"pipeline": string(trial.Text), "data_type": kind,
+		"data": string(body)} {
 		if err := w.WriteField(part, value); err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +271,8 @@ func compareTrial(t *testing.T, name, url string, trial *pipe.Trial, body []byte
 func TestPipelineUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	if code, _, errs := command("pipeline", "list", "--url", s.URL); code != exitUnreachable || !strings.Contains(errs, "cannot reach") {
+	if code, _, errs := command("pipeline", "list", "--url", s.URL); code != exitUnreachable ||
+		!strings.Contains(errs, "cannot reach") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

@@ -64,7 +64,9 @@ var listening = regexp.MustCompile(`(?m)^listening (https?://\S+)`)
 func serve(t *testing.T, environ []string, args ...string) *served {
 	t.Helper()
 	s := &served{t: t, ended: make(chan struct{}), grown: make(chan struct{}, 1)}
-	s.command = program(environ, append([]string{"serve", "--data-dir", filepath.Join(t.TempDir(), "data"), "--http-addr", "127.0.0.1:0"}, args...)...)
+	s.command = program(environ,
+		append([]string{"serve", "--data-dir", filepath.Join(t.TempDir(), "data"), "--http-addr", "127.0.0.1:0"},
+			args...)...)
 	s.command.Stderr = s
 	if err := s.command.Start(); err != nil {
 		t.Fatal(err)
@@ -81,7 +83,8 @@ func serve(t *testing.T, environ []string, args ...string) *served {
 		}
 	})
 	s.url = s.wait(listening)[1]
-	if strings.Contains(s.said(), "(recovering: ") { // on a busy machine it says so before an empty directory is looked through
+	// on a busy machine it says so before an empty directory is looked through
+	if strings.Contains(s.said(), "(recovering: ") {
 		waitFor(t, func() bool {
 			code, _, _ := command("health", "-q", "--ready", "--insecure", "--url", s.url)
 			return code == 0

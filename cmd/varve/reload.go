@@ -7,8 +7,8 @@ import (
 	"varve/server/auth"
 )
 
-// reload takes over what may change while the server runs: certificates, users and the log level. It says what changed, and
-// which other keys of the configuration are others now.
+// reload takes over what may change while the server runs: certificates, users and the log level. It says what changed,
+// and which other keys of the configuration are others now.
 func (n *node) reload(s *serveCommand, io streams, logs *logs) {
 	n.notify.tell("STATUS=reading the configuration again")
 	defer n.notify.tell(n.status())
@@ -41,7 +41,8 @@ func (n *node) reloadUsers() {
 	changed, err := n.users.Reload()
 	switch {
 	case err != nil:
-		n.log.Error("the user file cannot be read again: the users stay as they were", "provider", auth.Mask(n.config.UserProvider), "error", err)
+		n.log.Error("the user file cannot be read again: the users stay as they were", "provider",
+			auth.Mask(n.config.UserProvider), "error", err)
 	case changed:
 		n.log.Info("user file read again", "users_before", before, "users", n.users.Len())
 	}

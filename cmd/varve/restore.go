@@ -95,7 +95,8 @@ func unpack(in io.Reader, dir string) error {
 		if err != nil {
 			return fmt.Errorf("the backup cannot be read: %w", err)
 		}
-		if parent := filepath.Dir(h.Name); h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) || parent != "." && parent != "parts" {
+		if parent := filepath.Dir(h.Name); h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) ||
+			parent != "." && parent != "parts" {
 			return fmt.Errorf("the stream is no backup: it holds %q", h.Name)
 		}
 		if err := createFile(filepath.Join(dir, h.Name), r); err != nil {
@@ -117,6 +118,7 @@ func (c *restoreCommand) restore(wanted *manifest.State, source string, s stream
 		fmt.Fprint(s.err, printCheck(c.Data, r))
 		return &damageError{len(r.Faults)}
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", c.Data, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
+	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", c.Data, count(r.Tables, "table"),
+		count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
 	return err
 }

@@ -194,11 +194,15 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 	n.answers = web.NewAnswers(m.answers, web.AnswerWait, collector.followAnswers)
 	n.pool.GiveWay = n.answers.GiveWay
 	n.store, err = engine.Open(engine.Options{
-		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
-		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
-		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series, MaxValue: m.value,
+		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync,
+		WALSyncPeriod: c.WAL.SyncPeriod,
+		WALFileSize:   int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
+		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series,
+		MaxValue:   m.value,
 		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages, AskedMerges: m.asked, Pressed: n.intake.Pressed,
-		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable, MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
+		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(),
+		Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable,
+		MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
@@ -257,7 +261,9 @@ func (n *node) heldBytes() int64 {
 func listenError(addr, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("cannot listen on %s: the address is in use. Is another server running? Choose another with %s", addr, setting)
+		return fmt.Errorf(
+			"cannot listen on %s: the address is in use. Is another server running? Choose another with %s", addr,
+			setting)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("cannot listen on %s: permission denied. Ports below 1024 need a privilege", addr)
 	}
@@ -283,7 +289,8 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk, Ended: ended(slow),
 	})
-	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, StrictNumbers: !c.Ingest.WidenNumbers, Logger: logs.logger("pipeline")})
+	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows,
+		StrictNumbers: !c.Ingest.WidenNumbers, Logger: logs.logger("pipeline")})
 	writer := web.NewWriter(n.store)
 	left := rejects.New(n.store, logs.logger("server"))
 	registry.MustRegister(left.Collectors()...)
@@ -293,17 +300,23 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
-		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections, MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
-		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable, OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},
+		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections,
+		MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
+		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable,
+			OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},
 		Ingest: ingest.Options{
-			Pipelines: pipelines, Documents: pipelines, Writer: writer, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
-			Variables: c.Ingest.OptionVariables, RowBytes: c.memory().rows,
+			Pipelines: pipelines, Documents: pipelines, Writer: writer, Store: n.store,
+			NoAutoCreate: !c.AutoCreateTable,
+			Variables:    c.Ingest.OptionVariables, RowBytes: c.memory().rows,
 		},
 		Lines: lineproto.Options{
-			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode, StrictNumbers: !c.Ingest.WidenNumbers, Version: version,
+			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix,
+			NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode,
+			StrictNumbers: !c.Ingest.WidenNumbers, Version: version,
 		},
 		OTLP: otlp.Options{
-			Writer: writer, Store: n.store, Samples: metrics.Tables, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,
+			Writer: writer, Store: n.store, Samples: metrics.Tables, Pipelines: pipelines,
+			NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,
 		},
 		Query:   query.Options{Executor: sql, MaxConcurrent: c.MaxConcurrentQueries},
 		Metrics: metrics,
@@ -333,12 +346,16 @@ func (c *Config) dashboard() dashboard.Options {
 func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manager) metricsapi.Options {
 	m := &c.Metrics
 	tables := samples.New(samples.Options{
-		Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !m.WithMetricEngine, NoAutoCreate: !c.AutoCreateTable,
-		CacheBytes: c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
+		Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !m.WithMetricEngine,
+		NoAutoCreate: !c.AutoCreateTable,
+		CacheBytes:   c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
 	})
 	n.series.Store(tables)
-	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
-		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch, Tables: tables}
+	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable,
+		RowBytes: c.memory().rows, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback,
+		MaxSamples:    int64(m.MaxSamples),
+		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch,
+		Tables: tables}
 }
 
 // spillDisk opens the directory for the temporary files of queries; nil when there are to be none.
@@ -347,21 +364,26 @@ func spillDisk(c *Config, registry *prometheus.Registry, logs *logs) (*spill.Dis
 		return nil, nil
 	}
 	d, err := spill.Open(spill.Options{
-		FS: vfs.OS(), Dir: filepath.Join(c.Storage.DataHome, "tmp"), Limit: int64(c.Query.SpillLimit), KeepFree: int64(c.Storage.MinFree), Logger: logs.logger("sqlexec"),
+		FS: vfs.OS(), Dir: filepath.Join(c.Storage.DataHome, "tmp"), Limit: int64(c.Query.SpillLimit),
+		KeepFree: int64(c.Storage.MinFree), Logger: logs.logger("sqlexec"),
 	})
 	if vfs.IsReadOnly(err) {
-		logs.logger("varve").Warn("queries put no rows into temporary files: the file system is read-only", "error", err)
+		logs.logger("varve").Warn("queries put no rows into temporary files: the file system is read-only", "error",
+			err)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	registry.MustRegister(
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_bytes_total", Help: "Bytes that queries wrote to temporary files."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_bytes_total",
+			Help: "Bytes that queries wrote to temporary files."},
 			func() float64 { bytes, _ := d.Written(); return float64(bytes) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_files_total", Help: "Temporary files that queries wrote."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_files_total",
+			Help: "Temporary files that queries wrote."},
 			func() float64 { _, files := d.Written(); return float64(files) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_query_spill_bytes", Help: "Bytes that running queries have in temporary files."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_query_spill_bytes",
+			Help: "Bytes that running queries have in temporary files."},
 			func() float64 { return float64(d.Held()) }))
 	return d, nil
 }
@@ -371,11 +393,15 @@ func (n *node) banner(io streams, recovered bool) {
 	r := n.store.Recovery()
 	addr := n.url()
 	if n.config.Logging.Format == "json" {
-		n.log.Info("started", "version", version, "data", n.config.Storage.DataHome, "tables", r.Tables, "parts", r.Parts, "bytes", r.DiskBytes,
-			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr, "grpc", n.config.GRPC.Addr,
-			"memory_limit", n.config.memoryLimit(), "heap_limit", n.config.heapLimit(), "processors", runtime.GOMAXPROCS(0))
+		n.log.Info("started", "version", version, "data", n.config.Storage.DataHome, "tables", r.Tables, "parts",
+			r.Parts, "bytes", r.DiskBytes,
+			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(),
+			"listening", addr, "grpc", n.config.GRPC.Addr,
+			"memory_limit", n.config.memoryLimit(), "heap_limit", n.config.heapLimit(), "processors",
+			runtime.GOMAXPROCS(0))
 		if n.exposed() {
-			n.log.Warn("no users are configured: everybody who can reach this address may read and write", "listening", addr)
+			n.log.Warn("no users are configured: everybody who can reach this address may read and write", "listening",
+				addr)
 		}
 		return
 	}
@@ -403,7 +429,8 @@ func (n *node) banner(io streams, recovered bool) {
 	case n.users != nil:
 		fmt.Fprintf(io.err, "users     %d\n", n.users.Len())
 	case n.exposed():
-		fmt.Fprintf(io.err, "users     none: WARNING: everybody who can reach this address may read and write; see user_provider\n")
+		fmt.Fprintf(io.err,
+			"users     none: WARNING: everybody who can reach this address may read and write; see user_provider\n")
 	default:
 		fmt.Fprintf(io.err, "users     none: everybody who can reach this address may read and write\n")
 	}
@@ -423,7 +450,8 @@ func describe(r engine.Recovery) string {
 	if r.ReplayedBytes > 0 {
 		replayed = fmt.Sprintf("replayed %s of log with %d rows", client.Bytes(r.ReplayedBytes), r.ReplayedRows)
 	}
-	return fmt.Sprintf("%s, %s, %s in %s", count(r.Tables, "table"), client.Bytes(r.DiskBytes), replayed, r.Took.Round(time.Millisecond))
+	return fmt.Sprintf("%s, %s, %s in %s", count(r.Tables, "table"), client.Bytes(r.DiskBytes), replayed,
+		r.Took.Round(time.Millisecond))
 }
 
 // exposed reports whether others than this machine reach a server without users.

@@ -58,8 +58,10 @@ func writeCertificate(t *testing.T, dir, name string) (cert, key string) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -70,7 +72,8 @@ func writeCertificate(t *testing.T, dir, name string) (cert, key string) {
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: hidden}} {
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: hidden}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +117,8 @@ func leaveQuery(t *testing.T, client *http.Client, url string) {
 		}
 	}
 	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", url+"/v1/sql?sql=SELECT+a.message,count(*)+FROM+t+a+JOIN+t+b+ON+a.message=b.message+GROUP+BY+a.message", nil)
+	req, err := http.NewRequestWithContext(ctx, "GET",
+		url+"/v1/sql?sql=SELECT+a.message,count(*)+FROM+t+a+JOIN+t+b+ON+a.message=b.message+GROUP+BY+a.message", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +153,8 @@ func TestTLS(t *testing.T) {
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: known}}}
 	defer client.CloseIdleConnections()
 	body := strings.Repeat(`{"message":"over TLS"}`+"\n", 50000)
-	resp, err := client.Post(s.url+"/v1/ingest?table=t&pipeline_name=service_identity", "application/x-ndjson", strings.NewReader(body))
+	resp, err := client.Post(s.url+"/v1/ingest?table=t&pipeline_name=service_identity", "application/x-ndjson",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,11 +176,13 @@ func TestTLS(t *testing.T) {
 	if code, _, errs := command("health", "--url", s.url, "--ca-file", cert); code != 0 {
 		t.Errorf("health: %d %s", code, errs)
 	}
-	if code, _, errs := command("health", "--url", s.url); code != exitUnreachable || !strings.Contains(errs, "--ca-file") {
+	if code, _, errs := command("health", "--url", s.url); code != exitUnreachable ||
+		!strings.Contains(errs, "--ca-file") {
 		t.Errorf("health without the certificate: %d %s", code, errs)
 	}
 
-	if code, _, errs := command("health", "--url", strings.Replace(s.url, "https", "http", 1)); code == 0 || !strings.Contains(errs, "use https://") {
+	if code, _, errs := command("health", "--url", strings.Replace(s.url, "https", "http", 1)); code == 0 ||
+		!strings.Contains(errs, "use https://") {
 		t.Errorf("health without TLS: %d %s", code, errs)
 	}
 
@@ -202,7 +209,8 @@ func TestTLS(t *testing.T) {
 func TestReload(t *testing.T) {
 	users, file := writeFile(t, "ann=a\n"), writeFile(t, "[logging]\nlevel = \"info\"\n")
 	s := serve(t, nil, "--config", file, "--user-provider", "static_user_provider:file:"+users)
-	for path, text := range map[string]string{users: "ann=a\nben=b\n", file: "[logging]\nlevel = \"debug\"\n[wal]\nsync = \"never\"\n"} {
+	for path, text := range map[string]string{users: "ann=a\nben=b\n",
+		file: "[logging]\nlevel = \"debug\"\n[wal]\nsync = \"never\"\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -289,18 +297,22 @@ func TestStartRefusals(t *testing.T) {
 		{"address in use", []string{"--http-addr", busy.Addr().String()}, exitFailed, "in use"},
 		{"directory of another server", []string{"--data-dir", held}, exitFailed, "another"},
 		{"directory that is a file", []string{"--data-dir", sealed}, exitFailed, sealed},
-		{"configuration that is a directory", []string{"--config", filepath.Dir(sealed)}, exitUsage, filepath.Dir(sealed)},
+		{"configuration that is a directory", []string{"--config", filepath.Dir(sealed)}, exitUsage,
+			filepath.Dir(sealed)},
 		{"logs in a directory that is a file", []string{"--set", "logging.dir=" + sealed}, exitFailed, "logging.dir"},
 		{"logs nowhere", []string{"--set", "logging.append_stdout=false"}, exitUsage, "logging.append_stdout"},
 		{"certificate without a key", []string{"--tls-cert", cert}, exitUsage, "http.tls_key"},
 		{"key without a certificate", []string{"--tls-key", key}, exitUsage, "http.tls_cert"},
 		{"certificate that is none", []string{"--tls-cert", key, "--tls-key", key}, exitUsage, "http.tls_cert"},
-		{"certificate that is not there", []string{"--tls-cert", "/nonexistent", "--tls-key", key}, exitUsage, "/nonexistent"},
+		{"certificate that is not there", []string{"--tls-cert", "/nonexistent", "--tls-key", key}, exitUsage,
+			"/nonexistent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			args := append([]string{"serve", "--http-addr", "127.0.0.1:0", "--data-dir", filepath.Join(t.TempDir(), "data")}, c.args...)
+			args := append([]string{"serve", "--http-addr", "127.0.0.1:0", "--data-dir",
+				filepath.Join(t.TempDir(), "data")}, c.args...)
 			code, _, errs := command(args...)
-			if code != c.code || !strings.Contains(errs, c.want) || !strings.HasPrefix(errs, "varve: ") || strings.Count(errs, "\n") != 1 {
+			if code != c.code || !strings.Contains(errs, c.want) || !strings.HasPrefix(errs, "varve: ") ||
+				strings.Count(errs, "\n") != 1 {
 				t.Errorf("exit code %d, want %d, and %q in %s", code, c.code, c.want, errs)
 			}
 		})
@@ -308,14 +320,16 @@ func TestStartRefusals(t *testing.T) {
 }
 
 func TestDescriptors(t *testing.T) {
-	c, err := loadConfig("", nil, []setting{{"--set", "http.max_connections", "1000"}, {"--set", "grpc.addr", "127.0.0.1:0"}, {"--set", "grpc.max_connections", "100"}})
+	c, err := loadConfig("", nil, []setting{{"--set", "http.max_connections", "1000"},
+		{"--set", "grpc.addr", "127.0.0.1:0"}, {"--set", "grpc.max_connections", "100"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if need := c.descriptors(); need != 256+1000+100 {
 		t.Errorf("%d descriptors", need)
 	}
-	if err := c.checkDescriptors(1355); err == nil || !strings.Contains(err.Error(), "1355") || !strings.Contains(err.Error(), "LimitNOFILE") {
+	if err := c.checkDescriptors(1355); err == nil || !strings.Contains(err.Error(), "1355") ||
+		!strings.Contains(err.Error(), "LimitNOFILE") {
 		t.Errorf("got %v", err)
 	}
 	if err := c.checkDescriptors(1356); err != nil {
@@ -328,11 +342,13 @@ func TestDescriptors(t *testing.T) {
 func TestAPIServer(t *testing.T) {
 	cert, key := writeCertificate(t, t.TempDir(), "api")
 	for _, args := range [][]string{nil, {"--tls-cert", cert, "--tls-key", key}} {
-		s := serve(t, nil, append(args, "--set", "http.enable_api_server=true", "--set", "http.api_server_addr=127.0.0.1:0")...)
+		s := serve(t, nil, append(args, "--set", "http.enable_api_server=true", "--set",
+			"http.api_server_addr=127.0.0.1:0")...)
 		scheme, _, _ := strings.Cut(s.url, ":")
 		url := scheme + "://" + s.wait(regexp.MustCompile(`(?m)^api +(\S+)`))[1]
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the certificate is the test's own
-		for path, want := range map[string]int{"/v1/sql?sql=SELECT+1": 200, "/config": 404, "/metrics": 404, "/health": 404} {
+		for path, want := range map[string]int{"/v1/sql?sql=SELECT+1": 200, "/config": 404, "/metrics": 404,
+			"/health": 404} {
 			resp, err := client.Get(url + path)
 			if err != nil {
 				t.Fatal(err)

@@ -88,8 +88,8 @@ func (n *node) answer() error {
 	return err
 }
 
-// soon is how long the first lines, and clients that connect meanwhile, wait for a recovery that is done at once, as most
-// are: only where it takes longer do requests learn that the server is starting.
+// soon is how long the first lines, and clients that connect meanwhile, wait for a recovery that is done at once, as
+// most are: only where it takes longer do requests learn that the server is starting.
 const soon = time.Second
 
 // recovering waits a little for the store; done: its tables are served.

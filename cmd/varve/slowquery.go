@@ -15,7 +15,8 @@ func (c *Config) slowQueries(store *engine.Engine, logs *logs) *slowquery.Record
 	if q.RecordType == "log" {
 		store = nil
 	}
-	return slowquery.New(slowquery.Options{Store: store, TTL: q.TTL, Threshold: q.Threshold, Ratio: q.SampleRatio, Logger: logs.logger("server/slowquery")})
+	return slowquery.New(slowquery.Options{Store: store, TTL: q.TTL, Threshold: q.Threshold, Ratio: q.SampleRatio,
+		Logger: logs.logger("server/slowquery")})
 }
 
 // ended is who is told of statements that are over; nil: nobody is.

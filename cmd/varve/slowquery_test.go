@@ -17,7 +17,8 @@ func TestSlowQueries(t *testing.T) {
 	if code := first.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	second := serve(t, nil, "--data-dir", dir, "--set", "slow_query.threshold=0s", "--set", "slow_query.record_type=log")
+	second := serve(t, nil, "--data-dir", dir, "--set", "slow_query.threshold=0s", "--set",
+		"slow_query.record_type=log")
 	if got := second.ask("csv", recorded); got != "CREATE TABLE t (ts TIMESTAMP TIME INDEX)\r\nSELECT 42\r\n" {
 		t.Errorf("recorded is %q", got)
 	}

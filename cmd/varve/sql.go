@@ -46,10 +46,14 @@ type sqlCommand struct {
 
 // Help is what varve sql --help says besides.
 func (sqlCommand) Help() string {
-	return "Without -e, -f and a script on standard input it asks for statements on the terminal; there \\? lists its commands.\n" +
-		"Statements end with a semicolon, or with \\G to print their rows vertically, and are sent one by one; USE and SET time_zone hold for those behind them.\n" +
-		"In tsv NULL is \\N, and backslashes, tabs and line ends are escaped. Results taller than the terminal go to PAGER (less -SRFX).\n\n" +
-		examples("varve sql --db metrics", `varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv", `varve sql --data /backup/monday -e "SHOW TABLES"`,
+	return "Without -e, -f and a script on standard input it asks for statements on the terminal; there \\? lists " +
+		"its commands.\n" +
+		"Statements end with a semicolon, or with \\G to print their rows vertically, and are sent one by one; USE " +
+		"and SET time_zone hold for those behind them.\n" +
+		"In tsv NULL is \\N, and backslashes, tabs and line ends are escaped. Results taller than the terminal go to " +
+		"PAGER (less -SRFX).\n\n" +
+		examples("varve sql --db metrics", `varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`,
+			"varve sql -f report.sql --format csv > report.csv", `varve sql --data /backup/monday -e "SHOW TABLES"`,
 			`varve sql --file 'logs/*.ndjson.gz' --as app -e "SELECT level, count(*) FROM app GROUP BY level"`,
 			`varve sql -e "SELECT * FROM app ORDER BY ts DESC LIMIT 1\G"`)
 }
@@ -102,11 +106,14 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 // ask asks for statements. A server that does not answer is no reason to begin.
 func (c *sqlCommand) ask(server *client.Client, sh *shell.Shell, s streams) error {
 	var answer *client.AnswerError
-	if _, err := server.Query(context.Background(), "", "SELECT 1"); err != nil && !(errors.As(err, &answer) && answer.Status == http.StatusForbidden) { // who may only write may do that
+	// who may only write may do that
+	if _, err := server.Query(context.Background(), "", "SELECT 1"); err != nil &&
+		!(errors.As(err, &answer) && answer.Status == http.StatusForbidden) {
 		return err
 	}
 	if !c.Quiet {
-		fmt.Fprintf(s.err, "varve %s, %s, times of %s. \\? lists the commands, \\h explains statements.\n", version, cmp.Or(c.Data, strings.Join(c.Files, " "), server.Base), sh.Zone())
+		fmt.Fprintf(s.err, "varve %s, %s, times of %s. \\? lists the commands, \\h explains statements.\n", version,
+			cmp.Or(c.Data, strings.Join(c.Files, " "), server.Base), sh.Zone())
 	}
 	return sh.Interact()
 }
@@ -142,7 +149,8 @@ func (c *sqlCommand) load(s streams) (*local, error) {
 	ctx, stop := client.Interruptible(context.Background())
 	defer stop()
 	o := &ingest.Options{Args: c.Files, Notes: s.err, Result: s.err, Width: widthOf(s.err), Quiet: c.Quiet,
-		Table: cmp.Or(c.As, "{name}"), DB: "public", PipelineFile: c.Pipeline, MaxRejects: -1, StateDir: filepath.Join(l.temp, "state")}
+		Table: cmp.Or(c.As, "{name}"), DB: "public", PipelineFile: c.Pipeline, MaxRejects: -1,
+		StateDir: filepath.Join(l.temp, "state")}
 	if err := ingest.Run(ctx, l.connect(&c.Flags, s), o); err != nil {
 		return nil, errors.Join(err, l.close())
 	}
@@ -172,8 +180,10 @@ func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, i
 
 // options are those of the shell: what is not said follows from whether there is a terminal.
 func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) shell.Options {
-	o := shell.Options{Client: server, DB: cmp.Or(c.DB, server.DB), Zone: cmp.Or(c.Timezone.Timezone, server.Timezone), Format: c.Format, MaxWidth: c.MaxWidth,
-		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err, Session: c.session(server, in, s)}
+	o := shell.Options{Client: server, DB: cmp.Or(c.DB, server.DB), Zone: cmp.Or(c.Timezone.Timezone, server.Timezone),
+		Format: c.Format, MaxWidth: c.MaxWidth,
+		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err,
+		Session: c.session(server, in, s)}
 	if c.Data != "" {
 		o.ReadOnly = "--data only reads"
 	}
@@ -189,14 +199,16 @@ func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) she
 	case o.Format == "":
 		o.Format = "tsv"
 	}
-	o.Footer = client.IsTerminal(s.err) && !c.Quiet && (o.Format == "table" || o.Format == "vertical" || o.Format == "markdown")
+	o.Footer = client.IsTerminal(s.err) && !c.Quiet &&
+		(o.Format == "table" || o.Format == "vertical" || o.Format == "markdown")
 	o.Colour, o.ColourFiles = c.colour(s), c.Color == "always"
 	return o
 }
 
 // colour reports whether results have colours.
 func (c *sqlCommand) colour(s streams) bool {
-	return c.Color == "always" || c.Color == "auto" && client.IsTerminal(s.out) && client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
+	return c.Color == "always" || c.Color == "auto" && client.IsTerminal(s.out) &&
+		client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
 }
 
 // session is what a shell that asks needs.
@@ -212,7 +224,8 @@ func (c *sqlCommand) session(server *client.Client, in io.Reader, s streams) she
 		o.Label = "files"
 	}
 	o.Tail = func(ctx context.Context, db, table, search string, zone *time.Location) error {
-		return tail.Run(ctx, server, tail.Options{DB: db, Table: table, Rows: -1, Search: search, Zone: zone, Follow: true, Every: time.Second, Overlap: 10 * time.Second,
+		return tail.Run(ctx, server, tail.Options{DB: db, Table: table, Rows: -1, Search: search, Zone: zone,
+			Follow: true, Every: time.Second, Overlap: 10 * time.Second,
 			Format: "text", Terminal: true, Color: c.colour(s)}, s.out, s.err)
 	}
 	if !c.NoHistory {

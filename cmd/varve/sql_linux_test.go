@@ -51,7 +51,8 @@ func onTerminal(t *testing.T, environ []string, args ...string) *terminal {
 		t.Fatal(err)
 	}
 	p := &terminal{t: t, master: master, grown: make(chan struct{}, 1), ended: make(chan struct{})}
-	p.command = program(append([]string{"TERM=xterm", "NO_COLOR=1", "HOME=" + t.TempDir(), "TZ=UTC", "PAGER="}, environ...), args...)
+	p.command = program(append([]string{"TERM=xterm", "NO_COLOR=1", "HOME=" + t.TempDir(), "TZ=UTC", "PAGER="},
+		environ...), args...)
 	p.command.Stdin, p.command.Stdout, p.command.Stderr = slave, slave, slave
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	if err := p.command.Start(); err != nil {
@@ -167,8 +168,9 @@ func (p *terminal) leave() int {
 func asked(t *testing.T, environ []string, args ...string) (*served, *terminal) {
 	t.Helper()
 	s := serve(t, nil)
-	if code, _, errs := command("sql", "--url", s.url, "-e", "CREATE TABLE requests (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, level STRING, took DOUBLE);"+
-		"INSERT INTO requests SELECT (1700000000000 + i * 1000)::timestamp(3), 'h' || (i % 4)::string, CASE WHEN i % 10 = 0 THEN 'error' ELSE 'info' END, i * 0.5 FROM generate_series(1, 100) AS g(i)"); code != 0 {
+	if code, _, errs := command("sql", "--url", s.url, "-e",
+		"CREATE TABLE requests (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, level STRING, took DOUBLE);"+
+			"INSERT INTO requests SELECT (1700000000000 + i * 1000)::timestamp(3), 'h' || (i % 4)::string, CASE WHEN i % 10 = 0 THEN 'error' ELSE 'info' END, i * 0.5 FROM generate_series(1, 100) AS g(i)"); code != 0 {
 		t.Fatal(errs)
 	}
 	p := onTerminal(t, environ, append([]string{"sql", "--url", s.url}, args...)...)
@@ -221,7 +223,9 @@ func TestSQLShell(t *testing.T) {
 // TestSQLCommands: the editor, the live tail and graphs of metrics.
 func TestSQLCommands(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ngrep -q 'to edit' \"$1\" && echo \"SELECT 'edi' || 'ted' AS x;\" > \"$1\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(script,
+		[]byte("#!/bin/sh\ngrep -q 'to edit' \"$1\" && echo \"SELECT 'edi' || 'ted' AS x;\" > \"$1\"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	s, p := asked(t, []string{"EDITOR=" + script})
@@ -234,7 +238,8 @@ func TestSQLCommands(t *testing.T) {
 
 	p.press("\\tail requests level:error\r")
 	p.wait("host=h0", "took=50.0")
-	if code, _, errs := command("sql", "--url", s.url, "-e", "INSERT INTO requests VALUES (now(), 'new', 'error', 77.5), (now(), 'other', 'info', 78.5)"); code != 0 {
+	if code, _, errs := command("sql", "--url", s.url, "-e",
+		"INSERT INTO requests VALUES (now(), 'new', 'error', 77.5), (now(), 'other', 'info', 78.5)"); code != 0 {
 		t.Fatal(errs)
 	}
 	if shown := p.wait("host=new took=77.5"); strings.Contains(shown, "other") {
@@ -275,7 +280,8 @@ func TestSQLPaste(t *testing.T) {
 func TestSQLCancel(t *testing.T) {
 	s, p := asked(t, nil)
 	running := func() string {
-		_, out, _ := command("sql", "--url", s.url, "--format", "line", "-e", "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%generate_series(1, 10000000)%' AND query NOT LIKE '%process_list%'")
+		_, out, _ := command("sql", "--url", s.url, "--format", "line", "-e",
+			"SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%generate_series(1, 10000000)%' AND query NOT LIKE '%process_list%'")
 		return strings.TrimSpace(out)
 	}
 	until := func(want string) {
@@ -351,7 +357,8 @@ func TestSQLPager(t *testing.T) {
 	p.press("SELECT 'the ' || 'next' AS x;\r")
 	p.wait("the next")
 	text, err := os.ReadFile(filepath.Join(dir, "paged"))
-	if err != nil || strings.Count(string(text), "\n") != 5 || !strings.Contains(string(text), "│ 1 │") && !strings.Contains(string(text), " 1 │") {
+	if err != nil || strings.Count(string(text), "\n") != 5 ||
+		!strings.Contains(string(text), "│ 1 │") && !strings.Contains(string(text), " 1 │") {
 		t.Errorf("the pager got %q, %v", text, err)
 	}
 	p.press("\\o " + filepath.Join(dir, "out") + "\r")
@@ -360,7 +367,8 @@ func TestSQLPager(t *testing.T) {
 	p.wait("1 row", "public> ")
 	p.press("\\o\r")
 	p.wait("public> ")
-	if text, err := os.ReadFile(filepath.Join(dir, "out")); err != nil || !strings.Contains(string(text), "│ to a file │") {
+	if text, err := os.ReadFile(filepath.Join(dir, "out")); err != nil ||
+		!strings.Contains(string(text), "│ to a file │") {
 		t.Errorf("\\o wrote %q, %v", text, err)
 	}
 }
@@ -382,7 +390,8 @@ func TestSQLPlainTerminal(t *testing.T) {
 func TestSQLStreams(t *testing.T) {
 	s := serve(t, nil)
 	for _, format := range []string{"tsv", "csv", "json", "ndjson", "vertical", "markdown", "table"} {
-		args := []string{"sql", "--url", s.url, "--format", format, "--color", "never", "-e", "SELECT i, 'text ' || i::string AS t, NULL AS n FROM generate_series(1, 3) AS g(i) ORDER BY i"}
+		args := []string{"sql", "--url", s.url, "--format", format, "--color", "never", "-e",
+			"SELECT i, 'text ' || i::string AS t, NULL AS n FROM generate_series(1, 3) AS g(i) ORDER BY i"}
 		_, want, _ := command(args...)
 		p := onTerminal(t, nil, append(args, "-q")...)
 		p.leave()
@@ -397,7 +406,8 @@ func TestSQLStreams(t *testing.T) {
 func TestSQLInterrupted(t *testing.T) {
 	s := serve(t, nil)
 	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-		p := program(nil, "sql", "--url", s.url, "--keep-going", "-e", "SELECT 'begun' AS x; SELECT sum(a.i * b.i) FROM generate_series(1, 10000000) AS a(i), generate_series(1, 10000000) AS b(i); SELECT 'not this' AS x")
+		p := program(nil, "sql", "--url", s.url, "--keep-going", "-e",
+			"SELECT 'begun' AS x; SELECT sum(a.i * b.i) FROM generate_series(1, 10000000) AS a(i), generate_series(1, 10000000) AS b(i); SELECT 'not this' AS x")
 		out, err := p.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -422,7 +432,8 @@ func TestSQLInterrupted(t *testing.T) {
 		}
 	}
 	for limit := time.Now().Add(40 * time.Second); ; {
-		_, out, _ := command("sql", "--url", s.url, "--format", "line", "-e", "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%generate_series%' AND query NOT LIKE '%process_list%'")
+		_, out, _ := command("sql", "--url", s.url, "--format", "line", "-e",
+			"SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%generate_series%' AND query NOT LIKE '%process_list%'")
 		if out == "0\n" {
 			return
 		}
@@ -436,7 +447,8 @@ func TestSQLInterrupted(t *testing.T) {
 func TestSQLReaderLeaves(t *testing.T) {
 	s := serve(t, nil)
 	for _, format := range []string{"tsv", "csv", "table", "json"} {
-		p := program(nil, "sql", "--url", s.url, "--format", format, "-e", "SELECT i, 'text ' || i::string FROM generate_series(1, 10000000) AS g(i)")
+		p := program(nil, "sql", "--url", s.url, "--format", format, "-e",
+			"SELECT i, 'text ' || i::string FROM generate_series(1, 10000000) AS g(i)")
 		var errs bytes.Buffer
 		p.Stderr = &errs
 		out, err := p.StdoutPipe()

@@ -32,9 +32,12 @@ type tailCommand struct {
 
 // Help is what varve tail --help says besides.
 func (tailCommand) Help() string {
-	return "Without -f: the last rows, oldest first. A line has time, level, the other columns as name=value, and the message; with --columns, those behind the time. " +
+	return "Without -f: the last rows, oldest first. A line has time, level, the other columns as name=value, and " +
+		"the message; with --columns, those behind the time. " +
 		"Where more rows come than are shown, a note says how many are left out.\n\n" +
-		examples("varve tail app -f --search 'level:error timeout'", "varve tail app -n 100 --since 10m --columns level,host,message", "varve tail app -f --format ndjson --where 'status >= 500'",
+		examples("varve tail app -f --search 'level:error timeout'",
+			"varve tail app -n 100 --since 10m --columns level,host,message",
+			"varve tail app -f --format ndjson --where 'status >= 500'",
 			"varve tail app --template '{{.time}} {{.message}}'")
 }
 
@@ -55,10 +58,12 @@ func (c *tailCommand) run(io streams) error {
 		return err
 	}
 	o := tail.Options{
-		DB: cmp.Or(c.DB, server.DB), Table: c.Table, Rows: c.Rows, Where: c.Where, Search: c.Search, Columns: c.Columns, Follow: c.Follow, Every: c.Every, Overlap: c.Overlap,
+		DB: cmp.Or(c.DB, server.DB), Table: c.Table, Rows: c.Rows, Where: c.Where, Search: c.Search, Columns: c.Columns,
+		Follow: c.Follow, Every: c.Every, Overlap: c.Overlap,
 		Format: c.Format, Template: c.Template, Raw: c.Raw, Terminal: client.IsTerminal(io.out), Quiet: c.Quiet,
 	}
-	o.Color = c.Color == "always" || c.Color == "auto" && o.Terminal && client.Getenv(io.environ, "NO_COLOR") == "" && client.Getenv(io.environ, "TERM") != "dumb"
+	o.Color = c.Color == "always" || c.Color == "auto" && o.Terminal && client.Getenv(io.environ, "NO_COLOR") == "" &&
+		client.Getenv(io.environ, "TERM") != "dumb"
 	if o.Zone, err = client.Zone(cmp.Or(c.Timezone.Timezone, server.Timezone)); err != nil {
 		return err
 	}

@@ -45,7 +45,9 @@ func (p *tailed) said() string {
 // startTail begins to follow a table.
 func startTail(t *testing.T, args ...string) *tailed {
 	t.Helper()
-	p := &tailed{t: t, command: program(nil, append([]string{"tail", "-f", "--every", "100ms", "--timezone", "UTC"}, args...)...), lines: make(chan string, 10_000), ended: make(chan struct{})}
+	p := &tailed{t: t, command: program(nil,
+		append([]string{"tail", "-f", "--every", "100ms", "--timezone", "UTC"}, args...)...), lines: make(chan string,
+		10_000), ended: make(chan struct{})}
 	p.command.Stderr = p
 	out, err := p.command.StdoutPipe()
 	if err != nil {
@@ -111,7 +113,8 @@ func (p *tailed) interrupt() {
 	}
 }
 
-// TestTailFollows: rows of one instant, equal ones too, and late ones come once each; a lost connection is told once and loses none.
+// TestTailFollows: rows of one instant, equal ones too, and late ones come once each; a lost connection is told once
+// and loses none.
 func TestTailFollows(t *testing.T) {
 	s := serve(t, nil)
 	target, err := url.Parse(s.url)
@@ -134,16 +137,20 @@ func TestTailFollows(t *testing.T) {
 	row := func(d time.Duration, level, message string) string {
 		return fmt.Sprintf("('%s', '%s', 'web 1', %s)", at(d), level, message)
 	}
-	s.ask("csv", "CREATE TABLE app (ts TIMESTAMP TIME INDEX, level STRING, host STRING, message STRING) WITH (append_mode='true')")
-	insert(row(-time.Hour, "info", "'old'"), row(-50*time.Second, "info", "'before'"), row(-40*time.Second, "info", "'first'"))
+	s.ask("csv",
+		"CREATE TABLE app (ts TIMESTAMP TIME INDEX, level STRING, host STRING, message STRING) WITH (append_mode='true')")
+	insert(row(-time.Hour, "info", "'old'"), row(-50*time.Second, "info", "'before'"),
+		row(-40*time.Second, "info", "'first'"))
 
 	p := startTail(t, "app", "-n", "2", "--url", front.URL, "--where", "level <> 'debug'")
 	line := func(d time.Duration, rest string) string { return at(d) + " " + rest }
 	p.want(line(-50*time.Second, `info host="web 1" before`), line(-40*time.Second, `info host="web 1" first`))
-	insert(row(-40*time.Second, "info", "'first'"), row(-40*time.Second, "info", "'other'"), row(-40*time.Second, "debug", "'not this'"))
+	insert(row(-40*time.Second, "info", "'first'"), row(-40*time.Second, "info", "'other'"),
+		row(-40*time.Second, "debug", "'not this'"))
 	got := p.take(2)
 	slices.Sort(got)
-	if want := []string{line(-40*time.Second, `info host="web 1" first`), line(-40*time.Second, `info host="web 1" other`)}; !slices.Equal(got, want) {
+	if want := []string{line(-40*time.Second, `info host="web 1" first`),
+		line(-40*time.Second, `info host="web 1" other`)}; !slices.Equal(got, want) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	insert(row(-20*time.Second, "warn", `'new \ line'`))
@@ -160,7 +167,8 @@ func TestTailFollows(t *testing.T) {
 	away.Store(false)
 	got = p.take(2)
 	slices.Sort(got)
-	if want := []string{line(-15*time.Second, `info host="web 1"`), line(-15*time.Second, `info host="web 1" while away`)}; !slices.Equal(got, want) {
+	if want := []string{line(-15*time.Second, `info host="web 1"`),
+		line(-15*time.Second, `info host="web 1" while away`)}; !slices.Equal(got, want) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	waitFor(t, func() bool { return strings.Contains(p.said(), "answers again") })
@@ -189,7 +197,8 @@ func waitFor(t *testing.T, holds func() bool) {
 	}
 }
 
-// TestTailOfMany: of more rows than a poll shows, those left out are counted; late rows that the answer does not reach back to are found.
+// TestTailOfMany: of more rows than a poll shows, those left out are counted; late rows that the answer does not reach
+// back to are found.
 func TestTailOfMany(t *testing.T) {
 	s := serve(t, nil)
 	s.ask("csv", "CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, n BIGINT) WITH (append_mode='true')")
@@ -230,8 +239,8 @@ func TestTailOfMany(t *testing.T) {
 	}
 }
 
-// TestTailOfSeconds: where many rows have one instant, those that come to it later are shown once each: to the oldest that was shown, within the
-// overlap, and to the newest behind rows that were left out.
+// TestTailOfSeconds: where many rows have one instant, those that come to it later are shown once each: to the oldest
+// that was shown, within the overlap, and to the newest behind rows that were left out.
 func TestTailOfSeconds(t *testing.T) {
 	s := serve(t, nil)
 	s.ask("csv", "CREATE TABLE app (ts TIMESTAMP(0) TIME INDEX, n BIGINT) WITH (append_mode='true')")
@@ -265,13 +274,15 @@ func TestTailOfSeconds(t *testing.T) {
 	}
 }
 
-// TestTailOfPiles: of an instant with more rows than a poll has each is shown once: of the one that is the newest at the start, of one that comes
-// and grows, and of one that late rows come to. Of more than can be shown at all, those left out are told.
+// TestTailOfPiles: of an instant with more rows than a poll has each is shown once: of the one that is the newest at
+// the start, of one that comes and grows, and of one that late rows come to. Of more than can be shown at all, those
+// left out are told.
 func TestTailOfPiles(t *testing.T) {
 	for _, digits := range []int64{0, 9} {
 		t.Run(fmt.Sprint(digits), func(t *testing.T) {
 			s := serve(t, nil)
-			s.ask("csv", fmt.Sprintf("CREATE TABLE app (ts TIMESTAMP(%d) TIME INDEX, n BIGINT) WITH (append_mode='true')", digits))
+			s.ask("csv", fmt.Sprintf(
+				"CREATE TABLE app (ts TIMESTAMP(%d) TIME INDEX, n BIGINT) WITH (append_mode='true')", digits))
 			unit := map[int64]int64{0: 1, 9: 1e9}[digits]
 			now := time.Now().Unix()
 			insert := func(from, to int, ago int64) {
@@ -286,7 +297,8 @@ func TestTailOfPiles(t *testing.T) {
 				t.Helper()
 				got := p.take(to - from)
 				slices.Sort(got)
-				if got = slices.Compact(got); len(got) != to-from || got[0] != fmt.Sprint(from) || got[to-from-1] != fmt.Sprint(to-1) {
+				if got = slices.Compact(got); len(got) != to-from || got[0] != fmt.Sprint(from) ||
+					got[to-from-1] != fmt.Sprint(to-1) {
 					t.Fatalf("got %d rows from %s to %s, want %d to %d", len(got), got[0], got[len(got)-1], from, to)
 				}
 			}
@@ -345,9 +357,12 @@ func TestTailOfHead(t *testing.T) {
 // TestTailForms: what rows look like, and that none steers the terminal.
 func TestTailForms(t *testing.T) {
 	s := serve(t, nil)
-	s.ask("csv", `CREATE TABLE app (ts TIMESTAMP(6) TIME INDEX, "log.level" STRING, severity STRING, "Message" STRING, n BIGINT UNSIGNED, bin BINARY, j JSON, da DATE, f DOUBLE)`)
-	s.ask("csv", `INSERT INTO app VALUES ('2026-11-21T03:46:26.5Z', 'x', 'ERROR', 'timeout: Timeout', 18446744073709551615, X'00ff', '{"a":"<b>"}', '2026-11-21', 1.0)`)
-	s.ingest("raw", "ts;epoch;s", "application/x-ndjson", `{"ts":1,"message":"a\u001b[2J\nb\u0085\u202ec\u007f","k\u001b":"\u0007"}`)
+	s.ask("csv",
+		`CREATE TABLE app (ts TIMESTAMP(6) TIME INDEX, "log.level" STRING, severity STRING, "Message" STRING, n BIGINT UNSIGNED, bin BINARY, j JSON, da DATE, f DOUBLE)`)
+	s.ask("csv",
+		`INSERT INTO app VALUES ('2026-11-21T03:46:26.5Z', 'x', 'ERROR', 'timeout: Timeout', 18446744073709551615, X'00ff', '{"a":"<b>"}', '2026-11-21', 1.0)`)
+	s.ingest("raw", "ts;epoch;s", "application/x-ndjson",
+		`{"ts":1,"message":"a\u001b[2J\nb\u0085\u202ec\u007f","k\u001b":"\u0007"}`)
 	const text = "2026-11-21 03:46:26.500000 ERROR log.level=x n=18446744073709551615 bin=00ff j=\"{\\\"a\\\":\\\"<b>\\\"}\" da=2026-11-21 f=1.0 timeout: Timeout\n"
 	const hit = "\x1b[1;30;43m"
 	for _, c := range []struct {
@@ -356,20 +371,30 @@ func TestTailForms(t *testing.T) {
 		want string
 	}{
 		{"text", []string{"app"}, text},
-		{"zone", []string{"app", "--timezone", "Asia/Kathmandu", "--columns", "Message"}, "2026-11-21 09:31:26.500000 timeout: Timeout\n"},
-		{"columns in their order", []string{"app", "--columns", "Message,n,severity"}, "2026-11-21 03:46:26.500000 timeout: Timeout n=18446744073709551615 ERROR\n"},
-		{"search", []string{"app", "--search", "timeout severity:ERROR n:>5", "--columns", "Message"}, "2026-11-21 03:46:26.500000 timeout: Timeout\n"},
+		{"zone", []string{"app", "--timezone", "Asia/Kathmandu", "--columns", "Message"},
+			"2026-11-21 09:31:26.500000 timeout: Timeout\n"},
+		{"columns in their order", []string{"app", "--columns", "Message,n,severity"},
+			"2026-11-21 03:46:26.500000 timeout: Timeout n=18446744073709551615 ERROR\n"},
+		{"search", []string{"app", "--search", "timeout severity:ERROR n:>5", "--columns", "Message"},
+			"2026-11-21 03:46:26.500000 timeout: Timeout\n"},
 		{"search without a hit", []string{"app", "--search=-timeout"}, ""},
-		{"colours and hits", []string{"app", "--search", "timeout", "--columns", "severity,Message", "--color", "always"},
-			"\x1b[90m2026-11-21 03:46:26.500000\x1b[0m \x1b[31mERROR\x1b[0m " + hit + "timeout\x1b[0m: " + hit + "Timeout\x1b[0m\n"},
+		{"colours and hits", []string{"app", "--search", "timeout", "--columns", "severity,Message", "--color",
+			"always"},
+			"\x1b[90m2026-11-21 03:46:26.500000\x1b[0m \x1b[31mERROR\x1b[0m " + hit + "timeout\x1b[0m: " + hit +
+				"Timeout\x1b[0m\n"},
 		{"ndjson", []string{"app", "--format", "ndjson"},
 			`{"ts":"2026-11-21T03:46:26.500000Z","log.level":"x","severity":"ERROR","Message":"timeout: Timeout","n":18446744073709551615,"bin":"00ff","j":{"a":"<b>"},"da":"2026-11-21","f":1.0}` + "\n"},
-		{"csv", []string{"app", "--format", "csv", "--columns", "ts,n,j"}, "ts,n,j\n2026-11-21T03:46:26.500000Z,18446744073709551615,\"{\"\"a\"\":\"\"<b>\"\"}\"\n"},
-		{"template", []string{"app", "--template", "{{.time}} [{{.level}}] {{ .log.level }}: {{.message}} {n}"}, "2026-11-21 03:46:26.500000 [ERROR] x: timeout: Timeout {n}\n"},
+		{"csv", []string{"app", "--format", "csv", "--columns", "ts,n,j"},
+			"ts,n,j\n2026-11-21T03:46:26.500000Z,18446744073709551615,\"{\"\"a\"\":\"\"<b>\"\"}\"\n"},
+		{"template", []string{"app", "--template", "{{.time}} [{{.level}}] {{ .log.level }}: {{.message}} {n}"},
+			"2026-11-21 03:46:26.500000 [ERROR] x: timeout: Timeout {n}\n"},
 		{"control characters", []string{"raw"}, `1970-01-01 00:00:01 k\x1b=\x07 a\x1b[2J\nb\u0085\u202ec\x7f` + "\n"},
-		{"control characters raw", []string{"raw", "--raw", "--columns", "message"}, "1970-01-01 00:00:01 a\x1b[2J\nb\u0085\u202ec\x7f\n"},
-		{"control characters by template", []string{"raw", "--template", "{{.message}}"}, `a\x1b[2J\nb\u0085\u202ec\x7f` + "\n"},
-		{"control characters as ndjson", []string{"raw", "--format", "ndjson", "--columns", "message"}, `{"message":"a\u001b[2J\nb\u0085\u202ec\u007f"}` + "\n"},
+		{"control characters raw", []string{"raw", "--raw", "--columns", "message"},
+			"1970-01-01 00:00:01 a\x1b[2J\nb\u0085\u202ec\x7f\n"},
+		{"control characters by template", []string{"raw", "--template", "{{.message}}"},
+			`a\x1b[2J\nb\u0085\u202ec\x7f` + "\n"},
+		{"control characters as ndjson", []string{"raw", "--format", "ndjson", "--columns", "message"},
+			`{"message":"a\u001b[2J\nb\u0085\u202ec\u007f"}` + "\n"},
 		{"no row", []string{"app", "-n", "0"}, ""},
 		{"since", []string{"app", "--since", "10m"}, ""},
 	} {
@@ -410,7 +435,8 @@ func TestTailRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, out, errs := command(append([]string{"tail", "--url", s.url}, c.args...)...)
-			if code != c.code || !strings.Contains(errs, c.want) || !regexp.MustCompile(`^varve: [^\n]+\n$`).MatchString(errs) || out != "" {
+			if code != c.code || !strings.Contains(errs, c.want) ||
+				!regexp.MustCompile(`^varve: [^\n]+\n$`).MatchString(errs) || out != "" {
 				t.Errorf("got %d %s %s, want %d %s", code, out, errs, c.code, c.want)
 			}
 		})

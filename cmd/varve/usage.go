@@ -20,7 +20,8 @@ func (e *usageError) Unwrap() error { return e.error }
 
 // newParser makes the parser of a command line; exited takes the exit code where parsing ends the process.
 func newParser(line *commandLine, io streams, exited *int) *kong.Kong {
-	parser, err := kong.New(line, kong.Name("varve"), kong.Description("A database server for logs, metrics and traces."),
+	parser, err := kong.New(line, kong.Name("varve"),
+		kong.Description("A database server for logs, metrics and traces."),
 		kong.Writers(io.out, io.err), kong.Exit(func(code int) { *exited = code }),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(readDuration)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
@@ -60,7 +61,8 @@ func explain(err error) error {
 		if len(node.Children) == 0 {
 			return fmt.Errorf("%s is one argument too many: see %s --help", name, node.FullPath())
 		}
-		return fmt.Errorf("there is no command %s%s", strings.TrimSpace(strings.TrimPrefix(node.FullPath(), "varve")+" "+name), nearestCommand(node, name))
+		return fmt.Errorf("there is no command %s%s",
+			strings.TrimSpace(strings.TrimPrefix(node.FullPath(), "varve")+" "+name), nearestCommand(node, name))
 	}
 	if flag, problem, found := strings.Cut(text, ": "); found && lacksValue(node, problem) {
 		return fmt.Errorf("%s wants a value", flag)
@@ -101,9 +103,11 @@ func lacksValue(node *kong.Node, problem string) bool {
 }
 
 // ourWords are for those of the parser that only programmers know.
-var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value", "expected a whole number",
+var ourWords = strings.NewReplacer("a valid 64 bit int", "a whole number", "expected int value",
+	"expected a whole number",
 	"expected string value", "expected a value", "expected duration value", "expected a duration",
-	"bool value must be true, 1, yes, false, 0 or no", "expected true or false", `one of "",`, "one of ", "[<", "<", ">]", ">", " (short flag)", "", " (long flag)", "")
+	"bool value must be true, 1, yes, false, 0 or no", "expected true or false", `one of "",`, "one of ", "[<", "<",
+	">]", ">", " (short flag)", "", " (long flag)", "")
 
 // deepest is the command that was understood so far.
 func deepest(ctx *kong.Context) *kong.Node {

@@ -123,8 +123,8 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// TestStartIsLight: before a command runs, packages make what they always need and little else, or help and completion would
-// be slow. Bytes stand for time here; BenchmarkStart measures it.
+// TestStartIsLight: before a command runs, packages make what they always need and little else, or help and completion
+// would be slow. Bytes stand for time here; BenchmarkStart measures it.
 func TestStartIsLight(t *testing.T) {
 	c := program([]string{"GODEBUG=inittrace=1"}, "sql", "--help")
 	var trace strings.Builder

@@ -26,12 +26,14 @@ type userCheckCommand struct {
 
 // Help is what varve user hash --help says besides.
 func (userHashCommand) Help() string {
-	return "The password is asked twice; without a terminal it is the first line of standard input.\n\n" + examples("varve user hash ops >> /etc/varve/users", "varve user hash reader:ro < password.txt")
+	return "The password is asked twice; without a terminal it is the first line of standard input.\n\n" +
+		examples("varve user hash ops >> /etc/varve/users", "varve user hash reader:ro < password.txt")
 }
 
 // Help is what varve user check --help says besides.
 func (userCheckCommand) Help() string {
-	return "Exit code 2: there are such lines, or there is no user at all.\n\n" + examples("varve user check /etc/varve/users")
+	return "Exit code 2: there are such lines, or there is no user at all.\n\n" +
+		examples("varve user check /etc/varve/users")
 }
 
 // run asks for a password and prints its line.

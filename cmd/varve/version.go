@@ -18,8 +18,8 @@ import (
 //go:embed VERSION
 var versionFile string
 
-// What the linker may set, as make build does for the last two. The version is that of VERSION otherwise, and the commit the one that
-// the go command found the tree at.
+// What the linker may set, as make build does for the last two. The version is that of VERSION otherwise, and the
+// commit the one that the go command found the tree at.
 var (
 	version string
 	commit  string
@@ -72,8 +72,10 @@ type buildFacts struct {
 // facts are those of this program.
 func facts() buildFacts {
 	f := buildFacts{
-		Version: version, Commit: commit, Branch: branch, Modified: buildSetting("vcs.modified") == "true", Date: buildSetting("vcs.time"),
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, GOAMD64: buildSetting("GOAMD64"), Tags: []string{},
+		Version: version, Commit: commit, Branch: branch, Modified: buildSetting("vcs.modified") == "true",
+		Date: buildSetting("vcs.time"),
+		Go:   runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, GOAMD64: buildSetting("GOAMD64"),
+		Tags:      []string{},
 		Dashboard: dashboard.Assets() != nil,
 	}
 	if tags := buildSetting("-tags"); tags != "" {
@@ -129,7 +131,8 @@ func (v *versionCommand) run(w io.Writer) error {
 	if f.GOAMD64 != "" {
 		variant = " " + f.GOAMD64
 	}
-	_, err := fmt.Fprintf(w, "varve %s (%s%s, %s, %s/%s%s)\ncommit of %s, %s the dashboard\n", f.Version, f.Commit, changed, f.Go, f.OS, f.Arch, variant, cmp.Or(f.Date, "an unknown day"), board)
+	_, err := fmt.Fprintf(w, "varve %s (%s%s, %s, %s/%s%s)\ncommit of %s, %s the dashboard\n", f.Version, f.Commit,
+		changed, f.Go, f.OS, f.Arch, variant, cmp.Or(f.Date, "an unknown day"), board)
 	if err == nil && f.Hint != "" {
 		_, err = fmt.Fprintln(w, f.Hint)
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestVersionsAgree: a server's status names the version and the commit that varve version names, and the version is a semantic one.
+// TestVersionsAgree: a server's status names the version and the commit that varve version names, and the version is a
+// semantic one.
 func TestVersionsAgree(t *testing.T) {
 	s := serve(t, nil)
 	answer, err := http.Get(s.url + "/status")

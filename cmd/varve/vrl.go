@@ -146,7 +146,8 @@ func (r *vrlRunner) one(number int, event value.Value) error {
 		if failure := (*vrl.RuntimeError)(nil); errors.As(err, &failure) && failure.Aborted {
 			status = "abort"
 		}
-		if _, err := fmt.Fprintf(r.err, "event %d: %s: %s\n", number, status, strings.ReplaceAll(message, "\n", `\n`)); err != nil {
+		if _, err := fmt.Fprintf(r.err, "event %d: %s: %s\n", number, status,
+			strings.ReplaceAll(message, "\n", `\n`)); err != nil {
 			return err
 		}
 	}

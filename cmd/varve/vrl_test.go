@@ -38,7 +38,8 @@ func runVRL(t *testing.T, program, input string, more ...string) (code int, out,
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	code = run(append([]string{"vrl", "--program", script, "--input", events}, more...), streams{out: &stdout, err: &stderr})
+	code = run(append([]string{"vrl", "--program", script, "--input", events}, more...),
+		streams{out: &stdout, err: &stderr})
 	return code, stdout.String(), stderr.String()
 }
 
@@ -157,14 +158,17 @@ func TestVRLCommand(t *testing.T) {
 			"event 2: error: function call error for \"int\" at (40:48): expected integer, got string\nevent 3: abort: is bad\n"},
 		{"full", failing, "{\"n\":1}\n{\"bad\":true}\n", []string{"--print", "full"}, vrlRunFailed,
 			"{\"status\":\"ok\",\"result\":2,\"event\":{\"n\":1}}\n{\"status\":\"abort\",\"event\":{\"bad\":true},\"message\":\"is bad\"}\n", "event 2: abort: is bad\n"},
-		{"does not compile", ".é = 1\n.a = string(.m)", "{}\n", nil, vrlNoProgram, "", "error[E203]: syntax error\n  --> 1:2 (byte 1)\n"},
+		{"does not compile", ".é = 1\n.a = string(.m)", "{}\n", nil, vrlNoProgram, "",
+			"error[E203]: syntax error\n  --> 1:2 (byte 1)\n"},
 		{"place in characters and bytes", "x = \"é\"; y = to_int(\"é\")", "{}\n", nil, vrlNoProgram, "",
 			"error[E103]: unhandled fallible assignment\n  --> 1:14 (byte 14)\n  | x = \"é\"; y = to_int(\"é\")\n  |              ^^^^^^^^^^^"},
 		{"warning", "upcase!(\"a\")", "{}\n", nil, 0, "\"A\"\n", "warning[E620]: "},
-		{"read-only", ".a.b = 1", "{}\n", []string{"--read-only", ".a.b"}, vrlNoProgram, "", "error[E315]: mutation of read-only value\n"},
+		{"read-only", ".a.b = 1", "{}\n", []string{"--read-only", ".a.b"}, vrlNoProgram, "",
+			"error[E315]: mutation of read-only value\n"},
 		{"above read-only", "del(.a)", "{}\n", []string{"--read-only", ".a.b"}, vrlNoProgram, "", "error[E315]: "},
 		{"below read-only", ".a.b.c = 1", "{}\n", []string{"--read-only", ".a.b"}, 0, "1\n", ""},
-		{"below recursive", ".a.b.c = 1", "{}\n", []string{"--read-only-recursive", ".a"}, vrlNoProgram, "", "error[E315]: "},
+		{"below recursive", ".a.b.c = 1", "{}\n", []string{"--read-only-recursive", ".a"}, vrlNoProgram, "",
+			"error[E315]: "},
 		{"metadata is another place", ".a = 1", "{}\n", []string{"--read-only", "%a"}, 0, "1\n", ""},
 		{"wrong path", "1", "{}\n", []string{"--read-only", "a"}, vrlUsage, "", "varve: --read-only: "},
 		{"wrong zone", "1", "{}\n", []string{"--timezone", "Nowhere/At_All"}, vrlUsage, "", "varve: --timezone: "},

@@ -10,8 +10,8 @@ import (
 	"varve/pipeline"
 )
 
-// TestScriptsOfTheManual compiles every script and document of docs/vrl.md and repeats its session: the first script over
-// the line that is shown gives the line that is shown.
+// TestScriptsOfTheManual compiles every script and document of docs/vrl.md and repeats its session: the first script
+// over the line that is shown gives the line that is shown.
 func TestScriptsOfTheManual(t *testing.T) {
 	text, err := os.ReadFile("../../docs/vrl.md")
 	if err != nil {
@@ -48,11 +48,13 @@ func TestScriptsOfTheManual(t *testing.T) {
 		}
 	}
 
-	session := regexp.MustCompile(`(?m)^    \$ cat lines.ndjson\n    (.*)\n    \$ varve vrl --program access.vrl --input lines.ndjson\n    (.*)$`).FindStringSubmatch(string(text))
+	session := regexp.MustCompile(
+		`(?m)^    \$ cat lines.ndjson\n    (.*)\n    \$ varve vrl --program access.vrl --input lines.ndjson\n    (.*)$`).FindStringSubmatch(string(text))
 	if session == nil {
 		t.Fatal("the session is not found")
 	}
-	code, out, errs := command("vrl", "--program", put("access.vrl", scripts[0]), "--input", put("lines.ndjson", session[1]+"\n"))
+	code, out, errs := command("vrl", "--program", put("access.vrl", scripts[0]), "--input",
+		put("lines.ndjson", session[1]+"\n"))
 	if code != 0 || strings.TrimSpace(out) != session[2] {
 		t.Errorf("exit code %d %s\n got %s\nwant %s", code, errs, out, session[2])
 	}
@@ -62,7 +64,8 @@ func TestScriptsOfTheManual(t *testing.T) {
 		t.Fatal("the error of the compiler is not found")
 	}
 	want := strings.ReplaceAll(complaint[1], "\n    ", "\n")
-	if _, _, errs := command("vrl", "--program", put("bad.vrl", "upcase(.a)\n"), "--input", nothing); strings.TrimSpace(errs) != strings.TrimSpace(want) {
+	if _, _, errs := command("vrl", "--program", put("bad.vrl", "upcase(.a)\n"), "--input",
+		nothing); strings.TrimSpace(errs) != strings.TrimSpace(want) {
 		t.Errorf("the compiler says\n%s\nthe manual\n%s", errs, want)
 	}
 }

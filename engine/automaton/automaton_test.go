@@ -10,17 +10,25 @@ import (
 )
 
 var exprs = []string{
-	``, `a`, `abc`, `session|cache`, `(?i)OUT OF memory|lease`, `^GET `, `done$`, `^$`, `^\s*$`, `\bcart\b`, `\Bar`, `(?m)^error`, `(?m)ok$`,
-	`[0-9]{5} .*storage`, `a.c`, `(?s)a.c`, `[^a-z]+`, `x*`, `(a|b)*c`, `(a+)+$`, `\d+\.\d+\.\d+\.\d+`, `ü|ö`, `(?i)straße|ſ|k`, `[\x80-\x{ffff}]`,
-	`\pL\pN`, `[[:alpha:]]_`, `\x{fffd}`, `[^\x00-\x7f]`, `a{0}`, `a{2,4}b`, `(?:)`, `\z`, `\A`, `(^a|b$)c?`, `(?i)[k-m]\b`, `foo\b|\bbar`,
-	`^(GET|POST) /api/v[12]/[a-z]+/\d+( |$)`, `(?U)a.*b`, `(x+x+)+y`, `.{10}`, `[[:^space:]]\n`, `(?m)^$`, `(?i)ǅ`, `(ab|cd)(ab|cd)(ab|cd)$`,
+	``, `a`, `abc`, `session|cache`, `(?i)OUT OF memory|lease`, `^GET `, `done$`, `^$`, `^\s*$`, `\bcart\b`, `\Bar`,
+	`(?m)^error`, `(?m)ok$`,
+	`[0-9]{5} .*storage`, `a.c`, `(?s)a.c`, `[^a-z]+`, `x*`, `(a|b)*c`, `(a+)+$`, `\d+\.\d+\.\d+\.\d+`, `ü|ö`,
+	`(?i)straße|ſ|k`, `[\x80-\x{ffff}]`,
+	`\pL\pN`, `[[:alpha:]]_`, `\x{fffd}`, `[^\x00-\x7f]`, `a{0}`, `a{2,4}b`, `(?:)`, `\z`, `\A`, `(^a|b$)c?`,
+	`(?i)[k-m]\b`, `foo\b|\bbar`,
+	`^(GET|POST) /api/v[12]/[a-z]+/\d+( |$)`, `(?U)a.*b`, `(x+x+)+y`, `.{10}`, `[[:^space:]]\n`, `(?m)^$`, `(?i)ǅ`,
+	`(ab|cd)(ab|cd)(ab|cd)$`,
 }
 
 var texts = []string{
-	"", "a", "abc", "xabcx", "session renewed", "no cache", "Out Of Memory", "LEASE held", "leaſe", "GET /", "forGET ", "well done", "done\n", "\n", " \t ",
-	"cart", "carts", "a cart!", "bar", " bar", "error", "x\nerror y", "ok\nfine", "12345 on storage", "1234 on storage", "a\nc", "aéc", "a\xffc", "\xff\xfe", "\xc3",
-	"ABC", "bbbbac", "aaaaaaaaaaaaaaaaaaaaaaaab", "10.0.3.44", "10.0.3", "über", "STRASSE", "STRAẞE", "ſ", "K", "\u212a", "Ā1", "x_", "\ufffd", "ac", "bc", "aab", "aaaab",
-	"foo", "foox", "xfoo bar", "GET /api/v1/cart/12 HTTP", "GET /api/v3/cart/12", "xxxxxxxxxxxxxxxxxxxxy", "0123456789", "日本語テキスト", "x\n\ny", "ǆ", "ababcd", "abcdab ", "l", "m1",
+	"", "a", "abc", "xabcx", "session renewed", "no cache", "Out Of Memory", "LEASE held", "leaſe", "GET /", "forGET ",
+	"well done", "done\n", "\n", " \t ",
+	"cart", "carts", "a cart!", "bar", " bar", "error", "x\nerror y", "ok\nfine", "12345 on storage", "1234 on storage",
+	"a\nc", "aéc", "a\xffc", "\xff\xfe", "\xc3",
+	"ABC", "bbbbac", "aaaaaaaaaaaaaaaaaaaaaaaab", "10.0.3.44", "10.0.3", "über", "STRASSE", "STRAẞE", "ſ", "K",
+	"\u212a", "Ā1", "x_", "\ufffd", "ac", "bc", "aab", "aaaab",
+	"foo", "foox", "xfoo bar", "GET /api/v1/cart/12 HTTP", "GET /api/v3/cart/12", "xxxxxxxxxxxxxxxxxxxxy", "0123456789",
+	"日本語テキスト", "x\n\ny", "ǆ", "ababcd", "abcdab ", "l", "m1",
 }
 
 func compiled(t *testing.T, expr string) *Regexp {
@@ -71,7 +79,8 @@ func TestMatch(t *testing.T) {
 // TestRandom draws expressions and texts of few characters, so that they meet.
 func TestRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	atoms := []string{"a", "b", "_", " ", ".", "[ab]", "[^a]", `\b`, `\B`, "^", "$", `\w`, `\W`, "é", "\n", `(?m:^)`, `(?m:$)`, "(?i:A)"}
+	atoms := []string{"a", "b", "_", " ", ".", "[ab]", "[^a]", `\b`, `\B`, "^", "$", `\w`, `\W`, "é", "\n", `(?m:^)`,
+		`(?m:$)`, "(?i:A)"}
 	var expr func(depth int) string
 	expr = func(depth int) string {
 		if depth == 0 || r.IntN(3) == 0 {
@@ -162,14 +171,18 @@ func FuzzMatch(f *testing.F) {
 func BenchmarkMatch(b *testing.B) {
 	var rows [][]byte
 	for i := range 1000 {
-		rows = append(rows, fmt.Appendf(nil, "Received block blk_%d of size %d from backend node %d", i*7919*7919, i*104729, i%97))
+		rows = append(rows, fmt.Appendf(nil, "Received block blk_%d of size %d from backend node %d", i*7919*7919,
+			i*104729, i%97))
 	}
-	for _, expr := range []string{`session|cache`, `(?i)OUT OF memory|lease`, `[0-9]{7} .*storage`, `^Received block .* node 7$`, `\bnode\b`} {
+	for _, expr := range []string{`session|cache`, `(?i)OUT OF memory|lease`, `[0-9]{7} .*storage`,
+		`^Received block .* node 7$`, `\bnode\b`} {
 		r, err := Compile(expr)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for name, match := range map[string]func([]byte) bool{"automaton": func(s []byte) bool { return r.Match(s, nil) }, "regexp": r.re.Match} {
+		for name, match := range map[string]func([]byte) bool{"automaton": func(s []byte) bool {
+			return r.Match(s, nil)
+		}, "regexp": r.re.Match} {
 			b.Run(expr+"/"+name, func(b *testing.B) {
 				for b.Loop() {
 					for _, s := range rows {

@@ -41,9 +41,11 @@ func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(of
 }
 
 // eachInTurn looks for one match after the other; abutting are empty ones right behind another.
-func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled func() error, found func(offsets []int) error) error {
+func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled func() error,
+	found func(offsets []int) error) error {
 	steps := int64(r.steps())
-	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, cancelled: cancelled}}
+	s := search{r: r, text: text, groups: groups,
+		reader: reader{text: text, steps: steps, most: maxWork, cancelled: cancelled}}
 	if !groups || r.Groups() == 0 {
 		s.finder, s.room = r.finder(text), mostAnew*(len(text)+1)
 	}
@@ -101,7 +103,8 @@ func (r *Regexp) finder(text []byte) *places {
 // CheckWork holds that looking for where matches lie in so many bytes of text does not take minutes.
 func (r *Regexp) CheckWork(bytes int) error {
 	if steps := r.steps(); bytes >= longText && bytes > maxWork/steps {
-		return fmt.Errorf("an expression of %d steps is looked for in texts of at most %d bytes, one has %d", steps, maxWork/steps, bytes)
+		return fmt.Errorf("an expression of %d steps is looked for in texts of at most %d bytes, one has %d", steps,
+			maxWork/steps, bytes)
 	}
 	return nil
 }
@@ -218,7 +221,8 @@ type WorkError struct {
 }
 
 func (e *WorkError) Error() string {
-	return fmt.Sprintf("looking for an expression of %d steps in a text of %d bytes takes more than %d million steps", e.steps, e.bytes, maxWork/1_000_000)
+	return fmt.Sprintf("looking for an expression of %d steps in a text of %d bytes takes more than %d million steps",
+		e.steps, e.bytes, maxWork/1_000_000)
 }
 
 // steps is the number of instructions of the expression.

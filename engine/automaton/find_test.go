@@ -58,8 +58,10 @@ func TestEach(t *testing.T) {
 // TestEachAbutting: an empty match right behind another one counts, and none counts twice.
 func TestEachAbutting(t *testing.T) {
 	for _, c := range []struct{ expr, text, want string }{
-		{"a*", "baac", "0-0 1-3 3-3 4-4"}, {"a*", "aab", "0-2 2-2 3-3"}, {"x*", "abc", "0-0 1-1 2-2 3-3"}, {"x*", "", "0-0"}, {"", "aé", "0-0 1-1 3-3"},
-		{"$", "ab", "2-2"}, {"^", "ab", "0-0"}, {`\b`, "ab c", "0-0 2-2 3-3 4-4"}, {"b$|$", "ab", "1-2 2-2"}, {"a", "aba", "0-1 2-3"}, {"a", "b", ""},
+		{"a*", "baac", "0-0 1-3 3-3 4-4"}, {"a*", "aab", "0-2 2-2 3-3"}, {"x*", "abc", "0-0 1-1 2-2 3-3"},
+		{"x*", "", "0-0"}, {"", "aé", "0-0 1-1 3-3"},
+		{"$", "ab", "2-2"}, {"^", "ab", "0-0"}, {`\b`, "ab c", "0-0 2-2 3-3 4-4"}, {"b$|$", "ab", "1-2 2-2"},
+		{"a", "aba", "0-1 2-3"}, {"a", "b", ""},
 	} {
 		var got []string
 		err := compiled(t, c.expr).EachAbutting([]byte(c.text), nil, func(m []int) error {
@@ -82,7 +84,8 @@ func TestSearchBySteps(t *testing.T) {
 					if from > 0 && from < len(text) && text[from]&0xC0 == 0x80 {
 						continue // within a character
 					}
-					s := search{r: mine, text: []byte(text), groups: true, plain: spent, reader: reader{text: []byte(text), steps: int64(mine.steps()), most: maxWork}}
+					s := search{r: mine, text: []byte(text), groups: true, plain: spent,
+						reader: reader{text: []byte(text), steps: int64(mine.steps()), most: maxWork}}
 					got, err := s.next(from)
 					var want []int
 					for _, m := range oracle.FindAllStringSubmatchIndex(text, -1) {
@@ -152,7 +155,8 @@ func TestWorkIsBounded(t *testing.T) {
 	if work := (*WorkError)(nil); !errors.As(err, &work) || found < 1 {
 		t.Errorf("%v after %d matches", err, found)
 	}
-	if err := r.Each([]byte(strings.Repeat("abcz\n", 1<<14)), -1, true, nil, func([]int) error { return nil }); err != nil {
+	if err := r.Each([]byte(strings.Repeat("abcz\n", 1<<14)), -1, true, nil, func([]int) error { return nil }); err !=
+		nil {
 		t.Error("a text of which each search reads one line:", err)
 	}
 }
@@ -160,7 +164,8 @@ func TestWorkIsBounded(t *testing.T) {
 // TestPlaces: an automaton finds what package regexp prefers, in expressions and texts drawn by lot.
 func TestPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 25))
-	atoms := []string{"a", "b", "[ab]", "[^a]", ".", "\\b", "\\B", "^", "$", "(?m:^)", "(?m:$)", "\\n", "é", "\\w", "(?i:A)", ""}
+	atoms := []string{"a", "b", "[ab]", "[^a]", ".", "\\b", "\\B", "^", "$", "(?m:^)", "(?m:$)", "\\n", "é", "\\w",
+		"(?i:A)", ""}
 	var draw func(depth int) string
 	draw = func(depth int) string {
 		switch n := r.IntN(8); {
@@ -207,7 +212,8 @@ func TestPlacesAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		expr, text string
 		matches    int
-	}{{`a.*z|b`, strings.Repeat("a", 4000) + "b", 1}, {`[ab].{12}c`, strings.Repeat("abbabaaabbbb", 2000) + "c", 1}, {`x[^"]*"|"`, strings.Repeat("xy", 3000) + `""`, 2}} {
+	}{{`a.*z|b`, strings.Repeat("a", 4000) + "b", 1}, {`[ab].{12}c`, strings.Repeat("abbabaaabbbb", 2000) + "c", 1},
+		{`x[^"]*"|"`, strings.Repeat("xy", 3000) + `""`, 2}} {
 		r := compiled(t, c.expr)
 		r.texts.Store(fewTexts)
 		if got := offsets(t, r, c.text, -1, false); len(got) != c.matches {
@@ -219,7 +225,8 @@ func TestPlacesAreBounded(t *testing.T) {
 // BenchmarkEach looks for the parts of messages that vary.
 func BenchmarkEach(b *testing.B) {
 	expr := `[0-9a-f]{8}-[0-9a-f]{4}|"[^"]*"|'[^']*'|0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b|[0-9]+([.:,][0-9]+)*`
-	text := []byte("081109 203615 148 INFO dfs.DataNode$PacketResponder: PacketResponder 1 for block blk_38865049064139660 terminating at 10.0.3.44:50010")
+	text := []byte(
+		"081109 203615 148 INFO dfs.DataNode$PacketResponder: PacketResponder 1 for block blk_38865049064139660 terminating at 10.0.3.44:50010")
 	r, err := Compile(expr)
 	if err != nil {
 		b.Fatal(err)

@@ -23,7 +23,8 @@ func Possible(from, to vector.Type) bool {
 		return to.ID != vector.TypeList
 	case from.IsNumber() && to.IsNumber(), from.ID == vector.TypeDuration && to == vector.Interval:
 		return true
-	case from.IsInteger() && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime || to.ID == vector.TypeDuration):
+	case from.IsInteger() && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime ||
+		to.ID == vector.TypeDuration):
 		return true
 	case to.IsInteger() && from.Kind() == vector.Int64:
 		return true
@@ -31,7 +32,8 @@ func Possible(from, to vector.Type) bool {
 		return true
 	case from.ID == vector.TypeBool && to.IsNumber(), to.ID == vector.TypeBool && from.IsNumber():
 		return true
-	case (from.IsTimestamp() || from.ID == vector.TypeDate) && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime):
+	case (from.IsTimestamp() || from.ID == vector.TypeDate) &&
+		(to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime):
 		return true
 	case from.ID == to.ID:
 		return from.ID != vector.TypeList
@@ -101,7 +103,8 @@ func Retypes(from, to vector.Type) bool {
 	case from.Kind() == vector.Float64 && to.Kind() == vector.Float64:
 		return from == vector.Float32Type || to == vector.FloatType
 	case from.IsInteger() && from.Kind() == vector.Int64:
-		return to.IsTimestamp() || to.ID == vector.TypeDate && from != vector.Int64Type || to.ID == vector.TypeTime || to.ID == vector.TypeDuration
+		return to.IsTimestamp() || to.ID == vector.TypeDate && from != vector.Int64Type || to.ID == vector.TypeTime ||
+			to.ID == vector.TypeDuration
 	case to == vector.Int64Type:
 		return from.Kind() == vector.Int64
 	case to.IsText():
@@ -110,8 +113,8 @@ func Retypes(from, to vector.Type) bool {
 	return to.ID == vector.TypeBinary && from.IsText()
 }
 
-// Func appends row i of v, which is not NULL, to out as a value of another type. It gives false, and appends nothing, where
-// the value does not convert.
+// Func appends row i of v, which is not NULL, to out as a value of another type. It gives false, and appends nothing,
+// where the value does not convert.
 type Func func(v *vector.Vector, i int, out *vector.Vector) bool
 
 // Between returns the way from one type to another; where there is none, no value converts.

@@ -53,7 +53,8 @@ func printDecimal(dst, b []byte, scale int) []byte {
 	return dst
 }
 
-// PushDecimal appends a fraction as a DECIMAL of type t, rounded half away from zero; false when it has too many digits.
+// PushDecimal appends a fraction as a DECIMAL of type t, rounded half away from zero; false when it has too many
+// digits.
 func PushDecimal(out *vector.Vector, r *big.Rat, t vector.Type) bool {
 	n := new(big.Int).Mul(r.Num(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale)), nil))
 	q, rest := new(big.Int).QuoRem(n, r.Denom(), new(big.Int))
@@ -110,8 +111,8 @@ func decimalConverter(from, to vector.Type) Func {
 	}
 }
 
-// isDecimal reports whether a text is a decimal number of digits, with a point and an exponent of at most three digits if it
-// likes: fractions, hexadecimal and other forms that package big reads are none.
+// isDecimal reports whether a text is a decimal number of digits, with a point and an exponent of at most three digits
+// if it likes: fractions, hexadecimal and other forms that package big reads are none.
 func isDecimal(s string) bool {
 	const longest = 400
 	if len(s) > longest {

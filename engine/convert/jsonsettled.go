@@ -10,8 +10,8 @@ import (
 // maxSettledDepth bounds values inside each other; deeper ones are for the decoder, which has a bound of its own.
 const maxSettledDepth = 256
 
-// settled reports whether a text is JSON as CompactJSON gives it: no blanks, keys rising, nothing escaped. What it is not sure of is for
-// the decoder.
+// settled reports whether a text is JSON as CompactJSON gives it: no blanks, keys rising, nothing escaped. What it is
+// not sure of is for the decoder.
 func settled(doc []byte) bool {
 	end := settledValue(doc, 0, 0)
 	if end != len(doc) {
@@ -20,12 +20,13 @@ func settled(doc []byte) bool {
 	return settledText(doc)
 }
 
-// settledText reports whether a text has no letters that a document writes otherwise than by themselves, control characters and quotes
-// aside: U+2028 and U+2029, which are always escaped, and what is not UTF-8.
+// settledText reports whether a text has no letters that a document writes otherwise than by themselves, control
+// characters and quotes aside: U+2028 and U+2029, which are always escaped, and what is not UTF-8.
 func settledText(text []byte) bool {
 	for _, c := range text {
 		if c >= utf8.RuneSelf {
-			return utf8.Valid(text) && !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029"))
+			return utf8.Valid(text) && !bytes.Contains(text, []byte("\u2028")) &&
+				!bytes.Contains(text, []byte("\u2029"))
 		}
 	}
 	return true

@@ -58,7 +58,8 @@ func integerConverter(to vector.Type) Func {
 		switch v.Type.Kind() {
 		case vector.Float64:
 			f := math.Trunc(v.Float(i))
-			if f != f || f < float64(lo) || f > float64(hi) || hi > 1<<53 && f >= float64(hi) { // float64(hi) is one more
+			// float64(hi) is one more
+			if f != f || f < float64(lo) || f > float64(hi) || hi > 1<<53 && f >= float64(hi) {
 				return false
 			}
 			if f < 0 {

@@ -63,7 +63,8 @@ func Interval(b []byte) (months, days int32, ns int64) {
 	if len(b) != 16 {
 		return 0, 0, 0
 	}
-	return int32(binary.LittleEndian.Uint32(b)), int32(binary.LittleEndian.Uint32(b[4:])), int64(binary.LittleEndian.Uint64(b[8:]))
+	return int32(binary.LittleEndian.Uint32(b)), int32(binary.LittleEndian.Uint32(b[4:])),
+		int64(binary.LittleEndian.Uint64(b[8:]))
 }
 
 // AppendIntervalBytes appends the 16 bytes of an INTERVAL.

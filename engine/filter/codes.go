@@ -31,7 +31,8 @@ func keepFewCodes(keep []uint64, codes []uint32, passes uint64) {
 		c := (*[64]uint32)(codes[w*64:])
 		var m uint64
 		for i := 0; i < 64; i += 4 {
-			m |= (passes>>(c[i]&63)&1 | passes>>(c[i+1]&63)&1<<1 | passes>>(c[i+2]&63)&1<<2 | passes>>(c[i+3]&63)&1<<3) << i
+			m |= (passes>>(c[i]&63)&1 | passes>>(c[i+1]&63)&1<<1 | passes>>(c[i+2]&63)&1<<2 |
+				passes>>(c[i+3]&63)&1<<3) << i
 		}
 		keep[w] &= m
 	}

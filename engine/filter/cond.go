@@ -42,8 +42,8 @@ const (
 	AnyOf // at least one of the conjunctions of Any passes; no column, no Args
 )
 
-// Cond is one comparison of a column with constants, or a choice among conjunctions. Args has the column's type at the reader's schema version (STRING
-// for text operators), Flat, without NULL.
+// Cond is one comparison of a column with constants, or a choice among conjunctions. Args has the column's type at the
+// reader's schema version (STRING for text operators), Flat, without NULL.
 type Cond struct {
 	Column schema.ColumnID
 	Op     Op

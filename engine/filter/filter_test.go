@@ -72,7 +72,8 @@ func passes(op Op, x any, args []any) bool {
 		return found == (op == In)
 	case Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual:
 		c := compareNaive(x, args[0])
-		return map[Op]bool{Equal: c == 0, NotEqual: c != 0, Less: c < 0, LessEqual: c <= 0, Greater: c > 0, GreaterEqual: c >= 0}[op]
+		return map[Op]bool{Equal: c == 0, NotEqual: c != 0, Less: c < 0, LessEqual: c <= 0, Greater: c > 0,
+			GreaterEqual: c >= 0}[op]
 	}
 	s, arg := x.(string), args[0].(string)
 	switch op {
@@ -156,8 +157,10 @@ type domain struct {
 var comparisons = []Op{Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, In, NotIn, IsNull, IsNotNull}
 
 func domains() []domain {
-	texts := []any{"", "a", "ab", "abc", "b", "ba", "error", "error: x", "an error", "errors", "critical_error", "Error", "ERROR 7", "错误error日志", "café", "CAFÉ", "le café noir",
-		"cafés", "50%", "a_b", "axb", "\u212Aelvin", "kelvin", "Straße", "ſpecial", "日志系统", "日志", "русский язык", "русские", "long " + strings.Repeat("xyz ", 20), "end\x00zero"}
+	texts := []any{"", "a", "ab", "abc", "b", "ba", "error", "error: x", "an error", "errors", "critical_error",
+		"Error", "ERROR 7", "错误error日志", "café", "CAFÉ", "le café noir",
+		"cafés", "50%", "a_b", "axb", "\u212Aelvin", "kelvin", "Straße", "ſpecial", "日志系统", "日志", "русский язык",
+		"русские", "long " + strings.Repeat("xyz ", 20), "end\x00zero"}
 	numbers := func(f func(i int) any) (all []any) {
 		for i := range 12 {
 			all = append(all, f(i))
@@ -166,16 +169,23 @@ func domains() []domain {
 	}
 	return []domain{
 		{vector.BoolType, []any{false, true}, comparisons},
-		{vector.Int64Type, append(numbers(func(i int) any { return int64(i - 6) }), int64(math.MinInt64), int64(math.MaxInt64)), comparisons},
-		{vector.Uint64Type, append(numbers(func(i int) any { return uint64(i) }), uint64(math.MaxUint64), uint64(1<<63)), comparisons},
-		{vector.FloatType, append(numbers(func(i int) any { return float64(i) / 2 }), math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)), comparisons},
-		{vector.StringType, texts, append([]Op{Prefix, Contains, ContainsFold, Term, Like, NotLike, ILike, NotILike, Regex, NotRegex}, comparisons...)},
+		{vector.Int64Type, append(numbers(func(i int) any { return int64(i - 6) }), int64(math.MinInt64),
+			int64(math.MaxInt64)), comparisons},
+		{vector.Uint64Type, append(numbers(func(i int) any { return uint64(i) }), uint64(math.MaxUint64),
+			uint64(1<<63)), comparisons},
+		{vector.FloatType, append(numbers(func(i int) any { return float64(i) / 2 }), math.NaN(), math.Inf(1),
+			math.Inf(-1), math.Copysign(0, -1)), comparisons},
+		{vector.StringType, texts,
+			append([]Op{Prefix, Contains, ContainsFold, Term, Like, NotLike, ILike, NotILike, Regex, NotRegex},
+				comparisons...)},
 	}
 }
 
-var patterns = []any{"%error%", "error%", "%error", "er%or", "_rror", "%r_r%", "a\\_b", "50\\%", "%", "", "a%b%c", "%x%y%z%", "_", "__", "%café%", "%K%", "%日_", "c_f_", "%_s", "%\x00%", "%or: _"}
+var patterns = []any{"%error%", "error%", "%error", "er%or", "_rror", "%r_r%", "a\\_b", "50\\%", "%", "", "a%b%c",
+	"%x%y%z%", "_", "__", "%café%", "%K%", "%日_", "c_f_", "%_s", "%\x00%", "%or: _"}
 
-var expressions = []any{"error", "^error", "err(or|s)+", "[a-c]+b", "(?i)ERROR", "^$", "x{3}|日", "café.*", "a.b", ".", "(abc)+", "no+such"}
+var expressions = []any{"error", "^error", "err(or|s)+", "[a-c]+b", "(?i)ERROR", "^$", "x{3}|日", "café.*", "a.b", ".",
+	"(abc)+", "no+such"}
 
 func (d *domain) args(op Op, r *rand.Rand) []any {
 	from := d.values
@@ -225,7 +235,8 @@ func vectorOf(t vector.Type, values []any) *vector.Vector {
 // dictOf makes a Dict vector of values that are no booleans.
 func dictOf(t vector.Type, values []any) *vector.Vector {
 	var distinct []any
-	v := &vector.Vector{Type: t, Form: vector.Dict, Valid: vector.MakeBitmap(len(values)), Codes: make([]uint32, len(values))}
+	v := &vector.Vector{Type: t, Form: vector.Dict, Valid: vector.MakeBitmap(len(values)),
+		Codes: make([]uint32, len(values))}
 	for i, x := range values {
 		if x == nil {
 			continue
@@ -283,7 +294,8 @@ func TestEval(t *testing.T) {
 					p.Eval(n, func(schema.ColumnID) *vector.Vector { return v }, keep)
 					for i, x := range values {
 						if want := before.Get(i) && passes(op, x, args); keep.Get(i) != want {
-							t.Fatalf("op %d, form %d, %d rows: %#v with %q gives %t, want %t", op, v.Form, n, x, args, keep.Get(i), want)
+							t.Fatalf("op %d, form %d, %d rows: %#v with %q gives %t, want %t", op, v.Form, n, x, args,
+								keep.Get(i), want)
 						}
 					}
 					if keep.Count() > n || n&63 != 0 && keep[len(keep)-1]>>(n&63) != 0 {
@@ -351,7 +363,8 @@ func TestJudge(t *testing.T) {
 					}
 				}
 				if got == None && count > 0 || got == All && count < len(values) {
-					t.Fatalf("op %d with %q on %q (bounds %q to %q, cut %t): verdict %d, %d pass", op, args, values, lo, hi, s.MaxCut, got, count)
+					t.Fatalf("op %d with %q on %q (bounds %q to %q, cut %t): verdict %d, %d pass", op, args, values, lo,
+						hi, s.MaxCut, got, count)
 				}
 				if got != Some {
 					decided++
@@ -395,7 +408,8 @@ func TestDecimalOrder(t *testing.T) {
 		}
 		return b
 	}
-	rising := [][]byte{dec(math.MinInt64, 0), dec(-1, 5), dec(-1, math.MaxUint64), dec(0, 0), dec(0, 1), dec(0, 1<<63), dec(1, 0)}
+	rising := [][]byte{dec(math.MinInt64, 0), dec(-1, 5), dec(-1, math.MaxUint64), dec(0, 0), dec(0, 1), dec(0, 1<<63),
+		dec(1, 0)}
 	for i := range rising {
 		for j := range rising {
 			if got, want := compareDecimals(rising[i], rising[j]), orderNaive(int64(i), int64(j)); got != want {
@@ -466,7 +480,8 @@ func BenchmarkEval(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	texts, ints := make([]any, n), make([]any, n)
 	for i := range texts {
-		texts[i] = fmt.Sprintf("request completed in %d.%03d ms for user %d, cache %d", r.IntN(100), r.IntN(1000), r.IntN(1e6), r.IntN(3))
+		texts[i] = fmt.Sprintf("request completed in %d.%03d ms for user %d, cache %d", r.IntN(100), r.IntN(1000),
+			r.IntN(1e6), r.IntN(3))
 		ints[i] = r.Int64N(1000)
 	}
 	text, number := vectorOf(vector.StringType, texts), vectorOf(vector.Int64Type, ints)

@@ -66,7 +66,8 @@ func foldable(heap, needle []byte) bool {
 // ascii reports whether all bytes are ASCII, 32 at a time.
 func ascii(b []byte) bool {
 	for ; len(b) >= 32; b = b[32:] {
-		m := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) | binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
+		m := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) | binary.LittleEndian.Uint64(b[16:]) |
+			binary.LittleEndian.Uint64(b[24:])
 		if m&0x8080808080808080 != 0 {
 			return false
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// compileLower makes the condition one on the lower-cased values of its column, as SQL's lower() gives them. Bounds of the
-// values tell nothing about those, so it counts as a search whatever the operator.
+// compileLower makes the condition one on the lower-cased values of its column, as SQL's lower() gives them. Bounds of
+// the values tell nothing about those, so it counts as a search whatever the operator.
 func (c *condition) compileLower(cancelled func() error) error {
 	switch c.op {
 	case Equal, Prefix, Contains, Term, Regex, Like:

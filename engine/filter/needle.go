@@ -140,8 +140,8 @@ func regexWords(expr string) [][][]byte {
 // maxRegexAlternatives bounds the product of alternatives within each other.
 const maxRegexAlternatives = 16
 
-// wordsOf returns the alternatives of words that a match of e holds between such edges. An alternative without words says
-// nothing.
+// wordsOf returns the alternatives of words that a match of e holds between such edges. An alternative without words
+// says nothing.
 func wordsOf(e *syntax.Regexp, left, right Edge) [][][]byte {
 	switch e.Op {
 	case syntax.OpLiteral:

@@ -104,7 +104,8 @@ func TestNeedles(t *testing.T) {
 // folded form.
 func TestNeedlesAreSound(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	pieces := []string{"error", "Err", "k", "ſ", "K", "s", " ", "/", ".", "_", "10", "1.2.3.4", ".5", "é", "É", "русский", "ий", "错", "误", "日", "\xd0", "\xb8", "\xff", "ι", "\u0345", "%", "«", "A1", "b"}
+	pieces := []string{"error", "Err", "k", "ſ", "K", "s", " ", "/", ".", "_", "10", "1.2.3.4", ".5", "é", "É",
+		"русский", "ий", "错", "误", "日", "\xd0", "\xb8", "\xff", "ι", "\u0345", "%", "«", "A1", "b"}
 	draw := func(n int) string {
 		var s strings.Builder
 		for range n {
@@ -129,7 +130,8 @@ func TestNeedlesAreSound(t *testing.T) {
 			arg = []string{"%", "", "_"}[r.IntN(3)] + arg + []string{"%", "", "_"}[r.IntN(3)]
 		case Regex:
 			quoted := strings.NewReplacer(".", `\.`, "\xff", ".", "\xd0", ".", "\xb8", ".").Replace(arg)
-			arg = []string{"", "(?i)"}[r.IntN(2)] + []string{`\b`, "^", "", `\s*`, "[ /.]"}[r.IntN(5)] + "(?:" + quoted + ")" + []string{"", `\b`, "$", "|x"}[r.IntN(4)]
+			arg = []string{"", "(?i)"}[r.IntN(2)] + []string{`\b`, "^", "", `\s*`, "[ /.]"}[r.IntN(5)] + "(?:" +
+				quoted + ")" + []string{"", `\b`, "$", "|x"}[r.IntN(4)]
 		}
 		lower := r.IntN(3) == 0 && op != ContainsFold && op != ILike
 		if lower {
@@ -166,7 +168,8 @@ func TestNeedlesAreSound(t *testing.T) {
 			return true
 		}
 		if !slices.ContainsFunc(needles, holds) {
-			t.Fatalf("operator %d with %q passes %q, but its words %q are not among %q", op, arg, row, fmt.Sprint(needles), words)
+			t.Fatalf("operator %d with %q passes %q, but its words %q are not among %q", op, arg, row,
+				fmt.Sprint(needles), words)
 		}
 	}
 	if tried < 2000 {

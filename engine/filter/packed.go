@@ -2,8 +2,8 @@ package filter
 
 import "varve/engine/vector"
 
-// Comparison is what a test asks of values in a form in which a run may answer it by the values as they are packed. At most one
-// is set.
+// Comparison is what a test asks of values in a form in which a run may answer it by the values as they are packed. At
+// most one is set.
 type Comparison struct {
 	Equal    []byte  // not nil: equality with this
 	OneOf    *Listed // a value is one of these
@@ -26,7 +26,8 @@ func (t *Listed) Len() int { return t.n }
 // At is one of them.
 func (t *Listed) At(i int) []byte { return t.list.Bytes(i) }
 
-// FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every number.
+// FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every
+// number.
 type FloatBound struct {
 	K              float64
 	Strict, Negate bool
@@ -35,14 +36,15 @@ type FloatBound struct {
 // Holds reports whether v lies within the bound, Negate aside.
 func (b *FloatBound) Holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
 
-// Interval is the condition that v - Least <= Span, as 64-bit numbers that wrap around, or with Negate its opposite: all
-// numbers from Least to Least + Span, signed or not.
+// Interval is the condition that v - Least <= Span, as 64-bit numbers that wrap around, or with Negate its opposite:
+// all numbers from Least to Least + Span, signed or not.
 type Interval struct {
 	Least, Span uint64
 	Negate      bool
 }
 
-// comparison returns the condition in one of these forms, where it has one: a comparison with one constant or with a few texts, as the value is.
+// comparison returns the condition in one of these forms, where it has one: a comparison with one constant or with a
+// few texts, as the value is.
 func (c *condition) comparison() (p Comparison) {
 	if c.Op == In && c.kind == vector.Bytes && c.NArgs <= maxListed {
 		p.OneOf = &Listed{c.Args, c.NArgs}

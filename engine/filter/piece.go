@@ -93,8 +93,8 @@ func (t *Test) judgePieces(m *matcher, pieces []Piece) Verdict {
 	return either(all, false)
 }
 
-// search looks for a text in pieces: bit j of its state tells that the first j bytes of the text may end here. Of longer
-// texts only the beginning is looked for.
+// search looks for a text in pieces: bit j of its state tells that the first j bytes of the text may end here. Of
+// longer texts only the beginning is looked for.
 type search struct {
 	text  []byte
 	whole bool        // text is not cut
@@ -131,8 +131,8 @@ func (x *search) set(c *CharSet, capitals bool) uint64 {
 	return m
 }
 
-// run reports whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only at
-// its beginning.
+// run reports whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only
+// at its beginning.
 func (x *search) run(m *matcher, s *textScratch, pieces []Piece, start bool) (possible, certain bool) {
 	again := uint64(1) // a match may begin at any byte
 	if start {

@@ -9,7 +9,8 @@ import (
 
 func TestJudgePieces(t *testing.T) {
 	digits, words := Chars("0123456789"), Chars("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-	pieces := []Piece{{Text: []byte("user ")}, {Chars: digits}, {Text: []byte(" Failed in ")}, {Chars: words}, {Text: []byte(".")}}
+	pieces := []Piece{{Text: []byte("user ")}, {Chars: digits}, {Text: []byte(" Failed in ")}, {Chars: words},
+		{Text: []byte(".")}}
 	for _, c := range []struct {
 		op   Op
 		arg  string
@@ -88,7 +89,8 @@ func TestJudgePiecesIsSound(t *testing.T) {
 		op := []Op{Prefix, Contains, ContainsFold, Term, Like, ILike, NotLike, Regex}[r.IntN(8)]
 		switch op {
 		case Like, ILike, NotLike:
-			arg = []string{"%", ""}[r.IntN(2)] + arg + []string{"%", "_", ""}[r.IntN(3)] + draw("01ab", r.IntN(2)) + []string{"%", ""}[r.IntN(2)]
+			arg = []string{"%", ""}[r.IntN(2)] + arg + []string{"%", "_", ""}[r.IntN(3)] + draw("01ab", r.IntN(2)) +
+				[]string{"%", ""}[r.IntN(2)]
 		case Regex:
 			arg = []string{"^", ""}[r.IntN(2)] + arg + []string{"$", ".*a", ""}[r.IntN(3)]
 		}

@@ -1,9 +1,9 @@
 package filter
 
-// Prepare returns the conjunction with its conditions compiled once for all: Compile of it, or of some of its conditions, takes
-// it over, the lists, patterns and expressions. A scan prepares what its runs compile once for
-// each piece; an expression's automaton is then made once, and what one piece has learned serves all. Expressions that take long
-// look no further once cancelled, which may be nil, returns an error: what is evaluated then means nothing.
+// Prepare returns the conjunction with its conditions compiled once for all: Compile of it, or of some of its
+// conditions, takes it over, the lists, patterns and expressions. A scan prepares what its runs compile once for each
+// piece; an expression's automaton is then made once, and what one piece has learned serves all. Expressions that take
+// long look no further once cancelled, which may be nil, returns an error: what is evaluated then means nothing.
 func (a And) Prepare(cancelled func() error) (And, error) {
 	out := make(And, len(a))
 	for i, c := range a {
@@ -31,5 +31,6 @@ func (a And) Prepare(cancelled func() error) (And, error) {
 // prepared reports whether what Prepare made of a condition is there, and the condition was not changed since.
 func (c *Cond) prepared() bool {
 	r := c.ready
-	return r != nil && r.Cond.Op == c.Op && r.Column == c.Column && r.Args == c.Args && r.NArgs == c.NArgs && r.Lower == c.Lower
+	return r != nil && r.Cond.Op == c.Op && r.Column == c.Column && r.Args == c.Args && r.NArgs == c.NArgs &&
+		r.Lower == c.Lower
 }

@@ -22,9 +22,12 @@ func TestPreparedOnce(t *testing.T) {
 		list.Append(i, vector.ConstString(s), 0, 1)
 	}
 	conds := []And{
-		{text(Regex, "[ab]+[0-9]*2")}, {text(NotRegex, "3$")}, {text(Like, "%a_2%")}, {text(ILike, "%B%1")}, {text(Contains, "22")}, {text(Term, "b22")},
-		{text(Equal, "a1")}, {text(Prefix, "c"), text(NotContains, "9")}, {{Column: 1, Op: In, Args: list, NArgs: 3}}, {{Column: 1, Op: IsNotNull}},
-		{{Op: AnyOf, Any: []And{{text(Regex, "1.*1")}, {text(Prefix, "b"), text(Regex, "[4-6]$")}}}, text(NotEqual, "a11")},
+		{text(Regex, "[ab]+[0-9]*2")}, {text(NotRegex, "3$")}, {text(Like, "%a_2%")}, {text(ILike, "%B%1")},
+		{text(Contains, "22")}, {text(Term, "b22")},
+		{text(Equal, "a1")}, {text(Prefix, "c"), text(NotContains, "9")}, {{Column: 1, Op: In, Args: list, NArgs: 3}},
+		{{Column: 1, Op: IsNotNull}},
+		{{Op: AnyOf, Any: []And{{text(Regex, "1.*1")}, {text(Prefix, "b"), text(Regex, "[4-6]$")}}},
+			text(NotEqual, "a11")},
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for at, and := range conds {
@@ -40,7 +43,8 @@ func TestPreparedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := one.Conds[0], two.Conds[0]; a == b || a.Kind == Leaf && (a.Leaf == b.Leaf || a.Leaf.memory == b.Leaf.memory) {
+		if a, b := one.Conds[0], two.Conds[0]; a == b ||
+			a.Kind == Leaf && (a.Leaf == b.Leaf || a.Leaf.memory == b.Leaf.memory) {
 			t.Errorf("condition %d: two programs share scratch memory", at)
 		} else if a.Kind == Leaf && a.Leaf.c != b.Leaf.c {
 			t.Errorf("condition %d is compiled twice", at)

@@ -85,7 +85,8 @@ func (c *condition) judge(s *Stat) Verdict {
 	case Prefix:
 		k := c.Args.Bytes(0)
 		lo, hi := cut(s.Min.Bytes(s.At), k), cut(s.Max.Bytes(s.At), k)
-		return either(false, bytes.Compare(lo, k) > 0 || bytes.Compare(hi, k) < 0 && !(s.MaxCut && bytes.HasPrefix(k, hi)))
+		return either(false, bytes.Compare(lo, k) > 0 ||
+			bytes.Compare(hi, k) < 0 && !(s.MaxCut && bytes.HasPrefix(k, hi)))
 	}
 	return Some
 }
@@ -95,8 +96,8 @@ func (s *Stat) inexact(k vector.Kind) bool { return k == vector.Bytes }
 
 func cut(b, like []byte) []byte { return b[:min(len(b), len(like))] }
 
-// compare reports how Min and Max compare with constant i: negative, zero, positive. A Max that is cut counts as greater
-// than what it is a prefix of.
+// compare reports how Min and Max compare with constant i: negative, zero, positive. A Max that is cut counts as
+// greater than what it is a prefix of.
 func (s *Stat) compare(args *vector.Vector, i int) (lo, hi int) {
 	switch args.Type.Kind() {
 	case vector.Bool:

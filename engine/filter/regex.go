@@ -10,8 +10,8 @@ import (
 )
 
 // newRegex compiles an unanchored regular expression, with the texts that every match must hold. The longest is what
-// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search. What cancelled
-// is see Prepare.
+// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search.
+// What cancelled is see Prepare.
 func newRegex(expr string, cancelled func() error) (*matcher, error) {
 	re, err := automaton.Compile(expr)
 	if err != nil {
@@ -63,8 +63,8 @@ func isLiteral(e *syntax.Regexp) bool {
 	return e.Op == syntax.OpLiteral && e.Flags&syntax.FoldCase == 0 && !slices.Contains(e.Rune, utf8.RuneError)
 }
 
-// appendRequired appends texts that every match of the expression holds, in their order and without overlap. fold: those
-// that it holds in any case, folded.
+// appendRequired appends texts that every match of the expression holds, in their order and without overlap. fold:
+// those that it holds in any case, folded.
 func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 	switch e.Op {
 	case syntax.OpLiteral:
@@ -87,12 +87,12 @@ func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 	return dst
 }
 
-// maxTexts is the number of texts up to which searching for each of them takes less than matching an expression: 8 ns a text for rows of
-// 55 bytes, against 30 ns for an automaton of two texts, 37 of four, 41 of six.
+// maxTexts is the number of texts up to which searching for each of them takes less than matching an expression: 8 ns a
+// text for rows of 55 bytes, against 30 ns for an automaton of two texts, 37 of four, 41 of six.
 const maxTexts = 5
 
-// Texts returns the texts that a regular expression stands for, when it is nothing but a choice among few: it matches where
-// one of them is held.
+// Texts returns the texts that a regular expression stands for, when it is nothing but a choice among few: it matches
+// where one of them is held.
 func Texts(expr string) (texts [][]byte, ok bool) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -107,8 +107,8 @@ func Texts(expr string) (texts [][]byte, ok bool) {
 	return texts, len(texts) > 0
 }
 
-// Choice returns the texts that a regular expression, of which the dot matches any character, matches as a whole, when they
-// are at most so many.
+// Choice returns the texts that a regular expression, of which the dot matches any character, matches as a whole, when
+// they are at most so many.
 func Choice(expr string, most int) (texts []string, ok bool) {
 	tree, err := syntax.Parse(expr, syntax.Perl|syntax.DotNL)
 	if err != nil {

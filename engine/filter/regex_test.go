@@ -11,7 +11,8 @@ import (
 // The texts an expression requires are a shortcut: with them and without, the same rows match.
 func TestRegexParts(t *testing.T) {
 	rows := []string{
-		"", "/api/v1/orders/77/", "/api/v2/orders/ab77/x", "/api/v3/orders/77/", "x/api/v1/orders/77/", "/orders//api/v", "77//orders/",
+		"", "/api/v1/orders/77/", "/api/v2/orders/ab77/x", "/api/v3/orders/77/", "x/api/v1/orders/77/",
+		"/orders//api/v", "77//orders/",
 		"abab", "aba", "ab ab", "ba", "\xff", "a\xffb", "a\ufffdb", "AB", "aab", "aB-kéKÉ", "Ab \u212aÉ", "ab\nab",
 	}
 	for _, c := range []struct{ expr, parts string }{
@@ -34,7 +35,8 @@ func TestRegexParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if longest := string(m.literal); len(longest) == 0 != (c.parts == "") || !strings.Contains(c.parts, longest) {
+			if longest := string(m.literal); len(longest) == 0 != (c.parts == "") ||
+				!strings.Contains(c.parts, longest) {
 				t.Errorf("literal %q, want the longest of %q", longest, c.parts)
 			}
 			for _, part := range strings.Split(c.parts, "|") {

@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// stringIn is an IN list of byte strings. Ids of one length are what it mostly holds, and most rows have others: a mark of the last bytes
-// refutes them without a hash of the whole.
+// stringIn is an IN list of byte strings. Ids of one length are what it mostly holds, and most rows have others: a mark
+// of the last bytes refutes them without a hash of the whole.
 type stringIn struct {
 	set     map[string]struct{}
 	lengths uint64                // bit l: a member of l bytes exists; bit 63 stands for 63 and more
@@ -35,7 +35,8 @@ func (l *stringIn) add(text []byte) {
 	}
 }
 
-// eval sets hit where the rows of keep are members. Twenty among rows of 32 bytes take a quarter of the time of hashes alone.
+// eval sets hit where the rows of keep are members. Twenty among rows of 32 bytes take a quarter of the time of hashes
+// alone.
 func (l *stringIn) eval(views []vector.View, heap []byte, keep, hit []uint64) {
 	var part []vector.View
 	keep = keep[:len(hit)]

@@ -52,8 +52,8 @@ func (t *Word) spoils(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// within reports whether a part of a text certainly brings the term in: with its neighbours, which are unknown where the part
-// is neither the first nor the last.
+// within reports whether a part of a text certainly brings the term in: with its neighbours, which are unknown where
+// the part is neither the first nor the last.
 func (t *Word) within(part []byte, first, last bool) bool {
 	if len(t.term) == 0 || t.kind == hanTerm {
 		return false

@@ -5,9 +5,10 @@ import (
 	"varve/engine/vector"
 )
 
-// Test is one comparison of a column with constants, compiled: a leaf of the tree of a Program. It knows what it costs, what
-// statistics, dictionaries, token filters and packed values decide about it, and evaluates itself on vectors. What it means may be
-// shared with other tests, its scratch memory is shared with those of its program: one goroutine at a time.
+// Test is one comparison of a column with constants, compiled: a leaf of the tree of a Program. It knows what it costs,
+// what statistics, dictionaries, token filters and packed values decide about it, and evaluates itself on vectors. What
+// it means may be shared with other tests, its scratch memory is shared with those of its program: one goroutine at a
+// time.
 type Test struct {
 	c      *condition
 	memory *memory
@@ -56,8 +57,8 @@ func (t *Test) Cost() int {
 	return 3
 }
 
-// Eval evaluates the test on the n rows of v, of any form and the condition's type, and takes the rows that do not pass out
-// of keep, which has Words(n) words.
+// Eval evaluates the test on the n rows of v, of any form and the condition's type, and takes the rows that do not pass
+// out of keep, which has Words(n) words.
 func (t *Test) Eval(n int, v *vector.Vector, keep vector.Bitmap) {
 	switch t.c.Op {
 	case IsNull:
@@ -110,8 +111,8 @@ func (t *Test) dictionary(values *vector.Vector) vector.Bitmap {
 	return t.passes
 }
 
-// Passing reports which values of a dictionary pass; ok is false for NULL tests, which no dictionary decides. The bitmap is
-// valid until the next evaluation on another dictionary.
+// Passing reports which values of a dictionary pass; ok is false for NULL tests, which no dictionary decides. The
+// bitmap is valid until the next evaluation on another dictionary.
 func (t *Test) Passing(values *vector.Vector) (passes vector.Bitmap, ok bool) {
 	if _, null := t.OnNull(); null {
 		return nil, false

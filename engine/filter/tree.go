@@ -2,8 +2,8 @@ package filter
 
 import "varve/engine/vector"
 
-// Tree is a condition over leaves: one of them, a conjunction or a choice. The leaves are tests, or what a run has made of
-// them. It holds scratch memory: one goroutine at a time.
+// Tree is a condition over leaves: one of them, a conjunction or a choice. The leaves are tests, or what a run has made
+// of them. It holds scratch memory: one goroutine at a time.
 type Tree[L any] struct {
 	Kind TreeKind
 	Leaf L

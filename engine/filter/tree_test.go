@@ -78,7 +78,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestJudgeTree: a verdict made of exact ones of single rows is what the row says; Some stays Some unless others decide.
+// TestJudgeTree: a verdict made of exact ones of single rows is what the row says; Some stays Some unless others
+// decide.
 func TestJudgeTree(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -121,7 +122,8 @@ func TestJudgeTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		verdict := mapped.Judge(func(v Verdict) Verdict { return v })
-		if passed := keep[0] == 1; verdict == None && passed || verdict == All && !passed || verdict == Some && !unknown {
+		if passed := keep[0] == 1; verdict == None && passed || verdict == All && !passed ||
+			verdict == Some && !unknown {
 			t.Fatalf("seed %d: verdict %d, the row passes: %t", seed, verdict, passed)
 		}
 	}

@@ -26,7 +26,8 @@ func Check(holds bool, format string, args ...any) {
 	}
 }
 
-// Limit is a limit of a package: the usual one or, with the tag, any from least to usual, small ones as often as large ones.
+// Limit is a limit of a package: the usual one or, with the tag, any from least to usual, small ones as often as large
+// ones.
 func Limit(usual, least int) int {
 	if !On {
 		return usual

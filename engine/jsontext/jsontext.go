@@ -85,7 +85,8 @@ func AppendEscaped[T string | []byte](dst []byte, text T) []byte {
 // eight are the bytes of text from i on as a word.
 func eight[T string | []byte](text T, i int) uint64 {
 	b := text[i : i+8]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 |
+		uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 // allPlain reports whether eight bytes are plain.
@@ -122,8 +123,8 @@ func AppendFloat(dst []byte, x float64) []byte {
 	return AppendDecimal(dst, x, 64)
 }
 
-// AppendDecimal appends the shortest decimal text that reads back as a finite float of so many bits and is seen to be one: 1.0, 0.00001,
-// 1e-6, 1e16. From 1e16 on and below 1e-5 it has an exponent.
+// AppendDecimal appends the shortest decimal text that reads back as a finite float of so many bits and is seen to be
+// one: 1.0, 0.00001, 1e-6, 1e16. From 1e16 on and below 1e-5 it has an exponent.
 func AppendDecimal(dst []byte, x float64, bits int) []byte {
 	start := len(dst)
 	if a := math.Abs(x); a != 0 && (a < 1e-5 || a >= 1e16) {

@@ -12,7 +12,8 @@ import (
 
 func TestAppendString(t *testing.T) {
 	for in, want := range map[string]string{
-		"": `""`, "abc": `"abc"`, "a\"b\\c": `"a\"b\\c"`, "\b\f\n\r\t\x00\x1f\x7f": `"\b\f\n\r\t\u0000\u001f` + "\x7f" + `"`, "é€😀<>&": `"é€😀<>&"`,
+		"": `""`, "abc": `"abc"`, "a\"b\\c": `"a\"b\\c"`,
+		"\b\f\n\r\t\x00\x1f\x7f": `"\b\f\n\r\t\u0000\u001f` + "\x7f" + `"`, "é€😀<>&": `"é€😀<>&"`,
 		"\xff\xfea\xe2\x82": `"` + "\uFFFD\uFFFDa\uFFFD\uFFFD" + `"`, "\uFFFD": `"` + "\uFFFD" + `"`,
 	} {
 		if got := string(AppendString([]byte("+"), in)); got != "+"+want {
@@ -48,7 +49,8 @@ func TestAppendStringReadsBack(t *testing.T) {
 
 func TestAppendFloat(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0.0", math.Copysign(0, -1): "-0.0", 1: "1.0", -2.5: "-2.5", 1e-5: "0.00001", 1e-6: "1e-6", -1.5e-7: "-1.5e-7", 1e15: "1000000000000000.0", 1e16: "1e16", 1e300: "1e300", 1e-300: "1e-300",
+		0: "0.0", math.Copysign(0, -1): "-0.0", 1: "1.0", -2.5: "-2.5", 1e-5: "0.00001", 1e-6: "1e-6",
+		-1.5e-7: "-1.5e-7", 1e15: "1000000000000000.0", 1e16: "1e16", 1e300: "1e300", 1e-300: "1e-300",
 		math.Inf(1): "null", math.Inf(-1): "null", math.MaxFloat64: "1.7976931348623157e308",
 	} {
 		if got := string(AppendFloat([]byte("+"), x)); got != "+"+want && x != 0 {
@@ -65,7 +67,8 @@ func TestAppendFloat(t *testing.T) {
 			continue
 		}
 		text := string(AppendFloat(nil, x))
-		if got, err := strconv.ParseFloat(text, 64); err != nil || got != x || !strings.ContainsAny(text, ".e") || !json.Valid([]byte(text)) {
+		if got, err := strconv.ParseFloat(text, 64); err != nil || got != x || !strings.ContainsAny(text, ".e") ||
+			!json.Valid([]byte(text)) {
 			t.Fatalf("%g is written %s, read back as %g, %v", x, text, got, err)
 		}
 	}

@@ -28,7 +28,8 @@ func (k Kind) String() string {
 // maxNesting bounds the nesting of values.
 const maxNesting = 128
 
-// maxPlainNumber is how long a number without exponent may be that certainly lies within the range of floats, which end at 1.8e308.
+// maxPlainNumber is how long a number without exponent may be that certainly lies within the range of floats, which end
+// at 1.8e308.
 const maxPlainNumber = 300
 
 // Reader walks a text. One goroutine at a time.
@@ -255,7 +256,8 @@ func (r *Reader) Raw() []byte {
 	return r.in[from:r.p]
 }
 
-// Plain takes the value that follows as text: a string without its quotes, anything else as it is written. ok is false for null.
+// Plain takes the value that follows as text: a string without its quotes, anything else as it is written. ok is false
+// for null.
 func (r *Reader) Plain() (text []byte, ok bool) {
 	switch r.Peek() {
 	case String:

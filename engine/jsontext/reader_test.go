@@ -69,14 +69,16 @@ func TestRefuse(t *testing.T) {
 		}
 	}
 	r := Of([]byte(`{"a":1}`))
-	if r.Enter(Array) || r.Err().Error() != "at byte 1: an object stands where an array is wanted" || r.Element() || r.Member() || r.Skip() || r.Peek() != None {
+	if r.Enter(Array) || r.Err().Error() != "at byte 1: an object stands where an array is wanted" || r.Element() ||
+		r.Member() || r.Skip() || r.Peek() != None {
 		t.Error(r.Err())
 	}
 }
 
 // FuzzSkip: what is taken for JSON is what the standard library takes for it, and strings read alike.
 func FuzzSkip(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5e-3,"x\u0041\n\ud83d\ude00"],"b":{"c":null,"d":true}}`, `[[],{}]`, `"\ud800x"`, `-0.0E+1`, ` 1 `, `{"a":1,}`, `01`, `"`, `[1e999]`} {
+	for _, s := range []string{`{"a":[1,2.5e-3,"x\u0041\n\ud83d\ude00"],"b":{"c":null,"d":true}}`, `[[],{}]`,
+		`"\ud800x"`, `-0.0E+1`, ` 1 `, `{"a":1,}`, `01`, `"`, `[1e999]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -86,7 +88,9 @@ func FuzzSkip(f *testing.F) {
 		r := Of(in)
 		r.Skip()
 		ok := r.End()
-		if valid := json.Valid(in); ok != valid && (ok || !strings.Contains(r.Err().Error(), "nesting") && !strings.Contains(r.Err().Error(), "out of range")) {
+		if valid := json.Valid(in); ok != valid &&
+			(ok || !strings.Contains(r.Err().Error(), "nesting") &&
+				!strings.Contains(r.Err().Error(), "out of range")) {
 			t.Fatalf("%q: valid %v, read %v: %v", in, valid, ok, r.Err())
 		}
 		if r.Reset(in); ok && r.Peek() == String {
@@ -102,7 +106,8 @@ func FuzzSkip(f *testing.F) {
 }
 
 func BenchmarkWalk(b *testing.B) {
-	line := []byte(`{"stream":{"app":"web","env":"prod","host":"h1"},"values":[["1700000000000000000","GET /index.html 200 \"agent\" 0.123 something that is as long as lines are"]]},`)
+	line := []byte(
+		`{"stream":{"app":"web","env":"prod","host":"h1"},"values":[["1700000000000000000","GET /index.html 200 \"agent\" 0.123 something that is as long as lines are"]]},`)
 	body := append(bytes.Repeat(line, 1000), '1')
 	body = append([]byte("["), append(body, ']')...)
 	b.SetBytes(int64(len(body)))

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is what tokens are read from. The functions here take a place in it and return the place behind the token, or that of the
-// byte that does not fit; the length of the text then means that it ends early.
+// Text is what tokens are read from. The functions here take a place in it and return the place behind the token, or
+// that of the byte that does not fit; the length of the text then means that it ends early.
 type Text interface{ string | []byte }
 
 const (
@@ -20,15 +20,15 @@ const (
 	blanks  = ones * ' '
 )
 
-// Plain is the place of the first byte from i on that a string does not hold as it is: a quote, a backslash or a control
-// character; the text's length where there is none.
+// Plain is the place of the first byte from i on that a string does not hold as it is: a quote, a backslash or a
+// control character; the text's length where there is none.
 func Plain[T Text](s T, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		b := s[i : i+8]
 		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		// A byte equal to c is zero after xor, and only zero borrows; a byte under 0x20 borrows when 0x20 is taken. What
-		// a borrow spills over lies above the first hit.
+		// A byte equal to c is zero after xor, and only zero borrows; a byte under 0x20 borrows when 0x20 is taken.
+		// What a borrow spills over lies above the first hit.
 		if m := (((w ^ quotes) - ones) | ((w ^ slashes) - ones) | (w - blanks)) &^ w & highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
@@ -66,8 +66,8 @@ func StringEnd[T Text](s T, i int) (end int, ok bool) {
 	return i + 1, true
 }
 
-// Unescape appends what the rest of a string from i on says and goes past its closing quote. Half of a surrogate pair reads
-// as U+FFFD.
+// Unescape appends what the rest of a string from i on says and goes past its closing quote. Half of a surrogate pair
+// reads as U+FFFD.
 func Unescape[T Text](dst []byte, s T, i int) (text []byte, end int, ok bool) {
 	for {
 		j := Plain(s, i)
@@ -92,8 +92,8 @@ func Unescape[T Text](dst []byte, s T, i int) (text []byte, end int, ok bool) {
 	}
 }
 
-// Unquote reads a string that is all of m: where it lies if it has no escapes, else in memory of its own. Bytes that are no UTF-8 read as
-// U+FFFD each.
+// Unquote reads a string that is all of m: where it lies if it has no escapes, else in memory of its own. Bytes that
+// are no UTF-8 read as U+FFFD each.
 func Unquote(m []byte) (text []byte, ok bool) {
 	if len(m) < 2 || m[0] != '"' {
 		return nil, false
@@ -113,8 +113,8 @@ func Unquote(m []byte) (text []byte, ok bool) {
 // escapes maps the letter after a backslash to what it stands for; 0: none, or u.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// Escape reads what stands behind a backslash: a letter, or the digits of a character or of a pair of surrogates. Half of a pair
-// that the other half does not follow is read alone, as itself.
+// Escape reads what stands behind a backslash: a letter, or the digits of a character or of a pair of surrogates. Half
+// of a pair that the other half does not follow is read alone, as itself.
 func Escape[T Text](s T, i int) (r rune, end int, ok bool) {
 	if i >= len(s) {
 		return 0, i, false
@@ -212,7 +212,8 @@ const (
 	Float
 )
 
-// ParseNumber reads a number. Without point and exponent and within 64 signed bits it is an integer, else a float, rounded once.
+// ParseNumber reads a number. Without point and exponent and within 64 signed bits it is an integer, else a float,
+// rounded once.
 func ParseNumber[T Text](s T, i int) (end int, kind NumberKind, n int64, x float64) {
 	start := i
 	neg := i < len(s) && s[i] == '-'
@@ -300,7 +301,8 @@ func float[T Text](s T, start, i int, mant uint64, count int) (end int, kind Num
 	return i, Float, 0, x
 }
 
-var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+	1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
 // slowFloat reads a number whose form is right.
 func slowFloat[T Text](s T, start, end int) (int, NumberKind, int64, float64) {

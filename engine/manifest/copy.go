@@ -7,8 +7,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// Read returns the state of a data directory without changing anything, so also while a server runs. whole is false when
-// an edit that was never acknowledged lies at the end: a crash left it, the next start cuts it off.
+// Read returns the state of a data directory without changing anything, so also while a server runs. whole is false
+// when an edit that was never acknowledged lies at the end: a crash left it, the next start cuts it off.
 func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 	name := path.Join(dir, FileName)
 	mapping, err := fs.Map(name)
@@ -21,8 +21,8 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 	return s, whole, nil
 }
 
-// Write makes the manifest of another directory with the given state, whose parts are there and nothing else: no log, no
-// files that were left over, and another store.
+// Write makes the manifest of another directory with the given state, whose parts are there and nothing else: no log,
+// no files that were left over, and another store.
 func Write(fs vfs.FS, dir string, s *State) error {
 	c := *s
 	c.Store, c.Log, c.Retired = "", LogRange{}, nil

@@ -39,7 +39,8 @@ func dump(out io.Writer, src []byte) error {
 		case typeEdit:
 			what = "edit"
 		}
-		if _, err := fmt.Fprintf(out, "%10d  %-8s %3d  %d bytes, checksum %08x\n            %s\n", off, what, f.Number, len(f.Body),
+		if _, err := fmt.Fprintf(out, "%10d  %-8s %3d  %d bytes, checksum %08x\n            %s\n", off, what, f.Number,
+			len(f.Body),
 			wal.Checksum(f.Body), f.Body); err != nil {
 			return err
 		}

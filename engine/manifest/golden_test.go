@@ -57,7 +57,8 @@ func TestLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	fs = newFS(t)
-	if err := vfs.Publish(fs, dir, FileName, func(f vfs.File) error { _, err := f.Write(old); return err }); err != nil {
+	if err := vfs.Publish(fs, dir, FileName, func(f vfs.File) error { _, err := f.Write(old); return err }); err !=
+		nil {
 		t.Fatal(err)
 	}
 	m, got := open(t, fs)

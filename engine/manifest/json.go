@@ -44,7 +44,8 @@ type columnJSON struct {
 
 func toJSON(t *schema.Table) tableJSON {
 	j := tableJSON{ID: t.ID, DB: t.Name.DB, Name: t.Name.Table, Version: t.Version, Time: t.Time, Tags: t.Tags,
-		Options: t.Options, NextColumn: t.NextColumn, CreatedMS: t.CreatedMS, Engine: t.Engine, Physical: t.Physical, Emptied: t.Emptied, Draft: t.Draft}
+		Options: t.Options, NextColumn: t.NextColumn, CreatedMS: t.CreatedMS, Engine: t.Engine, Physical: t.Physical,
+		Emptied: t.Emptied, Draft: t.Draft}
 	for _, c := range t.Columns {
 		k := columnJSON{ID: c.ID, Name: c.Name, Type: [3]uint8{uint8(c.Type.ID), c.Type.Precision, c.Type.Scale},
 			Semantic: c.Semantic, Nullable: c.Nullable, DefaultExpr: c.DefaultExpr, DefaultText: c.DefaultText,
@@ -56,14 +57,18 @@ func toJSON(t *schema.Table) tableJSON {
 }
 
 func fromJSON(j tableJSON) (*schema.Table, error) {
-	t := &schema.Table{ID: j.ID, Name: schema.Name{DB: j.DB, Table: j.Name}, Version: j.Version, Time: j.Time, Tags: j.Tags,
-		Options: j.Options, NextColumn: j.NextColumn, CreatedMS: j.CreatedMS, Engine: j.Engine, Physical: j.Physical, Emptied: j.Emptied, Draft: j.Draft}
+	t := &schema.Table{ID: j.ID, Name: schema.Name{DB: j.DB, Table: j.Name}, Version: j.Version, Time: j.Time,
+		Tags:    j.Tags,
+		Options: j.Options, NextColumn: j.NextColumn, CreatedMS: j.CreatedMS, Engine: j.Engine, Physical: j.Physical,
+		Emptied: j.Emptied, Draft: j.Draft}
 	for _, k := range j.Columns {
-		c := schema.Column{ID: k.ID, Name: k.Name, Type: vector.Type{ID: vector.TypeID(k.Type[0]), Precision: k.Type[1], Scale: k.Type[2]},
+		c := schema.Column{ID: k.ID, Name: k.Name,
+			Type:     vector.Type{ID: vector.TypeID(k.Type[0]), Precision: k.Type[1], Scale: k.Type[2]},
 			Semantic: k.Semantic, Nullable: k.Nullable, DefaultExpr: k.DefaultExpr, DefaultText: k.DefaultText,
 			Indexes: k.Indexes, Comment: k.Comment}
 		if !c.Type.Known() || c.Semantic > schema.Timestamp {
-			return nil, fmt.Errorf("table %d: column %q: type %v, semantic %d are not known", j.ID, k.Name, k.Type, k.Semantic)
+			return nil, fmt.Errorf("table %d: column %q: type %v, semantic %d are not known", j.ID, k.Name, k.Type,
+				k.Semantic)
 		}
 		var err error
 		if c.Default, err = decodeValue(k.Default, c.Type); err == nil {
@@ -153,7 +158,8 @@ type tableStateJSON struct {
 }
 
 func encodeSnapshot(s *State) ([]byte, error) {
-	j := snapshotJSON{Store: s.Store, Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log, Retired: s.Retired}
+	j := snapshotJSON{Store: s.Store, Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log,
+		Retired: s.Retired}
 	for _, id := range s.tableIDs() {
 		t := s.Tables[id]
 		j.Tables = append(j.Tables, tableStateJSON{toJSON(t.Schema), t.Flushed, t.Parts})

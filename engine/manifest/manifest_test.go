@@ -45,27 +45,33 @@ func apply(t *testing.T, m *Manifest, e Edit) {
 }
 
 func table(id schema.TableID) *schema.Table {
-	return &schema.Table{ID: id, Name: schema.Name{DB: "public", Table: fmt.Sprint("t", id)}, Time: 0, Tags: []int{1}, NextColumn: 4,
+	return &schema.Table{ID: id, Name: schema.Name{DB: "public", Table: fmt.Sprint("t", id)}, Time: 0, Tags: []int{1},
+		NextColumn: 4,
 		Columns: []schema.Column{
 			{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
 			{ID: 2, Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
-			{ID: 3, Name: "x", Type: vector.FloatType, Nullable: true, Default: vector.ConstFloat(vector.FloatType, math.Inf(-1)),
+			{ID: 3, Name: "x", Type: vector.FloatType, Nullable: true,
+				Default:     vector.ConstFloat(vector.FloatType, math.Inf(-1)),
 				Initial:     vector.ConstFloat(vector.FloatType, math.Copysign(0, -1)),
-				DefaultText: "-inf", Indexes: []schema.Index{{Kind: schema.Skipping, Options: map[string]string{"granularity": "10240"}}}},
+				DefaultText: "-inf", Indexes: []schema.Index{{Kind: schema.Skipping,
+					Options: map[string]string{"granularity": "10240"}}}},
 		},
 		Options: schema.Options{AppendMode: true, TTL: 5, All: []schema.Option{{Key: "append_mode", Value: "true"}}}}
 }
 
 func part(file uint64) PartMeta {
-	return PartMeta{File: file, Bytes: 10, Rows: 3, MinTime: math.MinInt64, MaxTime: math.MaxInt64, MinSeq: 1, MaxSeq: math.MaxUint64}
+	return PartMeta{File: file, Bytes: 10, Rows: 3, MinTime: math.MinInt64, MaxTime: math.MaxInt64, MinSeq: 1,
+		MaxSeq: math.MaxUint64}
 }
 
 func TestEditsSurviveReopen(t *testing.T) {
 	fs := newFS(t)
 	m, _ := open(t, fs)
-	apply(t, m, Edit{PutDatabase: map[string]Database{"d": {Options: []schema.Option{{Key: "ttl", Value: "1day"}}}}, PutTable: []*schema.Table{table(1), table(2)}})
+	apply(t, m, Edit{PutDatabase: map[string]Database{"d": {Options: []schema.Option{{Key: "ttl", Value: "1day"}}}},
+		PutTable: []*schema.Table{table(1), table(2)}})
 	apply(t, m, Edit{AddParts: []PartEdit{{1, part(7)}, {1, part(8)}}, Flushed: []FlushedEdit{{1, 9}}})
-	apply(t, m, Edit{RemoveParts: []PartEdit{{1, part(7)}}, AddParts: []PartEdit{{1, part(9)}}, DropTable: []schema.TableID{2}})
+	apply(t, m, Edit{RemoveParts: []PartEdit{{1, part(7)}}, AddParts: []PartEdit{{1, part(9)}},
+		DropTable: []schema.TableID{2}})
 	want := m.State()
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
@@ -237,7 +243,8 @@ func FuzzOpen(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	edit, err := encodeEdit(&Edit{PutTable: []*schema.Table{table(1)}, AddParts: []PartEdit{{1, part(1)}}, DropTable: []schema.TableID{2}})
+	edit, err := encodeEdit(&Edit{PutTable: []*schema.Table{table(1)}, AddParts: []PartEdit{{1, part(1)}},
+		DropTable: []schema.TableID{2}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -285,7 +292,8 @@ func TestPartElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{"open": openError(fs), "read": readError(fs)} {
-		if !errors.Is(err, ErrElsewhere) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `part 8 of table`) || !strings.Contains(err.Error(), `"cold/8"`) {
+		if !errors.Is(err, ErrElsewhere) || errors.Is(err, ErrCorrupt) ||
+			!strings.Contains(err.Error(), `part 8 of table`) || !strings.Contains(err.Error(), `"cold/8"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

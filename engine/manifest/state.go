@@ -16,8 +16,8 @@ import (
 
 // State is what the manifest says. A State handed out is never changed by the manifest: Apply publishes a new one.
 type State struct {
-	// Store is by what clients know this store from others, and from an empty one in its place. It is made at the first start and never
-	// changes; copies get one of their own.
+	// Store is by what clients know this store from others, and from an empty one in its place. It is made at the first
+	// start and never changes; copies get one of their own.
 	Store     string
 	Databases map[string]Database
 	Tables    map[schema.TableID]*TableState
@@ -42,8 +42,8 @@ type LogRange struct {
 // Database is what is known of a database besides its name.
 type Database struct {
 	Options []schema.Option `json:"options,omitempty"`
-	// Made tells the database from those before it that had its name: no two have the same. 0: it is from before there were such
-	// numbers, or is always there.
+	// Made tells the database from those before it that had its name: no two have the same. 0: it is from before there
+	// were such numbers, or is always there.
 	Made int64 `json:"made,omitempty"`
 }
 
@@ -101,8 +101,8 @@ type Edit struct {
 	Store string `json:"store,omitempty"`
 	// Log raises what is needed of the log.
 	Log LogRange `json:"log,omitzero"`
-	// Retired are files that were never listed and never will be. Files of parts that are removed, and of dropped tables,
-	// are retired by that.
+	// Retired are files that were never listed and never will be. Files of parts that are removed, and of dropped
+	// tables, are retired by that.
 	Retired []uint64 `json:"retired,omitempty"`
 	// Swept are retired files that are gone for good.
 	Swept []uint64 `json:"swept,omitempty"`
@@ -143,7 +143,8 @@ func (s *State) apply(e *Edit) (*State, error) {
 	n := *s
 	n.Databases, n.Tables = maps.Clone(s.Databases), maps.Clone(s.Tables)
 	n.Edit++
-	n.Retired = append(slices.DeleteFunc(slices.Clone(s.Retired), func(f uint64) bool { return slices.Contains(e.Swept, f) }), e.Retired...)
+	n.Retired = append(slices.DeleteFunc(slices.Clone(s.Retired),
+		func(f uint64) bool { return slices.Contains(e.Swept, f) }), e.Retired...)
 	maps.Copy(n.Databases, e.PutDatabase)
 	for _, d := range e.DropDatabase {
 		delete(n.Databases, d)
@@ -231,12 +232,14 @@ func (s *State) change(id schema.TableID, f func(*TableState) error) error {
 // ErrElsewhere is the cause where a part is listed that lies where this program cannot read.
 var ErrElsewhere = errors.New("this program reads parts of its own data directory alone")
 
-// reachable is an error when a part lies elsewhere: whoever went on without it would serve, and might write, a list that lacks it.
+// reachable is an error when a part lies elsewhere: whoever went on without it would serve, and might write, a list
+// that lacks it.
 func (s *State) reachable() error {
 	for _, id := range s.tableIDs() {
 		for _, p := range s.Tables[id].Parts {
 			if p.Location != "" {
-				return fmt.Errorf("part %d of table %s lies at %q: %w", p.File, s.Tables[id].Schema.Name, p.Location, ErrElsewhere)
+				return fmt.Errorf("part %d of table %s lies at %q: %w", p.File, s.Tables[id].Schema.Name, p.Location,
+					ErrElsewhere)
 			}
 		}
 	}

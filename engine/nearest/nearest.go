@@ -18,7 +18,8 @@ func Of(name string, among []string) string {
 	return f.Found
 }
 
-// Finder finds the name that is the fewest changes of a letter away from To: two at most, and at most every second letter.
+// Finder finds the name that is the fewest changes of a letter away from To: two at most, and at most every second
+// letter.
 type Finder struct {
 	To    string
 	Most  int    // takes names that are up to so many changes away instead, whatever their length; 0: no
@@ -31,7 +32,8 @@ type Finder struct {
 // Look compares one name; label is what Found is when it is the nearest. Of equally near ones the first counts.
 func (f *Finder) Look(name, label string) {
 	d := distance(name, f.To)
-	if near := d < 3 && 2*d <= len(f.To) || d <= f.Most || f.Far && d < longest; near && (f.Found == "" || d < f.distance) {
+	if near := d < 3 && 2*d <= len(f.To) || d <= f.Most ||
+		f.Far && d < longest; near && (f.Found == "" || d < f.distance) {
 		f.Found, f.distance = label, d
 	}
 }

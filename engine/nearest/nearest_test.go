@@ -8,8 +8,10 @@ import (
 func TestOf(t *testing.T) {
 	words := []string{"select", "insert", "delete", "update", "level", "message", "ts"}
 	for _, c := range []struct{ name, want string }{
-		{"selct", "select"}, {"SELEC", "select"}, {"slect", "select"}, {"sleect", "select"}, {"levle", "level"}, {"mesage", "message"},
-		{"select", "select"}, {"xyz", ""}, {"t", ""}, {"", ""}, {"sqlqct", "select"}, {"sqlqcx", ""}, {strings.Repeat("select", 20), ""},
+		{"selct", "select"}, {"SELEC", "select"}, {"slect", "select"}, {"sleect", "select"}, {"levle", "level"},
+		{"mesage", "message"},
+		{"select", "select"}, {"xyz", ""}, {"t", ""}, {"", ""}, {"sqlqct", "select"}, {"sqlqcx", ""},
+		{strings.Repeat("select", 20), ""},
 	} {
 		if got := Of(c.name, words); got != c.want {
 			t.Errorf("Of(%q) = %q, want %q", c.name, got, c.want)

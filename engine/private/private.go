@@ -46,14 +46,16 @@ type Writer interface {
 }
 
 // Put writes rows, and makes the table with the first of them. The values of a row are in the order of the columns:
-// string, []byte, int64, uint64, float64 or bool, nil for NULL. A row replaces the one before of the same tags and time.
+// string, []byte, int64, uint64, float64 or bool, nil for NULL. A row replaces the one before of the same tags and
+// time.
 func (t *Table) Put(ctx context.Context, w Writer, rows ...[]any) error {
 	options, err := t.options()
 	if err != nil {
 		return err
 	}
 	var set engine.WriteSet
-	b := set.Rows(t.name(), engine.Hint{AutoCreate: true, TimeIndex: t.Time, Tags: t.Tags, Options: options, Comment: t.Comment})
+	b := set.Rows(t.name(), engine.Hint{AutoCreate: true, TimeIndex: t.Time, Tags: t.Tags, Options: options,
+		Comment: t.Comment})
 	if err := fill(b, t.Columns, rows); err != nil {
 		return err
 	}
@@ -197,7 +199,8 @@ func read(ctx context.Context, e *engine.Engine, table *engine.Table, q Query, s
 		request.Time = *q.Time
 	}
 	for name, text := range q.Where {
-		request.Filter = append(request.Filter, filter.Cond{Column: table.Schema.IDs(name)[0], Op: filter.Equal, Args: vector.ConstString(text), NArgs: 1})
+		request.Filter = append(request.Filter,
+			filter.Cond{Column: table.Schema.IDs(name)[0], Op: filter.Equal, Args: vector.ConstString(text), NArgs: 1})
 	}
 	r := Row{at: make([]int, len(q.Columns))}
 	for k, name := range q.Columns {

@@ -17,8 +17,10 @@ import (
 var drawn = Table{TTL: "36500d", Comment: "for a test", OwnTable: engine.OwnTable{
 	Name: engine.DashboardsTable, Time: "at", Tags: []string{"name", "kind"}, Later: []string{"count"},
 	Columns: []vector.Field{
-		{Name: "name", Type: vector.StringType}, {Name: "kind", Type: vector.StringType}, {Name: "text", Type: vector.StringType},
-		{Name: "count", Type: vector.Int64Type}, {Name: "size", Type: vector.Uint64Type}, {Name: "share", Type: vector.FloatType},
+		{Name: "name", Type: vector.StringType}, {Name: "kind", Type: vector.StringType},
+		{Name: "text", Type: vector.StringType},
+		{Name: "count", Type: vector.Int64Type}, {Name: "size", Type: vector.Uint64Type},
+		{Name: "share", Type: vector.FloatType},
 		{Name: "shown", Type: vector.BoolType}, {Name: "at", Type: vector.Timestamp(3)},
 	},
 }}
@@ -47,12 +49,14 @@ func lines(t *testing.T, e *engine.Engine, q Query) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s/%s %q %d %g @%d %v", row.Text(0), row.Text(1), row.Text(2), row.Int(3), row.Float(4), row.Int(5), row.AnyNull(5)))
+		all = append(all, fmt.Sprintf("%s/%s %q %d %g @%d %v", row.Text(0), row.Text(1), row.Text(2), row.Int(3),
+			row.Float(4), row.Int(5), row.AnyNull(5)))
 	}
 	return strings.Join(all, "\n")
 }
 
-// TestRows: rows are written, replaced by those of the same key, found by texts and times, and deleted, in memory and flushed.
+// TestRows: rows are written, replaced by those of the same key, found by texts and times, and deleted, in memory and
+// flushed.
 func TestRows(t *testing.T) {
 	for _, flush := range []bool{false, true} {
 		t.Run(fmt.Sprintf("flush=%v", flush), func(t *testing.T) {
@@ -71,14 +75,18 @@ func TestRows(t *testing.T) {
 			if got := lines(t, e, everything); got != "" {
 				t.Errorf("rows of a table that is not there: %s", got)
 			}
-			if err := drawn.Put(t.Context(), e, []any{"a", "x", []byte("one"), int64(-1), uint64(2), 0.5, true, int64(0)}, []any{"b", "x", nil, nil, nil, nil, nil, int64(7)}); err != nil {
+			if err := drawn.Put(t.Context(), e,
+				[]any{"a", "x", []byte("one"), int64(-1), uint64(2), 0.5, true, int64(0)},
+				[]any{"b", "x", nil, nil, nil, nil, nil, int64(7)}); err != nil {
 				t.Fatal(err)
 			}
 			check(everything, `a/x "one" -1 0.5 @0 false`+"\n"+`b/x "" 0 0 @7 true`)
-			if err := drawn.Put(t.Context(), e, []any{"a", "x", "two", int64(3), nil, 1.5, false, int64(0)}); err != nil {
+			if err := drawn.Put(t.Context(), e, []any{"a", "x", "two", int64(3), nil, 1.5, false, int64(0)}); err !=
+				nil {
 				t.Fatal(err)
 			}
-			check(Query{Columns: everything.Columns, Where: map[string]string{"name": "a", "kind": "x"}}, `a/x "two" 3 1.5 @0 false`)
+			check(Query{Columns: everything.Columns, Where: map[string]string{"name": "a", "kind": "x"}},
+				`a/x "two" 3 1.5 @0 false`)
 			check(Query{Columns: everything.Columns, Where: map[string]string{"name": "a", "kind": "y"}}, "")
 			check(Query{Columns: everything.Columns, Time: &scan.Range{From: 7, To: 7}}, `b/x "" 0 0 @7 true`)
 			for range drawn.Rows(t.Context(), e, everything) {
@@ -92,7 +100,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestForm: a table is made in the order of its columns, gets the ttl that is kept, and one from before a column is used and gets it.
+// TestForm: a table is made in the order of its columns, gets the ttl that is kept, and one from before a column is
+// used and gets it.
 func TestForm(t *testing.T) {
 	e := open(t)
 	before := drawn
@@ -132,7 +141,8 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestBrokenTable: a table with a column of another type is set aside, and has no rows; one of a column that came later too.
+// TestBrokenTable: a table with a column of another type is set aside, and has no rows; one of a column that came later
+// too.
 func TestBrokenTable(t *testing.T) {
 	for _, column := range []string{"size", "count"} {
 		e := open(t)
@@ -150,7 +160,8 @@ func TestBrokenTable(t *testing.T) {
 		if got := lines(t, e, everything); got != "" {
 			t.Errorf("rows of a broken table: %s", got)
 		}
-		if aside := e.TablesAside(); len(aside) != 1 || !strings.Contains(aside[0].Reason, "has a column "+column+" of type String") {
+		if aside := e.TablesAside(); len(aside) != 1 ||
+			!strings.Contains(aside[0].Reason, "has a column "+column+" of type String") {
 			t.Errorf("set aside: %v", aside)
 		}
 	}

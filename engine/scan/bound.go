@@ -8,9 +8,9 @@ import (
 	"varve/engine/schema"
 )
 
-// Bound is what an operator knows of the rows that it still wants of a scan, by one of their columns. The operator tightens it
-// before the scan begins or while it runs; readers consult it before each piece of work and each block. Rows outside of it may come
-// all the same. Safe for concurrent use.
+// Bound is what an operator knows of the rows that it still wants of a scan, by one of their columns. The operator
+// tightens it before the scan begins or while it runs; readers consult it before each piece of work and each block.
+// Rows outside of it may come all the same. Safe for concurrent use.
 type Bound struct {
 	Column schema.ColumnID
 	wanted atomic.Pointer[wanted]
@@ -22,19 +22,20 @@ type wanted struct {
 	filter filter.And
 }
 
-// Tighten says that the rows that are wanted lie in a range of times and pass conditions on the bound's column. It takes the place
-// of what was said before.
+// Tighten says that the rows that are wanted lie in a range of times and pass conditions on the bound's column. It
+// takes the place of what was said before.
 func (b *Bound) Tighten(time Range, and filter.And) { b.wanted.Store(&wanted{time, and}) }
 
-// Narrowing is what a reader has seen of the bounds of its scan. One goroutine at a time; each reader begins with its own.
+// Narrowing is what a reader has seen of the bounds of its scan. One goroutine at a time; each reader begins with its
+// own.
 type Narrowing struct {
 	bounds []*Bound
 	known  []*wanted // of each bound when the scan began: the scan's own range and filter hold that
 	seen   []*wanted
 }
 
-// Watch is how a scan begins with bounds: it gives the range and the conditions of those that say something already, which are
-// the scan's from then on.
+// Watch is how a scan begins with bounds: it gives the range and the conditions of those that say something already,
+// which are the scan's from then on.
 func Watch(bounds []*Bound) (n Narrowing, time Range, and filter.And) {
 	for _, b := range bounds {
 		n.bounds, n.known = append(n.bounds, b), append(n.known, nil)
@@ -72,7 +73,8 @@ func (n *Narrowing) Heed() (tightened bool) {
 	return tightened
 }
 
-// Wanted is where the rows lie that are wanted by what was seen last, and what they pass, beyond the scan's own range and filter.
+// Wanted is where the rows lie that are wanted by what was seen last, and what they pass, beyond the scan's own range
+// and filter.
 func (n *Narrowing) Wanted() (time Range, and filter.And) {
 	time = All
 	for i, w := range n.seen {

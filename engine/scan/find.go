@@ -8,7 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Find is what a reader of whole series wants of a run: those of some tables whose tags pass. It is not changed by the run.
+// Find is what a reader of whole series wants of a run: those of some tables whose tags pass. It is not changed by the
+// run.
 type Find struct {
 	// Tables are the tables whose series are wanted, by rising id.
 	Tables []schema.TableID
@@ -19,14 +20,15 @@ type Find struct {
 	// TimeColumn is the time index, Columns are the fields, both as in Spec.
 	TimeColumn schema.Column
 	Columns    []schema.Column
-	// Presence: of a float the reader wants to know no more than whether it is there and its bits if it is NaN. A run may put
-	// any other number in the place of one that is not NaN.
+	// Presence: of a float the reader wants to know no more than whether it is there and its bits if it is NaN. A run
+	// may put any other number in the place of one that is not NaN.
 	Presence bool
 	// Stats, when not nil, counts what is read.
 	Stats *Stats
 	// Cancelled, when not nil, is asked now and then by what takes long: its error ends it.
 	Cancelled func() error
-	// Reserve, when not nil, is asked before memory is kept that lasts as long as what is found: its error ends the call.
+	// Reserve, when not nil, is asked before memory is kept that lasts as long as what is found: its error ends the
+	// call.
 	Reserve func(bytes int64) error
 }
 
@@ -36,7 +38,8 @@ type TagTest struct {
 	Column schema.Column
 	// Values are the only values that pass, rising, in the form of series keys; nil: Match decides.
 	Values [][]byte
-	// Match tests a value in the form of series keys. A run asks once for each distinct value where it can. Safe for concurrent use.
+	// Match tests a value in the form of series keys. A run asks once for each distinct value where it can. Safe for
+	// concurrent use.
 	Match func(val []byte) bool
 	// Null reports whether series pass that lack the tag.
 	Null bool
@@ -68,7 +71,8 @@ type Found interface {
 
 // Keys walks keys one after the other.
 type Keys interface {
-	// Next returns the next key, which is valid until the following Next. Who counts calls it no more often than there are keys.
+	// Next returns the next key, which is valid until the following Next. Who counts calls it no more often than there
+	// are keys.
 	Next() ([]byte, error)
 }
 
@@ -76,7 +80,8 @@ type Keys interface {
 type Rows interface {
 	// Begin goes to the rows of the i'th series within a range of times.
 	Begin(i int, time Range) error
-	// Next returns the next rows by (time, sequence); false: none are left. They are valid until the following Next or Begin.
+	// Next returns the next rows by (time, sequence); false: none are left. They are valid until the following Next or
+	// Begin.
 	Next(s *Stretch) (bool, error)
 	// Kinds and Sequences give the hidden columns of what Next gave, in the stretch's rows.
 	Kinds(s *Stretch) (*vector.Vector, error)
@@ -84,7 +89,8 @@ type Rows interface {
 	Close()
 }
 
-// Stretch is rows [From, To) of some vectors: rows of one series, one after the other. Vectors of columns are of any form.
+// Stretch is rows [From, To) of some vectors: rows of one series, one after the other. Vectors of columns are of any
+// form.
 type Stretch struct {
 	From, To int
 	Times    []int64

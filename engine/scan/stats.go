@@ -18,9 +18,11 @@ type Stats struct {
 // Add adds the counts of another scan.
 func (s *Stats) Add(o *Stats) {
 	for _, c := range []struct{ to, from *atomic.Int64 }{
-		{&s.Runs, &o.Runs}, {&s.BlocksTotal, &o.BlocksTotal}, {&s.BlocksPruned, &o.BlocksPruned}, {&s.BlocksRead, &o.BlocksRead},
+		{&s.Runs, &o.Runs}, {&s.BlocksTotal, &o.BlocksTotal}, {&s.BlocksPruned, &o.BlocksPruned},
+		{&s.BlocksRead, &o.BlocksRead},
 		{&s.RowsScanned, &o.RowsScanned}, {&s.RowsOut, &o.RowsOut}, {&s.BytesRead, &o.BytesRead},
-		{&s.PrunedByTime, &o.PrunedByTime}, {&s.PrunedByPostings, &o.PrunedByPostings}, {&s.PrunedByZones, &o.PrunedByZones},
+		{&s.PrunedByTime, &o.PrunedByTime}, {&s.PrunedByPostings, &o.PrunedByPostings},
+		{&s.PrunedByZones, &o.PrunedByZones},
 		{&s.PrunedByTokens, &o.PrunedByTokens}, {&s.PrunedBySeries, &o.PrunedBySeries},
 	} {
 		c.to.Add(c.from.Load())

@@ -16,28 +16,32 @@ const (
 	MaxLabels = 4 * MaxColumns
 	// MaxNameBytes bounds the name of a column.
 	MaxNameBytes = 512
-	// maxFileNameBytes bounds names of tables, views and databases: COPY DATABASE makes a file of each, whose name has at most 255
-	// bytes with what ends it, and writes % as %25.
+	// maxFileNameBytes bounds names of tables, views and databases: COPY DATABASE makes a file of each, whose name has
+	// at most 255 bytes with what ends it, and writes % as %25.
 	maxFileNameBytes = 240
 )
 
 // CheckColumnName refuses names that no column can have.
 func CheckColumnName(name string) error {
 	if name == "" || len(name) > MaxNameBytes {
-		return status.New(status.InvalidArguments, "Invalid column name: %d bytes, the limit is %d and it may not be empty", len(name), MaxNameBytes)
+		return status.New(status.InvalidArguments,
+			"Invalid column name: %d bytes, the limit is %d and it may not be empty", len(name), MaxNameBytes)
 	}
 	return nil
 }
 
-// CheckName holds names of tables, views and databases, which become names of files and of figures, to what these can be: whoever
-// writes rows may make tables, and SQL's own rules are stricter.
+// CheckName holds names of tables, views and databases, which become names of files and of figures, to what these can
+// be: whoever writes rows may make tables, and SQL's own rules are stricter.
 func CheckName(what, name string) error {
 	if size := len(name) + 2*strings.Count(name, "%"); name == "" || size > maxFileNameBytes {
-		return status.New(status.InvalidArguments, "Invalid %s name: %d bytes (%% counts as 3), the limit is %d and it may not be empty", what, size, maxFileNameBytes)
+		return status.New(status.InvalidArguments,
+			"Invalid %s name: %d bytes (%% counts as 3), the limit is %d and it may not be empty", what, size,
+			maxFileNameBytes)
 	}
 	odd := func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' }
 	if name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
-		return status.New(status.InvalidArguments, "Invalid %s name: %q holds control characters, slashes or what is no UTF-8", what, name)
+		return status.New(status.InvalidArguments,
+			"Invalid %s name: %q holds control characters, slashes or what is no UTF-8", what, name)
 	}
 	return nil
 }

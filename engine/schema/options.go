@@ -55,18 +55,19 @@ func ParseOptions(given map[string]string) (Options, error) {
 		o.All = append(o.All, Option{key, value})
 	}
 	if o.AppendMode && o.MergeMode != LastRow {
-		return Options{}, status.New(status.InvalidArguments, "Invalid table option: merge_mode = 'last_non_null' cannot be used together with append_mode = 'true'")
+		return Options{}, status.New(status.InvalidArguments,
+			"Invalid table option: merge_mode = 'last_non_null' cannot be used together with append_mode = 'true'")
 	}
 	slices.SortFunc(o.All, func(a, b Option) int { return strings.Compare(a.Key, b.Key) })
 	return o, nil
 }
 
-// DefaultKeys are the options of a database that tables created in it begin with. Its ttl and compaction.* are not among
-// them: those act on tables without their own value, as long as the database has them.
+// DefaultKeys are the options of a database that tables created in it begin with. Its ttl and compaction.* are not
+// among them: those act on tables without their own value, as long as the database has them.
 var DefaultKeys = []string{"append_mode", "merge_mode", "skip_wal", "sst_format", "memtable.type"}
 
-// WithDefaults returns a table's own options with the defaults of its database added. A default that contradicts an option
-// of the table stays out, and tables of metrics have none.
+// WithDefaults returns a table's own options with the defaults of its database added. A default that contradicts an
+// option of the table stays out, and tables of metrics have none.
 func (o Options) WithDefaults(database []Option) (Options, error) {
 	for _, key := range []string{PhysicalOption, LogicalOption} {
 		if _, metric := o.Find(key); metric {
@@ -178,7 +179,8 @@ func (o *Options) Find(key string) (string, bool) {
 // WithComment returns the options with another comment.
 func (o Options) WithComment(text string) Options {
 	o.Comment = text
-	o.All = append(slices.DeleteFunc(slices.Clone(o.All), func(p Option) bool { return p.Key == "comment" }), Option{"comment", text})
+	o.All = append(slices.DeleteFunc(slices.Clone(o.All), func(p Option) bool { return p.Key == "comment" }),
+		Option{"comment", text})
 	slices.SortFunc(o.All, func(a, b Option) int { return strings.Compare(a.Key, b.Key) })
 	return o
 }

@@ -47,7 +47,8 @@ func TestParseOptions(t *testing.T) {
 			}
 		})
 	}
-	if o, err := ParseOptions(map[string]string{"ttl": "1day", "comment": "x"}); err != nil || o.TTL != int64(24*time.Hour) || o.Comment != "x" {
+	if o, err := ParseOptions(map[string]string{"ttl": "1day", "comment": "x"}); err != nil ||
+		o.TTL != int64(24*time.Hour) || o.Comment != "x" {
 		t.Errorf("typed members: %s", fmt.Sprint(o, err))
 	}
 }

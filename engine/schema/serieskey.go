@@ -15,9 +15,10 @@ import (
 //
 //	table id 4B big endian | (column id 4B big endian | value, 0x00 as 0x00 0xFF | 0x00 0x01)*
 //
-// Not all tags are named, and those in the order of the table's tags, so a tag added later changes no old key: one that is
-// not named has the column's initial value, which is NULL of most. A NULL of a tag with another initial value is named:
-// 0x00 0x02 behind the column id. The table id leads: logical tables can share a region, and one is then a key range.
+// Not all tags are named, and those in the order of the table's tags, so a tag added later changes no old key: one that
+// is not named has the column's initial value, which is NULL of most. A NULL of a tag with another initial value is
+// named: 0x00 0x02 behind the column id. The table id leads: logical tables can share a region, and one is then a key
+// range.
 
 // nullMark stands for NULL behind a column id; no value begins so.
 const nullMark = "\x00\x02"
@@ -84,8 +85,8 @@ func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, erro
 	return id, err
 }
 
-// TagOf returns the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in the
-// key or, when it has zero bytes, in scratch.
+// TagOf returns the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in
+// the key or, when it has zero bytes, in scratch.
 func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err error) {
 	_, tags, err := CutTable(key)
 	for len(tags) > 0 {
@@ -112,8 +113,8 @@ func CutTable(key []byte) (id TableID, tags []byte, err error) {
 	return KeyTable(key), key[4:], nil
 }
 
-// CutTag returns the first of some tags in a key and those behind it; val nil: NULL. val lies in tags or, when it has zero
-// bytes, in scratch.
+// CutTag returns the first of some tags in a key and those behind it; val nil: NULL. val lies in tags or, when it has
+// zero bytes, in scratch.
 func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err error) {
 	id, val, escaped, rest, err := cutTag(tags)
 	if escaped {

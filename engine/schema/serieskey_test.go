@@ -71,7 +71,9 @@ func TestNamedNull(t *testing.T) {
 		}
 	}
 	var parsed string
-	if _, err := ParseSeriesKey(key, func(c ColumnID, val []byte) { parsed += fmt.Sprint(c, val == nil, val, " ") }); err != nil || parsed != "1 false [] 2 true [] 3 false [0 2] " {
+	if _, err := ParseSeriesKey(key, func(c ColumnID, val []byte) {
+		parsed += fmt.Sprint(c, val == nil, val, " ")
+	}); err != nil || parsed != "1 false [] 2 true [] 3 false [0 2] " {
 		t.Errorf("parsed %q: %v", parsed, err)
 	}
 }

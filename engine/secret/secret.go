@@ -11,8 +11,8 @@ import (
 // hidden is what stands in the place of a password.
 const hidden = "***"
 
-// shortest is the length from which on a password is looked for anywhere in other texts. Shorter ones are parts of ordinary words: they
-// are looked for between quotes.
+// shortest is the length from which on a password is looked for anywhere in other texts. Shorter ones are parts of
+// ordinary words: they are looked for between quotes.
 const shortest = 4
 
 // The patterns of secrets. statement finds a text in single quotes behind a name that says it is a secret; other texts,
@@ -21,10 +21,12 @@ const shortest = 4
 var (
 	statement = sync.OnceValue(func() *regexp.Regexp {
 		const between = `\s*(?:(?:with\s+\w+\s+)?(?:=>?|<>|!=|:|\bby\b|\bto\b|\bas\b|\bwith\b)\s*)?(?:\(\s*)?`
-		return regexp.MustCompile(`(?i)(?:` + name + `|'` + name + `'|"` + name + `"|` + "`" + name + "`" + `)` + between + `('(?:[^']|'')*(?:'|$))|('(?:[^']|'')*(?:'|$))`)
+		return regexp.MustCompile(`(?i)(?:` + name + `|'` + name + `'|"` + name + `"|` + "`" + name + "`" + `)` +
+			between + `('(?:[^']|'')*(?:'|$))|('(?:[^']|'')*(?:'|$))`)
 	})
 	within = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)` + name + `["']?\s*(?:=>?|:)\s*("(?:[^"]|"")*(?:"|$))|://([^/\s'"@]*:[^/\s'"]*)@`)
+		return regexp.MustCompile(`(?i)` + name +
+			`["']?\s*(?:=>?|:)\s*("(?:[^"]|"")*(?:"|$))|://([^/\s'"@]*:[^/\s'"]*)@`)
 	})
 )
 

@@ -3,11 +3,12 @@ package sorting
 
 import "slices"
 
-// askEvery is the number of comparisons after which the caller is asked whether the list is still wanted: a millisecond or less, however long they take.
+// askEvery is the number of comparisons after which the caller is asked whether the list is still wanted: a millisecond
+// or less, however long they take.
 const askEvery = 1 << 12
 
-// Func sorts as slices.SortFunc does; equal elements come in any order. Its error is that of cancelled, which it asks now and then;
-// the list is then in no order.
+// Func sorts as slices.SortFunc does; equal elements come in any order. Its error is that of cancelled, which it asks
+// now and then; the list is then in no order.
 func Func[T any](list []T, compare func(a, b T) int, cancelled func() error) error {
 	var ended error
 	compared := 0

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// MaxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value that is
-// larger by itself is not kept at all.
+// MaxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value
+// that is larger by itself is not kept at all.
 const MaxBytes = 32 << 20
 
 var (
@@ -17,7 +17,8 @@ var (
 	total atomic.Int64 // that they keep
 )
 
-// Bound bounds what all lists of the process keep for good together: each protocol has some. It is set before they are used.
+// Bound bounds what all lists of the process keep for good together: each protocol has some. It is set before they are
+// used.
 func Bound(bytes int64) { most.Store(bytes) }
 
 // keep counts so many bytes more that a list keeps; false: there is no room for them.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestList: what comes back is given out again, the last first, also after the collector ran; what takes too much room is not
-// kept for good.
+// TestList: what comes back is given out again, the last first, also after the collector ran; what takes too much room
+// is not kept for good.
 func TestList(t *testing.T) {
 	var l List[[]byte]
 	if b := l.Get(); b == nil || *b != nil {
@@ -42,7 +42,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestAllListsHaveOneBound: what lists keep for good is bounded for all of them together, and what is taken out makes room again.
+// TestAllListsHaveOneBound: what lists keep for good is bounded for all of them together, and what is taken out makes
+// room again.
 func TestAllListsHaveOneBound(t *testing.T) {
 	before := total.Load()
 	Bound(before + 100)
@@ -56,7 +57,8 @@ func TestAllListsHaveOneBound(t *testing.T) {
 	a.Get()
 	b.Put(new([]byte), 60)
 	if b.bytes != 60 || total.Load() != before+60 {
-		t.Errorf("after the first gave its own back the second keeps %d bytes, %d are counted", b.bytes, total.Load()-before)
+		t.Errorf("after the first gave its own back the second keeps %d bytes, %d are counted", b.bytes,
+			total.Load()-before)
 	}
 	b.Get()
 }

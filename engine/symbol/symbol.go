@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Table numbers texts from 0 on, in the order in which they come. The zero Table is empty. One goroutine at a time while texts
-// are added; otherwise any number may read.
+// Table numbers texts from 0 on, in the order in which they come. The zero Table is empty. One goroutine at a time
+// while texts are added; otherwise any number may read.
 type Table struct {
 	slots  []uint32 // open addressing by hash: 1 + number, 0: free; a power of two, at most two thirds full
 	hashes []uint32 // by number
@@ -35,7 +35,8 @@ func (t *Table) Bytes(n uint32) []byte {
 	return t.heap[v.Off : v.Off+v.Len : v.Off+v.Len]
 }
 
-// Vector is the texts as a Flat vector of a type of bytes. It shares the table's memory and stays as it is when texts are added.
+// Vector is the texts as a Flat vector of a type of bytes. It shares the table's memory and stays as it is when texts
+// are added.
 func (t *Table) Vector(typ vector.Type) *vector.Vector {
 	n, size := len(t.views), len(t.heap)
 	return &vector.Vector{Type: typ, Views: t.views[:n:n], Heap: t.heap[:size:size]}
@@ -50,7 +51,8 @@ func (t *Table) Find(text []byte) (n uint32, ok bool) {
 	return s - 1, s != 0
 }
 
-// Add returns the number of a text, which is copied when it is new; ok is false when it is new and there is no room for it.
+// Add returns the number of a text, which is copied when it is new; ok is false when it is new and there is no room for
+// it.
 func (t *Table) Add(text []byte) (n uint32, ok bool) {
 	if 3*(len(t.views)+1) > 2*len(t.slots) {
 		t.slots = Doubled(t.slots, t.hashes)
@@ -81,7 +83,8 @@ func (t *Table) slot(h uint32, text []byte) int {
 	}
 }
 
-// Doubled is a table of twice as many slots for numbers by their hashes: open addressing, 1 + number or 0: free, a power of two.
+// Doubled is a table of twice as many slots for numbers by their hashes: open addressing, 1 + number or 0: free, a
+// power of two.
 func Doubled(slots, hashes []uint32) []uint32 {
 	slots = make([]uint32, max(16, 2*len(slots)))
 	mask := len(slots) - 1

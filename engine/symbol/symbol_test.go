@@ -22,7 +22,8 @@ func TestTable(t *testing.T) {
 		for i := range text {
 			text[i] = byte(r.IntN(20))
 		}
-		if n, ok := table.Find(text); ok != (func() bool { _, ok := numbers[string(text)]; return ok })() || ok && n != numbers[string(text)] {
+		if n, ok := table.Find(text); ok != (func() bool { _, ok := numbers[string(text)]; return ok })() ||
+			ok && n != numbers[string(text)] {
 			t.Fatalf("%x is found as %d, %t", text, n, ok)
 		}
 		n, ok := table.Add(text)

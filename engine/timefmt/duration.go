@@ -80,7 +80,9 @@ func ParseDuration(text string) (ns int64, err error) {
 		}
 		unit := durationUnit(s[:i])
 		if unit == 0 {
-			return 0, fmt.Errorf("duration %q: unknown time unit %q, supported units: ns, us, ms, s, m, h, d, w, M, y and their long forms", text, s[:i])
+			return 0,
+				fmt.Errorf(
+					"duration %q: unknown time unit %q, supported units: ns, us, ms, s, m, h, d, w, M, y and their long forms", text, s[:i])
 		}
 		hi, lo := bits.Mul64(uint64(n), uint64(unit))
 		if hi != 0 || lo > uint64(math.MaxInt64-ns) {
@@ -111,8 +113,10 @@ func FormatDuration(ns int64) string {
 		name   string
 		plural bool
 	}{
-		{uint64(nsYear), "year", true}, {uint64(nsMonth), "month", true}, {uint64(nsDay), "day", true}, {uint64(nsHour), "h", false},
-		{uint64(nsMinute), "m", false}, {uint64(nsSecond), "s", false}, {uint64(nsMilli), "ms", false}, {uint64(nsMicro), "us", false}, {1, "ns", false},
+		{uint64(nsYear), "year", true}, {uint64(nsMonth), "month", true}, {uint64(nsDay), "day", true},
+		{uint64(nsHour), "h", false},
+		{uint64(nsMinute), "m", false}, {uint64(nsSecond), "s", false}, {uint64(nsMilli), "ms", false},
+		{uint64(nsMicro), "us", false}, {1, "ns", false},
 	} {
 		n := rest / u.length
 		rest %= u.length

@@ -85,8 +85,8 @@ func Compile(strftime string) (*Layout, error) {
 }
 
 // CompileStrict is Compile for layouts that read as scripts want it: a time of day has to be there (or %s), %.3f takes
-// exactly three digits, of two-digit years 69 is 1969, and %Z reads the name of a zone. Parse tells by ErrIncomplete when
-// the text is good and says too little.
+// exactly three digits, of two-digit years 69 is 1969, and %Z reads the name of a zone. Parse tells by ErrIncomplete
+// when the text is good and says too little.
 func CompileStrict(strftime string) (*Layout, error) {
 	l, err := Compile(strftime)
 	if err != nil {
@@ -205,33 +205,46 @@ var specials = []struct {
 	text string
 	item item
 }{
-	{".f", item{op: opFraction}}, {".3f", item{op: opFraction, width: 3}}, {".6f", item{op: opFraction, width: 6}}, {".9f", item{op: opFraction, width: 9}},
-	{"3f", item{op: opFractionFixed, width: 3}}, {"6f", item{op: opFractionFixed, width: 6}}, {"9f", item{op: opFractionFixed, width: 9}},
-	{":::z", item{op: opOffsetHours}}, {"::z", item{op: opOffsetSeconds}}, {":z", item{op: opOffsetColon}}, {"#z", item{op: opOffsetLoose}},
+	{".f", item{op: opFraction}}, {".3f", item{op: opFraction, width: 3}}, {".6f", item{op: opFraction, width: 6}},
+	{".9f", item{op: opFraction, width: 9}},
+	{"3f", item{op: opFractionFixed, width: 3}}, {"6f", item{op: opFractionFixed, width: 6}},
+	{"9f", item{op: opFractionFixed, width: 9}},
+	{":::z", item{op: opOffsetHours}}, {"::z", item{op: opOffsetSeconds}}, {":z", item{op: opOffsetColon}},
+	{"#z", item{op: opOffsetLoose}},
 	{rfcOffset, item{op: opOffsetRFC}},
 }
 
 var numbers = map[byte]item{
-	'Y': {op: opYear, width: 4, pad: '0'}, 'C': {op: opYearDiv100, width: 2, pad: '0'}, 'y': {op: opYearMod100, width: 2, pad: '0'},
-	'G': {op: opISOYear, width: 4, pad: '0'}, 'g': {op: opISOYearMod100, width: 2, pad: '0'}, 'q': {op: opQuarter, width: 1},
+	'Y': {op: opYear, width: 4, pad: '0'}, 'C': {op: opYearDiv100, width: 2, pad: '0'},
+	'y': {op: opYearMod100, width: 2, pad: '0'},
+	'G': {op: opISOYear, width: 4, pad: '0'}, 'g': {op: opISOYearMod100, width: 2, pad: '0'},
+	'q': {op: opQuarter, width: 1},
 	'm': {op: opMonth, width: 2, pad: '0'}, 'd': {op: opDay, width: 2, pad: '0'}, 'e': {op: opDay, width: 2, pad: ' '},
-	'U': {op: opWeekFromSun, width: 2, pad: '0'}, 'W': {op: opWeekFromMon, width: 2, pad: '0'}, 'V': {op: opISOWeek, width: 2, pad: '0'},
-	'w': {op: opWeekdayFromSun, width: 1}, 'u': {op: opWeekdayFromMon, width: 1}, 'j': {op: opYearDay, width: 3, pad: '0'},
-	'H': {op: opHour, width: 2, pad: '0'}, 'k': {op: opHour, width: 2, pad: ' '}, 'I': {op: opHour12, width: 2, pad: '0'}, 'l': {op: opHour12, width: 2, pad: ' '},
-	'M': {op: opMinute, width: 2, pad: '0'}, 'S': {op: opSecond, width: 2, pad: '0'}, 'f': {op: opNanosecond, width: 9, pad: '0'},
+	'U': {op: opWeekFromSun, width: 2, pad: '0'}, 'W': {op: opWeekFromMon, width: 2, pad: '0'},
+	'V': {op: opISOWeek, width: 2, pad: '0'},
+	'w': {op: opWeekdayFromSun, width: 1}, 'u': {op: opWeekdayFromMon, width: 1},
+	'j': {op: opYearDay, width: 3, pad: '0'},
+	'H': {op: opHour, width: 2, pad: '0'}, 'k': {op: opHour, width: 2, pad: ' '},
+	'I': {op: opHour12, width: 2, pad: '0'}, 'l': {op: opHour12, width: 2, pad: ' '},
+	'M': {op: opMinute, width: 2, pad: '0'}, 'S': {op: opSecond, width: 2, pad: '0'},
+	'f': {op: opNanosecond, width: 9, pad: '0'},
 	's': {op: opTimestamp, width: 20},
 }
 
 var names = map[byte]item{
-	'b': {op: opMonthShort}, 'h': {op: opMonthShort}, 'B': {op: opMonthLong}, 'a': {op: opWeekdayName}, 'A': {op: opWeekdayLong},
-	'p': {op: opAMPM}, 'P': {op: opAMPMLower}, 'z': {op: opOffset}, 'Z': {op: opZoneName}, '%': {op: opLiteral, lit: "%"},
+	'b': {op: opMonthShort}, 'h': {op: opMonthShort}, 'B': {op: opMonthLong}, 'a': {op: opWeekdayName},
+	'A': {op: opWeekdayLong},
+	'p': {op: opAMPM}, 'P': {op: opAMPMLower}, 'z': {op: opOffset}, 'Z': {op: opZoneName},
+	'%': {op: opLiteral, lit: "%"},
 	't': {op: opSpace, lit: "\t"}, 'n': {op: opSpace, lit: "\n"},
 }
 
 var composites = map[byte]string{
-	'D': "%m/%d/%y", 'x': "%m/%d/%y", 'F': "%Y-%m-%d", 'v': "%e-%b-%Y", 'R': "%H:%M", 'T': "%H:%M:%S", 'X': "%H:%M:%S", 'r': "%I:%M:%S %p",
+	'D': "%m/%d/%y", 'x': "%m/%d/%y", 'F': "%Y-%m-%d", 'v': "%e-%b-%Y", 'R': "%H:%M", 'T': "%H:%M:%S", 'X': "%H:%M:%S",
+	'r': "%I:%M:%S %p",
 	'c': "%a %b %e %H:%M:%S %Y", '+': "%Y-%m-%dT%H:%M:%S%.f%" + rfcOffset,
 }
 
-var monthNames = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+var monthNames = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September",
+	"October", "November", "December"}
 var weekdayNames = [...]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}

@@ -80,8 +80,8 @@ func (l *Layout) ParseSeconds(text string, loc *time.Location) (sec int64, nanos
 	return f.resolve(loc)
 }
 
-// numberItem is an item that is a number: the field it sets, its most digits, and the values it may have. A sign may stand before those
-// that are signed, which then have any number of digits.
+// numberItem is an item that is a number: the field it sets, its most digits, and the values it may have. A sign may
+// stand before those that are signed, which then have any number of digits.
 type numberItem struct {
 	field, width int
 	signed       bool
@@ -452,7 +452,8 @@ func (f *fields) agrees(days int64) bool {
 		fYear: int64(year), fYearDiv100: FloorDiv(int64(year), 100), fYearMod100: FloorMod(int64(year), 100),
 		fISOYear: int64(isoYear), fISOYearMod100: FloorMod(int64(isoYear), 100), fQuarter: int64(month+2) / 3,
 		fMonth: int64(month), fDay: int64(day), fWeekFromSun: int64(yearDay+6-Weekday(days)) / 7,
-		fWeekFromMon: int64(yearDay+6-(Weekday(days)+6)%7) / 7, fISOWeek: int64(isoWeek), fWeekday: int64(Weekday(days)),
+		fWeekFromMon: int64(yearDay+6-(Weekday(days)+6)%7) / 7, fISOWeek: int64(isoWeek),
+		fWeekday: int64(Weekday(days)),
 		fYearDay: int64(yearDay),
 	} {
 		if f.has(i) && f.v[i] != want {

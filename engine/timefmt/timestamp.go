@@ -54,7 +54,8 @@ func ParseTimestamp(text string, loc *time.Location) (sec int64, nanos int32, er
 	return place(wall-offset, nanos, time.UTC)
 }
 
-// place puts a wall-clock time into a zone. A time that the clock was set forward over moves forward as far: 02:30 is 03:30.
+// place puts a wall-clock time into a zone. A time that the clock was set forward over moves forward as far: 02:30 is
+// 03:30.
 func place(wall int64, nanos int32, loc *time.Location) (int64, int32, error) {
 	sec, _ := toUTC(wall, loc)
 	return sec, nanos, nil

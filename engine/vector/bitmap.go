@@ -86,7 +86,8 @@ func (b Bitmap) All(n int) bool {
 
 // AppendRows appends the numbers of the rows in the set, rising.
 func (b Bitmap) AppendRows(dst []uint32) []uint32 {
-	const step = 4 // rows are written four at a time, and those beyond a word's last one again: how many they are is no branch
+	// rows are written four at a time, and those beyond a word's last one again: how many they are is no branch
+	const step = 4
 	n := len(dst)
 	dst = slices.Grow(dst, b.Count()+step)
 	dst = dst[:cap(dst)]
@@ -120,7 +121,8 @@ func (b Bitmap) resize(n int) Bitmap {
 	return b
 }
 
-// Slice is rows [from, to) of b. It shares whole words and copies when the first or the last must be cut, so that tail bits are zero.
+// Slice is rows [from, to) of b. It shares whole words and copies when the first or the last must be cut, so that tail
+// bits are zero.
 func (b Bitmap) Slice(from, to int) Bitmap {
 	if b == nil {
 		return nil

@@ -77,7 +77,8 @@ func (b *Builder) Held() (bytes int64) {
 // index before they add an entry's columns.
 func (b *Builder) Pin() { b.sorted = len(b.cols) }
 
-// Unpin takes back what Pin said of the columns behind the first n, which have no value in any row but the current one: AbandonRow removes them.
+// Unpin takes back what Pin said of the columns behind the first n, which have no value in any row but the current one:
+// AbandonRow removes them.
 func (b *Builder) Unpin(n int) { b.sorted = n }
 
 // Column finds or adds a column. Another type than the column has is an InvalidArguments error.
@@ -86,7 +87,8 @@ func (b *Builder) Column(name string, t Type) (*ColumnBuilder, error) {
 	if ok && c.round == b.round {
 		if c.vec.Type != t {
 			return nil, status.New(status.InvalidArguments,
-				"Column datatype mismatch. For column: %s, expected datatype: %s, actual datatype: %s", name, c.vec.Type, t)
+				"Column datatype mismatch. For column: %s, expected datatype: %s, actual datatype: %s", name,
+				c.vec.Type, t)
 		}
 		return c, nil
 	}
@@ -125,7 +127,8 @@ func (b *Builder) EndRow() {
 	b.rows++
 }
 
-// From notes the entry of a body, by number from 1, that the rows from now on come from. It is said of all rows of a builder, or of none.
+// From notes the entry of a body, by number from 1, that the rows from now on come from. It is said of all rows of a
+// builder, or of none.
 func (b *Builder) From(entry int) { b.from = int32(entry) }
 
 // Origin is the entry that a committed row came from; 0: nobody said it.
@@ -206,8 +209,8 @@ func (c *ColumnBuilder) Widen() {
 	v.Ints, v.Uints, v.Type = v.Ints[:0], v.Uints[:0], FloatType
 }
 
-// Retype makes a column one of another type; convert makes the values of n rows of it, NULL of those that have none. false: there are such,
-// and the column stays as it is.
+// Retype makes a column one of another type; convert makes the values of n rows of it, NULL of those that have none.
+// false: there are such, and the column stays as it is.
 func (c *ColumnBuilder) Retype(to Type, convert func(dst, v *Vector, to Type, n int) *Vector) bool {
 	next := convert(new(Vector), &c.vec, to, c.n)
 	for i := range c.n {
@@ -241,8 +244,8 @@ func (b *Builder) Accepts(from *Builder) bool {
 	return true
 }
 
-// AppendRows adds n rows, between rows, whose values are given column by column, in vectors of any form and of the columns'
-// kinds. Columns that are not given are NULL.
+// AppendRows adds n rows, between rows, whose values are given column by column, in vectors of any form and of the
+// columns' kinds. Columns that are not given are NULL.
 func (b *Builder) AppendRows(cols []*ColumnBuilder, values []*Vector, n int) {
 	for k, c := range cols {
 		c.align()
@@ -464,9 +467,10 @@ func (c *ColumnBuilder) SetString(x string) {
 // largeHeap is the size from which on texts grow by what is expected, not as append does it.
 const largeHeap = 1 << 20
 
-// room makes room for n bytes of text. append grows large slices by a quarter, and both are there meanwhile: 60 MB of texts take 75 and
-// for a moment 135. Where it is known how much text there will be, and what is there tells how much of it is the column's, large ones
-// become sixteen times as large, up to that: 60 MB of texts take 60 and for a moment 64 or less.
+// room makes room for n bytes of text. append grows large slices by a quarter, and both are there meanwhile: 60 MB of
+// texts take 75 and for a moment 135. Where it is known how much text there will be, and what is there tells how much
+// of it is the column's, large ones become sixteen times as large, up to that: 60 MB of texts take 60 and for a moment
+// 64 or less.
 func (c *ColumnBuilder) room(n int) {
 	heap := c.vec.Heap
 	if len(heap)+n < largeHeap || c.b.expect == 0 {

@@ -68,8 +68,8 @@ func TestBuilderReset(t *testing.T) {
 	}
 }
 
-// TestResetForgetsLargeRows: nothing that outlives a round, the column builders that decoders remember and the batch, keeps the
-// rows of a large one in memory.
+// TestResetForgetsLargeRows: nothing that outlives a round, the column builders that decoders remember and the batch,
+// keeps the rows of a large one in memory.
 func TestResetForgetsLargeRows(t *testing.T) {
 	b := NewBuilder()
 	c, err := b.Column("a", Int64Type)

@@ -121,7 +121,8 @@ func TestBuilderAppendRows(t *testing.T) {
 	id.SetInt(1)
 	b.EndRow()
 	id.SetInt(7) // a row that was begun gives way
-	dict := &Vector{Type: StringType, Form: Dict, Values: &Vector{Type: StringType, Heap: []byte("ab"), Views: []View{{0, 1}, {1, 1}}}, Codes: []uint32{1, 0, 1}}
+	dict := &Vector{Type: StringType, Form: Dict,
+		Values: &Vector{Type: StringType, Heap: []byte("ab"), Views: []View{{0, 1}, {1, 1}}}, Codes: []uint32{1, 0, 1}}
 	b.AppendRows([]*ColumnBuilder{id, name}, []*Vector{ConstInt(Int64Type, 5), dict}, 3)
 	b.AppendRows([]*ColumnBuilder{name}, []*Vector{dict}, 2) // id is NULL
 	id.SetInt(9)

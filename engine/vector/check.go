@@ -15,11 +15,14 @@ func (v *Vector) Check(n int) {
 	if v.Form == Const {
 		n = 1
 	}
-	invariant.Check(v.Valid == nil || len(v.Valid) >= Words(n), "%s of %d rows has validity for %d", v.Type, n, len(v.Valid)*64)
+	invariant.Check(v.Valid == nil || len(v.Valid) >= Words(n), "%s of %d rows has validity for %d", v.Type, n,
+		len(v.Valid)*64)
 	if v.Form == Dict {
-		invariant.Check(len(v.Codes) >= n && v.Values.Form == Flat && v.Values.Valid == nil, "%s of %d rows has %d codes", v.Type, n, len(v.Codes))
+		invariant.Check(len(v.Codes) >= n && v.Values.Form == Flat && v.Values.Valid == nil,
+			"%s of %d rows has %d codes", v.Type, n, len(v.Codes))
 		for i, code := range v.Codes[:n] {
-			invariant.Check(int(code) < v.Values.Len() || v.Values.Len() == 0 && v.IsNull(i), "code %d of %d values", code, v.Values.Len())
+			invariant.Check(int(code) < v.Values.Len() || v.Values.Len() == 0 && v.IsNull(i), "code %d of %d values",
+				code, v.Values.Len())
 		}
 		return
 	}
@@ -35,7 +38,8 @@ func (v *Vector) Check(n int) {
 	default:
 		invariant.Check(len(v.Views) >= n, "%s of %d rows has %d", v.Type, n, len(v.Views))
 		for i, w := range v.Views[:n] {
-			invariant.Check(v.IsNull(i) || int(w.Off)+int(w.Len) <= len(v.Heap), "row %d is %d bytes at %d of %d", i, w.Len, w.Off, len(v.Heap))
+			invariant.Check(v.IsNull(i) || int(w.Off)+int(w.Len) <= len(v.Heap), "row %d is %d bytes at %d of %d", i,
+				w.Len, w.Off, len(v.Heap))
 		}
 	}
 }

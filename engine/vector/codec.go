@@ -42,8 +42,8 @@ type Apart struct {
 	Text []byte
 }
 
-// AppendBatchApart is AppendBatch without the strings of columns that have so many bytes of them, back to back, or more: they
-// are appended to apart.
+// AppendBatchApart is AppendBatch without the strings of columns that have so many bytes of them, back to back, or
+// more: they are appended to apart.
 func AppendBatchApart(dst []byte, apart []Apart, least int, fields []Field, b *Batch) ([]byte, []Apart) {
 	if len(fields) > maxCodecColumns || b.N > maxCodecRows {
 		panic("vector: batch is larger than the codec's bounds; writers check before")

@@ -81,10 +81,13 @@ func TestLayout(t *testing.T) {
 		text.Append(i, ConstString(s), 0, 1)
 	}
 	text.AppendNulls(3, 1)
-	dict := &Vector{Type: StringType, Form: Dict, Codes: []uint32{1, 0, 1, 1}, Values: &Vector{Type: StringType, Views: []View{{0, 1}, {1, 2}}, Heap: []byte("abb")}}
+	dict := &Vector{Type: StringType, Form: Dict, Codes: []uint32{1, 0, 1, 1},
+		Values: &Vector{Type: StringType, Views: []View{{0, 1}, {1, 2}}, Heap: []byte("abb")}}
 	b := &Batch{N: 4, Cols: []*Vector{{Type: Timestamp(3), Ints: []int64{1, 2, 3, -1}}, text, dict,
-		ConstFloat(FloatType, 0.5), ConstNull(Int8Type), {Type: BoolType, Bools: Bitmap{5}}, {Type: Uint64Type, Uints: []uint64{0, 1, 2, 1 << 63}}}}
-	fields := []Field{{"ts", Timestamp(3)}, {"method", StringType}, {"host", StringType}, {"ratio", FloatType}, {"none", Int8Type}, {"ok", BoolType}, {"n", Uint64Type}}
+		ConstFloat(FloatType, 0.5), ConstNull(Int8Type), {Type: BoolType, Bools: Bitmap{5}},
+		{Type: Uint64Type, Uints: []uint64{0, 1, 2, 1 << 63}}}}
+	fields := []Field{{"ts", Timestamp(3)}, {"method", StringType}, {"host", StringType}, {"ratio", FloatType},
+		{"none", Int8Type}, {"ok", BoolType}, {"n", Uint64Type}}
 	src := AppendBatch(nil, fields, b)
 	a := &annotator{src: src}
 	a.batch()

@@ -13,8 +13,8 @@ func Sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Doubled is s with room for n more elements. It doubles: append grows large slices by a quarter, which copies each element four
-// times.
+// Doubled is s with room for n more elements. It doubles: append grows large slices by a quarter, which copies each
+// element four times.
 func Doubled[T any](s []T, n int) []T {
 	if cap(s)-len(s) >= n {
 		return s

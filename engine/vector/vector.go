@@ -374,7 +374,8 @@ func (v *Vector) Gather(src *Vector, rows []uint32) {
 	v.Type, v.Form, v.Values = src.Type, src.Form, src.Values
 	v.Heap = src.Heap[:len(src.Heap):len(src.Heap)]
 	if src.Form == Const {
-		v.Valid, v.Bools, v.Ints, v.Uints, v.Floats, v.Views = src.Valid, src.Bools, src.Ints, src.Uints, src.Floats, src.Views
+		v.Valid, v.Bools, v.Ints, v.Uints, v.Floats, v.Views = src.Valid, src.Bools, src.Ints, src.Uints, src.Floats,
+			src.Views
 		return
 	}
 	v.Valid = gatherBits(v.Valid, src.Valid, rows)

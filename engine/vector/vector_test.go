@@ -178,7 +178,8 @@ func TestSliceSharesAndCutsTails(t *testing.T) {
 		to := from + r.IntN(len(want)-from+1)
 		s := v.Slice(from, to)
 		checkValues(t, "slice", s, want[from:to])
-		if tail := uint(to-from) & 63; s.Form != Const && s.Valid != nil && tail != 0 && s.Valid[len(s.Valid)-1]>>tail != 0 {
+		if tail := uint(to-from) & 63; s.Form != Const && s.Valid != nil && tail != 0 &&
+			s.Valid[len(s.Valid)-1]>>tail != 0 {
 			t.Fatalf("slice [%d,%d): tail bits are set", from, to)
 		}
 		checkValues(t, "flatten", s.Flatten(to-from), want[from:to])

@@ -104,9 +104,9 @@ func (m *Mem) device(name string) (dir string) {
 	return dir
 }
 
-// Crash returns the file system as it is found after power loss now, and makes m refuse all further calls. Of bytes that
-// were not synced a random prefix survives; of directory changes that were not synced each may have happened or not.
-// Hole-free: an un-synced tail that survives may hold damage in its last bytes.
+// Crash returns the file system as it is found after power loss now, and makes m refuse all further calls. Of bytes
+// that were not synced a random prefix survives; of directory changes that were not synced each may have happened or
+// not. Hole-free: an un-synced tail that survives may hold damage in its last bytes.
 func (m *Mem) Crash(r *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// ErrNewer is wrapped by the error for a file of a format that this program does not know yet: it is whole, and a later program
-// reads it.
+// ErrNewer is wrapped by the error for a file of a format that this program does not know yet: it is whole, and a later
+// program reads it.
 var ErrNewer = errors.New("a newer varve wrote it, and nothing is damaged: use that program, or a later one")
 
-// CheckVersion holds the format version of a file against those that this program reads, both inclusive. Only versions whose bytes
-// have been checked may be asked for: any other number is damage.
+// CheckVersion holds the format version of a file against those that this program reads, both inclusive. Only versions
+// whose bytes have been checked may be asked for: any other number is damage.
 func CheckVersion(v, oldest, newest uint32) error {
 	if v >= oldest && v <= newest {
 		return nil

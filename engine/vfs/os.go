@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rows may be anybody's secrets: files and directories that are made are for the server's user, and for a group that may
-// read.
+// Rows may be anybody's secrets: files and directories that are made are for the server's user, and for a group that
+// may read.
 const (
 	FileMode fs.FileMode = 0o640
 	DirMode  fs.FileMode = 0o750

@@ -21,9 +21,10 @@ type overlay struct {
 	gone map[string]bool // names below lower that were removed or renamed
 }
 
-// Overlay is the operating system's file system with a directory in which everything may be changed and nothing is: changes
-// below lower go to the empty directory upper. Files that are changed in part are copied whole. The lock of a file below lower
-// is the shared one: readers do not disturb each other, and a server neither begins nor goes on meanwhile.
+// Overlay is the operating system's file system with a directory in which everything may be changed and nothing is:
+// changes below lower go to the empty directory upper. Files that are changed in part are copied whole. The lock of a
+// file below lower is the shared one: readers do not disturb each other, and a server neither begins nor goes on
+// meanwhile.
 func Overlay(lower, upper string) FS {
 	return &overlay{FS: OS(), lower: path.Clean(lower), upper: path.Clean(upper), gone: map[string]bool{}}
 }

@@ -60,22 +60,27 @@ func TestOverlay(t *testing.T) {
 	put(t, fs.Create, at("a"), "new")
 	put(t, fs.OpenAppend, at("b"), " and more")
 	put(t, fs.OpenAppend, at("wal/x"), "begun")
-	for _, err := range []error{fs.MkdirAll(at("parts")), fs.Rename(at("c"), at("e")), fs.Remove(at("parts/d")), fs.Link(at("b"), at("parts/f")), fs.SyncDir(lower)} {
+	for _, err := range []error{fs.MkdirAll(at("parts")), fs.Rename(at("c"), at("e")), fs.Remove(at("parts/d")),
+		fs.Link(at("b"), at("parts/f")), fs.SyncDir(lower)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"a": "new", "b": "old b and more", "c": "-", "e": "old c", "parts/d": "-", "parts/f": "old b and more", "wal/x": "begun", "LOCK": "old LOCK"} {
+	for name, want := range map[string]string{"a": "new", "b": "old b and more", "c": "-", "e": "old c", "parts/d": "-",
+		"parts/f": "old b and more", "wal/x": "begun", "LOCK": "old LOCK"} {
 		if got := shown(t, fs, at(name)); got != want {
 			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
 	}
-	for dir, want := range map[string][]string{"": {"LOCK", "a", "b", "e", "parts", "wal"}, "parts": {"f"}, "wal": {"x"}} {
+	for dir, want := range map[string][]string{"": {"LOCK", "a", "b", "e", "parts", "wal"}, "parts": {"f"},
+		"wal": {"x"}} {
 		if got, err := fs.List(at(dir)); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q lists %q, %v, want %q", dir, got, err, want)
 		}
 	}
-	for name, err := range map[string]error{"removed twice": fs.Remove(at("parts/d")), "renamed twice": fs.Rename(at("c"), at("g")), "no such directory": func() error { _, err := fs.List(at("nope")); return err }()} {
+	for name, err := range map[string]error{"removed twice": fs.Remove(at("parts/d")),
+		"renamed twice":     fs.Rename(at("c"), at("g")),
+		"no such directory": func() error { _, err := fs.List(at("nope")); return err }()} {
 		if !NotExist(err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -101,7 +106,8 @@ func TestOverlay(t *testing.T) {
 func TestOverlayTellsWhatCannotBeListed(t *testing.T) {
 	lower, upper := t.TempDir(), t.TempDir()
 	fs := Overlay(lower, upper)
-	if err := os.WriteFile(filepath.Join(lower, "wal"), nil, 0o600); err != nil { // listing what is no directory fails for every user
+	// listing what is no directory fails for every user
+	if err := os.WriteFile(filepath.Join(lower, "wal"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(upper, "wal"), 0o700); err != nil {

@@ -15,9 +15,11 @@ var cmcdKeys = []struct {
 	form cmcdForm
 }{
 	{"bs", cmcdPresence}, {"su", cmcdPresence},
-	{"br", cmcdInt}, {"bl", cmcdInt}, {"d", cmcdInt}, {"dl", cmcdInt}, {"mtp", cmcdInt}, {"rtp", cmcdInt}, {"tb", cmcdInt},
+	{"br", cmcdInt}, {"bl", cmcdInt}, {"d", cmcdInt}, {"dl", cmcdInt}, {"mtp", cmcdInt}, {"rtp", cmcdInt},
+	{"tb", cmcdInt},
 	{"pr", cmcdFloat},
-	{"cid", cmcdText}, {"nrr", cmcdText}, {"ot", cmcdText}, {"sf", cmcdText}, {"sid", cmcdText}, {"st", cmcdText}, {"v", cmcdText},
+	{"cid", cmcdText}, {"nrr", cmcdText}, {"ot", cmcdText}, {"sf", cmcdText}, {"sid", cmcdText}, {"st", cmcdText},
+	{"v", cmcdText},
 	{"nor", cmcdEncoded},
 }
 
@@ -99,13 +101,15 @@ func cmcdValue(e *Event, form cmcdForm, key, text string) (value.Value, error) {
 	case cmcdInt:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return value.Value{}, status.Wrap(err, status.InvalidArguments, "Failed to parse %s as int: %s", key, shorten(text))
+			return value.Value{}, status.Wrap(err, status.InvalidArguments, "Failed to parse %s as int: %s", key,
+				shorten(text))
 		}
 		return value.Int(n), nil
 	case cmcdFloat:
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || x != x {
-			return value.Value{}, status.Wrap(err, status.InvalidArguments, "Failed to parse %s as float: %s", key, shorten(text))
+			return value.Value{}, status.Wrap(err, status.InvalidArguments, "Failed to parse %s as float: %s", key,
+				shorten(text))
 		}
 		return value.Float(x), nil
 	case cmcdText:

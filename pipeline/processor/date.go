@@ -13,7 +13,8 @@ import (
 var defaultFormats = []string{
 	"%Y-%m-%dT%H:%M:%S%:z", "%Y-%m-%dT%H:%M:%S%.3f%:z", "%Y-%m-%dT%H:%M:%S%.6f%:z", "%Y-%m-%dT%H:%M:%S%.9f%:z",
 	"%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%.3f%z", "%Y-%m-%dT%H:%M:%S%.6f%z", "%Y-%m-%dT%H:%M:%S%.9f%z",
-	"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%.3f", "%Y-%m-%dT%H:%M:%S%.6f", "%Y-%m-%dT%H:%M:%S%.9f",
+	"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%.3f", "%Y-%m-%dT%H:%M:%S%.6f",
+	"%Y-%m-%dT%H:%M:%S%.9f",
 }
 
 // date reads times from text.

@@ -18,7 +18,8 @@ var digestPresets = map[string]*value.Regex{
 	"quoted":    mustCompile(`["'“”‘’][^"'“”‘’]*["'“”‘’]`),
 	"bracketed": mustCompile(`[({\[<「『【〔［｛〈《][^({\[<「『【〔［｛〈《)}\]>」』】〕］｝〉》]*[)}\]>」』】〕］｝〉》]`),
 	"uuid":      mustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`),
-	"ip":        mustCompile(`\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}(?::\p{Nd}{1,5})?|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]*\](?::\p{Nd}{1,5})?`),
+	"ip": mustCompile(
+		`\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}(?::\p{Nd}{1,5})?|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]*\](?::\p{Nd}{1,5})?`),
 }
 
 func mustCompile(text string) *value.Regex {

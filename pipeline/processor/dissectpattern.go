@@ -73,7 +73,8 @@ func compileDissect(text string) (*dissectPattern, error) {
 		return nil, status.New(status.InvalidArguments, "Empty pattern is not allowed")
 	}
 	if len(text) > maxPattern {
-		return nil, status.New(status.InvalidArguments, "Invalid Pattern: it has %d bytes, the limit is %d", len(text), maxPattern)
+		return nil, status.New(status.InvalidArguments, "Invalid Pattern: it has %d bytes, the limit is %d", len(text),
+			maxPattern)
 	}
 	p := &dissectPattern{text: text}
 	names, err := p.parse(text)
@@ -131,7 +132,8 @@ func (p *dissectPattern) parseName(s string) (n dissectName, rest string, err er
 			return n, s[i+1:], nil
 		case n.digit:
 			if r == '/' {
-				return n, "", status.New(status.InvalidArguments, "Append Order modifier is already set to '%d', cannot be set to %s", n.order, digitsOf(s[i+1:]))
+				return n, "", status.New(status.InvalidArguments,
+					"Append Order modifier is already set to '%d', cannot be set to %s", n.order, digitsOf(s[i+1:]))
 			}
 			if r != '-' {
 				return n, "", p.invalid("Invalid '%c' in '%s'", r, n.name)

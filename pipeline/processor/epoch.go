@@ -105,7 +105,8 @@ func (p *epoch) time(v value.Value) (value.Value, error) {
 			if ns, ok := p.decimal(v.Str()); ok {
 				return value.Timestamp(ns), nil
 			}
-			return v, status.Wrap(err, status.InvalidArguments, "Failed to parse %s to int: %s", shorten(v.Str()), numberReason(v.Str(), err))
+			return v, status.Wrap(err, status.InvalidArguments, "Failed to parse %s to int: %s", shorten(v.Str()),
+				numberReason(v.Str(), err))
 		}
 	case value.FloatKind:
 		// The shortest text of a float is what its writer meant: 1742814853.1 is not 1742814853.0999999.

@@ -12,7 +12,8 @@ import (
 	"varve/pipeline/vrl/regex"
 )
 
-// Names holds a slot for every key that a document names. It grows while the document is compiled and is immutable after.
+// Names holds a slot for every key that a document names. It grows while the document is compiled and is immutable
+// after.
 type Names struct {
 	slots map[string]int
 	list  []string

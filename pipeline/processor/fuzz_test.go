@@ -9,7 +9,8 @@ import (
 
 // FuzzDissect checks that any pattern and text give an answer, and that what is captured is in the text.
 func FuzzDissect(f *testing.F) {
-	for _, p := range []string{"%{a} %{b}", "[%{a}]%{->}[%{b}]", "%{+n/2} %{+n/1}", "%{*k}=%{&k}", "%{a", "%{a-}", "%{+a/}", "%{a}%{b}", "%{?x},%{}", "é%{ü->}é"} {
+	for _, p := range []string{"%{a} %{b}", "[%{a}]%{->}[%{b}]", "%{+n/2} %{+n/1}", "%{*k}=%{&k}", "%{a", "%{a-}",
+		"%{+a/}", "%{a}%{b}", "%{?x},%{}", "é%{ü->}é"} {
 		f.Add(p, "a b [c]   [d] k=v éé")
 	}
 	f.Fuzz(func(t *testing.T, pattern, text string) {
@@ -60,7 +61,8 @@ func FuzzDate(f *testing.F) {
 
 // FuzzPath checks that any JSON path gives an answer.
 func FuzzPath(f *testing.F) {
-	for _, p := range []string{"$.a.b", "$..a[0]", "$['a','b']", "$[1:-1:2]", "$[?(@.a > 1 && !(@.b == 'x'))]", "$[*]..*", "$[?@.a]"} {
+	for _, p := range []string{"$.a.b", "$..a[0]", "$['a','b']", "$[1:-1:2]", "$[?(@.a > 1 && !(@.b == 'x'))]",
+		"$[*]..*", "$[?@.a]"} {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

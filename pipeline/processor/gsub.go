@@ -192,7 +192,8 @@ func replaceLiteral(a *value.Arena, text, old, with string) (value.Value, error)
 	if at < 0 {
 		return value.String(text), nil
 	}
-	if grows := len(with) - len(old); grows > 0 && len(text)*(grows+1) > smallText && !a.Holds(len(text)+grows*strings.Count(text, old)) {
+	if grows := len(with) - len(old); grows > 0 && len(text)*(grows+1) > smallText &&
+		!a.Holds(len(text)+grows*strings.Count(text, old)) {
 		return value.Null, value.ErrEventTooLarge
 	}
 	b := a.Begin()

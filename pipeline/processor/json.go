@@ -48,14 +48,17 @@ func (p *jsonParse) Run(e *Event) error {
 			continue
 		}
 		if v.Kind() != value.StringKind {
-			return About(status.New(status.InvalidArguments, "Field %s must be a string", shorten(plainText(v))), f.name, v, "")
+			return About(status.New(status.InvalidArguments, "Field %s must be a string", shorten(plainText(v))),
+				f.name, v, "")
 		}
 		got, fault := value.ReadJSON(e.Arena, v.Str(), value.JSONOptions{})
 		if fault.Failed() {
-			return About(status.New(status.InvalidArguments, "Failed to parse json: %s", fault.In(v.Str())), f.name, v, "")
+			return About(status.New(status.InvalidArguments, "Failed to parse json: %s", fault.In(v.Str())), f.name, v,
+				"")
 		}
 		if !got.IsContainer() {
-			return About(status.New(status.InvalidArguments, "Processor json_parse: unsupported value %s", shorten(plainText(got))), f.name, v, "only objects and arrays are taken")
+			return About(status.New(status.InvalidArguments, "Processor json_parse: unsupported value %s",
+				shorten(plainText(got))), f.name, v, "only objects and arrays are taken")
 		}
 		e.Set(f.target, got)
 	}

@@ -54,7 +54,8 @@ func (p *jsonPath) Run(e *Event) error {
 		}
 		found, ok := p.path.find(v)
 		if !ok {
-			return About(status.New(status.InvalidArguments, "Processor json_path: more than %d matches", maxMatches), f.name, v, "")
+			return About(status.New(status.InvalidArguments, "Processor json_path: more than %d matches", maxMatches),
+				f.name, v, "")
 		}
 		if !p.one {
 			all := e.Arena.Array(len(found))

@@ -199,7 +199,8 @@ func (o *operand) get(w *walk, at value.Value) (v value.Value, ok bool) {
 	return found[0], true
 }
 
-// holds reports whether a value passes the filter. A bare path passes when it leads to a value other than null and false.
+// holds reports whether a value passes the filter. A bare path passes when it leads to a value other than null and
+// false.
 func (c *condition) holds(w *walk, at value.Value) bool {
 	switch c.op {
 	case "&&":

@@ -28,8 +28,9 @@ var makers map[string]maker
 
 func init() {
 	makers = map[string]maker{
-		"cmcd": newCMCD, "csv": newCSV, "date": newDate, "decolorize": newDecolorize, "digest": newDigest, "dissect": newDissect,
-		"epoch": newEpoch, "filter": newFilter, "gsub": newGsub, "join": newJoin, "json_parse": newJSONParse,
+		"cmcd": newCMCD, "csv": newCSV, "date": newDate, "decolorize": newDecolorize, "digest": newDigest,
+		"dissect": newDissect,
+		"epoch":   newEpoch, "filter": newFilter, "gsub": newGsub, "join": newJoin, "json_parse": newJSONParse,
 		"json_path": newJSONPath, "letter": newLetter, "regex": newRegex, "select": newSelect,
 		"simple_extract": newSimpleExtract, "urlencoding": newURLEncoding, "vrl": newVRL,
 	}
@@ -108,12 +109,14 @@ func (f *fields) own(s Settings, names *Names) iter.Seq2[*Setting, error] {
 
 // missing is the error of an absent field.
 func missing(processor, field string) error {
-	return About(status.New(status.InvalidArguments, "Processor %s: missing field: %s", processor, field), field, value.Null, "")
+	return About(status.New(status.InvalidArguments, "Processor %s: missing field: %s", processor, field), field,
+		value.Null, "")
 }
 
 // notString is the error of a processor that works on strings only.
 func notString(processor, field string, v value.Value) error {
-	return About(status.New(status.InvalidArguments, "Processor %s: expect string value, but got %s", processor, Describe(v)), field, v, "")
+	return About(status.New(status.InvalidArguments, "Processor %s: expect string value, but got %s", processor,
+		Describe(v)), field, v, "")
 }
 
 // text is the string in a field. ok is false when the field is to be passed over.

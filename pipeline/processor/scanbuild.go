@@ -284,7 +284,8 @@ func (b *scanBuilder) settleChoice(s *scanStep, tail []scanStep) bool {
 func free(steps []scanStep) bool {
 	for i := range steps {
 		s := &steps[i]
-		if s.kind == scanLiteral || s.kind == scanEnd || s.kind == scanChoice && !s.optional || s.set != nil && s.min > 0 {
+		if s.kind == scanLiteral || s.kind == scanEnd || s.kind == scanChoice && !s.optional ||
+			s.set != nil && s.min > 0 {
 			return false
 		}
 	}
@@ -309,8 +310,8 @@ func (b *scanBuilder) settleRun(s *scanStep, tail []scanStep) bool {
 	return true
 }
 
-// follow finds the first step of a tail that is more than a mark. sure tells that no character of the set can begin what
-// follows, so that a run of the set has one possible end; next is nil when nothing follows.
+// follow finds the first step of a tail that is more than a mark. sure tells that no character of the set can begin
+// what follows, so that a run of the set has one possible end; next is nil when nothing follows.
 func follow(tail []scanStep, set *runSet) (next *scanStep, sure bool) {
 	for k := range tail {
 		s := &tail[k]

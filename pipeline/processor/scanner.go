@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner matches a regular expression that is really a row of literal texts and runs of characters, which most patterns
-// for log lines are: ^(\S+) \[([^\]]+)\] "(.*?)". One pass without state beats the general engine ten times.
+// scanner matches a regular expression that is really a row of literal texts and runs of characters, which most
+// patterns for log lines are: ^(\S+) \[([^\]]+)\] "(.*?)". One pass without state beats the general engine ten times.
 //
 // It is used only where its answer is the engine's: a run ends where the next step's first character cannot belong to
 // the run, so that there is nothing to choose; where it can, the run goes to the nearest or farthest occurrence of the

@@ -10,9 +10,12 @@ import (
 
 // scanPatterns have the shape for a scanner.
 var scanPatterns = []string{
-	`(\d+)`, `^(\S+) (\S+)`, `^(\S+) \[([^\]]+)\] "([^"]*)" (\d+)$`, `a(.*)b`, `a(.*?)b`, `a(.+?)bc`, `(\w+)=(\w+)`, `(?i)ab(c+)`, `^(.*)$`,
-	`x?(y+)`, `(\d{1,3})\.(\d{1,3})`, `(a{2})b`, `(.*): (.*)`, `^\s*(\w+)\s*$`, `(\S+):(\d+)`, `([a-c]+?)d`, `(é+)`, `"(.*)" (.*)`, `(a*)`, `(.*?)$`, `\[(.*)\]`,
-	`(\d+|-) (\d+|-)`, `^(\w+)(?:\[(\d+)\])?: (.*)$`, `(a|b|c\d)x`, `a(?:,(b|c+))?$`, `x(1|2)?y`, `(?:a|b(c)?)d`, `(1+(?::2)?)`, `a(?:b)?(c*)`, `(?i:ab|cd)+?e`,
+	`(\d+)`, `^(\S+) (\S+)`, `^(\S+) \[([^\]]+)\] "([^"]*)" (\d+)$`, `a(.*)b`, `a(.*?)b`, `a(.+?)bc`, `(\w+)=(\w+)`,
+	`(?i)ab(c+)`, `^(.*)$`,
+	`x?(y+)`, `(\d{1,3})\.(\d{1,3})`, `(a{2})b`, `(.*): (.*)`, `^\s*(\w+)\s*$`, `(\S+):(\d+)`, `([a-c]+?)d`, `(é+)`,
+	`"(.*)" (.*)`, `(a*)`, `(.*?)$`, `\[(.*)\]`,
+	`(\d+|-) (\d+|-)`, `^(\w+)(?:\[(\d+)\])?: (.*)$`, `(a|b|c\d)x`, `a(?:,(b|c+))?$`, `x(1|2)?y`, `(?:a|b(c)?)d`,
+	`(1+(?::2)?)`, `a(?:b)?(c*)`, `(?i:ab|cd)+?e`,
 	`(?s)a(.*)c`, `^`, `$`, `(a*)b`, `a{2,}(b)`, `([^,]*),([^,]*)`, `(.+)\b`,
 }
 
@@ -66,7 +69,8 @@ func randomText(rng *rand.Rand) string {
 }
 
 func TestScannerShapes(t *testing.T) {
-	for _, pattern := range []string{`(\w+|a-)b`, `a?|b`, `(ab|a)d`, `(ab)+`, `\w+\d`, `(?m)^a`, `\bx`, `(?:a)?ab`, `(?:a$|^b)c`, `(.{1,5})a`} {
+	for _, pattern := range []string{`(\w+|a-)b`, `a?|b`, `(ab|a)d`, `(ab)+`, `\w+\d`, `(?m)^a`, `\bx`, `(?:a)?ab`,
+		`(?:a$|^b)c`, `(.{1,5})a`} {
 		if newScanner(regexp.MustCompile(pattern)) != nil {
 			t.Errorf("%s has a scanner", pattern)
 		}
@@ -113,7 +117,8 @@ func randomPattern(rng *rand.Rand, depth int) string {
 		case k < 3:
 			b.WriteString([]string{"a", "b", " ", ": ", ",", "ab", "é", `\[`, `"`}[rng.IntN(9)])
 		case k < 7 || depth == 0:
-			b.WriteString(classes[rng.IntN(len(classes))] + []string{"", "+", "*", "?", "+?", "*?", "{2}", "{1,2}", "??"}[rng.IntN(9)])
+			b.WriteString(classes[rng.IntN(len(classes))] +
+				[]string{"", "+", "*", "?", "+?", "*?", "{2}", "{1,2}", "??"}[rng.IntN(9)])
 		case k == 7:
 			b.WriteString("(" + randomPattern(rng, depth-1) + ")")
 		case k == 8:

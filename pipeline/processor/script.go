@@ -66,7 +66,8 @@ func (p *Script) Apply(e *Event, v value.Value) (value.Value, error) {
 	case value.ObjectKind, value.ArrayKind, value.NullKind:
 		return v, nil
 	}
-	return v, status.New(status.IllegalState, "Array element at index 0 must be an object for one-to-many transformation, got %s", v.Kind())
+	return v, status.New(status.IllegalState,
+		"Array element at index 0 must be an object for one-to-many transformation, got %s", v.Kind())
 }
 
 // frame is the event's frame for a program.

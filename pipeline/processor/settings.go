@@ -259,7 +259,8 @@ func number(text string) any {
 			return n
 		}
 	}
-	if strings.Trim(digits, "0123456789.eE+-") != "" || strings.Trim(digits, ".eE+-") == "" || strings.IndexAny(digits, "eE") == 0 {
+	if strings.Trim(digits, "0123456789.eE+-") != "" || strings.Trim(digits, ".eE+-") == "" ||
+		strings.IndexAny(digits, "eE") == 0 {
 		return text
 	}
 	if x, err := strconv.ParseFloat(text, 64); err == nil {

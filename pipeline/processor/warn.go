@@ -11,11 +11,14 @@ import (
 
 // settingKeys are the settings of each processor, beside commonKeys.
 var settingKeys = map[string][]string{
-	"cmcd": nil, "csv": {"target_fields", "separator", "quote", "trim", "empty_value"}, "date": {"formats", "timezone", "locale"},
+	"cmcd": nil, "csv": {"target_fields", "separator", "quote", "trim", "empty_value"},
+	"date":       {"formats", "timezone", "locale"},
 	"decolorize": nil, "digest": {"presets", "regex"}, "dissect": {"pattern", "patterns", "append_separator"},
-	"epoch": {"resolution"}, "filter": {"targets", "match_op", "mode", "case_insensitive"}, "gsub": {"pattern", "replacement"},
+	"epoch": {"resolution"}, "filter": {"targets", "match_op", "mode", "case_insensitive"},
+	"gsub": {"pattern", "replacement"},
 	"join": {"separator"}, "json_parse": nil, "json_path": {"json_path", "result_index"}, "letter": {"method"},
-	"regex": {"pattern", "patterns"}, "select": {"type"}, "simple_extract": {"key"}, "urlencoding": {"method"}, "vrl": {"source"},
+	"regex": {"pattern", "patterns"}, "select": {"type"}, "simple_extract": {"key"}, "urlencoding": {"method"},
+	"vrl": {"source"},
 }
 
 var commonKeys = []string{"field", "fields", "ignore_missing"}
@@ -41,8 +44,11 @@ func Warnings(n *yaml.Node, where string) (list []string) {
 	name, body := NameOf(n), Follow(n.Content[1])
 	where += ", " + name + ","
 	for i := 2; i+1 < len(n.Content); i += 2 {
-		list = append(list, fmt.Sprintf("%s stands in one element with %q, at line %d, column %d, which counts for nothing: give it an element of its own, or indent it",
-			where, cut(n.Content[i].Value), n.Content[i].Line, n.Content[i].Column))
+		list = append(list,
+			fmt.Sprintf(
+				"%s stands in one element with %q, at line %d, column %d, which counts for nothing: give it an "+
+					"element of its own, or indent it",
+				where, cut(n.Content[i].Value), n.Content[i].Line, n.Content[i].Column))
 	}
 	known := settingKeys[name]
 	if name != "vrl" {
@@ -90,9 +96,14 @@ func formatWarnings(body *yaml.Node, where string) (list []string) {
 			meant := inStrftime(format)
 			switch {
 			case meant != format:
-				list = append(list, fmt.Sprintf("%s takes the format %q letter by letter: formats are those of strftime, is %q meant?", where, cut(format), cut(meant)))
+				list = append(list,
+					fmt.Sprintf("%s takes the format %q letter by letter: formats are those of strftime, is %q meant?",
+						where, cut(format), cut(meant)))
 			case !strings.Contains(format, "%"):
-				list = append(list, fmt.Sprintf("%s has the format %q without a %% in it, which fits no time: formats are those of strftime, such as %%Y-%%m-%%d %%H:%%M:%%S", where, cut(format)))
+				list = append(list,
+					fmt.Sprintf(
+						"%s has the format %q without a %% in it, which fits no time: formats are those of strftime, "+
+							"such as %%Y-%%m-%%d %%H:%%M:%%S", where, cut(format)))
 			}
 		}
 	}
@@ -100,15 +111,19 @@ func formatWarnings(body *yaml.Node, where string) (list []string) {
 }
 
 // foreign finds the letters of other layouts: those of Java and its kin, and the reference time of Go.
-var foreign = regexp.MustCompile(`%.?\w|yyyy|YYYY|yy|MMMM|MMM|MM|dd|DD|EEEE|EEE|HH|hh|mm|ss|\.S+|SSS+|X{3}|\b2006\b|\b01\b|\b02\b|\b15:|\b04\b|\b05\b|\bJan\b|\bMon\b|-0700|Z07:00|\.0+\b|\.9+\b`)
+var foreign = regexp.MustCompile(
+	`%.?\w|yyyy|YYYY|yy|MMMM|MMM|MM|dd|DD|EEEE|EEE|HH|hh|mm|ss|\.S+|SSS+|X{3}|\b2006\b|\b01\b|\b02\b|\b15:|\b04\b|\b05\b|\bJan\b|\bMon\b|-0700|Z07:00|\.0+\b|\.9+\b`)
 
 var foreignLetters = map[string]string{
-	"yyyy": "%Y", "YYYY": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dd": "%d", "DD": "%d", "EEEE": "%A", "EEE": "%a",
-	"HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", strings.Repeat("X", 3): "%:z",
-	"2006": "%Y", "01": "%m", "02": "%d", "15:": "%H:", "04": "%M", "05": "%S", "Jan": "%b", "Mon": "%a", "-0700": "%z", "Z07:00": "%#z",
+	"yyyy": "%Y", "YYYY": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dd": "%d", "DD": "%d", "EEEE": "%A",
+	"EEE": "%a",
+	"HH":  "%H", "hh": "%I", "mm": "%M", "ss": "%S", strings.Repeat("X", 3): "%:z",
+	"2006": "%Y", "01": "%m", "02": "%d", "15:": "%H:", "04": "%M", "05": "%S", "Jan": "%b", "Mon": "%a", "-0700": "%z",
+	"Z07:00": "%#z",
 }
 
-// inStrftime is a format with the letters of other languages as strftime has them; a format without such stays as it is.
+// inStrftime is a format with the letters of other languages as strftime has them; a format without such stays as it
+// is.
 func inStrftime(format string) string {
 	telling := func(s string) bool { return strings.Contains(format, s) }
 	if telling("%") && !slices.ContainsFunc([]string{"yyyy", "2006", "HH:mm", "hh:mm", "15:04"}, telling) {

@@ -59,15 +59,17 @@ func take[T any](a *Arena, s *slab[T], n int) []T {
 	return slots
 }
 
-// chunkSize is the size of a chunk after one of a size, which has room for n: twice the one before, as long as it is kept.
+// chunkSize is the size of a chunk after one of a size, which has room for n: twice the one before, as long as it is
+// kept.
 func chunkSize(before, n, first, kept int) int { return max(min(2*before, kept), n, first) }
 
 // MaxEventBytes bounds what the values of one event take together.
 const MaxEventBytes = 64 << 20
 
-// ErrEventTooLarge is what an arena panics with instead of growing past MaxEventBytes: what makes values need not ask each
-// time. Whoever runs events recovers it.
-var ErrEventTooLarge = status.New(status.InvalidArguments, "the values of an entry take more than %d MiB", MaxEventBytes>>20)
+// ErrEventTooLarge is what an arena panics with instead of growing past MaxEventBytes: what makes values need not ask
+// each time. Whoever runs events recovers it.
+var ErrEventTooLarge = status.New(status.InvalidArguments, "the values of an entry take more than %d MiB",
+	MaxEventBytes>>20)
 
 // mustHold panics unless n bytes more are within what an event may take.
 func (a *Arena) mustHold(n int) {
@@ -76,8 +78,8 @@ func (a *Arena) mustHold(n int) {
 	}
 }
 
-// Holds reports whether n bytes more are within what an event may take. A nil arena holds all. It waits for room where what
-// requests hold is counted, and panics with a Refused where there is none.
+// Holds reports whether n bytes more are within what an event may take. A nil arena holds all. It waits for room where
+// what requests hold is counted, and panics with a Refused where there is none.
 func (a *Arena) Holds(n int) bool {
 	if a == nil {
 		return true
@@ -99,8 +101,8 @@ const (
 	holdBytes = 256 << 10
 )
 
-// Refused is what an arena panics with where there is no room for its event. Whoever runs events recovers it: the request
-// fails as a whole.
+// Refused is what an arena panics with where there is no room for its event. Whoever runs events recovers it: the
+// request fails as a whole.
 type Refused struct{ Err error }
 
 // Share has hold count what the largest event so far takes. It may wait for room.
@@ -203,8 +205,8 @@ func (a *Arena) Values(n int) []Value {
 	return v
 }
 
-// Begin returns an empty buffer to append the bytes of a new string to; End makes the string of what was appended. What is
-// made in between does not disturb it, not even another Begin.
+// Begin returns an empty buffer to append the bytes of a new string to; End makes the string of what was appended. What
+// is made in between does not disturb it, not even another Begin.
 func (a *Arena) Begin() []byte {
 	if a == nil {
 		return nil

@@ -31,7 +31,8 @@ const (
 	MaxNodes, MaxNesting = 16 << 20, 512
 )
 
-// extent is what a container holds in the containers inside of it. The depth may be too large after members were removed.
+// extent is what a container holds in the containers inside of it. The depth may be too large after members were
+// removed.
 type extent struct {
 	nodes uint32
 	depth uint16 // levels of containers below this one
@@ -87,8 +88,8 @@ func (v Value) extent() (nodes uint32, depth uint16) {
 	return 0, 0
 }
 
-// Bulk is how much work it is, in steps of some tens of nanoseconds, to go through a long string or a large container once;
-// 0 for all that is small.
+// Bulk is how much work it is, in steps of some tens of nanoseconds, to go through a long string or a large container
+// once; 0 for all that is small.
 func (v Value) Bulk() int {
 	const longString, largeContainer = 4096, 1024
 	switch v.kind {
@@ -113,7 +114,8 @@ func (v Value) TooLarge() bool {
 	return nodes > MaxNodes || depth > MaxNesting
 }
 
-// linearFields is up to how many fields a key is found by looking at all of them: comparing lengths beats a binary search.
+// linearFields is up to how many fields a key is found by looking at all of them: comparing lengths beats a binary
+// search.
 const linearFields = 12
 
 // Len is the number of fields.
@@ -331,8 +333,8 @@ func (l *Array) Copy(a *Arena) *Array {
 	return to
 }
 
-// Merge returns the fields of into with those of from put in their place. It changes into itself unless that has a second
-// name; from stays as it is.
+// Merge returns the fields of into with those of from put in their place. It changes into itself unless that has a
+// second name; from stays as it is.
 func Merge(a *Arena, into, from *Object) *Object {
 	into = into.Own(a)
 	old, added := len(into.members), 0
@@ -377,7 +379,8 @@ func Merge(a *Arena, into, from *Object) *Object {
 	return into
 }
 
-// OwnObject returns the object at a place, which has to hold one, to be changed: a copy takes its place if it has a second name.
+// OwnObject returns the object at a place, which has to hold one, to be changed: a copy takes its place if it has a
+// second name.
 func OwnObject(a *Arena, at *Value) *Object {
 	o := at.Object()
 	if o.shared {

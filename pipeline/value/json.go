@@ -7,8 +7,8 @@ import (
 	"varve/engine/jsontext"
 )
 
-// AppendJSON appends a value as compact JSON with keys in order. Floats always have a point or an exponent (infinities are
-// null), timestamps are RFC 3339 in UTC, regular expressions their text, and bad UTF-8 becomes U+FFFD.
+// AppendJSON appends a value as compact JSON with keys in order. Floats always have a point or an exponent (infinities
+// are null), timestamps are RFC 3339 in UTC, regular expressions their text, and bad UTF-8 becomes U+FFFD.
 func AppendJSON(dst []byte, v Value) []byte {
 	switch v.kind {
 	case NullKind:

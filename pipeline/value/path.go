@@ -7,7 +7,8 @@ import (
 	"varve/engine/jsontext"
 )
 
-// MaxIndex is the largest index, from either end, at which an array may be written: what lies before is padded with null.
+// MaxIndex is the largest index, from either end, at which an array may be written: what lies before is padded with
+// null.
 const MaxIndex = 65_535
 
 // Segment is one step of a path: a field, or an index, which counts from the end when negative.
@@ -89,9 +90,9 @@ func (v Value) Item(index int) (at Value, ok bool) {
 	return l.At(index), true
 }
 
-// Set writes the value at a path below root, which has one name only: missing containers are made, values of another kind
-// on the way are replaced by them, arrays are padded with null. It fails, and changes nothing, when the value would become
-// too large or an index is beyond MaxIndex.
+// Set writes the value at a path below root, which has one name only: missing containers are made, values of another
+// kind on the way are replaced by them, arrays are padded with null. It fails, and changes nothing, when the value
+// would become too large or an index is beyond MaxIndex.
 func Set(a *Arena, root *Value, p Path, v Value) error {
 	nodes, depth := v.extent()
 	if len(p)+int(depth) > MaxNesting || int(nodes)+root.nodeCount() > MaxNodes {
@@ -107,7 +108,8 @@ func Set(a *Arena, root *Value, p Path, v Value) error {
 }
 
 // ErrTooLarge is what happens to a value of more than MaxNodes or MaxNesting.
-var ErrTooLarge = fmt.Errorf("a value would hold more than %d values or nest deeper than %d levels", MaxNodes, MaxNesting)
+var ErrTooLarge = fmt.Errorf("a value would hold more than %d values or nest deeper than %d levels", MaxNodes,
+	MaxNesting)
 
 // set is Set; more is by how many values the one at a place has grown.
 func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
@@ -129,8 +131,8 @@ func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
 	return at.nodeCount() - before
 }
 
-// SetField is Set for a scalar in a field of v itself. The key may stand at position guess, as it did in the last event;
-// where it stands is the result.
+// SetField is Set for a scalar in a field of v itself. The key may stand at position guess, as it did in the last
+// event; where it stands is the result.
 func SetField(a *Arena, v *Value, key string, scalar Value, guess int) (at int) {
 	place, at := FieldSlot(a, v, key, guess)
 	if place.kind >= ArrayKind {
@@ -140,9 +142,10 @@ func SetField(a *Arena, v *Value, key string, scalar Value, guess int) (at int) 
 	return at
 }
 
-// FieldSlot is the place of a field below v, made when it is missing, for the caller to write; v becomes an object if it
-// is none, and a copy if it has another name. The key may stand at position guess; where it stands is the second result.
-// The place is good until the object changes otherwise. What is written there is not counted: Recount does it afterwards.
+// FieldSlot is the place of a field below v, made when it is missing, for the caller to write; v becomes an object if
+// it is none, and a copy if it has another name. The key may stand at position guess; where it stands is the second
+// result. The place is good until the object changes otherwise. What is written there is not counted: Recount does it
+// afterwards.
 func FieldSlot(a *Arena, v *Value, key string, guess int) (place *Value, at int) {
 	var o *Object
 	if v.kind != ObjectKind {
@@ -213,8 +216,8 @@ func (l *Array) padFront(a *Arena, n int) {
 }
 
 // Delete takes the value at a path out of root and gives it; ok is false, and nothing happens, when there is none. The
-// empty path empties root itself: a container stays one, anything else becomes null. With compact, containers on the way
-// that became empty go as well.
+// empty path empties root itself: a container stays one, anything else becomes null. With compact, containers on the
+// way that became empty go as well.
 func Delete(a *Arena, root *Value, p Path, compact bool) (old Value, ok bool) {
 	if len(p) == 0 {
 		old = *root

@@ -42,15 +42,17 @@ const (
 	kindCount
 )
 
-var kindNames = [kindCount]string{"null", "boolean", "integer", "float", "string", "timestamp", "regex", "array", "object"}
+var kindNames = [kindCount]string{"null", "boolean", "integer", "float", "string", "timestamp", "regex", "array",
+	"object"}
 
 // String is the name of the kind in messages.
 func (k Kind) String() string { return kindNames[k] }
 
 // Value is one value of any kind. The zero Value is null.
 type Value struct {
-	ptr  unsafe.Pointer // the bytes of a string, the *Object, *Array or *Regex
-	num  uint64         // the integer, the bits of the float, 0 or 1, the nanoseconds, or the length of the string in bytes
+	ptr unsafe.Pointer // the bytes of a string, the *Object, *Array or *Regex
+	// the integer, the bits of the float, 0 or 1, the nanoseconds, or the length of the string in bytes
+	num  uint64
 	kind Kind
 }
 

@@ -27,10 +27,14 @@ func TestReadAndAppendJSON(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"scalars", ` [null, true, false, 1, -2, "x"] `, `[null,true,false,1,-2,"x"]`},
 		{"keys sorted, last one counts", `{"b":1,"a":2,"b":3,"aa":4,"":5}`, `{"":5,"a":2,"aa":4,"b":3}`},
-		{"keys alike in eight bytes", `{"abcdefghz":1,"abcdefgh":2,"abcdefgha":3}`, `{"abcdefgh":2,"abcdefgha":3,"abcdefghz":1}`},
-		{"integers at the bounds", `[9223372036854775807,-9223372036854775808]`, `[9223372036854775807,-9223372036854775808]`},
-		{"integers beyond", `[9223372036854775808,-9223372036854775809,18446744073709551615]`, `[9.223372036854776e18,-9.223372036854776e18,1.8446744073709552e19]`},
-		{"floats", `[1.0,0.5,1e3,1E-7,-0.0,1.5e300,12345678.9,1e16,1e15,0.00001]`, `[1.0,0.5,1000.0,1e-7,-0.0,1.5e300,12345678.9,1e16,1000000000000000.0,0.00001]`},
+		{"keys alike in eight bytes", `{"abcdefghz":1,"abcdefgh":2,"abcdefgha":3}`,
+			`{"abcdefgh":2,"abcdefgha":3,"abcdefghz":1}`},
+		{"integers at the bounds", `[9223372036854775807,-9223372036854775808]`,
+			`[9223372036854775807,-9223372036854775808]`},
+		{"integers beyond", `[9223372036854775808,-9223372036854775809,18446744073709551615]`,
+			`[9.223372036854776e18,-9.223372036854776e18,1.8446744073709552e19]`},
+		{"floats", `[1.0,0.5,1e3,1E-7,-0.0,1.5e300,12345678.9,1e16,1e15,0.00001]`,
+			`[1.0,0.5,1000.0,1e-7,-0.0,1.5e300,12345678.9,1e16,1000000000000000.0,0.00001]`},
 		{"hard float", `[2.2250738585072011e-308,9007199254740993.0]`, `[2.225073858507201e-308,9007199254740992.0]`},
 		{"escapes", `"a\"\\\/\b\f\n\r\t\u0041\ud83d\ude00\u0001"`, `"a\"\\/\b\f\n\r\tA😀\u0001"`},
 		{"nested", `{"a":[{"b":[]},{}],"c":{"d":{"e":[1]}}}`, `{"a":[{"b":[]},{}],"c":{"d":{"e":[1]}}}`},
@@ -157,7 +161,8 @@ func TestBuildersNest(t *testing.T) {
 		inner := a.End(append(a.Begin(), "inner"...))
 		big := a.Copy(strings.Repeat("x", 10_000))
 		outer = append(outer, inner.Str()...)
-		if s := a.End(outer).Str(); s != "outer inner" || inner.Str() != "inner" || big.Str() != strings.Repeat("x", 10_000) {
+		if s := a.End(outer).Str(); s != "outer inner" || inner.Str() != "inner" ||
+			big.Str() != strings.Repeat("x", 10_000) {
 			t.Errorf("got %q, %q", s, inner.Str())
 		}
 		a.Reset()
@@ -178,7 +183,8 @@ func TestReadJSONAllocatesNothing(t *testing.T) {
 }
 
 func FuzzReadJSON(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5,"x\u0041",null,true]}`, `[1e5,-0,01,"\ud800"]`, `{"b":1,"a":{"b":[]}}`, "\"\x00\"", `[0.1e-3]`} {
+	for _, s := range []string{`{"a":[1,2.5,"x\u0041",null,true]}`, `[1e5,-0,01,"\ud800"]`, `{"b":1,"a":{"b":[]}}`,
+		"\"\x00\"", `[0.1e-3]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -271,7 +277,8 @@ func TestTooLarge(t *testing.T) {
 
 func TestPercent(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"", ""}, {"a b", "a b"}, {"%41%7a", "Az"}, {"%4", "%4"}, {"%", "%"}, {"%4g%g4%%41", "%4g%g4%A"}, {"x%e4%BD", "x\xe4\xbd"},
+		{"", ""}, {"a b", "a b"}, {"%41%7a", "Az"}, {"%4", "%4"}, {"%", "%"}, {"%4g%g4%%41", "%4g%g4%A"},
+		{"x%e4%BD", "x\xe4\xbd"},
 	} {
 		if got := string(AppendPercentDecoded(nil, c.in)); got != c.want {
 			t.Errorf("%q is %q, want %q", c.in, got, c.want)

@@ -60,7 +60,8 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 	return y, true
 }
 
-// reportFallibleAssignment reports an assignment whose value may fail; misfit says which argument makes it so, if one does.
+// reportFallibleAssignment reports an assignment whose value may fail; misfit says which argument makes it so, if one
+// does.
 func (c *compiler) reportFallibleAssignment(n *assignNode, misfit string) {
 	to, expr := c.text(n.ok.span), c.text(n.expr.at())
 	labels := labelled(n.expr.at(), "this expression is fallible", "update the expression to be infallible")
@@ -68,12 +69,15 @@ func (c *compiler) reportFallibleAssignment(n *assignNode, misfit string) {
 		labels = append(labels, labelled(n.expr.at(), misfit)...)
 	}
 	labels = append(labels, labelled(n.span, "or change this to an infallible assignment:", to+", err = "+expr)...)
-	c.reportLabels(codeFallibleAssignment, titleFallibleAssignment, labels, "or give a default: "+to+" = "+expr+" ?? ...")
+	c.reportLabels(codeFallibleAssignment, titleFallibleAssignment, labels,
+		"or give a default: "+to+" = "+expr+" ?? ...")
 }
 
 func (c *compiler) reportNoOp(n *assignNode) {
-	labels := append(labelled(n.expr.at(), "this no-op assignment has no effect"), labelled(n.ok.span, "either assign to a path or variable here")...)
-	c.reportLabels(codeNoOpAssignment, titleNoOpAssignment, append(labels, labelled(n.span, "or remove the assignment")...))
+	labels := append(labelled(n.expr.at(), "this no-op assignment has no effect"),
+		labelled(n.ok.span, "either assign to a path or variable here")...)
+	c.reportLabels(codeNoOpAssignment, titleNoOpAssignment,
+		append(labels, labelled(n.span, "or remove the assignment")...))
 }
 
 // markBroken notes that a variable is missing because its value did not compile.
@@ -167,7 +171,8 @@ func (c *compiler) writable(t *targetNode) bool {
 	return true
 }
 
-// reportParent reports the last step of a target of which some step leads into a value that is no container of its kind.
+// reportParent reports the last step of a target of which some step leads into a value that is no container of its
+// kind.
 func (c *compiler) reportParent(t *targetNode, root Type) {
 	last := len(t.path) - 1
 	what, empty := "querying a field of a non-object type is unsupported", "{}"
@@ -313,7 +318,8 @@ func (c *compiler) assignWithError(n *assignNode, used bool) (operand, bool) {
 		return operand{}, false
 	}
 	if !x.fallible {
-		c.report(codeInfallibleAssignment, titleInfallibleAssignment, n.err.span, "this error assignment is unnecessary")
+		c.report(codeInfallibleAssignment, titleInfallibleAssignment, n.err.span,
+			"this error assignment is unnecessary")
 		d := &c.diagnostics[len(c.diagnostics)-1]
 		d.Labels = append(d.Labels, labelled(n.expr.at(), "because this expression can't fail")...)
 		d.Labels = append(d.Labels, labelled(n.ok.span, "use: "+c.text(n.ok.span)+" = "+c.text(n.expr.at()))...)
@@ -342,8 +348,8 @@ func (c *compiler) assignWithError(n *assignNode, used bool) (operand, bool) {
 	return y, true
 }
 
-// withError computes a value and writes it with null, or, when it fails, the default with the message. The message is not
-// made when nobody looks at it.
+// withError computes a value and writes it with null, or, when it fails, the default with the message. The message is
+// not made when nobody looks at it.
 func withError(run op, to, failed target, byDefault value.Value, used bool) op {
 	write, writeErr := to.writer(), failed.writer()
 	quiet := !used && (failed.node.noop || failed.variable != nil && len(failed.node.path) == 0)

@@ -30,21 +30,29 @@ type speed struct {
 
 var speeds = []speed{
 	{name: "root", program: ".", event: benchEvent},
-	{name: "three assignments", program: ".a = .host\n.level = \"warn\"\nx = .status == 502\ndel(.pid)\n.", event: benchEvent},
+	{name: "three assignments", program: ".a = .host\n.level = \"warn\"\nx = .status == 502\ndel(.pid)\n.",
+		event: benchEvent},
 	{name: "pipeline sample", event: `{"id1":2436,"id2":123}`,
 		program: ".from_source = \"channel_2\"\ncond, err = .id1 > .id2\nif (cond) { .from_source = \"channel_1\" }\ndel(.id1)\ndel(.id2)\n."},
 	{name: "to_int failing, err unread", program: "x, err = to_int(.message)\nx", event: benchEvent},
-	{name: "to_int failing, err tested", program: "x, err = to_int(.message)\nif err != null { x = 1 }\nx", event: benchEvent},
+	{name: "to_int failing, err tested", program: "x, err = to_int(.message)\nif err != null { x = 1 }\nx",
+		event: benchEvent},
 	{name: "parse_json", program: ". = parse_json!(.message)", event: message(jsonMessage), allocations: 2},
 	{name: "parse_common_log", program: ". |= parse_common_log!(.message)", allocations: 2,
 		event: message(`10.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326`)},
 	{name: "parse_key_value", program: ". |= parse_key_value!(.message)", allocations: 2,
-		event: message(`time=2024-02-29T08:00:01Z level=info host=web-17 app=checkout pid=4711 status=200 bytes=5120 user=frank took=12ms msg="payment accepted"`)},
+		event: message(
+			`time=2024-02-29T08:00:01Z level=info host=web-17 app=checkout pid=4711 status=200 bytes=5120 user=frank took=12ms msg="payment accepted"`)},
 	{name: "parse_syslog", program: ". |= parse_syslog!(.message)", allocations: 2,
-		event: message(`<165>1 2003-10-11T22:14:15.003Z host.example.com app 1234 ID47 [ex@1 k="v" j="w"] the message of the record`)},
-	{name: "parse_regex", allocations: 2, event: message(`2024-02-29 08:00:01 ERROR [worker-3] checkout: upstream timed out after 30000 ms while reading the response header of a page`),
+		event: message(
+			`<165>1 2003-10-11T22:14:15.003Z host.example.com app 1234 ID47 [ex@1 k="v" j="w"] the message of the record`)},
+	{name: "parse_regex", allocations: 2,
+		event: message(
+			`2024-02-29 08:00:01 ERROR [worker-3] checkout: upstream timed out after 30000 ms while reading the response header of a page`),
 		program: `. |= parse_regex!(.message, r'^(?P<date>\S+ \S+) (?P<level>[A-Z]+) \[(?P<thread>[^\]]+)\] (?P<app>\w+): (?P<text>.*)$')`},
-	{name: "strings", program: ".text = \"[\" + string!(.level) + \"] \" + string!(.service) + \": \" + string!(.message)\n.", event: benchEvent},
+	{name: "strings",
+		program: ".text = \"[\" + string!(.level) + \"] \" + string!(.service) + \": \" + string!(.message)\n.",
+		event:   benchEvent},
 	{name: "ten lines", event: benchEvent, program: `.ts = parse_timestamp!(.timestamp, "%+")
 .svc = del(.service)
 .user_id = .user.id
@@ -58,7 +66,9 @@ del(.trace_id)
 }
 
 func message(text string) string {
-	return string(jsontext.AppendString([]byte(`{"host":"web-17","app":"checkout","env":"prod","region":"eu","pid":4711,"zone":"b","ok":true,"n":1,"m":2,"message":`), text)) + "}"
+	return string(jsontext.AppendString(
+		[]byte(
+			`{"host":"web-17","app":"checkout","env":"prod","region":"eu","pid":4711,"zone":"b","ok":true,"n":1,"m":2,"message":`), text)) + "}"
 }
 
 // prepare compiles a program and gives a function that runs it once on a copy of the event.

@@ -64,8 +64,10 @@ func (c *compiler) call(n *callNode) (operand, bool) {
 		c.pending = append(c.pending, c.unhandled(b))
 	}
 	if n.aborts && !canFail {
-		c.diagnostics = append(c.diagnostics, Diagnostic{Code: codeNeedlessAbort, Title: titleNeedlessAbort, Warning: true,
-			Labels: append(labelled(n.nameSpan, "this function can't fail"), Label{n.nameSpan.end, n.nameSpan.end + 1, "remove this abort (!) instruction"})})
+		c.diagnostics = append(c.diagnostics,
+			Diagnostic{Code: codeNeedlessAbort, Title: titleNeedlessAbort, Warning: true,
+				Labels: append(labelled(n.nameSpan, "this function can't fail"),
+					Label{n.nameSpan.end, n.nameSpan.end + 1, "remove this abort (!) instruction"})})
 	}
 	return x, true
 }
@@ -75,7 +77,8 @@ func (c *compiler) unhandled(b *boundCall) Diagnostic {
 	n := b.node
 	if len(b.misfits) == 0 {
 		return Diagnostic{Code: codeUnhandled, Title: titleUnhandled, Labels: labelled(n.span, unhandledTexts[:]...),
-			Notes: []string{"handle the error with `value, err = " + n.name + "(...)`, with `?? default`, or end the program with `" + n.name + "!(...)`"}}
+			Notes: []string{"handle the error with `value, err = " + n.name +
+				"(...)`, with `?? default`, or end the program with `" + n.name + "!(...)`"}}
 	}
 	d := Diagnostic{Code: codeArgumentType, Title: titleArgumentType}
 	for i, a := range b.misfits {
@@ -83,7 +86,9 @@ func (c *compiler) unhandled(b *boundCall) Diagnostic {
 		d.Labels = append(d.Labels, argumentLabels(a, p)...)
 		if i == 0 {
 			d.Notes = c.guardNotes(b, a, p)
-			d.misfit = fmt.Sprintf("'%s' argument type is unknown and this function expects parameter '%s' of type '%s'", c.text(a.node.expr.at()), p.Name, p.Kinds)
+			d.misfit = fmt.Sprintf(
+				"'%s' argument type is unknown and this function expects parameter '%s' of type '%s'",
+				c.text(a.node.expr.at()), p.Name, p.Kinds)
 		}
 	}
 	return d
@@ -125,7 +130,8 @@ func (c *compiler) bind(b *boundCall) bool {
 			continue
 		}
 		if p.required() {
-			c.report(codeMissingArgument, titleMissingArgument, n.span, fmt.Sprintf("required argument missing: %q (position %d)", p.Name, i))
+			c.report(codeMissingArgument, titleMissingArgument, n.span,
+				fmt.Sprintf("required argument missing: %q (position %d)", p.Name, i))
 			return false
 		}
 		b.args[i] = callArg{typ: TypeOf(p.Default), constant: p.Default, isConst: true}
@@ -140,7 +146,9 @@ func (c *compiler) findParam(b *boundCall, a *givenArg, position *int) bool {
 		a.param = *position
 		*position++
 	} else {
-		a.param = slices.IndexFunc(params, func(p Param) bool { return p.Name == a.node.name || p.alias == a.node.name })
+		a.param = slices.IndexFunc(params, func(p Param) bool {
+			return p.Name == a.node.name || p.alias == a.node.name
+		})
 		if a.param == *position {
 			*position++
 		}
@@ -183,7 +191,9 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 		p := &b.function.Params[a.param]
 		if p.Path {
 			if targetOf(a.node.expr) == nil && a.base == nil {
-				c.innerError(b.node.span, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("unexpected expression for argument %q", p.Name), "received: "+formOf(a.node.expr), "expected: query")
+				c.innerError(b.node.span, codeUnexpectedExpression, titleUnexpectedExpression,
+					fmt.Sprintf("unexpected expression for argument %q", p.Name), "received: "+formOf(a.node.expr),
+					"expected: query")
 				return false
 			}
 			continue
@@ -192,11 +202,13 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 			continue
 		}
 		if !a.isConst {
-			c.innerError(b.node.span, codeNotConstant, titleNotConstant, fmt.Sprintf("expected static expression for argument %q", p.Name), "received: "+formOf(a.node.expr))
+			c.innerError(b.node.span, codeNotConstant, titleNotConstant,
+				fmt.Sprintf("expected static expression for argument %q", p.Name), "received: "+formOf(a.node.expr))
 			return false
 		}
 		if p.Enum != nil && (a.constant.Kind() != value.StringKind || !slices.Contains(p.Enum, a.constant.Str())) {
-			c.innerError(b.node.span, codeInvalidEnum, titleInvalidEnum, fmt.Sprintf("invalid enum variant for argument %q", p.Name),
+			c.innerError(b.node.span, codeInvalidEnum, titleInvalidEnum,
+				fmt.Sprintf("invalid enum variant for argument %q", p.Name),
 				"received: "+shownConstant(a.constant), "expected one of: "+quotedNames(p.Enum))
 			return false
 		}
@@ -206,7 +218,8 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 
 // innerError reports an error of an argument's value, which is shown inside of another.
 func (c *compiler) innerError(at span, code int, title string, labels ...string) {
-	c.reportLabels(codeFunctionCompilation, fmt.Sprintf("%s: error[E%d] %s", titleFunctionCompilation, code, title), labelled(at, labels...))
+	c.reportLabels(codeFunctionCompilation, fmt.Sprintf("%s: error[E%d] %s", titleFunctionCompilation, code, title),
+		labelled(at, labels...))
 }
 
 // add adds a label to the diagnostic reported last.
@@ -247,7 +260,9 @@ func (c *compiler) finish(b *boundCall) (operand, bool) {
 	}
 	x.fallible = fn.Fails != nil && fn.Fails(&b.Call)
 	if fn.RunClosure != nil {
-		x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) { return fn.RunClosure(f, args, closure) })
+		x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
+			return fn.RunClosure(f, args, closure)
+		})
 		return x, true
 	}
 	run := fn.Run

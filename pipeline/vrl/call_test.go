@@ -10,15 +10,16 @@ import (
 	"varve/pipeline/vrl/stdlib"
 )
 
-// TestArgumentGivenTwice calls every function that has a parameter to spare with one of its arguments twice: that makes as many
-// arguments as parameters while one is not given, and must not change what the call gives.
+// TestArgumentGivenTwice calls every function that has a parameter to spare with one of its arguments twice: that makes
+// as many arguments as parameters while one is not given, and must not change what the call gives.
 func TestArgumentGivenTwice(t *testing.T) {
 	const event = `{"s":"a b","a":["x",1],"o":{"k":"v"}}`
 	frame := vrl.NewFrame(new(value.Arena))
 	called := 0
 	for _, name := range stdlib.Library.Names() {
 		fn := stdlib.Library.Function(name)
-		if fn.Closure != nil || fn.Special() || strings.HasPrefix(name, "random_") || strings.HasPrefix(name, "uuid_") || name == "log" {
+		if fn.Closure != nil || fn.Special() || strings.HasPrefix(name, "random_") ||
+			strings.HasPrefix(name, "uuid_") || name == "log" {
 			continue
 		}
 		calls := slices.DeleteFunc(callsOf(fn), func(args string) bool {

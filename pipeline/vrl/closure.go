@@ -21,8 +21,9 @@ func (c *compiler) checkClosure(b *boundCall) bool {
 	i := b.index(want.Over)
 	over, kinds := b.args[i].typ.settled(), b.function.Params[i].Kinds
 	if !over.Never() && !over.Within(kinds) {
-		c.reportLabels(codeClosureTarget, titleClosureTarget, labelled(n.span, "the closure tied to this function call expects a different input value",
-			fmt.Sprintf("expression has an inferred type of %s where an %s was expected", over, kinds)))
+		c.reportLabels(codeClosureTarget, titleClosureTarget,
+			labelled(n.span, "the closure tied to this function call expects a different input value",
+				fmt.Sprintf("expression has an inferred type of %s where an %s was expected", over, kinds)))
 		return false
 	}
 	if params := want.Params(over, &b.Call); len(params) != len(n.closure.params) {
@@ -34,8 +35,8 @@ func (c *compiler) checkClosure(b *boundCall) bool {
 	return true
 }
 
-// closureBody compiles the block of a closure, once, as if it ran once. Variables that it assigns lose their constant value
-// before: at the second run they have another.
+// closureBody compiles the block of a closure, once, as if it ran once. Variables that it assigns lose their constant
+// value before: at the second run they have another.
 func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	n, want := b.node.closure, b.function.Closure
 	c.forgetConstants(n.body)
@@ -73,7 +74,8 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		c.pending = c.pending[:before]
 		return nil, operand{}, false
 	}
-	if result := Union(body.typ, returns).settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
+	if result := Union(body.typ, returns).settled(); want.Result != 0 && !result.Never() &&
+		!result.Within(want.Result) {
 		c.report(codeClosureResult, titleClosureResult, n.body.span, "block returns invalid value type")
 		c.add(n.body.span, "expected: "+want.Result.String())
 		c.add(n.body.span, "received: "+result.String())
@@ -83,8 +85,8 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	return closure, body, true
 }
 
-// forgetConstants forgets the values of the variables that an expression assigns to, of which it is not known whether or
-// how often it runs to its end.
+// forgetConstants forgets the values of the variables that an expression assigns to, of which it is not known whether
+// or how often it runs to its end.
 func (c *compiler) forgetConstants(n node) {
 	forget := func(t *targetNode) {
 		if t == nil || t.variable == "" {

@@ -30,10 +30,12 @@ func compile(source string, l *Library, o Options, plain bool) (*Program, error)
 	}
 	if len(source) > maxSourceBytes {
 		d := []Diagnostic{{Code: codeSyntax, Title: titleSyntax,
-			Labels: []Label{{maxSourceBytes, maxSourceBytes, fmt.Sprintf("the script has %d bytes, at most %d are allowed", len(source), maxSourceBytes)}}}}
+			Labels: []Label{{maxSourceBytes, maxSourceBytes,
+				fmt.Sprintf("the script has %d bytes, at most %d are allowed", len(source), maxSourceBytes)}}}}
 		return nil, &CompileError{Diagnostics: d, text: Render(source, d)}
 	}
-	c := compiler{source: source, library: l, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}, plain: plain}
+	c := compiler{source: source, library: l, options: o, state: state{event: startType, meta: startType},
+		broken: map[string]bool{}, plain: plain}
 	p := c.program(parse(source))
 	failed := slices.DeleteFunc(slices.Clone(c.diagnostics), func(d Diagnostic) bool { return d.Warning })
 	if len(failed) > 0 {
@@ -46,8 +48,8 @@ func compile(source string, l *Library, o Options, plain bool) (*Program, error)
 // startType is the type of `.` and `%` before the program.
 var startType = Type{kinds: Object}
 
-// compiler checks the tree of one script and makes its program. Checking and making go together, expression by expression in
-// the order of running, with the types of everything at that point in state.
+// compiler checks the tree of one script and makes its program. Checking and making go together, expression by
+// expression in the order of running, with the types of everything at that point in state.
 type compiler struct {
 	source      string
 	library     *Library
@@ -147,7 +149,8 @@ func constOperand(n node, v value.Value) operand {
 }
 
 func (c *compiler) report(code int, title string, at span, label string, notes ...string) {
-	c.diagnostics = append(c.diagnostics, Diagnostic{Code: code, Title: title, Labels: []Label{{at.start, at.end, label}}, Notes: notes})
+	c.diagnostics = append(c.diagnostics,
+		Diagnostic{Code: code, Title: title, Labels: []Label{{at.start, at.end, label}}, Notes: notes})
 }
 
 // text is the source of a node.
@@ -362,8 +365,9 @@ func (c *compiler) predicate(n *ifNode) (operand, bool) {
 	}
 	last := list[len(list)-1]
 	if !last.typ.exactly(Boolean) {
-		c.reportLabels(codeNonBooleanPredicate, titleNonBooleanPredicate, labelled(n.predicateSpan, "this predicate must resolve to a boolean",
-			"instead it resolves to "+last.typ.String()), coerceNote)
+		c.reportLabels(codeNonBooleanPredicate, titleNonBooleanPredicate,
+			labelled(n.predicateSpan, "this predicate must resolve to a boolean",
+				"instead it resolves to "+last.typ.String()), coerceNote)
 		return operand{}, false
 	}
 	last.run = sequence(list)
@@ -382,13 +386,15 @@ func (c *compiler) abort(n *abortNode) (operand, bool) {
 			return operand{}, false
 		}
 		if m.fallible {
-			c.report(codeFallibleExpression, titleFallibleExpression, n.message.at(), "abort only accepts an infallible expression argument")
+			c.report(codeFallibleExpression, titleFallibleExpression, n.message.at(),
+				"abort only accepts an infallible expression argument")
 			c.add(n.message.at(), "handle errors before using the expression as an abort message")
 			return operand{}, false
 		}
 		if !m.typ.exactly(String) {
-			c.reportLabels(codeNonStringAbort, titleNonStringAbort, labelled(n.message.at(), "abort only accepts an expression argument resolving to a string",
-				"this expression resolves to "+m.typ.String()), coerceNote)
+			c.reportLabels(codeNonStringAbort, titleNonStringAbort,
+				labelled(n.message.at(), "abort only accepts an expression argument resolving to a string",
+					"this expression resolves to "+m.typ.String()), coerceNote)
 			return operand{}, false
 		}
 		message = m.run
@@ -418,7 +424,8 @@ func (c *compiler) returnExpr(n *returnNode) (operand, bool) {
 		return operand{}, false
 	}
 	if r.fallible {
-		c.report(codeFallibleExpression, titleFallibleExpression, n.result.at(), "return only accepts an infallible expression argument")
+		c.report(codeFallibleExpression, titleFallibleExpression, n.result.at(),
+			"return only accepts an infallible expression argument")
 		c.add(n.result.at(), "handle errors before using the expression as a return value")
 		return operand{}, false
 	}
@@ -442,7 +449,8 @@ func (c *compiler) not(n *notNode) (operand, bool) {
 		return operand{}, false
 	}
 	if !x.typ.exactly(Boolean) {
-		c.report(codeNonBooleanNegation, titleNonBooleanNegation, span{n.start, n.start + 1}, "negation only works on boolean values")
+		c.report(codeNonBooleanNegation, titleNonBooleanNegation, span{n.start, n.start + 1},
+			"negation only works on boolean values")
 		c.add(n.operand.at(), "this expression resolves to "+x.typ.String())
 		return operand{}, false
 	}

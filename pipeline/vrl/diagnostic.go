@@ -109,7 +109,8 @@ type Diagnostic struct {
 }
 
 // unhandledTexts are the labels of what may fail without anybody to handle it.
-var unhandledTexts = [...]string{"expression can result in runtime error", "handle the error case to ensure runtime success"}
+var unhandledTexts = [...]string{"expression can result in runtime error",
+	"handle the error case to ensure runtime success"}
 
 // Label is a part of the source with what is to be said of it.
 type Label struct {
@@ -129,8 +130,8 @@ func (e *CompileError) Error() string { return e.text }
 // maxRendered is how many diagnostics a text shows.
 const maxRendered = 100
 
-// Render returns the text of diagnostics: for each its code and title, the place of its first label and the marked source,
-// with a blank line between two. Of very many it shows the first.
+// Render returns the text of diagnostics: for each its code and title, the place of its first label and the marked
+// source, with a blank line between two. Of very many it shows the first.
 func Render(source string, list []Diagnostic) string {
 	var b strings.Builder
 	for i, d := range list {

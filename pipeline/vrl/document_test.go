@@ -36,7 +36,8 @@ func TestDocumentListsFunctions(t *testing.T) {
 		return
 	}
 	if want != string(text) {
-		t.Error("the list of functions is not that of the library: run go test ./pipeline/vrl -run TestDocumentListsFunctions -update")
+		t.Error(
+			"the list of functions is not that of the library: run go test ./pipeline/vrl -run TestDocumentListsFunctions -update")
 	}
 }
 
@@ -76,7 +77,8 @@ func signature(fn *vrl.Function) string {
 		s += " -> |...| { ... }"
 	}
 	switch {
-	case fn.Name == "assert" || fn.Fails != nil && reflect.ValueOf(fn.Fails).Pointer() == reflect.ValueOf(vrl.Always).Pointer():
+	case fn.Name == "assert" || fn.Fails != nil &&
+		reflect.ValueOf(fn.Fails).Pointer() == reflect.ValueOf(vrl.Always).Pointer():
 		s += "!"
 	case fn.Fails != nil:
 		s += "?"

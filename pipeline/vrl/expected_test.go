@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// TestExpectedTokens puts each kind of token at each place of programs. The list of what is expected there, which the error
-// of a token that fits nowhere gives, must name those that the parser takes, and no others.
+// TestExpectedTokens puts each kind of token at each place of programs. The list of what is expected there, which the
+// error of a token that fits nowhere gives, must name those that the parser takes, and no others.
 func TestExpectedTokens(t *testing.T) {
 	programs := []string{
 		"if (.a == 1; .b) { abort \"x\" } else if !x.y[0] { return null } else { .c, _ = f!(a: 1, b, \"c\", ) -> |k, _| { k } }",
-		"_, err = { \"a\": 1, \"b\": [s'x', 1.5, true, false,\n], }", "x = { \"a\" + r'b'\n t'2020-01-01T00:00:00Z'; }", "%m.\"q\".if[-1] |= (a | b) ?? f() -> || { . }",
+		"_, err = { \"a\": 1, \"b\": [s'x', 1.5, true, false,\n], }", "x = { \"a\" + r'b'\n t'2020-01-01T00:00:00Z'; }",
+		"%m.\"q\".if[-1] |= (a | b) ?? f() -> || { . }",
 	}
 	names, err := filepath.Glob("testdata/cases/*.json")
 	if err != nil || len(names) == 0 {
@@ -48,8 +49,10 @@ func TestExpectedTokens(t *testing.T) {
 			listed := listedIn(d.Labels[1].Text)
 			for kind := newlineToken; kind < pathToken; kind++ {
 				_, at := faultWith(tokens[:i], begin, kind)
-				if takes := at > begin; takes != listed.has(kind) && !(takes && listed.has(fieldToken) && otherWordsSet.has(kind)) {
-					t.Errorf("%s\nat byte %d: %q is taken: %t, %s", source, begin, tokenNames[kind].want, takes, d.Labels[1].Text)
+				if takes := at > begin; takes != listed.has(kind) &&
+					!(takes && listed.has(fieldToken) && otherWordsSet.has(kind)) {
+					t.Errorf("%s\nat byte %d: %q is taken: %t, %s", source, begin, tokenNames[kind].want, takes,
+						d.Labels[1].Text)
 				}
 			}
 		}
@@ -71,8 +74,8 @@ func formOfTokens(tokens []lexeme) string {
 	return b.String()
 }
 
-// faultWith parses some tokens, one more of a kind and the end. It gives the first fault and where it is; none lies at the
-// end. A dot gets a field, for what lacks one is told at the dot.
+// faultWith parses some tokens, one more of a kind and the end. It gives the first fault and where it is; none lies at
+// the end. A dot gets a field, for what lacks one is told at the dot.
 func faultWith(tokens []lexeme, begin int, kind tokenKind) (d *Diagnostic, at int) {
 	p := parser{tokens: append(slices.Clone(tokens), lexeme{kind: kind, start: begin, end: begin + 1, text: "x"})}
 	if kind == dotToken {

@@ -28,8 +28,8 @@ func (fn *Function) Special() bool { return fn.special != nil }
 // Required reports whether every call has to give the argument.
 func (p *Param) Required() bool { return p.required() }
 
-// Conforms reports whether a value is of a type, with all that is inside of it: what the compiler knows is relied on when
-// programs run.
+// Conforms reports whether a value is of a type, with all that is inside of it: what the compiler knows is relied on
+// when programs run.
 func Conforms(t Type, v value.Value) bool {
 	if !t.kinds.Has(v) {
 		return false

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// MaxSteps bounds what one run may do in closures and in loops over values: a run over the largest event takes a few
-	// hundred thousand, a script that squares it is ended.
+	// MaxSteps bounds what one run may do in closures and in loops over values: a run over the largest event takes a
+	// few hundred thousand, a script that squares it is ended.
 	MaxSteps = 10_000_000
 	// MaxStringBytes is the largest string that one operation may make.
 	MaxStringBytes = 16 << 20
@@ -18,8 +18,8 @@ const (
 	MaxRunBytes = value.MaxEventBytes
 )
 
-// Frame is what one run of a program works on. Frames are for one goroutine at a time and meant to be reused for one event
-// after the other: then nothing is allocated.
+// Frame is what one run of a program works on. Frames are for one goroutine at a time and meant to be reused for one
+// event after the other: then nothing is allocated.
 type Frame struct {
 	// Arena is the memory of the event's values. Run does not reset it: whoever reads the events does.
 	Arena *value.Arena
@@ -110,7 +110,8 @@ func (f *Frame) FindAll(x *value.Regex, s string, n int) ([][]int, *Failure) {
 	return re.FindAllStringSubmatchIndex(s, n), nil
 }
 
-// Own returns an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends steps.
+// Own returns an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends
+// steps.
 func (f *Frame) Own(list *value.Array) *value.Array {
 	own := list.Own(f.Arena)
 	if own != list {
@@ -133,7 +134,8 @@ func (f *Frame) sized(v value.Value) (value.Value, *Failure) {
 	return v, nil
 }
 
-// Failure is why a run, or a part of it, ended. It lives in the frame until the next one; its message is made when asked for.
+// Failure is why a run, or a part of it, ended. It lives in the frame until the next one; its message is made when
+// asked for.
 type Failure struct {
 	how    ending
 	format string
@@ -155,9 +157,9 @@ type callSite struct {
 	prefix string // function call error for "NAME" at (S:E):
 }
 
-// Fail makes the failure of a function; nothing is formatted before somebody reads the message. In format, %s stands for a
-// value as text (strings as they are, others as JSON), %q for the same in quotes, %k for the kind of a value, %% for a
-// percent sign. There may be four values.
+// Fail makes the failure of a function; nothing is formatted before somebody reads the message. In format, %s stands
+// for a value as text (strings as they are, others as JSON), %q for the same in quotes, %k for the kind of a value, %%
+// for a percent sign. There may be four values.
 func (f *Frame) Fail(format string, args ...value.Value) (value.Value, *Failure) {
 	fl := &f.failure
 	fl.how, fl.format, fl.err, fl.calls = byError, format, nil, fl.calls[:0]

@@ -31,8 +31,9 @@ import (
 //
 // # Failing
 //
-// A function that can fail says so in Fails, and Run returns f.Fail(format, values...): nothing is formatted until somebody
-// reads the message. f.FailErr(err) passes an error on. The prefix `function call error for ...` is added by the call.
+// A function that can fail says so in Fails, and Run returns f.Fail(format, values...): nothing is formatted until
+// somebody reads the message. f.FailErr(err) passes an error on. The prefix `function call error for ...` is added by
+// the call.
 //
 // # Preparing constants
 //
@@ -53,8 +54,9 @@ import (
 //
 // # Types
 //
-// Returns is the type of every result; ReturnsFor computes it from the types and constants of a call. The more is known,
-// the less a script has to check, so parsers with known fields say which: ObjectOf(Known{"status", Of(Integer, Null)}, ...).
+// Returns is the type of every result; ReturnsFor computes it from the types and constants of a call. The more is
+// known, the less a script has to check, so parsers with known fields say which: ObjectOf(Known{"status", Of(Integer,
+// Null)}, ...).
 //
 // # Closures
 //
@@ -68,11 +70,12 @@ import (
 //
 // # Memory
 //
-// Results come from f.Arena, or are views of arguments; they are gone after the event. Arguments are read only: containers
-// may be shared with the event. A container to be changed is made anew, or copied by Copy. Programs are shared by goroutines;
-// what Compile returns must not keep state.
+// Results come from f.Arena, or are views of arguments; they are gone after the event. Arguments are read only:
+// containers may be shared with the event. A container to be changed is made anew, or copied by Copy. Programs are
+// shared by goroutines; what Compile returns must not keep state.
 //
-// What grows with its input asks f.Spend for the steps of a loop and f.Room for the bytes of a result before making them.
+// What grows with its input asks f.Spend for the steps of a loop and f.Room for the bytes of a result before making
+// them.
 
 // Function declares one function of the library.
 type Function struct {
@@ -141,8 +144,8 @@ func If(kinds Kinds) Fails {
 	return func(c *Call) bool { return c.args[0].typ.May(kinds) }
 }
 
-// UnlessConst is for functions that fail only by the value of one argument: a call can fail unless that is a constant which
-// ok takes. A default counts as constant.
+// UnlessConst is for functions that fail only by the value of one argument: a call can fail unless that is a constant
+// which ok takes. A default counts as constant.
 func UnlessConst(name string, ok func(value.Value) bool) Fails {
 	return func(c *Call) bool {
 		v, constant := c.Const(name)
@@ -218,7 +221,8 @@ func (e *argumentError) Error() string { return e.text }
 type Closure struct {
 	// Over is the parameter that is iterated over; it has to be known to be of the kinds of that parameter only (E121).
 	Over string
-	// Params returns the types of the closure's parameters for the type of what is iterated over; their number is the arity.
+	// Params returns the types of the closure's parameters for the type of what is iterated over; their number is the
+	// arity.
 	Params func(over Type, c *Call) []Type
 	// Result is what the body has to give (E122); zero: anything.
 	Result Kinds
@@ -233,8 +237,8 @@ type Body struct {
 	steps int // what a call spends: one for every two expressions inside
 }
 
-// Call runs the block once with the values of its parameters. Every call spends steps of the run's budget. A return in it
-// is a failure.
+// Call runs the block once with the values of its parameters. Every call spends steps of the run's budget. A return in
+// it is a failure.
 func (b *Body) Call(f *Frame, params ...value.Value) (value.Value, *Failure) {
 	v, fl := b.call(f, params)
 	if fl != nil && fl.how == byReturn {

@@ -123,8 +123,8 @@ func mapValues(f *Frame, args []value.Value, body *Body) (value.Value, *Failure)
 	return mapInside(f, args[0], args[1].True(), body, 0)
 }
 
-// mapInside makes a copy of a container with every member replaced by what the closure gives for it, and with recursive the
-// members of that as well.
+// mapInside makes a copy of a container with every member replaced by what the closure gives for it, and with recursive
+// the members of that as well.
 func mapInside(f *Frame, v value.Value, recursive bool, body *Body, level int) (value.Value, *Failure) {
 	if level > value.MaxDepth {
 		return f.Fail("the collection is nested too deep")

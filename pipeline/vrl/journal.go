@@ -18,8 +18,8 @@ const (
 	logSpan  = 10 * time.Second
 )
 
-// Journal takes what the scripts of a pipeline write with function log: so many lines in some time, each cut at MaxLogText,
-// so that no script fills the log. Safe for concurrent use; a nil journal takes nothing.
+// Journal takes what the scripts of a pipeline write with function log: so many lines in some time, each cut at
+// MaxLogText, so that no script fills the log. Safe for concurrent use; a nil journal takes nothing.
 type Journal struct {
 	logger *slog.Logger
 	name   string

@@ -38,10 +38,12 @@ func logged(t *testing.T, source string, level slog.Level, events int, step time
 // TestLogIsBounded: texts are cut, and many calls write no more lines than a pipeline may, whatever rate they ask for.
 func TestLogIsBounded(t *testing.T) {
 	long := logged(t, `log("ab" * 8000000)`, slog.LevelInfo, 1, 0)
-	if len(long) != 1 || len(long[0]) > 2*vrl.MaxLogText || !strings.Contains(long[0], "ab... (16000000 bytes)") || !strings.Contains(long[0], "pipeline=p") {
+	if len(long) != 1 || len(long[0]) > 2*vrl.MaxLogText || !strings.Contains(long[0], "ab... (16000000 bytes)") ||
+		!strings.Contains(long[0], "pipeline=p") {
 		t.Errorf("a long text: %d lines, %.300s", len(long), long[0])
 	}
-	if text := vrl.CutLog(strings.Repeat("ä", vrl.MaxLogText)); !strings.HasPrefix(text, strings.Repeat("ä", vrl.MaxLogText/2)+"... (2048 bytes)") {
+	if text := vrl.CutLog(strings.Repeat("ä", vrl.MaxLogText)); !strings.HasPrefix(text,
+		strings.Repeat("ä", vrl.MaxLogText/2)+"... (2048 bytes)") {
 		t.Errorf("letters of two bytes: %.20s", text[vrl.MaxLogText-10:])
 	}
 	calls := strings.Repeat("log(\"x\", rate_limit_secs: 0)\n", 100)
@@ -57,7 +59,8 @@ func TestLogIsBounded(t *testing.T) {
 // TestLogHasLevels: the logger decides what is written.
 func TestLogHasLevels(t *testing.T) {
 	const source = "log(1, level: \"trace\")\nlog(2, level: \"debug\")\nlog(3, level: \"warn\")\nlog({\"a\":4}, level: \"error\")"
-	for level, want := range map[slog.Level]int{slog.LevelDebug - 4: 4, slog.LevelDebug: 3, slog.LevelInfo: 2, slog.LevelError: 1} {
+	for level, want := range map[slog.Level]int{slog.LevelDebug - 4: 4, slog.LevelDebug: 3, slog.LevelInfo: 2,
+		slog.LevelError: 1} {
 		if got := logged(t, source, level, 1, 0); len(got) != want {
 			t.Errorf("level %v: %q", level, got)
 		}

@@ -43,8 +43,10 @@ func argumentLabels(a *givenArg, p *Param) []Label {
 
 // guards are the functions that make sure of a type, and those that bring a value into it with what stands for others.
 var guards = map[Kinds][2]string{
-	String: {"string!", `to_string(%) ?? "default"`}, Integer: {"int!", "to_int(%) ?? 0"}, Float: {"float!", "to_float(%) ?? 0"},
-	Boolean: {"bool!", "to_bool(%) ?? false"}, Object: {"object!", ""}, Array: {"array!", ""}, Timestamp: {"timestamp!", ""},
+	String: {"string!", `to_string(%) ?? "default"`}, Integer: {"int!", "to_int(%) ?? 0"},
+	Float:   {"float!", "to_float(%) ?? 0"},
+	Boolean: {"bool!", "to_bool(%) ?? false"}, Object: {"object!", ""}, Array: {"array!", ""},
+	Timestamp: {"timestamp!", ""},
 }
 
 // guardNotes are the ways out where an argument may be of another type than its parameter.
@@ -54,9 +56,12 @@ func (c *compiler) guardNotes(b *boundCall, a *givenArg, p *Param) []string {
 		return nil
 	}
 	argument, call := c.text(a.node.expr.at()), c.text(b.node.span)
-	notes := []string{"try: ensuring an appropriate type at runtime", "", "    " + argument + " = " + guard[0] + "(" + argument + ")", "    " + call}
+	notes := []string{"try: ensuring an appropriate type at runtime", "",
+		"    " + argument + " = " + guard[0] + "(" + argument + ")", "    " + call}
 	if guard[1] != "" {
-		notes = append(notes, "", "try: coercing to an appropriate type and specifying a default value as a fallback in case coercion fails", "",
+		notes = append(notes, "",
+			"try: coercing to an appropriate type and specifying a default value as a fallback in case coercion fails",
+			"",
 			"    "+argument+" = "+strings.ReplaceAll(guard[1], "%", argument), "    "+call)
 	}
 	return notes

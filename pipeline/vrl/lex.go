@@ -24,8 +24,9 @@ type stringPart struct {
 	start, end int
 }
 
-var reserved = wordSet("array bool boolean break continue do emit float for forall foreach all each any try undefined int integer " +
-	"iter object regex string traverse timestamp duration unless walk while loop")
+var reserved = wordSet(
+	"array bool boolean break continue do emit float for forall foreach all each any try undefined int integer " +
+		"iter object regex string traverse timestamp duration unless walk while loop")
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -187,7 +188,8 @@ func (l *lexer) number() {
 	t := l.add(integerToken, end)
 	n, err := strconv.ParseInt(strings.ReplaceAll(t.text, "_", ""), 10, 64)
 	if err != nil {
-		l.fail(codeInvalidNumber, titleInvalidNumber, t.start, t.end, "this integer is out of range: at most 64 bits with sign")
+		l.fail(codeInvalidNumber, titleInvalidNumber, t.start, t.end,
+			"this integer is out of range: at most 64 bits with sign")
 	}
 	t.integer = n
 }
@@ -195,7 +197,8 @@ func (l *lexer) number() {
 // operator takes a maximal run of operator characters, but for a negation, which stands alone.
 func (l *lexer) operator() {
 	end := l.at + 1
-	if l.source[l.at] == '!' && (end == len(l.source) || l.source[end] == '!' || strings.IndexByte(operatorBytes, l.source[end]) < 0) {
+	if l.source[l.at] == '!' && (end == len(l.source) || l.source[end] == '!' ||
+		strings.IndexByte(operatorBytes, l.source[end]) < 0) {
 		l.add(bangToken, end)
 		return
 	}
@@ -294,7 +297,8 @@ func (l *lexer) quoted() {
 	l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "invalid string literal")
 }
 
-// template returns the name of the variable of a template that starts at i, and where the template ends; no name: none does.
+// template returns the name of the variable of a template that starts at i, and where the template ends; no name: none
+// does.
 func template(s string, i int) (name string, end int) {
 	if !strings.HasPrefix(s[i:], "{{") {
 		return "", i
@@ -346,7 +350,8 @@ func (l *lexer) escape(text []byte, i int) (out []byte, next int) {
 				return utf8.AppendRune(text, rune(n)), i + closing + 2
 			}
 		}
-		l.fail(codeInvalidUnicode, titleInvalidUnicode, i-1, i+1, `a code point is written \u{1F600}, with one to six hexadecimal digits`)
+		l.fail(codeInvalidUnicode, titleInvalidUnicode, i-1, i+1,
+			`a code point is written \u{1F600}, with one to six hexadecimal digits`)
 		return text, i
 	default:
 		r, size := utf8.DecodeRuneInString(l.source[i:])

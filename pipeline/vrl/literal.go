@@ -12,8 +12,8 @@ import (
 	"varve/pipeline/vrl/regex"
 )
 
-// tooLargeConst reports whether a literal is made at run time although all of it is known: types and the freezing of constants
-// look at every part.
+// tooLargeConst reports whether a literal is made at run time although all of it is known: types and the freezing of
+// constants look at every part.
 func tooLargeConst(v value.Value) bool { return v.Nodes() > maxTypeNodes }
 
 // pattern compiles a regular expression or timestamp.
@@ -38,17 +38,20 @@ func (c *compiler) pattern(n *patternNode) (operand, bool) {
 		}
 	}
 	c.reportLabels(codeInvalidTimestamp, titleInvalidTimestamp,
-		labelled(n.span, "invalid timestamp format: "+timestampFault(n.text), "a timestamp is written t'2006-01-02T15:04:05Z'"))
+		labelled(n.span, "invalid timestamp format: "+timestampFault(n.text),
+			"a timestamp is written t'2006-01-02T15:04:05Z'"))
 	return operand{}, false
 }
 
-// regexTexts are the texts of the label of a regular expression that cannot be read: what is wrong with what, and where.
+// regexTexts are the texts of the label of a regular expression that cannot be read: what is wrong with what, and
+// where.
 func regexTexts(source string, err error) []string {
 	wrong := (*regex.Error)(nil)
 	if !errors.As(err, &wrong) {
 		return []string{err.Error()}
 	}
-	return []string{"regex parse error: " + wrong.Text + ": " + source, fmt.Sprintf("at byte %d of the expression", wrong.At)}
+	return []string{"regex parse error: " + wrong.Text + ": " + source,
+		fmt.Sprintf("at byte %d of the expression", wrong.At)}
 }
 
 // timestampForm is a timestamp with a 9 in the place of each digit, up to its fraction.
@@ -160,8 +163,8 @@ func (c *compiler) array(n *arrayNode) (operand, bool) {
 	return x, true
 }
 
-// object compiles { "key": value, ... }; at run time the values are computed in the order of the keys, and of equal keys
-// only the last one.
+// object compiles { "key": value, ... }; at run time the values are computed in the order of the keys, and of equal
+// keys only the last one.
 func (c *compiler) object(n *objectNode) (operand, bool) {
 	type field struct {
 		key string

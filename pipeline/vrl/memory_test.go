@@ -15,12 +15,15 @@ import (
 // longTexts are texts of about n bytes of which functions make much: one for each thing they count, split or nest.
 func longTexts(n int) []string {
 	texts := []string{}
-	for _, unit := range []string{"x", "a b ", "k=v ", "a,", "<a/>", "%41", "%", "[", "A-", "1.2.3.4 ", "\xff", "é", "&a=b", "k:1\n", "- 1\n", `\"`, ". ", "=41", "/a", "\x1b[1m", "1s "} {
+	for _, unit := range []string{"x", "a b ", "k=v ", "a,", "<a/>", "%41", "%", "[", "A-", "1.2.3.4 ", "\xff", "é",
+		"&a=b", "k:1\n", "- 1\n", `\"`, ". ", "=41", "/a", "\x1b[1m", "1s "} {
 		texts = append(texts, strings.Repeat(unit, n/len(unit)))
 	}
 	many := func(unit string) string { return strings.TrimSuffix(strings.Repeat(unit+",", n/(len(unit)+1)), ",") }
-	return append(texts, "["+many("1")+"]", "["+many("[]")+"]", "["+many("{}")+"]", "{ "+many(":a => 1")+" }", "<r>"+strings.Repeat("<a/>", n/4)+"</r>",
-		"[["+many("1")+"]]", "cpu "+many("a=1i")+" 1", "CEF:0|a|b|c|d|e|f|1|"+strings.Repeat("k=v ", n/4), "http://h/?"+strings.Repeat("a&", n/2))
+	return append(texts, "["+many("1")+"]", "["+many("[]")+"]", "["+many("{}")+"]", "{ "+many(":a => 1")+" }",
+		"<r>"+strings.Repeat("<a/>", n/4)+"</r>",
+		"[["+many("1")+"]]", "cpu "+many("a=1i")+" 1", "CEF:0|a|b|c|d|e|f|1|"+strings.Repeat("k=v ", n/4),
+		"http://h/?"+strings.Repeat("a&", n/2))
 }
 
 // candidates are the arguments that a parameter may have.
@@ -35,8 +38,12 @@ func candidates(p *vrl.Param) (list []string) {
 		kinds vrl.Kinds
 		texts []string
 	}{
-		{vrl.String, []string{".s", `"x"`, `""`, "\"0123456789abcdef\""}}, {vrl.Integer, []string{"1", "-1", "9223372036854775807"}}, {vrl.Float, []string{"1e300"}}, {vrl.Boolean, []string{"true"}},
-		{vrl.Regex, []string{`r'(?P<a>\w?)()()()'`, `r'\W'`}}, {vrl.Array, []string{".a", `[r'\w']`, `["%{data:x:keyvalue}"]`}}, {vrl.Object, []string{".o"}}, {vrl.Timestamp, []string{"t'2024-02-29T08:00:00Z'"}},
+		{vrl.String, []string{".s", `"x"`, `""`, "\"0123456789abcdef\""}},
+		{vrl.Integer, []string{"1", "-1", "9223372036854775807"}}, {vrl.Float, []string{"1e300"}},
+		{vrl.Boolean, []string{"true"}},
+		{vrl.Regex, []string{`r'(?P<a>\w?)()()()'`, `r'\W'`}},
+		{vrl.Array, []string{".a", `[r'\w']`, `["%{data:x:keyvalue}"]`}}, {vrl.Object, []string{".o"}},
+		{vrl.Timestamp, []string{"t'2024-02-29T08:00:00Z'"}},
 	} {
 		if p.Kinds&c.kinds != 0 {
 			list = append(list, c.texts...)
@@ -45,7 +52,8 @@ func candidates(p *vrl.Param) (list []string) {
 	return list
 }
 
-// callsOf are calls of a function with all choices of arguments for the parameters it must have, and with each of the others.
+// callsOf are calls of a function with all choices of arguments for the parameters it must have, and with each of the
+// others.
 func callsOf(fn *vrl.Function) (calls []string) {
 	calls = []string{""}
 	with := func(before []string, p *vrl.Param) (all []string) {
@@ -74,15 +82,16 @@ func callsOf(fn *vrl.Function) (calls []string) {
 func compileCall(name, args string) *vrl.Program {
 	const head = ".s = string!(.s)\n.a = array!(.a)\n.o = object!(.o)\n"
 	for _, call := range []string{name + "(", name + "!("} {
-		if p, err := vrl.Compile(head+call+strings.TrimSuffix(args, ", ")+")", stdlib.Library, vrl.Options{}); err == nil {
+		if p, err := vrl.Compile(head+call+strings.TrimSuffix(args, ", ")+")", stdlib.Library, vrl.Options{}); err ==
+			nil {
 			return p
 		}
 	}
 	return nil
 }
 
-// TestNoFunctionOutgrowsTheArena calls every function with long texts and collections in every place. What it keeps is in the
-// arena or counted there, and what it takes on the way is within a few times the bound of an event.
+// TestNoFunctionOutgrowsTheArena calls every function with long texts and collections in every place. What it keeps is
+// in the arena or counted there, and what it takes on the way is within a few times the bound of an event.
 func TestNoFunctionOutgrowsTheArena(t *testing.T) {
 	const length, slack, runs = 64 << 10, 8 << 20, 120
 	arena := new(value.Arena)
@@ -119,7 +128,8 @@ func TestNoFunctionOutgrowsTheArena(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				took, counted := int64(after.TotalAlloc-before.TotalAlloc), int64(arena.Used()-given)
 				if took > 6*vrl.MaxRunBytes {
-					t.Errorf("%s(%s) of %.20q takes %d MiB on the way, counted are %d (%v)", name, args, s, took>>20, counted>>20, err)
+					t.Errorf("%s(%s) of %.20q takes %d MiB on the way, counted are %d (%v)", name, args, s, took>>20,
+						counted>>20, err)
 					bad = true
 				}
 				if took > 4*counted+slack {
@@ -133,7 +143,8 @@ func TestNoFunctionOutgrowsTheArena(t *testing.T) {
 					runtime.GC()
 					runtime.ReadMemStats(&after)
 					if kept -= int64(after.HeapAlloc); kept > 2*counted+slack {
-						t.Errorf("%s(%s) of %.20q keeps %d MiB, counted are %d (%v)", name, args, s, kept>>20, counted>>20, err)
+						t.Errorf("%s(%s) of %.20q keeps %d MiB, counted are %d (%v)", name, args, s, kept>>20,
+							counted>>20, err)
 						bad = true
 					}
 				}
@@ -146,9 +157,11 @@ func TestNoFunctionOutgrowsTheArena(t *testing.T) {
 			}
 		}
 	}
-	others := []string{"log", "encode_proto", "parse_proto", "validate_json_schema", "random_float", "haversine"} // of files and numbers
+	// of files and numbers
+	others := []string{"log", "encode_proto", "parse_proto", "validate_json_schema", "random_float", "haversine"}
 	for _, name := range stdlib.Library.Names() {
-		if fn := stdlib.Library.Function(name); fn.Closure == nil && !fn.Special() && !called[name] && !slices.Contains(others, name) {
+		if fn := stdlib.Library.Function(name); fn.Closure == nil && !fn.Special() && !called[name] &&
+			!slices.Contains(others, name) {
 			t.Errorf("%s was not called", name)
 		}
 	}

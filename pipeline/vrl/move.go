@@ -45,7 +45,8 @@ func isRoot(n node, t *targetNode) bool {
 	return false
 }
 
-// touches reports whether an expression, those inside of it aside, reads or writes the place of a target or what is below it.
+// touches reports whether an expression, those inside of it aside, reads or writes the place of a target or what is
+// below it.
 func touches(n node, t *targetNode) bool {
 	same := func(to *targetNode) bool {
 		return to != nil && !to.noop && !to.meta && to.variable == t.variable

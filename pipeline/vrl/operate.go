@@ -10,8 +10,8 @@ import (
 // binaryOp computes an operator of two values.
 type binaryOp func(f *Frame, a, b value.Value) (value.Value, *Failure)
 
-// binaries are the operators that run both sides. Two integers, two floats and two strings come first in each: that they are
-// what the compiler found is looked at again, since closures are typed only once.
+// binaries are the operators that run both sides. Two integers, two floats and two strings come first in each: that
+// they are what the compiler found is looked at again, since closures are typed only once.
 var binaries = map[string]binaryOp{
 	"+": add, "-": subtract, "*": multiply, "/": divide, "|": mergeValues,
 	"==": func(f *Frame, a, b value.Value) (value.Value, *Failure) { return value.Bool(equal(a, b)), f.spendOn(a) },
@@ -222,7 +222,8 @@ func (c *compiler) chained(n *opNode) (operand, bool) {
 	}
 	c.pending = c.pending[:before]
 	if ok {
-		c.report(codeChainedComparison, titleChainedComparison, n.opSpan, "", "put one of the comparisons in parentheses")
+		c.report(codeChainedComparison, titleChainedComparison, n.opSpan, "",
+			"put one of the comparisons in parentheses")
 	}
 	return operand{}, false
 }
@@ -245,8 +246,8 @@ func (c *compiler) mergeable(leftAt span, left operand, rightAt span, right oper
 	return false
 }
 
-// nullTest compiles the comparison of a variable with null, which does not count as looking at its value: so the message of
-// an error that is only tested for is never made.
+// nullTest compiles the comparison of a variable with null, which does not count as looking at its value: so the
+// message of an error that is only tested for is never made.
 func (c *compiler) nullTest(n *opNode) (operand, bool) {
 	if c.plain || n.op != "==" && n.op != "!=" {
 		return operand{}, false

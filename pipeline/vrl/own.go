@@ -4,24 +4,34 @@ import "varve/pipeline/value"
 
 // ownFunctions belong to the language: they take paths, show types, quote the source or have closures.
 var ownFunctions = []Function{
-	{Name: "del", Params: []Param{{Name: "path", alias: "target", Kinds: AnyValue, Path: true}, {Name: "compact", Kinds: Boolean, Default: value.Bool(false)}}, special: (*compiler).del},
-	{Name: "exists", Params: []Param{{Name: "path", alias: "field", Kinds: AnyValue, Path: true}}, special: (*compiler).exists},
+	{Name: "del", Params: []Param{{Name: "path", alias: "target", Kinds: AnyValue, Path: true},
+		{Name: "compact", Kinds: Boolean, Default: value.Bool(false)}}, special: (*compiler).del},
+	{Name: "exists", Params: []Param{{Name: "path", alias: "field", Kinds: AnyValue, Path: true}},
+		special: (*compiler).exists},
 	{Name: "unnest", Params: []Param{{Name: "path", Kinds: Array, Path: true}}, special: (*compiler).unnest},
 	{Name: "type_def", Params: []Param{{Name: "value", Kinds: AnyValue}}, special: (*compiler).typeDef},
-	{Name: "assert", Params: []Param{{Name: "condition", Kinds: Boolean}, {Name: "message", Kinds: String, Optional: true}}, special: (*compiler).assert},
-	{Name: "assert_eq", Params: []Param{{Name: "left", Kinds: AnyValue}, {Name: "right", Kinds: AnyValue}, {Name: "message", Kinds: String, Optional: true}},
+	{Name: "assert", Params: []Param{{Name: "condition", Kinds: Boolean},
+		{Name: "message", Kinds: String, Optional: true}}, special: (*compiler).assert},
+	{Name: "assert_eq", Params: []Param{{Name: "left", Kinds: AnyValue}, {Name: "right", Kinds: AnyValue},
+		{Name: "message", Kinds: String, Optional: true}},
 		Fails: Always, Returns: Of(Boolean), Run: assertEqual},
 
 	{Name: "for_each", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array}}, Returns: Of(Null),
 		Closure: &Closure{Over: "value", Params: keyAndValue}, RunClosure: forEach},
 	{Name: "filter", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array}},
-		Closure: &Closure{Over: "value", Params: keyAndValue, Result: Boolean, ReturnsFor: filteredType}, RunClosure: filter},
-	{Name: "map_values", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
+		Closure:    &Closure{Over: "value", Params: keyAndValue, Result: Boolean, ReturnsFor: filteredType},
+		RunClosure: filter},
+	{Name: "map_values", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array},
+		{Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
 		Closure: &Closure{Over: "value", Params: valueAlone, ReturnsFor: mappedType}, RunClosure: mapValues},
-	{Name: "map_keys", Params: []Param{{Name: "value", alias: "object", Kinds: Object}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
-		Closure: &Closure{Over: "value", Params: keyAlone, Result: String, ReturnsFor: rekeyedType}, RunClosure: mapKeys},
-	{Name: "replace_with", Params: []Param{{Name: "value", alias: "string", Kinds: String}, {Name: "pattern", alias: "regex", Kinds: Regex}, {Name: "count", Kinds: Integer, Default: value.Int(-1)}},
-		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String}, RunClosure: replaceWith},
+	{Name: "map_keys", Params: []Param{{Name: "value", alias: "object", Kinds: Object},
+		{Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
+		Closure:    &Closure{Over: "value", Params: keyAlone, Result: String, ReturnsFor: rekeyedType},
+		RunClosure: mapKeys},
+	{Name: "replace_with", Params: []Param{{Name: "value", alias: "string", Kinds: String},
+		{Name: "pattern", alias: "regex", Kinds: Regex}, {Name: "count", Kinds: Integer, Default: value.Int(-1)}},
+		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String},
+		RunClosure: replaceWith},
 }
 
 // rootType is what is known of the value that a path starts from.
@@ -48,7 +58,8 @@ func (c *compiler) del(b *boundCall) (operand, bool) {
 	a := &b.given[b.byParam[0]]
 	t := targetOf(a.node.expr)
 	if t == nil { // nobody else sees what it is deleted from
-		return operand{typ: a.typ.settled(), run: b.runner(func(_ *Frame, args []value.Value) (value.Value, *Failure) { return args[0], nil })}, true
+		return operand{typ: a.typ.settled(),
+			run: b.runner(func(_ *Frame, args []value.Value) (value.Value, *Failure) { return args[0], nil })}, true
 	}
 	if t.variable == "" && c.readOnly(t.meta, t.path) {
 		c.report(codeReadOnly, titleReadOnly, t.span, "mutation of read-only value")

@@ -13,8 +13,8 @@ const maxNesting = 200
 // parser makes a tree of tokens. A syntax error unwinds to the statement of the program it is in (see program), so the
 // methods do not hand errors on: they panic with syntaxError, which program catches.
 //
-// Whatever a method looks for at a token it notes, found or not. So the tokens that may stand where none of them stands are
-// those that were looked for there, and the lists of error texts follow the grammar.
+// Whatever a method looks for at a token it notes, found or not. So the tokens that may stand where none of them stands
+// are those that were looked for there, and the lists of error texts follow the grammar.
 type parser struct {
 	tokens   []lexeme
 	at       int
@@ -147,16 +147,19 @@ func (p *parser) unexpected() {
 	case endToken:
 		p.fail(codeUnexpectedEnd, titleSyntax, at, "unexpected end of program", expected)
 	case reservedToken:
-		p.fail(codeReserved, titleReserved, at, "this identifier name is reserved for future use in the language", "use a different name instead")
+		p.fail(codeReserved, titleReserved, at, "this identifier name is reserved for future use in the language",
+			"use a different name instead")
 	}
-	p.fail(codeUnexpectedToken, titleSyntax, at, fmt.Sprintf("unexpected syntax token: %q", tokenNames[t.kind].got), expected)
+	p.fail(codeUnexpectedToken, titleSyntax, at, fmt.Sprintf("unexpected syntax token: %q", tokenNames[t.kind].got),
+		expected)
 }
 
 // nest counts a level of nesting; the caller calls leave.
 func (p *parser) nest() {
 	if p.depth++; p.depth > maxNesting {
 		t := p.peek()
-		p.fail(codeSyntax, titleSyntax, span{t.start, t.end}, fmt.Sprintf("expressions nest deeper than %d levels", maxNesting))
+		p.fail(codeSyntax, titleSyntax, span{t.start, t.end},
+			fmt.Sprintf("expressions nest deeper than %d levels", maxNesting))
 	}
 }
 
@@ -373,7 +376,8 @@ func (p *parser) segments(n *pathNode) {
 		case p.is(dotToken):
 			dot := p.take()
 			if found := p.isField(); !p.adjacent() || p.peek().kind == newlineToken || p.peek().kind == endToken {
-				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "unexpected end of query path", "expected one of: "+fieldSet.list())
+				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "unexpected end of query path",
+					"expected one of: "+fieldSet.list())
 			} else if !found {
 				p.unexpected()
 			}

@@ -19,7 +19,8 @@ import (
 type Options struct {
 	// Zone is the time zone of texts that name none; nil is UTC.
 	Zone *time.Location
-	// ReadOnly are paths the script may not change: their first segment is Field("%") for metadata, else below the event.
+	// ReadOnly are paths the script may not change: their first segment is Field("%") for metadata, else below the
+	// event.
 	ReadOnly []ReadOnlyPath
 	// Room is what its regular expressions may take while it is compiled; nil: as much as they do.
 	Room *regex.Room
@@ -50,8 +51,8 @@ type Program struct {
 // op computes a value, or fails.
 type op func(f *Frame) (value.Value, *Failure)
 
-// Result is the type of the program's value as far as it is known: of the last expression, and where that never gives one,
-// as "return ." does, of what the program returns. Whether a pipeline can use it: Result().May(Object|Array).
+// Result is the type of the program's value as far as it is known: of the last expression, and where that never gives
+// one, as "return ." does, of what the program returns. Whether a pipeline can use it: Result().May(Object|Array).
 func (p *Program) Result() Type {
 	if p.result.Never() {
 		return p.returned
@@ -59,15 +60,16 @@ func (p *Program) Result() Type {
 	return p.result
 }
 
-// HoldsRegex reports whether the program's value is known to hold a regular expression, by its last expression or a return.
+// HoldsRegex reports whether the program's value is known to hold a regular expression, by its last expression or a
+// return.
 func (p *Program) HoldsRegex() bool { return p.result.Holds(Regex) || p.returned.Holds(Regex) }
 
 // Warnings are what the compiler found besides errors.
 func (p *Program) Warnings() []Diagnostic { return p.warnings }
 
-// Run runs the program on an event, which is changed in place; a failed run leaves it as far as it came. The result and the
-// event are of the frame's arena or views of the event's memory, and may be one object: when both are needed after one of
-// them is changed by value.Set or Delete, that copies. A failed or aborted run gives a *RuntimeError.
+// Run runs the program on an event, which is changed in place; a failed run leaves it as far as it came. The result and
+// the event are of the frame's arena or views of the event's memory, and may be one object: when both are needed after
+// one of them is changed by value.Set or Delete, that copies. A failed or aborted run gives a *RuntimeError.
 func (p *Program) Run(f *Frame, event *value.Value) (value.Value, error) {
 	if f.program != p {
 		f.prepare(p)

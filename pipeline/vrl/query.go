@@ -52,7 +52,8 @@ func (c *compiler) pathExpr(n *pathNode) (operand, bool) {
 			return operand{node: n, typ: c.meta.At(n.path), run: readMeta(n.path)}, true
 		}
 		if c.moving == node(n) {
-			return operand{node: n, typ: c.event, run: func(f *Frame) (value.Value, *Failure) { return take(&f.event), nil }}, true
+			return operand{node: n, typ: c.event,
+				run: func(f *Frame) (value.Value, *Failure) { return take(&f.event), nil }}, true
 		}
 		return operand{node: n, typ: c.event.At(n.path), run: c.readEvent(n.path)}, true
 	case *variableNode:
@@ -132,8 +133,8 @@ func (f *Frame) field(v value.Value, key string, hint int) value.Value {
 	return o.At(i)
 }
 
-// suggest adds a label to the diagnostic of an unknown name, with the known one that is nearest. A script with very many
-// errors gets none for the later ones.
+// suggest adds a label to the diagnostic of an unknown name, with the known one that is nearest. A script with very
+// many errors gets none for the later ones.
 func (c *compiler) suggest(at span, name string, known []string) {
 	if len(c.diagnostics) > maxRendered {
 		return

@@ -68,32 +68,49 @@ const (
 // tokenNames are what error texts call a token that stands where none of its kind may, and one that may stand there.
 var tokenNames = [tokenKinds]struct{ got, want string }{
 	endToken: {}, badToken: {got: "InvalidToken"}, operatorToken: {got: "Operator"},
-	newlineToken: {"Newline", `\n`}, bangToken: {"Bang", "!"}, notEqualToken: {"Operator", "!="}, percentToken: {"Percent", "%"}, andToken: {"Operator", "&&"},
-	leftParenToken: {"LParen", "("}, rightParenToken: {"RParen", ")"}, timesToken: {"Operator", "*"}, plusToken: {"Operator", "+"}, commaToken: {"Comma", ","},
-	minusToken: {"Operator", "-"}, arrowToken: {"Arrow", "->"}, dotToken: {"Dot", "."}, divideToken: {"Operator", "/"}, colonToken: {"Colon", ":"},
-	semicolonToken: {"SemiColon", ";"}, lessToken: {"Operator", "<"}, atMostToken: {"Operator", "<="}, assignToken: {"Equals", "="}, equalToken: {"Operator", "=="},
-	greaterToken: {"Operator", ">"}, atLeastToken: {"Operator", ">="}, coalesceToken: {"Operator", "??"}, leftBracketToken: {"LBracket", "["},
-	rightBracketToken: {"RBracket", "]"}, underscoreToken: {"Underscore", "_"}, abortToken: {"Abort", "abort"}, elseToken: {"Else", "else"},
-	falseToken: {"False", "false"}, floatToken: {"FloatLiteral", "float literal"}, functionToken: {"FunctionCall", "function call"},
-	identToken: {"Identifier", "identifier"}, ifToken: {"If", "if"}, integerToken: {"IntegerLiteral", "integer literal"}, nullToken: {"Null", "null"},
-	fieldToken: {"PathField", "path field"}, rawToken: {"RawStringLiteral", "raw string literal"}, regexToken: {"RegexLiteral", "regex literal"},
-	reservedToken: {"ReservedIdentifier", "reserved identifier"}, returnToken: {"Return", "return"}, stringToken: {"StringLiteral", "string literal"},
-	timeToken: {"TimestampLiteral", "timestamp literal"}, trueToken: {"True", "true"}, leftBraceToken: {"LBrace", "{"}, mergeToken: {"Operator", "|"},
-	mergeAssignToken: {"MergeEquals", "|="}, orToken: {"Operator", "||"}, rightBraceToken: {"RBrace", "}"}, pathToken: {want: "path literal"},
+	newlineToken: {"Newline", `\n`}, bangToken: {"Bang", "!"}, notEqualToken: {"Operator", "!="},
+	percentToken: {"Percent", "%"}, andToken: {"Operator", "&&"},
+	leftParenToken: {"LParen", "("}, rightParenToken: {"RParen", ")"}, timesToken: {"Operator", "*"},
+	plusToken: {"Operator", "+"}, commaToken: {"Comma", ","},
+	minusToken: {"Operator", "-"}, arrowToken: {"Arrow", "->"}, dotToken: {"Dot", "."}, divideToken: {"Operator", "/"},
+	colonToken:     {"Colon", ":"},
+	semicolonToken: {"SemiColon", ";"}, lessToken: {"Operator", "<"}, atMostToken: {"Operator", "<="},
+	assignToken: {"Equals", "="}, equalToken: {"Operator", "=="},
+	greaterToken: {"Operator", ">"}, atLeastToken: {"Operator", ">="}, coalesceToken: {"Operator", "??"},
+	leftBracketToken:  {"LBracket", "["},
+	rightBracketToken: {"RBracket", "]"}, underscoreToken: {"Underscore", "_"}, abortToken: {"Abort", "abort"},
+	elseToken:  {"Else", "else"},
+	falseToken: {"False", "false"}, floatToken: {"FloatLiteral", "float literal"},
+	functionToken: {"FunctionCall", "function call"},
+	identToken:    {"Identifier", "identifier"}, ifToken: {"If", "if"},
+	integerToken: {"IntegerLiteral", "integer literal"}, nullToken: {"Null", "null"},
+	fieldToken: {"PathField", "path field"}, rawToken: {"RawStringLiteral", "raw string literal"},
+	regexToken:    {"RegexLiteral", "regex literal"},
+	reservedToken: {"ReservedIdentifier", "reserved identifier"}, returnToken: {"Return", "return"},
+	stringToken: {"StringLiteral", "string literal"},
+	timeToken:   {"TimestampLiteral", "timestamp literal"}, trueToken: {"True", "true"},
+	leftBraceToken:   {"LBrace", "{"},
+	mergeToken:       {"Operator", "|"},
+	mergeAssignToken: {"MergeEquals", "|="}, orToken: {"Operator", "||"}, rightBraceToken: {"RBrace", "}"},
+	pathToken: {want: "path literal"},
 }
 
 var keywords = map[string]tokenKind{
-	"if": ifToken, "else": elseToken, "true": trueToken, "false": falseToken, "null": nullToken, "abort": abortToken, "return": returnToken,
+	"if": ifToken, "else": elseToken, "true": trueToken, "false": falseToken, "null": nullToken, "abort": abortToken,
+	"return": returnToken,
 }
 
 var operators = map[string]tokenKind{
-	"!": bangToken, "!=": notEqualToken, "&&": andToken, "*": timesToken, "+": plusToken, "-": minusToken, "->": arrowToken, "/": divideToken, "<": lessToken,
-	"<=": atMostToken, "=": assignToken, "==": equalToken, ">": greaterToken, ">=": atLeastToken, "??": coalesceToken, "|": mergeToken, "|=": mergeAssignToken,
+	"!": bangToken, "!=": notEqualToken, "&&": andToken, "*": timesToken, "+": plusToken, "-": minusToken,
+	"->": arrowToken, "/": divideToken, "<": lessToken,
+	"<=": atMostToken, "=": assignToken, "==": equalToken, ">": greaterToken, ">=": atLeastToken, "??": coalesceToken,
+	"|": mergeToken, "|=": mergeAssignToken,
 	"||": orToken,
 }
 
 var punctuation = map[byte]tokenKind{
-	'(': leftParenToken, ')': rightParenToken, '[': leftBracketToken, ']': rightBracketToken, '{': leftBraceToken, '}': rightBraceToken, ',': commaToken,
+	'(': leftParenToken, ')': rightParenToken, '[': leftBracketToken, ']': rightBracketToken, '{': leftBraceToken,
+	'}': rightBraceToken, ',': commaToken,
 	':': colonToken, ';': semicolonToken, '.': dotToken, '%': percentToken,
 }
 
@@ -112,7 +129,8 @@ func (s tokenSet) has(k tokenKind) bool { return s>>k&1 != 0 }
 // The tokens that expressions begin with, and those that end one.
 var (
 	rootSet = kindSet(dotToken, percentToken)
-	termSet = rootSet | kindSet(leftParenToken, leftBracketToken, leftBraceToken, falseToken, trueToken, nullToken, integerToken, floatToken, stringToken,
+	termSet = rootSet | kindSet(leftParenToken, leftBracketToken, leftBraceToken, falseToken, trueToken, nullToken,
+		integerToken, floatToken, stringToken,
 		rawToken, regexToken, timeToken, functionToken, identToken)
 	exprSet = termSet | kindSet(bangToken, underscoreToken, ifToken, abortToken, returnToken)
 	endSet  = kindSet(newlineToken, semicolonToken)
@@ -121,7 +139,8 @@ var (
 // Any word is good as the field of a path. Of the words error texts name the common ones.
 var (
 	fieldSet      = kindSet(identToken, fieldToken, stringToken)
-	otherWordsSet = kindSet(reservedToken, underscoreToken, ifToken, elseToken, trueToken, falseToken, nullToken, abortToken, returnToken)
+	otherWordsSet = kindSet(reservedToken, underscoreToken, ifToken, elseToken, trueToken, falseToken, nullToken,
+		abortToken, returnToken)
 )
 
 // list is the names of a set as an error text lists them.
@@ -140,7 +159,8 @@ func (s tokenSet) list() string {
 
 // levels are the binary operators by precedence.
 var levels = [tokenKinds]int{
-	coalesceToken: 1, andToken: 2, orToken: 2, equalToken: 3, notEqualToken: 3, atLeastToken: 4, greaterToken: 4, atMostToken: 4, lessToken: 4,
+	coalesceToken: 1, andToken: 2, orToken: 2, equalToken: 3, notEqualToken: 3, atLeastToken: 4, greaterToken: 4,
+	atMostToken: 4, lessToken: 4,
 	mergeToken: 5, plusToken: 6, minusToken: 6, timesToken: 7, divideToken: 7,
 }
 

@@ -7,8 +7,8 @@ import (
 	"varve/pipeline/value"
 )
 
-// maxKnown is how many members of one container are known by name; beyond that all are told by their union. It bounds the
-// work of compiling a script that sets thousands of fields.
+// maxKnown is how many members of one container are known by name; beyond that all are told by their union. It bounds
+// the work of compiling a script that sets thousands of fields.
 const maxKnown = 512
 
 // settled is the type of a value that was read: what may be undefined is null.

@@ -31,11 +31,13 @@ const (
 	jsonKind = String | Integer | Float | Boolean | Null | Array | Object
 )
 
-var kindNames = [...]string{"string", "integer", "float", "boolean", "timestamp", "regex", "null", "undefined", "array", "object"}
+var kindNames = [...]string{"string", "integer", "float", "boolean", "timestamp", "regex", "null", "undefined", "array",
+	"object"}
 
 // kindsOf is the set of one kind.
 var kindsOf = [...]Kinds{
-	value.NullKind: Null, value.BoolKind: Boolean, value.IntKind: Integer, value.FloatKind: Float, value.StringKind: String,
+	value.NullKind: Null, value.BoolKind: Boolean, value.IntKind: Integer, value.FloatKind: Float,
+	value.StringKind:    String,
 	value.TimestampKind: Timestamp, value.RegexKind: Regex, value.ArrayKind: Array, value.ObjectKind: Object,
 }
 
@@ -63,8 +65,8 @@ func (k Kinds) String() string {
 	}
 }
 
-// Type is what is known of a value before the program runs: the kinds it may have and, of objects and arrays, the types of
-// their members. A Type is never changed; the zero Type is never: there is no value.
+// Type is what is known of a value before the program runs: the kinds it may have and, of objects and arrays, the types
+// of their members. A Type is never changed; the zero Type is never: there is no value.
 type Type struct {
 	kinds         Kinds
 	object, array *members // nil: nothing is known of the members
@@ -362,7 +364,8 @@ func (t Type) isAny() bool {
 }
 
 func (m *members) isAny() bool {
-	return m == nil || len(m.known) == 0 && m.rest != nil && (m.rest == &anyType || m.rest.kinds&AnyValue == AnyValue && m.rest.object == nil && m.rest.array == nil)
+	return m == nil || len(m.known) == 0 && m.rest != nil &&
+		(m.rest == &anyType || m.rest.kinds&AnyValue == AnyValue && m.rest.object == nil && m.rest.array == nil)
 }
 
 // isJSON reports whether a value of the type may be exactly what a JSON text may hold.
@@ -404,8 +407,8 @@ func (t Type) String() string {
 	return t.kinds.String()
 }
 
-// Holds reports whether a value of the type, or something known inside of it by name or index, is known to be of these kinds
-// and of no other.
+// Holds reports whether a value of the type, or something known inside of it by name or index, is known to be of these
+// kinds and of no other.
 func (t Type) Holds(kinds Kinds) bool {
 	if t.Within(kinds) {
 		return true

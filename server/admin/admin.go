@@ -88,7 +88,8 @@ func (h *Handler) state() []byte {
 	}
 	body := []byte{'{'}
 	for i, m := range [...][2]string{
-		{"commit", h.o.Commit}, {"branch", h.o.Branch}, {"rustc_version", runtime.Version()}, {"go_version", runtime.Version()},
+		{"commit", h.o.Commit}, {"branch", h.o.Branch}, {"rustc_version", runtime.Version()},
+		{"go_version", runtime.Version()},
 		{"hostname", host}, {"version", h.o.Version},
 	} {
 		if i > 0 {

@@ -39,7 +39,8 @@ func outputOf(p *web.Params, otherwise output) (output, error) {
 	case proto, text, flame:
 		return o, nil
 	default:
-		return "", web.NewReject(400, "Failed to deserialize query string: output: unknown variant `"+string(o)+"`, expected one of `proto`, `text`, `flamegraph`")
+		return "", web.NewReject(400, "Failed to deserialize query string: output: unknown variant `"+string(o)+
+			"`, expected one of `proto`, `text`, `flamegraph`")
 	}
 }
 
@@ -54,14 +55,16 @@ func (h *Handler) CPUProfile(c *web.Ctx) error {
 		return err
 	}
 	if seconds < 1 || seconds > maxProfileSeconds {
-		return web.NewReject(400, "Failed to deserialize query string: seconds: must be from 1 to "+strconv.Itoa(maxProfileSeconds))
+		return web.NewReject(400, "Failed to deserialize query string: seconds: must be from 1 to "+
+			strconv.Itoa(maxProfileSeconds))
 	}
 	frequency, err := p.Uint("frequency", 99)
 	if err != nil {
 		return err
 	}
 	if frequency < 1 || frequency > maxFrequency {
-		return web.NewReject(400, "Failed to deserialize query string: frequency: must be from 1 to "+strconv.Itoa(maxFrequency))
+		return web.NewReject(400, "Failed to deserialize query string: frequency: must be from 1 to "+
+			strconv.Itoa(maxFrequency))
 	}
 	form, err := outputOf(p, proto)
 	if err != nil {
@@ -114,7 +117,8 @@ func (h *Handler) MemProfile(c *web.Ctx) error {
 
 // reply sends a profile, which take gives in pprof's form, in the form asked for. sample names the value that counts.
 func reply(c *web.Ctx, form output, sample string, take func() ([]byte, error)) error {
-	contentType := map[output]string{proto: "application/octet-stream", text: "text/plain; charset=utf-8", flame: "image/svg+xml"}[form]
+	contentType := map[output]string{proto: "application/octet-stream", text: "text/plain; charset=utf-8",
+		flame: "image/svg+xml"}[form]
 	return c.Make(200, contentType, func() ([]byte, error) {
 		raw, err := take()
 		if err != nil || form == proto {

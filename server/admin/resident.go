@@ -55,9 +55,11 @@ func residentCollectors() []prometheus.Collector {
 		})
 	}
 	return []prometheus.Collector{
-		gauge("varve_process_anonymous_bytes", "Resident memory that the process has made itself; memory_limit bounds it.",
+		gauge("varve_process_anonymous_bytes",
+			"Resident memory that the process has made itself; memory_limit bounds it.",
 			func(r resident) int64 { return r.anonymous }),
-		gauge("varve_process_mapped_bytes", "Resident pages of mapped files, which the system takes back when it needs room.",
+		gauge("varve_process_mapped_bytes",
+			"Resident pages of mapped files, which the system takes back when it needs room.",
 			func(r resident) int64 { return r.mapped }),
 	}
 }

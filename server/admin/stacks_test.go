@@ -14,7 +14,8 @@ import (
 func taken() *profile.Profile {
 	f := map[string]*profile.Location{}
 	for i, name := range []string{"main.main", "varve/x.parse", "varve/x.eval<T>"} {
-		f[name] = &profile.Location{ID: uint64(i + 1), Line: []profile.Line{{Function: &profile.Function{ID: uint64(i + 1), Name: name}}}}
+		f[name] = &profile.Location{ID: uint64(i + 1),
+			Line: []profile.Line{{Function: &profile.Function{ID: uint64(i + 1), Name: name}}}}
 	}
 	stack := func(v int64, names ...string) *profile.Sample {
 		s := &profile.Sample{Value: []int64{1, v * 1e9}}

@@ -43,11 +43,12 @@ type Users struct {
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
-	// Line says that the request is one of line protocol: it has only Authorization, which may be a token too, or else name and
-	// password as parameters of its query, nil where they are absent.
+	// Line says that the request is one of line protocol: it has only Authorization, which may be a token too, or else
+	// name and password as parameters of its query, nil where they are absent.
 	Line           bool
 	User, Password []byte
-	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters: user:password follow it, in base64 where the scheme is apikey.
+	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters:
+	// user:password follow it, in base64 where the scheme is apikey.
 	Scheme string
 	// Key is a header of the protocol that holds user:password where there is no Authorization.
 	Key []byte
@@ -55,8 +56,8 @@ type Credentials struct {
 	Client string
 }
 
-// Authenticate finds the user of a request. Errors are the contract's, codes 7000 to 7004 and 1004; all of them are 401.
-// A wrong password and an unknown user differ neither in code and text nor in the work that is done.
+// Authenticate finds the user of a request. Errors are the contract's, codes 7000 to 7004 and 1004; all of them are
+// 401. A wrong password and an unknown user differ neither in code and text nor in the work that is done.
 func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, error) {
 	value := c.Service
 	if value == nil || c.Line {
@@ -71,7 +72,8 @@ func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, erro
 	case c.User == nil && c.Password == nil:
 		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found influx http authorization info")
 	case c.User == nil || c.Password == nil:
-		return web.User{}, status.New(status.InvalidArguments, "Invalid request parameter: influxdb auth: username and password must be provided together")
+		return web.User{}, status.New(status.InvalidArguments,
+			"Invalid request parameter: influxdb auth: username and password must be provided together")
 	default:
 		return u.Login(ctx, string(c.User), string(c.Password), c.Client)
 	}
@@ -125,16 +127,18 @@ func (u *Users) Login(ctx context.Context, name, password, client string) (web.U
 	case list.slowest == 0:
 		match = list.verify(known, password)
 	default:
-		match, err = u.checks.once(ctx, attempt{list, name, [sha256.Size]byte(list.proof(password))}, client, func() bool {
-			return list.proven(known, password) || list.verify(known, password)
-		})
+		match, err = u.checks.once(ctx, attempt{list, name, [sha256.Size]byte(list.proof(password))}, client,
+			func() bool {
+				return list.proven(known, password) || list.verify(known, password)
+			})
 	}
 	if err != nil {
 		return web.User{}, err
 	}
 	if !match || !ok {
 		u.refused.Add(1)
-		return web.User{}, status.New(status.UserPasswordMismatch, "Username and password does not match, username: %s", name)
+		return web.User{}, status.New(status.UserPasswordMismatch, "Username and password does not match, username: %s",
+			name)
 	}
 	return web.User{Name: known.name, Mode: known.mode}, nil
 }
@@ -166,8 +170,8 @@ func newUserList(users map[string]*user) *userList {
 	return l
 }
 
-// proof is the keyed hash of a password, which is compared with that of the one that was right before: checking a derived
-// hash takes a good part of a second by design, too long for every request.
+// proof is the keyed hash of a password, which is compared with that of the one that was right before: checking a
+// derived hash takes a good part of a second by design, too long for every request.
 func (l *userList) proof(password string) []byte {
 	mac := hmac.New(sha256.New, l.key[:])
 	mac.Write([]byte(password))

@@ -32,17 +32,27 @@ func TestAuthenticate(t *testing.T) {
 		{name: "right", authorization: "Basic " + b64("admin:secret"), user: "admin", mode: web.ReadWrite},
 		{name: "scheme in capitals", authorization: "BASIC " + b64("reader:r"), user: "reader", mode: web.ReadOnly},
 		{name: "plain verifier", authorization: "basic " + b64("writer:w"), user: "writer", mode: web.WriteOnly},
-		{name: "own header wins", service: "Basic " + b64("reader:r"), authorization: "Basic " + b64("admin:secret"), user: "reader", mode: web.ReadOnly},
+		{name: "own header wins", service: "Basic " + b64("reader:r"), authorization: "Basic " + b64("admin:secret"),
+			user: "reader", mode: web.ReadOnly},
 		{name: "none", code: status.AuthHeaderNotFound, text: "Not found http or grpc authorization header"},
-		{name: "no scheme", authorization: "abc", code: status.InvalidAuthHeader, text: "Invalid http authorization header"},
-		{name: "other scheme", authorization: "Digest abc", code: status.InvalidAuthHeader, text: "Unsupported http auth scheme, name: digest"},
-		{name: "bearer", authorization: "Bearer abc", code: status.UserPasswordMismatch, text: "Unsupported authentication method: bearer token"},
-		{name: "bad base64", authorization: "Basic %%%", code: status.InvalidAuthHeader, text: "Invalid base64 value: "},
-		{name: "no colon", authorization: "Basic " + b64("admin"), code: status.InvalidAuthHeader, text: "Invalid http authorization header"},
-		{name: "unknown user", authorization: "Basic " + b64("root:secret"), code: status.UserPasswordMismatch, text: "Username and password does not match, username: root"},
-		{name: "wrong password", authorization: "Basic " + b64("admin:nope"), code: status.UserPasswordMismatch, text: "Username and password does not match, username: admin"},
-		{name: "blank user", authorization: "Basic " + b64(":secret"), code: status.InvalidArguments, text: "Illegal param: blank username"},
-		{name: "blank password", authorization: "Basic " + b64("admin:"), code: status.InvalidArguments, text: "Illegal param: blank password"},
+		{name: "no scheme", authorization: "abc", code: status.InvalidAuthHeader,
+			text: "Invalid http authorization header"},
+		{name: "other scheme", authorization: "Digest abc", code: status.InvalidAuthHeader,
+			text: "Unsupported http auth scheme, name: digest"},
+		{name: "bearer", authorization: "Bearer abc", code: status.UserPasswordMismatch,
+			text: "Unsupported authentication method: bearer token"},
+		{name: "bad base64", authorization: "Basic %%%", code: status.InvalidAuthHeader,
+			text: "Invalid base64 value: "},
+		{name: "no colon", authorization: "Basic " + b64("admin"), code: status.InvalidAuthHeader,
+			text: "Invalid http authorization header"},
+		{name: "unknown user", authorization: "Basic " + b64("root:secret"), code: status.UserPasswordMismatch,
+			text: "Username and password does not match, username: root"},
+		{name: "wrong password", authorization: "Basic " + b64("admin:nope"), code: status.UserPasswordMismatch,
+			text: "Username and password does not match, username: admin"},
+		{name: "blank user", authorization: "Basic " + b64(":secret"), code: status.InvalidArguments,
+			text: "Illegal param: blank username"},
+		{name: "blank password", authorization: "Basic " + b64("admin:"), code: status.InvalidArguments,
+			text: "Illegal param: blank password"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var cred Credentials
@@ -78,7 +88,8 @@ func TestProviders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("# people\n\nann=a\nbob:ro=pbkdf2_sha256:1000:" + hex.EncodeToString([]byte("salt")) + ":" + hex.EncodeToString(hash) +
+	write("# people\n\nann=a\nbob:ro=pbkdf2_sha256:1000:" + hex.EncodeToString([]byte("salt")) + ":" +
+		hex.EncodeToString(hash) +
 		"\nbad=with=sign\nworse:xx=y\nlate=pbkdf2_sha256:0:00:00\n")
 	u, err := Open("static_user_provider:file:"+file, nil)
 	if err != nil {
@@ -99,7 +110,8 @@ func TestProviders(t *testing.T) {
 		t.Error("bob may use any password")
 	}
 	for _, bad := range []string{
-		"", "other", "static_user_provider:", "static_user_provider:cmd:", "static_user_provider:cmd:a=b=c", "static_user_provider:cmd:a:zz=b", "static_user_provider:cmd:=b",
+		"", "other", "static_user_provider:", "static_user_provider:cmd:", "static_user_provider:cmd:a=b=c",
+		"static_user_provider:cmd:a:zz=b", "static_user_provider:cmd:=b",
 		"static_user_provider:file:" + file + ".missing", "watch_file_user_provider:" + file + ".missing",
 		"static_user_provider:cmd:a=pbkdf2_sha256:1000001:00:00",
 	} {

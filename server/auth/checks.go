@@ -44,11 +44,12 @@ type turn struct {
 }
 
 func newChecks() checks {
-	return checks{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), clients: map[string]*turn{}, logins: map[attempt]*check{}}
+	return checks{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), clients: map[string]*turn{},
+		logins: map[attempt]*check{}}
 }
 
-// once verifies an attempt of a client when its turn comes. Requests with the same attempt share one verification: when a
-// server starts, all connections of a busy client come with the password that nobody has proven yet.
+// once verifies an attempt of a client when its turn comes. Requests with the same attempt share one verification: when
+// a server starts, all connections of a busy client come with the password that nobody has proven yet.
 func (c *checks) once(ctx context.Context, a attempt, client string, verify func() bool) (match bool, err error) {
 	for {
 		c.mu.Lock()
@@ -100,7 +101,8 @@ func (c *checks) enter(ctx context.Context, client string) (leave func(), err er
 	}
 	if t.entered > maxWaiting {
 		c.mu.Unlock()
-		return nil, status.New(status.RateLimited, "more than %d logins from %s wait to be checked: try again later", maxWaiting, client)
+		return nil, status.New(status.RateLimited, "more than %d logins from %s wait to be checked: try again later",
+			maxWaiting, client)
 	}
 	t.entered++
 	c.mu.Unlock()

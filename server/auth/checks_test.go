@@ -26,7 +26,8 @@ func slow(t testing.TB, name, password string, iterations int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%s=pbkdf2_sha256:%d:%s:%s", name, iterations, hex.EncodeToString([]byte("salt")), hex.EncodeToString(hash))
+	return fmt.Sprintf("%s=pbkdf2_sha256:%d:%s:%s", name, iterations, hex.EncodeToString([]byte("salt")),
+		hex.EncodeToString(hash))
 }
 
 // counted is a verifier that counts what it costs.
@@ -40,8 +41,9 @@ func (c counted) matches(password string) bool {
 	return c.verifier.matches(password)
 }
 
-// TestSameWorkForEveryName counts what refused logins cost of users with plain and with derived passwords and of nobody: all of
-// them derive as many times as the slowest, so that their time does not tell whether there is a user of the name.
+// TestSameWorkForEveryName counts what refused logins cost of users with plain and with derived passwords and of
+// nobody: all of them derive as many times as the slowest, so that their time does not tell whether there is a user of
+// the name.
 func TestSameWorkForEveryName(t *testing.T) {
 	u, err := Open("static_user_provider:cmd:fast=f,"+slow(t, "middle", "m", 200)+","+slow(t, "slow", "s", 600), nil)
 	if err != nil {
@@ -94,8 +96,8 @@ func TestRightPasswordsAreCheckedOnce(t *testing.T) {
 	}
 }
 
-// TestChecksAtATime: an address waits for itself, others have a turn of their own while a slot is free, and what waits too
-// long a line is refused.
+// TestChecksAtATime: an address waits for itself, others have a turn of their own while a slot is free, and what waits
+// too long a line is refused.
 func TestChecksAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChecks()
@@ -160,8 +162,8 @@ func TestChecksAtATime(t *testing.T) {
 	})
 }
 
-// TestSameAttemptIsVerifiedOnce: however many requests come with the same name and password, they wait for one check; those
-// with others have their own, and one that could not be made is not the others' answer.
+// TestSameAttemptIsVerifiedOnce: however many requests come with the same name and password, they wait for one check;
+// those with others have their own, and one that could not be made is not the others' answer.
 func TestSameAttemptIsVerifiedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChecks()

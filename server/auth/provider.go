@@ -42,7 +42,10 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	}
 	rest, ok := strings.CutPrefix(provider, "static_user_provider:")
 	if !ok {
-		return nil, fmt.Errorf("user_provider %q: it is none of static_user_provider:file:<path>, static_user_provider:cmd:<users>, watch_file_user_provider:<path>", Mask(provider))
+		return nil,
+			fmt.Errorf(
+				"user_provider %q: it is none of static_user_provider:file:<path>, static_user_provider:cmd:<users>, "+
+					"watch_file_user_provider:<path>", Mask(provider))
 	}
 	if path, ok := strings.CutPrefix(rest, "file:"); ok {
 		u.path = path
@@ -50,7 +53,9 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	}
 	list, ok := strings.CutPrefix(rest, "cmd:")
 	if !ok {
-		return nil, fmt.Errorf("user_provider %q: static_user_provider: is followed by file:<path> or cmd:<user>=<password>", Mask(provider))
+		return nil,
+			fmt.Errorf("user_provider %q: static_user_provider: is followed by file:<path> or cmd:<user>=<password>",
+				Mask(provider))
 	}
 	users := map[string]*user{}
 	for i, line := range strings.Split(list, ",") {
@@ -67,7 +72,8 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 // Mask is a provider as logs and /config show it: a path, and no passwords. What is no provider may be one that was
 // misspelt.
 func Mask(provider string) string {
-	if strings.HasPrefix(provider, "static_user_provider:file:") || strings.HasPrefix(provider, "watch_file_user_provider:") {
+	if strings.HasPrefix(provider, "static_user_provider:file:") ||
+		strings.HasPrefix(provider, "watch_file_user_provider:") {
 		return provider
 	}
 	shown := len("static_user_provider:cmd:")
@@ -117,9 +123,9 @@ func (u *Users) Refresh() bool {
 	return true
 }
 
-// Reload re-reads the user file, watched or not, when its bytes are others than those that the users are of; a file that
-// cannot be read or names nobody keeps the old users. It says whether the users were replaced. Providers without a file stay
-// as they are. One goroutine at a time, the one of Refresh.
+// Reload re-reads the user file, watched or not, when its bytes are others than those that the users are of; a file
+// that cannot be read or names nobody keeps the old users. It says whether the users were replaced. Providers without a
+// file stay as they are. One goroutine at a time, the one of Refresh.
 func (u *Users) Reload() (changed bool, err error) {
 	if u.path == "" {
 		return false, nil
@@ -129,8 +135,8 @@ func (u *Users) Reload() (changed bool, err error) {
 	return err == nil && u.text != before, err
 }
 
-// load replaces the users by those of a file, unless they are of the same bytes. Lines that are wrong are skipped with a
-// warning.
+// load replaces the users by those of a file, unless they are of the same bytes. Lines that are wrong are skipped with
+// a warning.
 func (u *Users) load(path string) error {
 	text, err := readUserFile(path)
 	if err != nil {
@@ -167,7 +173,8 @@ func readUserFile(path string) ([]byte, error) {
 }
 
 // parseUsers reads the text of a user file and tells of the lines that are wrong, and of those that name a user.
-func parseUsers(text []byte, wrong func(number int, reason error), named func(number int, name string)) map[string]*user {
+func parseUsers(text []byte, wrong func(number int, reason error),
+	named func(number int, name string)) map[string]*user {
 	users := map[string]*user{}
 	number := 0
 	for line := range strings.SplitSeq(string(text), "\n") {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// hashIterations is what the derivation of a new verifier takes: a good part of a second for who guesses, once for who signs in.
+// hashIterations is what the derivation of a new verifier takes: a good part of a second for who guesses, once for who
+// signs in.
 const hashIterations = 600_000
 
 // CheckName says what is wrong with a user of a line, written NAME or NAME:MODE.
@@ -20,8 +21,8 @@ func CheckName(user string) error {
 	return err
 }
 
-// Line makes the line of a user file for a user, written NAME or NAME:MODE, with the hash of a password; without a name it
-// is the hash alone.
+// Line makes the line of a user file for a user, written NAME or NAME:MODE, with the hash of a password; without a name
+// it is the hash alone.
 func Line(user, password string) (string, error) {
 	if password == "" {
 		return "", errors.New("the password is empty")
@@ -45,7 +46,8 @@ type BadLine struct {
 	Reason string
 }
 
-// CheckFile reads a user file as a server does and gives the number of users and the lines that are wrong. A file without users is an error.
+// CheckFile reads a user file as a server does and gives the number of users and the lines that are wrong. A file
+// without users is an error.
 func CheckFile(path string) (users int, bad []BadLine, err error) {
 	text, err := readUserFile(path)
 	if err != nil {
@@ -56,7 +58,8 @@ func CheckFile(path string) (users int, bad []BadLine, err error) {
 		bad = append(bad, BadLine{number, reason.Error()})
 	}, func(number int, name string) {
 		if before := first[name]; before != 0 {
-			bad = append(bad, BadLine{number, fmt.Sprintf("user %s stands in line %d already: this line counts", name, before)})
+			bad = append(bad, BadLine{number,
+				fmt.Sprintf("user %s stands in line %d already: this line counts", name, before)})
 		}
 		first[name] = number
 	})

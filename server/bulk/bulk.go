@@ -30,9 +30,11 @@ const timeField = "@timestamp"
 // New makes a handler.
 func New(o entries.Options) *Handler {
 	return &Handler{
-		o:      o,
-		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_bulk_rows_total", Help: "Rows written by bulk requests."}),
-		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_bulk_failed_total", Help: "Documents of bulk requests that could not be stored."}),
+		o: o,
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_bulk_rows_total",
+			Help: "Rows written by bulk requests."}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_bulk_failed_total",
+			Help: "Documents of bulk requests that could not be stored."}),
 	}
 }
 
@@ -189,7 +191,8 @@ func introduce(c *web.Ctx) { c.Response.Header.Set("X-Elastic-Product", "Elastic
 // Library reports whether who asks is a sender of documents in bulk, or speaks for one.
 func Library(c *web.Ctx) bool {
 	agent := bytes.ToLower(c.Request.Header.UserAgent())
-	return bytes.Contains(agent, []byte("elastic")) || bytes.Contains(agent, []byte("opensearch")) || len(c.Request.Header.Peek("X-Elastic-Client-Meta")) > 0
+	return bytes.Contains(agent, []byte("elastic")) || bytes.Contains(agent, []byte("opensearch")) ||
+		len(c.Request.Header.Peek("X-Elastic-Client-Meta")) > 0
 }
 
 // version is that of the interface that is answered for.
@@ -198,14 +201,17 @@ const version = "8.16.0"
 // Info answers GET and HEAD /v1/elasticsearch/, and / of libraries.
 func (h *Handler) Info(c *web.Ctx) error {
 	introduce(c)
-	c.JSON(200, []byte(`{"name":"varve","cluster_name":"varve","cluster_uuid":"varve","version":{"number":"`+version+`","build_flavor":"default","build_type":"tar","minimum_wire_compatibility_version":"7.17.0","minimum_index_compatibility_version":"7.0.0"},"tagline":"You Know, for Search"}`))
+	c.JSON(200, []byte(`{"name":"varve","cluster_name":"varve","cluster_uuid":"varve","version":{"number":"`+version+
+		`","build_flavor":"default","build_type":"tar","minimum_wire_compatibility_version":"7.17.0","minimum_index_compatibility_version":"7.0.0"},"tagline":"You Know, for Search"}`))
 	return nil
 }
 
 // License answers GET /v1/elasticsearch/_license.
 func (h *Handler) License(c *web.Ctx) error {
 	introduce(c)
-	c.JSON(200, []byte(`{"license":{"status":"active","uid":"varve","type":"basic","issue_date_in_millis":0,"max_nodes":null,"issued_to":"varve","issuer":"varve"}}`))
+	c.JSON(200,
+		[]byte(
+			`{"license":{"status":"active","uid":"varve","type":"basic","issue_date_in_millis":0,"max_nodes":null,"issued_to":"varve","issuer":"varve"}}`))
 	return nil
 }
 

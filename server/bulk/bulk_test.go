@@ -20,7 +20,8 @@ func free(int64) error { return nil }
 
 // document is a line as web servers write.
 func document(i int) string {
-	return fmt.Sprintf(`{"@timestamp":"2023-11-14T22:13:20.%03dZ","level":"info","msg":"GET /api/v1/items/%d HTTP/1.1","status":%d,"bytes":%d,"host":{"name":"h%d","ip":"10.0.0.%d"},"agent":"Mozilla/5.0 (X11; Linux x86_64)","took":%d.25,"ok":true}`,
+	return fmt.Sprintf(
+		`{"@timestamp":"2023-11-14T22:13:20.%03dZ","level":"info","msg":"GET /api/v1/items/%d HTTP/1.1","status":%d,"bytes":%d,"host":{"name":"h%d","ip":"10.0.0.%d"},"agent":"Mozilla/5.0 (X11; Linux x86_64)","took":%d.25,"ok":true}`,
 		i%1000, i*7, 200+i%5, i*13, i%100, i%256, i%50)
 }
 
@@ -39,12 +40,15 @@ func run(m *pipeline.Manager, d *decoder, body []byte, set *engine.WriteSet) (in
 	if err := d.read(body); err != nil {
 		return 0, err
 	}
-	return d.set.Run(context.Background(), m, &pipeline.Request{DB: "public", Pipeline: pipeline.Identity, SkipError: true, AllFailures: true}, set, nil)
+	return d.set.Run(context.Background(), m,
+		&pipeline.Request{DB: "public", Pipeline: pipeline.Identity, SkipError: true, AllFailures: true}, set, nil)
 }
 
 func TestActions(t *testing.T) {
 	d := &decoder{set: entries.New(0, free), index: "path"}
-	if err := d.read([]byte("\n{\"index\":{\"_index\":\"a\",\"_id\":null,\"x\":[{}]}}\r\n{\"n\":1}\r\n{\"create\":{}}\n{\"n\":2}\n{\"create\":{}}\n{\"n\":3}")); err != nil {
+	if err := d.read(
+		[]byte(
+			"\n{\"index\":{\"_index\":\"a\",\"_id\":null,\"x\":[{}]}}\r\n{\"n\":1}\r\n{\"create\":{}}\n{\"n\":2}\n{\"create\":{}}\n{\"n\":3}")); err != nil {
 		t.Fatal(err)
 	}
 	got := ""
@@ -86,7 +90,8 @@ func TestTables(t *testing.T) {
 	}
 	for i := range d.items {
 		err := d.failure(&d.items[i])
-		if (err != nil) != (i >= 1024 && i < 2000) || err != nil && !strings.Contains(err.Error(), "more than 1024 tables") {
+		if (err != nil) != (i >= 1024 && i < 2000) ||
+			err != nil && !strings.Contains(err.Error(), "more than 1024 tables") {
 			t.Fatal(i, err)
 		}
 	}
@@ -102,7 +107,8 @@ func BenchmarkDecode(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			set.Reset()
-			r := &pipeline.Request{DB: "public", Table: "logs", Pipeline: pipeline.Identity, ContentType: "application/x-ndjson"}
+			r := &pipeline.Request{DB: "public", Table: "logs", Pipeline: pipeline.Identity,
+				ContentType: "application/x-ndjson"}
 			if out, err := m.Run(context.Background(), r, bytes.NewReader(lines), set); err != nil || out.Rows != 5000 {
 				b.Fatal(out, err)
 			}
@@ -135,8 +141,12 @@ func BenchmarkDecode(b *testing.B) {
 func FuzzRead(f *testing.F) {
 	_, some := bodies(3)
 	f.Add(some, "", "")
-	f.Add([]byte("{\"index\":{\"_index\":\"a\"}}\n{\"log\":\"{\\\"k\\\":1}\",\"x\":{}}\n{\"create\":{\"_index\":\"b\"}}\n[1]\n"), "log", "")
-	f.Add([]byte("{\"index\":{}}\r\n{\"a\":1,\"t\":\"2023-11-14\"}\r\n{\"index\":{}}\n{\"a\":\"x\",\"\xff\":1}\n{\"index\":{}}\nnot json"), "", "t")
+	f.Add(
+		[]byte(
+			"{\"index\":{\"_index\":\"a\"}}\n{\"log\":\"{\\\"k\\\":1}\",\"x\":{}}\n{\"create\":{\"_index\":\"b\"}}\n[1]\n"), "log", "")
+	f.Add(
+		[]byte(
+			"{\"index\":{}}\r\n{\"a\":1,\"t\":\"2023-11-14\"}\r\n{\"index\":{}}\n{\"a\":\"x\",\"\xff\":1}\n{\"index\":{}}\nnot json"), "", "t")
 	m := pipeline.New(pipeline.Options{Now: func() time.Time { return time.Unix(1700000000, 0) }})
 	f.Fuzz(func(t *testing.T, body []byte, message, moment string) {
 		d := &decoder{index: "i", message: message}

@@ -31,7 +31,8 @@ func (h *Handler) Document(c *web.Ctx) error {
 	}
 	out := jsontext.AppendString([]byte(`{"_index":`), d.items[0].table.Name)
 	out = jsontext.AppendString(append(out, `,"_id":`...), strings.ToValidUTF8(inPath(c, "id"), "\uFFFD"))
-	c.JSON(201, append(out, `,"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1}`...))
+	c.JSON(201, append(out,
+		`,"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1}`...))
 	return nil
 }
 
@@ -40,7 +41,8 @@ func (h *Handler) Document(c *web.Ctx) error {
 func (h *Handler) Typed(c *web.Ctx) error {
 	if strings.HasPrefix(inPath(c, "index"), "_") || strings.HasPrefix(inPath(c, "type"), "_") {
 		introduce(c)
-		c.JSON(404, append(appendError([]byte(`{"error":`), "illegal_argument_exception", "documents are written here, not asked for: ask with SQL at /v1/sql"), `,"status":404}`...))
+		c.JSON(404, append(appendError([]byte(`{"error":`), "illegal_argument_exception",
+			"documents are written here, not asked for: ask with SQL at /v1/sql"), `,"status":404}`...))
 		return nil
 	}
 	return h.Document(c)
@@ -73,8 +75,10 @@ func (h *Handler) Refresh(c *web.Ctx) error {
 // Health answers GET /v1/elasticsearch/_cluster/health, which some senders ask for until it is not red.
 func (h *Handler) Health(c *web.Ctx) error {
 	introduce(c)
-	c.JSON(200, []byte(`{"cluster_name":"varve","status":"green","timed_out":false,"number_of_nodes":1,"number_of_data_nodes":1,"active_primary_shards":1,"active_shards":1,"relocating_shards":0,`+
-		`"initializing_shards":0,"unassigned_shards":0,"delayed_unassigned_shards":0,"number_of_pending_tasks":0,"number_of_in_flight_fetch":0,"task_max_waiting_in_queue_millis":0,"active_shards_percent_as_number":100}`))
+	c.JSON(200,
+		[]byte(
+			`{"cluster_name":"varve","status":"green","timed_out":false,"number_of_nodes":1,"number_of_data_nodes":1,"active_primary_shards":1,"active_shards":1,"relocating_shards":0,`+
+				`"initializing_shards":0,"unassigned_shards":0,"delayed_unassigned_shards":0,"number_of_pending_tasks":0,"number_of_in_flight_fetch":0,"task_max_waiting_in_queue_millis":0,"active_shards_percent_as_number":100}`))
 	return nil
 }
 

@@ -4,7 +4,8 @@ package dashboard
 
 import "testing"
 
-// TestAnswersInPieces: an answer that is read in pieces has the rows it has when read at once, whatever is in them and however it comes.
+// TestAnswersInPieces: an answer that is read in pieces has the rows it has when read at once, whatever is in them and
+// however it comes.
 func TestAnswersInPieces(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t), "/dashboard/")
@@ -49,7 +50,8 @@ func TestAnswersInPieces(t *testing.T) {
 	}
 }
 
-// TestAnswersOfAnySize: rows are the same whether the page reads them, the common worker, or one of their own while they arrive.
+// TestAnswersOfAnySize: rows are the same whether the page reads them, the common worker, or one of their own while
+// they arrive.
 func TestAnswersOfAnySize(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t), "/dashboard/")

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// leaving is a server that goes away in the middle of an answer: what is asked from then on finds no connection, until it is back.
+// leaving is a server that goes away in the middle of an answer: what is asked from then on finds no connection, until
+// it is back.
 type leaving struct {
 	*server
 	mu   sync.Mutex
@@ -88,15 +89,16 @@ func (l *leaving) comesBack() {
 
 // allowLost takes for expected what the browser says of connections that end.
 func (p *page) allowLost() {
-	for _, text := range []string{"ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION", "Failed to fetch"} {
+	for _, text := range []string{"ERR_EMPTY_RESPONSE", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION",
+		"Failed to fetch"} {
 		p.allow(text)
 	}
 }
 
 const noConnection = `document.querySelector('.banner')?.innerText.includes('No connection to the server')`
 
-// TestServerGoesAway: whatever a page waits for when the server goes away in the middle of its answer, the page says so, keeps what it
-// had, and gives the answer when the server is back.
+// TestServerGoesAway: whatever a page waits for when the server goes away in the middle of its answer, the page says
+// so, keeps what it had, and gives the answer when the server is back.
 func TestServerGoesAway(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
@@ -108,17 +110,31 @@ func TestServerGoesAway(t *testing.T) {
 		path, at, ask string // ask is what somebody does then: a button, keys, or nothing where the page asks by itself
 		had, got      string // what was there before and stays, and what is there at last
 	}{
-		{"logs#t=app&from=all", "LIMIT+500", "Run", `document.querySelectorAll('.grid-row:not(.hidden)').length > 10`, `/^500 rows/.test(document.querySelector('.logs-status .figures')?.innerText)`},
-		{"logs#t=many&from=all", "date_bin", "Run", `document.querySelectorAll('.grid-row:not(.hidden)').length > 10`, `/^30,000 rows/.test(document.querySelector('.logs-status .figures')?.innerText)`},
-		{"logs#t=app&live=1", "LIMIT+1000", "", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`, `document.querySelector('.live-dot:not(.paused)')`},
-		{"sql#sql=SELECT%20*%20FROM%20many&lim=100000", "SELECT+*+FROM+many", "Run", sqlText + `?.includes('many')`, `document.querySelector('.result-bar')?.innerText.includes('30,000 rows')`},
-		{"metrics#q=http_requests_total", "query=http_requests_total", "Run", `document.querySelector('.chart canvas')`, `document.querySelector('.chart canvas')`},
-		{"metrics#view=table&q=last_over_time(http_requests_total%5B1h%5D)", "query=last_over_time", "Run", `document.querySelector('.metrics-results tbody tr')`, `document.querySelector('.metrics-results tbody tr')`},
-		{"traces", "SELECT+trace_id", "Run", `document.querySelector('.traces-list tbody tr')`, `document.querySelector('.traces-list tbody tr')`},
-		{"traces", traceID(0), "shop", `document.querySelector('.traces-list tbody tr')`, `document.querySelector('.waterfall .operation')`},
-		{"pipelines#name=shop&s=info%20hello", "/dryrun", "\x00textarea[aria-label=Samples]", `document.querySelectorAll('.dry tbody tr').length === 1`, `document.querySelectorAll('.dry tbody tr').length === 2`},
-		{"ingest#t=app", "/dryrun", "Dry run", `document.querySelector('.try textarea')?.value.includes('hello')`, `document.querySelectorAll('.dry tbody tr').length === 1`},
-		{"status", "/metrics", "", `document.querySelectorAll('.figure').length > 15`, `document.querySelectorAll('.figure').length > 15`},
+		{"logs#t=app&from=all", "LIMIT+500", "Run", `document.querySelectorAll('.grid-row:not(.hidden)').length > 10`,
+			`/^500 rows/.test(document.querySelector('.logs-status .figures')?.innerText)`},
+		{"logs#t=many&from=all", "date_bin", "Run", `document.querySelectorAll('.grid-row:not(.hidden)').length > 10`,
+			`/^30,000 rows/.test(document.querySelector('.logs-status .figures')?.innerText)`},
+		{"logs#t=app&live=1", "LIMIT+1000", "",
+			`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`,
+			`document.querySelector('.live-dot:not(.paused)')`},
+		{"sql#sql=SELECT%20*%20FROM%20many&lim=100000", "SELECT+*+FROM+many", "Run", sqlText + `?.includes('many')`,
+			`document.querySelector('.result-bar')?.innerText.includes('30,000 rows')`},
+		{"metrics#q=http_requests_total", "query=http_requests_total", "Run", `document.querySelector('.chart canvas')`,
+			`document.querySelector('.chart canvas')`},
+		{"metrics#view=table&q=last_over_time(http_requests_total%5B1h%5D)", "query=last_over_time", "Run",
+			`document.querySelector('.metrics-results tbody tr')`,
+			`document.querySelector('.metrics-results tbody tr')`},
+		{"traces", "SELECT+trace_id", "Run", `document.querySelector('.traces-list tbody tr')`,
+			`document.querySelector('.traces-list tbody tr')`},
+		{"traces", traceID(0), "shop", `document.querySelector('.traces-list tbody tr')`,
+			`document.querySelector('.waterfall .operation')`},
+		{"pipelines#name=shop&s=info%20hello", "/dryrun", "\x00textarea[aria-label=Samples]",
+			`document.querySelectorAll('.dry tbody tr').length === 1`,
+			`document.querySelectorAll('.dry tbody tr').length === 2`},
+		{"ingest#t=app", "/dryrun", "Dry run", `document.querySelector('.try textarea')?.value.includes('hello')`,
+			`document.querySelectorAll('.dry tbody tr').length === 1`},
+		{"status", "/metrics", "", `document.querySelectorAll('.figure').length > 15`,
+			`document.querySelectorAll('.figure').length > 15`},
 	} {
 		t.Run(one.path+" "+one.at, func(t *testing.T) {
 			p.anew(t, "/dashboard/"+one.path)
@@ -152,8 +168,8 @@ func TestServerGoesAway(t *testing.T) {
 	}
 }
 
-// TestServerGoesAwayWhileSending: what changes data is not sent again by itself. What was to be sent stays, and can be sent when the
-// server is back.
+// TestServerGoesAwayWhileSending: what changes data is not sent again by itself. What was to be sent stays, and can be
+// sent when the server is back.
 func TestServerGoesAwayWhileSending(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -164,16 +180,19 @@ func TestServerGoesAwayWhileSending(t *testing.T) {
 	p.fill(".try textarea", `{"message":"hello"}`)
 	l.leaves("/v1/ingest")
 	p.button("Send")
-	p.wait("that it says so", `document.querySelector('.try .error')?.innerText.includes('The connection to the server ended within its answer')`)
+	p.wait("that it says so",
+		`document.querySelector('.try .error')?.innerText.includes('The connection to the server ended within its answer')`)
 	p.button("Send")
-	p.wait("that nobody is there", `document.querySelector('.try .error')?.innerText.includes('There is no connection to the server')`)
+	p.wait("that nobody is there",
+		`document.querySelector('.try .error')?.innerText.includes('There is no connection to the server')`)
 	if text := eval[string](p, `document.querySelector('.try textarea').value`); text != `{"message":"hello"}` {
 		t.Errorf("the box has %q", text)
 	}
 	l.comesBack()
 	p.button("Send")
 	p.wait("the row", `document.querySelector('.sent')?.innerText.startsWith('1 row')`)
-	if got := fmt.Sprint(s.sql(t, "SELECT count(*) FROM sent")); got != "[[2]]" { // the first was stored, of which the page knows nothing
+	// the first was stored, of which the page knows nothing
+	if got := fmt.Sprint(s.sql(t, "SELECT count(*) FROM sent")); got != "[[2]]" {
 		t.Errorf("%s rows are stored", got)
 	}
 }
@@ -205,7 +224,8 @@ func TestPartsComeLate(t *testing.T) {
 		t.Errorf("a server that is away is taken for a new one: %s", text)
 	}
 	l.comesBack()
-	p.wait("the page", `!document.querySelector('.banner') && document.querySelector('.sql-actions') && `+sqlText+` !== undefined`)
+	p.wait("the page", `!document.querySelector('.banner') && document.querySelector('.sql-actions') && `+sqlText+
+		` !== undefined`)
 }
 
 // TestCancelWhileAway: who cancels what waits for the server is not told any more that it is tried again.
@@ -221,7 +241,8 @@ func TestCancelWhileAway(t *testing.T) {
 	p.button("Run")
 	p.wait("that it says so", noConnection)
 	p.button("Cancel")
-	p.wait("that it was cancelled, and no more", `document.querySelector('.error[role=alert]')?.innerText.includes('Cancelled.') && !document.querySelector('.banner')`)
+	p.wait("that it was cancelled, and no more",
+		`document.querySelector('.error[role=alert]')?.innerText.includes('Cancelled.') && !document.querySelector('.banner')`)
 	l.comesBack()
 	p.button("Run")
 	p.wait("the chart", `document.querySelector('.chart canvas') && !document.querySelector('.error')`)

@@ -18,7 +18,8 @@ func (p *page) beside(path string) *page {
 
 const sqlText = `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText`
 
-// TestBesideSQL: two tabs of the SQL page lose nothing of each other's: neither texts nor runs, and the address says what is shown.
+// TestBesideSQL: two tabs of the SQL page lose nothing of each other's: neither texts nor runs, and the address says
+// what is shown.
 func TestBesideSQL(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -30,7 +31,9 @@ func TestBesideSQL(t *testing.T) {
 	}
 	for i, p := range []*page{one, two} {
 		text := fmt.Sprintf("SELECT %d AS n", i+1)
-		eval[bool](p, fmt.Sprintf(`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return document.execCommand('insertText', false, %q); })()`, text))
+		eval[bool](p,
+			fmt.Sprintf(
+				`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return document.execCommand('insertText', false, %q); })()`, text))
 		p.wait("that it is kept", fmt.Sprintf(`localStorage.getItem('varve.sql.tabs.')?.includes(%q)`, text))
 		p.runSQL(false)
 	}
@@ -42,7 +45,8 @@ func TestBesideSQL(t *testing.T) {
 			t.Errorf("tab %d shows %q, want %q", i+1, got, want)
 		}
 	}
-	if kept := eval[string](one, `localStorage.getItem('varve.sql.history.')`); !strings.Contains(kept, "SELECT 1") || !strings.Contains(kept, "SELECT 2") {
+	if kept := eval[string](one, `localStorage.getItem('varve.sql.history.')`); !strings.Contains(kept, "SELECT 1") ||
+		!strings.Contains(kept, "SELECT 2") {
 		t.Errorf("the history is %s", kept)
 	}
 	three := one.beside("/dashboard/sql")

@@ -29,8 +29,8 @@ type bound struct {
 	got        float64
 }
 
-// median takes a figure five times for the table. Else the first within its bound will do, of ten: what other programs take from the
-// machine meanwhile only adds to it.
+// median takes a figure five times for the table. Else the first within its bound will do, of ten: what other programs
+// take from the machine meanwhile only adds to it.
 func median(most float64, measure func() float64) float64 {
 	if !*bounds {
 		got := measure()
@@ -168,13 +168,15 @@ func boundsOfRows(t *testing.T, add func(string, string, float64, float64, float
 	s.ingest(t, "app", shopLines(100_000, 10*time.Millisecond))
 	p := open(t, s, "/dashboard/sql#sql=SELECT%20*%20FROM%20app%20ORDER%20BY%20ts&lim=100000")
 	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
-	add("100,000 rows, from asking to the first drawn", "ms", 500, 3000, median(3000, func() float64 { return eval[float64](p, sqlRun) }))
+	add("100,000 rows, from asking to the first drawn", "ms", 500, 3000,
+		median(3000, func() float64 { return eval[float64](p, sqlRun) }))
 	p.watchTasks()
 	add("longest task of that, 0: under 50", "ms", 50, 200, median(200, func() float64 {
 		eval[float64](p, sqlRun)
 		return p.longestTask()
 	}))
-	add("scrolling through 100,000 rows, slowest of 240 frames", "ms", 33, 200, median(200, func() float64 { return eval[float64](p, scrolling) }))
+	add("scrolling through 100,000 rows, slowest of 240 frames", "ms", 33, 200,
+		median(200, func() float64 { return eval[float64](p, scrolling) }))
 	add("elements with 100,000 rows", "", 3000, 5000, eval[float64](p, elements))
 	eval[bool](p, `document.querySelector('.sql-results .grid').focus() ?? true`)
 	p.mod("f")
@@ -195,13 +197,15 @@ func boundsOfRows(t *testing.T, add func(string, string, float64, float64, float
 // watchTasks begins to look for long tasks.
 func (p *page) watchTasks() {
 	p.t.Helper()
-	eval[bool](p, `(() => { window.longest = 0; new PerformanceObserver((l) => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration); }).observe({ type: 'longtask' }); return true; })()`)
+	eval[bool](p,
+		`(() => { window.longest = 0; new PerformanceObserver((l) => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration); }).observe({ type: 'longtask' }); return true; })()`)
 }
 
 // longestTask is the longest task since it was asked last, ms; 0 when all took less than 50.
 func (p *page) longestTask() float64 {
 	p.t.Helper()
-	return eval[float64](p, `new Promise((r) => { setTimeout(() => { r(window.longest); window.longest = 0; }, 300); })`)
+	return eval[float64](p,
+		`new Promise((r) => { setTimeout(() => { r(window.longest); window.longest = 0; }, 300); })`)
 }
 
 // measured lets the browser measure what the page does.

@@ -19,7 +19,8 @@ const unanswered = `(() => {
 	};
 })()`
 
-// TestCancelledSaysSo: where the Cancel of the frame ended what a page waits for, it says so, and the next run gives an answer.
+// TestCancelledSaysSo: where the Cancel of the frame ended what a page waits for, it says so, and the next run gives an
+// answer.
 func TestCancelledSaysSo(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
@@ -56,10 +57,12 @@ func TestCancelledParts(t *testing.T) {
 		p.press("]")
 		p.press("]")
 		p.click(".waiting button")
-		p.wait("that it says so", `document.querySelector('.drawer .error[role=alert]')?.innerText.includes('Cancelled.')`)
+		p.wait("that it says so",
+			`document.querySelector('.drawer .error[role=alert]')?.innerText.includes('Cancelled.')`)
 		eval[bool](p, `(window.hold = '') === ''`)
 		p.button("50 later")
-		p.wait("the rows", `document.querySelector('.drawer .grid-row.origin') && !document.querySelector('.drawer .error')`)
+		p.wait("the rows",
+			`document.querySelector('.drawer .grid-row.origin') && !document.querySelector('.drawer .error')`)
 	})
 	t.Run("pipeline", func(t *testing.T) {
 		p := open(t, s, "/dashboard/ingest", unanswered+`; window.hold = '/v1/pipelines/shop'`)
@@ -74,20 +77,27 @@ func TestCancelledParts(t *testing.T) {
 		eval[bool](p, `(window.hold = '/dryrun') !== ''`)
 		p.button("Dry run")
 		p.named("its Cancel", ".try [role=status] button", `e.innerText === 'Cancel'`)
-		p.wait("that it says so", `document.querySelector('.try .error')?.innerText.includes('Cancelled.') && !document.querySelector('.try [role=status] button')`)
+		p.wait("that it says so",
+			`document.querySelector('.try .error')?.innerText.includes('Cancelled.') && !document.querySelector('.try [role=status] button')`)
 		eval[bool](p, `(window.hold = '') === ''`)
 		p.button("Dry run")
-		p.wait("the rows", `document.querySelectorAll('.dry tbody tr').length === 1 && !document.querySelector('.try .error')`)
+		p.wait("the rows",
+			`document.querySelectorAll('.dry tbody tr').length === 1 && !document.querySelector('.try .error')`)
 	})
 	t.Run("sending", func(t *testing.T) {
 		p := open(t, s, "/dashboard/ingest#t=pieces", unanswered+`; window.hold = '"the last"'`)
 		p.wait("the box", `document.querySelector('.try textarea')`)
 		line := `{"message":"` + strings.Repeat("x", 100_000) + `"}` + "\n"
-		eval[bool](p, fmt.Sprintf(`(() => { const box = document.querySelector('.try textarea'); box.value = %s.repeat(50) + '{"message":"the last"}'; return box.dispatchEvent(new Event('input', { bubbles: true })); })()`, quoteJSON(line)))
+		eval[bool](p,
+			fmt.Sprintf(
+				`(() => { const box = document.querySelector('.try textarea'); box.value = %s.repeat(50) + '{"message":"the last"}'; return box.dispatchEvent(new Event('input', { bubbles: true })); })()`, quoteJSON(line)))
 		p.button("Send")
-		p.wait("the second piece", `document.querySelector('.try [role=status]')?.innerText.startsWith('Sending 1 of 2')`)
+		p.wait("the second piece",
+			`document.querySelector('.try [role=status]')?.innerText.startsWith('Sending 1 of 2')`)
 		p.named("its Cancel", ".try [role=status] button", `e.innerText === 'Cancel'`)
 		stored := s.sql(t, "SELECT count(*) FROM pieces")
-		p.wait("what is stored", fmt.Sprintf(`document.querySelector('.try .error')?.innerText.includes('Cancelled. (the first %v lines are stored)')`, stored[0][0]))
+		p.wait("what is stored",
+			fmt.Sprintf(
+				`document.querySelector('.try .error')?.innerText.includes('Cancelled. (the first %v lines are stored)')`, stored[0][0]))
 	})
 }

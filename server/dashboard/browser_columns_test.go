@@ -20,13 +20,16 @@ const headTitles = `[...document.querySelectorAll('.grid-th')].sort((a, b) => a.
 func (p *page) dragHead(name, onto string) {
 	p.t.Helper()
 	at := func(title string) []float64 {
-		return eval[[]float64](p, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll('.grid-th')].find((e) => e.firstChild?.data === %q).getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, title))
+		return eval[[]float64](p,
+			fmt.Sprintf(
+				`(() => { const r = [...document.querySelectorAll('.grid-th')].find((e) => e.firstChild?.data === %q).getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, title))
 	}
 	from, to := at(name), at(onto)
 	p.drag(from[0], from[1], to[0], to[1])
 }
 
-// TestD82LogColumns: the columns of the list are ordered, resized and taken away by mouse and by keys, and are so again later.
+// TestD82LogColumns: the columns of the list are ordered, resized and taken away by mouse and by keys, and are so again
+// later.
 func TestD82LogColumns(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -46,11 +49,14 @@ func TestD82LogColumns(t *testing.T) {
 	p.wait("status moved by keys", headTitles+` === 'time UTC level host status service message'`)
 	wide := eval[float64](p, `document.querySelectorAll('.grid-th')[3].getBoundingClientRect().width`)
 	p.press(">")
-	p.wait("a wider column", fmt.Sprintf(`document.querySelectorAll('.grid-th')[3].getBoundingClientRect().width === %v`, wide+16))
+	p.wait("a wider column",
+		fmt.Sprintf(`document.querySelectorAll('.grid-th')[3].getBoundingClientRect().width === %v`, wide+16))
 	p.press(kb.Delete)
 	p.wait("a column less", headTitles+` === 'time UTC level host service message'`)
 	p.afresh("/dashboard/logs#t=app")
-	p.wait("the columns of the table again", headTitles+` === 'time UTC level host service message' && new URLSearchParams(location.hash.slice(1)).get('cols') === 'host,service'`)
+	p.wait("the columns of the table again",
+		headTitles+
+			` === 'time UTC level host service message' && new URLSearchParams(location.hash.slice(1)).get('cols') === 'host,service'`)
 	p.button("View")
 	p.named("Columns as at first", ".pop.menu button", `e.innerText === 'Columns as at first'`)
 	p.wait("the first columns", headTitles+` === 'time UTC level service message'`)
@@ -82,13 +88,15 @@ func TestD22Columns(t *testing.T) {
 	left := `Math.round(document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')[1].getBoundingClientRect().left)`
 	before := eval[int](p, left)
 	eval[bool](p, `(() => { document.querySelector('.sql-results .grid').scrollLeft = 200; return true; })()`)
-	p.wait("others scrolled", `Math.round(document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')[2].getBoundingClientRect().left) < `+fmt.Sprint(before))
+	p.wait("others scrolled",
+		`Math.round(document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')[2].getBoundingClientRect().left) < `+fmt.Sprint(before))
 	if after := eval[int](p, left); after != before {
 		t.Errorf("the frozen column stands at %d, before at %d", after, before)
 	}
 	p.shot("sql-frozen")
 	p.click("[aria-label='bytes further left']")
-	p.wait("moved in the menu", headTitles+`.startsWith('status bytes service') || document.querySelectorAll('.column-menu .row')[1].innerText.trim() === 'bytes'`)
+	p.wait("moved in the menu", headTitles+
+		`.startsWith('status bytes service') || document.querySelectorAll('.column-menu .row')[1].innerText.trim() === 'bytes'`)
 	eval[bool](p, clipboard)
 	p.click("[aria-label='Copy the values of bytes']")
 	var want []string
@@ -100,18 +108,24 @@ func TestD22Columns(t *testing.T) {
 		t.Errorf("copied %.60q", got)
 	}
 	p.press(kb.Escape)
-	eval[bool](p, `(() => { const g = document.querySelector('.sql-results .grid'); g.scrollLeft = 0; g.focus(); return true; })()`)
+	eval[bool](p,
+		`(() => { const g = document.querySelector('.sql-results .grid'); g.scrollLeft = 0; g.focus(); return true; })()`)
 	p.press("j" + kb.ArrowRight) // to bytes
 	p.press("o")
 	lowest := s.sql(t, "SELECT min(bytes) FROM app")[0][0]
-	p.wait("sorted by a key", fmt.Sprintf(`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === '%v')`, lowest))
+	p.wait("sorted by a key",
+		fmt.Sprintf(
+			`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === '%v')`,
+			lowest))
 	p.button("Filter")
 	p.fill("[aria-label='Filter level']", "error")
-	if off := eval[float64](p, `Math.abs(document.querySelector("[aria-label='Filter bytes']").getBoundingClientRect().left - [...document.querySelectorAll('.grid-th')].find((e) => e.firstChild?.data.startsWith('bytes')).getBoundingClientRect().left)`); off > 1.5 {
+	if off := eval[float64](p,
+		`Math.abs(document.querySelector("[aria-label='Filter bytes']").getBoundingClientRect().left - [...document.querySelectorAll('.grid-th')].find((e) => e.firstChild?.data.startsWith('bytes')).getBoundingClientRect().left)`); off > 1.5 {
 		t.Errorf("the filter of a column stands %.1f px beside it", off)
 	}
 	n := fmt.Sprint(s.sql(t, "SELECT count(*) FROM app WHERE level = 'error'")[0][0])
-	p.wait("all rows and those shown", fmt.Sprintf(`document.querySelector('.result-bar').innerText.startsWith('500 rows · %s shown')`, n))
+	p.wait("all rows and those shown",
+		fmt.Sprintf(`document.querySelector('.result-bar').innerText.startsWith('500 rows · %s shown')`, n))
 }
 
 // TestD23ChartSaved: a chart's columns are chosen, are in the address, and the chart is saved as picture and table.
@@ -126,7 +140,9 @@ func TestD23ChartSaved(t *testing.T) {
 	legend := `[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort().join(' ')`
 	p.wait("all series", `document.querySelectorAll('.chart-legend tbody tr').length > 8`)
 	choose := func(label, value string) {
-		eval[bool](p, fmt.Sprintf(`(() => { const e = [...document.querySelectorAll('.chart-controls label')].find((l) => l.innerText.startsWith(%q)).querySelector('select'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, label, value))
+		eval[bool](p,
+			fmt.Sprintf(
+				`(() => { const e = [...document.querySelectorAll('.chart-controls label')].find((l) => l.innerText.startsWith(%q)).querySelector('select'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, label, value))
 	}
 	choose("up", "b")
 	choose("lines by", "service")
@@ -135,7 +151,8 @@ func TestD23ChartSaved(t *testing.T) {
 	eval[bool](p, caught)
 	p.other("Save values as CSV")
 	p.wait("the table", `window.named === 'chart.csv'`)
-	if got := eval[string](p, `window.blob.text()`); !strings.HasPrefix(got, "time,") || len(strings.Split(got, "\n")) < 30 || !strings.Contains(got, "Z,") {
+	if got := eval[string](p, `window.blob.text()`); !strings.HasPrefix(got, "time,") ||
+		len(strings.Split(got, "\n")) < 30 || !strings.Contains(got, "Z,") {
 		t.Errorf("the table is %.200q", got)
 	}
 	p.other("Save a picture (PNG)")
@@ -162,7 +179,8 @@ func TestD16OwnRange(t *testing.T) {
 	p.named("15m", ".picker .quick button", `e.innerText === '15m'`)
 	from := func(want string) {
 		p.t.Helper()
-		p.wait("the range "+want, fmt.Sprintf(`(new URLSearchParams(location.hash.slice(1)).get('from') ?? 'now-1h') === %q`, want))
+		p.wait("the range "+want,
+			fmt.Sprintf(`(new URLSearchParams(location.hash.slice(1)).get('from') ?? 'now-1h') === %q`, want))
 	}
 	from("now-15m")
 	p.goTo("s", "sql")

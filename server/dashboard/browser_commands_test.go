@@ -41,7 +41,9 @@ func hardServer(t *testing.T) *server {
 // asks gives the answer to a statement that the page itself sends, as JSON.
 func (p *page) asks(statement string) string {
 	p.t.Helper()
-	return eval[string](p, fmt.Sprintf(`import(new URL('./core/api.js', document.querySelector('script[type=module]').src)).then(async (m) => JSON.stringify(await m.list(%s)))`, quoteJSON(statement)))
+	return eval[string](p,
+		fmt.Sprintf(
+			`import(new URL('./core/api.js', document.querySelector('script[type=module]').src)).then(async (m) => JSON.stringify(await m.list(%s)))`, quoteJSON(statement)))
 }
 
 // TestD60LargeFile: what a terminal sends a file with that is more than a page sends works as pasted.
@@ -54,7 +56,8 @@ func TestD60LargeFile(t *testing.T) {
 		want                    string
 	}{
 		{"lines", "it's $big.log", "cannot reach cart-%d\n", "service_timestamp", false, ""},
-		{"JSON lines with a time, signed in", "-big.ndjson", `{"ts":"2026-11-21T03:46:0%dZ","message":"of a file"}` + "\n", "ts", true, "2026-11-21T03:46:02Z"},
+		{"JSON lines with a time, signed in", "-big.ndjson",
+			`{"ts":"2026-11-21T03:46:0%dZ","message":"of a file"}` + "\n", "ts", true, "2026-11-21T03:46:02Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := openIngest(t, open, "#t=sent")
@@ -63,7 +66,8 @@ func TestD60LargeFile(t *testing.T) {
 				p.wait("the box", `document.querySelector('.try textarea')`)
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(fmt.Sprintf(c.line, 1)+fmt.Sprintf(c.line, 2)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(fmt.Sprintf(c.line, 1)+fmt.Sprintf(c.line, 2)),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			eval[bool](p, fmt.Sprintf(`(() => {
@@ -74,7 +78,8 @@ func TestD60LargeFile(t *testing.T) {
 			p.wait("the command", `document.querySelector('.try .state-line pre')`)
 			p.shot("ingest-large")
 			sentBy(t, dir, eval[string](p, `document.querySelector('.try .state-line pre').textContent`))
-			got := p.asks(fmt.Sprintf(`SELECT count(*), max(date_format(%s, '%%Y-%%m-%%dT%%H:%%M:%%SZ')) FROM sent`, c.times))
+			got := p.asks(fmt.Sprintf(`SELECT count(*), max(date_format(%s, '%%Y-%%m-%%dT%%H:%%M:%%SZ')) FROM sent`,
+				c.times))
 			if !strings.HasPrefix(got, `[[2,`) || !strings.Contains(got, c.want) {
 				t.Errorf("in the table: %s, want 2 rows up to %s", got, c.want)
 			}
@@ -86,7 +91,8 @@ func TestD60LargeFile(t *testing.T) {
 		data.items.add(new File(['[' + line.repeat(Math.ceil((51 << 20) / line.length))], 'array.json'));
 		return document.querySelector('.try').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) || true;
 	})()`)
-	p.wait("an array is taken apart", `/^varve ingest .* --time 'ts;datestr;%\+' --format 'json' .*'array\.json'/.test(document.querySelector('.try .state-line pre')?.textContent)`)
+	p.wait("an array is taken apart",
+		`/^varve ingest .* --time 'ts;datestr;%\+' --format 'json' .*'array\.json'/.test(document.querySelector('.try .state-line pre')?.textContent)`)
 }
 
 // sentBy runs a varve ingest line in a directory, for the user whose password is hard on a shell.
@@ -99,16 +105,19 @@ func sentBy(t *testing.T, dir, command string) {
 	if err := os.Symlink(binary, filepath.Join(path, "varve")); err != nil {
 		t.Fatal(err)
 	}
-	pasted(t, dir, command, "PATH="+path+":"+os.Getenv("PATH"), "VARVE_PASSWORD="+hardPassword, "XDG_STATE_HOME="+t.TempDir())
+	pasted(t, dir, command, "PATH="+path+":"+os.Getenv("PATH"), "VARVE_PASSWORD="+hardPassword,
+		"XDG_STATE_HOME="+t.TempDir())
 }
 
-// TestD61SignedIn: with users each snippet that is a command works with the password in its variable, whatever the name is.
+// TestD61SignedIn: with users each snippet that is a command works with the password in its variable, whatever the name
+// is.
 func TestD61SignedIn(t *testing.T) {
 	t.Parallel()
 	s := hardServer(t)
 	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
 	p.wait("the user in the snippet", `document.querySelector('.snippet pre')?.textContent.includes('$PASSWORD')`)
-	commands := eval[[]string](p, `import(new URL('./page/ways.js', document.querySelector('script[type=module]').src)).then(({ ways }) => {
+	commands := eval[[]string](p,
+		`import(new URL('./page/ways.js', document.querySelector('script[type=module]').src)).then(({ ways }) => {
 		const place = { base: location.origin + '/', host: location.hostname, port: location.port, tls: false, db: 'public', table: 'app', user: `+quoteJSON(hardUser)+` };
 		return ways.flatMap((w) => w.snippets.filter((s) => s.run).map((s) => s.text(place)));
 	})`)
@@ -133,7 +142,8 @@ func TestD61Files(t *testing.T) {
 	s := hardServer(t)
 	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
 	p.wait("the snippets", `document.querySelector('.how .tabs button')`)
-	eval[bool](p, `(() => { [...document.querySelectorAll('.how .tabs button')].find((b) => b.innerText === 'Files').click(); return true; })()`)
+	eval[bool](p,
+		`(() => { [...document.querySelectorAll('.how .tabs button')].find((b) => b.innerText === 'Files').click(); return true; })()`)
 	p.wait("the command", `document.querySelector('.snippet pre')?.textContent.startsWith('varve ingest ')`)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "app.log"), []byte("one\ntwo\n"), 0o600); err != nil {
@@ -162,25 +172,33 @@ func TestD13ExportLarge(t *testing.T) {
 		p := signedIn(t, s, hardUser, hardPassword, "/dashboard/")
 		p.asks(`CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, "it's, $x" STRING)`)
 		long := strings.Repeat("x", 6000)
-		p.asks(`INSERT INTO app VALUES ('2026-11-21T03:46:00.000000001Z', 'a "b" ` + long + `', 'y'), ('2026-11-21T03:46:01Z', 'a "b" ` + long + `', NULL), ('2026-11-21T03:46:02Z', 'c', 'z')`)
-		p = signedIn(t, s, hardUser, hardPassword, "/dashboard/logs#t=app&from=all&q="+url.QueryEscape(`"a \"b\"" OR -it\'s\,\ \$x:*`))
+		p.asks(`INSERT INTO app VALUES ('2026-11-21T03:46:00.000000001Z', 'a "b" ` + long +
+			`', 'y'), ('2026-11-21T03:46:01Z', 'a "b" ` + long + `', NULL), ('2026-11-21T03:46:02Z', 'c', 'z')`)
+		p = signedIn(t, s, hardUser, hardPassword,
+			"/dashboard/logs#t=app&from=all&q="+url.QueryEscape(`"a \"b\"" OR -it\'s\,\ \$x:*`))
 		saved := exportLarge(t, p, "ndjson")
-		if lines := strings.Split(saved, "\n"); len(lines) != 3 || !strings.Contains(saved, `"ts":"2026-11-21T03:46:00.000000001Z"`) || !strings.Contains(saved, `"it's, $x":"y"`) {
+		if lines := strings.Split(saved, "\n"); len(lines) != 3 ||
+			!strings.Contains(saved, `"ts":"2026-11-21T03:46:00.000000001Z"`) ||
+			!strings.Contains(saved, `"it's, $x":"y"`) {
 			t.Errorf("the file has %d lines: %.100s", len(lines), saved)
 		}
 	})
 }
 
-// exportLarge exports all rows of a page that may hold next to nothing, and gives what the command that it offers saves.
+// exportLarge exports all rows of a page that may hold next to nothing, and gives what the command that it offers
+// saves.
 func exportLarge(t *testing.T, p *page, format string) string {
 	t.Helper()
 	p.figures()
 	eval[bool](p, caught)
-	eval[bool](p, `import(new URL('./page/logsexport.js', document.querySelector('script[type=module]').src)).then((m) => { m.bounds.memory = 10_000; return true; })`)
+	eval[bool](p,
+		`import(new URL('./page/logsexport.js', document.querySelector('script[type=module]').src)).then((m) => { m.bounds.memory = 10_000; return true; })`)
 	p.click(".toolbar button[title=More]")
 	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
-	eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
+	eval[bool](p,
+		fmt.Sprintf(
+			`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
 	p.click("dialog button.primary")
 	p.wait("the command", `document.querySelector('dialog pre.command')`)
 	p.shot("export-large-" + format)
@@ -214,7 +232,8 @@ func TestCopiedCurl(t *testing.T) {
 	eval[bool](p, clipboard)
 	p.button("Copy as curl")
 	p.wait("the command", `window.copied`)
-	if out := pasted(t, t.TempDir(), eval[string](p, `window.copied`)); !strings.Contains(out, "unexpected") || !strings.Contains(out, "grouping opts") {
+	if out := pasted(t, t.TempDir(), eval[string](p, `window.copied`)); !strings.Contains(out, "unexpected") ||
+		!strings.Contains(out, "grouping opts") {
 		t.Errorf("%s answers %s", eval[string](p, `window.copied`), out)
 	}
 }

@@ -58,19 +58,23 @@ func TestChartsWaitForTheirSheet(t *testing.T) {
 	front, let := held(t, s, "/plot.css")
 	p := open(t, front, "/dashboard/status")
 	p.shown("status")
-	eval[bool](p, `import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => m.go('metrics', { q: 'room_temperature' }))`)
-	p.wait("that the page comes", `document.querySelector('#page .wait') && document.querySelector('link[href$="plot.css"]')`)
+	eval[bool](p,
+		`import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => m.go('metrics', { q: 'room_temperature' }))`)
+	p.wait("that the page comes",
+		`document.querySelector('#page .wait') && document.querySelector('link[href$="plot.css"]')`)
 	if n := eval[int](p, `document.querySelectorAll('.chart').length`); n != 0 {
 		t.Errorf("%d charts without the sheet", n)
 	}
 	let()
 	p.wait("the chart", `document.querySelector('.chart canvas')?.width > 0`)
-	if off := eval[float64](p, `(() => { const c = document.querySelector('.chart').getBoundingClientRect(), u = document.querySelector('.chart canvas').getBoundingClientRect(); return Math.abs(u.top - c.top) + Math.max(0, u.bottom - c.bottom); })()`); off > 4 {
+	if off := eval[float64](p,
+		`(() => { const c = document.querySelector('.chart').getBoundingClientRect(), u = document.querySelector('.chart canvas').getBoundingClientRect(); return Math.abs(u.top - c.top) + Math.max(0, u.bottom - c.bottom); })()`); off > 4 {
 		t.Errorf("the picture lies %.0f px off its place", off)
 	}
 }
 
-// TestD16Table: a table that the page chose by itself is in the address, so that somebody else sees the same, however full others are by then.
+// TestD16Table: a table that the page chose by itself is in the address, so that somebody else sees the same, however
+// full others are by then.
 func TestD16Table(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -100,25 +104,31 @@ func TestD16Table(t *testing.T) {
 	p.click("#rail a[href$='/dashboard/sql']")
 	p.wait("SQL", `location.pathname.endsWith('/sql')`)
 	eval[bool](p, `history.back() ?? true`)
-	p.wait("the same again", `location.hash.includes('t=first') && document.querySelector('.table-button .name')?.innerText === 'first'`)
+	p.wait("the same again",
+		`location.hash.includes('t=first') && document.querySelector('.table-button .name')?.innerText === 'first'`)
 }
 
 // TestOffersOfTheRange: the values that the search line offers are those of the range that is shown.
 func TestOffersOfTheRange(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.ingest(t, "app", []string{logLine(5*time.Hour, `"level":"info","host":"older","message":"a"`), logLine(time.Minute, `"level":"info","host":"newer","message":"b"`)})
+	s.ingest(t, "app", []string{logLine(5*time.Hour, `"level":"info","host":"older","message":"a"`),
+		logLine(time.Minute, `"level":"info","host":"newer","message":"b"`)})
 	p := logsAt(t, s, "t=app")
 	offered := func(want, not string) {
 		t.Helper()
 		p.figures()
 		p.click("#logs-search")
 		p.fill("#logs-search", "host:")
-		p.wait("the offer "+want, fmt.Sprintf(`(() => { const o = [...document.querySelectorAll('#search-offers li')].map((e) => e.innerText).join(' '); return o.includes(%q) && !o.includes(%q); })()`, want, not))
+		p.wait("the offer "+want,
+			fmt.Sprintf(
+				`(() => { const o = [...document.querySelectorAll('#search-offers li')].map((e) => e.innerText).join(' '); return o.includes(%q) && !o.includes(%q); })()`, want, not))
 	}
 	offered("newer", "older")
-	eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.setRange('now-6h', 'now-4h'); return true; })`)
-	p.wait("the other range", `document.querySelector('.logs-status .figures b')?.innerText === '1 row' && location.hash.includes('now-4h')`)
+	eval[bool](p,
+		`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.setRange('now-6h', 'now-4h'); return true; })`)
+	p.wait("the other range",
+		`document.querySelector('.logs-status .figures b')?.innerText === '1 row' && location.hash.includes('now-4h')`)
 	offered("older", "newer")
 }
 
@@ -157,12 +167,16 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 	s.sql(t, create.String())
 	p := logsAt(t, s, "t=app")
 	p.click(".table-button")
-	p.wait("tables of the chooser", `document.querySelector('.table-list .cut')?.innerText === '321 more: type a part of the name'`)
+	p.wait("tables of the chooser",
+		`document.querySelector('.table-list .cut')?.innerText === '321 more: type a part of the name'`)
 	p.fill(".table-list input", "many_51")
-	p.wait("all that are called so", `!document.querySelector('.table-list .cut') && document.querySelector('.table-list .row')?.innerText.includes('many_510')`)
-	eval[bool](p, `(() => { localStorage.setItem('varve.sql.history.', JSON.stringify(Array.from({ length: 230 }, (_, i) => ({ sql: 'SELECT ' + i, db: 'public', at: i + 1, elapsedMS: 1, rows: 1 })))); return true; })()`)
+	p.wait("all that are called so",
+		`!document.querySelector('.table-list .cut') && document.querySelector('.table-list .row')?.innerText.includes('many_510')`)
+	eval[bool](p,
+		`(() => { localStorage.setItem('varve.sql.history.', JSON.stringify(Array.from({ length: 230 }, (_, i) => ({ sql: 'SELECT ' + i, db: 'public', at: i + 1, elapsedMS: 1, rows: 1 })))); return true; })()`)
 	p.visit("/dashboard/sql")
-	p.wait("tables of the tree", `document.querySelector('.sql-tree .cut')?.innerText === '371 more: type a part of the name'`)
+	p.wait("tables of the tree",
+		`document.querySelector('.sql-tree .cut')?.innerText === '371 more: type a part of the name'`)
 	p.button("History")
 	p.wait("runs before", `document.querySelector('.sql-history .cut')?.innerText === '30 more: type a part of one'`)
 }
@@ -175,7 +189,8 @@ func TestTimeTicks(t *testing.T) {
 	s.postSpans(t, traceID(0), begin, shopTrace(begin))
 	p := open(t, s, "/dashboard/traces#id="+traceID(0))
 	p.operations()
-	if got := eval[string](p, `[...document.querySelectorAll('.grid-th .tick')].map((e) => e.innerText).join()`); got != "0,50 ms,100 ms,150 ms,200 ms,250 ms,300 ms" {
+	if got := eval[string](p, `[...document.querySelectorAll('.grid-th .tick')].map((e) => e.innerText).join()`); got !=
+		"0,50 ms,100 ms,150 ms,200 ms,250 ms,300 ms" {
 		t.Errorf("ticks %s", got)
 	}
 	// A span begins where the ticks say.
@@ -189,14 +204,17 @@ func TestTimeTicks(t *testing.T) {
 	for _, c := range []struct{ call, want string }{
 		{`timeTicks(m.parseTime('2026-11-21T03:07:11Z', 'UTC', 0n).ns, m.parseTime('2026-11-21T04:07:11Z', 'UTC', 0n).ns, 9, 'UTC', m.parseTime('2026-11-21T05:00:00Z', 'UTC', 0n).ns)`, "03:10 03:20 03:30 03:40 03:50 04:00"},
 		{`timeTicks(m.parseTime('2026-11-19T00:00:00Z', 'UTC', 0n).ns, m.parseTime('2026-11-21T00:00:00Z', 'UTC', 0n).ns, 5, 'Asia/Kathmandu', m.parseTime('2026-11-21T05:00:00Z', 'UTC', 0n).ns)`, "11-19 12:00 11-20 00:00 11-20 12:00 00:00"},
-		{`timeTicks(1_000_000n, 9_000_000n, 5, 'UTC', m.day * 9n)`, "01-01 00:00:00.002 01-01 00:00:00.004 01-01 00:00:00.006 01-01 00:00:00.008"},
+		{`timeTicks(1_000_000n, 9_000_000n, 5, 'UTC', m.day * 9n)`,
+			"01-01 00:00:00.002 01-01 00:00:00.004 01-01 00:00:00.006 01-01 00:00:00.008"},
 	} {
-		if got := eval[string](p, `Promise.all(['core/time.js', 'page/tracesscatter.js'].map((f) => import(new URL(f, document.querySelector('script[type=module]').src)))).then(([m, { timeTicks }]) => `+c.call+`.map((t) => t.text).join(' '))`); got != c.want {
+		if got := eval[string](p,
+			`Promise.all(['core/time.js', 'page/tracesscatter.js'].map((f) => import(new URL(f, document.querySelector('script[type=module]').src)))).then(([m, { timeTicks }]) => `+c.call+`.map((t) => t.text).join(' '))`); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.call, got, c.want)
 		}
 	}
 	// A line of syslog has no year: one of December that is read in January is of the year before.
-	if got := eval[string](p, `import(new URL('./core/time.js', document.querySelector('script[type=module]').src)).then((m) => ['Dec 31 23:59:59 web-1 sshd[1]: x', 'Jan  2 00:00:01 web-1 x'].map((l) => m.rfc3339(m.parseTime(l, 'UTC', m.parseTime('2027-01-02T00:00:00Z', 'UTC', 0n).ns).ns)).join(' '))`); got != "2026-12-31T23:59:59Z 2027-01-02T00:00:01Z" {
+	if got := eval[string](p,
+		`import(new URL('./core/time.js', document.querySelector('script[type=module]').src)).then((m) => ['Dec 31 23:59:59 web-1 sshd[1]: x', 'Jan  2 00:00:01 web-1 x'].map((l) => m.rfc3339(m.parseTime(l, 'UTC', m.parseTime('2027-01-02T00:00:00Z', 'UTC', 0n).ns).ns)).join(' '))`); got != "2026-12-31T23:59:59Z 2027-01-02T00:00:01Z" {
 		t.Errorf("read as %s", got)
 	}
 }
@@ -207,7 +225,8 @@ func TestUnknownTable(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(20, time.Second))
 	p := open(t, s, "/dashboard/logs#t=apq")
-	p.wait("the sentence", `document.querySelector('.state h2')?.innerText === 'There is no table apq in public' && [...document.querySelectorAll('.state button')].some((b) => b.innerText === 'app')`)
+	p.wait("the sentence",
+		`document.querySelector('.state h2')?.innerText === 'There is no table apq in public' && [...document.querySelectorAll('.state button')].some((b) => b.innerText === 'app')`)
 	p.button("Open SQL")
 	p.wait("the page", `location.pathname.endsWith('/sql') && document.querySelector('.sql-actions')`)
 }
@@ -221,8 +240,10 @@ func TestFindingOfMerges(t *testing.T) {
 	for name, want := range map[string]string{
 		"i": "61 merges of parts wait, 2 waited some minutes ago: merges do not keep up.", "60 - i": "", "i % 2": "",
 	} {
-		if got := eval[string](p, `Promise.all(['core/exposition.js', 'page/findings.js'].map((f) => import(new URL(f, document.querySelector('script[type=module]').src)))).then(([{ Figures }, { findings }]) => {
-			const readings = Array.from({ length: 62 }, (_, i) => new Figures('varve_merges_waiting ' + (`+name+`), i * 5000));
+		if got := eval[string](p,
+			`Promise.all(['core/exposition.js', 'page/findings.js'].map((f) => import(new URL(f, document.querySelector('script[type=module]').src)))).then(([{ Figures }, { findings }]) => {
+			const readings = Array.from({ length: 62 }, (_, i) => new Figures('varve_merges_waiting ' + (`+name+
+				`), i * 5000));
 			return findings({ readings, settings: null, status: null, tables: [], clockMS: null, open: false }, '127.0.0.1').map((f) => f.text).filter((t) => t.includes('merges')).join();
 		})`); got != want {
 			t.Errorf("a queue of %s: %q, want %q", name, got, want)
@@ -235,7 +256,8 @@ func TestBarsAreExact(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(9000, time.Second))
-	p := open(t, s, "/dashboard/sql#view=chart&sql="+url.QueryEscape("SELECT service, count(*) AS n FROM app GROUP BY 1 ORDER BY 1"))
+	p := open(t, s, "/dashboard/sql#view=chart&sql="+
+		url.QueryEscape("SELECT service, count(*) AS n FROM app GROUP BY 1 ORDER BY 1"))
 	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	p.runSQL(false)
 	var want []string
@@ -243,7 +265,8 @@ func TestBarsAreExact(t *testing.T) {
 		want = append(want, fmt.Sprint(row[0], " ", grouped(fmt.Sprint(row[1]))))
 	}
 	p.wait("the bars", fmt.Sprintf(`document.querySelectorAll('.bar-row').length === %d`, len(want)))
-	if got := eval[string](p, `[...document.querySelectorAll('.bar-row')].map((r) => r.querySelector('.text').innerText + ' ' + r.querySelector('.num').innerText).join()`); got != strings.Join(want, ",") {
+	if got := eval[string](p,
+		`[...document.querySelectorAll('.bar-row')].map((r) => r.querySelector('.text').innerText + ' ' + r.querySelector('.num').innerText).join()`); got != strings.Join(want, ",") {
 		t.Errorf("bars %s, want %s", got, strings.Join(want, ","))
 	}
 }
@@ -275,5 +298,6 @@ func TestSamplesOfATable(t *testing.T) {
 	p.click("input[list=sample-tables]")
 	p.press("wide")
 	p.press(kb.Enter)
-	p.wait("its row", `document.querySelector('.samples textarea').value.trim() === '{"ts":"2026-11-21T03:46:02.123456789Z","id":18446744073709551615,"share":0.5,"ok":true}'`)
+	p.wait("its row",
+		`document.querySelector('.samples textarea').value.trim() === '{"ts":"2026-11-21T03:46:02.123456789Z","id":18446744073709551615,"share":0.5,"ok":true}'`)
 }

@@ -19,7 +19,8 @@ func TestHelpDocuments(t *testing.T) {
 	p := open(t, s, "/dashboard/ingest#way=otlp")
 	p.wait("the snippets", `document.querySelector('.how .link')`)
 	p.click(".how .link")
-	p.wait("the document", `document.querySelector('.document-text .heading.level-1') && document.querySelectorAll('.document-text table').length > 0`)
+	p.wait("the document",
+		`document.querySelector('.document-text .heading.level-1') && document.querySelectorAll('.document-text table').length > 0`)
 	p.shot("help-document")
 	axe, _ := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	p.accessible(t, "a document", string(axe))
@@ -30,11 +31,15 @@ func TestHelpDocuments(t *testing.T) {
 			return err
 		}
 		name = strings.TrimSuffix(name, ".br")
-		eval[bool](p, fmt.Sprintf(`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read(%q); return true; })`, name))
+		eval[bool](p,
+			fmt.Sprintf(
+				`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read(%q); return true; })`, name))
 		text, _ := os.ReadFile("../../docs/" + name)
 		title := strings.TrimPrefix(strings.SplitN(string(text), "\n", 2)[0], "# ")
-		p.wait(name, fmt.Sprintf(`document.querySelector('.document-text .heading.level-1')?.innerText === %q`, strings.ReplaceAll(title, "`", "")))
-		left := eval[[]string](p, `(() => { const copy = document.querySelector('.document-text').cloneNode(true); for (const e of copy.querySelectorAll('code, pre')) e.remove(); return copy.textContent.match(/.{0,30}(\*\*|\]\(|`+"`"+`|^#+ |\|---).{0,30}/g) ?? []; })()`)
+		p.wait(name, fmt.Sprintf(`document.querySelector('.document-text .heading.level-1')?.innerText === %q`,
+			strings.ReplaceAll(title, "`", "")))
+		left := eval[[]string](p,
+			`(() => { const copy = document.querySelector('.document-text').cloneNode(true); for (const e of copy.querySelectorAll('code, pre')) e.remove(); return copy.textContent.match(/.{0,30}(\*\*|\]\(|`+"`"+`|^#+ |\|---).{0,30}/g) ?? []; })()`)
 		if len(left) > 0 {
 			t.Errorf("%s: signs are left: %q", name, left)
 		}
@@ -43,12 +48,18 @@ func TestHelpDocuments(t *testing.T) {
 		}
 		return nil
 	})
-	eval[bool](p, `import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read('http.md'); return true; })`)
-	p.wait("HTTP", `[...document.querySelectorAll('.document-text .link')].some((b) => b.innerText === 'ingest/otlp.md')`)
-	eval[bool](p, `(() => { [...document.querySelectorAll('.document-text .link')].find((b) => b.innerText === 'ingest/otlp.md').click(); return true; })()`)
-	p.wait("the one that the link leads to", `document.querySelector('.document-text .heading.level-1')?.innerText.includes('OTLP') || document.querySelector('.document-text .heading.level-1')?.innerText.includes('OpenTelemetry')`)
-	eval[bool](p, `import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read('http.md#users'); return true; })`)
-	p.wait("a place in a document", `document.querySelector('.help .body').scrollTop > 500 && document.querySelector('.document-text [data-place=users]')`)
+	eval[bool](p,
+		`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read('http.md'); return true; })`)
+	p.wait("HTTP",
+		`[...document.querySelectorAll('.document-text .link')].some((b) => b.innerText === 'ingest/otlp.md')`)
+	eval[bool](p,
+		`(() => { [...document.querySelectorAll('.document-text .link')].find((b) => b.innerText === 'ingest/otlp.md').click(); return true; })()`)
+	p.wait("the one that the link leads to",
+		`document.querySelector('.document-text .heading.level-1')?.innerText.includes('OTLP') || document.querySelector('.document-text .heading.level-1')?.innerText.includes('OpenTelemetry')`)
+	eval[bool](p,
+		`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read('http.md#users'); return true; })`)
+	p.wait("a place in a document",
+		`document.querySelector('.help .body').scrollTop > 500 && document.querySelector('.document-text [data-place=users]')`)
 	p.button("All documents")
 	p.wait("the list", `document.querySelectorAll('.documents li').length === 14`)
 	p.press(kb.Escape)

@@ -13,7 +13,8 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 	s := start(t)
 	var lines []string
 	for i := range 120 * 8 * 2 {
-		lines = append(lines, logLine(time.Duration(i)*7200*time.Second/(120*8*2), fmt.Sprintf(`"kind":"k%d","message":"m"`, i*7%8)))
+		lines = append(lines, logLine(time.Duration(i)*7200*time.Second/(120*8*2),
+			fmt.Sprintf(`"kind":"k%d","message":"m"`, i*7%8)))
 	}
 	s.ingest(t, "bars", lines)
 	manySeries(t, s, 200, 300)
@@ -33,13 +34,15 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 			}
 			return document.querySelector('.histogram .tip') !== null;
 		})()`, times))
-		eval[bool](p, `document.querySelector('.histogram').dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true })) || true`)
+		eval[bool](p,
+			`document.querySelector('.histogram').dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true })) || true`)
 		return 1000 * (p.busy() - from) / times
 	}))
 
 	p = openMetrics(t, s, "queue_depth", "&from=now-5h")
 	p.wait("all lines", `document.querySelectorAll('.chart-legend tbody tr').length === 200`)
-	add("200 series x 300 points, drawn anew", "ms", 100, 1000, median(1000, func() float64 { return eval[float64](p, chartRedrawn) }))
+	add("200 series x 300 points, drawn anew", "ms", 100, 1000,
+		median(1000, func() float64 { return eval[float64](p, chartRedrawn) }))
 
 	p = open(t, s, "/dashboard/traces")
 	p.wait("the list", `document.querySelector('.traces-list tbody tr button')`)
@@ -52,11 +55,13 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 		while (!document.querySelector('.waterfall .grid-row .operation')) await frame();
 		return performance.now() - began;
 	})()`
-	add("waterfall of 10,000 spans, from the click to the rows", "ms", 500, 3000, median(3000, func() float64 { return eval[float64](p, opened) }))
+	add("waterfall of 10,000 spans, from the click to the rows", "ms", 500, 3000,
+		median(3000, func() float64 { return eval[float64](p, opened) }))
 	p.watchTasks()
 	add("longest task of that, 0: under 50", "ms", 50, 200, median(200, func() float64 {
 		eval[float64](p, opened)
 		return p.longestTask()
 	}))
-	add("scrolling through 10,000 spans, slowest of 240 frames", "ms", 33, 200, median(200, func() float64 { return eval[float64](p, scrolling) }))
+	add("scrolling through 10,000 spans, slowest of 240 frames", "ms", 33, 200,
+		median(200, func() float64 { return eval[float64](p, scrolling) }))
 }

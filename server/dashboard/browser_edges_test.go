@@ -27,7 +27,8 @@ func behind(t *testing.T, s *server, prefix string) *server {
 	}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}
 	front := httptest.NewServer(http.StripPrefix(prefix, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The answer may come before the proxy has seen the end of a body: it would take the rest of the answer for lost.
+		// The answer may come before the proxy has seen the end of a body: it would take the rest of the answer for
+		// lost.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			w.WriteHeader(400)
@@ -48,12 +49,17 @@ func TestD85Pages(t *testing.T) {
 	front := behind(t, s, "/varve")
 	p := open(t, front, "/varve/dashboard")
 	p.wait("the rows", `document.querySelectorAll('.grid-row').length > 5`)
-	if path := eval[string](p, "location.pathname"); path != "/varve/dashboard/" && !strings.HasPrefix(path, "/varve/dashboard/logs") {
+	if path := eval[string](p, "location.pathname"); path != "/varve/dashboard/" &&
+		!strings.HasPrefix(path, "/varve/dashboard/logs") {
 		t.Errorf("the address is %s", path)
 	}
 	for _, name := range []string{"sql", "metrics", "traces", "pipelines", "ingest", "status"} {
-		eval[bool](p, fmt.Sprintf(`(() => { [...document.querySelectorAll('#rail a.page')].find((a) => a.getAttribute('href').endsWith('/%s')).click(); return true; })()`, name))
-		p.wait("page "+name, fmt.Sprintf(`location.pathname === '/varve/dashboard/%s' && document.querySelector('#rail [aria-current=page]')?.getAttribute('href').endsWith('/%s') && document.querySelector('.toolbar')`, name, name))
+		eval[bool](p,
+			fmt.Sprintf(
+				`(() => { [...document.querySelectorAll('#rail a.page')].find((a) => a.getAttribute('href').endsWith('/%s')).click(); return true; })()`, name))
+		p.wait("page "+name,
+			fmt.Sprintf(
+				`location.pathname === '/varve/dashboard/%s' && document.querySelector('#rail [aria-current=page]')?.getAttribute('href').endsWith('/%s') && document.querySelector('.toolbar')`, name, name))
 	}
 	p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
 	// A worker, a deep path, and the page that an address names.
@@ -64,7 +70,8 @@ func TestD85Pages(t *testing.T) {
 		t.Errorf("rows shown: %d", len(rows))
 	}
 	p.visit("/varve/dashboard/ingest")
-	p.wait("snippets with the prefix", `document.querySelector('.snippet pre')?.textContent.includes('/varve/v1/ingest?')`)
+	p.wait("snippets with the prefix",
+		`document.querySelector('.snippet pre')?.textContent.includes('/varve/v1/ingest?')`)
 }
 
 // TestD88NoTag builds the server without its dashboard.
@@ -136,7 +143,8 @@ func TestD89ForeignPage(t *testing.T) {
 			t.Errorf("%s: %q, want %s", name, got[name], want)
 		}
 	}
-	if rows := s.sql(t, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name IN ('app', 'planted')"); fmt.Sprint(rows) != "[[app]]" {
+	if rows := s.sql(t,
+		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name IN ('app', 'planted')"); fmt.Sprint(rows) != "[[app]]" {
 		t.Errorf("tables after it: %v", rows)
 	}
 
@@ -147,7 +155,8 @@ func TestD89ForeignPage(t *testing.T) {
 	}
 }
 
-// TestSavedAfterAFailure: what could not be read once is still saved on the server; a server that keeps nothing leaves it to the browser.
+// TestSavedAfterAFailure: what could not be read once is still saved on the server; a server that keeps nothing leaves
+// it to the browser.
 func TestSavedAfterAFailure(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t), "/dashboard/")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// hastened gives a page the function elapse, which lets all that waits for two seconds or more have its turn now: what a page asks
-// again and again by itself.
+// hastened gives a page the function elapse, which lets all that waits for two seconds or more have its turn now: what
+// a page asks again and again by itself.
 const hastened = `(() => {
 	const turns = new Map(), start = window.setTimeout, stop = window.clearTimeout, every = window.setInterval, end = window.clearInterval;
 	window.setTimeout = (run, ms, ...of) => {
@@ -33,7 +33,8 @@ const controls = `(() => {
 	return window.controls.length;
 })()`
 
-// replaced lists those that others stand for now, which look the same, and those that would lose the focus where they are.
+// replaced lists those that others stand for now, which look the same, and those that would lose the focus where they
+// are.
 const replaced = `(() => {
 	const before = window.controls;
 	` + controls + `;
@@ -41,18 +42,24 @@ const replaced = `(() => {
 	return before.filter(({ e, looks }) => (e.isConnected ? e.disabled || !e.checkVisibility() : now.has(looks))).map((c) => c.looks);
 })()`
 
-// TestFocusStays: nothing that could have the focus is put there anew when a page asks again, by itself or by its key: who is on
-// it with Tab would begin at the top again.
+// TestFocusStays: nothing that could have the focus is put there anew when a page asks again, by itself or by its key:
+// who is on it with Tab would begin at the top again.
 func TestFocusStays(t *testing.T) {
 	t.Parallel()
 	p := open(t, shop(t), "/dashboard/sql")
 	p.before(hastened)
 	for _, one := range []struct{ path, ready string }{
-		{"logs#t=app", `document.querySelector('.grid-row')`}, {"logs#t=app&tab=patterns", `document.querySelector('.patterns tbody tr')`}, {"logs#t=app&tab=fields", `document.querySelector('.field .name')`},
+		{"logs#t=app", `document.querySelector('.grid-row')`},
+		{"logs#t=app&tab=patterns", `document.querySelector('.patterns tbody tr')`},
+		{"logs#t=app&tab=fields", `document.querySelector('.field .name')`},
 		{"logs#t=app&tab=changes", `document.querySelector('.changes')`},
-		{"sql#sql=SELECT%201", ""}, {"metrics#q=rate(http_requests_total%5B1m%5D)", ""}, {"metrics#q=last_over_time(http_requests_total%5B1h%5D)&view=table", `document.querySelector('.metrics-results table')`},
-		{"metrics", ""}, {"traces", ""}, {"traces#view=operations", `document.querySelector('table tbody tr')`}, {"traces#id=" + traceID(0), `document.querySelector('.waterfall .grid-row .operation')`},
-		{"pipelines#name=shop&s=info%20hello", ""}, {"ingest#t=app", ""}, {"status", ""}, {"status#tab=tables", `document.querySelector('table.tables tbody tr')`},
+		{"sql#sql=SELECT%201", ""}, {"metrics#q=rate(http_requests_total%5B1m%5D)", ""},
+		{"metrics#q=last_over_time(http_requests_total%5B1h%5D)&view=table",
+			`document.querySelector('.metrics-results table')`},
+		{"metrics", ""}, {"traces", ""}, {"traces#view=operations", `document.querySelector('table tbody tr')`},
+		{"traces#id=" + traceID(0), `document.querySelector('.waterfall .grid-row .operation')`},
+		{"pipelines#name=shop&s=info%20hello", ""}, {"ingest#t=app", ""}, {"status", ""},
+		{"status#tab=tables", `document.querySelector('table.tables tbody tr')`},
 		{"status#tab=queries", ""}, {"status#tab=inside", ""}, {"status#tab=config", ""},
 	} {
 		t.Run(one.path, func(t *testing.T) {
@@ -67,8 +74,10 @@ func TestFocusStays(t *testing.T) {
 			}
 			for range 2 {
 				eval[bool](p, `elapse()`)
-				if !strings.HasPrefix(one.path, "sql") { // there the key asks for a new result, in place of the one shown
-					eval[bool](p, `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true })) || true`)
+				// there the key asks for a new result, in place of the one shown
+				if !strings.HasPrefix(one.path, "sql") {
+					eval[bool](p,
+						`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true })) || true`)
 				}
 				p.quiet()
 				for _, looks := range eval[[]string](p, replaced) {

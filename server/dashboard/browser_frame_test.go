@@ -20,8 +20,10 @@ import (
 
 // hostile are texts of strangers that must stay texts.
 var hostile = []string{
-	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `javascript:alert(1)`, `"><svg onload=alert(1)>`, `</style><style>*{display:none}</style>`,
-	"\x1b[31mred\x1b[0m \x1b]0;title\x07", "right \u202eto left\u202c", "nul \x00 byte", `${alert(1)} {{7*7}}`, `http://example.com/<b>`,
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `javascript:alert(1)`, `"><svg onload=alert(1)>`,
+	`</style><style>*{display:none}</style>`,
+	"\x1b[31mred\x1b[0m \x1b]0;title\x07", "right \u202eto left\u202c", "nul \x00 byte", `${alert(1)} {{7*7}}`,
+	`http://example.com/<b>`,
 }
 
 func TestD14HostileText(t *testing.T) {
@@ -29,7 +31,8 @@ func TestD14HostileText(t *testing.T) {
 	s := start(t)
 	var lines []string
 	for i, h := range hostile {
-		lines = append(lines, fmt.Sprintf(`{"ts":%d,"level":%s,"service":%s,%s:"field","message":%s}`, time.Now().UnixNano()+int64(i), quoteJSON(h), quoteJSON(h), quoteJSON(hostile[i%5]), quoteJSON(h)))
+		lines = append(lines, fmt.Sprintf(`{"ts":%d,"level":%s,"service":%s,%s:"field","message":%s}`,
+			time.Now().UnixNano()+int64(i), quoteJSON(h), quoteJSON(h), quoteJSON(hostile[i%5]), quoteJSON(h)))
 	}
 	s.ingest(t, "app", lines)
 	p := open(t, s, "/dashboard/logs#t=app&from=now-1h&to=now%2B1h")
@@ -50,7 +53,8 @@ func TestD14HostileText(t *testing.T) {
 	p.settled()
 	p.shot("xss")
 	for tab := range 3 {
-		eval[bool](p, fmt.Sprintf(`document.querySelector(".grid-row[data-row='%d'] .grid-cell").click() ?? true`, tab*3))
+		eval[bool](p, fmt.Sprintf(`document.querySelector(".grid-row[data-row='%d'] .grid-cell").click() ?? true`,
+			tab*3))
 		p.wait("the drawer", `document.querySelector('.drawer')`)
 		p.click(".drawer [data-tab=json]")
 		p.wait("the tree", `document.querySelector('.json')`)
@@ -60,7 +64,8 @@ func TestD14HostileText(t *testing.T) {
 		p.click("[data-tab=" + tab + "]")
 		p.wait(tab, `document.querySelector('.patterns, .fields-panel')`)
 	}
-	if n := eval[int](p, `window.alerted + document.querySelectorAll('#page script, #page img, #page svg[onload]').length`); n != 0 {
+	if n := eval[int](p,
+		`window.alerted + document.querySelectorAll('#page script, #page img, #page svg[onload]').length`); n != 0 {
 		t.Errorf("%d alerts and elements made of text", n)
 	}
 }
@@ -89,7 +94,8 @@ func TestD04Names(t *testing.T) {
 	var lines []string
 	for i := range 80 {
 		v := quoteJSON(values[i%len(values)])
-		lines = append(lines, fmt.Sprintf(`{"ts":%d,"a.b":%s,"A\"b":%s,"select":%s,"message":"row %d"}`, time.Now().UnixNano()+int64(i), v, v, v, i))
+		lines = append(lines, fmt.Sprintf(`{"ts":%d,"a.b":%s,"A\"b":%s,"select":%s,"message":"row %d"}`,
+			time.Now().UnixNano()+int64(i), v, v, v, i))
 	}
 	lines = append(lines, fmt.Sprintf(`{"ts":%d,"message":"without"}`, time.Now().UnixNano()+100))
 	s.ingest(t, "app", lines)
@@ -100,9 +106,12 @@ func TestD04Names(t *testing.T) {
 		for _, v := range []string{`it's`, `100%`, `back\slash`, "two\nlines", `"quoted"`, `🙂`, `a_b`} {
 			for label, want := range map[string]int{"Only ": 10, "Not ": 71} {
 				p.named(label+v, `.values .value button`, fmt.Sprintf(`e.ariaLabel === %s`, quoteJSON(label+v)))
-				p.wait(fmt.Sprintf("%d rows of %s%s of %s", want, label, v, column), fmt.Sprintf(`document.querySelector('.logs-status .figures b')?.innerText === '%d rows' && document.querySelectorAll('.chip').length === 1`, want))
+				p.wait(fmt.Sprintf("%d rows of %s%s of %s", want, label, v, column),
+					fmt.Sprintf(
+						`document.querySelector('.logs-status .figures b')?.innerText === '%d rows' && document.querySelectorAll('.chip').length === 1`, want))
 				p.named("the chip's ×", `.chip button`, `e.ariaLabel === 'Remove this filter'`)
-				p.wait("all rows", `document.querySelector('.logs-status .figures b')?.innerText === '81 rows' && document.querySelectorAll('.values .value').length >= 8`)
+				p.wait("all rows",
+					`document.querySelector('.logs-status .figures b')?.innerText === '81 rows' && document.querySelectorAll('.values .value').length >= 8`)
 			}
 		}
 		p.named("field "+column, `.field .name`, `e.ariaExpanded === 'true'`)
@@ -112,7 +121,9 @@ func TestD04Names(t *testing.T) {
 // named clicks the element of a selector that is so, once it is there.
 func (p *page) named(what, selector, is string) {
 	p.t.Helper()
-	p.wait(what, fmt.Sprintf(`(() => { const e = [...document.querySelectorAll(%q)].find((e) => %s && !e.disabled); e?.click(); return e; })()`, selector, is))
+	p.wait(what,
+		fmt.Sprintf(
+			`(() => { const e = [...document.querySelectorAll(%q)].find((e) => %s && !e.disabled); e?.click(); return e; })()`, selector, is))
 }
 
 func TestD80SignIn(t *testing.T) {
@@ -133,7 +144,8 @@ func TestD80SignIn(t *testing.T) {
 	}
 	sign("ops", "wrong")
 	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
-	p.wait("the name as it was and the focus in the password's field", `document.querySelector('dialog input[name=user]').value === 'ops' && document.activeElement.name === 'password'`)
+	p.wait("the name as it was and the focus in the password's field",
+		`document.querySelector('dialog input[name=user]').value === 'ops' && document.activeElement.name === 'password'`)
 	sign("ops", "sesame")
 	p.wait("the page", `document.querySelector('.first') && !document.querySelector('dialog')`)
 	kept := eval[string](p, `JSON.stringify(localStorage) + document.cookie + location.href`)
@@ -168,7 +180,8 @@ func TestD80SignIn(t *testing.T) {
 	p.wait("the page", `document.querySelector('.sql-actions') && !document.querySelector('dialog')`)
 	p.do("reload", chromedp.Reload())
 	p.wait("the page again", `document.querySelector('.sql-actions') && !document.querySelector('dialog')`)
-	if header := eval[string](p, `import(new URL('./core/auth.js', document.querySelector('script[type=module]').src)).then((m) => m.header()[0][0])`); header != "x-service-auth" {
+	if header := eval[string](p,
+		`import(new URL('./core/auth.js', document.querySelector('script[type=module]').src)).then((m) => m.header()[0][0])`); header != "x-service-auth" {
 		t.Errorf("after a reload the credentials go into %s, which the proxy keeps", header)
 	}
 	leave(true)
@@ -194,11 +207,14 @@ func TestD80Ended(t *testing.T) {
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		p.wait("the server's new users", fmt.Sprintf(`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa('ops:%s')); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, to))
+		p.wait("the server's new users",
+			fmt.Sprintf(
+				`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa('ops:%s')); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, to))
 	}
 	again := func() {
 		p.named("Run", ".sql-actions button", `e.innerText === 'Run'`)
-		p.wait("that one has to sign in again", `document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again')`)
+		p.wait("that one has to sign in again",
+			`document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again')`)
 		if text := p.text("dialog"); strings.Contains(text, "wrong") {
 			t.Errorf("nothing was typed yet: %s", text)
 		}
@@ -215,7 +231,8 @@ func TestD80Ended(t *testing.T) {
 	sign("sesame")
 	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
 	sign("abracadabra")
-	p.wait("the answer", `!document.querySelector('dialog') && [...document.querySelectorAll('.sql-results .grid-cell')].some((c) => c.innerText === '42')`)
+	p.wait("the answer",
+		`!document.querySelector('dialog') && [...document.querySelectorAll('.sql-results .grid-cell')].some((c) => c.innerText === '42')`)
 	renew("open")
 	again() // also after a password that was typed here
 }
@@ -329,7 +346,8 @@ func TestD81Zones(t *testing.T) {
 	}
 	// Buckets of days begin at local midnight, and the range is shown as it is there.
 	for zone, want := range map[string][2]string{
-		"Asia/Kathmandu": {"2026-07-26 00:00:00", "2026-07-25 05:45:00 – 2026-11-02 05:45:00"}, "America/St_Johns": {"2026-07-25 00:00:00", "2026-07-24 21:30:00 – 2026-11-01 20:30:00"},
+		"Asia/Kathmandu":   {"2026-07-26 00:00:00", "2026-07-25 05:45:00 – 2026-11-02 05:45:00"},
+		"America/St_Johns": {"2026-07-25 00:00:00", "2026-07-24 21:30:00 – 2026-11-01 20:30:00"},
 	} {
 		eval[string](p, fmt.Sprintf(`localStorage.setItem('varve.zone', JSON.stringify(%q)) ?? ''`, zone))
 		p.afresh("/dashboard/logs#" + state("t", "app", "from", "2026-07-25T00:00:00Z", "to", "2026-11-02T00:00:00Z"))

@@ -25,19 +25,22 @@ type gate struct {
 	left   map[string]int // those of them that were given up while they were held
 }
 
-// gated puts a gate in front of a server. A request is of a kind when its path with its query, and its body, match the expression.
+// gated puts a gate in front of a server. A request is of a kind when its path with its query, and its body, match the
+// expression.
 func gated(t *testing.T, s *server, kinds map[string]string) *gate {
 	t.Helper()
 	to, err := url.Parse(s.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gate{kinds: map[string]*regexp.Regexp{}, closed: map[string]chan struct{}{}, came: map[string]int{}, left: map[string]int{}}
+	g := &gate{kinds: map[string]*regexp.Regexp{}, closed: map[string]chan struct{}{}, came: map[string]int{},
+		left: map[string]int{}}
 	for kind, expression := range kinds {
 		g.kinds[kind] = regexp.MustCompile(expression)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) } // the page gave it up
+	// the page gave it up
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

@@ -46,10 +46,13 @@ func (p *page) goTo(key, name string) {
 	eval[bool](p, `(() => { `+focus+`?.blur(); return true; })()`)
 	p.press("g")
 	p.press(key)
-	p.wait("page "+name, fmt.Sprintf(`location.pathname.endsWith('/%s') && document.querySelector('#page h1')?.innerText.toLowerCase() === '%s' && !document.querySelector('#page .coming')`, name, name))
+	p.wait("page "+name,
+		fmt.Sprintf(
+			`location.pathname.endsWith('/%s') && document.querySelector('#page h1')?.innerText.toLowerCase() === '%s' && !document.querySelector('#page .coming')`, name, name))
 }
 
-// TestD82Rows: j and k walk the rows wherever the focus is but in a field, where they are letters, and the help names them.
+// TestD82Rows: j and k walk the rows wherever the focus is but in a field, where they are letters, and the help names
+// them.
 func TestD82Rows(t *testing.T) {
 	t.Parallel()
 	p := open(t, shop(t), "/dashboard/logs#t=app")
@@ -82,7 +85,8 @@ func TestD82Keyboard(t *testing.T) {
 	p.wait("the focus in the search line", `document.activeElement.id === 'logs-search'`)
 	p.instead("level:error" + kb.Enter)
 	p.wait("the search", `new URLSearchParams(location.hash.slice(1)).get('q') === 'level:error'`)
-	p.wait("the rows that are found, alone", `((rows) => rows.length > 0 && rows.every((r) => r.querySelector('.level')?.innerText.includes('error')))([...document.querySelectorAll('.grid-row:not(.hidden)')])`)
+	p.wait("the rows that are found, alone",
+		`((rows) => rows.length > 0 && rows.every((r) => r.querySelector('.level')?.innerText.includes('error')))([...document.querySelectorAll('.grid-row:not(.hidden)')])`)
 	p.press(kb.Escape)
 	p.tabTo("the list", `e.classList.contains('grid')`)
 	p.press("jj" + kb.Enter)
@@ -90,13 +94,15 @@ func TestD82Keyboard(t *testing.T) {
 	p.press("]")
 	p.wait("the next tab", `document.querySelector('.drawer [data-tab=json]').ariaSelected === 'true'`)
 	p.press(kb.Escape)
-	p.wait("the closed drawer with the focus back in the list", `!document.querySelector('.drawer') && document.activeElement.classList.contains('grid')`)
+	p.wait("the closed drawer with the focus back in the list",
+		`!document.querySelector('.drawer') && document.activeElement.classList.contains('grid')`)
 	p.press("+")
 	p.wait("a filter", `document.querySelector('.chip')`)
 	p.figures()
 	p.tabTo("the histogram", `e.closest('.histogram')`)
 	p.press(kb.ArrowRight)
-	p.wait("that a bar is read out", `[...document.querySelectorAll('.logs-histogram [aria-live], .logs-histogram [role=status]')].some((e) => e.textContent.trim() !== '')`)
+	p.wait("that a bar is read out",
+		`[...document.querySelectorAll('.logs-histogram [aria-live], .logs-histogram [role=status]')].some((e) => e.textContent.trim() !== '')`)
 
 	// The palette leads to any page, help lists the keys.
 	p.mod("k")
@@ -116,7 +122,8 @@ func TestD82Keyboard(t *testing.T) {
 	p.instead("SELECT level, count(*) AS n FROM app GROUP BY 1 ORDER BY 2 DESC")
 	p.press(kb.Escape)
 	p.mod(kb.Enter)
-	p.wait("the result", `[...document.querySelectorAll('.sql-results .grid-row')].some((r) => r.innerText.includes('info'))`)
+	p.wait("the result",
+		`[...document.querySelectorAll('.sql-results .grid-row')].some((r) => r.innerText.includes('info'))`)
 	p.tabTo("the result", `e.classList.contains('grid')`)
 	p.press("j" + kb.Enter)
 	p.wait("the cell", `document.querySelector('.drawer')`)
@@ -169,5 +176,6 @@ func TestD82Keyboard(t *testing.T) {
 	p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
 	p.tabTo("the tabs", `e.role === 'tab'`)
 	p.press(kb.ArrowRight)
-	p.wait("the next tab", `document.querySelector('[role=tab][aria-selected=true]') === document.activeElement && location.hash.includes('tab=')`)
+	p.wait("the next tab",
+		`document.querySelector('[role=tab][aria-selected=true]') === document.activeElement && location.hash.includes('tab=')`)
 }

@@ -38,7 +38,9 @@ func usersFile(t *testing.T, users string) (s *server, renew func(p *page, users
 		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		p.wait("the server's new users", fmt.Sprintf(`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa(%q)); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, probe))
+		p.wait("the server's new users",
+			fmt.Sprintf(
+				`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa(%q)); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, probe))
 	}
 }
 
@@ -55,8 +57,8 @@ func (p *page) signIn(user, password string) {
 
 const railUser = `document.querySelector("#rail button[title='Sign out']")?.innerText.trim()`
 
-// TestSignOutBeside: who signs out in one tab is signed out in the others: nothing is asked in their name any more, nothing of them is
-// seen, and the dialog stands where an answer is wanted. Somebody else in another tab stays.
+// TestSignOutBeside: who signs out in one tab is signed out in the others: nothing is asked in their name any more,
+// nothing of them is seen, and the dialog stands where an answer is wanted. Somebody else in another tab stays.
 func TestSignOutBeside(t *testing.T) {
 	t.Parallel()
 	s, _ := usersFile(t, "ops=sesame\nboss=b\n")
@@ -69,15 +71,18 @@ func TestSignOutBeside(t *testing.T) {
 	two.click(".editor")
 	two.press("SELECT 'of ops'")
 	two.runSQL(false)
-	two.wait("that it is kept", `localStorage.getItem('varve.sql.history.ops')?.includes('of ops') && localStorage.getItem('varve.sql.tabs.ops')?.includes('of ops')`)
+	two.wait("that it is kept",
+		`localStorage.getItem('varve.sql.history.ops')?.includes('of ops') && localStorage.getItem('varve.sql.tabs.ops')?.includes('of ops')`)
 	two.before(sent) // of the document that comes then
 	one.click("#rail button[title='Sign out']")
 	one.wait("the question", `document.querySelector('dialog input[type=checkbox]')`)
 	one.click("dialog input[type=checkbox]")
 	one.click("dialog button.primary")
 	for _, p := range []*page{one, two} {
-		p.wait("the dialog, for nobody", `document.querySelector('dialog input[name=user]')?.value === '' && !document.querySelector('dialog [role=alert]')`)
-		if kept := eval[string](p, `[sessionStorage.getItem('varve.session') ?? '', ...Object.keys(localStorage).filter((k) => k.endsWith('.ops'))].join(' ').trim()`); kept != "" {
+		p.wait("the dialog, for nobody",
+			`document.querySelector('dialog input[name=user]')?.value === '' && !document.querySelector('dialog [role=alert]')`)
+		if kept := eval[string](p,
+			`[sessionStorage.getItem('varve.session') ?? '', ...Object.keys(localStorage).filter((k) => k.endsWith('.ops'))].join(' ').trim()`); kept != "" {
 			t.Errorf("kept: %s", kept)
 		}
 		if rail := p.text("#rail"); strings.Contains(rail, "ops") {
@@ -92,8 +97,8 @@ func TestSignOutBeside(t *testing.T) {
 	}
 }
 
-// TestPasswordChangedBeside: of a password that the server no longer takes each tab asks once; while the dialog is open nothing is sent
-// with it. Who signs in as somebody else there finds nothing of the one before.
+// TestPasswordChangedBeside: of a password that the server no longer takes each tab asks once; while the dialog is open
+// nothing is sent with it. Who signs in as somebody else there finds nothing of the one before.
 func TestPasswordChangedBeside(t *testing.T) {
 	t.Parallel()
 	s, renew := usersFile(t, "ops=sesame\nviewer:ro=look\n")
@@ -107,7 +112,8 @@ func TestPasswordChangedBeside(t *testing.T) {
 	two.runSQL(false)
 	two.wait("that it is kept", `localStorage.getItem('varve.sql.history.ops')?.includes('of ops')`)
 	renew(two, "ops=abracadabra\nviewer:ro=look\n", "ops:abracadabra")
-	one.wait("that one has to sign in again", `document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again') && document.querySelector('dialog input[name=user]').value === 'ops'`)
+	one.wait("that one has to sign in again",
+		`document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again') && document.querySelector('dialog input[name=user]').value === 'ops'`)
 	asks := `import(document.querySelector('script[type=module]').src.replace('app.js', 'core/api.js')).then(async ({ json }) => { const before = window.sent.length; void json('v1/session').catch(() => {}); await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))); return window.sent.slice(before).join(' '); })`
 	if got := eval[string](one, asks); got != "" {
 		t.Errorf("while the dialog is open it asks as %s", got)
@@ -117,11 +123,13 @@ func TestPasswordChangedBeside(t *testing.T) {
 	one.wait("the figures", `!document.querySelector('dialog') && document.querySelectorAll('.figure').length > 15`)
 
 	two.named("Run", ".sql-actions button", `e.innerText === 'Run'`)
-	two.wait("that one has to sign in again", `document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again')`)
+	two.wait("that one has to sign in again",
+		`document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again')`)
 	two.fill("dialog input[name=user]", "viewer")
 	two.fill("dialog input[name=password]", "look")
 	two.click("dialog button.primary")
-	two.wait("the page of the other", railUser+` === 'viewer' && !document.querySelector('dialog') && `+sqlText+` !== undefined`)
+	two.wait("the page of the other",
+		railUser+` === 'viewer' && !document.querySelector('dialog') && `+sqlText+` !== undefined`)
 	two.named("Run", ".sql-actions button", `e.innerText === 'Run'`)
 	two.wait("what it gave", `document.querySelector('.result-bar')`)
 	two.button("History")

@@ -37,10 +37,12 @@ func flood(t *testing.T, s *server, perSecond int) (stop func() int) {
 			b.Reset()
 			at := time.Now().UnixNano()
 			for i := range perSecond / batches {
-				fmt.Fprintf(&b, `{"ts":%d,"level":"info","service":"web","host":"web-1","status":200,"bytes":%d,"message":"flood %d"}`+"\n", at+int64(i), i, sent)
+				fmt.Fprintf(&b,
+					`{"ts":%d,"level":"info","service":"web","host":"web-1","status":200,"bytes":%d,"message":"flood %d"}`+"\n", at+int64(i), i, sent)
 				sent++
 			}
-			s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table=app", "application/x-ndjson", []byte(b.String()))
+			s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table=app",
+				"application/x-ndjson", []byte(b.String()))
 		}
 	}()
 	return func() int { close(done); return <-ended }
@@ -59,12 +61,14 @@ func (p *page) heap() int64 {
 	return int64(use.UsedSize)
 }
 
-// TestD11LiveFlood: 20,000 rows a second for ten seconds. The page answers, says what it leaves out, and keeps what it said it keeps.
+// TestD11LiveFlood: 20,000 rows a second for ten seconds. The page answers, says what it leaves out, and keeps what it
+// said it keeps.
 func TestD11LiveFlood(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(100, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
-	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
+	p.wait("the live rows",
+		`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
 	before := p.heap()
 	stop := flood(t, s, 20_000)
 	var answers []float64
@@ -78,14 +82,18 @@ func TestD11LiveFlood(t *testing.T) {
 				requestAnimationFrame(look);
 			});
 		})`))
-		eval[bool](p, `new Promise((resolve) => { [...document.querySelectorAll('.live-bar button')].find((b) => b.title === 'Space').click(); setTimeout(() => resolve(true), 700); })`)
+		eval[bool](p,
+			`new Promise((resolve) => { [...document.querySelectorAll('.live-bar button')].find((b) => b.title === 'Space').click(); setTimeout(() => resolve(true), 700); })`)
 	}
 	sent := stop()
 	slices.Sort(answers)
-	p.wait("the line of what is left out", `[...document.querySelectorAll('.grid-row.marker')].some((r) => /^\s*[\d,]+ rows left out/.test(r.innerText)) || (() => { const g = document.querySelector('.grid'); g.scrollTop -= 400; return false; })()`)
-	p.wait("no more than is kept", `Number(document.querySelector('.grid').getAttribute('aria-rowcount')) <= 10000 + 2000`)
+	p.wait("the line of what is left out",
+		`[...document.querySelectorAll('.grid-row.marker')].some((r) => /^\s*[\d,]+ rows left out/.test(r.innerText)) || (() => { const g = document.querySelector('.grid'); g.scrollTop -= 400; return false; })()`)
+	p.wait("no more than is kept",
+		`Number(document.querySelector('.grid').getAttribute('aria-rowcount')) <= 10000 + 2000`)
 	after := p.heap()
-	t.Logf("%d rows posted; a click is answered after %.0f ms in the median, %.0f at worst of %d; scripts hold %d MB, before %d", sent, answers[len(answers)/2], answers[len(answers)-1], len(answers), after>>20, before>>20)
+	t.Logf(
+		"%d rows posted; a click is answered after %.0f ms in the median, %.0f at worst of %d; scripts hold %d MB, before %d", sent, answers[len(answers)/2], answers[len(answers)-1], len(answers), after>>20, before>>20)
 	if median := answers[len(answers)/2]; median > 200 && !slowed() {
 		t.Errorf("a click is answered after %.0f ms, at most 200", median)
 	}
@@ -100,7 +108,8 @@ func TestLogsLiveFailure(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(20, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
-	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 5`)
+	p.wait("the live rows",
+		`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 5`)
 	eval[bool](p, `(() => {
 		const real = window.fetch;
 		window.failed = 0;
@@ -113,11 +122,15 @@ func TestLogsLiveFailure(t *testing.T) {
 	var b strings.Builder
 	at := time.Now().UnixNano()
 	for i := range 1500 {
-		fmt.Fprintf(&b, `{"ts":%d,"level":"info","service":"web","host":"web-1","status":200,"bytes":1,"message":"many %d"}`+"\n", at+int64(i), i)
+		fmt.Fprintf(&b,
+			`{"ts":%d,"level":"info","service":"web","host":"web-1","status":200,"bytes":1,"message":"many %d"}`+"\n",
+			at+int64(i), i)
 	}
-	s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table=app", "application/x-ndjson", []byte(b.String()))
+	s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table=app",
+		"application/x-ndjson", []byte(b.String()))
 	p.wait("the question that fails", `window.failed === 1`)
-	p.wait("all rows of the answer", `Number(document.querySelector('.grid').getAttribute('aria-rowcount')) >= 20 + 1 + 1000`)
+	p.wait("all rows of the answer",
+		`Number(document.querySelector('.grid').getAttribute('aria-rowcount')) >= 20 + 1 + 1000`)
 	rows := p.everyRow(".grid")
 	if n := len(rows); n != 20+1+1000 || rows[n-1] != "many 1499" || rows[n-1000] != "many 500" {
 		t.Errorf("%d rows, from %q to %q", n, rows[max(0, n-1000)], rows[n-1])
@@ -142,14 +155,15 @@ func (p *page) everyRow(list string) []string {
 	})()`)
 }
 
-// TestD10Live: 5,000 rows in ten seconds, some with equal times, some late. Each is shown once, and nothing moves under who has
-// scrolled up.
+// TestD10Live: 5,000 rows in ten seconds, some with equal times, some late. Each is shown once, and nothing moves under
+// who has scrolled up.
 func TestD10Live(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(100, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
-	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
+	p.wait("the live rows",
+		`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
 	const first = `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.getBoundingClientRect().top >= document.querySelector('.grid-head').getBoundingClientRect().bottom).sort((a, b) => a.dataset.row - b.dataset.row)[0]?.innerText`
 	want := map[string]int{}
 	before, n := "", 0
@@ -171,18 +185,21 @@ func TestD10Live(t *testing.T) {
 				n++
 				continue
 			}
-			lines = append(lines, logLine(age, fmt.Sprintf(`"level":"info","service":"web","host":"web-1","message":%q`, text)))
+			lines = append(lines,
+				logLine(age, fmt.Sprintf(`"level":"info","service":"web","host":"web-1","message":%q`, text)))
 			want[text]++
 			n++
 		}
 		s.ingest(t, "app", lines)
 		if piece == 25 { // somebody scrolls up: what is seen stays where it is
 			eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 200; return true; })()`)
-			p.wait("the scrolled list, painted", `document.querySelector('.grid').scrollTop === 200 && document.querySelector('.grid-row[data-row="10"]') && `+first)
+			p.wait("the scrolled list, painted",
+				`document.querySelector('.grid').scrollTop === 200 && document.querySelector('.grid-row[data-row="10"]') && `+first)
 			before = eval[string](p, first)
 		}
 	}
-	p.wait("how many came since", `[...document.querySelectorAll('.live-bar button')].some((b) => /^[1-9],\d{3} new rows$/.test(b.innerText))`)
+	p.wait("how many came since",
+		`[...document.querySelectorAll('.live-bar button')].some((b) => /^[1-9],\d{3} new rows$/.test(b.innerText))`)
 	p.wait("all", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5100'`)
 	if after := eval[string](p, first); after != before {
 		t.Errorf("the first row was %q, now %q", before, after)
@@ -201,12 +218,15 @@ func TestD10Live(t *testing.T) {
 	}
 	p.press(kb.End)
 	p.wait("the end", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('live 4999'))`)
-	p.wait("the total of now, and until when it is", `/^5,100 rows\s+until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(document.querySelector('.logs-status .figures').innerText)`)
+	p.wait("the total of now, and until when it is",
+		`/^5,100 rows\s+until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(document.querySelector('.logs-status .figures').innerText)`)
 	p.press("l")
-	p.wait("the rows of now", `/^5,100 rows\s+\d+ ms\s+500 loaded/.test(document.querySelector('.logs-status .figures').innerText) && document.querySelector('.grid-row[data-row="0"]')?.innerText.includes('live ')`)
+	p.wait("the rows of now",
+		`/^5,100 rows\s+\d+ ms\s+500 loaded/.test(document.querySelector('.logs-status .figures').innerText) && document.querySelector('.grid-row[data-row="0"]')?.innerText.includes('live ')`)
 }
 
-// TestLogsLiveFold: in the live list, too, rows that differ in time alone are one with their number; the key shows each.
+// TestLogsLiveFold: in the live list, too, rows that differ in time alone are one with their number; the key shows
+// each.
 func TestLogsLiveFold(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -215,7 +235,9 @@ func TestLogsLiveFold(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
 	badges := func(want string) {
 		t.Helper()
-		p.wait("the numbers "+want, fmt.Sprintf(`[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).join(' ') === %q`, want))
+		p.wait("the numbers "+want,
+			fmt.Sprintf(`[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).join(' ') === %q`,
+				want))
 	}
 	badges("×3")
 	s.ingest(t, "app", []string{line("retrying"), line("retrying")})
@@ -226,15 +248,18 @@ func TestLogsLiveFold(t *testing.T) {
 	badges("×5 ×2")
 	p.wait("the rows that are kept", `document.querySelector('.live-bar').innerText.includes('9 kept')`)
 	p.press("d")
-	p.wait("each by itself", `document.querySelector('.grid').getAttribute('aria-rowcount') === '10' && !document.querySelector('.badge.repeats')`)
+	p.wait("each by itself",
+		`document.querySelector('.grid').getAttribute('aria-rowcount') === '10' && !document.querySelector('.badge.repeats')`)
 	p.press("d")
 	badges("×5 ×2")
 	p.press("o")
-	p.wait("rows as JSON", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('{"level":"info"'))`)
+	p.wait("rows as JSON",
+		`[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('{"level":"info"'))`)
 }
 
-// TestLogsLiveAhead: rows ahead of their time, of a host whose clock is wrong, hide none of those that come at their time: nor do they
-// when they alone fill an answer. Each row is shown once, in the list that was there and in what comes.
+// TestLogsLiveAhead: rows ahead of their time, of a host whose clock is wrong, hide none of those that come at their
+// time: nor do they when they alone fill an answer. Each row is shown once, in the list that was there and in what
+// comes.
 func TestLogsLiveAhead(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []int{1, 1500} {
@@ -254,7 +279,9 @@ func TestLogsLiveAhead(t *testing.T) {
 			p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
 			shown := func(what string) {
 				t.Helper()
-				p.wait(what, fmt.Sprintf(`[...document.querySelectorAll('.grid-row')].some((r) => r.lastElementChild?.textContent === %q)`, what))
+				p.wait(what,
+					fmt.Sprintf(
+						`[...document.querySelectorAll('.grid-row')].some((r) => r.lastElementChild?.textContent === %q)`, what))
 			}
 			shown("before")
 			s.ingest(t, "app", []string{line(0, "now")})
@@ -278,7 +305,8 @@ func TestLogsLiveAhead(t *testing.T) {
 	}
 }
 
-// TestLogsLiveBeginsAhead: a list that is live already when the first row ahead of its time comes goes on with those that are not.
+// TestLogsLiveBeginsAhead: a list that is live already when the first row ahead of its time comes goes on with those
+// that are not.
 func TestLogsLiveBeginsAhead(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -286,17 +314,20 @@ func TestLogsLiveBeginsAhead(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
 	count := func(n int) {
 		t.Helper()
-		p.wait(fmt.Sprint(n, " rows"), fmt.Sprintf(`document.querySelector('.live-bar') && document.querySelector('.grid')?.getAttribute('aria-rowcount') === '%d'`, n))
+		p.wait(fmt.Sprint(n, " rows"),
+			fmt.Sprintf(
+				`document.querySelector('.live-bar') && document.querySelector('.grid')?.getAttribute('aria-rowcount') === '%d'`, n))
 	}
 	count(200)
 	for i := range 3 {
-		s.ingest(t, "app", []string{logLine(0, fmt.Sprintf(`"level":"info","message":"now %d"`, i)), logLine(-time.Hour, fmt.Sprintf(`"level":"info","message":"ahead %d"`, i))})
+		s.ingest(t, "app", []string{logLine(0, fmt.Sprintf(`"level":"info","message":"now %d"`, i)),
+			logLine(-time.Hour, fmt.Sprintf(`"level":"info","message":"ahead %d"`, i))})
 		count(200 + 2*(i+1))
 	}
 }
 
-// wrappedList reads a list of wrapped rows: whether it stands at its end with its last row wholly in view, and the first row that begins
-// in view, with its place.
+// wrappedList reads a list of wrapped rows: whether it stands at its end with its last row wholly in view, and the
+// first row that begins in view, with its place.
 const wrappedList = `(() => {
 	const grid = document.querySelector('.grid'), view = grid.getBoundingClientRect(), top = grid.querySelector('.grid-head').getBoundingClientRect().bottom;
 	const rows = [...grid.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.lastElementChild?.textContent).map((r) => ({ row: Number(r.dataset.row), text: r.lastElementChild.textContent.split(':')[0], at: r.getBoundingClientRect() })).sort((a, b) => a.row - b.row);
@@ -305,8 +336,8 @@ const wrappedList = `(() => {
 		atEnd: grid.scrollTop + grid.clientHeight >= grid.scrollHeight - 4 && last?.row === Number(grid.getAttribute('aria-rowcount')) - 1 && last.at.bottom <= view.bottom + 1 };
 })()`
 
-// TestLogsLiveWrapped: a live list whose rows are wrapped stays at its end, whatever heights the rows turn out to have, and nothing moves
-// under who has scrolled up.
+// TestLogsLiveWrapped: a live list whose rows are wrapped stays at its end, whatever heights the rows turn out to have,
+// and nothing moves under who has scrolled up.
 func TestLogsLiveWrapped(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -316,7 +347,9 @@ func TestLogsLiveWrapped(t *testing.T) {
 		var lines []string
 		for range n {
 			sent++
-			lines = append(lines, logLine(time.Duration(n-len(lines))*time.Millisecond, fmt.Sprintf(`"level":"info","message":"live %d:%s"`, sent, strings.Repeat(" some words", 1+sent*37%200))))
+			lines = append(lines, logLine(time.Duration(n-len(lines))*time.Millisecond,
+				fmt.Sprintf(`"level":"info","message":"live %d:%s"`, sent,
+					strings.Repeat(" some words", 1+sent*37%200))))
 		}
 		s.ingest(t, "app", lines)
 		return fmt.Sprintf("live %d", sent)
@@ -325,7 +358,9 @@ func TestLogsLiveWrapped(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app&live=1&wrap=1&fold=0")
 	follows := func(last string) {
 		t.Helper()
-		p.wait("the end of the list, "+last, fmt.Sprintf(`document.querySelector('.grid') && (() => { const l = %s; return l.atEnd && l.last === %q && l.high > 1; })()`, wrappedList, last))
+		p.wait("the end of the list, "+last,
+			fmt.Sprintf(
+				`document.querySelector('.grid') && (() => { const l = %s; return l.atEnd && l.last === %q && l.high > 1; })()`, wrappedList, last))
 	}
 	follows(last)
 	for range 5 {
@@ -333,12 +368,17 @@ func TestLogsLiveWrapped(t *testing.T) {
 	}
 
 	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop -= 3000; return true; })()`)
-	stands := fmt.Sprintf(`(() => { const now = %s.first, before = window.stood; window.stood = now; return now && now === before; })()`, wrappedList)
-	p.wait("the rows further up, measured", fmt.Sprintf(`(() => { const l = %s; return !l.atEnd && l.high > 1; })()`, wrappedList)+" && "+stands)
+	stands := fmt.Sprintf(
+		`(() => { const now = %s.first, before = window.stood; window.stood = now; return now && now === before; })()`,
+		wrappedList)
+	p.wait("the rows further up, measured",
+		fmt.Sprintf(`(() => { const l = %s; return !l.atEnd && l.high > 1; })()`, wrappedList)+" && "+stands)
 	before := eval[string](p, wrappedList+".first")
 	for i := range 5 {
 		last = send(20)
-		p.wait("how many came since", fmt.Sprintf(`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText === '%d new rows')`, 20*(i+1)))
+		p.wait("how many came since",
+			fmt.Sprintf(`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText === '%d new rows')`,
+				20*(i+1)))
 		p.wait("a place that stands", stands)
 		if after := eval[string](p, wrappedList+".first"); after != before {
 			t.Errorf("the first row was %s, after %d more rows it is %s", before, 20*(i+1), after)
@@ -349,13 +389,15 @@ func TestLogsLiveWrapped(t *testing.T) {
 	follows(send(20))
 }
 
-// TestLogsLiveRate: the rate of a live list and its number of new rows are the server's, though a poll brings 1,000 rows at most.
+// TestLogsLiveRate: the rate of a live list and its number of new rows are the server's, though a poll brings 1,000
+// rows at most.
 func TestLogsLiveRate(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(100, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
-	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
+	p.wait("the live rows",
+		`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
 	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 100; return true; })()`)
 	p.wait("the list held still", `document.querySelector('.grid').scrollTop === 100`)
 	began := time.Now()
@@ -368,5 +410,7 @@ func TestLogsLiveRate(t *testing.T) {
 	if got := eval[float64](p, rate); math.IsNaN(got) || got > 2*most+1000 {
 		t.Errorf("the rate is %.0f rows/s, %.0f a second were sent", got, most)
 	}
-	p.wait("the number of all that came", fmt.Sprintf(`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText.replaceAll(',', '') === '%d new rows')`, sent))
+	p.wait("the number of all that came",
+		fmt.Sprintf(
+			`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText.replaceAll(',', '') === '%d new rows')`, sent))
 }

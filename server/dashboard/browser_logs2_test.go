@@ -29,7 +29,8 @@ func logsAt(t *testing.T, s *server, state string) *page {
 func (p *page) figures() {
 	p.t.Helper()
 	p.quiet() // else they may be those of the run before
-	p.wait("the figures", `/^[\d,]+ rows?$/.test(document.querySelector('.logs-status .figures b')?.innerText ?? '') && !document.querySelector('.bar')`)
+	p.wait("the figures",
+		`/^[\d,]+ rows?$/.test(document.querySelector('.logs-status .figures b')?.innerText ?? '') && !document.querySelector('.bar')`)
 }
 
 func (s *server) count(t *testing.T, where string) string {
@@ -53,13 +54,17 @@ func TestLogsSearch(t *testing.T) {
 	t.Run("D03 search", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all")
 		for _, q := range []string{
-			"", "timeout", `"connection reset"`, "time*", "~TIMEOUT", `/order \d+/`, "level:error", "status:500", "status:>=500", "bytes:10..2000",
-			"level:(error,warn)", "trace_id:*", "-trace_id:*", "host:web*", "host:~EB-1", "-level:debug", "-timeout", "timeout OR reset",
-			"(timeout OR slow) -level:error", "ctx.user.id:7", "level:error -service:web timeout", "NOT (level:info OR level:debug)",
+			"", "timeout", `"connection reset"`, "time*", "~TIMEOUT", `/order \d+/`, "level:error", "status:500",
+			"status:>=500", "bytes:10..2000",
+			"level:(error,warn)", "trace_id:*", "-trace_id:*", "host:web*", "host:~EB-1", "-level:debug", "-timeout",
+			"timeout OR reset",
+			"(timeout OR slow) -level:error", "ctx.user.id:7", "level:error -service:web timeout",
+			"NOT (level:info OR level:debug)",
 		} {
 			p.fill("#logs-search", q)
 			p.press(kb.Enter)
-			p.wait("the run of "+q, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get('q') === %s`, orNull(q)))
+			p.wait("the run of "+q, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get('q') === %s`,
+				orNull(q)))
 			eval[bool](p, `(() => { document.querySelector('.toolbar button.primary').click(); return true; })()`)
 			p.settled()
 			where := strings.TrimPrefix(eval[string](p, `document.querySelector('.logs-where .sql').title`), "WHERE ")
@@ -67,7 +72,9 @@ func TestLogsSearch(t *testing.T) {
 			if where != "" {
 				want = s.count(t, where)
 			}
-			p.wait(fmt.Sprintf("%s rows for %s (%s)", want, q, where), fmt.Sprintf(`document.querySelector('.logs-status .figures b').innerText.replaceAll(',', '').startsWith('%s row')`, want))
+			p.wait(fmt.Sprintf("%s rows for %s (%s)", want, q, where),
+				fmt.Sprintf(
+					`document.querySelector('.logs-status .figures b').innerText.replaceAll(',', '').startsWith('%s row')`, want))
 		}
 	})
 
@@ -87,7 +94,8 @@ func TestLogsSearch(t *testing.T) {
 		if err := json.Unmarshal(text, &table); err != nil {
 			t.Fatal(err)
 		}
-		types := map[string]string{"TimestampNanosecond": "TIMESTAMP(9) TIME INDEX", "Int64": "BIGINT", "UInt64": "BIGINT UNSIGNED", "Float64": "DOUBLE", "Binary": "VARBINARY"}
+		types := map[string]string{"TimestampNanosecond": "TIMESTAMP(9) TIME INDEX", "Int64": "BIGINT",
+			"UInt64": "BIGINT UNSIGNED", "Float64": "DOUBLE", "Binary": "VARBINARY"}
 		var columns []string
 		for _, c := range table.Columns {
 			kind, other := types[c.Type]
@@ -99,24 +107,31 @@ func TestLogsSearch(t *testing.T) {
 		s.sql(t, "CREATE TABLE cases ("+strings.Join(columns, ", ")+")")
 		now := time.Now().UnixNano()
 		for i, values := range []string{`'timeout: connection reset', 'error', 'web-1', '/api/v1/users', 500, 15, 0.25, true`, `'GET /a 200', 'debug', 'web-3', '/health/', 200, 7, 1.5, false`, `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`} {
-			s.sql(t, fmt.Sprintf(`INSERT INTO cases (ts, message, level, host, path, status, bytes, ratio, ok) VALUES (%d, %s)`, now-int64(i), values))
+			s.sql(t,
+				fmt.Sprintf(
+					`INSERT INTO cases (ts, message, level, host, path, status, bytes, ratio, ok) VALUES (%d, %s)`,
+					now-int64(i), values))
 		}
 		p := logsAt(t, s, "t=cases&from=all")
 		tried := 0
 		for i, c := range table.Cases {
-			if c.Error != "" || c.NoMessage || c.AnyCase || strings.ContainsAny(c.Line, "\r\n") || strings.TrimSpace(c.Line) != c.Line || i%2 == 1 {
+			if c.Error != "" || c.NoMessage || c.AnyCase || strings.ContainsAny(c.Line, "\r\n") ||
+				strings.TrimSpace(c.Line) != c.Line || i%2 == 1 {
 				continue
 			}
 			tried++
 			p.fill("#logs-search", c.Line)
 			p.press(kb.Enter)
-			p.wait("the run of "+c.Line, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get('q') === %s`, orNull(c.Line)))
+			p.wait("the run of "+c.Line,
+				fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get('q') === %s`, orNull(c.Line)))
 			p.settled()
-			if where := strings.TrimPrefix(eval[string](p, `document.querySelector('.logs-where .sql').title`), "WHERE "); where != c.Where {
+			if where := strings.TrimPrefix(eval[string](p, `document.querySelector('.logs-where .sql').title`),
+				"WHERE "); where != c.Where {
 				t.Errorf("%s: %s is shown as %s, want %s", c.Name, c.Line, where, c.Where)
 			}
 			want := fmt.Sprint(s.sql(t, "SELECT count(*) FROM cases WHERE "+cmp.Or(c.Where, "true"))[0][0])
-			p.wait(fmt.Sprintf("%s rows for %s", want, c.Line), fmt.Sprintf(`document.querySelector('.logs-status .figures b')?.innerText.startsWith('%s row')`, want))
+			p.wait(fmt.Sprintf("%s rows for %s", want, c.Line),
+				fmt.Sprintf(`document.querySelector('.logs-status .figures b')?.innerText.startsWith('%s row')`, want))
 		}
 		if tried < 40 {
 			t.Errorf("%d cases were tried, at least 40", tried)
@@ -125,14 +140,19 @@ func TestLogsSearch(t *testing.T) {
 
 	t.Run("D06 zoom", func(t *testing.T) {
 		begin := time.Now().Add(-30 * time.Minute)
-		p := logsAt(t, s, state("t", "app", "from", begin.UTC().Format(time.RFC3339), "to", begin.Add(20*time.Minute).UTC().Format(time.RFC3339)))
+		p := logsAt(t, s, state("t", "app", "from", begin.UTC().Format(time.RFC3339), "to",
+			begin.Add(20*time.Minute).UTC().Format(time.RFC3339)))
 		all, address := total(p), eval[string](p, `location.hash`)
-		box := eval[[]float64](p, `(() => { const r = document.querySelector('.histogram').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+		box := eval[[]float64](p,
+			`(() => { const r = document.querySelector('.histogram').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
 		p.drag(box[0]+box[2]*0.5, box[1]+30, box[0]+box[2]*0.75, box[1]+30)
 		p.wait("the zoomed range", fmt.Sprintf(`location.hash !== %q`, address))
-		p.wait("fewer rows", fmt.Sprintf(`(() => { const n = document.querySelector('.logs-status .figures b').innerText.replace(/\D/g, ''); return n !== '' && n !== '%s'; })()`, all))
+		p.wait("fewer rows",
+			fmt.Sprintf(
+				`(() => { const n = document.querySelector('.logs-status .figures b').innerText.replace(/\D/g, ''); return n !== '' && n !== '%s'; })()`, all))
 		p.figures()
-		from, to := eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('from')`), eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('to')`)
+		from, to := eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('from')`),
+			eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('to')`)
 		if want := s.count(t, fmt.Sprintf("ts >= '%s' AND ts < '%s'", from, to)); total(p) != want {
 			t.Errorf("total %s, want %s", total(p), want)
 		}
@@ -141,20 +161,27 @@ func TestLogsSearch(t *testing.T) {
 		}
 		p.shot("logs-zoom")
 		eval[bool](p, `history.back() ?? true`)
-		p.wait("the old range and its rows", fmt.Sprintf(`location.hash === %q && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, address, grouped(all)))
+		p.wait("the old range and its rows",
+			fmt.Sprintf(
+				`location.hash === %q && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`,
+				address, grouped(all)))
 	})
 
 	t.Run("D07 field values", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all")
-		eval[bool](p, `(() => { [...document.querySelectorAll('.field .name')].find((b) => b.innerText.includes('host')).click(); return true; })()`)
+		eval[bool](p,
+			`(() => { [...document.querySelectorAll('.field .name')].find((b) => b.innerText.includes('host')).click(); return true; })()`)
 		p.wait("values", `document.querySelectorAll('.values .value').length >= 10`)
 		shown := func() []string {
-			return eval[[]string](p, `[...document.querySelectorAll('.values .value')].map((v) => v.querySelector('.text').innerText + ' ' + v.querySelector('.n').title.replace(/ rows?$/, '') + ' ' + v.querySelector('.p').innerText)`)
+			return eval[[]string](p,
+				`[...document.querySelectorAll('.values .value')].map((v) => v.querySelector('.text').innerText + ' ' + v.querySelector('.n').title.replace(/ rows?$/, '') + ' ' + v.querySelector('.p').innerText)`)
 		}
 		counted := func(column, of string, rows float64) (lines []string) {
-			for _, row := range s.sql(t, "SELECT "+column+", count(*) FROM "+of+" WHERE "+column+" IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10") {
+			for _, row := range s.sql(t, "SELECT "+column+", count(*) FROM "+of+" WHERE "+column+
+				" IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10") {
 				n, _ := row[1].(json.Number).Float64()
-				lines = append(lines, fmt.Sprintf("%v %s %s%%", row[0], grouped(row[1].(json.Number).String()), strings.TrimSuffix(fmt.Sprintf("%.1f", 100*n/rows), ".0")))
+				lines = append(lines, fmt.Sprintf("%v %s %s%%", row[0], grouped(row[1].(json.Number).String()),
+					strings.TrimSuffix(fmt.Sprintf("%.1f", 100*n/rows), ".0")))
 			}
 			return lines
 		}
@@ -204,7 +231,8 @@ func TestLogsSearch(t *testing.T) {
 		place := `Math.round(document.querySelector('.drawer .grid-row.origin').getBoundingClientRect().top)`
 		eval[bool](p, `(() => { document.querySelector('.drawer .grid').scrollTop += 60; return true; })()`)
 		before := eval[int](p, place)
-		for i, c := range []struct{ button, says string }{{"50 earlier", "100 before, 50 after"}, {"50 later", "100 before, 100 after"}} {
+		for i, c := range []struct{ button, says string }{{"50 earlier", "100 before, 50 after"},
+			{"50 later", "100 before, 100 after"}} {
 			p.button(c.button)
 			p.wait(c.says, fmt.Sprintf(`document.querySelector('.drawer').innerText.includes(%q)`, c.says))
 			p.wait(fmt.Sprintf("the origin in place, %d", i), fmt.Sprintf(`%s === %d`, place, before))
@@ -236,7 +264,9 @@ func TestLogsSearch(t *testing.T) {
 			p.click(".grid-row[data-row='1'] .grid-cell")
 			p.wait("the drawer", `document.querySelector('table.fields')`)
 			p.click("[data-tab=context]")
-			p.wait("the rows around it", fmt.Sprintf(`document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once %d.') && document.querySelector('.drawer').innerText.includes('50 before, 50 after')`, c.origin))
+			p.wait("the rows around it",
+				fmt.Sprintf(
+					`document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once %d.') && document.querySelector('.drawer').innerText.includes('50 before, 50 after')`, c.origin))
 			if got := p.everyRow(".drawer .grid"); !slices.Equal(got, want) {
 				t.Errorf("%d rows\n%q\nwant %d\n%q", len(got), got, len(want), want)
 			}
@@ -246,13 +276,16 @@ func TestLogsSearch(t *testing.T) {
 	t.Run("D15 patterns", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all&tab=patterns")
 		p.wait("patterns", `document.querySelectorAll('.patterns tbody tr').length > 3`)
-		cells := eval[[]string](p, `[...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText + ' ' + r.cells[2].innerText)`)
+		cells := eval[[]string](p,
+			`[...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText + ' ' + r.cells[2].innerText)`)
 		top := eval[string](p, `document.querySelector('.patterns tbody tr td:nth-child(3)').innerText`)
 		like := strings.NewReplacer("%", `\%`, "_", `\_`, "∗", "%").Replace(top)
 		if want := grouped(s.count(t, "message LIKE '"+like+"'")); !strings.HasPrefix(cells[0], want+" ") {
 			t.Errorf("the first pattern is %q, rows like %s are %s", cells[0], like, want)
 		}
-		if want := grouped(s.count(t, "message LIKE 'cache hit for user %'")) + " cache hit for user"; !slices.ContainsFunc(cells, func(c string) bool { return strings.HasPrefix(c, want) }) {
+		if want := grouped(s.count(t, "message LIKE 'cache hit for user %'")) +
+			" cache hit for user"; !slices.ContainsFunc(cells,
+			func(c string) bool { return strings.HasPrefix(c, want) }) {
 			t.Errorf("no pattern %q among %q", want, cells)
 		}
 		p.shot("logs-patterns")
@@ -260,18 +293,21 @@ func TestLogsSearch(t *testing.T) {
 
 	t.Run("what changed", func(t *testing.T) {
 		at := func(share float64) string {
-			return time.Now().Add(-time.Duration((1 - share) * 20_000 * 150 * float64(time.Millisecond))).UTC().Format(time.RFC3339)
+			return time.Now().Add(-time.Duration((1 - share) * 20_000 * 150 * float64(time.Millisecond))).UTC().Format(
+				time.RFC3339)
 		}
 		p := open(t, s, "/dashboard/logs#"+state("t", "app", "from", at(0.6), "to", at(0.64), "tab", "changes"))
 		p.wait("changes", `document.querySelectorAll('.changes tbody tr').length > 2`)
-		if text := eval[string](p, `[...document.querySelectorAll('.changes tbody tr')].slice(0, 6).map((r) => r.cells[0].innerText + '=' + r.cells[1].innerText).join(' ')`); !strings.Contains(text, "level=error") || !strings.Contains(text, "status=503") {
+		if text := eval[string](p,
+			`[...document.querySelectorAll('.changes tbody tr')].slice(0, 6).map((r) => r.cells[0].innerText + '=' + r.cells[1].innerText).join(' ')`); !strings.Contains(text, "level=error") || !strings.Contains(text, "status=503") {
 			t.Errorf("the first changes are %s", text)
 		}
 		p.shot("logs-changes")
 	})
 
 	t.Run("D16 share", func(t *testing.T) {
-		p := logsAt(t, s, state("t", "app", "q", "level:error timeout", "cols", "host,status", "split", "service", "from", "all"))
+		p := logsAt(t, s, state("t", "app", "q", "level:error timeout", "cols", "host,status", "split", "service",
+			"from", "all"))
 		p.rowsShown()
 		address := strings.TrimPrefix(eval[string](p, `location.href`), s.url)
 		other := open(t, s, address)
@@ -279,7 +315,9 @@ func TestLogsSearch(t *testing.T) {
 		if a, b := total(p), total(other); a != b {
 			t.Errorf("%s and %s rows", a, b)
 		}
-		if heads := eval[string](other, `[...document.querySelectorAll('.grid-th')].map((e) => e.innerText).join(' ')`); !strings.Contains(heads, "host status") {
+		if heads := eval[string](other,
+			`[...document.querySelectorAll('.grid-th')].map((e) => e.innerText).join(' ')`); !strings.Contains(heads,
+			"host status") {
 			t.Errorf("columns %q", heads)
 		}
 
@@ -299,11 +337,13 @@ func TestLogsSearch(t *testing.T) {
 			t.Errorf("the pinned link shows %s rows, it was made of %s", after, before)
 		}
 		p.press("r")
-		p.wait("the new one where the range is not pinned", `document.querySelector('.grid-row[data-row="0"]')?.innerText.includes('later than the link')`)
+		p.wait("the new one where the range is not pinned",
+			`document.querySelector('.grid-row[data-row="0"]')?.innerText.includes('later than the link')`)
 	})
 
 	t.Run("D17 empty range", func(t *testing.T) {
-		p := open(t, s, "/dashboard/logs#"+state("t", "app", "from", "2020-01-01T00:00:00Z", "to", "2020-01-02T00:00:00Z"))
+		p := open(t, s, "/dashboard/logs#"+state("t", "app", "from", "2020-01-01T00:00:00Z", "to",
+			"2020-01-02T00:00:00Z"))
 		p.wait("the sentence", `document.querySelector('.state h2')?.innerText.startsWith('No rows between')`)
 		p.wait("the newest row", `document.querySelector('.state').innerText.includes('The newest row')`)
 		p.shot("logs-empty")
@@ -358,7 +398,9 @@ func TestD13Export(t *testing.T) {
 		p.click(".toolbar button[title=More]")
 		p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 		p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
-		eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
+		eval[bool](p,
+			fmt.Sprintf(
+				`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
 		p.click("dialog button.primary")
 	}
 	s.ingest(t, "app", shopLines(60_000, 50*time.Millisecond)[:7]) // after they were counted
@@ -387,7 +429,8 @@ func TestD13Export(t *testing.T) {
 		return true;
 	})()`)
 	export("csv")
-	p.wait("that it is on the way", `document.querySelector('dialog button.primary').disabled && document.querySelector('dialog progress').value > 0`)
+	p.wait("that it is on the way",
+		`document.querySelector('dialog button.primary').disabled && document.querySelector('dialog progress').value > 0`)
 	p.named("Cancel", "dialog .buttons button", `e.innerText === 'Cancel'`)
 	p.said("no file was kept")
 	if eval[bool](p, `window.named !== undefined`) {
@@ -399,18 +442,24 @@ func TestD13Export(t *testing.T) {
 func TestD08Exact(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.sql(t, `CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, big BIGINT UNSIGNED, low BIGINT, f DOUBLE, empty STRING, nothing STRING, doc JSON)`)
+	s.sql(t,
+		`CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, big BIGINT UNSIGNED, low BIGINT, f DOUBLE, empty STRING, nothing STRING, doc JSON)`)
 	ts := time.Now().UnixNano()/1000*1000 + 789
-	s.sql(t, fmt.Sprintf(`INSERT INTO app VALUES (%d, 'a row', 18446744073709551615, -9223372036854775808, 0.1, '', NULL, parse_json('{"a":{"b":[1,2,{"c":"deep"}]}}'))`, ts))
+	s.sql(t,
+		fmt.Sprintf(
+			`INSERT INTO app VALUES (%d, 'a row', 18446744073709551615, -9223372036854775808, 0.1, '', NULL, parse_json('{"a":{"b":[1,2,{"c":"deep"}]}}'))`, ts))
 	p := logsAt(t, s, "t=app")
 	p.rowsShown()
 	p.click(".grid-row[data-row='0']")
 	p.wait("the drawer", `document.querySelector('table.fields')`)
 	p.click("table.fields + p button") // what is NULL
 	value := func(name string) string {
-		return eval[string](p, fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === %q)?.cells[1].innerText ?? 'no row'`, name))
+		return eval[string](p,
+			fmt.Sprintf(
+				`[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === %q)?.cells[1].innerText ?? 'no row'`, name))
 	}
-	for name, want := range map[string]string{"big": "18446744073709551615", "low": "-9223372036854775808", "f": "0.1", "empty": "''", "nothing": "NULL"} {
+	for name, want := range map[string]string{"big": "18446744073709551615", "low": "-9223372036854775808", "f": "0.1",
+		"empty": "''", "nothing": "NULL"} {
 		if got := value(name); got != want {
 			t.Errorf("%s is shown as %q, want %q", name, got, want)
 		}
@@ -437,7 +486,8 @@ func TestD12Rows100k(t *testing.T) {
 	})`)
 	oldest := fmt.Sprint(s.sql(t, "SELECT message FROM app ORDER BY ts LIMIT 1")[0][0])
 	eval[bool](p, `(() => { const g = document.querySelector('.grid'); g.scrollTop = g.scrollHeight; return true; })()`)
-	p.wait("the oldest row", fmt.Sprintf(`document.querySelector('.grid-row[data-row="99999"]')?.innerText.includes(%q)`, oldest))
+	p.wait("the oldest row",
+		fmt.Sprintf(`document.querySelector('.grid-row[data-row="99999"]')?.innerText.includes(%q)`, oldest))
 	nodes := eval[int](p, `document.querySelectorAll('*').length`)
 	if nodes > 3000 {
 		t.Errorf("%d elements", nodes)
@@ -447,7 +497,8 @@ func TestD12Rows100k(t *testing.T) {
 	began := time.Now()
 	p.fill(".find input", oldest)
 	p.wait("the hits", `/of/.test(document.querySelector('.find').innerText)`)
-	t.Logf("%d elements; found in 100,000 rows after %v, the test's own way included", nodes, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d elements; found in 100,000 rows after %v, the test's own way included", nodes,
+		time.Since(began).Round(time.Millisecond))
 	p.shot("logs-100k")
 }
 
@@ -460,16 +511,19 @@ func TestLogsPatternsLarge(t *testing.T) {
 		var lines []string
 		for i := range 50_000 {
 			n := part*50_000 + i // the newest ones, which are most of the sample, are rare ones
-			lines = append(lines, logLine(50*time.Minute-time.Duration(n)*10*time.Millisecond, fmt.Sprintf(`"message":"%s %d"`, []string{"common", "rare"}[n/230_000], n)))
+			lines = append(lines, logLine(50*time.Minute-time.Duration(n)*10*time.Millisecond,
+				fmt.Sprintf(`"message":"%s %d"`, []string{"common", "rare"}[n/230_000], n)))
 		}
 		s.ingest(t, "app", lines)
 	}
-	g := gated(t, s, map[string]string{"sample": `regexp_replace.*AS sampled`, "parts": `regexp_replace.*"ts" < '[^']*'.* GROUP BY`})
+	g := gated(t, s, map[string]string{"sample": `regexp_replace.*AS sampled`,
+		"parts": `regexp_replace.*"ts" < '[^']*'.* GROUP BY`})
 	g.close("sample", "parts")
 	p := open(t, g.server, "/dashboard/logs#t=app&tab=patterns")
 	p.holds(g, "sample", 1)
 	g.open("sample")
-	p.wait("an estimate that says so", `/2 patterns of 250,000 rows, estimated: 20,00\d of 250,000 rows sampled/.test(document.querySelector('.patterns p')?.innerText) && /^≈ (19|20)\d,/.test(document.querySelector('.patterns tbody td').innerText)`)
+	p.wait("an estimate that says so",
+		`/2 patterns of 250,000 rows, estimated: 20,00\d of 250,000 rows sampled/.test(document.querySelector('.patterns p')?.innerText) && /^≈ (19|20)\d,/.test(document.querySelector('.patterns tbody td').innerText)`)
 	given := func(n int) {
 		t.Helper()
 		p.holds(g, "parts", 1)
@@ -488,7 +542,9 @@ func TestLogsPatternsLarge(t *testing.T) {
 	p.holds(g, "parts", 2)
 	g.open("parts")
 	const rows = `[...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText).join()`
-	p.wait("the exact numbers", `document.querySelector('.patterns p').innerText.startsWith('2 patterns of 250,000 rows.') && `+rows+` === '20,000,230,000'`)
+	p.wait("the exact numbers",
+		`document.querySelector('.patterns p').innerText.startsWith('2 patterns of 250,000 rows.') && `+rows+
+			` === '20,000,230,000'`)
 	p.button("Sort by rows")
 	p.wait("their order", rows+` === '230,000,20,000'`)
 	g.close("parts")

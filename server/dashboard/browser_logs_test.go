@@ -23,20 +23,26 @@ func shopLines(n int, gap time.Duration) []string {
 	services := []string{"web", "web", "cart", "pay", "stock"}
 	for i := range lines {
 		service := services[r.IntN(len(services))]
-		level, status, message := "info", 200, fmt.Sprintf("GET /%s/items/%d 200 in %d ms", service, r.IntN(900), 5+r.IntN(90))
+		level, status, message := "info", 200,
+			fmt.Sprintf("GET /%s/items/%d 200 in %d ms", service, r.IntN(900), 5+r.IntN(90))
 		switch k := r.IntN(100); {
 		case i > n*6/10 && i < n*64/100 && k < 60:
-			level, status, message = "error", 503, fmt.Sprintf("timeout after %d ms calling stock-%d, order %d not reserved", 3000+r.IntN(900), 1+r.IntN(3), r.IntN(90000))
+			level, status, message = "error", 503,
+				fmt.Sprintf("timeout after %d ms calling stock-%d, order %d not reserved", 3000+r.IntN(900),
+					1+r.IntN(3), r.IntN(90000))
 		case k < 2:
-			level, status, message = "error", 500, fmt.Sprintf("connection reset by peer while reading order %d", r.IntN(90000))
+			level, status, message = "error", 500,
+				fmt.Sprintf("connection reset by peer while reading order %d", r.IntN(90000))
 		case k < 6:
 			level, status, message = "warn", 404, fmt.Sprintf("slow answer from stock: %d ms", 200+r.IntN(900))
 		case k < 20:
 			level, status, message = "debug", 200, fmt.Sprintf("cache hit for user %d", r.IntN(5000))
 		}
 		host := fmt.Sprintf("%s-%d", service, 1+r.IntN(4))
-		lines[i] = fmt.Sprintf(`{"ts":%d,"level":%q,"service":%q,"host":%q,"status":%d,"bytes":%d,"trace_id":"%016x%016x","ctx":{"user":{"id":%d}},"message":%q}`,
-			begin+int64(i)*int64(gap), level, service, host, status, r.IntN(40000), r.Uint64(), r.Uint64(), r.IntN(5000), message)
+		lines[i] = fmt.Sprintf(
+			`{"ts":%d,"level":%q,"service":%q,"host":%q,"status":%d,"bytes":%d,"trace_id":"%016x%016x","ctx":{"user":{"id":%d}},"message":%q}`,
+			begin+int64(i)*int64(gap), level, service, host, status, r.IntN(40000), r.Uint64(), r.Uint64(),
+			r.IntN(5000), message)
 	}
 	return lines
 }
@@ -49,14 +55,16 @@ func (p *page) rowsShown() []string {
 	p.t.Helper()
 	p.wait("rows", rowsThere)
 	p.quiet()
-	return eval[[]string](p, `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '').sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.innerText)`)
+	return eval[[]string](p,
+		`[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '').sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.innerText)`)
 }
 
 // settled waits until nothing is asked any more.
 func (p *page) settled() {
 	p.t.Helper()
 	p.quiet()
-	p.wait("quiet", `!document.querySelector('.logs-status .figures')?.innerText.includes('…') && !document.querySelector('.bar')`)
+	p.wait("quiet",
+		`!document.querySelector('.logs-status .figures')?.innerText.includes('…') && !document.querySelector('.bar')`)
 }
 
 // sumOfBars walks through the histogram by keyboard and adds up what its bars are read out to have.
@@ -83,7 +91,9 @@ func (p *page) sumOfBars() string {
 
 func total(p *page) string {
 	p.t.Helper()
-	return strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(eval[string](p, `document.querySelector('.logs-status .figures b')?.innerText ?? ''`), ",", ""), " rows"), " row")
+	return strings.TrimSuffix(strings.TrimSuffix(
+		strings.ReplaceAll(eval[string](p, `document.querySelector('.logs-status .figures b')?.innerText ?? ''`), ",",
+			""), " rows"), " row")
 }
 
 func TestD01FirstRun(t *testing.T) {
@@ -205,12 +215,15 @@ func TestLogsUnread(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app&q=levle:error")
 	p.wait("the reason", `document.querySelector('.state[role=alert]')?.innerText.includes('no column "levle"')`)
 	p.quiet()
-	if got := eval[string](p, `document.querySelector('.grid-row, .logs-histogram, .logs-status')?.outerHTML ?? ''`); got != "" {
+	if got := eval[string](p,
+		`document.querySelector('.grid-row, .logs-histogram, .logs-status')?.outerHTML ?? ''`); got != "" {
 		t.Errorf("a search that cannot be read shows %s", got)
 	}
-	eval[bool](p, `[...document.querySelectorAll('.state button')].find((b) => b.innerText === 'level').click() ?? true`)
+	eval[bool](p,
+		`[...document.querySelectorAll('.state button')].find((b) => b.innerText === 'level').click() ?? true`)
 	p.rowsShown()
-	p.wait("the search, mended", `document.querySelector('#logs-search').value === 'level:error' && document.querySelector('.logs-where .sql').innerText.includes('"level" = \'error\'')`)
+	p.wait("the search, mended",
+		`document.querySelector('#logs-search').value === 'level:error' && document.querySelector('.logs-where .sql').innerText.includes('"level" = \'error\'')`)
 	p.afresh("/dashboard/traces#q=http.roote:/cart")
 	p.wait("the reason", `document.querySelector('.state[role=alert]')?.innerText.includes('http.roote')`)
 }

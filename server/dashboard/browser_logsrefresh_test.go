@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// readingAt is where in the list somebody is: the first row of the view, the row that is chosen and the cell in it, each with its place
-// on the screen, and what has the focus.
+// readingAt is where in the list somebody is: the first row of the view, the row that is chosen and the cell in it,
+// each with its place on the screen, and what has the focus.
 const readingAt = `(() => {
 	const grid = document.querySelector('.logs-main .grid'), head = grid.querySelector('.grid-head').getBoundingClientRect().bottom;
 	const rows = [...grid.querySelectorAll('.grid-row')].filter((r) => r.dataset.row >= '0' && r.getBoundingClientRect().bottom > head + 1).sort((a, b) => a.dataset.row - b.dataset.row);
@@ -20,16 +20,19 @@ const readingAt = `(() => {
 	return ['first ' + at(rows[0]), 'chosen ' + at(grid.querySelector('.grid-row.focus')), 'cell ' + grid.querySelector('.grid-cell.at')?.innerText, 'active ' + document.activeElement.className].join('\n');
 })()`
 
-// TestLogsRefreshKeeps: when the page runs by itself, who reads in the rows goes on at the same row, whatever came above it: its place on
-// the screen, the chosen row and the focus stay. At the top with no row chosen the newest rows come.
+// TestLogsRefreshKeeps: when the page runs by itself, who reads in the rows goes on at the same row, whatever came
+// above it: its place on the screen, the chosen row and the focus stay. At the top with no row chosen the newest rows
+// come.
 func TestLogsRefreshKeeps(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, state string }{{"each row", "fold=0"}, {"lines wrapped", "fold=0&wrap=1"}, {"equal rows folded", "cols=-"}} {
+	for _, c := range []struct{ name, state string }{{"each row", "fold=0"}, {"lines wrapped", "fold=0&wrap=1"},
+		{"equal rows folded", "cols=-"}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t)
 			n, at := 0, time.Now().Add(-2*time.Second)
-			add := func(rows int) { // between the last ones and now; one in ten is equal to the row before, two in ten but for the time
+			// between the last ones and now; one in ten is equal to the row before, two in ten but for the time
+			add := func(rows int) {
 				var lines []string
 				step := time.Since(at) / time.Duration(rows+1)
 				for i := range rows {
@@ -39,15 +42,18 @@ func TestLogsRefreshKeeps(t *testing.T) {
 					if i%10 < 6 {
 						n++
 					}
-					lines = append(lines, fmt.Sprintf(`{"ts":%d,"level":"info","message":"event %d %s"}`, at.UnixNano(), n, strings.Repeat("long ", n%7*20)))
+					lines = append(lines, fmt.Sprintf(`{"ts":%d,"level":"info","message":"event %d %s"}`, at.UnixNano(),
+						n, strings.Repeat("long ", n%7*20)))
 				}
 				s.ingest(t, "app", lines)
 			}
 			add(1300)
 			p := open(t, s, "/dashboard/logs#t=app&"+c.state, hastened)
 			p.rowsShown()
-			eval[bool](p, `(() => { window.asked = 0; const real = window.fetch; window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.asked++; return real(url, how); }; return true; })()`)
-			eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = 300; return true; })`)
+			eval[bool](p,
+				`(() => { window.asked = 0; const real = window.fetch; window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.asked++; return real(url, how); }; return true; })()`)
+			eval[bool](p,
+				`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = 300; return true; })`)
 			total, shown := 1300, 1300 // where too many came the figures stay those of the rows that are shown
 			refresh := func(rows int) {
 				t.Helper()
@@ -58,7 +64,10 @@ func TestLogsRefreshKeeps(t *testing.T) {
 				add(rows)
 				eval[bool](p, `(window.asked = 0) || elapse()`)
 				p.wait("that it asks", `window.asked > 0`)
-				p.wait("the total", fmt.Sprintf(`document.querySelector('.logs-status .figures b').innerText.replaceAll(',', '') === '%d rows'`, shown))
+				p.wait("the total",
+					fmt.Sprintf(
+						`document.querySelector('.logs-status .figures b').innerText.replaceAll(',', '') === '%d rows'`,
+						shown))
 				p.quiet()
 			}
 			same := func(what string, rows int) {
@@ -95,12 +104,16 @@ func TestLogsRefreshKeeps(t *testing.T) {
 			eval[bool](p, `(document.querySelector('.logs-main .grid').scrollTop -= 3333) > 0`)
 			same("scrolled away from the chosen row", 20)
 			p.press("j")
-			p.wait("the chosen row, where a key leads back to it", `document.querySelector('.logs-main .grid-row.focus')`)
+			p.wait("the chosen row, where a key leads back to it",
+				`document.querySelector('.logs-main .grid-row.focus')`)
 
 			same("too many new rows", 12_000)
-			p.wait("what is said of them", `/as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, r asks anew/.test(document.querySelector('.logs-status .figures').innerText)`)
+			p.wait("what is said of them",
+				`/as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, r asks anew/.test(document.querySelector('.logs-status .figures').innerText)`)
 			p.press("r")
-			p.wait("the newest rows", fmt.Sprintf(`document.querySelector('.grid').scrollTop === 0 && document.querySelector('.logs-status .figures').innerText.replaceAll(',', '').startsWith('%d rows') && !document.querySelector('.logs-status .figures').innerText.includes('as of')`, total))
+			p.wait("the newest rows",
+				fmt.Sprintf(
+					`document.querySelector('.grid').scrollTop === 0 && document.querySelector('.logs-status .figures').innerText.replaceAll(',', '').startsWith('%d rows') && !document.querySelector('.logs-status .figures').innerText.includes('as of')`, total))
 			newest("run by hand")
 		})
 	}

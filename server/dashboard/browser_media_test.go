@@ -13,7 +13,9 @@ import (
 // media lets the page see a preference of its reader: a feature and its value, ” for none.
 func (p *page) media(feature, value string) {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: feature, Value: value}}}); err != nil {
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: feature,
+			Value: value}}}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -32,7 +34,8 @@ const drawnBare = `[...document.querySelectorAll('#page *')].filter((e) => {
 	return r.width > 0 && r.height > 0 && c !== 'rgba(0, 0, 0, 0)';
 })`
 
-// TestForcedColours: where the system gives the colours, what is drawn by a colour alone is still there, and the row chosen is told apart.
+// TestForcedColours: where the system gives the colours, what is drawn by a colour alone is still there, and the row
+// chosen is told apart.
 func TestForcedColours(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
@@ -45,7 +48,8 @@ func TestForcedColours(t *testing.T) {
 		{"metrics#q=http_requests_total", `document.querySelector('.chart-legend .swatch')`, 4},
 		{"traces", `document.querySelector('.length-bar span')`, 3},
 		{"traces#view=operations", `document.querySelector('.length-bar span')`, 3},
-		{"traces#id=" + traceID(0), `document.querySelector('.span-bar') && document.querySelector('.span-critical')`, 10},
+		{"traces#id=" + traceID(0), `document.querySelector('.span-bar') && document.querySelector('.span-critical')`,
+			10},
 		{"status#tab=tables", `document.querySelector('.share i')`, 3},
 	} {
 		p.media("forced-colors", "none")
@@ -72,7 +76,8 @@ func TestForcedColours(t *testing.T) {
 	p.wait("rows", rowsThere)
 	p.quiet()
 	p.click(".grid-row .grid-cell")
-	p.wait("the row chosen", `[...document.querySelectorAll('.grid-row.on, .grid-row.focus')].some((r) => getComputedStyle(r).outlineStyle === 'solid')`)
+	p.wait("the row chosen",
+		`[...document.querySelectorAll('.grid-row.on, .grid-row.focus')].some((r) => getComputedStyle(r).outlineStyle === 'solid')`)
 }
 
 // TestMoreContrast: who wants more contrast has it in both themes.
@@ -83,7 +88,8 @@ func TestMoreContrast(t *testing.T) {
 		p.theme(theme)
 		p.themed(theme)
 		p.media("prefers-contrast", "more")
-		if got := eval[string](p, `(() => { const s = getComputedStyle(document.documentElement), is = (n) => s.getPropertyValue(n); return is('--line') === is('--line-strong') && is('--text-soft') === is('--text') && is('--text-faint') === is('--text') ? '' : is('--line') + is('--text-soft') + is('--text-faint'); })()`); got != "" {
+		if got := eval[string](p,
+			`(() => { const s = getComputedStyle(document.documentElement), is = (n) => s.getPropertyValue(n); return is('--line') === is('--line-strong') && is('--text-soft') === is('--text') && is('--text-faint') === is('--text') ? '' : is('--line') + is('--text-soft') + is('--text-faint'); })()`); got != "" {
 			t.Errorf("%s: lines and soft text are %s", theme, got)
 		}
 		p.media("prefers-contrast", "")

@@ -14,17 +14,21 @@ import (
 // menuItems are the items of the open menu that can have the focus.
 const menuItems = `[...document.querySelectorAll('[role=menu] [role^=menuitem]:not(:disabled)')]`
 
-// TestMenus opens every menu: it is one for who does not see it, arrows, Home, End and letters walk in it, and Escape gives the focus back.
+// TestMenus opens every menu: it is one for who does not see it, arrows, Home, End and letters walk in it, and Escape
+// gives the focus back.
 func TestMenus(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
 	axe, err := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	if err != nil {
-		t.Logf("axe is not installed (make dashboard-compiler installs it): names of buttons and fields alone are looked at")
+		t.Logf(
+			"axe is not installed (make dashboard-compiler installs it): names of buttons and fields alone are looked at")
 	}
 	p := open(t, s, "/dashboard/status")
 	const openers = `[...document.querySelectorAll('button[aria-haspopup=menu], #rail button[title^="Database"]')].filter((b) => !b.disabled && b.checkVisibility())`
-	for _, path := range []string{"logs#t=app", "sql#sql=SELECT%20level%2C%20count(*)%20AS%20n%20FROM%20app%20GROUP%20BY%201", "metrics#q=http_requests_total", "traces", "traces#id=" + traceID(0), "pipelines#name=shop", "status#tab=tables"} {
+	for _, path := range []string{"logs#t=app",
+		"sql#sql=SELECT%20level%2C%20count(*)%20AS%20n%20FROM%20app%20GROUP%20BY%201", "metrics#q=http_requests_total",
+		"traces", "traces#id=" + traceID(0), "pipelines#name=shop", "status#tab=tables"} {
 		t.Run(path, func(t *testing.T) {
 			p.anew(t, "/dashboard/"+path)
 			p.wait("the page", `document.querySelector('#page h1') && !document.querySelector('.coming')`)
@@ -35,11 +39,13 @@ func TestMenus(t *testing.T) {
 			}
 			n := eval[int](p, openers+`.length`)
 			for i := range min(n, 8) {
-				name := eval[string](p, `(() => { const b = (window.opener1 = `+openers+`.at(`+strconv.Itoa(i)+`)); b.focus(); return b.title || b.innerText; })()`)
+				name := eval[string](p, `(() => { const b = (window.opener1 = `+openers+`.at(`+strconv.Itoa(i)+
+					`)); b.focus(); return b.title || b.innerText; })()`)
 				p.press(kb.Enter)
 				p.wait("the menu "+name, `document.querySelector('[role=menu]')`)
 				p.quiet()
-				for _, odd := range eval[[]string](p, `[...document.querySelectorAll('[role=menu] :is(button, a, input, select, p)')].filter((e) => !/^menuitem/.test(e.role ?? '')).map((e) => e.outerHTML.slice(0, 200))`) {
+				for _, odd := range eval[[]string](p,
+					`[...document.querySelectorAll('[role=menu] :is(button, a, input, select, p)')].filter((e) => !/^menuitem/.test(e.role ?? '')).map((e) => e.outerHTML.slice(0, 200))`) {
 					t.Errorf("%s: not an item of the menu: %s", name, odd)
 				}
 				p.accessible(t, name, string(axe))
@@ -54,12 +60,15 @@ func TestMenus(t *testing.T) {
 					p.press(kb.Home)
 					p.wait("the first item by its key", `document.activeElement === `+menuItems+`[0]`)
 					letter := eval[string](p, menuItems+`.at(-1).innerText.trim()[0]?.toLowerCase() ?? ''`)
-					if p.press(letter); !eval[bool](p, `document.activeElement.innerText.trim().toLowerCase().startsWith(`+quoteJSON(letter)+`)`) {
-						t.Errorf("%s: %s leads to %s", name, letter, eval[string](p, `document.activeElement.innerText`))
+					if p.press(letter); !eval[bool](p,
+						`document.activeElement.innerText.trim().toLowerCase().startsWith(`+quoteJSON(letter)+`)`) {
+						t.Errorf("%s: %s leads to %s", name, letter,
+							eval[string](p, `document.activeElement.innerText`))
 					}
 				}
 				p.press(kb.Escape)
-				p.wait("the focus back on "+name, `!document.querySelector('[role=menu]') && document.activeElement === window.opener1`)
+				p.wait("the focus back on "+name,
+					`!document.querySelector('[role=menu]') && document.activeElement === window.opener1`)
 			}
 		})
 	}
@@ -89,9 +98,12 @@ func TestDialogsGiveTheFocusBack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.anew(t, "/dashboard/"+c.page)
-			p.wait("the page", `document.querySelector('#page h1') && !document.querySelector('.coming') && document.querySelector(`+quoteJSON(c.from)+`)`)
+			p.wait("the page",
+				`document.querySelector('#page h1') && !document.querySelector('.coming') && document.querySelector(`+
+					quoteJSON(c.from)+`)`)
 			p.quiet()
-			eval[bool](p, `(() => { window.from = document.querySelector(`+quoteJSON(c.from)+`); window.from.focus(); return true; })()`)
+			eval[bool](p, `(() => { window.from = document.querySelector(`+quoteJSON(c.from)+
+				`); window.from.focus(); return true; })()`)
 			if c.mod {
 				p.mod(c.keys)
 			} else {
@@ -99,19 +111,21 @@ func TestDialogsGiveTheFocusBack(t *testing.T) {
 			}
 			p.wait("what opens", `document.querySelector('dialog:modal, .pop')?.contains(document.activeElement)`)
 			p.press(kb.Escape)
-			p.wait("the focus back", `!document.querySelector('dialog, .pop') && document.activeElement === window.from`)
+			p.wait("the focus back",
+				`!document.querySelector('dialog, .pop') && document.activeElement === window.from`)
 		})
 	}
 }
 
-// TestPaletteGivenUp: Escape before the palette is there gives it up. What is typed meanwhile is not for the field behind, which keeps
-// the focus; so it does when the palette opens and closes.
+// TestPaletteGivenUp: Escape before the palette is there gives it up. What is typed meanwhile is not for the field
+// behind, which keeps the focus; so it does when the palette opens and closes.
 func TestPaletteGivenUp(t *testing.T) {
 	t.Parallel()
 	p := open(t, shop(t), "/dashboard/status")
 	const editor = `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`
 	for _, c := range []struct{ page, field string }{
-		{"logs#t=app", `document.querySelector('#logs-search')`}, {"traces", `document.querySelector('#traces-search')`},
+		{"logs#t=app", `document.querySelector('#logs-search')`},
+		{"traces", `document.querySelector('#traces-search')`},
 		{"sql#sql=SELECT%201", editor}, {"metrics#q=up", editor},
 	} {
 		t.Run(c.page, func(t *testing.T) {
@@ -147,7 +161,9 @@ func TestLogsLookedAt(t *testing.T) {
 	s.ingest(t, "app", shopLines(100, time.Second))
 	p := open(t, s, "/dashboard/logs#t=app")
 	p.rowsShown()
-	eval[bool](p, `(() => { const name = Object.keys(localStorage).find((k) => k.includes('logs.history')), list = JSON.parse(localStorage[name]); list[0].at = Math.floor(list[0].at / 1000) * 1000 + 987; localStorage[name] = JSON.stringify(list); return true; })()`)
+	eval[bool](p,
+		`(() => { const name = Object.keys(localStorage).find((k) => k.includes('logs.history')), list = JSON.parse(localStorage[name]); list[0].at = Math.floor(list[0].at / 1000) * 1000 + 987; localStorage[name] = JSON.stringify(list); return true; })()`)
 	p.click(`.toolbar button[title="More"]`)
-	p.wait("the time", `/· \d\d:\d\d:\d\d$/.test([...document.querySelectorAll('[role=menu] .look + .end')][0]?.innerText)`)
+	p.wait("the time",
+		`/· \d\d:\d\d:\d\d$/.test([...document.querySelectorAll('[role=menu] .look + .end')][0]?.innerText)`)
 }

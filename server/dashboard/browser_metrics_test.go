@@ -50,7 +50,8 @@ func (m *metrics) add(samples []sample, labels ...string) {
 // send writes them to a server, as a user when one is given.
 func (m *metrics) send(t *testing.T, s *server, user, password string) {
 	t.Helper()
-	r, err := http.NewRequest("POST", s.url+"/v1/metricsapi/write?db=public", bytes.NewReader(s2.EncodeSnappy(nil, m.body)))
+	r, err := http.NewRequest("POST", s.url+"/v1/metricsapi/write?db=public",
+		bytes.NewReader(s2.EncodeSnappy(nil, m.body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,8 @@ func shopMetrics(t *testing.T, s *server) {
 	}
 	var m metrics
 	for k, of := range [][2]string{{"200", "GET"}, {"500", "GET"}, {"200", "POST"}, {"500", "POST"}} {
-		m.add(line(func(i int) int { return i*(100-20*k) + i*i/10*(k+1) }), "__name__", "http_requests_total", "app", "shop", "code", of[0], "method", of[1])
+		m.add(line(func(i int) int { return i*(100-20*k) + i*i/10*(k+1) }), "__name__", "http_requests_total", "app",
+			"shop", "code", of[0], "method", of[1])
 	}
 	for k, le := range []string{"0.1", "0.5", "1", "+Inf"} {
 		m.add(line(func(i int) int { return i * 10 * (k + 1) }), "__name__", "http_duration_bucket", "le", le)
@@ -132,7 +134,8 @@ func TestD30MetricsGraph(t *testing.T) {
 	fixed := "&from=" + end.Add(-30*time.Minute).Format(time.RFC3339) + "&to=" + end.Format(time.RFC3339)
 	const query = "sum by (app, method, code) (rate(http_requests_total[5m]))"
 	p := openMetrics(t, s, query, fixed)
-	p.wait("the legend", `document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 4`)
+	p.wait("the legend",
+		`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 4`)
 	if text := p.text(".facts"); !strings.Contains(text, "step 10s") {
 		t.Errorf("the step is said as %q", text)
 	}
@@ -142,7 +145,9 @@ func TestD30MetricsGraph(t *testing.T) {
 	// The figures of the legend are those of the API's points.
 	want := map[string][2]float64{}
 	points := map[string]string{}
-	for _, one := range s.evaluate(t, "query_range", url.Values{"query": {query}, "start": {strconv.FormatInt(end.Add(-30*time.Minute).Unix(), 10)}, "end": {strconv.FormatInt(end.Unix(), 10)}, "step": {"10"}}) {
+	for _, one := range s.evaluate(t, "query_range",
+		url.Values{"query": {query}, "start": {strconv.FormatInt(end.Add(-30*time.Minute).Unix(), 10)},
+			"end": {strconv.FormatInt(end.Unix(), 10)}, "step": {"10"}}) {
 		last, _ := strconv.ParseFloat(one.Values[len(one.Values)-1][1].(string), 64)
 		name := fmt.Sprintf("{code=%q, method=%q}", one.Metric["code"], one.Metric["method"])
 		want[name] = [2]float64{last, float64(len(one.Values))}
@@ -157,12 +162,15 @@ func TestD30MetricsGraph(t *testing.T) {
 		Last   float64
 		All    [][2]float64
 	}
-	lines := eval[[]drawnLine](p, fmt.Sprintf(`Promise.all(['metricsgraph', 'metricsrun'].map((n) => import(new URL('./page/' + n + '.js', document.querySelector('script[type=module]').src)))).then(async ([g, r]) => {
+	lines := eval[[]drawnLine](p,
+		fmt.Sprintf(
+			`Promise.all(['metricsgraph', 'metricsrun'].map((n) => import(new URL('./page/' + n + '.js', document.querySelector('script[type=module]').src)))).then(async ([g, r]) => {
 		const run = new r.MetricsRun();
 		await run.run(%q, 'graph', 0);
 		return g.linesOf(run.result.value).lines.map((l) => ({ Name: l.name, Points: l.values.filter((v) => v !== null).length, Last: l.last, All: l.values.map((v, i) => [r.gridOf(0).start + i * r.gridOf(0).step, v]).filter(([, v]) => v !== null) }));
 	})`, query))
-	shown := eval[map[string]float64](p, `Object.fromEntries([...document.querySelectorAll('.chart-legend tbody tr')].map((r) => [r.cells[0].innerText.trim(), parseFloat(r.cells[1].innerText)]))`)
+	shown := eval[map[string]float64](p,
+		`Object.fromEntries([...document.querySelectorAll('.chart-legend tbody tr')].map((r) => [r.cells[0].innerText.trim(), parseFloat(r.cells[1].innerText)]))`)
 	for _, l := range lines {
 		if w, ok := want[l.Name]; !ok || w[0] != l.Last || int(w[1]) != l.Points {
 			t.Errorf("%s: last %v of %d points, the API has %v", l.Name, l.Last, l.Points, w)
@@ -182,11 +190,14 @@ func TestD30MetricsGraph(t *testing.T) {
 		t.Errorf("%d lines, %d series", len(lines), len(want))
 	}
 	names := func() string {
-		return eval[string](p, `[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).join(' ')`)
+		return eval[string](p,
+			`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).join(' ')`)
 	}
 	before := names()
 	p.click(".chart-legend th:nth-child(2) button")
-	p.wait("the legend in the other order", fmt.Sprintf(`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).reverse().join(' ') === %q`, before))
+	p.wait("the legend in the other order",
+		fmt.Sprintf(
+			`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).reverse().join(' ') === %q`, before))
 	p.click(".chart-legend th:nth-child(2) button")
 	p.click(".chart-legend tbody tr:nth-child(2) button")
 	p.wait("one series", `document.querySelectorAll('.chart-legend tr.off').length === 3`)
@@ -194,7 +205,8 @@ func TestD30MetricsGraph(t *testing.T) {
 	p.wait("all series", `document.querySelectorAll('.chart-legend tr.off').length === 0`)
 	p.shot("metrics")
 	p.theme("dark")
-	p.wait("the legend", `document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 4`)
+	p.wait("the legend",
+		`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 4`)
 	p.shot("metrics-dark")
 	p.click("[data-tab=table]")
 	p.wait("the table", `document.querySelectorAll('.metrics-table tbody tr').length === 4`)
@@ -219,10 +231,13 @@ func TestD31MetricsComplete(t *testing.T) {
 	m.send(t, s, "boss", "b")
 	p := signedIn(t, s, "boss", "b", "/dashboard/metrics")
 	p.wait("the editor", metricsEditor)
-	eval[bool](p, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+	eval[bool](p,
+		`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
 	offered := func(what string) {
 		t.Helper()
-		p.wait("the offer "+what, fmt.Sprintf(`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, what))
+		p.wait("the offer "+what,
+			fmt.Sprintf(
+				`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, what))
 	}
 	p.press("http_r")
 	offered("http_requests_total")
@@ -265,7 +280,8 @@ func TestD32MetricsMany(t *testing.T) {
 	s := start(t)
 	manySeries(t, s, 2000, 15)
 	p := openMetrics(t, s, "queue_depth", "&from=now-15m")
-	p.wait("what is left out", `document.querySelector('.cut')?.innerText === '2,000 series, 200 drawn (highest last value)'`)
+	p.wait("what is left out",
+		`document.querySelector('.cut')?.innerText === '2,000 series, 200 drawn (highest last value)'`)
 	if n := eval[int](p, `document.querySelectorAll('.chart-legend tbody tr').length`); n != 200 {
 		t.Errorf("%d series in the legend", n)
 	}
@@ -280,7 +296,8 @@ func TestD32MetricsMany(t *testing.T) {
 	}
 	p.shot("metrics-many")
 	p.button("topk(50, …)")
-	p.wait("fifty", `document.querySelectorAll('.chart-legend tbody tr').length === 50 && location.hash.includes('topk')`)
+	p.wait("fifty",
+		`document.querySelectorAll('.chart-legend tbody tr').length === 50 && location.hash.includes('topk')`)
 }
 
 func TestD33MetricsExplore(t *testing.T) {
@@ -293,13 +310,17 @@ func TestD33MetricsExplore(t *testing.T) {
 	p.wait("the one found", `document.querySelectorAll('.metrics-explore .node').length === 1`)
 	p.click(".metrics-explore .node")
 	p.wait("the expression", `new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(http_requests_total[5m])'`)
-	p.wait("the labels", `[...document.querySelectorAll('.metrics-explore [data-label]')].map((e) => e.dataset.label).join() === 'app,code,method'`)
+	p.wait("the labels",
+		`[...document.querySelectorAll('.metrics-explore [data-label]')].map((e) => e.dataset.label).join() === 'app,code,method'`)
 	p.click("[data-label=code] .node")
-	p.wait("values with their series", `[...document.querySelectorAll('[data-label=code] .value')].map((e) => e.innerText.replace(/\s+/g, ' ').trim()).join() === '200 2,500 2'`)
+	p.wait("values with their series",
+		`[...document.querySelectorAll('[data-label=code] .value')].map((e) => e.innerText.replace(/\s+/g, ' ').trim()).join() === '200 2,500 2'`)
 	p.click("[data-label=method] .row button:last-child")
-	p.wait("the breakdown", `[...document.querySelectorAll('.breakdown .spark-row .text')].map((e) => e.innerText).join() === 'POST,GET' && document.querySelectorAll('.breakdown svg[role=img]').length === 2`)
+	p.wait("the breakdown",
+		`[...document.querySelectorAll('.breakdown .spark-row .text')].map((e) => e.innerText).join() === 'POST,GET' && document.querySelectorAll('.breakdown svg[role=img]').length === 2`)
 	p.click("[data-label=code] .value:nth-of-type(2), [data-label=code] .value + .value")
-	p.wait("the matcher", `new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(http_requests_total{code="500"}[5m])'`)
+	p.wait("the matcher",
+		`new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(http_requests_total{code="500"}[5m])'`)
 	p.wait("the graph", `document.querySelectorAll('.chart-legend tbody tr').length === 2`)
 	p.wait("the breakdown", `document.querySelectorAll('.breakdown svg[role=img]').length === 2`)
 	p.shot("metrics-explore")
@@ -310,19 +331,25 @@ func TestD34MetricsExplain(t *testing.T) {
 	s := start(t)
 	shopMetrics(t, s)
 	end := time.Now().UTC().Truncate(time.Minute)
-	p := openMetrics(t, s, "sum by (code) (http_requests_total) / 2", "&view=explain&from="+end.Add(-30*time.Minute).Format(time.RFC3339)+"&to="+end.Format(time.RFC3339))
+	p := openMetrics(t, s, "sum by (code) (http_requests_total) / 2",
+		"&view=explain&from="+end.Add(-30*time.Minute).Format(time.RFC3339)+"&to="+end.Format(time.RFC3339))
 	p.wait("the note", `document.querySelector('.hint')?.innerText.includes('rate(http_requests_total[5m])')`)
-	p.wait("the parts", `[...document.querySelectorAll('.metrics-explain tbody tr')].map((r) => r.cells[2].innerText).join() === '2,2,4,'`)
-	for i, part := range []string{"sum by (code) (http_requests_total) / 2", "sum by (code) (http_requests_total)", "http_requests_total"} {
+	p.wait("the parts",
+		`[...document.querySelectorAll('.metrics-explain tbody tr')].map((r) => r.cells[2].innerText).join() === '2,2,4,'`)
+	for i, part := range []string{"sum by (code) (http_requests_total) / 2", "sum by (code) (http_requests_total)",
+		"http_requests_total"} {
 		first := s.evaluate(t, "query", url.Values{"query": {part}, "time": {strconv.FormatInt(end.Unix(), 10)}})[0]
-		shown := eval[string](p, fmt.Sprintf(`document.querySelectorAll('.metrics-explain tbody tr')[%d].cells[3].innerText`, i))
-		if !strings.HasSuffix(shown, fmt.Sprint(" ", first.Value[1])) || !strings.Contains(shown, fmt.Sprintf("code=%q", first.Metric["code"])) {
+		shown := eval[string](p,
+			fmt.Sprintf(`document.querySelectorAll('.metrics-explain tbody tr')[%d].cells[3].innerText`, i))
+		if !strings.HasSuffix(shown, fmt.Sprint(" ", first.Value[1])) ||
+			!strings.Contains(shown, fmt.Sprintf("code=%q", first.Metric["code"])) {
 			t.Errorf("%s: one of them is said to be %q, the API has %v %v", part, shown, first.Metric, first.Value)
 		}
 	}
 	p.shot("metrics-explain")
 	p.button("Apply")
-	p.wait("the rate", `new URLSearchParams(location.hash.slice(1)).get('q') === 'sum by (code) (rate(http_requests_total[5m])) / 2' && !document.querySelector('.hint')`)
+	p.wait("the rate",
+		`new URLSearchParams(location.hash.slice(1)).get('q') === 'sum by (code) (rate(http_requests_total[5m])) / 2' && !document.querySelector('.hint')`)
 	notes := func(query, part string) {
 		t.Helper()
 		p.afresh("/dashboard/metrics#view=explain&q=" + url.QueryEscape(query))
@@ -333,7 +360,8 @@ func TestD34MetricsExplain(t *testing.T) {
 			}
 			return
 		}
-		p.wait(query+": "+part, fmt.Sprintf(`[...document.querySelectorAll('.hint')].some((e) => e.innerText.includes(%q))`, part))
+		p.wait(query+": "+part,
+			fmt.Sprintf(`[...document.querySelectorAll('.hint')].some((e) => e.innerText.includes(%q))`, part))
 	}
 	notes("rate(room_temperature[5m])", "looks like a gauge")
 	notes("rate(http_requests_total[10s])", "shorter than twice the step")
@@ -341,6 +369,7 @@ func TestD34MetricsExplain(t *testing.T) {
 	notes("histogram_quantile(0.9, sum by (le) (rate(http_duration_bucket[5m])))", "")
 	notes("room_temperature", "")
 	p.afresh("/dashboard/metrics#q=" + url.QueryEscape(`http_requests_total{code="404",method="GET"}`))
-	p.wait("which matcher has no match", `document.querySelector('.state')?.innerText.includes('No series of http_requests_total matches code="404".') && document.querySelector('.state').innerText.includes('Its first sample is of')`)
+	p.wait("which matcher has no match",
+		`document.querySelector('.state')?.innerText.includes('No series of http_requests_total matches code="404".') && document.querySelector('.state').innerText.includes('Its first sample is of')`)
 	p.shot("metrics-nodata")
 }

@@ -15,7 +15,8 @@ func TestMetricsOdd(t *testing.T) {
 	} {
 		p := openMetrics(t, s, c.query, "")
 		p.wait("the graph", `document.querySelectorAll('.chart-legend tbody tr').length === 2`)
-		if got := p.text(".chart-controls .odd"); (got == "") != (c.want == "") || len(got) < len(c.want) || got[len(got)-len(c.want):] != c.want {
+		if got := p.text(".chart-controls .odd"); (got == "") != (c.want == "") || len(got) < len(c.want) ||
+			got[len(got)-len(c.want):] != c.want {
 			t.Errorf("%s: %q, want a number and %q", c.query, got, c.want)
 		}
 	}

@@ -14,14 +14,18 @@ import (
 func TestPaletteFinds(t *testing.T) {
 	t.Parallel()
 	s := shop(t)
-	s.post(t, "/v1/dashboards/query.slow-ones", "application/json", []byte(`{"kind":"query","version":1,"name":"Slow ones","sql":"SELECT 'kept'"}`))
+	s.post(t, "/v1/dashboards/query.slow-ones", "application/json",
+		[]byte(`{"kind":"query","version":1,"name":"Slow ones","sql":"SELECT 'kept'"}`))
 	p := open(t, s, "/dashboard/logs#t=app")
 	p.shown("logs")
 	for _, c := range []struct{ typed, kind, want string }{
-		{"app describe", "describe in SQL", `new URLSearchParams(location.hash.slice(1)).get('sql') === 'DESCRIBE TABLE "app"'`},
-		{"app first rows", "first rows in SQL", `new URLSearchParams(location.hash.slice(1)).get('sql')?.startsWith('SELECT * FROM "app"')`},
+		{"app describe", "describe in SQL",
+			`new URLSearchParams(location.hash.slice(1)).get('sql') === 'DESCRIBE TABLE "app"'`},
+		{"app first rows", "first rows in SQL",
+			`new URLSearchParams(location.hash.slice(1)).get('sql')?.startsWith('SELECT * FROM "app"')`},
 		{"slow ones", "kept query", `new URLSearchParams(location.hash.slice(1)).get('sql') === "SELECT 'kept'"`},
-		{"http_requests_total metric", "metric", `location.pathname.endsWith('/metrics') && new URLSearchParams(location.hash.slice(1)).get('q') === 'http_requests_total'`},
+		{"http_requests_total metric", "metric",
+			`location.pathname.endsWith('/metrics') && new URLSearchParams(location.hash.slice(1)).get('q') === 'http_requests_total'`},
 	} {
 		p.mod("k")
 		p.wait("the palette", `document.activeElement.ariaLabel === 'Command'`)
@@ -32,7 +36,8 @@ func TestPaletteFinds(t *testing.T) {
 		p.wait("no palette", `!document.querySelector('dialog')`)
 	}
 	p.mod("k")
-	p.wait("more than fits", `(() => { const list = document.querySelector('#palette-list'); return list?.scrollHeight > list?.clientHeight + 100; })()`)
+	p.wait("more than fits",
+		`(() => { const list = document.querySelector('#palette-list'); return list?.scrollHeight > list?.clientHeight + 100; })()`)
 	p.quiet()
 	p.press(kb.ArrowUp) // from the first to the last
 	p.wait("the last in the view", `(() => {
@@ -41,13 +46,15 @@ func TestPaletteFinds(t *testing.T) {
 	})()`)
 }
 
-// TestD82TwoKeys: two keys lead to each page from each, also where the second is a key of the page; find gives its key back.
+// TestD82TwoKeys: two keys lead to each page from each, also where the second is a key of the page; find gives its key
+// back.
 func TestD82TwoKeys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(50, time.Second))
 	p := logsAt(t, s, "t=app")
-	for _, to := range []struct{ key, name string }{{"x", "status"}, {"l", "logs"}, {"t", "traces"}, {"l", "logs"}, {"p", "pipelines"}, {"l", "logs"}, {"s", "sql"}} {
+	for _, to := range []struct{ key, name string }{{"x", "status"}, {"l", "logs"}, {"t", "traces"}, {"l", "logs"},
+		{"p", "pipelines"}, {"l", "logs"}, {"s", "sql"}} {
 		p.goTo(to.key, to.name)
 	}
 	p.goTo("l", "logs")
@@ -55,7 +62,8 @@ func TestD82TwoKeys(t *testing.T) {
 	p.rowsShown()
 	p.mod("f")
 	p.wait("the box", `document.activeElement.closest('.find')`)
-	if taken := eval[bool](p, `!document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true, bubbles: true, cancelable: true }))`); taken {
+	if taken := eval[bool](p,
+		`!document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true, bubbles: true, cancelable: true }))`); taken {
 		t.Error("a second Ctrl+F is not left to the browser")
 	}
 }
@@ -70,10 +78,12 @@ func TestSQLRefresh(t *testing.T) {
 	p.rowsShown()
 	p.click("#timerange")
 	p.wait("the panel", `document.querySelector('.picker select')`)
-	eval[bool](p, `(() => { const e = document.querySelector('.picker select'); e.value = '5'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	eval[bool](p,
+		`(() => { const e = document.querySelector('.picker select'); e.value = '5'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.press(kb.Escape)
 	s.ingest(t, "app", shopLines(7, time.Second))
-	p.wait("the new count without a click", `[...document.querySelectorAll('.sql-results .grid-row')].some((r) => r.innerText.includes('57'))`)
+	p.wait("the new count without a click",
+		`[...document.querySelectorAll('.sql-results .grid-row')].some((r) => r.innerText.includes('57'))`)
 }
 
 // TestOffersFollow: the completion that the arrows chose is named by its field and is in the view.
@@ -86,7 +96,8 @@ func TestOffersFollow(t *testing.T) {
 		p.wait("the field", fmt.Sprintf(`document.querySelector(%q)`, one.field))
 		p.quiet()
 		p.fill(one.field, "s")
-		p.wait("more than fits", `(() => { const list = document.querySelector('.offers'); return list?.scrollHeight > list?.clientHeight; })()`)
+		p.wait("more than fits",
+			`(() => { const list = document.querySelector('.offers'); return list?.scrollHeight > list?.clientHeight; })()`)
 		p.quiet()
 		p.press(kb.ArrowUp) // to the last
 		p.wait("the last in the view", `(() => {
@@ -94,6 +105,7 @@ func TestOffersFollow(t *testing.T) {
 			return e && e.ariaSelected === 'true' && !e.nextElementSibling && r.top >= list.top - 1 && r.bottom <= list.bottom + 1;
 		})()`)
 		p.press(kb.Escape)
-		p.wait("nothing named", `!document.querySelector('.offers') && !document.activeElement.hasAttribute('aria-activedescendant')`)
+		p.wait("nothing named",
+			`!document.querySelector('.offers') && !document.activeElement.hasAttribute('aria-activedescendant')`)
 	}
 }

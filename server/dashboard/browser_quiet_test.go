@@ -11,8 +11,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// quietScript gives a page the list toasts, of all that was said for some seconds, and the function quiet: it resolves after three frames in a row in which nothing was asked of the server or of a
-// worker and nothing changed on the page. What follows from a key, a click or an address has come to its end then.
+// quietScript gives a page the list toasts, of all that was said for some seconds, and the function quiet: it resolves
+// after three frames in a row in which nothing was asked of the server or of a worker and nothing changed on the page.
+// What follows from a key, a click or an address has come to its end then.
 const quietScript = `(() => {
 	const workers = new Set();
 	window.Worker = class extends Worker {
@@ -45,7 +46,8 @@ const quietScript = `(() => {
 	};
 })()`
 
-// quiet waits until the page has come to rest; no files are on their way to it either. It is not for what never rests, as a live list.
+// quiet waits until the page has come to rest; no files are on their way to it either. It is not for what never rests,
+// as a live list.
 func (p *page) quiet() {
 	p.t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -61,10 +63,13 @@ func (p *page) quiet() {
 	}
 }
 
-// said waits until the page has said something for some seconds: a text that fits a pattern, after those of the calls before.
+// said waits until the page has said something for some seconds: a text that fits a pattern, after those of the calls
+// before.
 func (p *page) said(pattern string) {
 	p.t.Helper()
-	p.wait("that it says "+pattern, fmt.Sprintf(`(() => { const at = toasts.findIndex((t) => new RegExp(%s).test(t)); return at >= 0 && toasts.splice(0, at + 1); })()`, quoteJSON(pattern)))
+	p.wait("that it says "+pattern,
+		fmt.Sprintf(
+			`(() => { const at = toasts.findIndex((t) => new RegExp(%s).test(t)); return at >= 0 && toasts.splice(0, at + 1); })()`, quoteJSON(pattern)))
 }
 
 // requests counts the files that the page asked for until now, and those that are on their way to the document shown.
@@ -79,7 +84,8 @@ func (p *page) requests() (asked, open int) {
 	return len(p.files), open
 }
 
-// still waits until an element is there and stays where it is from one frame to the next, and nothing lies over its middle.
+// still waits until an element is there and stays where it is from one frame to the next, and nothing lies over its
+// middle.
 func (p *page) still(selector string) {
 	p.t.Helper()
 	p.awaited(selector+" in its place", fmt.Sprintf(`(async () => {
@@ -98,10 +104,12 @@ func (p *page) still(selector string) {
 
 // left tells whether an error says only that the page went on to another document meanwhile.
 func left(err error) bool {
-	return strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context was destroyed") || strings.Contains(err.Error(), "Cannot find context")
+	return strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context was destroyed") ||
+		strings.Contains(err.Error(), "Cannot find context")
 }
 
-// awaited waits until a promise of the page is kept; one of a document that is left meanwhile is asked for again in the next.
+// awaited waits until a promise of the page is kept; one of a document that is left meanwhile is asked for again in the
+// next.
 func (p *page) awaited(what, promise string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)

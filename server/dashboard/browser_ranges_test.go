@@ -15,17 +15,21 @@ func TestPartsOneRun(t *testing.T) {
 	s := start(t)
 	now, m := time.Now(), metrics{}
 	for i := range 4 {
-		begin := now.Add(-time.Duration(10+15*i) * time.Minute) // one in the last 20 minutes, two in 30, four in an hour
-		s.postSpans(t, traceID(i), begin, []span{{service: "web", id: spanID(i), name: "op", to: 10}, {service: "pay", id: spanID(100 + i), parent: spanID(i), name: "charge", to: 5}})
+		// one in the last 20 minutes, two in 30, four in an hour
+		begin := now.Add(-time.Duration(10+15*i) * time.Minute)
+		s.postSpans(t, traceID(i), begin, []span{{service: "web", id: spanID(i), name: "op", to: 10},
+			{service: "pay", id: spanID(100 + i), parent: spanID(i), name: "charge", to: 5}})
 		s.ingest(t, "app", []string{logLine(time.Since(begin), fmt.Sprintf(`"level":"l%d","message":"m"`, i))})
 		m.add([]sample{{begin, 1}}, "__name__", "pings", "host", fmt.Sprint(i))
 	}
 	m.send(t, s, "", "")
-	g := gated(t, s, map[string]string{"changes": `approx_distinct\("level"\)`, "map": `p\.service_name <> c\.service_name`, "explore": `/series.*match\[\]`})
+	g := gated(t, s, map[string]string{"changes": `approx_distinct\("level"\)`,
+		"map": `p\.service_name <> c\.service_name`, "explore": `/series.*match\[\]`})
 	for _, c := range []struct{ kind, path, opens, figures, last string }{
 		{"changes", "logs#t=app&tab=changes", "", ".changes p .num, .changes > p.state", "1 rows then, 1 now"},
 		{"map", "traces#view=map", "", ".traces-map tbody tr", "web\tpay\t1\t"},
-		{"explore", "metrics", ".metrics-explore .node", ".metrics-explore [data-label] .num, .metrics-explore .series", "series in the range"},
+		{"explore", "metrics", ".metrics-explore .node", ".metrics-explore [data-label] .num, .metrics-explore .series",
+			"series in the range"},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			p := open(t, g.server, "/dashboard/"+c.path, watching)
@@ -35,12 +39,14 @@ func TestPartsOneRun(t *testing.T) {
 			}
 			p.wait("its figures", fmt.Sprintf(`fresh(%q).length`, c.figures))
 			p.quiet()
-			eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { window.state = m; return true; })`)
+			eval[bool](p,
+				`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { window.state = m; return true; })`)
 			g.close(c.kind)
 			for i, from := range []string{"now-30m", "now-20m"} {
 				eval[bool](p, fmt.Sprintf(`state.setRange(%q, 'now') ?? true`, from))
 				p.holds(g, c.kind, i+1)
-				if got := eval[string](p, fmt.Sprintf(`fresh(%q).map((e) => e.innerText).join('; ')`, c.figures)); got != "" {
+				if got := eval[string](p,
+					fmt.Sprintf(`fresh(%q).map((e) => e.innerText).join('; ')`, c.figures)); got != "" {
 					t.Errorf("with %s asked for, what is shown as its answer is %q", from, got)
 				}
 			}

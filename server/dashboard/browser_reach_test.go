@@ -30,7 +30,8 @@ func TestD84Short(t *testing.T) {
 	t.Parallel()
 	empty, full := open(t, start(t), "/dashboard/status"), open(t, shop(t), "/dashboard/status")
 	now := time.Now()
-	absolute := fmt.Sprintf("from=%s&to=%s", now.Add(-800*time.Hour).UTC().Format(time.RFC3339Nano), now.Add(time.Hour).UTC().Format(time.RFC3339Nano))
+	absolute := fmt.Sprintf("from=%s&to=%s", now.Add(-800*time.Hour).UTC().Format(time.RFC3339Nano),
+		now.Add(time.Hour).UTC().Format(time.RFC3339Nano))
 	for _, c := range []struct {
 		name, path, ready string
 		p                 *page
@@ -39,7 +40,8 @@ func TestD84Short(t *testing.T) {
 		{"no metrics", "metrics", `document.querySelector('.state h2')`, empty},
 		{"no traces", "traces", `document.querySelector('.state h2')`, empty},
 		{"list of traces", "traces#" + absolute, `document.querySelector('.traces-list tbody tr')`, full},
-		{"calls of services", "traces#view=map&" + absolute, `document.querySelector('.traces-map .traces-list tbody tr')`, full},
+		{"calls of services", "traces#view=map&" + absolute,
+			`document.querySelector('.traces-map .traces-list tbody tr')`, full},
 		{"patterns", "logs#t=app&tab=patterns&" + absolute, `document.querySelector('.patterns tbody tr')`, full},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,8 +69,12 @@ func TestWholeTimes(t *testing.T) {
 	s := start(t)
 	at := time.Now().Add(-time.Minute).UTC()
 	for _, digits := range []int{0, 3, 6, 9} {
-		s.sql(t, fmt.Sprintf("CREATE TABLE t%d (ts TIMESTAMP(%d) TIME INDEX, seen TIMESTAMP(%d), level STRING, message STRING)", digits, digits, digits))
-		s.sql(t, fmt.Sprintf("INSERT INTO t%d VALUES ('%s', '%s', 'info', 'm')", digits, at.Format(time.RFC3339Nano), at.Format(time.RFC3339Nano)))
+		s.sql(t,
+			fmt.Sprintf(
+				"CREATE TABLE t%d (ts TIMESTAMP(%d) TIME INDEX, seen TIMESTAMP(%d), level STRING, message STRING)",
+				digits, digits, digits))
+		s.sql(t, fmt.Sprintf("INSERT INTO t%d VALUES ('%s', '%s', 'info', 'm')", digits, at.Format(time.RFC3339Nano),
+			at.Format(time.RFC3339Nano)))
 	}
 	p := open(t, s, "/dashboard/")
 	const cut = `[...document.querySelectorAll('.grid-row [role=gridcell]'), document.querySelector('.logs-where .sql')].filter((e) => {
@@ -77,8 +83,12 @@ func TestWholeTimes(t *testing.T) {
 		return text.getBoundingClientRect().right > e.getBoundingClientRect().right - parseFloat(getComputedStyle(e).paddingRight) + 0.01;
 	}).map((e) => e.innerText)`
 	for _, digits := range []int{0, 3, 6, 9} {
-		p.visit(fmt.Sprintf("/dashboard/logs#t=t%d&cols=ts,seen,message&q=%s", digits, "level:info%20-message:other%20-message:another"))
-		p.wait("the row", fmt.Sprintf(`location.hash.includes('t=t%d') && document.querySelectorAll('.grid-row [role=gridcell]').length >= 3`, digits))
+		p.visit(fmt.Sprintf("/dashboard/logs#t=t%d&cols=ts,seen,message&q=%s", digits,
+			"level:info%20-message:other%20-message:another"))
+		p.wait("the row",
+			fmt.Sprintf(
+				`location.hash.includes('t=t%d') && document.querySelectorAll('.grid-row [role=gridcell]').length >= 3`,
+				digits))
 		p.quiet()
 		if cut := eval[[]string](p, cut); len(cut) > 0 {
 			t.Errorf("with %d digits these are cut: %q", digits, cut)
@@ -155,7 +165,8 @@ func TestManyOfAll(t *testing.T) {
 	p.fill(".sql-tree input", "wide")
 	p.wait("the table", `document.querySelectorAll('.sql-tree .table-node').length === 1`)
 	p.click(".sql-tree .table-node button")
-	p.wait("that columns are left out", `document.querySelector('.sql-tree')?.innerText.includes('402 more: Describe lists them')`)
+	p.wait("that columns are left out",
+		`document.querySelector('.sql-tree')?.innerText.includes('402 more: Describe lists them')`)
 	few("the tree of tables with many columns")
 	p.fill(".sql-tree input", "")
 	p.wait("that tables are left out", `/452 more/.test(document.querySelector('.sql-tree')?.innerText)`)
@@ -169,11 +180,14 @@ func TestManyOfAll(t *testing.T) {
 		p.visit("/dashboard/" + path)
 		offered := func(what, is string) {
 			t.Helper()
-			p.wait(what, fmt.Sprintf(`(() => { const of = [...document.querySelectorAll('#%s option')].map((o) => o.value), said = document.querySelector('input[list=%[1]s]')?.title ?? ''; return %s; })()`, list, is))
+			p.wait(what,
+				fmt.Sprintf(
+					`(() => { const of = [...document.querySelectorAll('#%s option')].map((o) => o.value), said = document.querySelector('input[list=%[1]s]')?.title ?? ''; return %s; })()`, list, is))
 		}
 		offered("the first of very many", `of.length === 150 && said.startsWith('150 of 602 tables')`)
 		few(path)
 		p.fill("input[list="+list+"]", "ONE_59")
-		offered("those that are called so", `of.join() === Array.from({ length: 10 }, (_, i) => 'one_59' + i).join() && said === ''`)
+		offered("those that are called so",
+			`of.join() === Array.from({ length: 10 }, (_, i) => 'one_59' + i).join() && said === ''`)
 	}
 }

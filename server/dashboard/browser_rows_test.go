@@ -26,12 +26,15 @@ func TestLogsFold(t *testing.T) {
 		if i == 3 || i == 40 {
 			text = "started"
 		}
-		lines = append(lines, logLine(time.Duration(i)*time.Second, fmt.Sprintf(`"level":"info","host":"web-1","message":%q`, text)))
+		lines = append(lines, logLine(time.Duration(i)*time.Second,
+			fmt.Sprintf(`"level":"info","host":"web-1","message":%q`, text)))
 	}
 	s.ingest(t, "app", lines)
 	p := logsAt(t, s, "t=app")
-	p.wait("all loaded, five rows", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5' && document.querySelector('.logs-status').innerText.includes('700 loaded')`)
-	p.wait("their numbers", `[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).sort().join(' ') === '×3 ×36 ×659'`)
+	p.wait("all loaded, five rows",
+		`document.querySelector('.grid').getAttribute('aria-rowcount') === '5' && document.querySelector('.logs-status').innerText.includes('700 loaded')`)
+	p.wait("their numbers",
+		`[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).sort().join(' ') === '×3 ×36 ×659'`)
 	if got := total(p); got != "700" {
 		t.Errorf("total %s", got)
 	}
@@ -42,7 +45,8 @@ func TestLogsFold(t *testing.T) {
 	p.wait("what stood around it", `document.querySelector('.grid-row.origin')`)
 	p.press(kb.Escape)
 	p.press("d")
-	p.wait("each by itself", `document.querySelector('.grid').getAttribute('aria-rowcount') === '700' && !document.querySelector('.badge.repeats')`)
+	p.wait("each by itself",
+		`document.querySelector('.grid').getAttribute('aria-rowcount') === '700' && !document.querySelector('.badge.repeats')`)
 	p.wait("it in the address", `location.hash.includes('fold=0')`)
 	p.press("d")
 	p.wait("folded again", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5'`)
@@ -50,8 +54,10 @@ func TestLogsFold(t *testing.T) {
 	p.click(".toolbar button[title=More]")
 	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog select[name=rows]')`)
-	p.wait("the size of all", `/^all that match: 700, about [\d.]+ KiB$/.test(document.querySelector('dialog select[name=rows] option').innerText)`)
-	eval[bool](p, `(() => { const e = document.querySelector('dialog select[name=rows]'); e.value = 'loaded'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	p.wait("the size of all",
+		`/^all that match: 700, about [\d.]+ KiB$/.test(document.querySelector('dialog select[name=rows] option').innerText)`)
+	eval[bool](p,
+		`(() => { const e = document.querySelector('dialog select[name=rows]'); e.value = 'loaded'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.click("dialog button.primary")
 	p.wait("the file", `window.named`)
 	if n := eval[int](p, `window.blob.text().then((t) => t.trim().split('\n').length)`); n != 701 {
@@ -59,7 +65,8 @@ func TestLogsFold(t *testing.T) {
 	}
 }
 
-// TestLogsPins: pinned rows are marked in the histogram and open from there; a link opens a row among others of its instant.
+// TestLogsPins: pinned rows are marked in the histogram and open from there; a link opens a row among others of its
+// instant.
 func TestLogsPins(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -67,7 +74,8 @@ func TestLogsPins(t *testing.T) {
 	at := time.Now().Add(-90 * time.Second).UnixNano()
 	var same []string
 	for i := range 20 {
-		same = append(same, fmt.Sprintf(`{"ts":%d,"level":"warn","service":"web","host":"web-1","message":"one of twenty: %d"}`, at, i))
+		same = append(same, fmt.Sprintf(
+			`{"ts":%d,"level":"warn","service":"web","host":"web-1","message":"one of twenty: %d"}`, at, i))
 	}
 	s.ingest(t, "app", same)
 	p := logsAt(t, s, "t=app&q=twenty")
@@ -75,14 +83,16 @@ func TestLogsPins(t *testing.T) {
 	eval[bool](p, `document.querySelector('.grid').focus() ?? true`)
 	p.press("jjjjjjjj" + kb.Enter)
 	p.wait("the drawer", `document.querySelector('table.fields')`)
-	message := eval[string](p, `[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === 'message').cells[1].innerText`)
+	message := eval[string](p,
+		`[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === 'message').cells[1].innerText`)
 	p.click(".drawer [aria-label='Pin the row']")
 	p.wait("the mark", `document.querySelectorAll('.histogram .chart-mark').length === 1`)
 	p.shot("logs-pin")
 	eval[bool](p, clipboard)
 	p.click(".drawer [aria-label='Copy a link to this row']")
 	p.wait("the link", `window.copied`)
-	opened := fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].some((r) => r.cells[1].innerText === %q)`, message)
+	opened := fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].some((r) => r.cells[1].innerText === %q)`,
+		message)
 	for _, address := range []string{eval[string](p, `window.copied`), eval[string](p, `location.href`)} {
 		other := open(t, s, strings.TrimPrefix(address, s.url))
 		other.figures()
@@ -101,7 +111,8 @@ func TestLogsPins(t *testing.T) {
 	p.wait("no mark", `!document.querySelector('.histogram .chart-mark') && !location.hash.includes('pins=')`)
 }
 
-// TestLogsMembers: members of JSON, in columns of JSON and in texts, are filters; what the page counts is what SQL counts.
+// TestLogsMembers: members of JSON, in columns of JSON and in texts, are filters; what the page counts is what SQL
+// counts.
 func TestLogsMembers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -110,7 +121,8 @@ func TestLogsMembers(t *testing.T) {
 	for i := range 30 {
 		text, doc := "plain text", "{}"
 		if i%3 != 0 {
-			text = fmt.Sprintf(`{"user":{"first.name":"it''s %d"},"tags":["a","t%d"],"ok":%v,"ratio":%d.5,"none":null}`, i%2, i%4, i%2 == 0, i%5)
+			text = fmt.Sprintf(`{"user":{"first.name":"it''s %d"},"tags":["a","t%d"],"ok":%v,"ratio":%d.5,"none":null}`,
+				i%2, i%4, i%2 == 0, i%5)
 			doc = text
 		}
 		s.sql(t, fmt.Sprintf(`INSERT INTO app VALUES (%d, '%s', parse_json('%s'))`, now-int64(i+1)*1e9, text, doc))
@@ -123,7 +135,8 @@ func TestLogsMembers(t *testing.T) {
 		{"Only rows with this doc.ok", `doc ->> 'ok' = 'false'`},
 		{"Only rows with this doc.ratio", `TRY_CAST(doc ->> 'ratio' AS DOUBLE) = 1.5`},
 		{"Only rows with this doc.none", `doc ->> 'none' IS NULL`},
-		{"Only rows with this message.user.first.name", `TRY_CAST(message AS JSON) -> 'user' ->> 'first.name' = 'it''s 1'`},
+		{"Only rows with this message.user.first.name",
+			`TRY_CAST(message AS JSON) -> 'user' ->> 'first.name' = 'it''s 1'`},
 		{"Not this message.ok", `(TRY_CAST(message AS JSON) ->> 'ok') IS DISTINCT FROM 'false'`},
 	} {
 		p.afresh("/dashboard/logs#t=app&fold=0")
@@ -133,7 +146,9 @@ func TestLogsMembers(t *testing.T) {
 		p.wait("the tree", `document.querySelectorAll('.drawer details').length > 3`)
 		eval[bool](p, fmt.Sprintf(`document.querySelector('[aria-label=%q]').click() ?? true`, c.label))
 		want := s.count(t, c.where)
-		p.wait(fmt.Sprintf("%s rows of %s", want, c.label), fmt.Sprintf(`document.querySelectorAll('.chip').length === 1 && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, want))
+		p.wait(fmt.Sprintf("%s rows of %s", want, c.label),
+			fmt.Sprintf(
+				`document.querySelectorAll('.chip').length === 1 && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, want))
 		if shown := eval[string](p, `document.querySelector('.logs-where .sql').title`); s.count(t, shown) != want {
 			t.Errorf("the condition shown is %q", shown)
 		}
@@ -141,7 +156,8 @@ func TestLogsMembers(t *testing.T) {
 	p.shot("logs-members")
 	p.button("View")
 	p.named("Rows as JSON", ".pop.menu button", `e.innerText.startsWith('Rows as JSON')`)
-	p.wait("rows as JSON", `[...document.querySelectorAll('.grid-row .grid-cell')].some((e) => e.innerText.startsWith('{"message":'))`)
+	p.wait("rows as JSON",
+		`[...document.querySelectorAll('.grid-row .grid-cell')].some((e) => e.innerText.startsWith('{"message":'))`)
 }
 
 // TestLogsRoles: a table without a column called message shows its longest text; another can be chosen, and stays.
@@ -150,7 +166,8 @@ func TestLogsRoles(t *testing.T) {
 	s := start(t)
 	var lines []string
 	for i := range 30 {
-		lines = append(lines, logLine(time.Duration(i)*time.Second, fmt.Sprintf(`"verb":"GET","what":"a longer sentence about number %d","grade":"error"`, i)))
+		lines = append(lines, logLine(time.Duration(i)*time.Second,
+			fmt.Sprintf(`"verb":"GET","what":"a longer sentence about number %d","grade":"error"`, i)))
 	}
 	s.ingest(t, "app", lines)
 	p := logsAt(t, s, "t=app")
@@ -161,7 +178,8 @@ func TestLogsRoles(t *testing.T) {
 	}
 	field("grade")
 	p.named("Is the level", ".values button", `e.innerText === 'Is the level'`)
-	p.wait("levels in colour", `document.querySelector('.grid-row .level-error') && document.querySelector('.legend')?.innerText.includes('error')`)
+	p.wait("levels in colour",
+		`document.querySelector('.grid-row .level-error') && document.querySelector('.legend')?.innerText.includes('error')`)
 	field("verb")
 	p.named("Is the message", ".values button", `e.innerText === 'Is the message'`)
 	p.wait("the other message", headTitles+`.endsWith('verb')`)
@@ -170,7 +188,8 @@ func TestLogsRoles(t *testing.T) {
 	p.wait("the same later", headTitles+`.endsWith('verb') && document.querySelector('.grid-row .level-error')`)
 }
 
-// TestLogsReading: text is selected as it stands on the screen, also after scrolling; a trace id leads to its trace from any column.
+// TestLogsReading: text is selected as it stands on the screen, also after scrolling; a trace id leads to its trace
+// from any column.
 func TestLogsReading(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -179,7 +198,8 @@ func TestLogsReading(t *testing.T) {
 	p.rowsShown()
 	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 130; return true; })()`)
 	p.wait("rows scrolled", `document.querySelector('.grid-row[data-row="35"]')`)
-	p.wait("elements in the order of their rows", `(() => { const rows = [...document.querySelectorAll('.grid-row')].map((r) => r.dataset.row).filter((r) => r >= '0').map(Number); return rows.length > 20 && rows.every((r, i) => i === 0 || r > rows[i - 1]); })()`)
+	p.wait("elements in the order of their rows",
+		`(() => { const rows = [...document.querySelectorAll('.grid-row')].map((r) => r.dataset.row).filter((r) => r >= '0').map(Number); return rows.length > 20 && rows.every((r, i) => i === 0 || r > rows[i - 1]); })()`)
 	selected := eval[string](p, `(() => {
 		const text = (i) => [...document.querySelector('.grid-row[data-row="' + i + '"]').children].at(-1).firstChild;
 		getSelection().setBaseAndExtent(text(10), 0, text(13), text(13).length);
@@ -207,10 +227,14 @@ func TestLogsLiveLate(t *testing.T) {
 	s.ingest(t, "app", []string{logLine(time.Second, `"level":"info","message":"the first"`)})
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
 	p.wait("the live list", `document.querySelector('.grid-row')?.innerText.includes('the first')`)
-	eval[bool](p, `(() => { const e = document.querySelector('[aria-label="late by, s"]'); e.value = '60'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
-	p.wait("the first again", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('the first'))`)
-	s.ingest(t, "app", []string{logLine(0, `"level":"info","message":"the second"`), logLine(40*time.Second, `"level":"info","message":"late by forty"`)})
-	p.wait("the late one", `['the second', 'late by forty'].every((m) => [...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes(m)))`)
+	eval[bool](p,
+		`(() => { const e = document.querySelector('[aria-label="late by, s"]'); e.value = '60'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	p.wait("the first again",
+		`[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('the first'))`)
+	s.ingest(t, "app", []string{logLine(0, `"level":"info","message":"the second"`),
+		logLine(40*time.Second, `"level":"info","message":"late by forty"`)})
+	p.wait("the late one",
+		`['the second', 'late by forty'].every((m) => [...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes(m)))`)
 	p.afresh("/dashboard/logs#t=app&live=1")
 	p.wait("the same choice", `document.querySelector('[aria-label="late by, s"]')?.value === '60'`)
 }
@@ -234,13 +258,17 @@ func TestLogsWideRow(t *testing.T) {
 	shown := p.rowsShown()
 	p.click(".grid-row[data-row='2'] .grid-cell")
 	p.wait("the drawer", `document.querySelector('table.fields')`)
-	p.wait("all fields", `[...document.querySelectorAll('.drawer p')].some((e) => e.innerText.startsWith('Fields 1 to 100 of 510'))`)
+	p.wait("all fields",
+		`[...document.querySelectorAll('.drawer p')].some((e) => e.innerText.startsWith('Fields 1 to 100 of 510'))`)
 	var i int
 	fmt.Sscanf(shown[2][strings.Index(shown[2], "wide "):], "wide %d", &i)
-	p.wait("the fields of this row", fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].some((r) => r.innerText.includes('f042') && r.querySelector('.value').innerText.includes('%d'))`, i*1000+42))
+	p.wait("the fields of this row",
+		fmt.Sprintf(
+			`[...document.querySelectorAll('table.fields tr')].some((r) => r.innerText.includes('f042') && r.querySelector('.value').innerText.includes('%d'))`, i*1000+42))
 	p.click(`.drawer button[aria-label="Pin the row"]`)
 	p.wait("the pin", `location.hash.includes('pins=')`)
 	pin := eval[string](p, `/pins=([^&]+)/.exec(location.hash)[1]`)
 	p.afresh("/dashboard/logs#t=wide&at=" + pin)
-	p.wait("the row that a link names", fmt.Sprintf(`document.querySelector('.grid-row.origin')?.innerText.includes('wide %d')`, i))
+	p.wait("the row that a link names",
+		fmt.Sprintf(`document.querySelector('.grid-row.origin')?.innerText.includes('wide %d')`, i))
 }

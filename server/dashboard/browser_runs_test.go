@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// watching gives a page the function watch: it notes in every frame what a function gives as it is painted, each text once in a row, in
-// the list seen. The size of an element changes in each frame, so that its observer has its turn after all else of the frame.
+// watching gives a page the function watch: it notes in every frame what a function gives as it is painted, each text
+// once in a row, in the list seen. The size of an element changes in each frame, so that its observer has its turn
+// after all else of the frame.
 const watching = `(() => {
 	window.seen = [];
 	window.watch = (look) => {
@@ -35,8 +36,8 @@ const watching = `(() => {
 	window.number = (text) => Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', ''));
 })()`
 
-// logFigures are how many rows the parts of the Logs page tell of that are not shown as stale: the messages are numbered by level. asked
-// is the level that the address names.
+// logFigures are how many rows the parts of the Logs page tell of that are not shown as stale: the messages are
+// numbered by level. asked is the level that the address names.
 const logFigures = `(() => {
 	const figures = {}, note = (name, list) => { if (list.length > 0) figures[name] = list.reduce((a, b) => a + b); };
 	note('rows', fresh('.logs-main .grid-row[data-row="0"]').filter((r) => r.lastElementChild.innerText).map((r) => number(r.lastElementChild.innerText) + 1));
@@ -50,7 +51,8 @@ const logFigures = `(() => {
 
 // logKinds are the requests of the Logs page.
 var logKinds = map[string]string{
-	"rows": `LIMIT 500$`, "histogram": `date_bin.*"level" AS k`, "patterns": `'all' AS k|regexp_replace`, "values": `AS v, count|approx_distinct`,
+	"rows": `LIMIT 500$`, "histogram": `date_bin.*"level" AS k`, "patterns": `'all' AS k|regexp_replace`,
+	"values": `AS v, count|approx_distinct`,
 	"sample": `AS newest`,
 }
 
@@ -59,7 +61,8 @@ func numbered(t *testing.T, s *server, level string, from, to int) {
 	t.Helper()
 	var lines []string
 	for i := from; i < to; i++ {
-		lines = append(lines, logLine(time.Minute-time.Duration(i)*time.Millisecond, fmt.Sprintf(`"level":%q,"message":"message %d of its level"`, level, i)))
+		lines = append(lines, logLine(time.Minute-time.Duration(i)*time.Millisecond,
+			fmt.Sprintf(`"level":%q,"message":"message %d of its level"`, level, i)))
 	}
 	s.ingest(t, "app", lines)
 }
@@ -83,13 +86,14 @@ func (p *page) oneRun(t *testing.T, want map[string][]int) {
 				goto next
 			}
 		}
-		t.Errorf("a frame has figures of other runs: asked for %s %v, shown %v", frame.Asked, want[frame.Asked], frame.Figures)
+		t.Errorf("a frame has figures of other runs: asked for %s %v, shown %v", frame.Asked, want[frame.Asked],
+			frame.Figures)
 	next:
 	}
 }
 
-// TestLogsOneRun: no two figures on the Logs page are of different runs, in whatever order answers arrive: what belongs to the run before
-// is gone or shown as stale in the frame in which the address names another search.
+// TestLogsOneRun: no two figures on the Logs page are of different runs, in whatever order answers arrive: what belongs
+// to the run before is gone or shown as stale in the frame in which the address names another search.
 func TestLogsOneRun(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -104,9 +108,12 @@ func TestLogsOneRun(t *testing.T) {
 		kinds []string
 		parts map[string][]string // figures that a kind brings
 	}{
-		{"rows", []string{"rows", "histogram"}, map[string][]string{"rows": {"rows"}, "histogram": {"total", "legend"}}},
-		{"patterns", []string{"rows", "histogram", "patterns"}, map[string][]string{"histogram": {"total", "legend"}, "patterns": {"patterns", "patterns, said"}}},
-		{"fields", []string{"rows", "histogram", "values"}, map[string][]string{"histogram": {"total", "legend"}, "values": {"values"}}},
+		{"rows", []string{"rows", "histogram"},
+			map[string][]string{"rows": {"rows"}, "histogram": {"total", "legend"}}},
+		{"patterns", []string{"rows", "histogram", "patterns"},
+			map[string][]string{"histogram": {"total", "legend"}, "patterns": {"patterns", "patterns, said"}}},
+		{"fields", []string{"rows", "histogram", "values"},
+			map[string][]string{"histogram": {"total", "legend"}, "values": {"values"}}},
 	} {
 		for _, order := range orders(c.kinds) {
 			t.Run(c.tab+"/"+strings.Join(order, ","), func(t *testing.T) {
@@ -121,7 +128,8 @@ func TestLogsOneRun(t *testing.T) {
 					p.fill("#logs-search", "level:"+level)
 					p.press("\r")
 				}
-				eval[bool](p, `import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { window.params = m.params; return watch(() => `+logFigures+`); })`)
+				eval[bool](p,
+					`import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { window.params = m.params; return watch(() => `+logFigures+`); })`)
 				g.close(c.kinds...)
 				search("info") // which is superseded
 				p.wait("the run", `params.value.q === 'level:info'`)
@@ -140,7 +148,8 @@ func TestLogsOneRun(t *testing.T) {
 	}
 }
 
-// TestLogsOneRunRefreshed: where the page runs by itself, all figures change in one frame, in whatever order answers arrive.
+// TestLogsOneRunRefreshed: where the page runs by itself, all figures change in one frame, in whatever order answers
+// arrive.
 func TestLogsOneRunRefreshed(t *testing.T) {
 	t.Parallel()
 	for _, order := range orders([]string{"rows", "histogram"}) {
@@ -150,7 +159,8 @@ func TestLogsOneRunRefreshed(t *testing.T) {
 			g := gated(t, s, logKinds)
 			p := open(t, g.server, "/dashboard/logs#t=app&fold=0&q=level:warn", watching, hastened)
 			p.rowsShown()
-			eval[bool](p, `Promise.all(['router', 'state'].map((m) => import(new URL('./core/' + m + '.js', document.querySelector('script[type=module]').src)))).then(([r, s]) => { window.params = r.params; s.refresh.value = 300; return true; })`)
+			eval[bool](p,
+				`Promise.all(['router', 'state'].map((m) => import(new URL('./core/' + m + '.js', document.querySelector('script[type=module]').src)))).then(([r, s]) => { window.params = r.params; s.refresh.value = 300; return true; })`)
 			p.quiet()
 			numbered(t, s, "warn", 130, 140)
 			g.close("rows", "histogram")
@@ -191,14 +201,15 @@ func (p *page) frame() {
 	eval[bool](p, `new Promise((r) => requestAnimationFrame(() => r(true)))`)
 }
 
-// TestLogsOffers: letters behind a field share one question for its values, which another field or a run ends, and the histogram comes
-// before it. Of a field with many values those of the newest rows are offered, and it is said.
+// TestLogsOffers: letters behind a field share one question for its values, which another field or a run ends, and the
+// histogram comes before it. Of a field with many values those of the newest rows are offered, and it is said.
 func TestLogsOffers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var lines []string
 	for i := range 25_000 {
-		lines = append(lines, logLine(time.Duration(i)*time.Millisecond, fmt.Sprintf(`"level":%q,"trace_id":"%032x","message":"m"`, []string{"info", "error"}[i/24_000], i)))
+		lines = append(lines, logLine(time.Duration(i)*time.Millisecond,
+			fmt.Sprintf(`"level":%q,"trace_id":"%032x","message":"m"`, []string{"info", "error"}[i/24_000], i)))
 	}
 	s.ingest(t, "app", lines)
 	g := gated(t, s, logKinds)
@@ -231,11 +242,13 @@ func TestLogsOffers(t *testing.T) {
 	p.wait("the rows", `document.querySelector('.logs-status .figures b').innerText === '1,000 rows'`)
 
 	p.fill("#logs-search", "level:")
-	p.wait("all values of a field with few, which the newest rows have not all", offers+` === 'info 24,000; error 1,000'`)
+	p.wait("all values of a field with few, which the newest rows have not all",
+		offers+` === 'info 24,000; error 1,000'`)
 
 	g.close("histogram", "sample")
 	p.press("\r") // nothing: a value is missing
-	eval[bool](p, `[...document.querySelectorAll('.toolbar button')].find((b) => b.innerText === 'Run').click() ?? true`)
+	eval[bool](p,
+		`[...document.querySelectorAll('.toolbar button')].find((b) => b.innerText === 'Run').click() ?? true`)
 	p.holds(g, "histogram", 1)
 	p.fill("#logs-search", "message:")
 	for range 10 {
@@ -269,7 +282,9 @@ func TestTracesOneRun(t *testing.T) {
 	s := start(t)
 	begin := time.Now().Add(-10 * time.Minute)
 	for i := range 8 {
-		s.postSpans(t, traceID(i), begin.Add(time.Duration(i)*time.Second), []span{{service: "web", id: spanID(i), name: "op", to: 10, failed: i < 3}, {service: "pay", id: spanID(100 + i), parent: spanID(i), name: "charge", to: 5, failed: i < 3}})
+		s.postSpans(t, traceID(i), begin.Add(time.Duration(i)*time.Second),
+			[]span{{service: "web", id: spanID(i), name: "op", to: 10, failed: i < 3},
+				{service: "pay", id: spanID(100 + i), parent: spanID(i), name: "charge", to: 5, failed: i < 3}})
 	}
 	// Of 8 traces with two spans each, 3 failed in both.
 	want := map[string]int{"any": 8, "error": 3, "ok": 5}
@@ -282,7 +297,8 @@ func TestTracesOneRun(t *testing.T) {
 		note('calls', fresh('.operations tbody tr').map((r) => number(r.cells[1].innerText) / 2));
 		return { asked: params.value.st ?? 'any', figures };
 	})()`
-	g := gated(t, s, map[string]string{"spans": `^\S+ sql=SELECT trace_id, "timestamp", duration`, "traces": `IN \('`, "operations": `approx_percentile_cont`})
+	g := gated(t, s, map[string]string{"spans": `^\S+ sql=SELECT trace_id, "timestamp", duration`, "traces": `IN \('`,
+		"operations": `approx_percentile_cont`})
 	p := open(t, g.server, "/dashboard/status", watching)
 	for _, c := range []struct {
 		view, part string
@@ -293,11 +309,14 @@ func TestTracesOneRun(t *testing.T) {
 				p.anew(t, "/dashboard/traces#view="+c.view)
 				p.wait("the page", `document.querySelector('.traces-list tbody tr')`)
 				p.quiet()
-				eval[bool](p, `import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { window.params = m.params; return watch(() => `+figures+`); })`)
+				eval[bool](p,
+					`import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { window.params = m.params; return watch(() => `+figures+`); })`)
 				g.close(c.kinds...)
 				choose := func(status string) {
 					t.Helper()
-					eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('select[name=st]'); e.value = %q; return e.dispatchEvent(new Event('change', { bubbles: true })); })()`, status))
+					eval[bool](p,
+						fmt.Sprintf(
+							`(() => { const e = document.querySelector('select[name=st]'); e.value = %q; return e.dispatchEvent(new Event('change', { bubbles: true })); })()`, status))
 					p.wait("the search", fmt.Sprintf(`params.value.st === %q`, status))
 				}
 				choose("ok") // which is superseded
@@ -311,7 +330,8 @@ func TestTracesOneRun(t *testing.T) {
 				for _, frame := range eval[[]figured](p, `seen.map(JSON.parse)`) {
 					for part, n := range frame.Figures {
 						if n != want[frame.Asked] {
-							t.Errorf("asked for %s, a frame shows %d as %s, want %d", frame.Asked, n, part, want[frame.Asked])
+							t.Errorf("asked for %s, a frame shows %d as %s, want %d", frame.Asked, n, part,
+								want[frame.Asked])
 						}
 					}
 				}
@@ -320,12 +340,13 @@ func TestTracesOneRun(t *testing.T) {
 	}
 }
 
-// TestMetricsOneRun: a panel whose answer is not here shows that its figures are of the range before; where the page runs by itself all
-// panels change in one frame.
+// TestMetricsOneRun: a panel whose answer is not here shows that its figures are of the range before; where the page
+// runs by itself all panels change in one frame.
 func TestMetricsOneRun(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	g := gated(t, s, map[string]string{"first": `query_range.*query=time\(\)&`, "second": `query_range.*query=time\(\) \* 1&`})
+	g := gated(t, s, map[string]string{"first": `query_range.*query=time\(\)&`,
+		"second": `query_range.*query=time\(\) \* 1&`})
 	p := open(t, g.server, "/dashboard/status", watching, hastened)
 	const figures = `(() => fresh('.metrics-panel').map((e) => [...e.querySelectorAll('.facts')].filter((f) => !f.closest('.metrics-results.stale')).map((f) => /step (\S+)/.exec(f.innerText)?.[1]).join()))()`
 	for _, order := range orders([]string{"first", "second"}) {
@@ -335,11 +356,13 @@ func TestMetricsOneRun(t *testing.T) {
 			p.quiet()
 			eval[bool](p, `watch(() => `+figures+`)`)
 			g.close("first", "second")
-			eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.setRange('now-30m', 'now'); return true; })`)
+			eval[bool](p,
+				`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.setRange('now-30m', 'now'); return true; })`)
 			p.wait("both stale", fmt.Sprintf(`(%s).join(';') === ';'`, figures))
 			for i, kind := range order {
 				g.open(kind)
-				p.wait("the answer of "+kind, fmt.Sprintf(`(%s).filter((f) => f === '10s').length === %d`, figures, i+1))
+				p.wait("the answer of "+kind,
+					fmt.Sprintf(`(%s).filter((f) => f === '10s').length === %d`, figures, i+1))
 			}
 			for _, frame := range eval[[]string](p, `seen`) {
 				if strings.Contains(frame, "15s") && strings.Contains(frame, "10s") {
@@ -348,7 +371,8 @@ func TestMetricsOneRun(t *testing.T) {
 			}
 
 			p.quiet()
-			eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = 300; return true; })`)
+			eval[bool](p,
+				`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = 300; return true; })`)
 			p.quiet()
 			last := `[...document.querySelectorAll('.metrics-panel')].map((e) => e.querySelector('.metrics-results table').innerText.replace(/\s+/g, ' ').replace('* 1', '')).join('|')`
 			before := eval[string](p, last)
@@ -382,16 +406,21 @@ func TestSQLOneRun(t *testing.T) {
 	g := gated(t, start(t), map[string]string{"second": `SELECT 222`})
 	p := open(t, g.server, "/dashboard/sql#sql="+"SELECT%20111%20AS%20n", watching)
 	p.runSQL(false)
-	p.wait("the first result", `[...document.querySelectorAll('.sql-results .grid-cell')].some((e) => e.innerText === '111')`)
+	p.wait("the first result",
+		`[...document.querySelectorAll('.sql-results .grid-cell')].some((e) => e.innerText === '111')`)
 	g.close("second")
 	eval[bool](p, `watch(() => fresh('.sql-results .grid-cell').map((e) => e.innerText).join())`)
-	eval[bool](p, `import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { m.go('sql', { sql: 'SELECT 222 AS n' }); return true; })`)
-	p.wait("the statement", `document.querySelector('.sql-editor .editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('222')`)
-	eval[bool](p, `[...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click() ?? true`)
+	eval[bool](p,
+		`import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { m.go('sql', { sql: 'SELECT 222 AS n' }); return true; })`)
+	p.wait("the statement",
+		`document.querySelector('.sql-editor .editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('222')`)
+	eval[bool](p,
+		`[...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click() ?? true`)
 	p.holds(g, "second", 1)
 	if got := eval[string](p, `fresh('.sql-results .grid-cell').map((e) => e.innerText).join()`); got != "" {
 		t.Errorf("while a statement runs the results are %q", got)
 	}
 	g.open("second")
-	p.wait("the second result", `[...document.querySelectorAll('.sql-results .grid-cell')].some((e) => e.innerText === '222')`)
+	p.wait("the second result",
+		`[...document.querySelectorAll('.sql-results .grid-cell')].some((e) => e.innerText === '222')`)
 }

@@ -10,17 +10,21 @@ import (
 	"time"
 )
 
-// TestD14HostileSignals: what strangers write into labels, names of services and of spans stays text on Metrics and Traces.
+// TestD14HostileSignals: what strangers write into labels, names of services and of spans stays text on Metrics and
+// Traces.
 func TestD14HostileSignals(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var m metrics
 	begin := time.Now().Add(-time.Minute)
 	for i, h := range hostile {
-		m.add([]sample{{time.Now().Add(-time.Minute), float64(i)}, {time.Now(), float64(i + 1)}}, "__name__", "evil", "label", h)
+		m.add([]sample{{time.Now().Add(-time.Minute), float64(i)}, {time.Now(), float64(i + 1)}}, "__name__", "evil",
+			"label", h)
 		s.postSpans(t, traceID(i), begin.Add(time.Duration(i)*time.Second), []span{
 			{service: h, id: spanID(i), name: h, from: 0, to: 100},
-			{service: "web", id: spanID(i + 100), parent: spanID(i), name: "child", from: 10, to: 50, more: fmt.Sprintf(`,"attributes":[{"key":%s,"value":{"stringValue":%s}}]`, quoteJSON(hostile[i%5]), quoteJSON(h))},
+			{service: "web", id: spanID(i + 100), parent: spanID(i), name: "child", from: 10, to: 50,
+				more: fmt.Sprintf(`,"attributes":[{"key":%s,"value":{"stringValue":%s}}]`, quoteJSON(hostile[i%5]),
+					quoteJSON(h))},
 		})
 	}
 	m.send(t, s, "", "")
@@ -31,7 +35,8 @@ func TestD14HostileSignals(t *testing.T) {
 	}
 	clean := func(where string) {
 		t.Helper()
-		if n := eval[int](p, `window.alerted + document.querySelectorAll('#page script, #page img, #page [onload], #page [onerror]').length`); n != 0 {
+		if n := eval[int](p,
+			`window.alerted + document.querySelectorAll('#page script, #page img, #page [onload], #page [onerror]').length`); n != 0 {
 			t.Errorf("%s: %d alerts and elements made of text", where, n)
 		}
 		if text := p.text("#page"); strings.ContainsAny(text, "\x1b\x00\u202e") {
@@ -40,7 +45,8 @@ func TestD14HostileSignals(t *testing.T) {
 	}
 	watch()
 	p.wait("the graph", fmt.Sprintf(`document.querySelectorAll('.chart-legend tbody tr').length === %d`, len(hostile)))
-	p.wait("a label as it is", `document.querySelector('.chart-legend').innerText.includes('<script>alert(1)</script>')`)
+	p.wait("a label as it is",
+		`document.querySelector('.chart-legend').innerText.includes('<script>alert(1)</script>')`)
 	clean("graph")
 	p.click("[data-tab=table]")
 	p.wait("the table", fmt.Sprintf(`document.querySelectorAll('.metrics-table tbody tr').length === %d`, len(hostile)))
@@ -52,7 +58,8 @@ func TestD14HostileSignals(t *testing.T) {
 	p.wait("the label", `document.querySelector('[data-label=label] .node')`)
 	p.click("[data-label=label] .node")
 	p.click("[data-label=label] .row button:last-child")
-	p.wait("values and breakdown", `document.querySelector('.breakdown .spark-row') && document.querySelector('[data-label=label] .value')`)
+	p.wait("values and breakdown",
+		`document.querySelector('.breakdown .spark-row') && document.querySelector('[data-label=label] .value')`)
 	clean("explore")
 	for _, view := range []string{"traces", "operations", "map"} {
 		p.afresh("/dashboard/traces#view=" + view)
@@ -84,8 +91,10 @@ func TestD18SignalErrors(t *testing.T) {
 	p.wait("its place", `document.querySelector('.error .pos')?.innerText === '('`)
 	p.shot("metrics-error")
 	p.afresh("/dashboard/metrics#step=1&from=now-2d&q=up")
-	p.wait("too many points", `document.querySelector('.metrics-results .error')?.innerText.includes('Take a longer step or a shorter range')`)
-	p.afresh("/dashboard/metrics#more=" + url.QueryEscape(`[{"q":"room_temperature","view":"nonsense","stack":7}, null`))
+	p.wait("too many points",
+		`document.querySelector('.metrics-results .error')?.innerText.includes('Take a longer step or a shorter range')`)
+	p.afresh("/dashboard/metrics#more=" +
+		url.QueryEscape(`[{"q":"room_temperature","view":"nonsense","stack":7}, null`))
 	p.wait("one panel of an address that was cut", `document.querySelectorAll('.metrics-panel').length === 1`)
 	p.afresh("/dashboard/traces")
 	p.wait("how to send traces", `document.querySelector('.state')?.innerText.includes('OTEL_EXPORTER_OTLP_ENDPOINT')`)

@@ -13,12 +13,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// slow makes every page that many times slower, and its answers late by a random time: what hides on a quick machine shows. The
-// bounds of time hold without it.
+// slow makes every page that many times slower, and its answers late by a random time: what hides on a quick machine
+// shows. The bounds of time hold without it.
 var slow = flag.Float64("slow", 1, "how many times slower pages are; answers come late then, too")
 
-// lateAnswers holds each answer up to a third of a second for each time that a page is slower, most of them for less: they also
-// come in another order. What is given up meanwhile is given up at once.
+// lateAnswers holds each answer up to a third of a second for each time that a page is slower, most of them for less:
+// they also come in another order. What is given up meanwhile is given up at once.
 const lateAnswers = `(() => {
 	const real = window.fetch;
 	const late = (signal) => new Promise((resolve, reject) => {
@@ -42,12 +42,14 @@ func (p *page) slowDown() {
 		return
 	}
 	p.before(fmt.Sprintf(lateAnswers, *slow))
-	if _, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: *slow}); err != nil {
+	if _, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate,
+		emulation.SetCPUThrottlingRateParams{Rate: *slow}); err != nil {
 		p.t.Fatal(err)
 	}
 	// Files come late as well, one after the other where one asks for the next.
 	late := &network.Conditions{Latency: 20 * *slow, DownloadThroughput: -1, UploadThroughput: -1}
-	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{late}}); err != nil {
+	files := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{late}}
+	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, files); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -55,13 +57,14 @@ func (p *page) slowDown() {
 // before runs a script before those of each document that the page loads from now on.
 func (p *page) before(script string) {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+	if _, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument,
+		cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// TestTabFitsTheText: what Tab takes fits what is typed, however late the offers come: those shown may be for the text before. Letters
-// and Tab are one task of the page here, so that no answer comes between.
+// TestTabFitsTheText: what Tab takes fits what is typed, however late the offers come: those shown may be for the text
+// before. Letters and Tab are one task of the page here, so that no answer comes between.
 func TestTabFitsTheText(t *testing.T) {
 	t.Parallel()
 	p := open(t, shop(t), "/dashboard/status", fmt.Sprintf(lateAnswers, max(*slow, 3)))
@@ -76,10 +79,13 @@ func TestTabFitsTheText(t *testing.T) {
 			p.anew(t, "/dashboard/"+c.page)
 			p.wait("the page", fmt.Sprintf(`document.querySelector(%q)`, c.box))
 			p.quiet()
-			eval[bool](p, fmt.Sprintf(`document.querySelector(%q).focus() ?? document.execCommand('insertText', false, %q)`, c.box, c.first))
+			eval[bool](p, fmt.Sprintf(
+				`document.querySelector(%q).focus() ?? document.execCommand('insertText', false, %q)`, c.box, c.first))
 			p.wait("offers", `document.querySelector('.offers li')`)
 			p.quiet()
-			eval[bool](p, fmt.Sprintf(`document.execCommand('insertText', false, %q) && (document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, cancelable: true })) || true)`, c.then))
+			eval[bool](p,
+				fmt.Sprintf(
+					`document.execCommand('insertText', false, %q) && (document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, cancelable: true })) || true)`, c.then))
 			p.wait("what was typed is completed", fmt.Sprintf(`document.querySelector(%q).value === %q`, c.box, c.want))
 			p.quiet()
 			if got := eval[string](p, fmt.Sprintf(`document.querySelector(%q).value`, c.box)); got != c.want {

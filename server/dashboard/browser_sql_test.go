@@ -29,8 +29,11 @@ func (p *page) runSQL(all bool) {
 	if all {
 		label = "Run all"
 	}
-	eval[bool](p, fmt.Sprintf(`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === %q).click(); return true; })()`, label))
-	p.wait("the end of the run", `document.querySelector('.sql-views') && [...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Run')`)
+	eval[bool](p,
+		fmt.Sprintf(
+			`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === %q).click(); return true; })()`, label))
+	p.wait("the end of the run",
+		`document.querySelector('.sql-views') && [...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Run')`)
 }
 
 func TestSQL(t *testing.T) {
@@ -39,11 +42,13 @@ func TestSQL(t *testing.T) {
 	s.ingest(t, "app", shopLines(20_000, 150*time.Millisecond))
 
 	t.Run("D20 run", func(t *testing.T) {
-		p := openSQL(t, s, "SELECT level, count(*) AS n FROM app GROUP BY 1 ORDER BY 2 DESC;\nSELECT 'second; not third' AS b; -- a comment; with a semicolon\nSELECT nope FROM app;\nSELECT 3 AS never")
+		p := openSQL(t, s,
+			"SELECT level, count(*) AS n FROM app GROUP BY 1 ORDER BY 2 DESC;\nSELECT 'second; not third' AS b; -- a comment; with a semicolon\nSELECT nope FROM app;\nSELECT 3 AS never")
 		p.runSQL(false)
 		rows := p.rowsShown()
 		want := s.sql(t, "SELECT level, count(*) FROM app GROUP BY 1 ORDER BY 2 DESC")
-		if len(rows) != len(want) || !strings.Contains(rows[0], want[0][0].(string)) || !strings.Contains(rows[0], fmt.Sprint(want[0][1])) {
+		if len(rows) != len(want) || !strings.Contains(rows[0], want[0][0].(string)) ||
+			!strings.Contains(rows[0], fmt.Sprint(want[0][1])) {
 			t.Errorf("rows %q, want %v", rows, want)
 		}
 		p.shot("sql")
@@ -57,10 +62,12 @@ func TestSQL(t *testing.T) {
 		p.wait("the second result", `document.querySelector('.grid-row')?.innerText.includes('second; not third')`)
 
 		// The statement under the cursor, and what is selected alone.
-		eval[bool](p, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+		eval[bool](p,
+			`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
 		p.mod(kb.End)
 		p.mod(kb.Enter)
-		p.wait("the last statement alone", `document.querySelector('.grid-row')?.innerText.trim().endsWith('3') && !document.querySelector('.result-list')`)
+		p.wait("the last statement alone",
+			`document.querySelector('.grid-row')?.innerText.trim().endsWith('3') && !document.querySelector('.result-list')`)
 		p.mod(kb.Home)
 		p.press(kb.ArrowDown)
 		p.press(kb.End, chromedp.KeyModifiers(8)) // with Shift: the second line
@@ -87,39 +94,51 @@ func TestSQL(t *testing.T) {
 		p := openSQL(t, s, "SELECT  FROM app AS x")
 		p.allow("/v1/sql/parse") // what is typed so far is no statement
 		before := s.sql(t, "SELECT count(*) FROM information_schema.process_list")
-		eval[bool](p, `(() => { const e = document.querySelector('.editor').shadowRoot.querySelector('.cm-content'); e.focus(); return true; })()`)
+		eval[bool](p,
+			`(() => { const e = document.querySelector('.editor').shadowRoot.querySelector('.cm-content'); e.focus(); return true; })()`)
 		p.press(kb.Home)
 		for range 7 {
 			p.press(kb.ArrowRight)
 		}
 		p.press("x.")
 		offers := func() []string {
-			p.wait("offers", `document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel').length > 0`)
-			return eval[[]string](p, `[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].map((e) => e.innerText)`)
+			p.wait("offers",
+				`document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel').length > 0`)
+			return eval[[]string](p,
+				`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].map((e) => e.innerText)`)
 		}
-		if got := strings.Join(offers(), " "); !strings.Contains(got, "level") || !strings.Contains(got, `"ctx.user.id"`) {
+		if got := strings.Join(offers(), " "); !strings.Contains(got, "level") ||
+			!strings.Contains(got, `"ctx.user.id"`) {
 			t.Errorf("columns of the alias: %s", got)
 		}
 		p.shot("sql-complete")
-		for _, c := range []struct{ typed, offer string }{{"SELECT approx_dis", "approx_distinct"}, {"SELECT 1 FROM ap", "app"}} {
+		for _, c := range []struct{ typed, offer string }{{"SELECT approx_dis", "approx_distinct"},
+			{"SELECT 1 FROM ap", "app"}} {
 			q := openSQL(t, s, c.typed)
 			q.allow("/v1/sql/parse") // what is typed so far is no statement
-			eval[bool](q, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+			eval[bool](q,
+				`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
 			q.mod(kb.End)
 			q.press(kb.Backspace + c.typed[len(c.typed)-1:])
-			q.wait("the offer "+c.offer, fmt.Sprintf(`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, c.offer))
+			q.wait("the offer "+c.offer,
+				fmt.Sprintf(
+					`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, c.offer))
 		}
-		if after := s.sql(t, "SELECT count(*) FROM information_schema.process_list"); fmt.Sprint(after) != fmt.Sprint(before) {
+		if after := s.sql(t, "SELECT count(*) FROM information_schema.process_list"); fmt.Sprint(after) !=
+			fmt.Sprint(before) {
 			t.Errorf("queries run after completing: %v, before %v", after, before)
 		}
 	})
 
 	t.Run("D23 chart", func(t *testing.T) {
-		p := openSQL(t, s, "SELECT date_bin(INTERVAL '1 minute', ts) AS t, service, count(*) AS n FROM app GROUP BY 1, 2 ORDER BY 1")
+		p := openSQL(t, s,
+			"SELECT date_bin(INTERVAL '1 minute', ts) AS t, service, count(*) AS n FROM app GROUP BY 1, 2 ORDER BY 1")
 		p.runSQL(false)
 		p.click("[data-tab=chart]")
-		p.wait("the chart", `document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length > 0`)
-		names := eval[string](p, `[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort().join(' ')`)
+		p.wait("the chart",
+			`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length > 0`)
+		names := eval[string](p,
+			`[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort().join(' ')`)
 		if names != "cart pay stock web" {
 			t.Errorf("series %q", names)
 		}
@@ -128,9 +147,11 @@ func TestSQL(t *testing.T) {
 
 	t.Run("D24 plan", func(t *testing.T) {
 		p := openSQL(t, s, "SELECT service, count(*) FROM app WHERE status >= 500 GROUP BY 1 ORDER BY 2")
-		eval[bool](p, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain').click(); return true; })()`)
+		eval[bool](p,
+			`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain').click(); return true; })()`)
 		p.wait("the plan", `document.querySelectorAll('.plan-tree tbody tr').length >= 3`)
-		shares := eval[float64](p, `[...document.querySelectorAll('.plan-tree td.share .num')].reduce((s, e) => s + parseFloat(e.innerText.replace('<', '')), 0)`)
+		shares := eval[float64](p,
+			`[...document.querySelectorAll('.plan-tree td.share .num')].reduce((s, e) => s + parseFloat(e.innerText.replace('<', '')), 0)`)
 		if shares < 99 || shares > 101.5 {
 			t.Errorf("the shares add up to %.1f %%", shares)
 		}
@@ -143,50 +164,67 @@ func TestD22Grid100k(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(110_000, 10*time.Millisecond))
 	p := openSQL(t, s, "SELECT * FROM app ORDER BY ts")
-	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '100000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	eval[bool](p,
+		`(() => { const e = document.querySelector('.sql-actions select'); e.value = '100000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
 	p.rowsShown()
 	p.wait("all rows", `document.querySelector('.result-bar').innerText.includes('first 100,000 rows, more exist')`)
 	last := fmt.Sprint(s.sql(t, "SELECT message FROM app ORDER BY ts LIMIT 1 OFFSET 99999")[0][0])
 	eval[bool](p, `(() => { document.querySelector('.sql-results .grid').focus(); return true; })()`)
 	p.press(kb.End)
-	p.wait("the last row", fmt.Sprintf(`document.querySelector('.grid-row[data-row="99999"]')?.innerText.includes(%q)`, last))
+	p.wait("the last row", fmt.Sprintf(`document.querySelector('.grid-row[data-row="99999"]')?.innerText.includes(%q)`,
+		last))
 	p.shot("sql-grid")
 	nodes := eval[int](p, `document.querySelectorAll('*').length`)
 	if nodes > 3000 {
 		t.Errorf("%d elements", nodes)
 	}
 	// Sorted by a head: the lowest status first.
-	eval[bool](p, `(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
+	eval[bool](p,
+		`(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
 	lowest := fmt.Sprint(s.sql(t, "SELECT min(bytes) FROM (SELECT bytes FROM app ORDER BY ts LIMIT 100000)")[0][0])
-	p.wait("the sorted rows", fmt.Sprintf(`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === %q)`, lowest))
+	p.wait("the sorted rows",
+		fmt.Sprintf(
+			`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === %q)`,
+			lowest))
 
 	// Filtered by a field above a column, and a cell copied.
-	failed := fmt.Sprint(s.sql(t, "SELECT count(*) FROM (SELECT status FROM app ORDER BY ts LIMIT 100000) WHERE status >= 500")[0][0])
+	failed := fmt.Sprint(s.sql(t,
+		"SELECT count(*) FROM (SELECT status FROM app ORDER BY ts LIMIT 100000) WHERE status >= 500")[0][0])
 	p.button("Filter")
 	p.wait("the fields", `document.querySelector('.filter-row input[aria-label*=status]')`)
 	p.fill(".filter-row input[aria-label*=status]", ">=500")
-	p.wait("the rows that are left", fmt.Sprintf(`document.querySelector('.result-bar').innerText.includes('%s shown')`, grouped(failed)))
-	p.wait("they alone", fmt.Sprintf(`document.querySelector('.sql-results .grid').getAttribute('aria-rowcount') === %q`, failed)) // their number comes with the rows
+	p.wait("the rows that are left",
+		fmt.Sprintf(`document.querySelector('.result-bar').innerText.includes('%s shown')`, grouped(failed)))
+	// their number comes with the rows
+	p.wait("they alone",
+		fmt.Sprintf(`document.querySelector('.sql-results .grid').getAttribute('aria-rowcount') === %q`, failed))
 	p.quiet()
 	eval[bool](p, clipboard)
-	cell := eval[string](p, `(() => { const row = document.querySelector('.grid-row[data-row="2"]'), c = [...row.children].find((e) => /timeout|connection/.test(e.innerText)); c.click(); document.querySelector('.sql-results .grid').focus(); return c.innerText; })()`)
+	cell := eval[string](p,
+		`(() => { const row = document.querySelector('.grid-row[data-row="2"]'), c = [...row.children].find((e) => /timeout|connection/.test(e.innerText)); c.click(); document.querySelector('.sql-results .grid').focus(); return c.innerText; })()`)
 	p.press("c")
 	p.wait("the copied cell", fmt.Sprintf(`window.copied === %q`, cell))
 }
 
 func TestD25Cancel(t *testing.T) {
 	s := start(t)
-	p := openSQL(t, s, "SELECT count(*) FROM numbers a CROSS JOIN numbers b CROSS JOIN numbers c CROSS JOIN numbers d WHERE a.number + b.number + c.number * d.number = 7")
-	eval[bool](p, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
-	p.wait("the running query", `[...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Cancel')`)
+	p := openSQL(t, s,
+		"SELECT count(*) FROM numbers a CROSS JOIN numbers b CROSS JOIN numbers c CROSS JOIN numbers d WHERE a.number + b.number + c.number * d.number = 7")
+	eval[bool](p,
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
+	p.wait("the running query",
+		`[...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Cancel')`)
 	waitFor(t, "the query in the list of processes", func() bool {
-		return fmt.Sprint(s.sql(t, "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "1"
+		return fmt.Sprint(s.sql(t,
+			"SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "1"
 	})
-	eval[bool](p, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click(); return true; })()`)
+	eval[bool](p,
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click(); return true; })()`)
 	began := time.Now()
 	waitFor(t, "an empty list of processes", func() bool {
-		return fmt.Sprint(s.sql(t, "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "0"
+		return fmt.Sprint(s.sql(t,
+			"SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "0"
 	})
 	if took := time.Since(began); took > time.Second && !slowed() {
 		t.Errorf("the query ended %v after Cancel", took)
@@ -200,12 +238,16 @@ func TestWholeResult(t *testing.T) {
 	s.ingest(t, "app", shopLines(3000, time.Second))
 	p := openSQL(t, s, "SELECT level, bytes, message FROM app ORDER BY ts, message")
 	eval[bool](p, caught)
-	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	eval[bool](p,
+		`(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
-	p.wait("that it is cut", `document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)
+	p.wait("that it is cut",
+		`document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)
 	for title, want := range map[string]struct{ format, file, said string }{
-		"CSV": {"csvWithNames", "result.csv", "^3,000 rows saved in result.csv"}, "CSV with types": {"csvWithNamesAndTypes", "result.csv", "^3,000 rows saved in result.csv"},
-		"JSON": {"json", "result.json", "^[0-9.]+ KiB saved in result.json"}, "Arrow": {"arrow", "result.arrow", "^[0-9.]+ KiB saved in result.arrow"},
+		"CSV":            {"csvWithNames", "result.csv", "^3,000 rows saved in result.csv"},
+		"CSV with types": {"csvWithNamesAndTypes", "result.csv", "^3,000 rows saved in result.csv"},
+		"JSON":           {"json", "result.json", "^[0-9.]+ KiB saved in result.json"},
+		"Arrow":          {"arrow", "result.arrow", "^[0-9.]+ KiB saved in result.arrow"},
 	} {
 		eval[bool](p, `(() => { window.blob = null; return true; })()`)
 		p.button("Copy, save")
@@ -221,7 +263,8 @@ func TestWholeResult(t *testing.T) {
 		}
 	}
 
-	// Of the rows loaded: those that the filter leaves. Those asked again: all there are now, however many were counted.
+	// Of the rows loaded: those that the filter leaves. Those asked again: all there are now, however many were
+	// counted.
 	p.button("Filter")
 	p.wait("the fields", `document.querySelector('.filter-row input[aria-label*=level]')`)
 	p.fill(".filter-row input[aria-label*=level]", "error")
@@ -230,7 +273,9 @@ func TestWholeResult(t *testing.T) {
 	p.button("Copy, save")
 	p.named("Save as CSV", ".pop button", `e.innerText === 'Save as CSV'`)
 	p.said("^" + left + " rows saved in result.csv")
-	s.ingest(t, "app", []string{fmt.Sprintf(`{"ts":%d,"level":"info","bytes":1,"message":"a \"line\"\nand a second\r\n\"\n\","}`, time.Now().UnixNano())})
+	s.ingest(t, "app",
+		[]string{fmt.Sprintf(`{"ts":%d,"level":"info","bytes":1,"message":"a \"line\"\nand a second\r\n\"\n\","}`,
+			time.Now().UnixNano())})
 	p.button("Copy, save")
 	p.named("CSV", ".pop button", `e.innerText === 'CSV'`)
 	p.said("^3,001 rows saved")
@@ -249,8 +294,10 @@ func TestD26History(t *testing.T) {
 	p.press(kb.Escape)
 	p.wait("that it is kept", `Object.values(localStorage).some((v) => v.includes('unsaved text'))`)
 	p.do("reload", chromedp.Reload())
-	p.wait("both tabs and the unsaved text", `document.querySelectorAll('.sql-tab').length === 2 && document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('unsaved text')`)
-	if kept := eval[string](p, `Object.entries(localStorage).filter(([k]) => k.includes('sql')).map((e) => e.join('=')).join('\n')`); strings.Contains(kept, `"rows":[[`) || len(kept) > 1<<20 {
+	p.wait("both tabs and the unsaved text",
+		`document.querySelectorAll('.sql-tab').length === 2 && document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('unsaved text')`)
+	if kept := eval[string](p,
+		`Object.entries(localStorage).filter(([k]) => k.includes('sql')).map((e) => e.join('=')).join('\n')`); strings.Contains(kept, `"rows":[[`) || len(kept) > 1<<20 {
 		t.Errorf("what is kept has results, or %d bytes: %.300s", len(kept), kept)
 	}
 	p.button("History")
@@ -264,8 +311,10 @@ func TestD26History(t *testing.T) {
 	other := open(t, s, "/dashboard/sql") // another browser: nothing kept from the first
 	other.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	other.button("History")
-	other.named("the kept query", `.sql-history .node`, `e.innerText.includes('First of all') && !e.innerText.includes('this browser')`)
-	other.wait("its text", `document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText.includes("SELECT 'first tab'")`)
+	other.named("the kept query", `.sql-history .node`,
+		`e.innerText.includes('First of all') && !e.innerText.includes('this browser')`)
+	other.wait("its text",
+		`document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText.includes("SELECT 'first tab'")`)
 }
 
 // TestSQLTyping: what is typed while the address takes the text of before stays.
@@ -274,7 +323,8 @@ func TestSQLTyping(t *testing.T) {
 	p := openSQL(t, start(t), "SELECT 1")
 	p.allow("/v1/sql/parse") // what is typed so far may be no statement
 	p.quiet()
-	eval[bool](p, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+	eval[bool](p,
+		`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
 	p.mod(kb.End)
 	eval[bool](p, `new Promise((resolve) => {
 		const type = (text) => document.execCommand('insertText', false, text), write = history.replaceState;
@@ -285,7 +335,8 @@ func TestSQLTyping(t *testing.T) {
 		type('2');
 	})`)
 	p.quiet()
-	p.wait("all that was typed", `document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText === 'SELECT 123'`)
+	p.wait("all that was typed",
+		`document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText === 'SELECT 123'`)
 	p.wait("it in the address", `new URLSearchParams(location.hash.slice(1)).get('sql') === 'SELECT 123'`)
 }
 
@@ -307,7 +358,8 @@ func TestTreeNamesWhole(t *testing.T) {
 	t.Parallel()
 	p := openSQL(t, shop(t), "SELECT 1")
 	p.wait("the tables", `document.querySelectorAll('.table-node').length > 5`)
-	if cut := eval[[]string](p, `[...document.querySelectorAll('.table-node .row .text')].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)`); len(cut) > 0 {
+	if cut := eval[[]string](p,
+		`[...document.querySelectorAll('.table-node .row .text')].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)`); len(cut) > 0 {
 		t.Errorf("cut off: %q", cut)
 	}
 	p.shot("sql-tree")

@@ -16,8 +16,10 @@ import (
 func (p *page) again() {
 	p.t.Helper()
 	p.quiet()
-	before := eval[int](p, `window.sqlAsked ??= (() => { const real = window.fetch; window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.sqlAsked++; return real(url, how); }; return 0; })()`)
-	eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = m.refresh.value === 300 ? 299 : 300; return true; })`)
+	before := eval[int](p,
+		`window.sqlAsked ??= (() => { const real = window.fetch; window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.sqlAsked++; return real(url, how); }; return 0; })()`)
+	eval[bool](p,
+		`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = m.refresh.value === 300 ? 299 : 300; return true; })`)
 	p.wait("that it asked", fmt.Sprintf(`window.sqlAsked > %d`, before))
 	p.quiet()
 }
@@ -32,8 +34,9 @@ const looksOfResult = `(() => {
 	});
 })()`
 
-// TestSQLRefreshKeeps: when a statement runs again by itself nothing changes but the values: not how the rows are sorted and filtered,
-// not the columns, not the place and the focus, not which result is shown. Few rows lie in the page, many in its worker.
+// TestSQLRefreshKeeps: when a statement runs again by itself nothing changes but the values: not how the rows are
+// sorted and filtered, not the columns, not the place and the focus, not which result is shown. Few rows lie in the
+// page, many in its worker.
 func TestSQLRefreshKeeps(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -41,7 +44,10 @@ func TestSQLRefreshKeeps(t *testing.T) {
 	for _, rows := range []int{60, 3000} {
 		t.Run(fmt.Sprintf("%d rows", rows), func(t *testing.T) {
 			t.Parallel()
-			p := openSQL(t, s, fmt.Sprintf("SELECT now() AS at, level, bytes, status, message FROM app ORDER BY ts LIMIT %d; SELECT 2 AS two", rows))
+			p := openSQL(t, s,
+				fmt.Sprintf(
+					"SELECT now() AS at, level, bytes, status, message FROM app ORDER BY ts LIMIT %d; SELECT 2 AS two",
+					rows))
 			p.runSQL(true)
 			p.click(".result-list button:nth-child(1)")
 			p.rowsShown()
@@ -51,7 +57,8 @@ func TestSQLRefreshKeeps(t *testing.T) {
 			same := func(what string) {
 				t.Helper()
 				p.quiet()
-				before, was := eval[string](p, looksOfResult), eval[bool](p, `(window.active = document.activeElement) !== null`)
+				before, was := eval[string](p, looksOfResult),
+					eval[bool](p, `(window.active = document.activeElement) !== null`)
 				p.again()
 				if after := eval[string](p, looksOfResult); after != before {
 					t.Errorf("%s: before\n%s\nafter\n%s", what, before, after)
@@ -70,7 +77,8 @@ func TestSQLRefreshKeeps(t *testing.T) {
 			p.button("Filter")
 			p.wait("the fields", `document.querySelector('.filter-row input[aria-label*=level]')`)
 			p.fill(".filter-row input[aria-label*=level]", "info")
-			eval[bool](p, `(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
+			eval[bool](p,
+				`(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
 			same("in the field of a filter")
 			p.dragHead("status", "level")
 			eval[bool](p, `document.querySelector('.sql-results .grid').focus() ?? true`)
@@ -98,7 +106,8 @@ func TestSQLRefreshKeeps(t *testing.T) {
 			p.click("[data-tab=json]")
 			p.click("[data-tab=table]")
 			p.wait("the grid", `document.querySelector('.grid-row .grid-cell')`)
-			if head := eval[string](p, headTitles); !strings.Contains(head, "bytes ↑") || !strings.HasPrefix(head, "at status level") {
+			if head := eval[string](p, headTitles); !strings.Contains(head, "bytes ↑") ||
+				!strings.HasPrefix(head, "at status level") {
 				t.Errorf("after a look at another view the heads are %q", head)
 			}
 			p.click("[data-tab=log]")
@@ -108,8 +117,8 @@ func TestSQLRefreshKeeps(t *testing.T) {
 	}
 }
 
-// TestSQLRefreshStops: who runs a statement does not wait for one that runs by itself, and who leaves the page waits for none; one that
-// is cancelled leaves what is shown.
+// TestSQLRefreshStops: who runs a statement does not wait for one that runs by itself, and who leaves the page waits
+// for none; one that is cancelled leaves what is shown.
 func TestSQLRefreshStops(t *testing.T) {
 	t.Parallel()
 	p := openSQL(t, start(t), "SELECT now() AS at")
@@ -120,7 +129,8 @@ func TestSQLRefreshStops(t *testing.T) {
 	next := func() {
 		t.Helper()
 		eval[bool](p, hold)
-		eval[bool](p, `import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value++; return true; })`)
+		eval[bool](p,
+			`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value++; return true; })`)
 		p.wait("that it asks", `window.held === 1`)
 	}
 	next()
@@ -134,7 +144,9 @@ func TestSQLRefreshStops(t *testing.T) {
 	next()
 	eval[bool](p, `letGo() ?? true`)
 	p.runSQL(false)
-	p.wait("other rows", fmt.Sprintf(`window.held === 0 && document.querySelector('.grid-row') && document.querySelector('.grid-row').innerText !== %s`, quoteJSON(shown)))
+	p.wait("other rows",
+		fmt.Sprintf(
+			`window.held === 0 && document.querySelector('.grid-row') && document.querySelector('.grid-row').innerText !== %s`, quoteJSON(shown)))
 	next()
 	p.do("leave", chromedp.Click(chromedp.CSS(`#rail a[href$="/status"]`)))
 	p.wait("that it is given up", `window.held === 0`)
@@ -142,7 +154,8 @@ func TestSQLRefreshStops(t *testing.T) {
 	// What changes something goes on: somebody may have left to see what comes of it.
 	q := openSQL(t, p.s, "INSERT INTO t VALUES (1)")
 	eval[bool](q, hold)
-	eval[bool](q, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
+	eval[bool](q,
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
 	q.wait("that it is sent", `window.held === 1`)
 	q.do("leave", chromedp.Click(chromedp.CSS(`#rail a[href$="/status"]`)))
 	q.wait("the other page", `document.querySelector('.status')`)

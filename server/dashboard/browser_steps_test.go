@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestViewsAreSteps: another view of a page is a step on each of them: Back goes to the view before, not to the page before.
+// TestViewsAreSteps: another view of a page is a step on each of them: Back goes to the view before, not to the page
+// before.
 func TestViewsAreSteps(t *testing.T) {
 	t.Parallel()
 	p := open(t, shop(t), "/dashboard/")
@@ -31,7 +32,8 @@ func TestViewsAreSteps(t *testing.T) {
 			}
 			chosen := func(tab string) {
 				t.Helper()
-				p.wait(tab, fmt.Sprintf(`document.querySelector('%s [role=tab][aria-selected=true]')?.dataset.tab === %q`, one.list, tab))
+				p.wait(tab, fmt.Sprintf(
+					`document.querySelector('%s [role=tab][aria-selected=true]')?.dataset.tab === %q`, one.list, tab))
 				p.quiet()
 			}
 			chosen(one.tabs[0])

@@ -38,7 +38,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take for anything it does here: on a busy machine much takes many times as long as on a quiet one.
+// patience is how long a page may take for anything it does here: on a busy machine much takes many times as long as on
+// a quiet one.
 const patience = time.Minute
 
 // binary is the built server, browser the running Chromium; both are made once.
@@ -47,9 +48,9 @@ var (
 	browser context.Context
 )
 
-// atOnce is how many tests run at the same time, each in pages of its own: they wait far more than they work. Those that measure time or
-// memory run alone before. Parts of a test whose server has rows of now follow each other: they would wait for other tests, and the rows
-// grow old.
+// atOnce is how many tests run at the same time, each in pages of its own: they wait far more than they work. Those
+// that measure time or memory run alone before. Parts of a test whose server has rows of now follow each other: they
+// would wait for other tests, and the rows grow old.
 const atOnce = "3"
 
 func TestMain(m *testing.M) {
@@ -66,11 +67,13 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "varve")
-	if out, err := exec.Command("go", "build", "-tags", "dashboard", "-o", binary, "varve/cmd/varve").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "dashboard", "-o", binary,
+		"varve/cmd/varve").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build of the server: %v\n%s", err, out)
 		return 1
 	}
-	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), headless(chromedp.Flag("force-device-scale-factor", "1"))...)
+	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(),
+		headless(chromedp.Flag("force-device-scale-factor", "1"))...)
 	defer endAlloc()
 	var end context.CancelFunc
 	browser, end = chromedp.NewContext(alloc)
@@ -82,11 +85,12 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// headless are the options of a browser, and more of them. It prepares no popups of the address bar that nobody sees: they are two pages
-// of its own for each one opened, and a fifth of all work.
+// headless are the options of a browser, and more of them. It prepares no popups of the address bar that nobody sees:
+// they are two pages of its own for each one opened, and a fifth of all work.
 func headless(more ...chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1280, 800),
-		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"))
+		chromedp.Flag("disable-features",
+			"Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"))
 	return append(options, more...)
 }
 
@@ -210,7 +214,8 @@ func (s *server) sql(t *testing.T, statement string) [][]any {
 // forget deletes all versions of a pipeline.
 func (s *server) forget(t *testing.T, name string) {
 	t.Helper()
-	for _, row := range s.sql(t, "SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = '"+name+"'") {
+	for _, row := range s.sql(t,
+		"SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = '"+name+"'") {
 		ns, err := strconv.ParseInt(row[0].(string), 10, 64)
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +239,8 @@ func (s *server) forget(t *testing.T, name string) {
 // ingest posts lines of JSON to a table whose time is ts in nanoseconds.
 func (s *server) ingest(t *testing.T, table string, lines []string) {
 	t.Helper()
-	s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table="+url.QueryEscape(table), "application/x-ndjson", []byte(strings.Join(lines, "\n")))
+	s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table="+
+		url.QueryEscape(table), "application/x-ndjson", []byte(strings.Join(lines, "\n")))
 }
 
 // page is one tab. Whatever goes wrong in it fails the test: errors on the console, violations of the policy, requests
@@ -247,7 +253,8 @@ type page struct {
 	mu      sync.Mutex
 	trouble []string
 	allowed []string // parts of messages that a test provokes on purpose
-	// files[id] is the address of an answer that is a file of the dashboard, received[id] how long it was on the wire, bytes.
+	// files[id] is the address of an answer that is a file of the dashboard, received[id] how long it was on the wire,
+	// bytes.
 	files    map[network.RequestID]string
 	received map[network.RequestID]int
 	// document is the one shown or on its way, open[id] the document for which a file is on its way: '' for a worker.
@@ -268,9 +275,11 @@ func openIn(t *testing.T, browser context.Context, s *server, path string, scrip
 }
 
 // openTab opens a tab that shares with others of a context what the browser keeps, unless with says otherwise.
-func openTab(t *testing.T, browser context.Context, s *server, path string, scripts []string, with ...chromedp.ContextOption) *page {
+func openTab(t *testing.T, browser context.Context, s *server, path string, scripts []string,
+	with ...chromedp.ContextOption) *page {
 	t.Helper()
-	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{}, open: map[network.RequestID]cdp.LoaderID{},
+	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{},
+		open:    map[network.RequestID]cdp.LoaderID{},
 		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
 	ctx, end := chromedp.NewContext(browser, with...)
 	p.ctx = ctx
@@ -281,13 +290,15 @@ func openTab(t *testing.T, browser context.Context, s *server, path string, scri
 		p.report(t)
 		end()
 	})
-	// Bodies that the browser would keep for the tools of developers would count as the page's memory, up to 200 MB of them.
+	// Bodies that the browser would keep for the tools of developers would count as the page's memory, up to 200 MB of
+	// them.
 	unkept := network.EnableParams{MaxTotalBufferSize: new(int64(0)), MaxResourceBufferSize: new(int64(0))}
 	if _, err := chromedp.Call(ctx, network.Enable, unkept); err != nil {
 		t.Fatal(err)
 	}
 	// Other pages run at the same time, of which one alone would have the focus of the browser.
-	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.size(1280, 800)
@@ -311,8 +322,8 @@ func (p *page) report(t *testing.T) {
 	p.trouble = nil
 }
 
-// anew opens an address in the same tab for a part of the test. It takes a third less work than a tab of its own, and finds there what
-// the browser keeps.
+// anew opens an address in the same tab for a part of the test. It takes a third less work than a tab of its own, and
+// finds there what the browser keeps.
 func (p *page) anew(t *testing.T, path string) {
 	t.Helper()
 	p.t = t
@@ -320,7 +331,8 @@ func (p *page) anew(t *testing.T, path string) {
 	p.afresh(path)
 }
 
-// afresh visits an address as a document of its own: where the fragment alone differs the one that is there would go on.
+// afresh visits an address as a document of its own: where the fragment alone differs the one that is there would go
+// on.
 func (p *page) afresh(path string) {
 	p.t.Helper()
 	p.do("leave", chromedp.Navigate("about:blank"))
@@ -378,7 +390,8 @@ func (p *page) notice(ev any) {
 			p.open[e.RequestID] = e.LoaderID
 		}
 		p.mu.Unlock()
-		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
+		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") &&
+			!strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
 			text = "request to another origin: " + u
 		}
 	}
@@ -425,14 +438,16 @@ func eval[T any](p *page, expression string) T {
 // wait waits until an expression is true; it is asked at every frame.
 func (p *page) wait(what, expression string) {
 	p.t.Helper()
-	p.awaited(what, `new Promise((resolve) => { const look = () => { let ok = false; try { ok = Boolean(`+expression+`); } catch {} ok ? resolve(true) : setTimeout(look, 15); }; look(); })`)
+	p.awaited(what, `new Promise((resolve) => { const look = () => { let ok = false; try { ok = Boolean(`+expression+
+		`); } catch {} ok ? resolve(true) : setTimeout(look, 15); }; look(); })`)
 }
 
 // describe says what the page shows, for failures.
 func (p *page) describe() string {
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + '\n' + document.body.innerText.slice(0, 1500)`))
+	text, err := chromedp.Run(ctx,
+		chromedp.Evaluate[string](`location.href + '\n' + document.body.innerText.slice(0, 1500)`))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return fmt.Sprint(text, errors.Join(err), "\n", strings.Join(p.trouble, "\n"))
@@ -476,7 +491,8 @@ func (p *page) text(selector string) string {
 // fill replaces the text of a field as somebody who types would.
 func (p *page) fill(selector, text string) {
 	p.t.Helper()
-	eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.select(); return true; })()`, selector))
+	eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.select(); return true; })()`,
+		selector))
 	quoted, _ := json.Marshal(text)
 	eval[bool](p, fmt.Sprintf(`document.execCommand('insertText', false, %s)`, quoted))
 }
@@ -524,7 +540,8 @@ func (p *page) shot(name string) {
 	}
 }
 
-// fewColours makes a picture small: it keeps 256 colours, those that would be missed most, and takes the nearest of them for the others.
+// fewColours makes a picture small: it keeps 256 colours, those that would be missed most, and takes the nearest of
+// them for the others.
 func fewColours(picture []byte) ([]byte, error) {
 	from, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -538,9 +555,10 @@ func fewColours(picture []byte) ([]byte, error) {
 			counts[at(x, y)]++
 		}
 	}
-	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { return cmp.Compare(counts[b], counts[a]) })
-	// missed[i] is how far the nearest colour of the palette is from frequent[i], for all its pixels: a small red mark counts
-	// for more than many nearly equal greys.
+	frequent := slices.SortedFunc(maps.Keys(counts),
+		func(a, b color.RGBA) int { return cmp.Compare(counts[b], counts[a]) })
+	// missed[i] is how far the nearest colour of the palette is from frequent[i], for all its pixels: a small red mark
+	// counts for more than many nearly equal greys.
 	missed := make([]float64, len(frequent))
 	for i := range missed {
 		missed[i] = math.Inf(1)

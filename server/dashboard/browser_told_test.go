@@ -15,8 +15,8 @@ const telling = `(() => {
 	new MutationObserver((list) => list.forEach((m) => m.target.id === 'told' && m.addedNodes.forEach((n) => window.heard.push(n.textContent)))).observe(document, { subtree: true, childList: true });
 })()`
 
-// TestRunsAreTold: at the end of each run, and once, the page tells readers of the screen what it gave, or that it failed; also when
-// that is what the run before gave. What is typed tells nothing.
+// TestRunsAreTold: at the end of each run, and once, the page tells readers of the screen what it gave, or that it
+// failed; also when that is what the run before gave. What is typed tells nothing.
 func TestRunsAreTold(t *testing.T) {
 	t.Parallel()
 	p := open(t, shop(t), "/dashboard/ingest", telling)
@@ -25,7 +25,8 @@ func TestRunsAreTold(t *testing.T) {
 		{"logs#t=app&from=all", "500 rows", "logs#t=app&w=nosuch%20%3D%201"},
 		{"sql#sql=SELECT%201%20UNION%20ALL%20SELECT%202", "2 rows", "sql#sql=SELECT%20nosuch"},
 		{"metrics#q=sum%20by%20(code)%20(http_requests_total)", "2 series", "metrics#q=rate(http_requests_total)"},
-		{"metrics#view=table&q=sum(last_over_time(http_requests_total%5B1h%5D))", "1 series", "metrics#view=table&q=rate(http_requests_total)"},
+		{"metrics#view=table&q=sum(last_over_time(http_requests_total%5B1h%5D))", "1 series",
+			"metrics#view=table&q=rate(http_requests_total)"},
 		{"traces", "1 trace listed", ""},
 	} {
 		t.Run(one.path, func(t *testing.T) {

@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// visited opens a page that was never visited and gives the bytes that this brought over the wire, heads of answers included.
+// visited opens a page that was never visited and gives the bytes that this brought over the wire, heads of answers
+// included.
 func visited(t *testing.T, s *server, path string) (p *page, bytes int) {
 	t.Helper()
 	p = open(t, s, path)
-	p.wait("the page", `document.querySelector('.grid-row') || document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+	p.wait("the page",
+		`document.querySelector('.grid-row') || document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	p.wait("all files", `performance.getEntriesByType('resource').every((e) => e.responseEnd > 0)`)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 // program is a module without anything that a browser does not run, as another reader of the language sees it.
 func program(t *testing.T, name string, module []byte) string {
 	t.Helper()
-	r := api.Transform(string(module), api.TransformOptions{MinifyWhitespace: true, LegalComments: api.LegalCommentsNone})
+	r := api.Transform(string(module),
+		api.TransformOptions{MinifyWhitespace: true, LegalComments: api.LegalCommentsNone})
 	for _, e := range r.Errors {
 		t.Errorf("%s: line %d: %s", name, e.Location.Line, e.Text)
 	}

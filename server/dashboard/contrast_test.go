@@ -35,14 +35,18 @@ func TestContrast(t *testing.T) {
 		for c := range colours {
 			for _, ground := range []string{"bg", "panel", "hover", "selected"} {
 				switch {
-				case regexp.MustCompile(`^(text|text-soft|text-faint|accent|good|bad|warn|level-.*|code-.*)$`).MatchString(c):
+				case regexp.MustCompile(
+					`^(text|text-soft|text-faint|accent|good|bad|warn|level-.*|code-.*)$`).MatchString(c):
 					meet(c, ground, 4.5)
-				case regexp.MustCompile(`^(bar-.*|series-.*|line-strong|focus)$`).MatchString(c) && (ground == "bg" || ground == "panel"):
+				case regexp.MustCompile(`^(bar-.*|series-.*|line-strong|focus)$`).MatchString(c) &&
+					(ground == "bg" || ground == "panel"):
 					meet(c, ground, 3)
 				}
 			}
 		}
-		for _, pair := range [][2]string{{"accent-text", "accent"}, {"mark-text", "mark"}, {"text", "bad-soft"}, {"bad", "bad-soft"}, {"text", "warn-soft"}, {"warn", "warn-soft"}, {"text", "accent-soft"}, {"accent", "accent-soft"}, {"text", "raised"}, {"text-soft", "raised"}} {
+		for _, pair := range [][2]string{{"accent-text", "accent"}, {"mark-text", "mark"}, {"text", "bad-soft"},
+			{"bad", "bad-soft"}, {"text", "warn-soft"}, {"warn", "warn-soft"}, {"text", "accent-soft"},
+			{"accent", "accent-soft"}, {"text", "raised"}, {"text-soft", "raised"}} {
 			meet(pair[0], pair[1], 4.5)
 		}
 		if checked < 120 {

@@ -24,7 +24,8 @@
 // Shared keys (db, from, to) are in every page's state; range, zone and db are signals of core/state.js as well. A page
 // asks the server through core/api.js only, writes SQL through core/sqltext.js only, shows rows with ui/grid.js, charts
 // with ui/chart.js, and adds its shortcuts with useKeys of core/keys.js while it is shown. The first element of a page
-// is a div.toolbar with the h1 and the TimePicker; the rest is its own. Other pages are reached by router.go(name, keys).
+// is a div.toolbar with the h1 and the TimePicker; the rest is its own. Other pages are reached by router.go(name,
+// keys).
 package dashboard
 
 import (
@@ -71,17 +72,19 @@ func New(o Options) (*Handler, error) {
 	return h, nil
 }
 
-// headers are on every answer: nothing is loaded from elsewhere, no script but our own files runs, and text becomes markup
-// nowhere, which Trusted Types watch over.
+// headers are on every answer: nothing is loaded from elsewhere, no script but our own files runs, and text becomes
+// markup nowhere, which Trusted Types watch over.
 var headers = [...][2]string{
-	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-		"font-src 'none'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-		"require-trusted-types-for 'script'; trusted-types varve"},
+	{"Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+			"font-src 'none'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+			"require-trusted-types-for 'script'; trusted-types varve"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Permissions-Policy", "accelerometer=(),camera=(),display-capture=(),geolocation=(),gyroscope=(),magnetometer=(),microphone=()," +
-		"midi=(),payment=(),usb=(),serial=(),hid=(),screen-wake-lock=(),browsing-topics=()"},
+	{"Permissions-Policy",
+		"accelerometer=(),camera=(),display-capture=(),geolocation=(),gyroscope=(),magnetometer=(),microphone=()," +
+			"midi=(),payment=(),usb=(),serial=(),hid=(),screen-wake-lock=(),browsing-topics=()"},
 }
 
 // Redirect answers /dashboard. The address is relative: a prefix that a proxy took away stays.
@@ -165,15 +168,16 @@ func (h *Handler) current() (*site, error) {
 type site struct {
 	build string
 	files map[string]*web.Static
-	// index[page][depth] is the index page for a page at a path that many folders deep. They differ in the modules that are
-	// asked for at once, and in how far up the files lie.
+	// index[page][depth] is the index page for a page at a path that many folders deep. They differ in the modules that
+	// are asked for at once, and in how far up the files lie.
 	index map[string]*[maxDepth + 1]*web.Static
 }
 
 // mediaTypes are the kinds of files there are; another kind does not belong into the application.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".svg": "image/svg+xml", ".json": "application/json", ".txt": "text/plain; charset=utf-8", ".md": "text/markdown; charset=utf-8",
+	".svg": "image/svg+xml", ".json": "application/json", ".txt": "text/plain; charset=utf-8",
+	".md": "text/markdown; charset=utf-8",
 }
 
 // readSite reads all files and puts their build into the index page.

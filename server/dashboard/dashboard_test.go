@@ -63,12 +63,18 @@ func TestServing(t *testing.T) {
 		{"index", "/dashboard/", "", 200, "no-cache", "*", `src="a/` + build + `/app.js"`},
 		{"icon", "/favicon.ico", "", 200, "public, max-age=86400", "*", "<svg"},
 		{"page", "/dashboard/logs", "", 200, "no-cache", "*", `src="a/` + build + `/app.js"`},
-		{"unknown page, two folders down", "/dashboard/x/y/z", "", 200, "no-cache", "*", `src="../../a/` + build + `/app.js"`},
-		{"file", "/dashboard/a/" + build + "/core/time.js", "", 200, "public, max-age=31536000, immutable", "identity", "export"},
-		{"small file in brotli", "/dashboard/a/" + build + "/theme.css", "gzip, br", 200, "public, max-age=31536000, immutable", "br", ""},
-		{"file in brotli", "/dashboard/a/" + build + "/core/time.js", "gzip, br", 200, "public, max-age=31536000, immutable", "br", ""},
-		{"file in gzip", "/dashboard/a/" + build + "/core/time.js", "gzip", 200, "public, max-age=31536000, immutable", "gzip", ""},
-		{"file of another build", "/dashboard/a/000000000000/core/time.js", "", 404, "", "", "not part of the installed version"},
+		{"unknown page, two folders down", "/dashboard/x/y/z", "", 200, "no-cache", "*",
+			`src="../../a/` + build + `/app.js"`},
+		{"file", "/dashboard/a/" + build + "/core/time.js", "", 200, "public, max-age=31536000, immutable", "identity",
+			"export"},
+		{"small file in brotli", "/dashboard/a/" + build + "/theme.css", "gzip, br", 200,
+			"public, max-age=31536000, immutable", "br", ""},
+		{"file in brotli", "/dashboard/a/" + build + "/core/time.js", "gzip, br", 200,
+			"public, max-age=31536000, immutable", "br", ""},
+		{"file in gzip", "/dashboard/a/" + build + "/core/time.js", "gzip", 200, "public, max-age=31536000, immutable",
+			"gzip", ""},
+		{"file of another build", "/dashboard/a/000000000000/core/time.js", "", 404, "", "",
+			"not part of the installed version"},
 		{"no such file", "/dashboard/a/" + build + "/nope.js", "", 404, "", "", "not part of the installed version"},
 		{"the template itself", "/dashboard/a/" + build + "/index.html", "", 404, "", "", ""},
 		{"types of libraries", "/dashboard/a/" + build + "/lib/ui.d.ts", "", 404, "", "", ""},
@@ -88,7 +94,8 @@ func TestServing(t *testing.T) {
 			if !strings.Contains(string(r.Body()), c.body) {
 				t.Errorf("the body lacks %q: %.200q", c.body, r.Body())
 			}
-			if csp := string(r.Header.Peek("Content-Security-Policy")); !strings.Contains(csp, "require-trusted-types-for 'script'") || strings.Contains(csp, "unsafe") {
+			if csp := string(r.Header.Peek("Content-Security-Policy")); !strings.Contains(csp,
+				"require-trusted-types-for 'script'") || strings.Contains(csp, "unsafe") {
 				t.Errorf("Content-Security-Policy %q", csp)
 			}
 			if got := string(r.Header.Peek("X-Content-Type-Options")); got != "nosniff" {
@@ -98,7 +105,8 @@ func TestServing(t *testing.T) {
 	}
 	t.Run("a known index is not sent again", func(t *testing.T) {
 		tag := string(ask(t, h, "/dashboard/").Header.Peek("ETag"))
-		if r := ask(t, h, "/dashboard/", "If-None-Match", tag); tag == "" || r.StatusCode() != 304 || len(r.Body()) != 0 {
+		if r := ask(t, h, "/dashboard/", "If-None-Match", tag); tag == "" || r.StatusCode() != 304 ||
+			len(r.Body()) != 0 {
 			t.Errorf("ETag %s: status %d, %d bytes", tag, r.StatusCode(), len(r.Body()))
 		}
 	})
@@ -139,7 +147,8 @@ func TestWithoutFilesThereIsNothing(t *testing.T) {
 }
 
 // markup finds what turns text into markup or code.
-var markup = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySetInnerHTML|\beval\(|new Function|srcdoc|javascript:`)
+var markup = regexp.MustCompile(
+	`innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySetInnerHTML|\beval\(|new Function|srcdoc|javascript:`)
 
 // elsewhere finds addresses of other servers; the names of XML spaces are no addresses.
 var elsewhere = regexp.MustCompile(`(https?:)?//[a-z0-9-]+\.[a-z]{2,}`)

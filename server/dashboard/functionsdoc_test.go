@@ -13,8 +13,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TestFunctionsPage: docs/sql/functions.md lists the executor's functions, each with the part of docs/sql.md that tells of
-// it; -update writes it.
+// TestFunctionsPage: docs/sql/functions.md lists the executor's functions, each with the part of docs/sql.md that tells
+// of it; -update writes it.
 func TestFunctionsPage(t *testing.T) {
 	const file = "../../docs/sql/functions.md"
 	type row struct{ name, form, title string }
@@ -33,8 +33,9 @@ func TestFunctionsPage(t *testing.T) {
 	}
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.name, b.name) })
 	var want bytes.Buffer
-	fmt.Fprintf(&want, "# Functions\n\nAfter this page you know which functions SQL has, and where each is described. The list is made from the program: %d functions.\n\n"+
-		"| Function | Kind | Described in |\n|---|---|---|\n", len(rows))
+	fmt.Fprintf(&want,
+		"# Functions\n\nAfter this page you know which functions SQL has, and where each is described. The list is made from the program: %d functions.\n\n"+
+			"| Function | Kind | Described in |\n|---|---|---|\n", len(rows))
 	for _, r := range rows {
 		kind := "value"
 		switch {
@@ -44,7 +45,8 @@ func TestFunctionsPage(t *testing.T) {
 			kind = "aggregate"
 		}
 		place := regexp.MustCompile(`[^\pL\pN_ -]`).ReplaceAllString(strings.ToLower(r.title), "")
-		fmt.Fprintf(&want, "| `%s` | %s | [%s](../sql.md#%s) |\n", strings.ReplaceAll(r.form, "|", `\|`), kind, r.title, strings.ReplaceAll(place, " ", "-"))
+		fmt.Fprintf(&want, "| `%s` | %s | [%s](../sql.md#%s) |\n", strings.ReplaceAll(r.form, "|", `\|`), kind, r.title,
+			strings.ReplaceAll(place, " ", "-"))
 	}
 	if *update {
 		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
@@ -52,6 +54,7 @@ func TestFunctionsPage(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not what the program has: go test ./server/dashboard -run TestFunctionsPage -update (%v)", file, err)
+		t.Errorf("%s is not what the program has: go test ./server/dashboard -run TestFunctionsPage -update (%v)", file,
+			err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 // startPage is the page of the bare address, and of one that no page has.
 const startPage = "logs"
 
-// pages lists the pages there are: each has a module and a sheet of styles of its name. A site without any has the start page.
+// pages lists the pages there are: each has a module and a sheet of styles of its name. A site without any has the
+// start page.
 func (s *site) pages() []string {
 	list := []string{startPage}
 	for name := range s.files {
@@ -25,8 +26,8 @@ func (s *site) pages() []string {
 // staticImport finds the modules that a module names at its head: import .. from '..', export .. from '..'.
 var staticImport = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"();]*['"](\.{1,2}/[^'"]+)['"]`)
 
-// startModules lists the modules that a page needs at first, so that a browser asks for all of them at once instead of finding
-// one behind the other.
+// startModules lists the modules that a page needs at first, so that a browser asks for all of them at once instead of
+// finding one behind the other.
 func (s *site) startModules(page string) []string {
 	found := []string{}
 	var follow func(name string)

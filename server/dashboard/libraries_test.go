@@ -77,7 +77,8 @@ func TestCutBundleIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = New(Options{Files: fstest.MapFS{"index.html": {Data: []byte("{{base}}")}, "lib/ui.js.br": {Data: bundle[:len(bundle)/2]}}})
+	_, err = New(Options{Files: fstest.MapFS{"index.html": {Data: []byte("{{base}}")},
+		"lib/ui.js.br": {Data: bundle[:len(bundle)/2]}}})
 	if err == nil || !strings.Contains(err.Error(), "lib/ui.js.br") {
 		t.Errorf("a bundle cut in two: %v", err)
 	}

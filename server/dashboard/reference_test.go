@@ -136,6 +136,8 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := unpacked(t, "br", packed); !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not the list of this build: go test ./server/dashboard -run TestReference -update\n got %s\nwant %s", file, got, want.Bytes())
+		t.Errorf(
+			"%s is not the list of this build: go test ./server/dashboard -run TestReference -update\n got %s\nwant %s",
+			file, got, want.Bytes())
 	}
 }

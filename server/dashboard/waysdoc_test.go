@@ -11,8 +11,8 @@ import (
 	"varve/docs"
 )
 
-// TestDocumentsAreBuiltIn holds that the documents that are built in are those that the application lists, and that those which
-// the page of ways to send names are among them.
+// TestDocumentsAreBuiltIn holds that the documents that are built in are those that the application lists, and that
+// those which the page of ways to send names are among them.
 func TestDocumentsAreBuiltIn(t *testing.T) {
 	var have []string
 	fs.WalkDir(docs.Files(), ".", func(name string, d fs.DirEntry, err error) error {

@@ -28,7 +28,8 @@ type Handler struct {
 
 // New makes a handler.
 func New(o entries.Options) *Handler {
-	return &Handler{o: o, rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_datadog_rows_total", Help: "Rows written by requests of agents that send logs."})}
+	return &Handler{o: o, rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_datadog_rows_total",
+		Help: "Rows written by requests of agents that send logs."})}
 }
 
 // Collectors are the figures of the handler.
@@ -125,8 +126,10 @@ func tell(c *web.Ctx, failed []failure) {
 			out = append(out, ',')
 		}
 		_, text := web.Message(f.why)
-		out = append(out, `{"status":"400","title":"the log is not stored, those that are not named here are","detail":`...)
-		out = append(jsontext.AppendString(out, fmt.Sprintf("log %d, one of %d that are not stored: %s", f.log, len(failed), text)), '}')
+		out = append(out,
+			`{"status":"400","title":"the log is not stored, those that are not named here are","detail":`...)
+		out = append(jsontext.AppendString(out,
+			fmt.Sprintf("log %d, one of %d that are not stored: %s", f.log, len(failed), text)), '}')
 	}
 	c.JSON(400, append(out, "]}"...))
 }

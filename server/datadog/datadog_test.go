@@ -33,7 +33,9 @@ func (d *decoder) text(t testing.TB) []byte {
 func TestLogs(t *testing.T) {
 	d := newDecoder(t)
 	d.defaults[2] = []byte("q")
-	if err := d.read([]byte(`[{"message":"x","hostname":"h","ddtags":" env:a,env:b,env:a,flag,u:x:y,","timestamp":"1970-01-01T00:00:01Z","o":{"p":` + "\n" + `[1]}},{"timestamp":"now"}]`)); err != nil {
+	if err := d.read(
+		[]byte(
+			`[{"message":"x","hostname":"h","ddtags":" env:a,env:b,env:a,flag,u:x:y,","timestamp":"1970-01-01T00:00:01Z","o":{"p":` + "\n" + `[1]}},{"timestamp":"now"}]`)); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"message":"x","o":{"p": [1]},"hostname":"h","service":"q","ddtags.team":"a","ddtags.env":"a,b,a","ddtags.flag":"","ddtags.u":"x:y","service_timestamp":1000000000}` + "\n" +
@@ -46,7 +48,8 @@ func TestLogs(t *testing.T) {
 func benchBody(n int) []byte {
 	b := []byte{'['}
 	for i := range n {
-		b = fmt.Appendf(b, `{"message":"GET /api/v1/items/%d HTTP/1.1 200 %d","ddsource":"nginx","ddtags":"env:prod,version:5.1,team:web","hostname":"h%d","service":"web","status":"info","timestamp":%d},`, i*7, i*13, i%100, 1700000000000+i)
+		b = fmt.Appendf(b,
+			`{"message":"GET /api/v1/items/%d HTTP/1.1 200 %d","ddsource":"nginx","ddtags":"env:prod,version:5.1,team:web","hostname":"h%d","service":"web","status":"info","timestamp":%d},`, i*7, i*13, i%100, 1700000000000+i)
 	}
 	b[len(b)-1] = ']'
 	return b
@@ -89,7 +92,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestManyTags: however many tags a log has, what is made of them is bounded, and each is looked at once: a megabyte of one key, and one of many.
+// TestManyTags: however many tags a log has, what is made of them is bounded, and each is looked at once: a megabyte of
+// one key, and one of many.
 func TestManyTags(t *testing.T) {
 	var again, others strings.Builder
 	for i := range 150_000 {
@@ -99,7 +103,8 @@ func TestManyTags(t *testing.T) {
 	d := &decoder{}
 	d.beginPairs()
 	d.addPairs([]byte(again.String()))
-	if len(d.pairs) != 1 || len(d.pairs[0].value) > maxJoined || !strings.HasPrefix(string(d.pairs[0].value), "0,1,2,3,") {
+	if len(d.pairs) != 1 || len(d.pairs[0].value) > maxJoined ||
+		!strings.HasPrefix(string(d.pairs[0].value), "0,1,2,3,") {
 		t.Errorf("%d pairs, %d bytes", len(d.pairs), len(d.pairs[0].value))
 	}
 	d.beginPairs()

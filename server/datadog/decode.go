@@ -78,7 +78,8 @@ func (d *decoder) read(body []byte) error {
 		r.Reset(d.body)
 	}
 	if text := bytes.TrimSpace(body); base >= 0 && len(text) > 0 && text[0] == '[' && text[len(text)-1] != ']' {
-		d.failed = append(d.failed, failure{d.count + 1, malformed("the body ends before the ] of its logs: it is cut")})
+		d.failed = append(d.failed,
+			failure{d.count + 1, malformed("the body ends before the ] of its logs: it is cut")})
 	}
 	return nil
 }

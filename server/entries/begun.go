@@ -9,9 +9,9 @@ import (
 // maxBegun bounds the requests that are remembered.
 const maxBegun = 1024
 
-// Begun remembers requests of which a part was stored before the rest was refused for a time, for want of memory say. Where the answer
-// cannot tell which, their senders send them again whole: what is stored is not stored again then. A restart forgets them. Safe for
-// concurrent use.
+// Begun remembers requests of which a part was stored before the rest was refused for a time, for want of memory say.
+// Where the answer cannot tell which, their senders send them again whole: what is stored is not stored again then. A
+// restart forgets them. Safe for concurrent use.
 type Begun struct {
 	seed maphash.Seed
 

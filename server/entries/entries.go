@@ -89,12 +89,13 @@ type Table struct {
 	Failed map[int]error
 
 	set    *Set
-	before int      // entries of the tables before it
-	all    int      // entries, also when their texts are gone
-	read   []int32  // the numbers of the entries that the pipeline saw; nil: all of them
-	texts  [][]byte // a body, whose entries are kept where they lie, or what was made, in pieces: to grow a large one would copy it
-	spans  []span
-	made   int // bytes in all pieces but the last
+	before int     // entries of the tables before it
+	all    int     // entries, also when their texts are gone
+	read   []int32 // the numbers of the entries that the pipeline saw; nil: all of them
+	// a body, whose entries are kept where they lie, or what was made, in pieces: to grow a large one would copy it
+	texts [][]byte
+	spans []span
+	made  int // bytes in all pieces but the last
 }
 
 // span is an entry: texts[piece][from:to].
@@ -147,7 +148,8 @@ func (s *Set) Table(name []byte) (*Table, error) {
 	t := s.byName[string(name)]
 	if t == nil {
 		if len(s.tables) == maxTables {
-			return nil, status.New(status.InvalidArguments, "the entries of the request go to more than %d tables", maxTables)
+			return nil, status.New(status.InvalidArguments, "the entries of the request go to more than %d tables",
+				maxTables)
 		}
 		t = &Table{Name: string(name), set: s}
 		s.tables = append(s.tables, t)
@@ -223,13 +225,15 @@ var errBlank = status.New(status.InvalidArguments, "an entry is empty, an object
 // maxBody bounds the text of the entries of a table.
 const maxBody = 1 << 30
 
-var errBody = status.New(status.InvalidArguments, "the entries of the request take more than %d MiB, send fewer at a time", maxBody>>20)
+var errBody = status.New(status.InvalidArguments,
+	"the entries of the request take more than %d MiB, send fewer at a time", maxBody>>20)
 
 // grow counts so many bytes more.
 func (s *Set) grow(bytes int64) error {
 	const step = 1 << 20
 	if s.held += bytes; s.held > s.most {
-		return status.New(status.InvalidArguments, "the entries of the request take %d bytes, the limit is %d, send fewer at a time", s.held, s.most)
+		return status.New(status.InvalidArguments,
+			"the entries of the request take %d bytes, the limit is %d, send fewer at a time", s.held, s.most)
 	}
 	if s.held <= s.told || s.hold == nil {
 		return nil
@@ -244,7 +248,8 @@ func (s *Set) grow(bytes int64) error {
 //
 // Entries that a batch in memory cannot hold together (flatten.ErrTooMany) are written in parts by write, and leave no
 // rows in set: what a write in parts left out is noted as well.
-func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, write func() error) (rows int, err error) {
+func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet,
+	write func() error) (rows int, err error) {
 	if rows, err = s.whole(ctx, p, r, set); r.AllFailures && errors.Is(err, flatten.ErrTooMany) {
 		set.Reset()
 		rows, err = 0, s.inParts(ctx, p, r, set, write)
@@ -259,7 +264,8 @@ func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 func (s *Set) whole(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
 	for try := 0; ; try++ {
 		rows, err = s.run(ctx, p, r, set)
-		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 || errors.Is(err, flatten.ErrTooMany) {
+		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 ||
+			errors.Is(err, flatten.ErrTooMany) {
 			return rows, err
 		}
 		bad := false
@@ -310,7 +316,8 @@ type lot struct {
 }
 
 // through takes a lot of the entries of the table through the pipeline, and gives the bytes of its rows.
-func (t *Table) through(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot) (outcome pipeline.Outcome, bytes int64, err error) {
+func (t *Table) through(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet,
+	l lot) (outcome pipeline.Outcome, bytes int64, err error) {
 	one := *r
 	if r.AllFailures {
 		one.Before, one.Reject = t.before+l.from, t.set.reject
@@ -375,7 +382,8 @@ func (t *Table) number(n int) int {
 
 // reject notes an entry that its table did not take when it was written, by its place among all that the pipeline saw.
 func (s *Set) reject(entry int, why error) {
-	i, _ := slices.BinarySearchFunc(s.tables, entry, func(t *Table, entry int) int { return cmp.Compare(t.before, entry) })
+	i, _ := slices.BinarySearchFunc(s.tables, entry,
+		func(t *Table, entry int) int { return cmp.Compare(t.before, entry) })
 	if i--; i < 0 {
 		return
 	}
@@ -469,7 +477,8 @@ func (r *reader) Read(p []byte) (n int, err error) {
 // Through is the pipeline of a request, by its query and headers; service_identity where they name none.
 // An entry that cannot be stored fails alone.
 func Through(c *web.Ctx, o *Options) (*pipeline.Request, error) {
-	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: o.NoAutoCreate, NoVariables: !o.Variables}
+	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: o.NoAutoCreate,
+		NoVariables: !o.Variables}
 	r.SetNumbers(string(c.QueryArgs().Peek("widen_numbers")))
 	if _, err := r.FromHeaders(c.UTF8Header); err != nil {
 		return nil, err

@@ -13,15 +13,18 @@ import (
 
 func TestTime(t *testing.T) {
 	for in, want := range map[string]int64{
-		"0": 0, "1700000000": 1700000000e9, "1700000000.5": 17000000005e8, "-1.25": -1250000000, "1700000000123": 1700000000123e6, "1700000000123456": 1700000000123456e3,
-		"1700000000123456789": 1700000000123456789, "1.7e9": 1700000000e9, "2023-11-14T22:13:20Z": 1700000000e9, "2023-11-14 22:13:20.25": 170000000025e7, "2023-11-14T23:13:20+01:00": 1700000000e9,
+		"0": 0, "1700000000": 1700000000e9, "1700000000.5": 17000000005e8, "-1.25": -1250000000,
+		"1700000000123": 1700000000123e6, "1700000000123456": 1700000000123456e3,
+		"1700000000123456789": 1700000000123456789, "1.7e9": 1700000000e9, "2023-11-14T22:13:20Z": 1700000000e9,
+		"2023-11-14 22:13:20.25": 170000000025e7, "2023-11-14T23:13:20+01:00": 1700000000e9,
 		" 2023-11-14 ": 1699920000e9, "1700000000.1234567891": 1700000000123456789, "1700000000000.5": 17000000000005e5,
 	} {
 		if ns, ok := Time([]byte(in)); !ok || ns != want {
 			t.Errorf("Time(%q) = %d, %v; want %d", in, ns, ok, want)
 		}
 	}
-	for _, in := range []string{"", "x", "1x", "1.x", "NaN", "Infinity", "0x10", "99999999999999999999", "2023-13-01", "1e300", "-", "9999-01-01"} {
+	for _, in := range []string{"", "x", "1x", "1.x", "NaN", "Infinity", "0x10", "99999999999999999999", "2023-13-01",
+		"1e300", "-", "9999-01-01"} {
 		if ns, ok := Time([]byte(in)); ok {
 			t.Errorf("Time(%q) = %d", in, ns)
 		}
@@ -40,11 +43,13 @@ func TestFields(t *testing.T) {
 		{"_msg_field=log", `{"a":1,"log":"x"}`, `{"a":1,"message":"x"}`},
 		{"_msg_field=a,log", `{"log":"x","a":"","b":{}}`, `{"a":"","b":{},"message":"x"}`},
 		{"_msg_field=log", `{"a":1}`, `{"a":1}`},
-		{"_msg_field=o.log", `{"o":{"log":{"k":1},"z":2},"p":{"log":3}}`, `{"o":{"z":2},"p":{"log":3},"message":{"k":1}}`},
+		{"_msg_field=o.log", `{"o":{"log":{"k":1},"z":2},"p":{"log":3}}`,
+			`{"o":{"z":2},"p":{"log":3},"message":{"k":1}}`},
 		{"_time_field=t", `{"t":"1970-01-01T00:00:01Z","u":1}`, `{"service_timestamp":1000000000,"u":1}`},
 		{"_time_field=t,u", `{"t":"never","u":1}`, `{"t":"never","service_timestamp":1000000000}`},
 		{"_time_field=t", `{}`, `{"service_timestamp":7}`},
-		{"_time_field=t", "{ \"u\":1\n ,\n\"t\" :\t5 , \"v\":{}} ", `{ "u":1,"service_timestamp":5000000000 , "v":{}} `},
+		{"_time_field=t", "{ \"u\":1\n ,\n\"t\" :\t5 , \"v\":{}} ",
+			`{ "u":1,"service_timestamp":5000000000 , "v":{}} `},
 		{"_time_field=t", "{\n}", `{ "service_timestamp":7}`},
 		{"_time_field=t", `{"u":{"t":1}}`, `{"u":{"t":1},"service_timestamp":7}`},
 		{"_time_field=t", `{"t":1,"t":2}`, `{"service_timestamp":1000000000}`},
@@ -58,7 +63,8 @@ func TestFields(t *testing.T) {
 		{"_msg_field=m", `{"m":5}`, `{"message":"5"}`},
 		{"_msg_field=m", `{"m":false}`, `{"message":"false"}`},
 		{"_msg_field=m", `{"m":[1]}`, `{"message":"[1]"}`},
-		{"ignore_fields=a,b.c,d*", "{\"a\":1,\"b\":{\"c\":1,\"e\":2},\"d1\":1,\n\"f\":[1,\n2]}", `{"b":{"e":2},"f":[1, 2]}`},
+		{"ignore_fields=a,b.c,d*", "{\"a\":1,\"b\":{\"c\":1,\"e\":2},\"d1\":1,\n\"f\":[1,\n2]}",
+			`{"b":{"e":2},"f":[1, 2]}`},
 		{"extra_fields=a=x=y, b=", `{"a":1,"c":{"a":1}}`, `{"c":{"a":1},"a":"x=y","b":""}`},
 		{"_stream_fields=x", `{"\u0061\"":"\u00e9"}`, `{"a\"":"\u00e9"}`},
 		{"debug=0", `{"":1}`, `{"":1}`},
@@ -75,7 +81,8 @@ func TestFields(t *testing.T) {
 	if f, err := parse(t, "table=x"); f != nil || err != nil {
 		t.Error(f, err)
 	}
-	for _, query := range []string{"extra_fields=a", "extra_fields==b", "debug=x", "ignore_fields=" + strings.Repeat("x,", 300), "extra_fields=" + strings.Repeat("x=1,", 300)} {
+	for _, query := range []string{"extra_fields=a", "extra_fields==b", "debug=x",
+		"ignore_fields=" + strings.Repeat("x,", 300), "extra_fields=" + strings.Repeat("x=1,", 300)} {
 		if _, err := parse(t, query); err == nil {
 			t.Errorf("%.40s is taken", query)
 		}
@@ -156,7 +163,8 @@ func FuzzFields(f *testing.F) {
 		}
 		out, err := fields.Append(nil, []byte(text), 7)
 		var object map[string]any
-		if valid := json.Unmarshal([]byte(text), &object) == nil && object != nil; err == nil && !valid || err == nil && !json.Valid(out) || strings.Contains(string(out), "\n") {
+		if valid := json.Unmarshal([]byte(text), &object) == nil && object != nil; err == nil && !valid ||
+			err == nil && !json.Valid(out) || strings.Contains(string(out), "\n") {
 			t.Fatalf("%q gives %q, %v", text, out, err)
 		}
 	})

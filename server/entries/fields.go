@@ -13,8 +13,9 @@ import (
 	"varve/flatten"
 )
 
-// Fields are what the parameters of a request say of the fields of its entries: which holds the message, which the time, which become tags, which are left out, and which
-// are added. Fields inside objects are named with dots. One goroutine at a time.
+// Fields are what the parameters of a request say of the fields of its entries: which holds the message, which the
+// time, which become tags, which are left out, and which are added. Fields inside objects are named with dots. One
+// goroutine at a time.
 type Fields struct {
 	// Tags are the fields that become tags.
 	Tags []string
@@ -57,7 +58,8 @@ func ParseFields(args *fasthttp.Args) (*Fields, error) {
 			}
 		}
 		if len(*list) > maxNames {
-			return nil, status.New(status.InvalidArguments, "parameter %s names more than %d fields", Parameters[i], maxNames)
+			return nil, status.New(status.InvalidArguments, "parameter %s names more than %d fields", Parameters[i],
+				maxNames)
 		}
 	}
 	for pair := range strings.SplitSeq(string(args.Peek("extra_fields")), ",") {
@@ -66,7 +68,8 @@ func ParseFields(args *fasthttp.Args) (*Fields, error) {
 		}
 		name, value, ok := strings.Cut(pair, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" || len(f.extra) == maxNames {
-			return nil, status.New(status.InvalidArguments, "parameter extra_fields is a list of at most %d pairs name=value", maxNames)
+			return nil, status.New(status.InvalidArguments,
+				"parameter extra_fields is a list of at most %d pairs name=value", maxNames)
 		}
 		f.extra = append(f.extra, member{name, value})
 	}
@@ -165,7 +168,8 @@ func AppendRaw(dst, value []byte) []byte {
 	}
 }
 
-// AppendAsText appends a value as text, unless it is an object or null: whatever kinds of values entries have there, they go into one column.
+// AppendAsText appends a value as text, unless it is an object or null: whatever kinds of values entries have there,
+// they go into one column.
 func AppendAsText(dst, value []byte) []byte {
 	if len(value) == 0 || value[0] == '"' || value[0] == '{' || value[0] == 'n' {
 		return AppendRaw(dst, value)

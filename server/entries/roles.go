@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// roles are what parameters say of fields by their names. A request may name hundreds, and has a field looked up as fast as one.
+// roles are what parameters say of fields by their names. A request may name hundreds, and has a field looked up as
+// fast as one.
 type roles struct {
 	known map[string]role
 	stars []string // beginnings of names that are left out, in order, none of which begins another
@@ -55,7 +56,8 @@ func (r *roles) of(name []byte) role {
 	if of.ignored || len(r.stars) == 0 {
 		return of
 	}
-	at, same := slices.BinarySearchFunc(r.stars, name, func(begin string, name []byte) int { return strings.Compare(begin, string(name)) })
+	at, same := slices.BinarySearchFunc(r.stars, name,
+		func(begin string, name []byte) int { return strings.Compare(begin, string(name)) })
 	of.ignored = same || at > 0 && strings.HasPrefix(string(name), r.stars[at-1])
 	return of
 }

@@ -13,8 +13,9 @@ import (
 // maxSeconds is the last whole second whose nanoseconds fit 64 bits.
 const maxSeconds = math.MaxInt64/1_000_000_000 - 1
 
-// Time reads a time as senders write it, in ns: text such as 2026-01-31T12:00:00.5Z, without a zone in UTC, or a number of seconds, milliseconds, microseconds or
-// nanoseconds since 1970, which its size tells apart. Seconds may have a fraction.
+// Time reads a time as senders write it, in ns: text such as 2026-01-31T12:00:00.5Z, without a zone in UTC, or a number
+// of seconds, milliseconds, microseconds or nanoseconds since 1970, which its size tells apart. Seconds may have a
+// fraction.
 func Time(text []byte) (ns int64, ok bool) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
@@ -38,7 +39,8 @@ func number(text []byte) (ns int64, ok bool) {
 	x, err := strconv.ParseInt(whole, 10, 64)
 	if bytes.ContainsAny(text, "eE") {
 		var f float64
-		if f, err = strconv.ParseFloat(string(text), 64); err == nil && math.Abs(f) < 1<<62 && !bytes.ContainsAny(text, "xX_") {
+		if f, err = strconv.ParseFloat(string(text), 64); err == nil && math.Abs(f) < 1<<62 &&
+			!bytes.ContainsAny(text, "xX_") {
 			x, fraction = int64(math.Floor(f)), ""
 		} else {
 			return 0, false
@@ -66,7 +68,8 @@ func number(text []byte) (ns int64, ok bool) {
 	return ns, true
 }
 
-// scale is the unit of a number that is a time, in ns: times in seconds below 1e11 reach the year 5138, those in ms begin in 1973.
+// scale is the unit of a number that is a time, in ns: times in seconds below 1e11 reach the year 5138, those in ms
+// begin in 1973.
 func scale(x int64) int64 {
 	switch x = max(x, -x); {
 	case x < 1e11:

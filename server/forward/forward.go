@@ -72,7 +72,8 @@ func New(o Options) *Server {
 	s := &Server{o: o, begun: entries.NewBegun(), large: web.NewIntake(largeBytes, roomTime, status.RegionBusy, nil)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams = listen.New(listen.Options{
-		Name: "forward", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
+		Name: "forward", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, Writers: writers,
+		MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
 		IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s
@@ -81,16 +82,18 @@ func New(o Options) *Server {
 // Collectors are the figures of the server.
 func (s *Server) Collectors() []prometheus.Collector {
 	return append(s.streams.Collectors(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "varve_forward_held_bytes", Help: "Bytes for which messages that arrive have room, beyond the first 64 KiB of each.",
+		Name: "varve_forward_held_bytes",
+		Help: "Bytes for which messages that arrive have room, beyond the first 64 KiB of each.",
 	}, func() float64 { return float64(s.large.Bytes()) }))
 }
 
 // Serve takes the messages of the connections of ln until Shutdown.
 func (s *Server) Serve(ln net.Listener) error {
 	return s.streams.Serve(ln, func(r *bufio.Reader, from *listen.Conn) listen.Framer {
-		return &frames{r: r, to: from, key: []byte(s.o.SharedKey), most: s.o.MaxMessage, ctx: s.ctx, share: func() *web.Stream {
-			return s.large.Stream(r, from.Address(), leastRate, from.GiveUp)
-		}}
+		return &frames{r: r, to: from, key: []byte(s.o.SharedKey), most: s.o.MaxMessage, ctx: s.ctx,
+			share: func() *web.Stream {
+				return s.large.Stream(r, from.Address(), leastRate, from.GiveUp)
+			}}
 	})
 }
 
@@ -102,7 +105,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // rows makes rows of messages: their records go through the pipeline that stores objects as they are. A record that
 // cannot be stored is left out alone.
-func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error, write func() error) (made listen.Made, err error) {
+func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error,
+	write func() error) (made listen.Made, err error) {
 	var full error // no fault of the message that finds no room
 	all := entries.New(s.o.RowBytes, func(bytes int64) error {
 		full = hold(bytes)
@@ -146,7 +150,8 @@ func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.Wr
 		}
 	}
 	made.Rows, err = all.Run(ctx, s.o.Pipelines, &pipeline.Request{
-		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, SkipError: true, AllFailures: true,
+		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate,
+		SkipError: true, AllFailures: true,
 		NoVariables: !s.o.Variables, Hold: hold,
 	}, set, write)
 	made.Left = func() []rejects.Entry {

@@ -85,14 +85,21 @@ func TestMessages(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"nothing", "", "EOF"},
 		{"message", "\x93\xa1t\x07" + record, `t:true:{"service_timestamp":7000000000,"a":1} EOF`},
-		{"event time and chunk", "\x94\xa1t" + eventTime + record + "\x81\xa5chunk\xa2id", `ack=id t:true:{"service_timestamp":1000000002,"a":1} EOF`},
-		{"two messages", "\x93\xa1t\x07" + record + "\x93\xa1u\x07" + record, `t:true:{"service_timestamp":7000000000,"a":1} u:true:{"service_timestamp":7000000000,"a":1} EOF`},
-		{"forward", "\x93\xa1t\x92" + entry + entry + "\x82\xa4size\x02\xa5chunk\xa1c", `ack=c t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":7000000000,"a":1} EOF`},
-		{"packed", "\x92\xa1t" + packed(entry+"\x92\x92"+eventTime+"\x80"+record), `t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":1000000002,"a":1} EOF`},
-		{"compressed", "\x93\xa1t" + packed(zipped(entry)+zipped(entry)) + "\x81\xaacompressed\xa4gzip", `t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":7000000000,"a":1} EOF`},
-		{"values", "\x93\xa1t\x07\x88\x01\xc3\xa1b\xc0\xa1c\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xa1d\xd0\xff\xa1e\x92\xc2\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xa1f\x81\xa1g\xc4\x01\xff\xa1h\xd4\x05\x00\xa1i\xca\x7f\xc0\x00\x00",
+		{"event time and chunk", "\x94\xa1t" + eventTime + record + "\x81\xa5chunk\xa2id",
+			`ack=id t:true:{"service_timestamp":1000000002,"a":1} EOF`},
+		{"two messages", "\x93\xa1t\x07" + record + "\x93\xa1u\x07" + record,
+			`t:true:{"service_timestamp":7000000000,"a":1} u:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"forward", "\x93\xa1t\x92" + entry + entry + "\x82\xa4size\x02\xa5chunk\xa1c",
+			`ack=c t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"packed", "\x92\xa1t" + packed(entry+"\x92\x92"+eventTime+"\x80"+record),
+			`t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":1000000002,"a":1} EOF`},
+		{"compressed", "\x93\xa1t" + packed(zipped(entry)+zipped(entry)) + "\x81\xaacompressed\xa4gzip",
+			`t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"values",
+			"\x93\xa1t\x07\x88\x01\xc3\xa1b\xc0\xa1c\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xa1d\xd0\xff\xa1e\x92\xc2\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xa1f\x81\xa1g\xc4\x01\xff\xa1h\xd4\x05\x00\xa1i\xca\x7f\xc0\x00\x00",
 			`t:true:{"service_timestamp":7000000000,"1":true,"b":null,"c":1.5,"d":-1,"e":[false,18446744073709551615],"f":{"g":"` + "\uFFFD" + `"},"h":null,"i":null} EOF`},
-		{"the time index", "\x93\xa1t\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x81\xb1service_timestamp\x01", `t:false:{"service_timestamp":0,"record.service_timestamp":1} EOF`},
+		{"the time index", "\x93\xa1t\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x81\xb1service_timestamp\x01",
+			`t:false:{"service_timestamp":0,"record.service_timestamp":1} EOF`},
 		{"no array", "\x81\xa1a\x01", "the message is no array of a tag and entries"},
 		{"an empty tag", "\x93\xa0\x07" + record, `:true:{"service_timestamp":7000000000,"a":1} EOF`},
 		{"no tag", "\x93\x01\x07" + record, "the message is no array of a tag and entries"},
@@ -103,12 +110,16 @@ func TestMessages(t *testing.T) {
 		{"cut entries", "\x92\xa1t" + packed("\x92\x07"), "the message ends within a value"},
 		{"a length that lies", "\x92\xa1t\xc6\xff\xff\xff\xff", "a message has more than 4096 bytes"},
 		{"an array that lies", "\xdd\xff\xff\xff\xff", "a message has more than 4096 bytes"},
-		{"a map that lies inside", "\x92\xa1t" + packed("\x92\x07\xdf\xff\xff\xff\xff"), "the message ends within a value"},
-		{"a compressed bomb", "\x93\xa1t" + packed(zipped(strings.Repeat("\x00", 100000))) + "\x81\xaacompressed\xa4gzip", "larger than 4096 bytes when they are decompressed"},
+		{"a map that lies inside", "\x92\xa1t" + packed("\x92\x07\xdf\xff\xff\xff\xff"),
+			"the message ends within a value"},
+		{"a compressed bomb", "\x93\xa1t" + packed(zipped(strings.Repeat("\x00", 100000))) +
+			"\x81\xaacompressed\xa4gzip", "larger than 4096 bytes when they are decompressed"},
 		{"no gzip", "\x93\xa1t" + packed("x") + "\x81\xaacompressed\xa4gzip", "the entries are no gzip"},
-		{"another compression", "\x93\xa1t" + packed("x") + "\x81\xaacompressed\xa4zstd", `the entries are compressed with "zstd"`},
+		{"another compression", "\x93\xa1t" + packed("x") + "\x81\xaacompressed\xa4zstd",
+			`the entries are compressed with "zstd"`},
 		{"deep", "\x93\xa1t\x07" + strings.Repeat("\x81\xa1a", 100) + "\xc0", "nests deeper than 64"},
-		{"deep names", "\x93\xa1t\x07" + strings.Repeat("\x81", 1000) + strings.Repeat("\xc0", 1001), "the name of a field is no text"},
+		{"deep names", "\x93\xa1t\x07" + strings.Repeat("\x81", 1000) + strings.Repeat("\xc0", 1001),
+			"the name of a field is no text"},
 	} {
 		for _, slow := range []bool{false, true} {
 			got := show(c.in, 4096, slow)
@@ -128,9 +139,14 @@ func TestHandshake(t *testing.T) {
 		want string                    // of the answer
 		err  string
 	}{
-		{"the key", func(nonce string) string { return sent("host", "salt", hashed("salt", "host", nonce, "key")) }, "\x95\xa4PONG\xc3\xa0", ""},
-		{"another key", func(nonce string) string { return sent("host", "salt", hashed("salt", "host", nonce, "other")) }, "\x95\xa4PONG\xc2\xb3shared_key mismatch\xa0\xa0", "another key"},
-		{"the digest of another host", func(nonce string) string { return sent("host2", "salt", hashed("salt", "host", nonce, "key")) }, "\x95\xa4PONG\xc2", "another key"},
+		{"the key", func(nonce string) string { return sent("host", "salt", hashed("salt", "host", nonce, "key")) },
+			"\x95\xa4PONG\xc3\xa0", ""},
+		{"another key", func(nonce string) string {
+			return sent("host", "salt", hashed("salt", "host", nonce, "other"))
+		}, "\x95\xa4PONG\xc2\xb3shared_key mismatch\xa0\xa0", "another key"},
+		{"the digest of another host", func(nonce string) string {
+			return sent("host2", "salt", hashed("salt", "host", nonce, "key"))
+		}, "\x95\xa4PONG\xc2", "another key"},
 		{"an old nonce", func(string) string {
 			return sent("host", "salt", hashed("salt", "host", strings.Repeat("n", 16), "key"))
 		}, "\x95\xa4PONG\xc2", "another key"},
@@ -138,7 +154,8 @@ func TestHandshake(t *testing.T) {
 		{"a message at once", func(string) string { return "\x93\xa1t\x07" + record }, "", "sends without a handshake"},
 		{"a short answer", func(string) string { return "\x92\xa4PING\xa1x" }, "", "sends without a handshake"},
 		{"no text", func(string) string { return "\x96\xa4PING\x01\x02\x03\xa0\xa0" }, "", "sends without a handshake"},
-		{"a long answer", func(string) string { return sent(strings.Repeat("h", 9000), "s", "d") }, "", "more than 8192 bytes"},
+		{"a long answer", func(string) string { return sent(strings.Repeat("h", 9000), "s", "d") }, "",
+			"more than 8192 bytes"},
 		{"something else", func(string) string { return "GET / HTTP/1.1\r\n\r\n" }, "", "sends without a handshake"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,7 +173,9 @@ func TestHandshake(t *testing.T) {
 				got <- read{string(b), err}
 			}()
 			head := make([]byte, len("\x92\xa4HELO\x83\xa5nonce\xc4\x10")+16+len("\xa4auth\xa0\xa9keepalive\xc3"))
-			if _, err := io.ReadFull(theirs, head); err != nil || !strings.HasPrefix(string(head), "\x92\xa4HELO\x83\xa5nonce\xc4\x10") || !strings.HasSuffix(string(head), "\xa4auth\xa0\xa9keepalive\xc3") {
+			if _, err := io.ReadFull(theirs, head); err != nil ||
+				!strings.HasPrefix(string(head), "\x92\xa4HELO\x83\xa5nonce\xc4\x10") ||
+				!strings.HasSuffix(string(head), "\xa4auth\xa0\xa9keepalive\xc3") {
 				t.Fatalf("greeting %q, %v", head, err)
 			}
 			nonce := string(head[15:31])
@@ -182,7 +201,8 @@ func TestHandshake(t *testing.T) {
 				go io.Copy(io.Discard, theirs)
 			}
 			r := <-got
-			if c.err == "" && (r.err != nil || r.text != "\x93\xa1t\x07"+record) || c.err != "" && (r.err == nil || !strings.Contains(r.err.Error(), c.err)) {
+			if c.err == "" && (r.err != nil || r.text != "\x93\xa1t\x07"+record) ||
+				c.err != "" && (r.err == nil || !strings.Contains(r.err.Error(), c.err)) {
 				t.Errorf("got %q, %v; want the error %q", r.text, r.err, c.err)
 			}
 		})
@@ -220,7 +240,8 @@ func TestQuietConnectionsHoldLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if held < 0 || held > 4*smallBytes || room.Bytes() > 0 {
-			t.Errorf("a message of %d bytes: %d are held while the next one is waited for, %d are counted", size, held, room.Bytes())
+			t.Errorf("a message of %d bytes: %d are held while the next one is waited for, %d are counted", size, held,
+				room.Bytes())
 		}
 	}
 }
@@ -230,7 +251,9 @@ type readFunc func(p []byte) (int, error)
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 func FuzzMessage(f *testing.F) {
-	for _, s := range []string{"\x93\xa1t\x07" + record, "\x93\xa1t\x91\x92" + eventTime + record + "\x81\xa5chunk\xa1c", "\x92\xa1t" + packed("\x92\x07"+record), "\x93\xa1t" + packed(zipped("\x92\x07"+record)) + "\x81\xaacompressed\xa4gzip"} {
+	for _, s := range []string{"\x93\xa1t\x07" + record, "\x93\xa1t\x91\x92" + eventTime + record +
+		"\x81\xa5chunk\xa1c", "\x92\xa1t" + packed("\x92\x07"+record),
+		"\x93\xa1t" + packed(zipped("\x92\x07"+record)) + "\x81\xaacompressed\xa4gzip"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -249,7 +272,8 @@ func FuzzMessage(f *testing.F) {
 }
 
 func BenchmarkMessage(b *testing.B) {
-	entry := "\x92" + eventTime + "\x83\xa3log\xd9\x40" + strings.Repeat("x", 64) + "\xa6stream\xa6stdout\xa1n\xcd\x01\x00"
+	entry := "\x92" + eventTime + "\x83\xa3log\xd9\x40" + strings.Repeat("x", 64) +
+		"\xa6stream\xa6stdout\xa1n\xcd\x01\x00"
 	in := []byte("\x92\xa1t" + packed(strings.Repeat(entry, 500)))
 	b.SetBytes(int64(len(in)))
 	var dst []byte

@@ -13,11 +13,13 @@ import (
 )
 
 const (
-	// smallBytes is what every connection may hold of a message. What messages hold beyond it is largeBytes together, or one message: others wait, at most roomTime.
+	// smallBytes is what every connection may hold of a message. What messages hold beyond it is largeBytes together,
+	// or one message: others wait, at most roomTime.
 	smallBytes = 64 << 10
 	largeBytes = 64 << 20
 	roomTime   = 30 * time.Second
-	// leastRate is the rate in bytes/s under which a message gives way to others that wait: at it one of 16 MiB takes the minute that each message has.
+	// leastRate is the rate in bytes/s under which a message gives way to others that wait: at it one of 16 MiB takes
+	// the minute that each message has.
 	leastRate = 256 << 10
 	// answerTime is how long a sender may take to read an answer.
 	answerTime = 30 * time.Second
@@ -159,7 +161,8 @@ func (f *frames) grow(k int) error {
 // readError says in the words of this protocol why a message is given up.
 func readError(err error) error {
 	if errors.Is(err, web.ErrSlow) {
-		return fmt.Errorf("a message of more than %d bytes comes at less than %d bytes/s while others wait for room", smallBytes, leastRate)
+		return fmt.Errorf("a message of more than %d bytes comes at less than %d bytes/s while others wait for room",
+			smallBytes, leastRate)
 	}
 	return err
 }
@@ -169,7 +172,8 @@ func roomError(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("there is no room for a message of more than %d bytes within %s: those that arrive hold %d", smallBytes, roomTime, largeBytes)
+	return fmt.Errorf("there is no room for a message of more than %d bytes within %s: those that arrive hold %d",
+		smallBytes, roomTime, largeBytes)
 }
 
 // Stored answers the message that was read last: {"ack": chunk}.

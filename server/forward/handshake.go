@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A server with a key greets each connection, and both sides show that they know the key before anything is stored. There are no users in it.
+// A server with a key greets each connection, and both sides show that they know the key before anything is stored.
+// There are no users in it.
 //
 //	server  ["HELO", {"nonce": bytes, "auth": "", "keepalive": true}]
 //	sender  ["PING", its host, salt, digest(salt, its host, nonce, key), user, password]

@@ -47,7 +47,8 @@ var (
 	errType  = errors.New("the byte 0xc1 begins no value")
 )
 
-// shape is what the first byte of a value tells: its kind, how many bytes of a number follow it, and the length that it holds itself.
+// shape is what the first byte of a value tells: its kind, how many bytes of a number follow it, and the length that it
+// holds itself.
 func shape(c byte) (k kind, width, n int) {
 	switch {
 	case c < 0x80:
@@ -201,7 +202,8 @@ func (r *reader) pass(p int) bool {
 	return r.err == nil
 }
 
-// appendValue appends the next value as JSON. Bytes are text; extensions, and numbers that JSON does not have, are null.
+// appendValue appends the next value as JSON. Bytes are text; extensions, and numbers that JSON does not have, are
+// null.
 func (r *reader) appendValue(dst []byte, depth int) []byte {
 	if depth > maxDepth {
 		r.fail(errDepth)

@@ -37,8 +37,10 @@ const (
 )
 
 var texts = map[int]string{
-	success: "Success", tokenRequired: "Token is required", invalidToken: "Invalid token", noData: "No data", invalidFormat: "Invalid data format", incorrectIndex: "Incorrect index",
-	internalError: "Internal server error", serverBusy: "Server is busy", eventRequired: "Event field is required", eventBlank: "Event field cannot be blank", ackDisabled: "ACK is disabled",
+	success: "Success", tokenRequired: "Token is required", invalidToken: "Invalid token", noData: "No data",
+	invalidFormat: "Invalid data format", incorrectIndex: "Incorrect index",
+	internalError: "Internal server error", serverBusy: "Server is busy", eventRequired: "Event field is required",
+	eventBlank: "Event field cannot be blank", ackDisabled: "ACK is disabled",
 	healthy: "HEC is healthy",
 }
 
@@ -67,7 +69,8 @@ type Handler struct {
 
 // New makes a handler.
 func New(o entries.Options) *Handler {
-	return &Handler{o: o, rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_hec_rows_total", Help: "Rows written by requests of the event collector."})}
+	return &Handler{o: o, rows: prometheus.NewCounter(
+		prometheus.CounterOpts{Name: "varve_hec_rows_total", Help: "Rows written by requests of the event collector."})}
 }
 
 // Collectors are the figures of the handler.
@@ -81,7 +84,8 @@ func (h *Handler) Event(c *web.Ctx) error {
 
 // Raw answers POST .../raw: the body is one event, unless linebreaker in its query splits it.
 func (h *Handler) Raw(c *web.Ctx) error {
-	separator := strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`, "\t").Replace(string(c.QueryArgs().Peek("linebreaker")))
+	separator := strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`,
+		"\t").Replace(string(c.QueryArgs().Peek("linebreaker")))
 	return h.take(c, func(d *decoder, body []byte) error { return d.raw(body, separator) })
 }
 
@@ -155,7 +159,8 @@ func fromQuery(c *web.Ctx) (*decoder, error) {
 	if name := p.String("table"); name != "" {
 		d.fallback = []byte(name)
 	}
-	for name, into := range map[string]*[]byte{"host": &d.defaults.host, "source": &d.defaults.source, "sourcetype": &d.defaults.sourcetype, "index": &d.defaults.index} {
+	for name, into := range map[string]*[]byte{"host": &d.defaults.host, "source": &d.defaults.source,
+		"sourcetype": &d.defaults.sourcetype, "index": &d.defaults.index} {
 		if text := p.String(name); text != "" {
 			*into = []byte(text)
 		}

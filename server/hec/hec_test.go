@@ -31,10 +31,13 @@ func lines(t testing.TB, d *decoder, table string) string {
 
 func TestEvents(t *testing.T) {
 	d := newDecoder()
-	if err := d.read([]byte(`{"event":"x","time":1.5,"host":1,"source":null,"fields":{"a":true,"host":"q","n":null}}` + "\n" + `{"event":{"k":[1,` + "\n" + `2]},"index":"a/b"},{"event":2}`)); err != nil {
+	if err := d.read([]byte(`{"event":"x","time":1.5,"host":1,"source":null,"fields":{"a":true,"host":"q","n":null}}` +
+		"\n" + `{"event":{"k":[1,` + "\n" + `2]},"index":"a/b"},{"event":2}`)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := lines(t, d, "f"), `{"service_timestamp":1500000000,"host":"1","event":"x","a":"true","fields.host":"q"}`+"\n"+`{"service_timestamp":8,"event":"2"}`+"\n"; got != want {
+	if got, want := lines(t, d, "f"),
+		`{"service_timestamp":1500000000,"host":"1","event":"x","a":"true","fields.host":"q"}`+"\n"+
+			`{"service_timestamp":8,"event":"2"}`+"\n"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if got, want := lines(t, d, "a_b"), `{"service_timestamp":7,"event":{"k":[1, 2]}}`+"\n"; got != want {
@@ -45,7 +48,8 @@ func TestEvents(t *testing.T) {
 func benchBody(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
-		fmt.Fprintf(&b, `{"time":%d.%03d,"host":"h%d","source":"web","sourcetype":"access","event":{"msg":"GET /api/v1/items/%d HTTP/1.1","status":%d,"bytes":%d},"fields":{"zone":"eu"}}`, 1700000000+i, i%1000, i%100, i*7, 200+i%5, i*13)
+		fmt.Fprintf(&b,
+			`{"time":%d.%03d,"host":"h%d","source":"web","sourcetype":"access","event":{"msg":"GET /api/v1/items/%d HTTP/1.1","status":%d,"bytes":%d},"fields":{"zone":"eu"}}`, 1700000000+i, i%1000, i%100, i*7, 200+i%5, i*13)
 	}
 	return b.Bytes()
 }
@@ -72,7 +76,8 @@ func FuzzRead(f *testing.F) {
 			if f := (*fault)(nil); !errors.As(err, &f) || texts[f.code] == "" {
 				t.Fatal(err)
 			}
-		} else if got := strings.Count(lines(t, d, "f"), "\n") + len(d.faults); got > d.count || !bytes.Contains(body, []byte("index")) && got != d.count {
+		} else if got := strings.Count(lines(t, d, "f"), "\n") + len(d.faults); got > d.count || !bytes.Contains(body,
+			[]byte("index")) && got != d.count {
 			t.Fatalf("%d lines of %d events", got, d.count)
 		}
 		d = newDecoder()

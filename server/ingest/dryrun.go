@@ -75,7 +75,9 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 	}
 	size := dryBytes(&result)
 	if size > maxDryAnswer {
-		return status.New(status.InvalidArguments, "the answer of the dry run would take about %d bytes, the limit is %d: send fewer entries", size, maxDryAnswer)
+		return status.New(status.InvalidArguments,
+			"the answer of the dry run would take about %d bytes, the limit is %d: send fewer entries", size,
+			maxDryAnswer)
 	}
 	if err := c.Hold(2 * size); err != nil { // with the rows, which take no more than their text
 		return err
@@ -142,7 +144,8 @@ func (r *dryRequest) readForm(body []byte, boundary string) (data []byte, err er
 			text, err = io.ReadAll(part)
 		}
 		if err != nil {
-			return nil, status.Wrap(err, status.InvalidArguments, "Invalid request parameter: the form cannot be read: %v", err)
+			return nil, status.Wrap(err, status.InvalidArguments,
+				"Invalid request parameter: the form cannot be read: %v", err)
 		}
 		if part.FormName() == "data" {
 			data, found = text, true
@@ -163,15 +166,18 @@ func (r *dryRequest) readForm(body []byte, boundary string) (data []byte, err er
 			r.DataType = &value
 		case "trace":
 			if r.Trace, err = strconv.ParseBool(value); err != nil {
-				return nil, status.New(status.InvalidArguments, "Invalid request parameter: trace is true or false, got %q", value)
+				return nil, status.New(status.InvalidArguments,
+					"Invalid request parameter: trace is true or false, got %q", value)
 			}
 		default:
 			return nil, status.New(status.InvalidArguments,
-				"Invalid request parameter: the form has a part %q; there are pipeline, pipeline_name, pipeline_version, data, data_type and trace", part.FormName())
+				"Invalid request parameter: the form has a part %q; there are pipeline, pipeline_name, "+
+					"pipeline_version, data, data_type and trace", part.FormName())
 		}
 	}
 	if !found {
-		return nil, status.New(status.InvalidArguments, "Invalid request parameter: data is required, the form has no part of that name")
+		return nil, status.New(status.InvalidArguments,
+			"Invalid request parameter: data is required, the form has no part of that name")
 	}
 	return data, nil
 }

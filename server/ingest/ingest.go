@@ -47,10 +47,13 @@ type Handler struct {
 // New makes a handler.
 func New(o Options) *Handler {
 	return &Handler{
-		o:       o,
-		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_rows_total", Help: "Rows written by ingest requests."}),
-		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_skipped_rows_total", Help: "Entries left out because of skip_error."}),
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_dropped_lines_total", Help: "Lines of bodies left out because they are not UTF-8, or no JSON where errors are ignored."}),
+		o: o,
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_rows_total",
+			Help: "Rows written by ingest requests."}),
+		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_skipped_rows_total",
+			Help: "Entries left out because of skip_error."}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_dropped_lines_total",
+			Help: "Lines of bodies left out because they are not UTF-8, or no JSON where errors are ignored."}),
 	}
 }
 
@@ -103,7 +106,8 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	}
 	outcome.Warnings = append(outcome.Warnings, warnings...)
 	if fields != nil && fields.Debug {
-		outcome.Warnings = append(outcome.Warnings, "debug: the entries are in the log of the server, nothing is stored")
+		outcome.Warnings = append(outcome.Warnings,
+			"debug: the entries are in the log of the server, nothing is stored")
 	}
 	c.Written(counts, told(&outcome))
 	return nil
@@ -134,8 +138,9 @@ func oneLine(c *web.Ctx, r *pipeline.Request) []string {
 	if c.BodyBytes() <= longLine || !c.OneLine() || !strings.HasPrefix(strings.ToLower(r.ContentType), "text/plain") {
 		return nil
 	}
-	return []string{fmt.Sprintf("the body of %d bytes is one line: if it is a file of many, send it with curl's --data-binary @file, "+
-		"because -d @file takes the line ends away", c.BodyBytes())}
+	return []string{fmt.Sprintf(
+		"the body of %d bytes is one line: if it is a file of many, send it with curl's --data-binary @file, "+
+			"because -d @file takes the line ends away", c.BodyBytes())}
 }
 
 // withHint puts warnings behind an error that the client can mend.
@@ -149,7 +154,8 @@ func withHint(err error, warnings []string) error {
 
 // request reads parameters and headers.
 func (h *Handler) request(c *web.Ctx) (*pipeline.Request, error) {
-	p, err := c.Query("db", "table", "pipeline_name", "version", "skip_error", "ignore_errors", "custom_time_index", "source", "msg_field", "widen_numbers")
+	p, err := c.Query("db", "table", "pipeline_name", "version", "skip_error", "ignore_errors", "custom_time_index",
+		"source", "msg_field", "widen_numbers")
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,8 @@ func pipelineName(c *web.Ctx) (string, error) {
 	raw, _ := c.UserValue("name").(string)
 	name, err := url.PathUnescape(strings.Clone(raw))
 	if err != nil || !utf8.ValidString(name) {
-		return "", status.New(status.InvalidArguments, "Invalid request parameter: pipeline_name %q is no text in a URL", raw)
+		return "", status.New(status.InvalidArguments,
+			"Invalid request parameter: pipeline_name %q is no text in a URL", raw)
 	}
 	return name, nil
 }

@@ -15,8 +15,9 @@ type Store interface {
 	Table(n schema.Name) (*engine.Table, error)
 }
 
-// Target answers GET /v1/ingest/target: by what a client knows this store and a table again. An empty store in the place of this one,
-// and a table that was dropped and made anew, are others. So is, by "emptied", one that was truncated.
+// Target answers GET /v1/ingest/target: by what a client knows this store and a table again. An empty store in the
+// place of this one, and a table that was dropped and made anew, are others. So is, by "emptied", one that was
+// truncated.
 func (h *Handler) Target(c *web.Ctx) error {
 	p, err := c.Query("db", "table")
 	if err != nil {

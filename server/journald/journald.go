@@ -44,7 +44,8 @@ func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
-		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_journald_rows_total", Help: "Rows written by uploads of journals."}),
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_journald_rows_total",
+			Help: "Rows written by uploads of journals."}),
 	}
 }
 
@@ -54,7 +55,8 @@ func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Coll
 // Upload answers POST /v1/journald/upload: all entries of the body are stored, but for those that their table does not
 // take: they are kept apart.
 func (h *Handler) Upload(c *web.Ctx) error {
-	if kind := strings.ToLower(c.HeaderText("Content-Type")); kind != "" && !strings.HasPrefix(kind, "application/vnd.fdo.journal") {
+	if kind := strings.ToLower(c.HeaderText("Content-Type")); kind != "" &&
+		!strings.HasPrefix(kind, "application/vnd.fdo.journal") {
 		return web.NewReject(415, "Content-Type application/vnd.fdo.journal is required")
 	}
 	p, err := c.LastQuery("db", "table")

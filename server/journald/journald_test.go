@@ -23,7 +23,8 @@ func (noTables) Table(schema.Name) (*engine.Table, error) {
 
 func newDecoder(t testing.TB, set *engine.WriteSet, most int64) (*decoder, *tagged.Rows) {
 	t.Helper()
-	rows := tagged.New(&tagged.Request{DB: "public", Tables: noTables{}, Hint: engine.Hint{AutoCreate: true, TimeIndex: "ts"}, Time: vector.Timestamp(9), Most: most}, set)
+	rows := tagged.New(&tagged.Request{DB: "public", Tables: noTables{},
+		Hint: engine.Hint{AutoCreate: true, TimeIndex: "ts"}, Time: vector.Timestamp(9), Most: most}, set)
 	table, err := rows.Table([]byte("j"))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,8 @@ func TestRead(t *testing.T) {
 		{"cut line", "A=1\nB=", 0, "entry 1: the last line does not end"},
 		{"cut length", "A=1\n\nMESSAGE\n\x01\x00", 0, "entry 2: field \"MESSAGE\" has neither"},
 		{"cut value", "MESSAGE\n\x05\x00\x00\x00\x00\x00\x00\x00abc\n", 0, "said to have 5 bytes, 4 are left"},
-		{"lying length", "MESSAGE\n\xff\xff\xff\xff\xff\xff\xff\xffabc\n\n", 0, "said to have 18446744073709551615 bytes"},
+		{"lying length", "MESSAGE\n\xff\xff\xff\xff\xff\xff\xff\xffabc\n\n", 0,
+			"said to have 18446744073709551615 bytes"},
 		{"no line end", "MESSAGE\n\x01\x00\x00\x00\x00\x00\x00\x00ab\n", 0, "has no line end behind its 1 bytes"},
 		{"no time", "__REALTIME_TIMESTAMP=soon\n\n", 0, "no time in microseconds"},
 		{"time out of range", "__REALTIME_TIMESTAMP=9223372036854775807\n\n", 0, "no time in microseconds"},
@@ -62,7 +64,8 @@ func TestRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d, rows := newDecoder(t, new(engine.WriteSet), 1<<30)
 			err := d.read([]byte(c.in))
-			if c.want == "" && (err != nil || rows.Count() != c.rows) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			if c.want == "" && (err != nil || rows.Count() != c.rows) ||
+				c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%d rows, %v; want %d, %s", rows.Count(), err, c.rows, c.want)
 			}
 		})
@@ -79,7 +82,8 @@ func TestBounds(t *testing.T) {
 		in   string
 		most int64
 		want string
-	}{{wide.String(), 4 << 20, "the limit is 4194304"}, {wide.String(), 1 << 40, "at most 4096 columns"}, {fields.String() + "\n", 1 << 40, "more than 4096 fields"}} {
+	}{{wide.String(), 4 << 20, "the limit is 4194304"}, {wide.String(), 1 << 40, "at most 4096 columns"},
+		{fields.String() + "\n", 1 << 40, "more than 4096 fields"}} {
 		d, _ := newDecoder(t, new(engine.WriteSet), c.most)
 		if err := d.read([]byte(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
@@ -90,7 +94,8 @@ func TestBounds(t *testing.T) {
 func benchBody(n int) []byte {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "__CURSOR=s=de55ac8089014ea3ae7e43a7758b2728;i=%x\n__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=4b2f1a3c5d6e4f708192a3b4c5d6e7f8\nPRIORITY=%d\n_HOSTNAME=h1\n_SYSTEMD_UNIT=web.service\n_PID=%d\nMESSAGE=GET /api/v1/items/%d HTTP/1.1\n\n",
+		fmt.Fprintf(&b,
+			"__CURSOR=s=de55ac8089014ea3ae7e43a7758b2728;i=%x\n__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=4b2f1a3c5d6e4f708192a3b4c5d6e7f8\nPRIORITY=%d\n_HOSTNAME=h1\n_SYSTEMD_UNIT=web.service\n_PID=%d\nMESSAGE=GET /api/v1/items/%d HTTP/1.1\n\n",
 			i, 1700000000000000+i, i, i%8, i%1000, i*7)
 	}
 	return []byte(b.String())

@@ -43,7 +43,8 @@ func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	h := &Handler{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix), value: "value",
-		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_jsonput_rows_total", Help: "Rows written by requests of JSON put."}),
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_jsonput_rows_total",
+			Help: "Rows written by requests of JSON put."}),
 	}
 	if o.Prefix != "" {
 		h.value = o.Prefix + "_value"

@@ -28,7 +28,8 @@ func newDecoder(keep bool, most int64) *decoder {
 }
 
 func (d *decoder) begin(set *engine.WriteSet, most int64) {
-	d.rows = tagged.New(&tagged.Request{DB: "public", Tables: noTables{}, Hint: engine.Hint{AutoCreate: true, TimeIndex: "ts"}, Time: vector.Timestamp(3), Most: most}, set)
+	d.rows = tagged.New(&tagged.Request{DB: "public", Tables: noTables{},
+		Hint: engine.Hint{AutoCreate: true, TimeIndex: "ts"}, Time: vector.Timestamp(3), Most: most}, set)
 }
 
 func put(members string) string {
@@ -44,7 +45,8 @@ func TestRead(t *testing.T) {
 		{"one", put(""), 1, ""},
 		{"none", "[]", 0, ""},
 		{"some", "[" + put("") + ",\n" + put(`,"more":{}`) + "]", 2, ""},
-		{"numbers as text", `{"tags":{"a":1,"b":true,"c":null},"value":"-1.5e3","timestamp":"1667898896123","metric":"a b"}`, 1, ""},
+		{"numbers as text",
+			`{"tags":{"a":1,"b":true,"c":null},"value":"-1.5e3","timestamp":"1667898896123","metric":"a b"}`, 1, ""},
 		{"nothing", "", 0, "Invalid OpenTSDB Json request: at byte 1: the text ends early"},
 		{"text", "hello world", 0, "Invalid OpenTSDB Json request: at byte 1: unexpected character 'h'"},
 		{"cut", "[" + put(""), 0, "ends early"},
@@ -83,10 +85,12 @@ func TestRead(t *testing.T) {
 func TestKeep(t *testing.T) {
 	d := newDecoder(true, 1<<30)
 	bad := put(`,"value":"x"`)
-	if err := d.read([]byte("[" + bad + "," + put("") + "," + put(`,"tags":{"v":"x"}`) + "," + put("") + "]")); err != nil {
+	if err := d.read([]byte("[" + bad + "," + put("") + "," + put(`,"tags":{"v":"x"}`) + "," + put("") + "]")); err !=
+		nil {
 		t.Fatal(err)
 	}
-	if d.success != 2 || d.failed != 2 || d.rows.Count() != 2 || string(d.failures[0].point) != bad || !strings.Contains(d.failures[1].reason, "semantic_type") {
+	if d.success != 2 || d.failed != 2 || d.rows.Count() != 2 || string(d.failures[0].point) != bad ||
+		!strings.Contains(d.failures[1].reason, "semantic_type") {
 		t.Errorf("%d and %d points, %d rows, %q", d.success, d.failed, d.rows.Count(), d.failures)
 	}
 }
@@ -99,11 +103,13 @@ func TestBounds(t *testing.T) {
 		fmt.Fprintf(&metrics, `,{"metric":"m%d","timestamp":1,"value":1,"tags":{}}`, i)
 	}
 	for name, body := range map[string]string{"tags": tags.String(), "metrics": metrics.String()} {
-		if err := newDecoder(false, 4<<20).read([]byte("[" + body[1:] + "]")); err == nil || !strings.Contains(err.Error(), "the limit is 4194304") {
+		if err := newDecoder(false, 4<<20).read([]byte("[" + body[1:] + "]")); err == nil ||
+			!strings.Contains(err.Error(), "the limit is 4194304") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := newDecoder(false, 1<<40).read([]byte("[" + tags.String()[1:] + "]")); err == nil || !strings.Contains(err.Error(), "at most 4096 columns") {
+	if err := newDecoder(false, 1<<40).read([]byte("[" + tags.String()[1:] + "]")); err == nil ||
+		!strings.Contains(err.Error(), "at most 4096 columns") {
 		t.Error(err)
 	}
 }
@@ -111,7 +117,8 @@ func TestBounds(t *testing.T) {
 func benchBody() []byte {
 	var b strings.Builder
 	for i := range 5000 {
-		fmt.Fprintf(&b, `,{"metric":"cpu.usage","timestamp":%d,"value":%d.25,"tags":{"host":"host_%d","region":"eu-central-1","rack":"%d","os":"linux"}}`, 1700000000+i, i%100, i%1000, i%100)
+		fmt.Fprintf(&b,
+			`,{"metric":"cpu.usage","timestamp":%d,"value":%d.25,"tags":{"host":"host_%d","region":"eu-central-1","rack":"%d","os":"linux"}}`, 1700000000+i, i%100, i%1000, i%100)
 	}
 	return []byte("[" + b.String()[1:] + "]")
 }
@@ -148,7 +155,9 @@ func BenchmarkRead(b *testing.B) {
 
 // FuzzRead: any bytes give points or an error of the client's; a point that is told of is JSON.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{put(""), "[" + put(`,"value":"1e3"`) + "," + put(`,"value":"x"`) + "]", put(`,"tags":{"\u0061":1,"v":2}`), put(`,"timestamp":-9223372036854775808`), `[[]]`, `{"tags":{},"metric":"\ud800"`} {
+	for _, s := range []string{put(""), "[" + put(`,"value":"1e3"`) + "," + put(`,"value":"x"`) + "]",
+		put(`,"tags":{"\u0061":1,"v":2}`), put(`,"timestamp":-9223372036854775808`), `[[]]`,
+		`{"tags":{},"metric":"\ud800"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

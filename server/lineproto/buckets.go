@@ -82,7 +82,8 @@ func (h *Handler) Organisations(c *web.Ctx) error {
 	if name == "" {
 		name = "varve"
 	}
-	body := jsontext.AppendString([]byte(`{"orgs":[{"id":"`+organisation+`","name":`), strings.ToValidUTF8(name, "\uFFFD"))
+	body := jsontext.AppendString([]byte(`{"orgs":[{"id":"`+organisation+`","name":`),
+		strings.ToValidUTF8(name, "\uFFFD"))
 	c.JSON(200, append(body, `,"status":"active"}]}`...))
 	return nil
 }

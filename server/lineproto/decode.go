@@ -95,7 +95,8 @@ const (
 	text
 )
 
-var kindTypes = [...]vector.Type{tag: vector.StringType, floats: vector.FloatType, integers: vector.Int64Type, unsigned: vector.Uint64Type, booleans: vector.BoolType, text: vector.StringType}
+var kindTypes = [...]vector.Type{tag: vector.StringType, floats: vector.FloatType, integers: vector.Int64Type,
+	unsigned: vector.Uint64Type, booleans: vector.BoolType, text: vector.StringType}
 
 func (k kind) semantic() schema.Semantic {
 	if k == tag {
@@ -146,7 +147,8 @@ func (d *decoder) decode(body []byte) error {
 // holdAll tells what the body and its rows take.
 func (d *decoder) holdAll(body int64) error {
 	if d.held > d.most {
-		return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer lines at a time", d.held, d.most)
+		return status.New(status.InvalidArguments,
+			"the rows of the request take %d bytes, the limit is %d, send fewer lines at a time", d.held, d.most)
 	}
 	d.told = d.held + holdStep
 	if d.hold == nil {
@@ -206,7 +208,8 @@ func (d *decoder) line(in []byte, p int) (int, error) {
 // measurement finds the table of a line.
 func (d *decoder) measurement(in []byte, p int) (*table, int, error) {
 	t := d.before.next
-	if end := p + len(t.raw); t.raw != "" && end < len(in) && (in[end] == ',' || in[end] == ' ') && string(in[p:end]) == t.raw {
+	if end := p + len(t.raw); t.raw != "" && end < len(in) && (in[end] == ',' || in[end] == ' ') &&
+		string(in[p:end]) == t.raw {
 		d.before = t
 		return t, end, nil
 	}
@@ -229,7 +232,8 @@ func (d *decoder) measurement(in []byte, p int) (*table, int, error) {
 func (d *decoder) open(raw, name string) *table {
 	t := &table{raw: raw, cols: make([]column, 1, 16), byKey: map[string]int32{}, unit: 1}
 	full, hint := schema.Name{DB: d.db, Table: name}, d.hint
-	if there, err := d.tables.Table(full); err == nil { // where it is absent, it is made, or refused, when the rows are written
+	// where it is absent, it is made, or refused, when the rows are written
+	if there, err := d.tables.Table(full); err == nil {
 		t.schema = there.Schema
 		index := &t.schema.Columns[t.schema.Time]
 		hint.TimeIndex, t.unit = index.Name, int64(time.Second)/index.Type.UnitsPerSecond()
@@ -244,7 +248,8 @@ func (d *decoder) open(raw, name string) *table {
 // tag reads a tag, whose key begins at p, into the column behind column at; it gives its column and where it ends.
 func (d *decoder) tag(t *table, at int32, in []byte, p int) (int32, int, error) {
 	n := t.cols[at].next
-	if raw := t.cols[n].raw; n != 0 && len(in)-p >= len(raw) && string(in[p:p+len(raw)]) == raw && t.cols[n].kind == tag {
+	if raw := t.cols[n].raw; n != 0 && len(in)-p >= len(raw) && string(in[p:p+len(raw)]) == raw &&
+		t.cols[n].kind == tag {
 		p += len(raw)
 	} else {
 		raw, name, end := d.token(in, p, inKey)
@@ -385,7 +390,8 @@ func (d *decoder) column(t *table, raw, name []byte, k kind) (int32, error) {
 // check holds a new column of the rows against the table that is there.
 func (t *table) check(key string, k kind) error {
 	if key == t.hint.TimeIndex {
-		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, k.semantic())
+		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp,
+			k.semantic())
 	}
 	if t.schema == nil {
 		return nil
@@ -406,9 +412,11 @@ func (t *table) check(key string, k kind) error {
 // conflict is the error for a value of another kind than the column has.
 func (c *column) conflict(k kind) error {
 	if (c.kind == tag) != (k == tag) {
-		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", c.values.Name(), c.kind.semantic(), k.semantic())
+		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", c.values.Name(),
+			c.kind.semantic(), k.semantic())
 	}
-	return clash("Column: %s, datatype incompatible, expected: %s, actual: %s", c.values.Name(), kindTypes[c.kind], kindTypes[k])
+	return clash("Column: %s, datatype incompatible, expected: %s, actual: %s", c.values.Name(), kindTypes[c.kind],
+		kindTypes[k])
 }
 
 // timeColumn adds the time index, behind the columns of the first line.

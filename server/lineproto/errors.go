@@ -19,13 +19,14 @@ var (
 	errEquals        = errors.New("an equals sign in a tag value is written \\=")
 	errNoFieldKey    = errors.New("missing field key")
 	errNoFieldValue  = errors.New("missing field value")
-	errValue         = errors.New("invalid field value: there are numbers, integers with i or u behind them, true, false and text in double quotes")
-	errInteger       = errors.New("the value with i is no integer between -9223372036854775808 and 9223372036854775807")
-	errUnsigned      = errors.New("the value with u is no integer between 0 and 18446744073709551615")
-	errRange         = errors.New("the number is too large for a float of 64 bits")
-	errNotANumber    = errors.New("NaN and infinite numbers cannot be written")
-	errQuote         = errors.New("unbalanced quotes")
-	errTime          = errors.New("bad timestamp: it is a whole number")
+	errValue         = errors.New(
+		"invalid field value: there are numbers, integers with i or u behind them, true, false and text in double quotes")
+	errInteger    = errors.New("the value with i is no integer between -9223372036854775808 and 9223372036854775807")
+	errUnsigned   = errors.New("the value with u is no integer between 0 and 18446744073709551615")
+	errRange      = errors.New("the number is too large for a float of 64 bits")
+	errNotANumber = errors.New("NaN and infinite numbers cannot be written")
+	errQuote      = errors.New("unbalanced quotes")
+	errTime       = errors.New("bad timestamp: it is a whole number")
 )
 
 // conflict is a line that is well-formed and cannot be stored.
@@ -65,7 +66,8 @@ func explain(body []byte, p, number int, err error) *lineError {
 		e.reason = known.Msg
 		e.error = status.Wrap(err, known.Code, "%s (line %d: '%s')", known.Msg, number, shown)
 	default:
-		e.error = status.New(status.InvalidArguments, "Failed to parse InfluxDB line protocol: line %d: unable to parse '%s': %v", number, shown, err)
+		e.error = status.New(status.InvalidArguments,
+			"Failed to parse InfluxDB line protocol: line %d: unable to parse '%s': %v", number, shown, err)
 	}
 	return e
 }

@@ -28,7 +28,8 @@ type Options struct {
 	NoAutoCreate bool
 	// RowBytes bounds what the rows of a request take. Default 1 GiB.
 	RowBytes int64
-	// MergeMode is the merge_mode of tables that are made. Default last_non_null: rows of one series and time are merged field by field.
+	// MergeMode is the merge_mode of tables that are made. Default last_non_null: rows of one series and time are
+	// merged field by field.
 	MergeMode string
 	// StrictNumbers keeps integers and floats apart, where hints do not say otherwise.
 	StrictNumbers bool
@@ -47,8 +48,10 @@ type Handler struct {
 func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
-		o: o, options: map[string]string{"merge_mode": cmp.Or(o.MergeMode, "last_non_null"), promql.SemanticOption: promql.SemanticMetric}, timeIndex: tagged.TimeIndex(o.Prefix),
-		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total", Help: "Rows written by requests of line protocol."}),
+		o: o, options: map[string]string{"merge_mode": cmp.Or(o.MergeMode, "last_non_null"),
+			promql.SemanticOption: promql.SemanticMetric}, timeIndex: tagged.TimeIndex(o.Prefix),
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total",
+			Help: "Rows written by requests of line protocol."}),
 	}
 }
 
@@ -117,7 +120,8 @@ func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error)
 
 // units are those of times by their names in the parameter precision.
 var units = map[string]time.Duration{
-	"": 1, "n": 1, "ns": 1, "u": time.Microsecond, "us": time.Microsecond, "\u00b5": time.Microsecond, "\u00b5s": time.Microsecond, "\u03bc": time.Microsecond, "\u03bcs": time.Microsecond,
+	"": 1, "n": 1, "ns": 1, "u": time.Microsecond, "us": time.Microsecond, "\u00b5": time.Microsecond,
+	"\u00b5s": time.Microsecond, "\u03bc": time.Microsecond, "\u03bcs": time.Microsecond,
 	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
 }
 
@@ -152,7 +156,8 @@ func (h *Handler) Ready(c *web.Ctx) error {
 // Health answers /v1/lineproto/health, as clients of version 2 read it.
 func (h *Handler) Health(c *web.Ctx) error {
 	h.introduce(c)
-	body := jsontext.AppendString([]byte(`{"name":"varve","message":"ready for queries and writes","status":"pass","checks":[],"version":`), h.o.Version)
+	body := jsontext.AppendString([]byte(
+		`{"name":"varve","message":"ready for queries and writes","status":"pass","checks":[],"version":`), h.o.Version)
 	c.JSON(200, append(body, '}'))
 	return nil
 }

@@ -39,7 +39,8 @@ func (h *Handler) Query(c *web.Ctx) error {
 	}
 	named := createDatabase.FindStringSubmatch(q)
 	if named == nil {
-		return status.New(status.Unsupported, "CREATE DATABASE and SHOW DATABASES are answered here, not %.80q: ask with SQL at /v1/sql", q)
+		return status.New(status.Unsupported,
+			"CREATE DATABASE and SHOW DATABASES are answered here, not %.80q: ask with SQL at /v1/sql", q)
 	}
 	if err := h.createDatabase(c, named[1]+named[2]); err != nil {
 		return err
@@ -57,7 +58,8 @@ func (h *Handler) createDatabase(c *web.Ctx, name string) error {
 	if err != nil {
 		return err
 	}
-	done, err := h.o.Executor.Execute(c.Context, &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String(), Network: c.Network()}, statements[0])
+	done, err := h.o.Executor.Execute(c.Context,
+		&sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String(), Network: c.Network()}, statements[0])
 	if err != nil {
 		return err
 	}

@@ -8,11 +8,12 @@ import (
 	"varve/server/web"
 )
 
-// Named reports whether a request of version 2 or 3 comes from a client that reads errors as version 2 has them: their code is a word. It cannot read ours, whose
-// code is a number, and would show its user nothing of them.
+// Named reports whether a request of version 2 or 3 comes from a client that reads errors as version 2 has them: their
+// code is a word. It cannot read ours, whose code is a number, and would show its user nothing of them.
 func Named(c *web.Ctx) bool {
 	path := string(c.Path())
-	return (strings.Contains(path, "/api/v2/") || strings.HasSuffix(path, version3)) && (Library(c) || bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("Telegraf/")))
+	return (strings.Contains(path, "/api/v2/") || strings.HasSuffix(path, version3)) &&
+		(Library(c) || bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("Telegraf/")))
 }
 
 // Library reports whether a request comes from one of the official libraries.
@@ -22,10 +23,12 @@ func Library(c *web.Ctx) bool {
 
 // codes are the words of version 2 for statuses; other statuses are errors of the server.
 var codes = map[int]string{
-	400: "invalid", 401: "unauthorized", 403: "forbidden", 404: "not found", 413: "request too large", 415: "invalid", 429: "too many requests", 503: "unavailable",
+	400: "invalid", 401: "unauthorized", 403: "forbidden", 404: "not found", 413: "request too large", 415: "invalid",
+	429: "too many requests", 503: "unavailable",
 }
 
-// Restate writes the answer to an error anew, as clients of version 2 read it. Its status and headers stay; a request out of time has none.
+// Restate writes the answer to an error anew, as clients of version 2 read it. Its status and headers stay; a request
+// out of time has none.
 func Restate(c *web.Ctx, err error) {
 	if c.Response.StatusCode() == 408 {
 		return

@@ -13,10 +13,11 @@ const (
 )
 
 // special tells where a byte is not an ordinary one of a token.
-var special = [256]uint8{',': inMeasurement | inKey, ' ': inMeasurement | inKey, '\n': inMeasurement | inKey, '\\': inMeasurement | inKey, '=': inKey}
+var special = [256]uint8{',': inMeasurement | inKey, ' ': inMeasurement | inKey, '\n': inMeasurement | inKey,
+	'\\': inMeasurement | inKey, '=': inKey}
 
-// token reads from p up to a separator: the token as it is there, and without its escapes, which is good until the next one. A backslash
-// before any other byte is a byte of the token.
+// token reads from p up to a separator: the token as it is there, and without its escapes, which is good until the next
+// one. A backslash before any other byte is a byte of the token.
 func (d *decoder) token(in []byte, p int, where uint8) (raw, text []byte, end int) {
 	begin := p
 	if p = skipOrdinary(in, p, where); p == len(in) || in[p] != '\\' {
@@ -63,8 +64,8 @@ func atEnd(in []byte, p int) bool {
 	return p >= len(in) || in[p] == '\n' || in[p] == '\r' && (p+1 == len(in) || in[p+1] == '\n')
 }
 
-// value reads the value of a field from p on, and checks that it ends where the next field, the time or the next line may begin. What
-// is not text is in bits; text is in d.text, until the next value.
+// value reads the value of a field from p on, and checks that it ends where the next field, the time or the next line
+// may begin. What is not text is in bits; text is in d.text, until the next value.
 func (d *decoder) value(in []byte, p int) (k kind, bits uint64, end int, err error) {
 	if p == len(in) {
 		return 0, 0, 0, errNoFieldValue
@@ -151,10 +152,12 @@ func number(in []byte, p int) (k kind, bits uint64, end int, err error) {
 // safeDigits is how many decimal digits fit an integer whatever they are.
 const safeDigits = 18
 
-// exactDigits is how many decimal digits a float holds exactly; divided by a power of ten that is one as well, they give the nearest float.
+// exactDigits is how many decimal digits a float holds exactly; divided by a power of ten that is one as well, they
+// give the nearest float.
 const exactDigits = 15
 
-var powers = [exactDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+var powers = [exactDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
+	1e15}
 
 // slowFloat reads a float of any form.
 func slowFloat(in []byte, p int) (k kind, bits uint64, end int, err error) {
@@ -206,7 +209,8 @@ func boolean(in []byte, p int) (bit uint64, end int, err error) {
 	return 0, 0, errValue
 }
 
-// quoted reads a string from behind its opening quote on: backslashes escape quotes and backslashes, before other bytes they are bytes of the string.
+// quoted reads a string from behind its opening quote on: backslashes escape quotes and backslashes, before other bytes
+// they are bytes of the string.
 func (d *decoder) quoted(in []byte, p int) (text []byte, end int, err error) {
 	n := bytes.IndexByte(in[p:], '"')
 	if n < 0 {

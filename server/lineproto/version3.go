@@ -21,7 +21,8 @@ const guess = 0
 
 // units3 are those of times by their names in version 3.
 var units3 = map[string]time.Duration{
-	"": guess, "auto": guess, "nanosecond": 1, "ns": 1, "n": 1, "microsecond": time.Microsecond, "us": time.Microsecond, "u": time.Microsecond,
+	"": guess, "auto": guess, "nanosecond": 1, "ns": 1, "n": 1, "microsecond": time.Microsecond, "us": time.Microsecond,
+	"u":           time.Microsecond,
 	"millisecond": time.Millisecond, "ms": time.Millisecond, "second": time.Second, "s": time.Second,
 }
 
@@ -74,7 +75,8 @@ func (d *decoder) fault(body []byte, p int, err error) (end int, _ error) {
 	l.number += bytes.Count(body[l.counted:p], []byte{'\n'})
 	l.counted = p
 	if len(l.lines) == maxLeftOut {
-		return 0, status.New(status.InvalidArguments, "more than %d lines cannot be stored, and so none was: %v", maxLeftOut, l.lines[0])
+		return 0, status.New(status.InvalidArguments, "more than %d lines cannot be stored, and so none was: %v",
+			maxLeftOut, l.lines[0])
 	}
 	l.lines = append(l.lines, explain(body, p, l.number, err))
 	if d.columns > 0 {
@@ -113,8 +115,8 @@ func (t *table) leaveOut(columns int) {
 	t.rows.Pin()
 }
 
-// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names it; with accept_partial=false nothing is
-// stored then. What is answered is stored whatever no_sync says.
+// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names
+// it; with accept_partial=false nothing is stored then. What is answered is stored whatever no_sync says.
 func (h *Handler) WriteV3(c *web.Ctx) error {
 	p, err := c.LastQuery("db", "precision", "accept_partial")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"varve/server/web"
 )
 
-// leavesOut decodes a body as version 3 does. What is left are the rows that it has without the lines that cannot be stored.
+// leavesOut decodes a body as version 3 does. What is left are the rows that it has without the lines that cannot be
+// stored.
 func leavesOut(t *testing.T, body string) {
 	t.Helper()
 	r := newRequest(1, nil)
@@ -27,7 +28,8 @@ func leavesOut(t *testing.T, body string) {
 	}
 	lines := strings.Split(body, "\n")
 	for _, l := range r.left.lines {
-		if whole := strings.TrimLeft(lines[l.number-1], " \t\r"); !strings.HasPrefix(whole, l.line[:min(len(l.line), 200)]) || l.reason == "" {
+		if whole := strings.TrimLeft(lines[l.number-1], " \t\r"); !strings.HasPrefix(whole,
+			l.line[:min(len(l.line), 200)]) || l.reason == "" {
 			t.Fatalf("%q: line %d is shown as %q, %s", body, l.number, l.line, l.reason)
 		}
 	}
@@ -39,11 +41,13 @@ func leavesOut(t *testing.T, body string) {
 	}
 }
 
-// TestLeavesOut: lines that cannot be stored leave nothing behind, neither values nor columns nor types nor tags, wherever they go wrong.
+// TestLeavesOut: lines that cannot be stored leave nothing behind, neither values nor columns nor types nor tags,
+// wherever they go wrong.
 func TestLeavesOut(t *testing.T) {
 	pool := []string{
 		"m,a=1 x=1 5", "m,a=1,b=2 x=2,y=3i 6", "m,a=2 y=1i", "n z=\"t\" 1", "n,a=1 z=\"u\",w=t", "m x=1,x=2,x=3 9", "",
-		"m,a= x=1", "m,a=1,c=2 x=1,y=2", "m,b=7 x=\"text\"", "m,d=1 e=1,f=2i,g=\"h\",bad", "m,a=1,a=2 x=1", "n w=1", "n,z=1 w=t", "m", "k q=1,", "m y=1i 5.5", "m x=\"open", "n new=1i,time=5", "q,t=1 v=1x",
+		"m,a= x=1", "m,a=1,c=2 x=1,y=2", "m,b=7 x=\"text\"", "m,d=1 e=1,f=2i,g=\"h\",bad", "m,a=1,a=2 x=1", "n w=1",
+		"n,z=1 w=t", "m", "k q=1,", "m y=1i 5.5", "m x=\"open", "n new=1i,time=5", "q,t=1 v=1x",
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 2000 {
@@ -70,7 +74,8 @@ func TestLeavesOutHasABound(t *testing.T) {
 // TestGuessed: a time says its unit by its size.
 func TestGuessed(t *testing.T) {
 	for x, want := range map[int64]time.Duration{
-		0: time.Second, 1700000000: time.Second, -1700000000: time.Second, 1700000000000: time.Millisecond, 1700000000000000: time.Microsecond, 1700000000000000000: 1, math.MaxInt64: 1, math.MinInt64: 1,
+		0: time.Second, 1700000000: time.Second, -1700000000: time.Second, 1700000000000: time.Millisecond,
+		1700000000000000: time.Microsecond, 1700000000000000000: 1, math.MaxInt64: 1, math.MinInt64: 1,
 	} {
 		if got := guessed(x); got != int64(want) {
 			t.Errorf("%d: %v", x, time.Duration(got))

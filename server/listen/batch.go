@@ -160,7 +160,8 @@ func (w *write) once(list []Message) (left []rejects.Entry, err error) {
 		return nil, err
 	}
 	made, err := s.o.Rows(s.ctx, list, set, hold, func() error {
-		return w.patiently(func() error { return s.write(set) }) // the messages are not begun again: parts of them are stored
+		// the messages are not begun again: parts of them are stored
+		return w.patiently(func() error { return s.write(set) })
 	})
 	if err == nil && made.Rows > 0 {
 		err = s.write(set)

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// linesBurst is the number of lines of one kind that are written in a linesWindow; what comes beyond them is counted, and one line at its end says how many
-	// there were. Senders who connect and break off by the thousand would fill the log otherwise.
+	// linesBurst is the number of lines of one kind that are written in a linesWindow; what comes beyond them is
+	// counted, and one line at its end says how many there were. Senders who connect and break off by the thousand
+	// would fill the log otherwise.
 	linesBurst  = 10
 	linesWindow = 10 * time.Second
 )

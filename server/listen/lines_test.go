@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestLines: of each kind ten lines come in ten seconds, then one that says how many were left out; the next ten seconds begin anew, and what is left to say is said at
-// the end.
+// TestLines: of each kind ten lines come in ten seconds, then one that says how many were left out; the next ten
+// seconds begin anew, and what is left to say is said at the end.
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

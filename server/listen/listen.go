@@ -29,7 +29,8 @@ type Options struct {
 	Store web.Store
 	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of
 	// Rows. write writes the rows that are in the set by now, for messages whose rows are too many for one set.
-	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error, write func() error) (Made, error)
+	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error,
+		write func() error) (Made, error)
 	// Rejects keeps what is not stored; nil: nothing does.
 	Rejects *rejects.Log
 	// Intake bounds the bytes of what is in hand at a time, with that of requests; nil: nothing does.
@@ -116,12 +117,15 @@ func New(o Options) *Server {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_" + o.Name + "_" + name, Help: help})
 	}
 	s := &Server{
-		o: o, writing: make(chan struct{}, o.Writers), listeners: map[interface{ Close() error }]bool{}, conns: map[*Conn]bool{},
-		places: web.NewPlaces(o.MaxConnections, web.PerAddress(o.MaxPerAddress, o.MaxConnections)), lines: lines{log: o.Logger, kinds: map[string]*window{}},
+		o: o, writing: make(chan struct{}, o.Writers), listeners: map[interface{ Close() error }]bool{},
+		conns:    map[*Conn]bool{},
+		places:   web.NewPlaces(o.MaxConnections, web.PerAddress(o.MaxPerAddress, o.MaxConnections)),
+		lines:    lines{log: o.Logger, kinds: map[string]*window{}},
 		messages: counter("messages_total", "Messages that arrived on the listeners."),
 		rows:     counter("rows_total", "Rows written."),
 		refused:  counter("messages_refused_total", "Messages that could not be stored."),
-		turned:   counter("connections_refused_total", "Connections closed because there were too many, of all or of their address."),
+		turned: counter("connections_refused_total",
+			"Connections closed because there were too many, of all or of their address."),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -132,13 +136,14 @@ func (s *Server) Collectors() []prometheus.Collector {
 	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "varve_" + s.o.Name + "_messages_waiting", Help: "Messages that arrived and are not stored yet.",
 	}, func() float64 { return float64(s.waiting.Load()) })
-	return []prometheus.Collector{s.messages, s.rows, s.refused, s.turned, waiting, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "varve_" + s.o.Name + "_connections", Help: "Open connections.",
-	}, func() float64 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return float64(len(s.conns))
-	})}
+	return []prometheus.Collector{s.messages, s.rows, s.refused, s.turned, waiting,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "varve_" + s.o.Name + "_connections", Help: "Open connections.",
+		}, func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return float64(len(s.conns))
+		})}
 }
 
 // Keep notes a listener that Shutdown is to close; false, and it is closed, when the server was stopped before. The

@@ -33,7 +33,8 @@ type store struct {
 	making  int
 }
 
-func (s *store) rows(_ context.Context, list []Message, set *engine.WriteSet, _ func(int64) error, _ func() error) (made Made, err error) {
+func (s *store) rows(_ context.Context, list []Message, set *engine.WriteSet, _ func(int64) error,
+	_ func() error) (made Made, err error) {
 	s.mu.Lock()
 	s.making++
 	s.most = max(s.most, s.making)
@@ -165,10 +166,12 @@ func TestMessagesAtFault(t *testing.T) {
 	if got := st.all(); got != "a b c d?" {
 		t.Errorf("stored %q", got)
 	}
-	if messages, rows, refused := value(t, s.messages), value(t, s.rows), value(t, s.refused); messages != 7 || rows != 4 || refused != 3 {
+	if messages, rows, refused := value(t, s.messages), value(t, s.rows),
+		value(t, s.refused); messages != 7 || rows != 4 || refused != 3 {
 		t.Errorf("%v messages, %v rows, %v refused", messages, rows, refused)
 	}
-	if _, err := io.WriteString(c, strings.Repeat("bad ", 1000)+"e? "); err != nil { // what is left of a batch goes with the first troubles
+	// what is left of a batch goes with the first troubles
+	if _, err := io.WriteString(c, strings.Repeat("bad ", 1000)+"e? "); err != nil {
 		t.Fatal(err)
 	}
 	answered(t, c, 1)

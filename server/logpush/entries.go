@@ -6,7 +6,8 @@ import (
 	"varve/engine/jsontext"
 )
 
-// entries makes of each line an entry for a pipeline: an object with service_timestamp, loki_line, loki_label_* and loki_metadata_*.
+// entries makes of each line an entry for a pipeline: an object with service_timestamp, loki_line, loki_label_* and
+// loki_metadata_*.
 type entries struct {
 	out  []byte
 	head []byte // what the entries of the stream begin with

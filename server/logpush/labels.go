@@ -9,11 +9,13 @@ import (
 	"varve/engine/status"
 )
 
-// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message make a pair, which takes 48 in memory.
+// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message make a pair, which takes 48
+// in memory.
 const maxPairs = 16_384
 
 // errPairs refuses a request with more.
-var errPairs = status.New(status.InvalidArguments, "a stream has more than %d labels, or a line more pairs of metadata: send fewer", maxPairs)
+var errPairs = status.New(status.InvalidArguments,
+	"a stream has more than %d labels, or a line more pairs of metadata: send fewer", maxPairs)
 
 // label is a label of a stream, or a pair of the metadata of a line.
 type label struct{ name, value []byte }
@@ -71,7 +73,8 @@ func quoted(text []byte) (value, rest []byte, err error) {
 	if len(text) == 0 || text[0] != '"' && text[0] != '`' {
 		return nil, nil, errLabels
 	}
-	if end := 1 + bytes.IndexByte(text[1:], text[0]); end > 0 && (text[0] == '`' || bytes.IndexByte(text[:end], '\\') < 0) {
+	if end := 1 + bytes.IndexByte(text[1:], text[0]); end > 0 &&
+		(text[0] == '`' || bytes.IndexByte(text[:end], '\\') < 0) {
 		return text[1:end], text[end+1:], nil
 	}
 	prefix, err := strconv.QuotedPrefix(string(text))

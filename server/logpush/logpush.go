@@ -56,8 +56,10 @@ func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
-		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_rows_total", Help: "Rows written by requests of log push."}),
-		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_skipped_total", Help: "Streams, lines and label texts of log push left out because they have another form."}),
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_rows_total",
+			Help: "Rows written by requests of log push."}),
+		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_skipped_total",
+			Help: "Streams, lines and label texts of log push left out because they have another form."}),
 	}
 }
 
@@ -101,7 +103,8 @@ func (h *Handler) recycle(d *decoder) {
 	if cap(d.entries.out) > maxSpareText {
 		d.entries.out = nil
 	}
-	if cap(d.columns.values) <= maxSpareText && cap(d.columns.tags) <= maxSpareLabels && d.json.r.Held() <= maxSpareText {
+	if cap(d.columns.values) <= maxSpareText && cap(d.columns.tags) <= maxSpareLabels &&
+		d.json.r.Held() <= maxSpareText {
 		h.decoders.Put(d, int64(cap(d.entries.out)+cap(d.columns.values)+d.json.r.Held()))
 	}
 }
@@ -164,7 +167,8 @@ func (h *Handler) Push(c *web.Ctx) error {
 	if skipped > 0 {
 		h.skipped.Add(float64(skipped))
 		c.Response.Header.Set("x-service-skipped-rows", strconv.Itoa(skipped))
-		c.Log.LogAttrs(c.Context, slog.LevelDebug, "parts of a log push were left out", slog.Int("count", skipped), slog.String("table", table))
+		c.Log.LogAttrs(c.Context, slog.LevelDebug, "parts of a log push were left out", slog.Int("count", skipped),
+			slog.String("table", table))
 	}
 	c.Empty(204)
 	return nil
@@ -176,7 +180,8 @@ func (h *Handler) begin(c *web.Ctx, d *decoder, db, table string, set *engine.Wr
 	if err != nil {
 		return nil, err
 	}
-	rows := tagged.New(&tagged.Request{DB: db, Tables: h.o.Tables, Hint: hint, Time: vector.Timestamp(9), Most: h.o.RowBytes, Hold: c.Hold}, set)
+	rows := tagged.New(&tagged.Request{DB: db, Tables: h.o.Tables, Hint: hint, Time: vector.Timestamp(9),
+		Most: h.o.RowBytes, Hold: c.Hold}, set)
 	return rows, d.columns.begin(rows, table, h.timeIndex)
 }
 
@@ -198,12 +203,14 @@ func isJSON(c *web.Ctx) (bool, error) {
 	case "", "application/x-protobuf", "application/protobuf":
 		return false, nil
 	}
-	return false, web.NewReject(400, "Unsupported content type: "+given+", there are application/json and application/x-protobuf")
+	return false, web.NewReject(400,
+		"Unsupported content type: "+given+", there are application/json and application/x-protobuf")
 }
 
 // pipeline is what the headers say of a pipeline; nil: nothing.
 func (h *Handler) pipeline(c *web.Ctx, db, table string) (*pipeline.Request, error) {
-	r := &pipeline.Request{DB: db, Table: table, ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate, Hold: c.Hold, TimeField: flatten.DefaultTimeColumn}
+	r := &pipeline.Request{DB: db, Table: table, ContentType: "application/x-ndjson", Hints: c.Hints(),
+		NoAutoCreate: h.o.NoAutoCreate, Hold: c.Hold, TimeField: flatten.DefaultTimeColumn}
 	if named, err := r.FromHeaders(c.UTF8Header); err != nil || !named {
 		return nil, err
 	}

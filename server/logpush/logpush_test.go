@@ -23,7 +23,8 @@ func (noTables) Table(schema.Name) (*engine.Table, error) {
 }
 
 func newRows(set *engine.WriteSet, most int64) *tagged.Rows {
-	return tagged.New(&tagged.Request{DB: "public", Tables: noTables{}, Hint: engine.Hint{AutoCreate: true, TimeIndex: "ts"}, Time: vector.Timestamp(9), Most: most}, set)
+	return tagged.New(&tagged.Request{DB: "public", Tables: noTables{},
+		Hint: engine.Hint{AutoCreate: true, TimeIndex: "ts"}, Time: vector.Timestamp(9), Most: most}, set)
 }
 
 // listed is a sink that writes down what it gets.
@@ -53,13 +54,19 @@ func TestJSON(t *testing.T) {
 	}{
 		{"no streams", `{"streams":[]}`, 0, ""},
 		{"a line", `{"streams":[{"stream":{"b":"2","a":"1"},"values":[["5","x"]]}]}`, 0, `a="1" b="2" 5 "x" {}` + "\n"},
-		{"metadata", `{"streams":[{"stream":{},"values":[["5","x",{"k":"v","n":1,"k":"w"}]]}]}`, 0, `5 "x" {"n":"1","k":"w"}` + "\n"},
-		{"lines before labels", `{"streams":[{"values":[["5","x"],["-6","y"]],"stream":{"a":"1"}}],"more":{"x":[1]}}`, 0, `a="1" 5 "x" {}` + "\n" + `a="1" -6 "y" {}` + "\n"},
-		{"escapes", `{"streams":[{"stream":{"\u0061":"q\"\n"},"values":[["5","x\ty\u00e9"],["6","\"z"]]}]}`, 0, `a="q\"\n" 5 "x\ty` + "\u00e9" + `" {}` + "\n" + `a="q\"\n" 6 "\"z" {}` + "\n"},
-		{"numbers", `{"streams":[{"stream":{"a":1,"b":true,"c":null,"d":{"e":1}},"values":[[5,"x"]]}]}`, 0, `a="1" b="true" d="{\"e\":1}" 5 "x" {}` + "\n"},
+		{"metadata", `{"streams":[{"stream":{},"values":[["5","x",{"k":"v","n":1,"k":"w"}]]}]}`, 0,
+			`5 "x" {"n":"1","k":"w"}` + "\n"},
+		{"lines before labels", `{"streams":[{"values":[["5","x"],["-6","y"]],"stream":{"a":"1"}}],"more":{"x":[1]}}`,
+			0, `a="1" 5 "x" {}` + "\n" + `a="1" -6 "y" {}` + "\n"},
+		{"escapes", `{"streams":[{"stream":{"\u0061":"q\"\n"},"values":[["5","x\ty\u00e9"],["6","\"z"]]}]}`, 0,
+			`a="q\"\n" 5 "x\ty` + "\u00e9" + `" {}` + "\n" + `a="q\"\n" 6 "\"z" {}` + "\n"},
+		{"numbers", `{"streams":[{"stream":{"a":1,"b":true,"c":null,"d":{"e":1}},"values":[[5,"x"]]}]}`, 0,
+			`a="1" b="true" d="{\"e\":1}" 5 "x" {}` + "\n"},
 		{"labels twice", `{"streams":[{"stream":{"a":"1","a":"2"},"values":[[5,"x"]]}]}`, 0, `a="2" 5 "x" {}` + "\n"},
-		{"malformed streams", `{"streams":[1,{"stream":[],"values":[]},{"values":[]},{"stream":{},"values":{}},{"stream":{"a":"1"},"values":[["5","x"]]}]}`, 5, `a="1" 5 "x" {}` + "\n"},
-		{"malformed lines", `{"streams":[{"stream":{},"values":[1,[],["5"],["5",1],["x","y"],["5","x"],["1e3","x"],["","x"],["9223372036854775808","x"],[5.5,"x"]]}]}`, 9, `5 "x" {}` + "\n"},
+		{"malformed streams",
+			`{"streams":[1,{"stream":[],"values":[]},{"values":[]},{"stream":{},"values":{}},{"stream":{"a":"1"},"values":[["5","x"]]}]}`, 5, `a="1" 5 "x" {}` + "\n"},
+		{"malformed lines",
+			`{"streams":[{"stream":{},"values":[1,[],["5"],["5",1],["x","y"],["5","x"],["1e3","x"],["","x"],["9223372036854775808","x"],[5.5,"x"]]}]}`, 9, `5 "x" {}` + "\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var l listed
@@ -127,7 +134,8 @@ func TestProto(t *testing.T) {
 	} {
 		var l listed
 		skipped, err := new(protoReader).read(pushMessage(c.labels, 1_500_000_000, "x", "\xff"), &l)
-		if want := c.want + "1500000000 \"x\" {\"k\":\"v\"}\n" + c.want + "1500000001 \"\uFFFD\" {\"k\":\"v\"}\n"; err != nil || skipped != c.skipped || l.out.String() != want {
+		if want := c.want + "1500000000 \"x\" {\"k\":\"v\"}\n" + c.want +
+			"1500000001 \"\uFFFD\" {\"k\":\"v\"}\n"; err != nil || skipped != c.skipped || l.out.String() != want {
 			t.Errorf("%s: %v, %d skipped\n got %s\nwant %s", c.labels, err, skipped, &l.out, want)
 		}
 	}
@@ -139,7 +147,8 @@ func TestProto(t *testing.T) {
 		})
 	})
 	for _, in := range [][]byte{good[:len(good)-1], {0xff}, []byte("hello"), far} {
-		if _, err := new(protoReader).read(in, &listed{}); err == nil || !strings.Contains(err.Error(), "Failed to decode Loki request") {
+		if _, err := new(protoReader).read(in, &listed{}); err == nil ||
+			!strings.Contains(err.Error(), "Failed to decode Loki request") {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -164,7 +173,8 @@ func TestColumns(t *testing.T) {
 			t.Errorf("tag %s: %v", name, err)
 		}
 	}
-	if _, err := c.table.Column([]byte("app"), vector.StringType, schema.Field); err == nil || !strings.Contains(err.Error(), "semantic_type incompatible") {
+	if _, err := c.table.Column([]byte("app"), vector.StringType, schema.Field); err == nil ||
+		!strings.Contains(err.Error(), "semantic_type incompatible") {
 		t.Error(err)
 	}
 }
@@ -208,7 +218,8 @@ func pushBody(streams, lines int) []byte {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			fmt.Fprintf(&b, `["%d","10.0.0.%d - - GET /api/v1/items/%d HTTP/1.1 200 %d \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d",{"trace":"%016x"}]`, 1700000000000000000+int64(i), i%256, i*7, i*13, i%1000, i)
+			fmt.Fprintf(&b,
+				`["%d","10.0.0.%d - - GET /api/v1/items/%d HTTP/1.1 200 %d \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d",{"trace":"%016x"}]`, 1700000000000000000+int64(i), i%256, i*7, i*13, i%1000, i)
 		}
 		b.WriteString("]}")
 	}
@@ -243,9 +254,12 @@ func TestAllocations(t *testing.T) {
 func BenchmarkDecode(b *testing.B) {
 	var lines []string
 	for i := range 4000 {
-		lines = append(lines, fmt.Sprintf("10.0.0.%d - - GET /api/v1/items/%d HTTP/1.1 200 %d \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d", i%256, i*7, i*13, i%1000))
+		lines = append(lines,
+			fmt.Sprintf("10.0.0.%d - - GET /api/v1/items/%d HTTP/1.1 200 %d \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d",
+				i%256, i*7, i*13, i%1000))
 	}
-	document, message := pushBody(4, 1000), pushMessage(`{app="web", env="prod", host="h1"}`, 1700000000000000000, lines...)
+	document, message := pushBody(4, 1000),
+		pushMessage(`{app="web", env="prod", host="h1"}`, 1700000000000000000, lines...)
 	var j jsonReader
 	var p protoReader
 	for _, form := range []struct {
@@ -273,7 +287,9 @@ func BenchmarkDecode(b *testing.B) {
 
 // FuzzRead: any bytes give lines or an error, in either form; what is stored is UTF-8.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"streams":[{"stream":{"a":"1"},"values":[["5","x",{"k":"v"}],[6,"y\n"]]},{"values":[["7","z"]],"stream":{"line":"\u00e9"}}]}`))
+	f.Add(
+		[]byte(
+			`{"streams":[{"stream":{"a":"1"},"values":[["5","x",{"k":"v"}],[6,"y\n"]]},{"values":[["7","z"]],"stream":{"line":"\u00e9"}}]}`))
 	f.Add([]byte(`{"streams":[{"stream":{},"values":[[1,2,3],"x"]},5]}`))
 	f.Add(pushMessage(`{a="1", b="x\"y"}`, 1_700_000_000_000_000_000, "x", "\xff\n"))
 	f.Add(pushMessage("{a=`1`,b", -5, "x"))
@@ -291,7 +307,8 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			e := entries{hold: func(int64) error { return nil }}
-			if _, err := read(body, &e); err != nil || !utf8.Valid(e.out) || strings.Count(string(e.out), "\n") != rows.Count() {
+			if _, err := read(body, &e); err != nil || !utf8.Valid(e.out) ||
+				strings.Count(string(e.out), "\n") != rows.Count() {
 				t.Fatalf("%v: %d rows and the entries %s", err, rows.Count(), e.out)
 			}
 		}

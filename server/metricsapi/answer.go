@@ -65,7 +65,8 @@ func reply(c *web.Ctx, err error) error {
 			kind, code = "timeout", 503
 		case status.Cancelled:
 			kind, code = "canceled", 499
-		case status.RegionNotReady, status.RegionBusy, status.RegionReadonly, status.StorageUnavailable, status.RateLimited, status.TableUnavailable:
+		case status.RegionNotReady, status.RegionBusy, status.RegionReadonly, status.StorageUnavailable,
+			status.RateLimited, status.TableUnavailable:
 			kind, code = "unavailable", 503
 		}
 	}
@@ -83,7 +84,8 @@ func Restate(c *web.Ctx, err error) {
 		return
 	}
 	_, text := web.Message(err)
-	c.JSON(403, append(jsontext.AppendString([]byte(`{"status":"error","errorType":"PermissionDenied","error":`), text), '}'))
+	c.JSON(403, append(jsontext.AppendString([]byte(`{"status":"error","errorType":"PermissionDenied","error":`), text),
+		'}'))
 }
 
 // appendTexts appends a member that is a list of texts, when there are any.

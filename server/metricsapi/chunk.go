@@ -29,9 +29,9 @@ func appendXORChunk(dst []byte, times []int64, values []float64) []byte {
 	return protowire.End(dst, chunk)
 }
 
-// appendXOR appends samples in the XOR encoding: their number in two bytes, big endian; the first time as a varint and the first value
-// whole; the second time as its distance; then of each time how its distance differs from the one before, and of each value
-// the bits that differ from those of the one before. At most 65,535 samples.
+// appendXOR appends samples in the XOR encoding: their number in two bytes, big endian; the first time as a varint and
+// the first value whole; the second time as its distance; then of each time how its distance differs from the one
+// before, and of each value the bits that differ from those of the one before. At most 65,535 samples.
 func appendXOR(dst []byte, times []int64, values []float64) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(times)))
 	w := bitWriter{b: dst, leading: unset}

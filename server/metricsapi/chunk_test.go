@@ -40,7 +40,8 @@ func TestXORBesideTheReference(t *testing.T) {
 		it, k := c.Iterator(nil), 0
 		for ; it.Next() != chunkenc.ValNone; k++ {
 			if at, v := it.At(); k >= n || at != times[k] || math.Float64bits(v) != math.Float64bits(values[k]) {
-				t.Fatalf("sample %d of %d: %d %x, want %d %x", k, n, at, math.Float64bits(v), times[k], math.Float64bits(values[k]))
+				t.Fatalf("sample %d of %d: %d %x, want %d %x", k, n, at, math.Float64bits(v), times[k],
+					math.Float64bits(values[k]))
 			}
 		}
 		if it.Err() != nil || k != n {
@@ -52,9 +53,13 @@ func TestXORBesideTheReference(t *testing.T) {
 // TestHistogramRoundTrip: a histogram that was written is read as the same message.
 func TestHistogramRoundTrip(t *testing.T) {
 	for _, h := range []histogram.Histogram{
-		{Integer: true, Count: 9, Sum: 12.5, Schema: 1, ZeroThreshold: 0.001, ZeroCount: 1, Negative: []histogram.Bucket{{Index: -3, Count: 2}}, Positive: []histogram.Bucket{{Index: -1, Count: 1}, {Index: 0, Count: 3}, {Index: 7, Count: 2}}, Hint: histogram.Gauge},
+		{Integer: true, Count: 9, Sum: 12.5, Schema: 1, ZeroThreshold: 0.001, ZeroCount: 1,
+			Negative: []histogram.Bucket{{Index: -3, Count: 2}},
+			Positive: []histogram.Bucket{{Index: -1, Count: 1}, {Index: 0, Count: 3}, {Index: 7, Count: 2}},
+			Hint:     histogram.Gauge},
 		{Count: 4.5, Sum: math.Inf(1), Positive: []histogram.Bucket{{Index: 0, Count: 1.5}, {Index: 1, Count: 3}}},
-		{Integer: true, Count: 3, Schema: histogram.CustomSchema, Bounds: []float64{1, 2.5}, Positive: []histogram.Bucket{{Index: 0, Count: 1}, {Index: 2, Count: 2}}},
+		{Integer: true, Count: 3, Schema: histogram.CustomSchema, Bounds: []float64{1, 2.5},
+			Positive: []histogram.Bucket{{Index: 0, Count: 1}, {Index: 2, Count: 2}}},
 		{},
 	} {
 		var got wireHistogram
@@ -73,8 +78,12 @@ func TestHistogramRoundTrip(t *testing.T) {
 // FuzzRemote: any bytes are a request or an error, of each message.
 func FuzzRemote(f *testing.F) {
 	f.Add(protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-		m = protowire.AppendMessage(m, 1, func(l []byte) []byte { return protowire.AppendBytes(protowire.AppendBytes(l, 1, "__name__"), 2, "up") })
-		return protowire.AppendMessage(m, 2, func(s []byte) []byte { return protowire.AppendVarint(protowire.AppendDouble(s, 1, 1), 2, 1000) })
+		m = protowire.AppendMessage(m, 1, func(l []byte) []byte {
+			return protowire.AppendBytes(protowire.AppendBytes(l, 1, "__name__"), 2, "up")
+		})
+		return protowire.AppendMessage(m, 2, func(s []byte) []byte {
+			return protowire.AppendVarint(protowire.AppendDouble(s, 1, 1), 2, 1000)
+		})
 	}))
 	f.Add(protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 		m = protowire.AppendVarint(protowire.AppendVarint(m, 1, 1), 2, 9)
@@ -82,7 +91,8 @@ func FuzzRemote(f *testing.F) {
 			return protowire.AppendBytes(protowire.AppendBytes(protowire.AppendVarint(l, 1, 2), 2, "job"), 3, "a.*")
 		})
 	}))
-	f.Add(appendHistogram(nil, &histogram.Histogram{Integer: true, Count: 3, Schema: histogram.CustomSchema, Bounds: []float64{1, 2.5}, Positive: []histogram.Bucket{{Index: 0, Count: 1}, {Index: 2, Count: 2}}}, 7))
+	f.Add(appendHistogram(nil, &histogram.Histogram{Integer: true, Count: 3, Schema: histogram.CustomSchema,
+		Bounds: []float64{1, 2.5}, Positive: []histogram.Bucket{{Index: 0, Count: 1}, {Index: 2, Count: 2}}}, 7))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if r, err := decodeRead(body); err == nil && len(r.queries) > len(body) {
 			t.Errorf("%d queries in %d bytes", len(r.queries), len(body))
@@ -95,7 +105,8 @@ func FuzzRemote(f *testing.F) {
 		}
 		tables := samples.New(samples.Options{CacheBytes: 1 << 20})
 		for _, version := range []int{1, 2} {
-			w := &request{h: &Handler{o: Options{Tables: tables}}, db: "public", version: version, hold: func(int64) error { return nil }}
+			w := &request{h: &Handler{o: Options{Tables: tables}}, db: "public", version: version,
+				hold: func(int64) error { return nil }}
 			if err := w.search(body); err == nil && len(w.series) > len(body) {
 				t.Errorf("%d series in %d bytes", len(w.series), len(body))
 			}
@@ -103,8 +114,8 @@ func FuzzRemote(f *testing.F) {
 	})
 }
 
-// TestHistogramChunksBesideTheReference: what the reference reads out of our chunks is the histogram that we put in. Of the hint of a
-// chunk's first sample it believes no more than that it is a gauge.
+// TestHistogramChunksBesideTheReference: what the reference reads out of our chunks is the histogram that we put in. Of
+// the hint of a chunk's first sample it believes no more than that it is a gauge.
 func TestHistogramChunksBesideTheReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	side := func(integer bool, most int32) (list []histogram.Bucket) {
@@ -125,7 +136,8 @@ func TestHistogramChunksBesideTheReference(t *testing.T) {
 		return list
 	}
 	for range 3000 {
-		h := &histogram.Histogram{Hint: histogram.ResetHint(rng.IntN(4)), Integer: rng.IntN(2) == 0, Schema: int32(rng.IntN(13)) - 4, Sum: rng.NormFloat64() * 1e6,
+		h := &histogram.Histogram{Hint: histogram.ResetHint(rng.IntN(4)), Integer: rng.IntN(2) == 0,
+			Schema: int32(rng.IntN(13)) - 4, Sum: rng.NormFloat64() * 1e6,
 			ZeroThreshold: []float64{0, 1, 0x1p-128, 0.001, 1e300}[rng.IntN(5)], ZeroCount: float64(rng.IntN(9))}
 		if rng.IntN(3) == 0 {
 			h.Schema, h.ZeroThreshold, h.ZeroCount = histogram.CustomSchema, 0, 0
@@ -161,7 +173,9 @@ func TestHistogramChunksBesideTheReference(t *testing.T) {
 		if math.Float64bits(h.Sum) == staleMarker {
 			continue
 		}
-		if got.Count != h.Count || got.ZeroCount != h.ZeroCount || got.ZeroThreshold != h.ZeroThreshold || got.Schema != h.Schema || (byte(got.CounterResetHint) == byte(histogram.Gauge)) != (h.Hint == histogram.Gauge) ||
+		if got.Count != h.Count || got.ZeroCount != h.ZeroCount || got.ZeroThreshold != h.ZeroThreshold ||
+			got.Schema != h.Schema || (byte(got.CounterResetHint) == byte(histogram.Gauge)) !=
+			(h.Hint == histogram.Gauge) ||
 			!slices.Equal(got.CustomValues, h.Bounds) {
 			t.Fatalf("read %+v, want %+v", got, h)
 		}
@@ -176,7 +190,8 @@ func TestHistogramChunksBesideTheReference(t *testing.T) {
 		read(positive.Next, func() (int32, float64) { b := positive.At(); return b.Index, b.Count }, h.Positive)
 		read(negative.Next, func() (int32, float64) { b := negative.At(); return b.Index, b.Count }, h.Negative)
 		if len(got.PositiveBuckets) != len(h.Positive) || len(got.NegativeBuckets) != len(h.Negative) {
-			t.Fatalf("%d and %d buckets, want %d and %d", len(got.PositiveBuckets), len(got.NegativeBuckets), len(h.Positive), len(h.Negative))
+			t.Fatalf("%d and %d buckets, want %d and %d", len(got.PositiveBuckets), len(got.NegativeBuckets),
+				len(h.Positive), len(h.Negative))
 		}
 		if it.Next() != chunkenc.ValNone || it.Err() != nil {
 			t.Fatalf("more than a sample, or %v", it.Err())
@@ -193,7 +208,8 @@ func TestBoundsOfChunks(t *testing.T) {
 	}
 	bounds = append(bounds[1:], 33554.43, 33554.431, 1e300) // the first was negative
 	for _, low := range []float64{math.Inf(-1), -1.5, math.Copysign(0, -1)} {
-		h := &histogram.Histogram{Integer: true, Schema: histogram.CustomSchema, Count: 1, Bounds: append([]float64{low}, bounds[1:]...), Positive: []histogram.Bucket{{Index: 0, Count: 1}}}
+		h := &histogram.Histogram{Integer: true, Schema: histogram.CustomSchema, Count: 1,
+			Bounds: append([]float64{low}, bounds[1:]...), Positive: []histogram.Bucket{{Index: 0, Count: 1}}}
 		c, err := chunkenc.FromData(chunkenc.EncHistogram, appendOneHistogram(nil, h, 1000))
 		if err != nil {
 			t.Fatal(err)

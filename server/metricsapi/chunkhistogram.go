@@ -15,8 +15,8 @@ const (
 	floatEncoding   = 3
 )
 
-// appendHistogramChunk appends a chunk of one histogram as a field of a series. A chunk has one layout of buckets and one word about
-// a counter reset, that of its first sample: with one sample each nothing is lost.
+// appendHistogramChunk appends a chunk of one histogram as a field of a series. A chunk has one layout of buckets and
+// one word about a counter reset, that of its first sample: with one sample each nothing is lost.
 func appendHistogramChunk(dst []byte, h *histogram.Histogram, at int64) []byte {
 	chunk := protowire.Begin(&dst, 2)
 	if at != 0 {
@@ -33,11 +33,12 @@ func appendHistogramChunk(dst []byte, h *histogram.Histogram, at int64) []byte {
 }
 
 // resetBits are the first bits of a chunk's flags, by hint.
-var resetBits = [...]byte{histogram.UnknownReset: 0b00 << 6, histogram.CounterReset: 0b10 << 6, histogram.NoReset: 0b01 << 6, histogram.Gauge: 0b11 << 6}
+var resetBits = [...]byte{histogram.UnknownReset: 0b00 << 6, histogram.CounterReset: 0b10 << 6,
+	histogram.NoReset: 0b01 << 6, histogram.Gauge: 0b11 << 6}
 
-// appendOneHistogram appends the data of a chunk: the number of samples, flags, width of the zero bucket, schema, spans of both sides,
-// custom bounds; then of the sample the time, count, zero count, sum and the counts of the buckets: of integers how they differ
-// from the one before, of floats the numbers.
+// appendOneHistogram appends the data of a chunk: the number of samples, flags, width of the zero bucket, schema, spans
+// of both sides, custom bounds; then of the sample the time, count, zero count, sum and the counts of the buckets: of
+// integers how they differ from the one before, of floats the numbers.
 func appendOneHistogram(dst []byte, h *histogram.Histogram, at int64) []byte {
 	dst = append(binary.BigEndian.AppendUint16(dst, 1), resetBits[h.Hint&3])
 	w := bitWriter{b: appendThreshold(dst, h.ZeroThreshold)}
@@ -81,7 +82,8 @@ func appendOneHistogram(dst []byte, h *histogram.Histogram, at int64) []byte {
 // staleMarker are the bits of the number that says that a series ends.
 const staleMarker = 0x7ff0000000000002
 
-// appendThreshold writes the width of the zero bucket: a byte where it is zero or a usual power of two, else 255 and its bits.
+// appendThreshold writes the width of the zero bucket: a byte where it is zero or a usual power of two, else 255 and
+// its bits.
 func appendThreshold(dst []byte, width float64) []byte {
 	frac, exp := math.Frexp(width)
 	switch {
@@ -111,8 +113,8 @@ func (w *bitWriter) spans(side []histogram.Bucket) {
 	}
 }
 
-// bound writes a custom bound: thousandths where it is a small number of them, else its bits. The reader divides, so the quotient must
-// be the bound: its neighbours may have the same product.
+// bound writes a custom bound: thousandths where it is a small number of them, else its bits. The reader divides, so
+// the quotient must be the bound: its neighbours may have the same product.
 func (w *bitWriter) bound(b float64) {
 	if t := math.Round(b * 1000); t <= 33554430 && t/1000 == b && !math.Signbit(b) {
 		w.uvarbit(uint64(t) + 1)
@@ -122,8 +124,8 @@ func (w *bitWriter) bound(b float64) {
 	w.bits(math.Float64bits(b), 64)
 }
 
-// varbitWidths are the widths of numbers of variable length: as many ones as the place in the list say which it is, and but for
-// the last a zero after them.
+// varbitWidths are the widths of numbers of variable length: as many ones as the place in the list say which it is, and
+// but for the last a zero after them.
 var varbitWidths = [...]int{0, 3, 6, 9, 12, 18, 25, 56, 64}
 
 func (w *bitWriter) width(place int) int {

@@ -95,7 +95,8 @@ func (w *request) series1(message []byte) error {
 	return nil
 }
 
-// add makes a series that is not known yet. One whose samples cannot be stored is none: it would leave an empty table behind.
+// add makes a series that is not known yet. One whose samples cannot be stored is none: it would leave an empty table
+// behind.
 func (w *request) add(name []byte, labels []samples.Label, message []byte) (samples.Handle, error) {
 	if err := w.storable(message); err != nil {
 		return samples.Handle{}, err
@@ -176,7 +177,8 @@ func (w *request) fields() (samples, histograms int) {
 	return 2, 4
 }
 
-// samples reads the samples of a series, of either version. A sample that cannot be is the series' fault; the others count.
+// samples reads the samples of a series, of either version. A sample that cannot be is the series' fault; the others
+// count.
 func (w *request) samples(into *engine.Samples, message []byte) (fault error) {
 	sampleField, histogramField := w.fields()
 	f := protowire.Of(message)

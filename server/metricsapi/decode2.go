@@ -15,8 +15,8 @@ import (
 //	Request{4: symbols*, 5: timeseries*}
 //	TimeSeries{1: labels_refs packed, 2: samples*, 3: histograms*, 4: exemplars*, 5: metadata{1: type, 3: help_ref, 4: unit_ref}}
 //
-// References are positions in symbols, the first of which is the empty text. They change from request to request; a series
-// is named by hashes of its texts, each of which is made once a request.
+// References are positions in symbols, the first of which is the empty text. They change from request to request; a
+// series is named by hashes of its texts, each of which is made once a request.
 
 // symbols are the texts of a request.
 type symbols struct {
@@ -111,7 +111,8 @@ func (w *request) series2(message []byte) error {
 	var err error
 	switch {
 	case len(w.uints)%2 != 0:
-		err = status.New(status.InvalidArguments, "a series has %d references of labels, names and values come in pairs", len(w.uints))
+		err = status.New(status.InvalidArguments,
+			"a series has %d references of labels, names and values come in pairs", len(w.uints))
 	case floats > 0 && histograms > 0:
 		err = status.New(status.InvalidArguments, "a series has both samples and histograms: %s", w.shown2())
 	case floats+histograms == 0:
@@ -135,7 +136,8 @@ func (w *request) find2(refs []uint64, rest []byte) (samples.Handle, error) {
 	w.name = w.name[:0]
 	for _, r := range refs {
 		if r >= uint64(len(w.symbols.texts)) {
-			return samples.Handle{}, status.New(status.InvalidArguments, "a series refers to symbol %d, there are %d", r, len(w.symbols.texts))
+			return samples.Handle{}, status.New(status.InvalidArguments, "a series refers to symbol %d, there are %d",
+				r, len(w.symbols.texts))
 		}
 		w.name = binary.LittleEndian.AppendUint64(w.name, w.symbols.hashes[2*r])
 		w.name = binary.LittleEndian.AppendUint64(w.name, w.symbols.hashes[2*r+1])
@@ -153,7 +155,8 @@ func (w *request) labels2() []samples.Label {
 		if max(w.uints[i], w.uints[i+1]) >= uint64(len(w.symbols.texts)) {
 			continue
 		}
-		w.labels = append(w.labels, samples.Label{Name: w.symbols.texts[w.uints[i]], Value: w.symbols.texts[w.uints[i+1]]})
+		w.labels = append(w.labels,
+			samples.Label{Name: w.symbols.texts[w.uints[i]], Value: w.symbols.texts[w.uints[i+1]]})
 	}
 	return w.labels
 }

@@ -17,8 +17,8 @@ import (
 //	  17: start time ms}
 //	BucketSpan{1: offset zigzag, 2: length}
 //
-// The spans say which buckets the numbers are of: each begins offset buckets behind the end of the one before. Integer counts
-// are each the difference to the one before.
+// The spans say which buckets the numbers are of: each begins offset buckets behind the end of the one before. Integer
+// counts are each the difference to the one before.
 
 // maxBuckets bounds the buckets of a histogram.
 const maxBuckets = 10_000
@@ -61,9 +61,12 @@ func (w *request) histogram(into *engine.Samples, message []byte) error {
 	return nil
 }
 
-// histogramKinds are the kinds of the fields of a histogram by their number, but for lists of numbers, which come in two forms.
-var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed64, protowire.Fixed64, protowire.Varint, protowire.Fixed64, protowire.Varint,
-	protowire.Fixed64, protowire.Bytes, list, list, protowire.Bytes, list, list, protowire.Varint, protowire.Varint, list, protowire.Varint}
+// histogramKinds are the kinds of the fields of a histogram by their number, but for lists of numbers, which come in
+// two forms.
+var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed64, protowire.Fixed64, protowire.Varint,
+	protowire.Fixed64, protowire.Varint,
+	protowire.Fixed64, protowire.Bytes, list, list, protowire.Bytes, list, list, protowire.Varint, protowire.Varint,
+	list, protowire.Varint}
 
 const list protowire.Kind = 0xff
 
@@ -202,7 +205,8 @@ func (s *wireSide) buckets(integer bool) ([]histogram.Bucket, error) {
 	index, count := int64(0), int64(0)
 	for i, p := range s.spans {
 		if i > 0 && p.offset < 0 {
-			return nil, status.New(status.InvalidArguments, "span %d begins %d buckets before the end of the one before", i, -p.offset)
+			return nil, status.New(status.InvalidArguments,
+				"span %d begins %d buckets before the end of the one before", i, -p.offset)
 		}
 		index += p.offset
 		for range p.length {

@@ -76,7 +76,8 @@ func New(o Options) *Handler {
 			Name: "varve_remote_write_samples_total", Help: "Samples written by remote write, by kind.",
 		}, []string{"kind"}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "varve_remote_write_refused_series_total", Help: "Series of remote write requests that were refused, with their samples.",
+			Name: "varve_remote_write_refused_series_total",
+			Help: "Series of remote write requests that were refused, with their samples.",
 		}),
 	}
 	if o.MaxConcurrent > 0 {
@@ -90,7 +91,8 @@ func New(o Options) *Handler {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.written, h.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "varve_remote_write_known_bytes", Help: "Memory of the series that are known by their labels as they were sent.",
+		Name: "varve_remote_write_known_bytes",
+		Help: "Memory of the series that are known by their labels as they were sent.",
 	}, func() float64 { return float64(h.o.Tables.Bytes()) })}
 }
 

@@ -48,7 +48,8 @@ func (p *params) add(args *fasthttp.Args) error {
 			return invalid(string(k), "it is not UTF-8")
 		}
 		if len(v) > maxParam || len(p.values) >= maxParams || len(p.values[string(k)]) >= maxParams {
-			return invalid(string(k), "it has %d bytes, the limit is %d, and %d parameters", len(v), maxParam, maxParams)
+			return invalid(string(k), "it has %d bytes, the limit is %d, and %d parameters", len(v), maxParam,
+				maxParams)
 		}
 		p.values[string(k)] = append(p.values[string(k)], string(v))
 	}

@@ -18,8 +18,8 @@ import (
 	"varve/sqlexec/promql"
 )
 
-// A request of version 1.0 may name a pipeline: its series run through it instead of becoming metrics as they are. A sample is
-// an entry, with the labels, the time and the value as fields; the table is the metric.
+// A request of version 1.0 may name a pipeline: its series run through it instead of becoming metrics as they are. A
+// sample is an entry, with the labels, the time and the value as fields; the table is the metric.
 
 // pipelineRequest is what the headers say of a pipeline; nil: nothing.
 func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, error) {
@@ -31,7 +31,8 @@ func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, err
 		if named == "" {
 			continue
 		}
-		r := &pipeline.Request{DB: db, Pipeline: named, Version: c.HeaderText("x-service-pipeline-version"), ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate}
+		r := &pipeline.Request{DB: db, Pipeline: named, Version: c.HeaderText("x-service-pipeline-version"),
+			ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate}
 		r.SetParams(c.HeaderText("x-service-pipeline-params"))
 		return r, nil
 	}
@@ -82,9 +83,10 @@ func (h *Handler) writeThrough(c *web.Ctx, encoding string, r *pipeline.Request)
 	return nil
 }
 
-// entries makes entries of a message, by table, and lists the tables in the order in which they come. hold is asked before they
-// are made: each sample has the labels of its series.
-func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map[string][]byte, order []string, err error) {
+// entries makes entries of a message, by table, and lists the tables in the order in which they come. hold is asked
+// before they are made: each sample has the labels of its series.
+func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map[string][]byte, order []string,
+	err error) {
 	held, most := int64(0), cmp.Or(w.h.o.RowBytes, web.RowBytes)
 	tables = map[string][]byte{}
 	columns := w.h.o.Tables.Columns()
@@ -111,12 +113,15 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 		}
 		more := entryBytes(head, f.Bytes, columns)
 		if held += more; held > most {
-			return nil, nil, status.New(status.InvalidArguments, "the entries of the request take %d bytes, the limit is %d: each sample has the labels of its series, send fewer at a time", held, most)
+			return nil, nil, status.New(status.InvalidArguments,
+				"the entries of the request take %d bytes, the limit is %d: each sample has the labels of its "+
+					"series, send fewer at a time", held, most)
 		}
 		if err := hold(held); err != nil {
 			return nil, nil, err
 		}
-		if tables[table], err = appendEntries(slices.Grow(tables[table], int(more)), head, f.Bytes, columns); err != nil {
+		if tables[table], err = appendEntries(slices.Grow(tables[table], int(more)), head, f.Bytes, columns); err !=
+			nil {
 			w.refuse(status.Wrap(err, status.InvalidArguments, "%v: %s", err, samples.Show(labels)))
 		}
 	}
@@ -140,7 +145,8 @@ func (w *request) entryHead(labels []samples.Label) (table string, head []byte, 
 			table = l.Value
 			continue
 		case columns.Time, columns.Value:
-			return "", nil, status.New(status.InvalidArguments, "label %s of %s has the name of a field of its own", l.Name, samples.Show(labels))
+			return "", nil, status.New(status.InvalidArguments, "label %s of %s has the name of a field of its own",
+				l.Name, samples.Show(labels))
 		}
 		if l.Value != "" {
 			head = append(jsontext.AppendString(head, l.Name), ':')
@@ -166,8 +172,8 @@ func entryBytes(head, message []byte, columns *engine.SampleColumns) (bytes int6
 	return bytes
 }
 
-// appendEntries appends an entry for each float of a series. The error is that of the first sample that cannot be an entry: a histogram,
-// or a number that JSON does not know.
+// appendEntries appends an entry for each float of a series. The error is that of the first sample that cannot be an
+// entry: a histogram, or a number that JSON does not know.
 func appendEntries(dst, head, message []byte, columns *engine.SampleColumns) (out []byte, fault error) {
 	f := protowire.Of(message)
 	for f.Next() {

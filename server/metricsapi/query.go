@@ -39,7 +39,8 @@ func (h *Handler) QueryRange(c *web.Ctx) error {
 			return err
 		}
 		if q.Step = step.Milliseconds(); q.Step <= 0 {
-			return invalid("step", "zero or negative query resolution step widths are not accepted. Try a positive integer")
+			return invalid("step",
+				"zero or negative query resolution step widths are not accepted. Try a positive integer")
 		}
 		return nil
 	})
@@ -74,7 +75,8 @@ func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, er
 	began, err := h.o.Now(), error(errPanicked)
 	defer func() {
 		h.o.Ended(sqlexec.Ended{
-			DB: p.db, User: c.User.Name, Client: c.RemoteAddr().String(), Text: q.Expr, Metrics: true, Grid: &sqlexec.Grid{Start: q.Start, End: q.End, Step: q.Step},
+			DB: p.db, User: c.User.Name, Client: c.RemoteAddr().String(), Text: q.Expr, Metrics: true,
+			Grid:  &sqlexec.Grid{Start: q.Start, End: q.End, Step: q.Step},
 			Began: began, Took: h.o.Now().Sub(began), Rows: -1, Err: err,
 		})
 	}()
@@ -110,7 +112,8 @@ func (h *Handler) storage(c *web.Ctx, db string) *promql.Tables {
 }
 
 // options reads what a query may say besides its expression.
-func (h *Handler) options(c *web.Ctx, p *params, q *promql.Query, grid func(p *params, q *promql.Query) error) (err error) {
+func (h *Handler) options(c *web.Ctx, p *params, q *promql.Query,
+	grid func(p *params, q *promql.Query) error) (err error) {
 	if q.Limit, err = p.limit("limit"); err != nil {
 		return err
 	}

@@ -86,7 +86,8 @@ func (r *readRequest) kind() (int, error) {
 			return int(k), nil
 		}
 	}
-	return 0, status.New(status.Unsupported, "Not supported: server does not support any of the requested response types: %d", r.kinds)
+	return 0, status.New(status.Unsupported,
+		"Not supported: server does not support any of the requested response types: %d", r.kinds)
 }
 
 func decodeRead(body []byte) (*readRequest, error) {
@@ -209,7 +210,8 @@ func (a *readAnswer) sampled(queries []promql.Selection) error {
 					continue
 				}
 				at := protowire.Begin(&a.buf, 2)
-				a.buf = protowire.End(protowire.AppendVarint(protowire.AppendDouble(a.buf, 1, s.V[i]), 2, uint64(t)), at)
+				a.buf = protowire.End(protowire.AppendVarint(protowire.AppendDouble(a.buf, 1, s.V[i]), 2, uint64(t)),
+					at)
 			}
 			a.buf = protowire.End(a.buf, series)
 			return a.count(len(s.T), (grownBytes+1)*len(a.buf)) // the block lies beside it
@@ -220,7 +222,9 @@ func (a *readAnswer) sampled(queries []promql.Selection) error {
 		a.buf = protowire.End(a.buf, result)
 	}
 	if len(a.buf) > math.MaxInt32 {
-		return status.New(status.InvalidArguments, "the answer has %d bytes, one block takes %d: ask for less, or accept streamed chunks", len(a.buf), math.MaxInt32)
+		return status.New(status.InvalidArguments,
+			"the answer has %d bytes, one block takes %d: ask for less, or accept streamed chunks", len(a.buf),
+			math.MaxInt32)
 	}
 	a.c.SnappyBlock("application/x-protobuf", a.buf)
 	return nil

@@ -237,7 +237,8 @@ const (
 )
 
 // appendAll appends the label sets of all series.
-func appendAll(ctx context.Context, dst []promql.Labels, set promql.SeriesSet, store *promql.Tables) ([]promql.Labels, error) {
+func appendAll(ctx context.Context, dst []promql.Labels, set promql.SeriesSet, store *promql.Tables) ([]promql.Labels,
+	error) {
 	const together = 1024
 	bytes := 0
 	for i := range set.Len() {

@@ -40,7 +40,8 @@ func TestListsComeInPieces(t *testing.T) {
 		}
 		want, warnings := cut(all, limit)
 		if got.Status != "success" || !slices.Equal(got.Data, want) || !slices.Equal(got.Warnings, warnings) {
-			t.Errorf("limit %d: %d texts with the warnings %q, want %d with %q", limit, len(got.Data), got.Warnings, len(want), warnings)
+			t.Errorf("limit %d: %d texts with the warnings %q, want %d with %q", limit, len(got.Data), got.Warnings,
+				len(want), warnings)
 		}
 	}
 }

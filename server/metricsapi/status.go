@@ -31,7 +31,8 @@ func object(pairs ...string) []byte {
 
 // BuildInfo answers status/buildinfo.
 func (h *Handler) BuildInfo(*web.Ctx) (tell func(dst []byte) []byte, err error) {
-	return text(object("version", languageVersion, "revision", h.o.Commit, "branch", h.o.Branch, "buildUser", "", "buildDate", "",
+	return text(object("version", languageVersion, "revision", h.o.Commit, "branch", h.o.Branch, "buildUser", "",
+		"buildDate", "",
 		"goVersion", runtime.Version(), "server", "varve", "serverVersion", h.o.Version)), nil
 }
 
@@ -41,7 +42,8 @@ func (h *Handler) RuntimeInfo(*web.Ctx) (tell func(dst []byte) []byte, err error
 	if err != nil {
 		host = ""
 	}
-	data := object("startTime", h.started.UTC().Format(time.RFC3339Nano), "CWD", "", "hostname", host, "serverTime", h.o.Now().UTC().Format(time.RFC3339Nano),
+	data := object("startTime", h.started.UTC().Format(time.RFC3339Nano), "CWD", "", "hostname", host, "serverTime",
+		h.o.Now().UTC().Format(time.RFC3339Nano),
 		"lastConfigTime", h.started.UTC().Format(time.RFC3339), "GOGC", "", "GODEBUG", "", "storageRetention", "")
 	data = append(data[:len(data)-1], `,"reloadConfigSuccess":true,"corruptionCount":0,"goroutineCount":`...)
 	data = strconv.AppendInt(data, int64(runtime.NumGoroutine()), 10)
@@ -138,13 +140,17 @@ type Route struct {
 
 // Routes are the paths of the query API.
 func (h *Handler) Routes() []Route {
-	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy}, {"/-/ready", h.Healthy},
-		{"/api/v1/labels", h.listed(h.Labels)}, {"/api/v1/label/{name}/values", h.listed(h.LabelValues)}, {"/api/v1/series", h.listed(h.Series)}, {"/api/v1/metadata", h.listed(h.Metadata)}}
+	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy},
+		{"/-/ready", h.Healthy},
+		{"/api/v1/labels", h.listed(h.Labels)}, {"/api/v1/label/{name}/values", h.listed(h.LabelValues)},
+		{"/api/v1/series", h.listed(h.Series)}, {"/api/v1/metadata", h.listed(h.Metadata)}}
 	for path, answer := range map[string]func(*web.Ctx) (func(dst []byte) []byte, error){
 		"query_exemplars": h.Exemplars,
 		"format_query":    h.FormatQuery, "parse_query": h.ParseQuery,
-		"status/buildinfo": h.BuildInfo, "status/runtimeinfo": h.RuntimeInfo, "status/tsdb": h.TSDB, "status/config": fixed(noConfig), "status/flags": fixed(noFlags),
-		"rules": fixed(noRules), "alerts": fixed(noAlerts), "targets": fixed(noTargets), "alertmanagers": fixed(noManagers),
+		"status/buildinfo": h.BuildInfo, "status/runtimeinfo": h.RuntimeInfo, "status/tsdb": h.TSDB,
+		"status/config": fixed(noConfig), "status/flags": fixed(noFlags),
+		"rules": fixed(noRules), "alerts": fixed(noAlerts), "targets": fixed(noTargets),
+		"alertmanagers":    fixed(noManagers),
 		"targets/metadata": fixed(noneOfTheKind), "features": fixed(knownToBeEmpty),
 	} {
 		list = append(list, Route{"/api/v1/" + path, endpoint(answer)})

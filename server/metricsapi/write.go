@@ -15,8 +15,8 @@ import (
 	"varve/server/web"
 )
 
-// Write answers POST /v1/metricsapi/write: remote write 1.0 and 2.0. What is good in a request is stored, whatever else is in it:
-// then the answer is 400, so that nobody sends it again, and names the first fault.
+// Write answers POST /v1/metricsapi/write: remote write 1.0 and 2.0. What is good in a request is stored, whatever else
+// is in it: then the answer is 400, so that nobody sends it again, and names the first fault.
 func (h *Handler) Write(c *web.Ctx) error {
 	p, err := c.Query("db", "physical_table", "get_vm_proto_version")
 	if err != nil {
@@ -84,7 +84,8 @@ func (h *Handler) Write(c *web.Ctx) error {
 	return nil
 }
 
-// again makes an error of a request that was too slow one after which senders send it again: what they get 408 for is lost.
+// again makes an error of a request that was too slow one after which senders send it again: what they get 408 for is
+// lost.
 func (h *Handler) again(c *web.Ctx, err error) error {
 	var slow net.Error
 	switch {
@@ -106,8 +107,8 @@ func (h *Handler) WriteVersion(c *web.Ctx) error {
 	return nil
 }
 
-// protocol is the version of the message and its encoding, as the headers say. The version is known though the encoding is not
-// taken.
+// protocol is the version of the message and its encoding, as the headers say. The version is known though the encoding
+// is not taken.
 func protocol(c *web.Ctx) (version int, encoding string, err error) {
 	given := c.HeaderText("Content-Type")
 	version = 1
@@ -163,7 +164,8 @@ func (h *Handler) recycle(w *request) {
 	clear(w.symbols.texts)
 	*w = request{series: w.series[:0], labels: w.labels[:0], name: w.name[:0], uints: w.uints[:0],
 		symbols: symbols{texts: w.symbols.texts[:0], hashes: w.symbols.hashes[:0]}}
-	h.requests.Put(w, int64(cap(w.series))*40+int64(cap(w.symbols.texts))*40+int64(cap(w.name)+8*cap(w.uints)+48*cap(w.labels)))
+	h.requests.Put(w, int64(cap(w.series))*40+int64(cap(w.symbols.texts))*40+
+		int64(cap(w.name)+8*cap(w.uints)+48*cap(w.labels)))
 }
 
 // pending is a series of the request whose samples are not read yet.
@@ -172,8 +174,8 @@ type pending struct {
 	message []byte // from behind the labels on, where they come first
 }
 
-// read puts the samples of a message into the set. Its error is that of the whole message; what is wrong with one series is
-// noted.
+// read puts the samples of a message into the set. Its error is that of the whole message; what is wrong with one
+// series is noted.
 func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (any bool, err error) {
 	if err := w.search(body); status.Of(err) == status.RegionBusy || status.Of(err) == status.RateLimited {
 		return false, err
@@ -233,7 +235,8 @@ const (
 	maxRefused       = 100_000   // after so many there is no point in looking for good ones
 )
 
-// givenBytes is the memory of a sample or a histogram without buckets until it is stored, about, with that of its record.
+// givenBytes is the memory of a sample or a histogram without buckets until it is stored, about, with that of its
+// record.
 const givenBytes = 64
 
 // bounded says why a request is refused as a whole.
@@ -246,7 +249,8 @@ func (w *request) bounded() error {
 	case w.metadataBytes > maxMetadata:
 		return fmt.Errorf("metadata takes more than %d bytes: send less at a time", maxMetadata)
 	case w.find.NewSeries() > maxNewSeries:
-		return fmt.Errorf("there are more than %d series that were not there before: send fewer at a time", maxNewSeries)
+		return fmt.Errorf("there are more than %d series that were not there before: send fewer at a time",
+			maxNewSeries)
 	case w.find.NewLabels() > maxNewLabels:
 		return fmt.Errorf("there are more than %d labels of new series: send fewer at a time", maxNewLabels)
 	case w.find.NewBytes() > maxNewBytes:
@@ -293,7 +297,8 @@ func (w *request) describe(ctx context.Context) error {
 }
 
 // metricTypes are the types of metrics by their number in either version.
-var metricTypes = [...]string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset"}
+var metricTypes = [...]string{"unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info",
+	"stateset"}
 
 func metricType(n uint64) string {
 	if n >= uint64(len(metricTypes)) {
@@ -310,7 +315,9 @@ const (
 
 func checkTime(ms int64) error {
 	if ms < minTime || ms > maxTime {
-		return status.New(status.InvalidArguments, "the timestamp %d of a sample is not between %d and %d, in milliseconds", ms, int64(minTime), int64(maxTime))
+		return status.New(status.InvalidArguments,
+			"the timestamp %d of a sample is not between %d and %d, in milliseconds", ms, int64(minTime),
+			int64(maxTime))
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func wide(bytes, n int, item []byte) []byte {
 	})
 }
 
-// TestRowsAreCounted: small records that each have all of a large resource are refused before they take memory, and told of as they are read.
+// TestRowsAreCounted: small records that each have all of a large resource are refused before they take memory, and
+// told of as they are read.
 func TestRowsAreCounted(t *testing.T) {
 	const size, limit = 64 << 10, 4 << 20
 	for signal, item := range [][]byte{protowire.AppendBytes(nil, 1, "m"), {}, {}} {
@@ -44,7 +45,8 @@ func TestRowsAreCounted(t *testing.T) {
 					for i := range 1000 {
 						g = protowire.AppendMessage(g, 1, func(p []byte) []byte {
 							p = protowire.AppendMessage(p, 7, func(a []byte) []byte {
-								return protowire.AppendMessage(protowire.AppendBytes(a, 1, "i"), 2, func(v []byte) []byte { return protowire.AppendBytes(v, 1, fmt.Sprint(i)) })
+								return protowire.AppendMessage(protowire.AppendBytes(a, 1, "i"), 2,
+									func(v []byte) []byte { return protowire.AppendBytes(v, 1, fmt.Sprint(i)) })
 							})
 							return protowire.AppendDouble(p, 4, 1)
 						})
@@ -83,7 +85,9 @@ func TestListsAreBounded(t *testing.T) {
 		{"attributes of a record", 2, wrap(many(6, maxListed+1), 1, 2, 2), errListed.Error()},
 		{"attributes of a resource", 2, wrap(many(1, maxListed+1), 1, 1), errListed.Error()},
 		{"attributes of an event", 1, wrap(many(3, maxListed+1), 1, 2, 2, 11), errListed.Error()},
-		{"attributes of a point", 0, wrap(append(wrap([]byte("m"), 1), wrap(protowire.AppendDouble(many(7, maxListed+1), 4, 1), 5, 1)...), 1, 2, 2), errListed.Error()},
+		{"attributes of a point", 0,
+			wrap(append(wrap([]byte("m"), 1), wrap(protowire.AppendDouble(many(7, maxListed+1), 4, 1), 5, 1)...), 1, 2,
+				2), errListed.Error()},
 		{"members of a body", 2, wrap(many(1, maxListed+1), 1, 2, 2, 5, 6), errListed.Error()},
 		{"values of an array", 2, wrap(many(1, maxValue/2+1), 1, 2, 2, 5, 5), errLong.Error()},
 		{"bytes of an attribute", 1, wrap(make([]byte, maxValue+1), 1, 2, 2, 9, 2, 7), errLong.Error()},

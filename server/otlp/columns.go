@@ -11,8 +11,9 @@ import (
 	"varve/engine/vector"
 )
 
-// attributeColumns are the columns of the attributes of spans, scopes or resources. Spans of one kind have the same keys in the same order: each
-// key is compared with the one that came behind the last in the span before, and looked for by name only where it is another.
+// attributeColumns are the columns of the attributes of spans, scopes or resources. Spans of one kind have the same
+// keys in the same order: each key is compared with the one that came behind the last in the span before, and looked
+// for by name only where it is another.
 type attributeColumns struct {
 	prefix string
 	list   []attributeColumn // list[0] stands for the beginning of a span
@@ -24,8 +25,8 @@ type attributeColumns struct {
 type attributeColumn struct {
 	key    string
 	values *vector.ColumnBuilder
-	// settled columns keep their type: it is the table's, or that of the conventions, or values were found that no other fits. given tells that it
-	// is the table's.
+	// settled columns keep their type: it is the table's, or that of the conventions, or values were found that no
+	// other fits. given tells that it is the table's.
 	settled, given bool
 	next           int // the column that came behind this one last time
 }
@@ -97,10 +98,12 @@ func attributeError(c *vector.ColumnBuilder, err error) error {
 
 // valueTypes are the types of columns for values.
 var valueTypes = [...]vector.Type{
-	textValue: vector.StringType, boolValue: vector.BoolType, intValue: vector.Int64Type, floatValue: vector.FloatType, arrayValue: vector.JSONType, objectValue: vector.JSONType, bytesValue: vector.BinaryType,
+	textValue: vector.StringType, boolValue: vector.BoolType, intValue: vector.Int64Type, floatValue: vector.FloatType,
+	arrayValue: vector.JSONType, objectValue: vector.JSONType, bytesValue: vector.BinaryType,
 }
 
-// addColumn makes the column of a key that no span had before: of the type that the table's has, or the conventions say, or else the value has.
+// addColumn makes the column of a key that no span had before: of the type that the table's has, or the conventions
+// say, or else the value has.
 func (r *tracesRequest) addColumn(s *attributeColumns, a *attribute) (int, error) {
 	if !utf8.Valid(a.key) {
 		return 0, status.New(status.InvalidArguments, "the key of an attribute is not valid UTF-8")
@@ -117,7 +120,8 @@ func (r *tracesRequest) addColumn(s *attributeColumns, a *attribute) (int, error
 	if p := r.column(name); p >= 0 {
 		typ, c.settled, c.given = r.there.Columns[p].Type, true, true
 	} else if r.columnCount++; r.columnCount+spanColumnCount > schema.MaxColumns {
-		return 0, status.New(status.InvalidArguments, "column %.80s: table %s cannot have more than %d columns", name, r.table.Table, schema.MaxColumns)
+		return 0, status.New(status.InvalidArguments, "column %.80s: table %s cannot have more than %d columns", name,
+			r.table.Table, schema.MaxColumns)
 	}
 	var err error
 	if c.values, err = r.rows.Column(name, typ); err != nil {
@@ -140,8 +144,9 @@ func (r *tracesRequest) column(name string) int {
 	return r.there.Column(name)
 }
 
-// coerce sets a value of another type than the column's. A column that only this request's values have given a type gets another, where
-// all of them fit it: the one that is not text, as long as texts can be read as it. Columns of integers become columns of floats, also the table's.
+// coerce sets a value of another type than the column's. A column that only this request's values have given a type
+// gets another, where all of them fit it: the one that is not text, as long as texts can be read as it. Columns of
+// integers become columns of floats, also the table's.
 func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 	typ := c.values.Type()
 	scalar := v.kind >= textValue && v.kind <= floatValue
@@ -165,7 +170,8 @@ func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 	if !ok {
 		shown = []byte("an array, a list of keys and values, or bytes")
 	}
-	return status.New(status.InvalidArguments, "column %s is of type %s, which takes no value such as %.80q", c.values.Name(), typ, shown)
+	return status.New(status.InvalidArguments, "column %s is of type %s, which takes no value such as %.80q",
+		c.values.Name(), typ, shown)
 }
 
 // setCoerced sets a value in a column of a type that it converts to; false: it does not.

@@ -15,7 +15,8 @@ import (
 
 // Pipelines turns entries into rows; pipeline.Manager does.
 type Pipelines interface {
-	RunValues(ctx context.Context, r *pipeline.Request, next func(*value.Arena) (v value.Value, ok bool, err error), set *engine.WriteSet) (pipeline.Outcome, error)
+	RunValues(ctx context.Context, r *pipeline.Request, next func(*value.Arena) (v value.Value, ok bool, err error),
+		set *engine.WriteSet) (pipeline.Outcome, error)
 }
 
 // pipeline is what the headers say of a pipeline; nil: nothing.
@@ -32,7 +33,8 @@ func (r *logsRequest) pipeline(c *web.Ctx) (*pipeline.Request, error) {
 		if version == "" {
 			version = c.HeaderText("x-service-pipeline-version")
 		}
-		p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Pipeline: name, Version: version, Hints: c.Hints(), NoAutoCreate: r.h.o.NoAutoCreate, SkipError: true}
+		p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Pipeline: name, Version: version, Hints: c.Hints(),
+			NoAutoCreate: r.h.o.NoAutoCreate, SkipError: true}
 		p.SetParams(c.HeaderText("x-service-pipeline-params"))
 		return p, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEscapesAreCounted: what escapes add to texts, long ones and many short ones, is told before it takes memory, and no room for it is
-// the error.
+// TestEscapesAreCounted: what escapes add to texts, long ones and many short ones, is told before it takes memory, and
+// no room for it is the error.
 func TestEscapesAreCounted(t *testing.T) {
 	errFull := errors.New("full")
 	for _, size := range []int{4 << 20, 64 << 10} {
@@ -26,7 +26,8 @@ func TestEscapesAreCounted(t *testing.T) {
 			}
 		}
 		if err != errFull {
-			t.Errorf("texts of %d bytes: error %v after %d bytes were told, want that there is no room", size, err, told)
+			t.Errorf("texts of %d bytes: error %v after %d bytes were told, want that there is no room", size, err,
+				told)
 		}
 		if most := 8<<20 + 2*maxEscape*tellEscapes; len(dst) > most {
 			t.Errorf("texts of %d bytes: %d bytes were made, %d were told", size, len(dst), told)

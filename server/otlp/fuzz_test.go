@@ -64,7 +64,9 @@ func handler(tb testing.TB) *Handler {
 			tb.Error(err)
 		}
 	})
-	return New(Options{Writer: web.NewWriter(e), Store: e, Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20}), Now: func() time.Time { return time.Unix(1, 0) }})
+	return New(Options{Writer: web.NewWriter(e), Store: e,
+		Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20}),
+		Now:     func() time.Time { return time.Unix(1, 0) }})
 }
 
 // request is the frame of a request without a body.
@@ -80,18 +82,21 @@ func request(tb testing.TB, headers ...string) *web.Ctx {
 
 func anySize(int64) error { return nil }
 
-// decode reads a message of a signal into a set that is not written: how many records there are, and how many rows they made.
+// decode reads a message of a signal into a set that is not written: how many records there are, and how many rows they
+// made.
 func decode(tb testing.TB, h *Handler, signal int, message []byte) (o outcome, rows int, err error) {
 	return decodeHeld(tb, h, signal, message, anySize)
 }
 
 // decodeHeld is decode that tells what the rows take.
-func decodeHeld(tb testing.TB, h *Handler, signal int, message []byte, hold func(int64) error) (o outcome, rows int, err error) {
+func decodeHeld(tb testing.TB, h *Handler, signal int, message []byte, hold func(int64) error) (o outcome, rows int,
+	err error) {
 	set := new(engine.WriteSet)
 	switch signal {
 	case 0:
 		r := &metricsRequest{weight: weight{hold: hold}}
-		if err := r.begin(h, request(tb, "x-service-otlp-metric-promote-all-resource-attrs", "1", "x-service-otlp-metric-promote-scope-attrs", "1")); err != nil {
+		if err := r.begin(h, request(tb, "x-service-otlp-metric-promote-all-resource-attrs", "1",
+			"x-service-otlp-metric-promote-scope-attrs", "1")); err != nil {
 			tb.Fatal(err)
 		}
 		err = r.search(message)
@@ -123,7 +128,8 @@ func signalOf(name string) int {
 	return -1
 }
 
-// FuzzMessage: any bytes as a message of any signal give rows, refusals or an error, and as many rows as records that were taken.
+// FuzzMessage: any bytes as a message of any signal give rows, refusals or an error, and as many rows as records that
+// were taken.
 func FuzzMessage(f *testing.F) {
 	for name, body := range sent(f) {
 		if !strings.HasSuffix(name, ".json") {
@@ -150,8 +156,10 @@ func FuzzJSON(f *testing.F) {
 			f.Add(signalOf(name), string(body))
 		}
 	}
-	f.Add(2, `{"resourceLogs":[{"scope_logs":[{"logRecords":[{"timeUnixNano":1e3,"body":{"arrayValue":{"values":[null,{"bytesValue":"AQ"},{"doubleValue":"-Infinity"}]}},"x":[{"y":null}]}]}]}]}`)
-	f.Add(0, `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","exponentialHistogram":{"dataPoints":[{"scale":-1,"positive":{"offset":-3,"bucketCounts":[1,"2"]}}]}}]}]}]}`)
+	f.Add(2,
+		`{"resourceLogs":[{"scope_logs":[{"logRecords":[{"timeUnixNano":1e3,"body":{"arrayValue":{"values":[null,{"bytesValue":"AQ"},{"doubleValue":"-Infinity"}]}},"x":[{"y":null}]}]}]}]}`)
+	f.Add(0,
+		`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","exponentialHistogram":{"dataPoints":[{"scale":-1,"positive":{"offset":-3,"bucketCounts":[1,"2"]}}]}}]}]}]}`)
 	h := handler(f)
 	f.Fuzz(func(t *testing.T, signal int, body string) {
 		signal = (signal%3 + 3) % 3
@@ -181,7 +189,8 @@ func TestCut(t *testing.T) {
 		for cut := 0; cut < len(body); cut += max(1, len(body)/97) {
 			o, _, err := decode(t, h, signal, body[:cut])
 			if err == nil && o.taken+o.refused > all.taken {
-				t.Errorf("%s: %d of %d bytes give %d records, all %d", name, cut, len(body), o.taken+o.refused, all.taken)
+				t.Errorf("%s: %d of %d bytes give %d records, all %d", name, cut, len(body), o.taken+o.refused,
+					all.taken)
 			}
 		}
 	}

@@ -16,7 +16,8 @@ func (h *Handler) hint(c *web.Ctx, timeIndex string, options map[string]string) 
 	if err != nil {
 		return engine.Hint{}, err
 	}
-	hint := engine.Hint{AutoCreate: create && !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, TimeIndex: timeIndex, Comment: "Created on insertion"}
+	hint := engine.Hint{AutoCreate: create && !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, TimeIndex: timeIndex,
+		Comment: "Created on insertion"}
 	options["comment"] = hint.Comment
 	for _, key := range requestHints {
 		if x, ok := given[key]; ok {
@@ -38,10 +39,13 @@ func tableName(c *web.Ctx, header, otherwise string) (string, error) {
 
 // skippingIndex is the index of a column whose values are looked for one at a time.
 func skippingIndex() []schema.Index {
-	return []schema.Index{{Kind: schema.Skipping, Options: map[string]string{"false_positive_rate": "0.01", "granularity": "10240", "type": "BLOOM"}}}
+	return []schema.Index{{Kind: schema.Skipping,
+		Options: map[string]string{"false_positive_rate": "0.01", "granularity": "10240", "type": "BLOOM"}}}
 }
 
 // fulltextIndex is the index of texts.
 func fulltextIndex() []schema.Index {
-	return []schema.Index{{Kind: schema.Fulltext, Options: map[string]string{"analyzer": "English", "backend": "bloom", "case_sensitive": "false", "false_positive_rate": "0.01", "granularity": "10240"}}}
+	return []schema.Index{{Kind: schema.Fulltext,
+		Options: map[string]string{"analyzer": "English", "backend": "bloom", "case_sensitive": "false",
+			"false_positive_rate": "0.01", "granularity": "10240"}}}
 }

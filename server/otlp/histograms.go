@@ -8,8 +8,8 @@ import (
 	"varve/server/protowire"
 )
 
-// Histograms are three tables: x_bucket with the count of all values up to le, a row for each le, x_sum and x_count. Exponential ones
-// become the same: bucket i of scale s ends at 2^((i+1)*2^-s).
+// Histograms are three tables: x_bucket with the count of all values up to le, a row for each le, x_sum and x_count.
+// Exponential ones become the same: bucket i of scale s ends at 2^((i+1)*2^-s).
 
 // maxBuckets bounds the buckets of a data point: each is a series. Exponential histograms have 160 by default.
 const maxBuckets = 2048
@@ -105,9 +105,12 @@ func (r *metricsRequest) explicitHistogram(message []byte) error {
 func (h *histogramPointData) check() error {
 	switch {
 	case len(h.counts) > maxBuckets:
-		return status.New(status.InvalidArguments, "a histogram has %d buckets, the limit is %d", len(h.counts), maxBuckets)
+		return status.New(status.InvalidArguments, "a histogram has %d buckets, the limit is %d", len(h.counts),
+			maxBuckets)
 	case len(h.counts) != len(h.bounds)+1 && len(h.counts)+len(h.bounds) > 0:
-		return status.New(status.InvalidArguments, "a histogram has %d bounds and %d counts of buckets: one more than bounds are wanted", len(h.bounds), len(h.counts))
+		return status.New(status.InvalidArguments,
+			"a histogram has %d bounds and %d counts of buckets: one more than bounds are wanted", len(h.bounds),
+			len(h.counts))
 	}
 	for i, b := range h.bounds {
 		if math.IsNaN(b) || i > 0 && b <= h.bounds[i-1] {
@@ -181,7 +184,9 @@ func (r *metricsRequest) exponentialHistogram(message []byte) error {
 		return f.Err()
 	}
 	if len(h.counts)+len(h.negativeCounts) > maxBuckets || h.scale < -10 || h.scale > 20 {
-		r.refuse(r.number, status.New(status.InvalidArguments, "an exponential histogram may have %d buckets of scales from -10 to 20: it has more, or scale %d", maxBuckets, h.scale))
+		r.refuse(r.number, status.New(status.InvalidArguments,
+			"an exponential histogram may have %d buckets of scales from -10 to 20: it has more, or scale %d",
+			maxBuckets, h.scale))
 		return nil
 	}
 	return r.exponentialBuckets(message)
@@ -202,7 +207,8 @@ func readBuckets(message []byte, counts []uint64) (offset int64, _ []uint64, err
 	return offset, counts, f.Err()
 }
 
-// exponentialBuckets adds the buckets from the lowest bound on: negative values, whose buckets lie mirrored, zeros, positive ones.
+// exponentialBuckets adds the buckets from the lowest bound on: negative values, whose buckets lie mirrored, zeros,
+// positive ones.
 func (r *metricsRequest) exponentialBuckets(message []byte) error {
 	h := &r.histogram
 	below := uint64(0)
@@ -259,7 +265,8 @@ func (r *metricsRequest) summary(message []byte) error {
 			h.sum = f.Double()
 		case f.Is(6, protowire.Bytes):
 			if len(h.bounds) == maxBuckets {
-				r.refuse(r.number, status.New(status.InvalidArguments, "a summary has more than %d quantiles", maxBuckets))
+				r.refuse(r.number, status.New(status.InvalidArguments, "a summary has more than %d quantiles",
+					maxBuckets))
 				return nil
 			}
 			var quantile, x float64

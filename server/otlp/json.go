@@ -13,8 +13,8 @@ import (
 	"varve/server/protowire"
 )
 
-// transcoder makes the message of a request in JSON, in one pass over its bytes: what the protocol says of requests is then decoded once,
-// whatever their encoding. Members that are not known, and null, are passed over.
+// transcoder makes the message of a request in JSON, in one pass over its bytes: what the protocol says of requests is
+// then decoded once, whatever their encoding. Members that are not known, and null, are passed over.
 type transcoder struct {
 	in  jsontext.Reader
 	err error // of a member; the reader has its own
@@ -176,7 +176,8 @@ func (t *transcoder) integer() uint64 {
 	return 0
 }
 
-// integerOrDouble appends an integer of 64 bits with a sign, and any other number as the double of its message: senders count without bounds.
+// integerOrDouble appends an integer of 64 bits with a sign, and any other number as the double of its message: senders
+// count without bounds.
 func (t *transcoder) integerOrDouble(dst []byte, f *field) []byte {
 	digits := t.number()
 	x, err := strconv.ParseInt(string(digits), 10, 64)

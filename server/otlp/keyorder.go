@@ -8,8 +8,8 @@ import (
 	"varve/engine/jsontext"
 )
 
-// keyOrder is how a list of attributes is written as JSON: records of one kind have the same keys in the same order, so they are sorted,
-// checked and escaped once. A list that has a key twice, whatever its case, has none.
+// keyOrder is how a list of attributes is written as JSON: records of one kind have the same keys in the same order, so
+// they are sorted, checked and escaped once. A list that has a key twice, whatever its case, has none.
 type keyOrder struct {
 	keys  [][]byte // of the list
 	order []int    // places in the list, by rising key

@@ -23,16 +23,21 @@ type promotion struct {
 
 // promoted are the attributes of resources that are labels always.
 var promoted = map[string]bool{
-	"service.instance.id": true, "service.name": true, "service.namespace": true, "service.version": true, "cloud.availability_zone": true, "cloud.region": true, "container.name": true,
-	"deployment.environment": true, "deployment.environment.name": true, "k8s.cluster.name": true, "k8s.container.name": true, "k8s.cronjob.name": true, "k8s.daemonset.name": true,
-	"k8s.deployment.name": true, "k8s.job.name": true, "k8s.namespace.name": true, "k8s.pod.name": true, "k8s.replicaset.name": true, "k8s.statefulset.name": true,
+	"service.instance.id": true, "service.name": true, "service.namespace": true, "service.version": true,
+	"cloud.availability_zone": true, "cloud.region": true, "container.name": true,
+	"deployment.environment": true, "deployment.environment.name": true, "k8s.cluster.name": true,
+	"k8s.container.name": true, "k8s.cronjob.name": true, "k8s.daemonset.name": true,
+	"k8s.deployment.name": true, "k8s.job.name": true, "k8s.namespace.name": true, "k8s.pod.name": true,
+	"k8s.replicaset.name": true, "k8s.statefulset.name": true,
 }
 
 // promotionOf reads the headers.
 func promotionOf(c *web.Ctx) promotion {
 	return promotion{
-		all: truthy(c.HeaderText("x-service-otlp-metric-promote-all-resource-attrs")), ignore: listed(c.HeaderText("x-service-otlp-metric-ignore-resource-attrs"), ";"),
-		more: listed(c.HeaderText("x-service-otlp-metric-promote-resource-attrs"), ";"), scopes: truthy(c.HeaderText("x-service-otlp-metric-promote-scope-attrs")),
+		all:    truthy(c.HeaderText("x-service-otlp-metric-promote-all-resource-attrs")),
+		ignore: listed(c.HeaderText("x-service-otlp-metric-ignore-resource-attrs"), ";"),
+		more:   listed(c.HeaderText("x-service-otlp-metric-promote-resource-attrs"), ";"),
+		scopes: truthy(c.HeaderText("x-service-otlp-metric-promote-scope-attrs")),
 	}
 }
 
@@ -90,7 +95,8 @@ func (r *metricsRequest) beginScope(f *scopeFields) error {
 		for i := range f.attributes {
 			r.scope, r.scopeText = r.label(r.scope, r.scopeText, "otel_scope_", &f.attributes[i])
 		}
-		r.scope = append(r.scope, samples.Label{Name: []byte("otel_scope_name"), Value: f.name}, samples.Label{Name: []byte("otel_scope_version"), Value: f.version},
+		r.scope = append(r.scope, samples.Label{Name: []byte("otel_scope_name"), Value: f.name},
+			samples.Label{Name: []byte("otel_scope_version"), Value: f.version},
 			samples.Label{Name: []byte("otel_scope_schema_url"), Value: f.schemaURL})
 	}
 	r.key = appendLabels(r.key[:r.resourceEnd], r.scope)
@@ -98,15 +104,17 @@ func (r *metricsRequest) beginScope(f *scopeFields) error {
 	return nil
 }
 
-// shorten puts a digest in place of the key from a place on: the points of one resource, scope and metric do not each look at all of it. It
-// gives the end.
+// shorten puts a digest in place of the key from a place on: the points of one resource, scope and metric do not each
+// look at all of it. It gives the end.
 func (r *metricsRequest) shorten(from int) int {
 	r.key = r.find.AppendDigest(r.key[:from], r.key[from:])
 	return len(r.key)
 }
 
-// label appends the label of an attribute, whose name and value are appended to a text. Values that are no scalars have none.
-func (r *metricsRequest) label(list []samples.Label, into []byte, prefix string, a *attribute) ([]samples.Label, []byte) {
+// label appends the label of an attribute, whose name and value are appended to a text. Values that are no scalars have
+// none.
+func (r *metricsRequest) label(list []samples.Label, into []byte, prefix string, a *attribute) ([]samples.Label,
+	[]byte) {
 	from := len(into)
 	into = r.translation.label(into, prefix+string(a.key))
 	name := into[from:len(into):len(into)]
@@ -134,7 +142,8 @@ func (r *metricsRequest) named(list []samples.Label, into []byte, name string, a
 // steers reports whether a label would lead the series to another table: attributes do not.
 func steers(name []byte) bool {
 	switch string(name) {
-	case "__name__", "x_service_database", "__database__", "__schema__", "x_service_physical_table", "__physical_table__":
+	case "__name__", "x_service_database", "__database__", "__schema__", "x_service_physical_table",
+		"__physical_table__":
 		return true
 	}
 	return false
@@ -164,9 +173,10 @@ const (
 	countPart
 )
 
-// addSeries makes the labels of a series that is not known. Of a label that is there several times the point's own counts before the scope's,
-// the scope's before the resource's.
-func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart, bound float64) (h samples.Handle, err error) {
+// addSeries makes the labels of a series that is not known. Of a label that is there several times the point's own
+// counts before the scope's, the scope's before the resource's.
+func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart, bound float64) (h samples.Handle,
+	err error) {
 	r.attrs = r.attrs[:0]
 	f := protowire.Of(message)
 	for f.Next() {
@@ -177,11 +187,13 @@ func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart,
 		}
 	}
 	if n := len(r.attrs) + len(r.resource) + len(r.scope); n > samples.MaxLabels {
-		return h, status.New(status.InvalidArguments, "a data point of metric %.80q has %d labels, the limit is %d", r.name, n, samples.MaxLabels)
+		return h, status.New(status.InvalidArguments, "a data point of metric %.80q has %d labels, the limit is %d",
+			r.name, n, samples.MaxLabels)
 	}
 	table := r.translation.table(string(r.name), string(r.unit), r.kind)
 	if table == "" {
-		return h, status.New(status.InvalidArguments, "a metric has the name %.80q, of which no table can be made", r.name)
+		return h, status.New(status.InvalidArguments, "a metric has the name %.80q, of which no table can be made",
+			r.name)
 	}
 	r.describe(table)
 	r.labels, r.block = append(append(r.labels[:0], r.resource...), r.scope...), r.block[:0]

@@ -18,8 +18,8 @@ import (
 //	ResourceLogs{1: Resource{1: KeyValue*}, 2: ScopeLogs*, 3: schema URL}
 //	ScopeLogs{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: LogRecord*, 3: schema URL}
 //
-// A record is a row; its attributes, and those of its scope and resource, are JSON. Attributes that the request names become columns besides.
-// A request that names a pipeline makes each record an entry of it instead; see entries.go.
+// A record is a row; its attributes, and those of its scope and resource, are JSON. Attributes that the request names
+// become columns besides. A request that names a pipeline makes each record an entry of it instead; see entries.go.
 
 // logsRequest is a request of logs that is being read.
 type logsRequest struct {
@@ -73,17 +73,18 @@ func (h *Handler) takeLogs(c *web.Ctx, body func() ([]byte, error)) (outcome, er
 		}
 		return r.takeThrough(c, through, body)
 	}
-	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte, alone bool) (any bool, err error) {
-		r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
-		r.writer.grown = r.weight.add
-		if r.given.Reject = nil; alone {
-			r.given.Reject = r.reject
-		}
-		if err := r.read(set, message); err != nil {
-			return false, unread(c, err)
-		}
-		return r.outcome.taken > 0, nil
-	})
+	err := writeAgain(c, h.o.Writer, body,
+		func(set *engine.WriteSet, message []byte, alone bool) (any bool, err error) {
+			r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+			r.writer.grown = r.weight.add
+			if r.given.Reject = nil; alone {
+				r.given.Reject = r.reject
+			}
+			if err := r.read(set, message); err != nil {
+				return false, unread(c, err)
+			}
+			return r.outcome.taken > 0, nil
+		})
 	return r.outcome, err
 }
 
@@ -114,10 +115,12 @@ func (h *Handler) recycleLogs(r *logsRequest) {
 	clear(r.attributes[:cap(r.attributes)])
 	clear(r.writer.stack[:cap(r.writer.stack)])
 	*r = logsRequest{
-		reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known}, attributes: r.attributes[:0], body: r.body[:0],
+		reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known},
+		attributes: r.attributes[:0], body: r.body[:0],
 		resource: inheritedJSON{json: r.resource.json[:0]}, scope: inheritedJSON{json: r.scope.json[:0]},
 	}
-	h.logs.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.attributes)+cap(r.writer.stack))+int64(cap(r.body)+cap(r.resource.json)+cap(r.scope.json)))
+	h.logs.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.attributes)+cap(r.writer.stack))+
+		int64(cap(r.body)+cap(r.resource.json)+cap(r.scope.json)))
 }
 
 // read puts the records of a message into the set.
@@ -134,7 +137,8 @@ func (r *logsRequest) read(set *engine.WriteSet, message []byte) error {
 		if err := r.inheritKeys(s); err != nil {
 			return err
 		}
-		inherited := int64(len(r.resource.json)+len(r.scope.json)+len(s.name)+len(s.version)+len(s.schemaURL)) + int64(len(r.reader.resource.schemaURL))
+		inherited := int64(len(r.resource.json)+len(r.scope.json)+len(s.name)+len(s.version)+len(s.schemaURL)) +
+			int64(len(r.reader.resource.schemaURL))
 		f := protowire.Of(s.message)
 		for f.Next() {
 			if !f.Is(2, protowire.Bytes) {
@@ -198,9 +202,12 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 		name string
 		typ  vector.Type
 	}{
-		{&c.time, hint.TimeIndex, timeType}, {&c.trace, "trace_id", text}, {&c.span, "span_id", text}, {&c.severityText, "severity_text", text}, {&c.severity, "severity_number", vector.Int32Type},
-		{&c.body, "body", text}, {&c.attributes, "log_attributes", json}, {&c.flags, "trace_flags", vector.Uint32Type}, {&c.scopeName, "scope_name", text},
-		{&c.scopeVersion, "scope_version", text}, {&c.scopeAttributes, "scope_attributes", json}, {&c.scopeURL, "scope_schema_url", text},
+		{&c.time, hint.TimeIndex, timeType}, {&c.trace, "trace_id", text}, {&c.span, "span_id", text},
+		{&c.severityText, "severity_text", text}, {&c.severity, "severity_number", vector.Int32Type},
+		{&c.body, "body", text}, {&c.attributes, "log_attributes", json}, {&c.flags, "trace_flags", vector.Uint32Type},
+		{&c.scopeName, "scope_name", text},
+		{&c.scopeVersion, "scope_version", text}, {&c.scopeAttributes, "scope_attributes", json},
+		{&c.scopeURL, "scope_schema_url", text},
 		{&c.resourceAttributes, "resource_attributes", json}, {&c.resourceURL, "resource_schema_url", text},
 	} {
 		if one.typ.IsInteger() {
@@ -235,10 +242,12 @@ func (r *logsRequest) reject(_ int, why error) {
 
 // unaligned is the error of a value that no value of the table's column is.
 func unaligned(column string, want, given vector.Type) error {
-	return status.New(status.InvalidArguments, "failed to align log column '%s': the table's is of type %s, the request's of %s", column, want, given)
+	return status.New(status.InvalidArguments,
+		"failed to align log column '%s': the table's is of type %s, the request's of %s", column, want, given)
 }
 
-// align makes columns of the types that the table's have: text takes all. Records with a value for a column of a type that takes none are left out.
+// align makes columns of the types that the table's have: text takes all. Records with a value for a column of a type
+// that takes none are left out.
 func (r *logsRequest) align() {
 	if r.there == nil {
 		return

@@ -18,8 +18,9 @@ import (
 //	ScopeMetrics{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: Metric*, 3: schema URL}
 //	Metric{1: name, 2: description, 3: unit, 5: Gauge, 7: Sum, 9: Histogram, 10: ExponentialHistogram, 11: Summary}, each {1: points*}; Sum{3: is monotonic}
 //
-// A metric is a table or three. A point's series is known again by the bytes that name it: what its resource and scope come down to,
-// the metric and the point's attributes as they lie in the message. Only a series that is not known has its labels made.
+// A metric is a table or three. A point's series is known again by the bytes that name it: what its resource and scope
+// come down to, the metric and the point's attributes as they lie in the message. Only a series that is not known has
+// its labels made.
 
 // metricKind is what a metric is.
 type metricKind uint8
@@ -34,7 +35,8 @@ const (
 )
 
 // metricTypes are the types of metrics as those who ask for them know them.
-var metricTypes = [...]string{gauge: "gauge", sum: "gauge", monotonicSum: "counter", histogram: "histogram", exponential: "histogram", summary: "summary"}
+var metricTypes = [...]string{gauge: "gauge", sum: "gauge", monotonicSum: "counter", histogram: "histogram",
+	exponential: "histogram", summary: "summary"}
 
 // metricsRequest is a request of metrics that is being read.
 type metricsRequest struct {
@@ -140,12 +142,15 @@ func (h *Handler) recycleMetrics(r *metricsRequest) {
 	clear(r.points)
 	r.reader.forget()
 	*r = metricsRequest{
-		points: r.points[:0], key: r.key[:0], attrs: r.attrs[:0], resource: r.resource[:0], scope: r.scope[:0], reader: r.reader,
-		labels: r.labels[:0], resourceText: r.resourceText[:0], scopeText: r.scopeText[:0], block: r.block[:0], histogram: r.histogram.emptied(),
+		points: r.points[:0], key: r.key[:0], attrs: r.attrs[:0], resource: r.resource[:0], scope: r.scope[:0],
+		reader: r.reader,
+		labels: r.labels[:0], resourceText: r.resourceText[:0], scopeText: r.scopeText[:0], block: r.block[:0],
+		histogram: r.histogram.emptied(),
 	}
 	text := cap(r.key) + cap(r.resourceText) + cap(r.scopeText) + cap(r.block)
 	labels := cap(r.resource) + cap(r.scope) + cap(r.labels)
-	h.metrics.Put(r, pointBytes*int64(cap(r.points))+int64(text+48*labels+attributeBytes*cap(r.attrs))+r.reader.bytes()+r.histogram.bytes())
+	h.metrics.Put(r, pointBytes*int64(cap(r.points))+int64(text+48*labels+attributeBytes*cap(r.attrs))+r.reader.bytes()+
+		r.histogram.bytes())
 }
 
 // search finds the series of all points.
@@ -264,9 +269,10 @@ func (r *metricsRequest) numberPoint(message []byte) error {
 	return r.sample(message, 7, whole, 0, at, x)
 }
 
-// sample adds a sample of the series that key names with the part of the metric that it is of. attributes is the number of the field of
-// attributes in the message.
-func (r *metricsRequest) sample(message []byte, attributes int, p metricPart, bound float64, at uint64, x float64) error {
+// sample adds a sample of the series that key names with the part of the metric that it is of. attributes is the number
+// of the field of attributes in the message.
+func (r *metricsRequest) sample(message []byte, attributes int, p metricPart, bound float64, at uint64,
+	x float64) error {
 	handle, ok := r.find.Find(r.key)
 	if !ok {
 		var err error

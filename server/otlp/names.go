@@ -31,17 +31,23 @@ func parseTranslation(header string) (translation, error) {
 	case "NoTranslation":
 		return original, nil
 	}
-	return 0, status.New(status.InvalidArguments, "Invalid header %s: %.80q, expected: one of UnderscoreEscapingWithSuffixes, UnderscoreEscapingWithoutSuffixes, NoUTF8EscapingWithSuffixes, NoTranslation", translationHeader, header)
+	return 0, status.New(status.InvalidArguments,
+		"Invalid header %s: %.80q, expected: one of UnderscoreEscapingWithSuffixes, "+
+			"UnderscoreEscapingWithoutSuffixes, NoUTF8EscapingWithSuffixes, NoTranslation", translationHeader, header)
 }
 
 // units are the names of units, perUnits of those behind a slash.
 var (
 	units = map[string]string{
-		"d": "days", "h": "hours", "min": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds",
-		"By": "bytes", "KiBy": "kibibytes", "MiBy": "mebibytes", "GiBy": "gibibytes", "TiBy": "tebibytes", "KBy": "kilobytes", "MBy": "megabytes", "GBy": "gigabytes", "TBy": "terabytes",
-		"m": "meters", "V": "volts", "A": "amperes", "J": "joules", "W": "watts", "g": "grams", "Cel": "celsius", "Hz": "hertz", "1": "", "%": "percent",
+		"d": "days", "h": "hours", "min": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds",
+		"ns": "nanoseconds",
+		"By": "bytes", "KiBy": "kibibytes", "MiBy": "mebibytes", "GiBy": "gibibytes", "TiBy": "tebibytes",
+		"KBy": "kilobytes", "MBy": "megabytes", "GBy": "gigabytes", "TBy": "terabytes",
+		"m": "meters", "V": "volts", "A": "amperes", "J": "joules", "W": "watts", "g": "grams", "Cel": "celsius",
+		"Hz": "hertz", "1": "", "%": "percent",
 	}
-	perUnits = map[string]string{"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month", "y": "year"}
+	perUnits = map[string]string{"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month",
+		"y": "year"}
 )
 
 // unitNames are what a unit adds to a name: of main/per the two halves, each empty where there is none.
@@ -70,7 +76,8 @@ func alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// table is the table of a metric, whose parts such as buckets have names that begin with it; empty: the metric has no name.
+// table is the table of a metric, whose parts such as buckets have names that begin with it; empty: the metric has no
+// name.
 func (t translation) table(name, unit string, k metricKind) string {
 	if t == original {
 		return name

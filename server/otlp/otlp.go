@@ -67,9 +67,11 @@ func New(o Options) *Handler {
 	}
 	label := []string{"signal"}
 	return &Handler{
-		o:       o,
-		taken:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_otlp_records_total", Help: "Data points, spans and log records stored."}, label),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_otlp_records_refused_total", Help: "Data points, spans and log records that could not be stored."}, label),
+		o: o,
+		taken: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_otlp_records_total",
+			Help: "Data points, spans and log records stored."}, label),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_otlp_records_refused_total",
+			Help: "Data points, spans and log records that could not be stored."}, label),
 	}
 }
 
@@ -110,7 +112,8 @@ type outcome struct {
 	fault          error // why the first was refused
 }
 
-// refuse counts a record that cannot be kept. Only what the client is to blame for is refused: other errors are the request's.
+// refuse counts a record that cannot be kept. Only what the client is to blame for is refused: other errors are the
+// request's.
 func (o *outcome) refuse(err error) {
 	if o.refused++; o.fault == nil {
 		o.fault = err
@@ -129,7 +132,8 @@ func (o *outcome) leaveOut(records int, why error) {
 }
 
 // serve answers a request of a signal: take stores its records.
-func (h *Handler) serve(c *web.Ctx, s *signal, take func(c *web.Ctx, body func() ([]byte, error)) (outcome, error)) error {
+func (h *Handler) serve(c *web.Ctx, s *signal,
+	take func(c *web.Ctx, body func() ([]byte, error)) (outcome, error)) error {
 	f, err := encodingOf(c)
 	if err == nil {
 		var o outcome
@@ -172,9 +176,11 @@ func (h *Handler) body(c *web.Ctx, s *signal, f encoding) ([]byte, error) {
 // attempts is how often a request is read because its tables do not take it.
 const attempts = 3
 
-// writeAgain writes what read puts of a request's message into a set. What a table does not take is read anew: another may have changed the type of
-// a column meanwhile. Where that is not the reason, or does not help, the rows that do not fit are left out: alone.
-func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error), read func(set *engine.WriteSet, message []byte, alone bool) (bool, error)) error {
+// writeAgain writes what read puts of a request's message into a set. What a table does not take is read anew: another
+// may have changed the type of a column meanwhile. Where that is not the reason, or does not help, the rows that do not
+// fit are left out: alone.
+func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error),
+	read func(set *engine.WriteSet, message []byte, alone bool) (bool, error)) error {
 	var message []byte
 	alone := false
 	for attempt := 1; ; attempt++ {
@@ -230,7 +236,9 @@ func encodingOf(c *web.Ctx) (encoding, error) {
 	case "application/json":
 		return inJSON, nil
 	}
-	return inProtobuf, status.New(status.InvalidArguments, "Unsupported content type '%.80s'. OTLP endpoint only supports 'application/x-protobuf' and 'application/json'", given)
+	return inProtobuf, status.New(status.InvalidArguments,
+		"Unsupported content type '%.80s'. OTLP endpoint only supports 'application/x-protobuf' and 'application/json'",
+		given)
 }
 
 // database is the database of a request.

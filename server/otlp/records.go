@@ -72,7 +72,8 @@ func (l *recordFields) moment(now int64) (int64, error) {
 		at = l.observed
 	}
 	if at > math.MaxInt64 {
-		return 0, status.New(status.InvalidArguments, "the time %d of a log record is past %d, in nanoseconds", at, int64(math.MaxInt64))
+		return 0, status.New(status.InvalidArguments, "the time %d of a log record is past %d, in nanoseconds", at,
+			int64(math.MaxInt64))
 	}
 	if at == 0 {
 		return now, nil
@@ -99,7 +100,8 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 		r.outcome.refuse(err)
 		return nil
 	}
-	if err := r.weight.add(int64(len(message) - len(l.body.bytes) + len(l.text))); err != nil { // before the columns copy it
+	// before the columns copy it
+	if err := r.weight.add(int64(len(message) - len(l.body.bytes) + len(l.text))); err != nil {
 		return err
 	}
 	columns, tags := r.rows.Columns(), len(r.hint.Tags)
@@ -178,7 +180,8 @@ func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err 
 	if n := max(len(l.trace), len(l.span)); n > maxID {
 		return 0, status.New(status.InvalidArguments, "an id of a log record has %d bytes, the limit is %d", n, maxID)
 	}
-	if !utf8.Valid(l.severityText) || !utf8.Valid(scope.name) || !utf8.Valid(scope.version) || !utf8.Valid(scope.schemaURL) || !utf8.Valid(r.reader.resource.schemaURL) {
+	if !utf8.Valid(l.severityText) || !utf8.Valid(scope.name) || !utf8.Valid(scope.version) ||
+		!utf8.Valid(scope.schemaURL) || !utf8.Valid(r.reader.resource.schemaURL) {
 		return 0, errUTF8
 	}
 	if l.text = l.body.bytes; l.body.kind != textValue || !utf8.Valid(l.text) { // a text stays where it is
@@ -191,7 +194,8 @@ func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err 
 	return at, err
 }
 
-// body appends the text of a body: a text as it is, bytes as text where they are, and in hexadecimal digits else, all others as JSON.
+// body appends the text of a body: a text as it is, bytes as text where they are, and in hexadecimal digits else, all
+// others as JSON.
 func (w *writer) body(dst []byte, v *wireValue) ([]byte, error) {
 	switch {
 	case v.kind == nothing:
@@ -219,7 +223,8 @@ const maxExtracted = 128
 // extract takes the keys that the header names.
 func (r *logsRequest) extract(keys []string) error {
 	if len(keys) > maxExtracted {
-		return status.New(status.InvalidArguments, "the header x-service-log-extract-keys names %d keys, the limit is %d", len(keys), maxExtracted)
+		return status.New(status.InvalidArguments,
+			"the header x-service-log-extract-keys names %d keys, the limit is %d", len(keys), maxExtracted)
 	}
 	for _, key := range keys {
 		r.extracted = append(r.extracted, extractedKey{name: key})
@@ -258,7 +263,8 @@ func equalFold(a []byte, b string) bool {
 	return true
 }
 
-// setKeys sets the columns of the keys. A record with a value of another type than text, integers and booleans is refused.
+// setKeys sets the columns of the keys. A record with a value of another type than text, integers and booleans is
+// refused.
 func (r *logsRequest) setKeys(l *recordFields) error {
 	for i := range r.extracted {
 		k := &r.extracted[i]
@@ -271,7 +277,8 @@ func (r *logsRequest) setKeys(l *recordFields) error {
 			continue
 		case textValue, intValue, boolValue:
 		default:
-			return status.New(status.InvalidArguments, "the attribute %.80q cannot be extracted: it is neither text nor an integer nor a boolean", k.name)
+			return status.New(status.InvalidArguments,
+				"the attribute %.80q cannot be extracted: it is neither text nor an integer nor a boolean", k.name)
 		}
 		if err := r.setKey(k, &v); err != nil {
 			return err

@@ -6,8 +6,8 @@ import (
 	"varve/server/protowire"
 )
 
-// The requests of all signals are alike: items lie in scopes, scopes in resources. What a resource and a scope say of themselves may
-// come behind what they hold, so each is looked through for it first.
+// The requests of all signals are alike: items lie in scopes, scopes in resources. What a resource and a scope say of
+// themselves may come behind what they hold, so each is looked through for it first.
 
 // resourceFields are what a resource says of itself. The attributes are good until the next resource.
 type resourceFields struct {
@@ -73,7 +73,8 @@ func (r *resourceReader) readResource(message []byte) (err error) {
 	return err
 }
 
-// readScope reads all but the items of ScopeX{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: X*, 3: schema URL}.
+// readScope reads all but the items of ScopeX{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: X*, 3:
+// schema URL}.
 func (r *resourceReader) readScope(message []byte) (err error) {
 	to := &r.scope
 	*to = scopeFields{attributes: to.attributes[:0], message: message}
@@ -91,8 +92,8 @@ func (r *resourceReader) readScope(message []byte) (err error) {
 	return err
 }
 
-// describe calls field for each field of what a message says of itself, its field 1, of which present says that it is there, and
-// returns the schema URL, its field 3.
+// describe calls field for each field of what a message says of itself, its field 1, of which present says that it is
+// there, and returns the schema URL, its field 3.
 func describe(message []byte, field func(in *protowire.Fields) error) (present bool, schemaURL []byte, err error) {
 	f := protowire.Of(message)
 	for f.Next() {
@@ -119,7 +120,8 @@ func describe(message []byte, field func(in *protowire.Fields) error) (present b
 func (r *resourceReader) forget() {
 	clear(r.resource.attributes[:cap(r.resource.attributes)])
 	clear(r.scope.attributes[:cap(r.scope.attributes)])
-	*r = resourceReader{resource: resourceFields{attributes: r.resource.attributes[:0]}, scope: scopeFields{attributes: r.scope.attributes[:0]}}
+	*r = resourceReader{resource: resourceFields{attributes: r.resource.attributes[:0]},
+		scope: scopeFields{attributes: r.scope.attributes[:0]}}
 }
 
 // bytes is what the reader keeps.

@@ -7,7 +7,8 @@ import (
 	"varve/server/web"
 )
 
-// forever is the time of all rows of the side tables, 2100-01-01T00:00:00Z: of each service, and of each operation, the last row replaces those before.
+// forever is the time of all rows of the side tables, 2100-01-01T00:00:00Z: of each service, and of each operation, the
+// last row replaces those before.
 const forever = 4102444800 * 1_000_000_000
 
 // sideTables are the tables of services, and of their operations, that a table of spans has.
@@ -39,12 +40,15 @@ func (t *sideTables) begin(h *Handler, c *web.Ctx, spans schema.Name) error {
 		if err != nil {
 			return err
 		}
-		if hint.Options, err = schema.ParseOptions(map[string]string{"comment": hint.Comment}); err != nil { // never a ttl
+		// never a ttl
+		if hint.Options, err = schema.ParseOptions(map[string]string{"comment": hint.Comment}); err != nil {
 			return err
 		}
 		hint.Tags = one.columns
-		hint.Reject = func(int, error) {} // spans are kept where there is no room to list what they are of, or a table that cannot
-		*one.table = sideTable{name: schema.Name{DB: spans.DB, Table: spans.Table + one.suffix}, hint: hint, columns: one.columns}
+		// spans are kept where there is no room to list what they are of, or a table that cannot
+		hint.Reject = func(int, error) {}
+		*one.table = sideTable{name: schema.Name{DB: spans.DB, Table: spans.Table + one.suffix}, hint: hint,
+			columns: one.columns}
 	}
 	return nil
 }

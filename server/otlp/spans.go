@@ -142,7 +142,8 @@ func (s *spanFields) status(message []byte) error {
 // inherited sets what a span has of its scope and resource.
 func (r *tracesRequest) inherited(scope *scopeFields) error {
 	if len(scope.attributes)+len(r.reader.resource.attributes) > maxAttributes {
-		return status.New(status.InvalidArguments, "a resource and its scope have more than %d attributes", maxAttributes)
+		return status.New(status.InvalidArguments, "a resource and its scope have more than %d attributes",
+			maxAttributes)
 	}
 	for i := range scope.attributes {
 		if err := r.attribute(&r.scopes, &scope.attributes[i]); err != nil {
@@ -161,7 +162,8 @@ func (r *tracesRequest) inherited(scope *scopeFields) error {
 func (r *tracesRequest) fields(s *spanFields, scope *scopeFields) error {
 	c := &r.fixed
 	if s.start > math.MaxInt64 || s.end > math.MaxInt64 {
-		return status.New(status.InvalidArguments, "the times %d and %d of a span are not both up to %d, in nanoseconds", s.start, s.end, int64(math.MaxInt64))
+		return status.New(status.InvalidArguments,
+			"the times %d and %d of a span are not both up to %d, in nanoseconds", s.start, s.end, int64(math.MaxInt64))
 	}
 	if n := max(len(s.trace), len(s.id), len(s.parent)); n > maxID {
 		return status.New(status.InvalidArguments, "an id of a span has %d bytes, the limit is %d", n, maxID)
@@ -183,7 +185,8 @@ func (r *tracesRequest) fields(s *spanFields, scope *scopeFields) error {
 	for _, t := range [...]struct {
 		to   *vector.ColumnBuilder
 		text []byte
-	}{{c.name, s.name}, {c.message, s.message}, {c.state, s.state}, {c.scopeName, scope.name}, {c.scopeVersion, scope.version}} {
+	}{{c.name, s.name}, {c.message, s.message}, {c.state, s.state}, {c.scopeName, scope.name},
+		{c.scopeVersion, scope.version}} {
 		if err := setText(t.to, t.text); err != nil {
 			return err
 		}
@@ -240,7 +243,8 @@ func (r *tracesRequest) lists(message []byte, any bool) (err error) {
 }
 
 // array appends the fields of a number as a JSON array.
-func (r *tracesRequest) array(dst, message []byte, number int, item func(dst, message []byte) ([]byte, error)) ([]byte, error) {
+func (r *tracesRequest) array(dst, message []byte, number int, item func(dst, message []byte) ([]byte, error)) ([]byte,
+	error) {
 	dst = append(dst, '[')
 	empty := len(dst)
 	f := protowire.Of(message)
@@ -286,7 +290,8 @@ func (r *tracesRequest) event(dst, message []byte) (_ []byte, err error) {
 		return dst, f.Err()
 	}
 	if at > math.MaxInt64 {
-		return dst, status.New(status.InvalidArguments, "the time %d of an event is past %d, in nanoseconds", at, int64(math.MaxInt64))
+		return dst, status.New(status.InvalidArguments, "the time %d of an event is past %d, in nanoseconds", at,
+			int64(math.MaxInt64))
 	}
 	if dst, err = r.writer.object(append(dst, `{"attributes":`...), r.list, 2); err != nil {
 		return dst, err

@@ -19,7 +19,8 @@ import (
 //	ResourceSpans{1: Resource{1: KeyValue*}, 2: ScopeSpans*}
 //	ScopeSpans{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: Span*, 3: schema URL}
 //
-// A span is a row, an attribute a column. Besides there is a table of services, and one of the names and kinds that spans of a service have.
+// A span is a row, an attribute a column. Besides there is a table of services, and one of the names and kinds that
+// spans of a service have.
 
 // tracePipeline is the one way of spans into a table that there is.
 const tracePipeline = "service_trace_v1"
@@ -55,7 +56,8 @@ type spanColumns struct {
 	start, end, duration                         *vector.ColumnBuilder
 	parent, trace, id, kind, name, code, message *vector.ColumnBuilder
 	state, scopeName, scopeVersion, service      *vector.ColumnBuilder
-	events, links                                *vector.ColumnBuilder // nil: not there yet: they come behind the attributes of the first span
+	// nil: not there yet: they come behind the attributes of the first span
+	events, links *vector.ColumnBuilder
 }
 
 // takeTraces stores the spans of a request.
@@ -65,17 +67,18 @@ func (h *Handler) takeTraces(c *web.Ctx, body func() ([]byte, error)) (outcome, 
 	if err := r.begin(h, c); err != nil {
 		return outcome{}, err
 	}
-	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte, alone bool) (any bool, err error) {
-		r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
-		r.writer.grown = r.weight.add
-		if r.hint.Reject = nil; alone {
-			r.hint.Reject = r.outcome.reject
-		}
-		if err := r.read(set, message); err != nil {
-			return false, unread(c, err)
-		}
-		return r.outcome.taken > 0, nil
-	})
+	err := writeAgain(c, h.o.Writer, body,
+		func(set *engine.WriteSet, message []byte, alone bool) (any bool, err error) {
+			r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+			r.writer.grown = r.weight.add
+			if r.hint.Reject = nil; alone {
+				r.hint.Reject = r.outcome.reject
+			}
+			if err := r.read(set, message); err != nil {
+				return false, unread(c, err)
+			}
+			return r.outcome.taken > 0, nil
+		})
 	return r.outcome, err
 }
 
@@ -90,14 +93,17 @@ func (r *tracesRequest) begin(h *Handler, c *web.Ctx) (err error) {
 	}
 	for _, header := range [...]string{"x-service-pipeline-name", "x-service-log-pipeline-name"} {
 		if name := c.HeaderText(header); name != "" && name != tracePipeline {
-			return status.New(status.InvalidArguments, "Unsupported pipeline for traces: %.80q, expected: %s", name, tracePipeline)
+			return status.New(status.InvalidArguments, "Unsupported pipeline for traces: %.80q, expected: %s", name,
+				tracePipeline)
 		}
 	}
-	if r.hint, err = h.hint(c, "timestamp", map[string]string{"append_mode": "true", "table_data_model": tracePipeline}); err != nil {
+	if r.hint, err = h.hint(c, "timestamp",
+		map[string]string{"append_mode": "true", "table_data_model": tracePipeline}); err != nil {
 		return err
 	}
 	r.hint.Tags, r.hint.LeftOut = []string{"service_name"}, r.outcome.leaveOut
-	r.hint.Indexes = map[string][]schema.Index{"trace_id": skippingIndex(), "parent_span_id": skippingIndex(), "service_name": skippingIndex()}
+	r.hint.Indexes = map[string][]schema.Index{"trace_id": skippingIndex(), "parent_span_id": skippingIndex(),
+		"service_name": skippingIndex()}
 	return r.names.begin(h, c, r.table)
 }
 
@@ -106,7 +112,8 @@ func (h *Handler) recycleTraces(r *tracesRequest) {
 	r.reader.forget()
 	clear(r.list[:cap(r.list)])
 	clear(r.writer.stack[:cap(r.writer.stack)])
-	*r = tracesRequest{reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known}, scratch: r.scratch[:0], list: r.list[:0]}
+	*r = tracesRequest{reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known},
+		scratch: r.scratch[:0], list: r.list[:0]}
 	h.traces.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.list)+cap(r.writer.stack))+int64(cap(r.scratch)))
 }
 
@@ -156,7 +163,8 @@ func (r *tracesRequest) open(set *engine.WriteSet) (err error) {
 	}
 	r.set, r.rows = set, set.Rows(r.table, r.hint)
 	r.names.open()
-	r.spans, r.scopes, r.reso = columnsOf("span_attributes."), columnsOf("scope_attributes."), columnsOf("resource_attributes.")
+	r.spans, r.scopes, r.reso = columnsOf("span_attributes."), columnsOf("scope_attributes."),
+		columnsOf("resource_attributes.")
 	r.fixed = spanColumns{}
 	f := &r.fixed
 	nanos, text := vector.Timestamp(9), vector.StringType
@@ -165,9 +173,12 @@ func (r *tracesRequest) open(set *engine.WriteSet) (err error) {
 		name string
 		typ  vector.Type
 	}{
-		{&f.start, "timestamp", nanos}, {&f.end, "timestamp_end", nanos}, {&f.duration, "duration_nano", vector.Uint64Type}, {&f.parent, "parent_span_id", text},
-		{&f.trace, "trace_id", text}, {&f.id, "span_id", text}, {&f.kind, "span_kind", text}, {&f.name, "span_name", text}, {&f.code, "span_status_code", text},
-		{&f.message, "span_status_message", text}, {&f.state, "trace_state", text}, {&f.scopeName, "scope_name", text}, {&f.scopeVersion, "scope_version", text},
+		{&f.start, "timestamp", nanos}, {&f.end, "timestamp_end", nanos},
+		{&f.duration, "duration_nano", vector.Uint64Type}, {&f.parent, "parent_span_id", text},
+		{&f.trace, "trace_id", text}, {&f.id, "span_id", text}, {&f.kind, "span_kind", text},
+		{&f.name, "span_name", text}, {&f.code, "span_status_code", text},
+		{&f.message, "span_status_message", text}, {&f.state, "trace_state", text}, {&f.scopeName, "scope_name", text},
+		{&f.scopeVersion, "scope_version", text},
 		{&f.service, "service_name", text},
 	} {
 		if *c.to, err = r.rows.Column(c.name, c.typ); err != nil {

@@ -62,7 +62,8 @@ func readValue(message []byte) (v wireValue, err error) {
 		switch {
 		case f.Number > 7:
 		case f.Kind == protowire.Bytes && (f.Number == 1 || f.Number >= 5):
-			v = wireValue{kind: [...]kind{1: textValue, 5: arrayValue, 6: objectValue, 7: bytesValue}[f.Number], bytes: f.Bytes}
+			v = wireValue{kind: [...]kind{1: textValue, 5: arrayValue, 6: objectValue, 7: bytesValue}[f.Number],
+				bytes: f.Bytes}
 		case f.Is(2, protowire.Varint):
 			v = wireValue{kind: boolValue, bits: min(f.Value, 1)}
 		case f.Is(3, protowire.Varint):
@@ -114,11 +115,13 @@ func appendAttribute(list []attribute, f *protowire.Fields) ([]attribute, error)
 	return append(list, a), nil
 }
 
-// writer makes JSON of values. Errors that are status errors say that the message could be read, and what it says not be kept.
+// writer makes JSON of values. Errors that are status errors say that the message could be read, and what it says not
+// be kept.
 type writer struct {
 	stack []attribute // members of the objects that are being written
 	known keyOrder
-	// grown is told of bytes that texts grow by through escapes, which make six bytes of one, before they take memory. nil: nobody counts.
+	// grown is told of bytes that texts grow by through escapes, which make six bytes of one, before they take memory.
+	// nil: nobody counts.
 	grown  func(bytes int64) error
 	untold int
 }
@@ -171,10 +174,12 @@ var (
 	errUTF8 = status.New(status.InvalidArguments, "a text is not valid UTF-8")
 
 	errListed = status.New(status.InvalidArguments, "there are more than %d attributes in a list", maxListed)
-	errLong   = status.New(status.InvalidArguments, "a value of bytes, or one with values in it, is longer than %d MiB", maxValue>>20)
+	errLong   = status.New(status.InvalidArguments, "a value of bytes, or one with values in it, is longer than %d MiB",
+		maxValue>>20)
 )
 
-// object appends attributes as a JSON object, keys in order; of a key that is there twice the last value counts. list is sorted in place.
+// object appends attributes as a JSON object, keys in order; of a key that is there twice the last value counts. list
+// is sorted in place.
 func (w *writer) object(dst []byte, list []attribute, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return dst, errDeep

@@ -31,7 +31,8 @@ func (w *weight) tell() error {
 	case w.held <= w.told:
 		return nil
 	case w.held > w.most:
-		w.full = status.New(status.InvalidArguments, "the %s of the request take more than %d bytes, send fewer at a time", w.what, w.most)
+		w.full = status.New(status.InvalidArguments,
+			"the %s of the request take more than %d bytes, send fewer at a time", w.what, w.most)
 	default:
 		w.told = w.held + tellStep
 		w.full = w.hold(w.told)

@@ -158,8 +158,8 @@ func (f *Fields) Int() int64 { return int64(f.Value) }
 // Zigzag is the value of a Varint field that is an sint64 or an sint32.
 func (f *Fields) Zigzag() int64 { return int64(f.Value>>1) ^ -int64(f.Value&1) }
 
-// AppendUints appends the numbers of a repeated field in hand, packed or one by one, until there is one more than most: a number
-// takes a byte of the message and eight here.
+// AppendUints appends the numbers of a repeated field in hand, packed or one by one, until there is one more than most:
+// a number takes a byte of the message and eight here.
 func (f *Fields) AppendUints(dst []uint64, most int) ([]uint64, error) {
 	if len(dst) > most {
 		return dst, nil
@@ -186,7 +186,8 @@ func (f *Fields) AppendFixed64s(dst []uint64) ([]uint64, error) {
 		return append(dst, f.Value), nil
 	}
 	if f.Kind != Bytes || len(f.Bytes)%8 != 0 {
-		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, numbers of 8 bytes are wanted", f.Number, len(f.Bytes), f.Kind)
+		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, numbers of 8 bytes are wanted", f.Number,
+			len(f.Bytes), f.Kind)
 	}
 	for b := f.Bytes; len(b) > 0; b = b[8:] {
 		dst = append(dst, binary.LittleEndian.Uint64(b))
@@ -200,7 +201,8 @@ func (f *Fields) AppendDoubles(dst []float64) ([]float64, error) {
 		return append(dst, f.Double()), nil
 	}
 	if f.Kind != Bytes || len(f.Bytes)%8 != 0 {
-		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, doubles are wanted", f.Number, len(f.Bytes), f.Kind)
+		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, doubles are wanted", f.Number, len(f.Bytes),
+			f.Kind)
 	}
 	for b := f.Bytes; len(b) > 0; b = b[8:] {
 		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
@@ -225,7 +227,8 @@ func AppendFixed32(dst []byte, number int, x uint32) []byte {
 
 // AppendDouble appends a Fixed64 field that is a double.
 func AppendDouble(dst []byte, number int, x float64) []byte {
-	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(dst, uint64(number)<<3|uint64(Fixed64)), math.Float64bits(x))
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(dst, uint64(number)<<3|uint64(Fixed64)),
+		math.Float64bits(x))
 }
 
 // AppendBytes appends a Bytes field.
@@ -244,7 +247,8 @@ func AppendMessage(dst []byte, number int, fill func(dst []byte) []byte) []byte 
 // lengthRoom is the room that Begin leaves for a length: End moves the message when it takes less.
 const lengthRoom = 5
 
-// Begin begins a Bytes field whose length is not known yet; what is appended until End, which gets the result, is its value.
+// Begin begins a Bytes field whose length is not known yet; what is appended until End, which gets the result, is its
+// value.
 func Begin(dst *[]byte, number int) (at int) {
 	*dst = binary.AppendUvarint(*dst, uint64(number)<<3|uint64(Bytes))
 	*dst = append(*dst, make([]byte, lengthRoom)...)

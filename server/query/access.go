@@ -93,7 +93,8 @@ func needs(st parse.Statement) rights {
 			return reads | writes
 		}
 		return writes
-	case *parse.CreateDatabase, *parse.AlterDatabase, *parse.DropTable, *parse.DropDatabase, *parse.Truncate, *parse.Comment,
+	case *parse.CreateDatabase, *parse.AlterDatabase, *parse.DropTable, *parse.DropDatabase, *parse.Truncate,
+		*parse.Comment,
 		*parse.Use, *parse.Kill:
 		return writes
 	}
@@ -111,15 +112,17 @@ func defaultOf(o parse.AlterOp) parse.Expr {
 	return nil
 }
 
-// constants reports whether expressions are made of nothing but literals, names and functions of them, so that no stored row
-// is read for them. Kinds of expression that are not known here read.
+// constants reports whether expressions are made of nothing but literals, names and functions of them, so that no
+// stored row is read for them. Kinds of expression that are not known here read.
 func constants(list ...parse.Expr) bool {
 	constant := true
 	for _, x := range list {
 		parse.Walk(x, func(x parse.Expr) bool {
 			switch x := x.(type) {
-			case *parse.Literal, *parse.Column, *parse.Default, *parse.Interval, *parse.Unary, *parse.Binary, *parse.Is, *parse.Between,
-				*parse.Like, *parse.Case, *parse.Cast, *parse.Array, *parse.Index, *parse.Tuple, *parse.Struct, *parse.AtTimeZone:
+			case *parse.Literal, *parse.Column, *parse.Default, *parse.Interval, *parse.Unary, *parse.Binary, *parse.Is,
+				*parse.Between,
+				*parse.Like, *parse.Case, *parse.Cast, *parse.Array, *parse.Index, *parse.Tuple, *parse.Struct,
+				*parse.AtTimeZone:
 			case *parse.In:
 				constant = constant && x.Query == nil
 			case *parse.Call:

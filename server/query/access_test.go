@@ -95,7 +95,8 @@ func TestRights(t *testing.T) {
 		if got := needs(st); got != c.need {
 			t.Errorf("%s needs %d, want %d", c.sql, got, c.need)
 		}
-		for m, has := range map[web.Mode]rights{web.ReadWrite: reads | writes, web.ReadOnly: reads, web.WriteOnly: writes, web.Mode(99): 0} {
+		for m, has := range map[web.Mode]rights{web.ReadWrite: reads | writes, web.ReadOnly: reads,
+			web.WriteOnly: writes, web.Mode(99): 0} {
 			if got, want := allowed(m, st), has&c.need == c.need; got != want {
 				t.Errorf("%s by a user of mode %d: %v, want %v", c.sql, m, got, want)
 			}
@@ -109,12 +110,14 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestClausesThatMayRead lists the fields of statements that hold queries or expressions: a new one needs a line here, and
-// a look at needs.
+// TestClausesThatMayRead lists the fields of statements that hold queries or expressions: a new one needs a line here,
+// and a look at needs.
 func TestClausesThatMayRead(t *testing.T) {
 	want := map[string]string{
-		"Select": "Query", "CreateTable": "Columns Query", "AlterTable": "Ops", "CreateView": "Query TQL", "Insert": "Rows Query", "Delete": "Where",
-		"Show": "Where", "Describe": "Query", "Explain": "Of", "Admin": "Call", "Set": "Values", "TQL": "Start End Step Lookback", "Copy": "Query Limit",
+		"Select": "Query", "CreateTable": "Columns Query", "AlterTable": "Ops", "CreateView": "Query TQL",
+		"Insert": "Rows Query", "Delete": "Where",
+		"Show": "Where", "Describe": "Query", "Explain": "Of", "Admin": "Call", "Set": "Values",
+		"TQL": "Start End Step Lookback", "Copy": "Query Limit",
 	}
 	for kind, fields := range statementFields(t) {
 		if got := strings.Join(fields, " "); got != want[kind] {
@@ -123,7 +126,8 @@ func TestClausesThatMayRead(t *testing.T) {
 	}
 }
 
-// statementFields are the types of package parse that embed Stmt, with their fields that can hold queries or expressions.
+// statementFields are the types of package parse that embed Stmt, with their fields that can hold queries or
+// expressions.
 func statementFields(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("../../sqlexec/parse/*.go")

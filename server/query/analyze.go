@@ -64,7 +64,8 @@ func snapshotInterval(p *web.Params) (time.Duration, error) {
 	if text := p.String("snapshot_interval_ms"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 63)
 		if err != nil {
-			return 0, status.New(status.InvalidArguments, "snapshot_interval_ms: %q is not a number of milliseconds", text)
+			return 0, status.New(status.InvalidArguments, "snapshot_interval_ms: %q is not a number of milliseconds",
+				text)
 		}
 		ms = min(max(n, leastSnapshotMS), mostSnapshotMS)
 	}
@@ -74,7 +75,8 @@ func snapshotInterval(p *web.Params) (time.Duration, error) {
 // analyzed is the statement that is run: EXPLAIN ANALYZE VERBOSE of the query, whether that is written or not.
 func analyzed(list []parse.Statement) (parse.Statement, error) {
 	if len(list) != 1 {
-		return nil, status.New(status.InvalidArguments, "one query is analyzed at a time, the text has %d statements", len(list))
+		return nil, status.New(status.InvalidArguments, "one query is analyzed at a time, the text has %d statements",
+			len(list))
 	}
 	switch st := list[0].(type) {
 	case *parse.SelectStmt:
@@ -86,7 +88,8 @@ func analyzed(list []parse.Statement) (parse.Statement, error) {
 			return &whole, nil
 		}
 	}
-	return nil, status.New(status.InvalidArguments, "a query, or EXPLAIN ANALYZE of one, is analyzed, not %s", kindOf(list[0]))
+	return nil, status.New(status.InvalidArguments, "a query, or EXPLAIN ANALYZE of one, is analyzed, not %s",
+		kindOf(list[0]))
 }
 
 // analysis is a query that runs while its figures are sent.
@@ -149,7 +152,8 @@ func ended(err error) error {
 	case context.DeadlineExceeded:
 		return status.Wrap(err, status.DeadlineExceeded, "The request took longer than its time limit")
 	case context.Canceled:
-		return status.Wrap(err, status.Cancelled, "The request was cancelled: the client left or the server is stopping")
+		return status.Wrap(err, status.Cancelled,
+			"The request was cancelled: the client left or the server is stopping")
 	}
 	return err
 }
@@ -180,7 +184,8 @@ func (a *analysis) failed(state string, err error) {
 // tell sends an event with the figures as they are now. more are further members, each behind a comma.
 func (a *analysis) tell(state string, more []byte) {
 	a.seq++
-	data := []byte(`{"seq":` + strconv.Itoa(a.seq) + `,"state":"` + state + `","partial":` + strconv.FormatBool(state != "final") + `,"elapsed_ms":`)
+	data := []byte(`{"seq":` + strconv.Itoa(a.seq) + `,"state":"` + state + `","partial":` +
+		strconv.FormatBool(state != "final") + `,"elapsed_ms":`)
 	data = strconv.AppendInt(data, a.c.ElapsedMS(), 10)
 	if sofar := a.sofar.Load(); sofar != nil {
 		if figures, err := json.Marshal((*sofar)()); err == nil {

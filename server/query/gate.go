@@ -108,7 +108,8 @@ func (g *gate) figures() (running, waiting int) {
 }
 
 func (g *gate) full() error {
-	return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries), and at most %d wait", g.most, g.waiting)
+	return status.New(status.RateLimited,
+		"Too many queries are running: at most %d (max_concurrent_queries), and at most %d wait", g.most, g.waiting)
 }
 
 // crowded tells that there are more requests than places: those whose clients do not read give way.
@@ -130,7 +131,8 @@ func newGates(o *Options) *gates {
 	if o.NoQueue {
 		waiting = 0
 	}
-	return &gates{queries: gate{most: o.MaxConcurrent, waiting: waiting}, changes: gate{most: o.MaxConcurrent, waiting: waiting}}
+	return &gates{queries: gate{most: o.MaxConcurrent, waiting: waiting},
+		changes: gate{most: o.MaxConcurrent, waiting: waiting}}
 }
 
 // of is the gate of a request: that of its heaviest statement.
@@ -173,7 +175,8 @@ func ofProcesses(s *parse.SelectStmt) bool {
 		}
 	}
 	t, ok := body.From[0].(*parse.Table)
-	return ok && len(t.Name) == 2 && strings.EqualFold(t.Name[0].Name, "information_schema") && strings.EqualFold(t.Name[1].Name, "process_list")
+	return ok && len(t.Name) == 2 && strings.EqualFold(t.Name[0].Name, "information_schema") &&
+		strings.EqualFold(t.Name[1].Name, "process_list")
 }
 
 func (g *gates) figures() (running, waiting int) {

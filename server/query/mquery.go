@@ -11,7 +11,8 @@ import (
 
 // MQuery answers /v1/mquery: an expression of the language of metrics over a range, in the formats of SQL.
 func (h *Handler) MQuery(c *web.Ctx) error {
-	p, err := c.QueryOrForm("query", "start", "end", "step", "lookback", "db", "format", "epoch", "compression", "time_format", "non_finite")
+	p, err := c.QueryOrForm("query", "start", "end", "step", "lookback", "db", "format", "epoch", "compression",
+		"time_format", "non_finite")
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,8 @@ func (h *Handler) MQuery(c *web.Ctx) error {
 		st.Lookback = text("lookback")
 	}
 	c.Statement = st.Expr
-	return argument(h.answer(c, p, 1<<63-1, func(*sqlexec.Session) ([]parse.Statement, error) { return []parse.Statement{st}, nil }))
+	return argument(h.answer(c, p, 1<<63-1,
+		func(*sqlexec.Session) ([]parse.Statement, error) { return []parse.Statement{st}, nil }))
 }
 
 // argument makes an expression that cannot be read an argument that is wrong: here it is one.

@@ -22,7 +22,8 @@ type Executor interface {
 	HasDatabase(name string) bool
 	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
 	// error.
-	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(), err error)
+	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
+		err error)
 	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
 	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
 }
@@ -59,11 +60,13 @@ func New(o Options) *Handler {
 			Name: "varve_sql_request_seconds", Help: "Time of SQL requests until the last byte was handed over.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
-		running: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_sql_requests_running", Help: "SQL requests that are running."}, func() float64 {
+		running: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_sql_requests_running",
+			Help: "SQL requests that are running."}, func() float64 {
 			running, _ := g.figures()
 			return float64(running)
 		}),
-		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_sql_requests_waiting", Help: "SQL requests that wait for a place among max_concurrent_queries."}, func() float64 {
+		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_sql_requests_waiting",
+			Help: "SQL requests that wait for a place among max_concurrent_queries."}, func() float64 {
 			_, waiting := g.figures()
 			return float64(waiting)
 		}),
@@ -128,7 +131,8 @@ func (h *Handler) begin(c *web.Ctx, statements []parse.Statement) error {
 }
 
 // answer executes the statements of a request, at most limit rows of each result.
-func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
+func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64,
+	read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
 	texts, err := web.ParseTexts(p.String("time_format"), p.String("non_finite"), c.RequestZone())
 	if err != nil {
 		return err
@@ -147,8 +151,9 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
 	run := &run{h: h, c: c, session: session, statements: statements}
 	if len(statements) > 1 && !format.Several() {
-		return status.New(status.InvalidArguments, "cannot output multi-statements result in %s format: none of the %d statements was executed; "+
-			"send them one by one, or with format=service_v1", format, len(statements))
+		return status.New(status.InvalidArguments,
+			"cannot output multi-statements result in %s format: none of the %d statements was executed; "+
+				"send them one by one, or with format=service_v1", format, len(statements))
 	}
 	if !limited(format) {
 		limit = 1<<63 - 1
@@ -213,7 +218,8 @@ func (r *run) execute(st parse.Statement) (*web.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &web.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context, Reserve: answer.Reserve, Warnings: answer.Warnings}
+	out := &web.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context,
+		Reserve: answer.Reserve, Warnings: answer.Warnings}
 	if answer.Rows != nil {
 		out.Rows = answer.Rows
 	}
@@ -226,7 +232,9 @@ const maxFormatted = parse.MaxStatement
 // parse reads the statements of a text that is shown, not run.
 func (h *Handler) parse(c *web.Ctx, text string) ([]parse.Statement, error) {
 	if len(text) > maxFormatted {
-		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text), maxFormatted)
+		return nil, status.New(status.InvalidArguments,
+			"SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text),
+			maxFormatted)
 	}
 	c.Statement = text
 	session := &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String(), Network: c.Network()}

@@ -20,13 +20,15 @@ import (
 )
 
 // table keeps the entries.
-var table = private.Table{TTL: "7d", Comment: "entries that could not be stored, and whose senders cannot be told", OwnTable: engine.OwnTable{
-	Name: engine.RejectedTable, Time: "time", AppendMode: true,
-	Columns: []vector.Field{
-		{Name: "time", Type: vector.Timestamp(9)}, {Name: "entry", Type: vector.StringType}, {Name: "protocol", Type: vector.StringType},
-		{Name: "reason", Type: vector.StringType}, {Name: "table", Type: vector.StringType},
-	},
-}}
+var table = private.Table{TTL: "7d", Comment: "entries that could not be stored, and whose senders cannot be told",
+	OwnTable: engine.OwnTable{
+		Name: engine.RejectedTable, Time: "time", AppendMode: true,
+		Columns: []vector.Field{
+			{Name: "time", Type: vector.Timestamp(9)}, {Name: "entry", Type: vector.StringType},
+			{Name: "protocol", Type: vector.StringType},
+			{Name: "reason", Type: vector.StringType}, {Name: "table", Type: vector.StringType},
+		},
+	}}
 
 const (
 	// maxText bounds the text of an entry that is kept.
@@ -63,8 +65,11 @@ func New(s private.Writer, logger *slog.Logger) *Log {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	return &Log{store: s, now: time.Now, logger: logger,
-		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_rejected_entries_total", Help: "Entries that could not be stored, and whose senders cannot be told."}, []string{"protocol"}),
-		dropped:  prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_rejected_dropped_total", Help: "Entries of those that are not in the table of rejects either: they were too many, or it could not be written."}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_rejected_entries_total",
+			Help: "Entries that could not be stored, and whose senders cannot be told."}, []string{"protocol"}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_rejected_dropped_total",
+			Help: "Entries of those that are not in the table of rejects either: they were too many, or it could not " +
+				"be written."}),
 	}
 }
 
@@ -86,7 +91,8 @@ func (l *Log) Add(ctx context.Context, list []Entry) error {
 			l.giveBack(len(kept))
 			return err
 		}
-		l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries", len(kept), "error", err)
+		l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries",
+			len(kept), "error", err)
 		kept = nil
 	}
 	for i := range list {

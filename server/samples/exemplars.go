@@ -40,9 +40,12 @@ const (
 var exemplarTable = private.Table{OwnTable: engine.OwnTable{
 	Name: engine.ExemplarsTable, Time: "place", Later: originColumns,
 	Columns: []vector.Field{
-		{Name: "at", Type: vector.Timestamp(3)}, {Name: "database", Type: vector.StringType}, {Name: "database_made", Type: vector.Int64Type},
-		{Name: "labels", Type: vector.StringType}, {Name: "metric", Type: vector.StringType}, {Name: "number", Type: vector.Int64Type},
-		{Name: "place", Type: vector.Timestamp(3)}, {Name: "series", Type: vector.StringType}, {Name: "table_id", Type: vector.Int64Type},
+		{Name: "at", Type: vector.Timestamp(3)}, {Name: "database", Type: vector.StringType},
+		{Name: "database_made", Type: vector.Int64Type},
+		{Name: "labels", Type: vector.StringType}, {Name: "metric", Type: vector.StringType},
+		{Name: "number", Type: vector.Int64Type},
+		{Name: "place", Type: vector.Timestamp(3)}, {Name: "series", Type: vector.StringType},
+		{Name: "table_id", Type: vector.Int64Type},
 		{Name: "value", Type: vector.FloatType},
 	},
 }}
@@ -59,7 +62,8 @@ func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x E
 	var n engine.SeriesName
 	n.Table.DB = r.db
 	size := labelBytes(series)
-	if size > maxExemplarSeries || labelBytes(labels) > utf8.UTFMax*maxExemplarRunes || r.exemplarBytes > maxExemplarBytes || r.take(&n, series) != nil {
+	if size > maxExemplarSeries || labelBytes(labels) > utf8.UTFMax*maxExemplarRunes ||
+		r.exemplarBytes > maxExemplarBytes || r.take(&n, series) != nil {
 		return x, false
 	}
 	r.exemplarBytes += exemplarBytes + size
@@ -121,12 +125,14 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 
 // exemplarRows reads some columns of all that is kept.
 func (t *Tables) exemplarRows(ctx context.Context, columns ...string) iter.Seq2[private.Row, error] {
-	return exemplarTable.Rows(ctx, t.o.Store, private.Query{Columns: columns, Time: &scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}})
+	return exemplarTable.Rows(ctx, t.o.Store,
+		private.Query{Columns: columns, Time: &scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}})
 }
 
 // Exemplars returns the exemplars of a database between two times, both inclusive, whose series pass one of some
 // selectors: by series, then by time. Memory, if not nil, is what they are taken from.
-func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64, memory promql.Memory) ([]Exemplar, error) {
+func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64,
+	memory promql.Memory) ([]Exemplar, error) {
 	var list []Exemplar
 	series := map[string]promql.Labels{} // nil: they pass no selector
 	of, ok := t.owner(db)
@@ -134,11 +140,13 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 		return nil, nil
 	}
 	tables := tablesNow{store: t.o.Store, db: db, ids: map[string]schema.TableID{}}
-	for row, err := range t.exemplarRows(ctx, "database", "metric", "series", "labels", "value", "at", madeColumn, tableColumn) {
+	for row, err := range t.exemplarRows(ctx, "database", "metric", "series", "labels", "value", "at", madeColumn,
+		tableColumn) {
 		if err != nil {
 			return nil, err
 		}
-		if row.AnyNull(6) || row.Int(5) < from || row.Int(5) > to || string(row.Bytes(0)) != db || row.Int(6) != of.made {
+		if row.AnyNull(6) || row.Int(5) < from || row.Int(5) > to || string(row.Bytes(0)) != db ||
+			row.Int(6) != of.made {
 			continue
 		}
 		if table := schema.TableID(row.Int(7)); table != 0 && table != tables.of(row.Text(1)) {
@@ -160,7 +168,8 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 				return nil, err
 			}
 		}
-		list = append(list, Exemplar{DB: db, Metric: labels.Get(promql.NameLabel), Series: labels, Labels: readLabels(row.Bytes(3)), Value: row.Float(4), At: row.Int(5)})
+		list = append(list, Exemplar{DB: db, Metric: labels.Get(promql.NameLabel), Series: labels,
+			Labels: readLabels(row.Bytes(3)), Value: row.Float(4), At: row.Int(5)})
 	}
 	slices.SortStableFunc(list, func(a, b Exemplar) int {
 		return cmp.Or(a.Series.Compare(b.Series), cmp.Compare(a.At, b.At), a.Labels.Compare(b.Labels))

@@ -17,7 +17,8 @@ func TestExemplarsGoOn(t *testing.T) {
 		var list []Exemplar
 		for range n {
 			series := promql.NewLabels("__name__", "m")
-			list = append(list, Exemplar{DB: "public", Metric: "m", Series: series, Labels: promql.NewLabels("n", fmt.Sprint(number)), At: int64(number)})
+			list = append(list, Exemplar{DB: "public", Metric: "m", Series: series,
+				Labels: promql.NewLabels("n", fmt.Sprint(number)), At: int64(number)})
 			number++
 		}
 		if kept, err := tables.KeepExemplars(t.Context(), list); kept != min(n, 4) || err != nil {

@@ -55,8 +55,10 @@ const metadataBytes = 128
 var metadataTable = private.Table{OwnTable: engine.OwnTable{
 	Name: engine.MetadataTable, Time: "described_at", Tags: []string{"database", "metric"}, Later: originColumns,
 	Columns: []vector.Field{
-		{Name: "database", Type: vector.StringType}, {Name: "database_made", Type: vector.Int64Type}, {Name: "described_at", Type: vector.Timestamp(3)},
-		{Name: "help", Type: vector.StringType}, {Name: "metric", Type: vector.StringType}, {Name: "table_id", Type: vector.Int64Type},
+		{Name: "database", Type: vector.StringType}, {Name: "database_made", Type: vector.Int64Type},
+		{Name: "described_at", Type: vector.Timestamp(3)},
+		{Name: "help", Type: vector.StringType}, {Name: "metric", Type: vector.StringType},
+		{Name: "table_id", Type: vector.Int64Type},
 		{Name: "type", Type: vector.StringType}, {Name: "unit", Type: vector.StringType},
 	},
 }}
@@ -206,12 +208,15 @@ func (m *metadataByDB) load(ctx context.Context) error {
 		return nil
 	}
 	m.byName, m.count, m.bytes = map[owner]map[string]described{}, 0, 0
-	for row, err := range metadataTable.Rows(ctx, m.store, private.Query{Columns: []string{"database", "metric", "type", "unit", "help", madeColumn, tableColumn}}) {
+	for row, err := range metadataTable.Rows(ctx, m.store,
+		private.Query{Columns: []string{"database", "metric", "type", "unit", "help", madeColumn, tableColumn}}) {
 		if err != nil {
 			return err
 		}
-		of, one := owner{row.Text(0), row.Int(5)}, Metadata{Metric: row.Text(1), Type: row.Text(2), Unit: row.Text(3), Help: row.Text(4)}
-		if d, ok := m.store.Database(of.name); ok && d.Made == of.made && one.Metric != "" { // an older program let others write here
+		of, one := owner{row.Text(0), row.Int(5)},
+			Metadata{Metric: row.Text(1), Type: row.Text(2), Unit: row.Text(3), Help: row.Text(4)}
+		// an older program let others write here
+		if d, ok := m.store.Database(of.name); ok && d.Made == of.made && one.Metric != "" {
 			m.set(of, described{one, schema.TableID(row.Int(6))})
 		}
 	}

@@ -90,8 +90,10 @@ func New(o Options) *Tables {
 		prefix = o.Prefix + "_"
 	}
 	return &Tables{
-		o: o, plain: plain, metadata: metadataByDB{store: o.Store}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{},
-		columns: engine.SampleColumns{Time: prefix + "timestamp", Value: prefix + "value", Histogram: prefix + "native_histogram", Start: prefix + "start_timestamp"},
+		o: o, plain: plain, metadata: metadataByDB{store: o.Store},
+		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{},
+		columns: engine.SampleColumns{Time: prefix + "timestamp", Value: prefix + "value",
+			Histogram: prefix + "native_histogram", Start: prefix + "start_timestamp"},
 	}
 }
 
@@ -130,8 +132,8 @@ type missing struct {
 	name engine.SeriesName
 }
 
-// Begin begins a request that sends its series to a database and a physical table, empty for that of the hints or the usual one. End
-// ends its search.
+// Begin begins a request that sends its series to a database and a physical table, empty for that of the hints or the
+// usual one. End ends its search.
 func (t *Tables) Begin(db, physical string, hints Hints) *Request {
 	physical = cmp.Or(physical, hints.physical, DefaultPhysical)
 	if t.o.OwnStorage {
@@ -229,13 +231,15 @@ func (r *Request) Held() int64 {
 	return int64(len(r.missing))*missingBytes + int64(r.newLabels)*labelBytesHeld + 3*int64(r.newBytes)
 }
 
-// missingBytes is the memory of a series that was not known until it is, besides its labels; labelBytesHeld that of a label besides its texts.
+// missingBytes is the memory of a series that was not known until it is, besides its labels; labelBytesHeld that of a
+// label besides its texts.
 const (
 	missingBytes   = 512
 	labelBytesHeld = 48
 )
 
-// MaxLabels bounds the labels of a series, maxLabelBytes their names and values, which are copied: what has more cannot be a key.
+// MaxLabels bounds the labels of a series, maxLabelBytes their names and values, which are copied: what has more cannot
+// be a key.
 const (
 	MaxLabels     = 1024
 	maxLabelBytes = 2 << 20
@@ -247,7 +251,8 @@ func (t *Tables) Sorted(labels []Label) ([]engine.SeriesLabel, error) {
 		return nil, status.New(status.InvalidArguments, "a series has too many labels, the limit is %d", MaxLabels)
 	}
 	if size := labelBytes(labels); size > maxLabelBytes {
-		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", Show(labels), size, maxLabelBytes)
+		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", Show(labels),
+			size, maxLabelBytes)
 	}
 	sorted := make([]engine.SeriesLabel, 0, len(labels))
 	for i := range labels {
@@ -266,7 +271,8 @@ func (t *Tables) Sorted(labels []Label) ([]engine.SeriesLabel, error) {
 	slices.SortStableFunc(sorted, func(a, b engine.SeriesLabel) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i].Name == sorted[i-1].Name {
-			return nil, status.New(status.InvalidArguments, "label %.80q of %s is there twice", sorted[i].Name, Show(labels))
+			return nil, status.New(status.InvalidArguments, "label %.80q of %s is there twice", sorted[i].Name,
+				Show(labels))
 		}
 	}
 	return sorted, nil
@@ -332,7 +338,8 @@ func (r *Request) Resolve(ctx context.Context) error {
 	if len(r.missing) == 0 {
 		return nil
 	}
-	ask := engine.SeriesRequest{Columns: r.t.columns, Plain: r.hints.plain, TTL: r.hints.ttl, NoAutoCreate: r.hints.noAutoCreate, Names: make([]engine.SeriesName, len(r.missing))}
+	ask := engine.SeriesRequest{Columns: r.t.columns, Plain: r.hints.plain, TTL: r.hints.ttl,
+		NoAutoCreate: r.hints.noAutoCreate, Names: make([]engine.SeriesName, len(r.missing))}
 	for i := range r.missing {
 		ask.Names[i] = r.missing[i].name
 	}
@@ -376,8 +383,8 @@ func (t *Tables) learn(r *Request) {
 	}
 }
 
-// goneAfter is how often, over all known series, each was found when those that never were are taken to be gone: their senders
-// replace them by others.
+// goneAfter is how often, over all known series, each was found when those that never were are taken to be gone: their
+// senders replace them by others.
 const goneAfter = 8
 
 // fewKnown need not be looked after. A variable for the tests.
@@ -402,7 +409,8 @@ func (t *Tables) drop(k key, s *known) {
 	delete(t.known, k)
 }
 
-// forget makes room: it drops the series that were not found in this epoch, and a half of all when those are few. The caller holds t.mu.
+// forget makes room: it drops the series that were not found in this epoch, and a half of all when those are few. The
+// caller holds t.mu.
 func (t *Tables) forget() {
 	before := len(t.known)
 	t.forgetUnused()

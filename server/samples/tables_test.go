@@ -35,7 +35,8 @@ func find(t *testing.T, tables *Tables, db string, names ...string) (known []boo
 		h, ok := r.Find([]byte(name))
 		if known = append(known, ok); !ok {
 			var err error
-			if h, err = r.Add([]byte(name), []Label{{[]byte("__name__"), []byte("m")}, {[]byte("l"), []byte(name)}}); err != nil {
+			if h, err = r.Add([]byte(name),
+				[]Label{{[]byte("__name__"), []byte("m")}, {[]byte("l"), []byte(name)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -127,7 +128,8 @@ func TestMetadata(t *testing.T) {
 	e := open(t)
 	tables := New(Options{Store: e, CacheBytes: 1 << 20})
 	for _, help := range []string{"old", "new", "new"} {
-		if err := tables.Describe(t.Context(), "public", []Metadata{{"m", "counter", "bytes", help}, {"n", "gauge", "", ""}}); err != nil {
+		if err := tables.Describe(t.Context(), "public",
+			[]Metadata{{"m", "counter", "bytes", help}, {"n", "gauge", "", ""}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +156,8 @@ func TestMetadata(t *testing.T) {
 	if _, err := e.Write(t.Context(), &set); err != nil {
 		t.Fatal(err)
 	}
-	if err := tables.Describe(t.Context(), "public", []Metadata{{"m", "counter", "bytes", "of the table"}}); err != nil {
+	if err := tables.Describe(t.Context(), "public", []Metadata{{"m", "counter", "bytes", "of the table"}}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if err := e.DropTables(t.Context(), []schema.Name{{DB: "public", Table: "m"}}); err != nil {

@@ -68,8 +68,10 @@ func New(o Options) *Recorder {
 	}
 	r := &Recorder{
 		o: o, table: table{Table: form, store: o.Store, threshold: o.Threshold},
-		slow:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_slow_queries_total", Help: "Statements that took slow_query.threshold or longer."}),
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_slow_queries_dropped_total", Help: "Slow statements that were to be recorded and are not: too many waited, or the store refused them."}),
+		slow: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_slow_queries_total",
+			Help: "Statements that took slow_query.threshold or longer."}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_slow_queries_dropped_total",
+			Help: "Slow statements that were to be recorded and are not: too many waited, or the store refused them."}),
 	}
 	r.table.TTL = o.TTL
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -149,7 +151,9 @@ func (r *Recorder) write(list []sqlexec.Ended) bool {
 // log writes statements as lines.
 func (r *Recorder) log(list []sqlexec.Ended) {
 	for _, e := range list {
-		line := []any{"cost_ms", e.Took.Milliseconds(), "threshold_ms", r.o.Threshold.Milliseconds(), "began", e.Began.UTC(), "db", e.DB, "user", e.User, "client", e.Client, "is_promql", e.Metrics, "query", secret.Hide(kept(e.Text, maxLine))}
+		line := []any{"cost_ms", e.Took.Milliseconds(), "threshold_ms", r.o.Threshold.Milliseconds(), "began",
+			e.Began.UTC(), "db", e.DB, "user", e.User, "client", e.Client, "is_promql", e.Metrics, "query",
+			secret.Hide(kept(e.Text, maxLine))}
 		if g := e.Grid; g != nil {
 			line = append(line, "promql_start", g.Start, "promql_end", g.End, "promql_step", g.Step)
 		}

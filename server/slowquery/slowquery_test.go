@@ -43,7 +43,8 @@ func queries(t *testing.T, e *engine.Engine) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.Scan(t.Context(), engine.Request{Table: table, Time: scan.All, Columns: []schema.ColumnID{table.Schema.Columns[table.Schema.Column("query")].ID}})
+	rows, err := e.Scan(t.Context(), engine.Request{Table: table, Time: scan.All,
+		Columns: []schema.ColumnID{table.Schema.Columns[table.Schema.Column("query")].ID}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestThresholdAndRatio(t *testing.T) {
 		x, numbers = numbers[0], numbers[1:]
 		return x
 	}})
-	for _, s := range []sqlexec.Ended{took("fast", time.Second-1), took("first", time.Second), took("second", time.Minute), took("third", time.Hour)} {
+	for _, s := range []sqlexec.Ended{took("fast", time.Second-1), took("first", time.Second),
+		took("second", time.Minute), took("third", time.Hour)} {
 		r.Ended(s)
 	}
 	r.Close(t.Context())
@@ -95,7 +97,8 @@ func TestThresholdAndRatio(t *testing.T) {
 	}
 }
 
-// TestQueueIsBounded: while nothing is written statements and the bytes of their texts have a bound, and a text has one.
+// TestQueueIsBounded: while nothing is written statements and the bytes of their texts have a bound, and a text has
+// one.
 func TestQueueIsBounded(t *testing.T) {
 	e := openStore(t, vfs.NewMem(), 1)
 	for _, c := range []struct {
@@ -121,7 +124,8 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// TestStoreRefuses: while the disk has no room nothing is written and each statement counts as dropped; the log is told once.
+// TestStoreRefuses: while the disk has no room nothing is written and each statement counts as dropped; the log is told
+// once.
 func TestStoreRefuses(t *testing.T) {
 	e := openStore(t, vfs.NewMem(), 1<<60)
 	var log bytes.Buffer
@@ -153,8 +157,8 @@ func TestCloseEndsWrites(t *testing.T) {
 	}
 }
 
-// TestTableOfBefore: what was recorded outlives the server, the table gets the ttl of the configuration and is made again
-// when somebody dropped it.
+// TestTableOfBefore: what was recorded outlives the server, the table gets the ttl of the configuration and is made
+// again when somebody dropped it.
 func TestTableOfBefore(t *testing.T) {
 	fs := vfs.NewMem()
 	for i, want := range []string{"a", "a b"} {
@@ -169,7 +173,8 @@ func TestTableOfBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := queries(t, e); got != want || (table.Schema.Options.TTL > 0) != (i == 1) || !table.Schema.Options.AppendMode {
+		if got := queries(t, e); got != want || (table.Schema.Options.TTL > 0) != (i == 1) ||
+			!table.Schema.Options.AppendMode {
 			t.Errorf("start %d: recorded %q, options %v", i, got, table.Schema.Options.All)
 		}
 		if i == 1 {
@@ -193,7 +198,8 @@ func TestLines(t *testing.T) {
 	var log bytes.Buffer
 	r := New(Options{Ratio: 1, Threshold: time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	s := took("up", 1500*time.Millisecond)
-	s.DB, s.User, s.Client, s.Metrics, s.Grid, s.Rows = "public", "ann", "::1", true, &sqlexec.Grid{Start: 1, End: 3, Step: 2}, -1
+	s.DB, s.User, s.Client, s.Metrics, s.Grid, s.Rows = "public", "ann", "::1", true,
+		&sqlexec.Grid{Start: 1, End: 3, Step: 2}, -1
 	s.Err = status.New(status.Cancelled, "Query was killed")
 	r.Ended(s)
 	r.Close(t.Context())

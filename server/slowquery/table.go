@@ -15,10 +15,14 @@ import (
 var form = private.Table{Comment: "statements that took slow_query.threshold or longer", OwnTable: engine.OwnTable{
 	Name: engine.SlowQueriesTable, Time: "timestamp", AppendMode: true,
 	Columns: []vector.Field{
-		{Name: "client", Type: vector.StringType}, {Name: "cost", Type: vector.Uint64Type}, {Name: "db", Type: vector.StringType},
-		{Name: "error", Type: vector.StringType}, {Name: "is_promql", Type: vector.BoolType}, {Name: "promql_end", Type: vector.Timestamp(3)},
-		{Name: "promql_start", Type: vector.Timestamp(3)}, {Name: "promql_step", Type: vector.Uint64Type}, {Name: "query", Type: vector.StringType},
-		{Name: "row_count", Type: vector.Uint64Type}, {Name: "threshold", Type: vector.Uint64Type}, {Name: "timestamp", Type: vector.Timestamp(3)},
+		{Name: "client", Type: vector.StringType}, {Name: "cost", Type: vector.Uint64Type},
+		{Name: "db", Type: vector.StringType},
+		{Name: "error", Type: vector.StringType}, {Name: "is_promql", Type: vector.BoolType},
+		{Name: "promql_end", Type: vector.Timestamp(3)},
+		{Name: "promql_start", Type: vector.Timestamp(3)}, {Name: "promql_step", Type: vector.Uint64Type},
+		{Name: "query", Type: vector.StringType},
+		{Name: "row_count", Type: vector.Uint64Type}, {Name: "threshold", Type: vector.Uint64Type},
+		{Name: "timestamp", Type: vector.Timestamp(3)},
 		{Name: "user_name", Type: vector.StringType},
 	},
 }}

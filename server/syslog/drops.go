@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// drops counts the datagrams that the system dropped before the server could read them, because the buffer of their socket was full. Where the system does not say
-// (any but Linux) the figure is absent. Safe for concurrent use.
+// drops counts the datagrams that the system dropped before the server could read them, because the buffer of their
+// socket was full. Where the system does not say (any but Linux) the figure is absent. Safe for concurrent use.
 type drops struct {
 	desc *prometheus.Desc
 

@@ -33,7 +33,8 @@ const (
 	dropsField = 12
 )
 
-// socketTables list the sockets of UDP, each with the datagrams that the system dropped because the socket's buffer was full.
+// socketTables list the sockets of UDP, each with the datagrams that the system dropped because the socket's buffer was
+// full.
 var socketTables = [...]string{"/proc/net/udp", "/proc/net/udp6"}
 
 // dropped is how many datagrams the system dropped of a socket.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestDropsOfTheSystem: every datagram that is sent is either read or counted as dropped, and a socket that is closed keeps its count.
+// TestDropsOfTheSystem: every datagram that is sent is either read or counted as dropped, and a socket that is closed
+// keeps its count.
 func TestDropsOfTheSystem(t *testing.T) {
 	s := New(Options{})
 	for _, addr := range []string{"127.0.0.1:0", "[::1]:0"} {
@@ -39,7 +40,8 @@ func TestDropsOfTheSystem(t *testing.T) {
 			}
 		}
 		read, lost := 0.0, 0.0
-		for buf, end := make([]byte, 600), time.Now().Add(20*time.Second); read+lost < sent && time.Now().Before(end); { // a busy system delivers later than it takes
+		// a busy system delivers later than it takes
+		for buf, end := make([]byte, 600), time.Now().Add(20*time.Second); read+lost < sent && time.Now().Before(end); {
 			if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 				t.Fatal(err)
 			}

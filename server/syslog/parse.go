@@ -59,7 +59,8 @@ func undashed(s []byte) []byte {
 	return s
 }
 
-// rfc5424 reads what follows the priority: version, time, host, application, process, message id, structured data, text.
+// rfc5424 reads what follows the priority: version, time, host, application, process, message id, structured data,
+// text.
 func (m *message) rfc5424(s []byte) bool {
 	version, s := word(s)
 	if len(version) != 1 || version[0] != '1' {
@@ -148,7 +149,8 @@ func (m *message) takeTag(s []byte) {
 
 const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-// looseTime reads the time of an older message: "Jan _2 15:04:05", with a fraction and the year behind the day or without, or one with date and zone.
+// looseTime reads the time of an older message: "Jan _2 15:04:05", with a fraction and the year behind the day or
+// without, or one with date and zone.
 func (m *message) looseTime(s []byte, now time.Time) (rest []byte, ok bool) {
 	first, after := word(s)
 	if m.ns, m.timed = instant(first, now.Location()); m.timed {

@@ -18,7 +18,8 @@ import (
 // severities and facilities are the names of the two parts of a priority.
 var (
 	severities = [...]string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"}
-	facilities = [...]string{"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp", "security", "console", "solaris-cron",
+	facilities = [...]string{"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron",
+		"authpriv", "ftp", "ntp", "security", "console", "solaris-cron",
 		"local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"}
 )
 
@@ -26,7 +27,8 @@ var (
 const rowBytes = 1 << 30
 
 // rows makes rows of messages.
-func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.WriteSet, _ func(int64) error, _ func() error) (made listen.Made, err error) {
+func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.WriteSet, _ func(int64) error,
+	_ func() error) (made listen.Made, err error) {
 	hint, err := tagged.Hint(nil, map[string]string{"append_mode": "true"}, s.timeIndex, s.o.NoAutoCreate)
 	if err != nil {
 		return made, err
@@ -35,7 +37,8 @@ func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.Writ
 	hint.Reject = func(n int, why error) {
 		left = append(left, rejects.Entry{Table: s.o.Table, Why: why, Text: list[n-1].Text})
 	}
-	rows := tagged.New(&tagged.Request{DB: "public", Tables: s.o.Tables, Hint: hint, Time: vector.Timestamp(9), Most: rowBytes}, set)
+	rows := tagged.New(&tagged.Request{DB: "public", Tables: s.o.Tables, Hint: hint, Time: vector.Timestamp(9),
+		Most: rowBytes}, set)
 	t, err := rows.Table([]byte(s.o.Table))
 	if err != nil {
 		return made, err
@@ -76,10 +79,13 @@ func (s *Server) newColumns(t *tagged.Table) (c *columns, err error) {
 		typ  vector.Type
 		role schema.Semantic
 	}{
-		{&c.hostname, "hostname", vector.StringType, schema.Tag}, {&c.appName, "app_name", vector.StringType, schema.Tag},
-		{&c.facility, "facility", vector.StringType, schema.Field}, {&c.severity, "severity", vector.StringType, schema.Field},
+		{&c.hostname, "hostname", vector.StringType, schema.Tag},
+		{&c.appName, "app_name", vector.StringType, schema.Tag},
+		{&c.facility, "facility", vector.StringType, schema.Field},
+		{&c.severity, "severity", vector.StringType, schema.Field},
 		{&c.procID, "proc_id", vector.StringType, schema.Field}, {&c.msgID, "msg_id", vector.StringType, schema.Field},
-		{&c.data, "structured_data", vector.JSONType, schema.Field}, {&c.message, "message", vector.StringType, schema.Field},
+		{&c.data, "structured_data", vector.JSONType, schema.Field},
+		{&c.message, "message", vector.StringType, schema.Field},
 	} {
 		for _, role := range [...]schema.Semantic{one.role, schema.Tag, schema.Field} {
 			if *one.to, err = t.Column([]byte(one.name), one.typ, role); err == nil {
@@ -208,7 +214,8 @@ func appendData(dst, s []byte) []byte {
 		}
 		of := all[i].element
 		dst = append(jsontext.AppendString(dst, of), ":{"...)
-		for ; i < len(all) && all[i].name == nil && bytes.Equal(all[i].element, of); i++ { // it has parameters, or none follow
+		// it has parameters, or none follow
+		for ; i < len(all) && all[i].name == nil && bytes.Equal(all[i].element, of); i++ {
 		}
 		for first := true; i < len(all) && bytes.Equal(all[i].element, of); first = false {
 			if !first {

@@ -67,11 +67,14 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix), drops: newDrops(),
-		cut:  prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_messages_cut_total", Help: "Messages cut off because they were too long."}),
-		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total", Help: "Datagrams lost because they came faster than they could be stored."}),
+		cut: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_messages_cut_total",
+			Help: "Messages cut off because they were too long."}),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total",
+			Help: "Datagrams lost because they came faster than they could be stored."}),
 	}
 	s.streams = listen.New(listen.Options{
-		Name: "syslog", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
+		Name: "syslog", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake,
+		MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
 		IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s

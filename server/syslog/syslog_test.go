@@ -129,7 +129,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestAge: a batch that does not grow is written while the connection stays open, and a store without room is asked again.
+// TestAge: a batch that does not grow is written while the connection stays open, and a store without room is asked
+// again.
 func TestAge(t *testing.T) {
 	st := &store{fail: 2}
 	s, addr, _ := start(t, Options{Store: st, Tables: st})

@@ -21,14 +21,15 @@ func TimeIndex(prefix string) string {
 	return prefix + "_timestamp"
 }
 
-// Hint is that of the tables of a request: options are those of its protocol, which the given hints of the request override. disabled tells that the configuration
-// lets no write make tables.
+// Hint is that of the tables of a request: options are those of its protocol, which the given hints of the request
+// override. disabled tells that the configuration lets no write make tables.
 func Hint(given, options map[string]string, timeIndex string, disabled bool) (engine.Hint, error) {
 	create, err := engine.AutoCreate(given)
 	if err != nil {
 		return engine.Hint{}, err
 	}
-	hint := engine.Hint{AutoCreate: create && !disabled, Disabled: disabled, Strict: true, TimeIndex: timeIndex, Comment: "Created on insertion"}
+	hint := engine.Hint{AutoCreate: create && !disabled, Disabled: disabled, Strict: true, TimeIndex: timeIndex,
+		Comment: "Created on insertion"}
 	all := make(map[string]string, len(options)+len(given))
 	for k, v := range options {
 		all[k] = v

@@ -65,7 +65,8 @@ func (r *Rows) Grow(bytes, body int64) error {
 		return nil
 	}
 	if r.held > r.Most {
-		return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer at a time", r.held, r.Most)
+		return status.New(status.InvalidArguments,
+			"the rows of the request take %d bytes, the limit is %d, send fewer at a time", r.held, r.Most)
 	}
 	r.told = r.held + holdStep
 	if r.Hold == nil {
@@ -107,7 +108,8 @@ func (r *Rows) Table(name []byte) (*Table, error) {
 		full := schema.Name{DB: r.DB, Table: string(name)}
 		t = &Table{rows: r, name: full.Table, byName: map[string]*Column{}}
 		hint, typ := r.Hint, r.Time
-		if there, err := r.Tables.Table(full); err == nil { // where it is absent, it is made, or refused, when the rows are written
+		// where it is absent, it is made, or refused, when the rows are written
+		if there, err := r.Tables.Table(full); err == nil {
 			t.there = there.Schema
 			index := &t.there.Columns[t.there.Time]
 			hint.TimeIndex, typ = index.Name, index.Type
@@ -137,9 +139,11 @@ func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Col
 	if c := t.byName[string(name)]; c != nil {
 		switch {
 		case c.role != role:
-			return nil, status.New(status.InvalidArguments, "Column: %s, semantic_type incompatible, expected: %s, actual: %s", name, c.role, role)
+			return nil, status.New(status.InvalidArguments,
+				"Column: %s, semantic_type incompatible, expected: %s, actual: %s", name, c.role, role)
 		case c.Type() != typ && !texts(typ, c.Type()):
-			return nil, status.New(status.InvalidArguments, "Column: %s, datatype incompatible, expected: %s, actual: %s", name, c.Type(), typ)
+			return nil, status.New(status.InvalidArguments,
+				"Column: %s, datatype incompatible, expected: %s, actual: %s", name, c.Type(), typ)
 		}
 		return c, nil
 	}
@@ -148,10 +152,12 @@ func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Col
 		return nil, err
 	}
 	if key == t.hint.TimeIndex {
-		return nil, status.New(status.InvalidArguments, "Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, role)
+		return nil, status.New(status.InvalidArguments,
+			"Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, role)
 	}
 	if len(t.byName) >= schema.MaxColumns-1 {
-		return nil, status.New(status.InvalidArguments, "column '%.80s': a request can have at most %d columns of a table", key, schema.MaxColumns)
+		return nil, status.New(status.InvalidArguments,
+			"column '%.80s': a request can have at most %d columns of a table", key, schema.MaxColumns)
 	}
 	typ, err := t.agreed(key, typ, role)
 	if err != nil {
@@ -184,7 +190,8 @@ func (t *Table) agreed(key string, typ vector.Type, role schema.Semantic) (vecto
 	}
 	switch c := &t.there.Columns[p]; {
 	case c.Semantic != role:
-		return typ, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", key, c.Semantic, role)
+		return typ, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", key, c.Semantic,
+			role)
 	case c.Type == typ || texts(typ, c.Type):
 		return c.Type, nil
 	case !t.hint.StrictNumbers && engine.OneKind(c.Type, typ):

@@ -22,7 +22,8 @@ func (l there) Table(n schema.Name) (*engine.Table, error) {
 }
 
 func newRows(set *engine.WriteSet, tables there) *Rows {
-	return New(&Request{DB: "public", Tables: tables, Hint: engine.Hint{AutoCreate: true, TimeIndex: "time"}, Time: vector.Timestamp(9), Most: 1 << 30}, set)
+	return New(&Request{DB: "public", Tables: tables, Hint: engine.Hint{AutoCreate: true, TimeIndex: "time"},
+		Time: vector.Timestamp(9), Most: 1 << 30}, set)
 }
 
 func newTable(t *testing.T, r *Rows, name string) *Table {
@@ -37,7 +38,9 @@ func newTable(t *testing.T, r *Rows, name string) *Table {
 // TestThere: columns are held against the table that is there, whose time index has its own name and unit.
 func TestThere(t *testing.T) {
 	own := &schema.Table{Columns: []schema.Column{
-		{Name: "host", Type: vector.StringType, Semantic: schema.Tag}, {Name: "text", Type: vector.StringType}, {Name: "n", Type: vector.Int64Type}, {Name: "m", Type: vector.Int32Type}, {Name: "ts", Type: vector.Timestamp(0), Semantic: schema.Timestamp},
+		{Name: "host", Type: vector.StringType, Semantic: schema.Tag}, {Name: "text", Type: vector.StringType},
+		{Name: "n", Type: vector.Int64Type}, {Name: "m", Type: vector.Int32Type},
+		{Name: "ts", Type: vector.Timestamp(0), Semantic: schema.Timestamp},
 	}, Time: 4}
 	of := newTable(t, newRows(new(engine.WriteSet), there{"own": own}), "own")
 	for _, c := range []struct {
@@ -53,11 +56,13 @@ func TestThere(t *testing.T) {
 		{"n", vector.FloatType, schema.Field, ""},
 		{"m", vector.FloatType, schema.Field, "column m expect type Int32, given: Float64"},
 		{"m", vector.StringType, schema.Tag, "column m expect semantic type FIELD, given: TAG"},
-		{"ts", vector.StringType, schema.Tag, "Column: ts, semantic_type incompatible, expected: TIMESTAMP, actual: TAG"},
+		{"ts", vector.StringType, schema.Tag,
+			"Column: ts, semantic_type incompatible, expected: TIMESTAMP, actual: TAG"},
 		{"new", vector.StringType, schema.Tag, ""},
 		{strings.Repeat("x", 600), vector.StringType, schema.Tag, "Invalid column name"},
 	} {
-		if _, err := of.Column([]byte(c.name), c.typ, c.role); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if _, err := of.Column([]byte(c.name), c.typ, c.role); (err == nil) != (c.want == "") ||
+			err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.20s as %v %v: %v, want %s", c.name, c.typ, c.role, err, c.want)
 		}
 	}

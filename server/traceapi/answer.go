@@ -37,7 +37,8 @@ func (a *answer) body() []byte {
 	default:
 		body = append(body, ']')
 	}
-	return append(strconv.AppendInt(append(body, `,"total":`...), int64(a.total), 10), `,"limit":0,"offset":0,"errors":[]}`...)
+	return append(strconv.AppendInt(append(body, `,"total":`...), int64(a.total), 10),
+		`,"limit":0,"offset":0,"errors":[]}`...)
 }
 
 const listHead = `{"data":[`

@@ -44,7 +44,8 @@ func wrong(name, format string, args ...any) error {
 
 // readQuery reads the parameters of a search.
 func readQuery(c *web.Ctx) (*query, error) {
-	p, err := c.LastQuery("service", "operation", "tags", "start", "end", "lookback", "minDuration", "maxDuration", "limit")
+	p, err := c.LastQuery("service", "operation", "tags", "start", "end", "lookback", "minDuration", "maxDuration",
+		"limit")
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,8 @@ func readQuery(c *web.Ctx) (*query, error) {
 	return q, err
 }
 
-// begin is the start of a search, which lookback may say as well: a duration such as 2d, or the word with which a page says that it has a start.
+// begin is the start of a search, which lookback may say as well: a duration such as 2d, or the word with which a page
+// says that it has a start.
 func begin(p *web.Params, end int64) (int64, error) {
 	back := int64(lookback)
 	if text := p.String("lookback"); text != "" && text != "custom" && p.String("start") == "" {

@@ -24,7 +24,8 @@ func (h *Handler) begin(c *web.Ctx) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &request{h: h, c: c, session: sqlexec.Session{User: c.User.Name, Rights: "SELECT", Client: c.RemoteAddr().String(), Network: c.Network(), ConnID: c.ConnID()}}
+	r := &request{h: h, c: c, session: sqlexec.Session{User: c.User.Name, Rights: "SELECT",
+		Client: c.RemoteAddr().String(), Network: c.Network(), ConnID: c.ConnID()}}
 	r.session.DB, r.session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
 	if !h.o.Executor.HasDatabase(r.session.DB) {
 		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", r.session.DB)
@@ -89,7 +90,8 @@ func (r *row) reserve(bytes int) error {
 	if r.result.Reserve == nil {
 		return nil
 	}
-	return r.result.Reserve(2 * int64(bytes)) // a trace and the answer that it is copied into, or the room that a list grows to
+	// a trace and the answer that it is copied into, or the room that a list grows to
+	return r.result.Reserve(2 * int64(bytes))
 }
 
 // rows returns the rows of a statement. What is reserved for them is so until the request is over.

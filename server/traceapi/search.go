@@ -56,8 +56,9 @@ func search(r *request) (answer, error) {
 	return b.answer(ids), nil
 }
 
-// The other spans of a trace lie near those that were found, as a rule: what lies far is looked at where a parent lacks or a span lasts longer. The filters of
-// ids are wrong about one block in a hundred, so that each hour not looked at saves reading some of a day's blocks.
+// The other spans of a trace lie near those that were found, as a rule: what lies far is looked at where a parent lacks
+// or a span lasts longer. The filters of ids are wrong about one block in a hundred, so that each hour not looked at
+// saves reading some of a day's blocks.
 const (
 	near = int64(time.Hour)
 	far  = int64(24 * time.Hour)
@@ -111,7 +112,8 @@ func (r *request) read(b *builder, ids []string, condition string) error {
 	for i, id := range ids {
 		quoted[i] = parse.QuoteText(id)
 	}
-	return r.rows("SELECT * FROM "+r.beside("")+" WHERE trace_id IN ("+strings.Join(quoted, ",")+")"+condition+" ORDER BY timestamp"+atMost(maxSpans), b.add)
+	return r.rows("SELECT * FROM "+r.beside("")+" WHERE trace_id IN ("+strings.Join(quoted, ",")+")"+condition+
+		" ORDER BY timestamp"+atMost(maxSpans), b.add)
 }
 
 // within is the condition of a range of times, ns.

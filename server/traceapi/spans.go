@@ -61,9 +61,12 @@ func (r *request) layout() (*layout, error) {
 		name string
 		typ  vector.Type
 	}{
-		{&l.timestamp, "timestamp", vector.Timestamp(9)}, {&l.duration, "duration_nano", vector.Uint64Type}, {&l.parent, "parent_span_id", text}, {&l.trace, "trace_id", text},
-		{&l.id, "span_id", text}, {&l.kind, "span_kind", text}, {&l.name, "span_name", text}, {&l.code, "span_status_code", text}, {&l.message, "span_status_message", text},
-		{&l.state, "trace_state", text}, {&l.scope, "scope_name", text}, {&l.version, "scope_version", text}, {&l.service, "service_name", text},
+		{&l.timestamp, "timestamp", vector.Timestamp(9)}, {&l.duration, "duration_nano", vector.Uint64Type},
+		{&l.parent, "parent_span_id", text}, {&l.trace, "trace_id", text},
+		{&l.id, "span_id", text}, {&l.kind, "span_kind", text}, {&l.name, "span_name", text},
+		{&l.code, "span_status_code", text}, {&l.message, "span_status_message", text},
+		{&l.state, "trace_state", text}, {&l.scope, "scope_name", text}, {&l.version, "scope_version", text},
+		{&l.service, "service_name", text},
 		{&l.events, "span_events", vector.JSONType}, {&l.links, "span_links", vector.JSONType},
 	} {
 		*c.to = -1
@@ -73,14 +76,16 @@ func (r *request) layout() (*layout, error) {
 			}
 		}
 		if *c.to < 0 {
-			return nil, status.New(status.InvalidArguments, "table %.80q is no table of spans: it has no column %s of type %s", r.table, c.name, c.typ)
+			return nil, status.New(status.InvalidArguments,
+				"table %.80q is no table of spans: it has no column %s of type %s", r.table, c.name, c.typ)
 		}
 	}
 	for i, f := range fields {
 		for _, p := range [...]struct {
 			prefix, key string
 			resource    bool
-		}{{"span_attributes.", "", false}, {"resource_attributes.", "", true}, {"scope_attributes.", "otel.scope.", false}} {
+		}{{"span_attributes.", "", false}, {"resource_attributes.", "", true},
+			{"scope_attributes.", "otel.scope.", false}} {
 			if key, ok := strings.CutPrefix(f.Name, p.prefix); ok {
 				l.attributes = append(l.attributes, attribute{i, f.Name, p.key + key, f.Type, p.resource})
 			}
@@ -126,7 +131,8 @@ func (t *trace) note(l *layout, row *row) {
 // those that were looked for.
 func (b *builder) open(ids []string, to int64) (open []string) {
 	for _, id := range ids {
-		if t := b.traces[id]; t != nil && (t.end > to || slices.Contains(slices.Collect(maps.Values(t.present)), false)) {
+		if t := b.traces[id]; t != nil &&
+			(t.end > to || slices.Contains(slices.Collect(maps.Values(t.present)), false)) {
 			open = append(open, id)
 		}
 	}

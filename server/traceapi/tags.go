@@ -119,8 +119,10 @@ func (b *builder) spanTags(row *row) []byte {
 		code = ""
 	}
 	for _, t := range [...]tag{
-		{"span.kind", kindOf(row.text(l.kind))}, {"otel.status_code", code}, {"otel.status_description", row.text(l.message)},
-		{"w3c.tracestate", row.text(l.state)}, {"otel.scope.name", row.text(l.scope)}, {"otel.scope.version", row.text(l.version)},
+		{"span.kind", kindOf(row.text(l.kind))}, {"otel.status_code", code},
+		{"otel.status_description", row.text(l.message)},
+		{"w3c.tracestate", row.text(l.state)}, {"otel.scope.name", row.text(l.scope)},
+		{"otel.scope.version", row.text(l.version)},
 	} {
 		if t.value != "" {
 			tags.string(t.key, t.value)
@@ -174,7 +176,8 @@ func nested(row *row, column int, into any) error {
 	d := json.NewDecoder(strings.NewReader(row.text(column)))
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
-		return status.Wrap(err, status.InvalidArguments, "column %s of a span is no list of what spans have: %s", row.result.Fields[column].Name, err)
+		return status.Wrap(err, status.InvalidArguments, "column %s of a span is no list of what spans have: %s",
+			row.result.Fields[column].Name, err)
 	}
 	return nil
 }

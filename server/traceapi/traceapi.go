@@ -25,7 +25,8 @@ type Executor interface {
 	HasDatabase(name string) bool
 	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
 	// error.
-	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(), err error)
+	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
+		err error)
 	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
 }
 
@@ -65,9 +66,10 @@ const maxListed = 10_000
 
 // services lists the services that spans were ever of.
 func services(r *request) (answer, error) {
-	return r.list("SELECT DISTINCT service_name FROM "+r.beside("_services")+" ORDER BY service_name", func(dst []byte, row *row) []byte {
-		return jsontext.AppendString(dst, row.text(0))
-	})
+	return r.list("SELECT DISTINCT service_name FROM "+r.beside("_services")+" ORDER BY service_name",
+		func(dst []byte, row *row) []byte {
+			return jsontext.AppendString(dst, row.text(0))
+		})
 }
 
 // operationNames lists the names of the operations of a service.
@@ -76,7 +78,8 @@ func operationNames(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return r.list("SELECT DISTINCT span_name FROM "+r.beside("_operations")+" WHERE service_name = "+parse.QuoteText(service)+" ORDER BY span_name", func(dst []byte, row *row) []byte {
+	return r.list("SELECT DISTINCT span_name FROM "+r.beside("_operations")+" WHERE service_name = "+
+		parse.QuoteText(service)+" ORDER BY span_name", func(dst []byte, row *row) []byte {
 		return jsontext.AppendString(dst, row.text(0))
 	})
 }
@@ -94,7 +97,8 @@ func operations(r *request) (answer, error) {
 	if kind := p.String("spanKind"); kind != "" {
 		where += " AND span_kind = " + parse.QuoteText(kindPrefix+strings.ToUpper(kind))
 	}
-	return r.list("SELECT DISTINCT span_name, span_kind FROM "+r.beside("_operations")+" WHERE "+where+" ORDER BY span_name, span_kind", func(dst []byte, row *row) []byte {
+	return r.list("SELECT DISTINCT span_name, span_kind FROM "+r.beside("_operations")+" WHERE "+where+
+		" ORDER BY span_name, span_kind", func(dst []byte, row *row) []byte {
 		dst = jsontext.AppendString(append(dst, `{"name":`...), row.text(0))
 		dst = jsontext.AppendString(append(dst, `,"spanKind":`...), kindOf(row.text(1)))
 		return append(dst, '}')

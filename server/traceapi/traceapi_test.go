@@ -49,7 +49,8 @@ func TestTraceFloats(t *testing.T) {
 	var l tagList
 	l.float("a", math.Inf(1))
 	l.float("b", 2)
-	if got, want := string(l.text), `{"key":"a","type":"string","value":"+Inf"},{"key":"b","type":"float64","value":2.0}`; got != want {
+	if got, want := string(l.text),
+		`{"key":"a","type":"string","value":"+Inf"},{"key":"b","type":"float64","value":2.0}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -38,7 +38,8 @@ type Answers struct {
 // NewAnswers makes room for so many bytes, for which an answer waits so long. changed, if not nil, is told how many
 // there are after each change; it must not wait.
 func NewAnswers(most int64, wait time.Duration, changed func(bytes int64)) *Answers {
-	return &Answers{made: NewIntake(most, wait, status.RuntimeResourcesExhausted, changed), wait: wait, turns: newTurns(), streams: map[*Answer]struct{}{}}
+	return &Answers{made: NewIntake(most, wait, status.RuntimeResourcesExhausted, changed), wait: wait,
+		turns: newTurns(), streams: map[*Answer]struct{}{}}
 }
 
 // Bytes is how many bytes are made and not read yet.
@@ -77,7 +78,9 @@ func (a *Answers) Begin(client netip.Addr, giveUp func()) *Answer {
 func (s *Answer) Made(ctx context.Context, bytes int64) error {
 	err := s.Hold(ctx, bytes)
 	if status.Of(err) == status.RuntimeResourcesExhausted {
-		return status.New(status.RuntimeResourcesExhausted, "Answers that clients have not read yet hold %d MiB, at most %d MiB may be held: try again later", s.of.Bytes()>>20, s.of.Limit()>>20)
+		return status.New(status.RuntimeResourcesExhausted,
+			"Answers that clients have not read yet hold %d MiB, at most %d MiB may be held: try again later",
+			s.of.Bytes()>>20, s.of.Limit()>>20)
 	}
 	return err
 }

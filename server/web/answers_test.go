@@ -76,7 +76,8 @@ func TestSlowReadersGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := NewAnswers(1<<20, AnswerWait, nil)
 		many, few := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-		still, trickle, other, quick := newReader(t, a, many, 0), newReader(t, a, many, 0), newReader(t, a, few, 0), newReader(t, a, many, 0)
+		still, trickle, other, quick := newReader(t, a, many, 0), newReader(t, a, many, 0), newReader(t, a, few, 0),
+			newReader(t, a, many, 0)
 		go trickle.read(100, 100*time.Millisecond)
 		go quick.read(64<<10, 100*time.Millisecond)
 		<-time.After(time.Minute + 50*time.Millisecond)
@@ -121,7 +122,8 @@ func TestAnswersHaveRoom(t *testing.T) {
 		quick := newReader(t, a, netip.Addr{}, 1<<20)
 		go quick.read(64<<10, 100*time.Millisecond)
 		refused := a.Begin(netip.Addr{}, nil)
-		if err := refused.Made(t.Context(), 512<<10); status.Of(err) != status.RuntimeResourcesExhausted || quick.over() {
+		if err := refused.Made(t.Context(), 512<<10); status.Of(err) != status.RuntimeResourcesExhausted ||
+			quick.over() {
 			t.Errorf("all are read quickly: %v", err)
 		}
 		refused.End()

@@ -14,8 +14,8 @@ import (
 )
 
 // arrowStream writes a result as an Arrow IPC stream: the schema, a record batch for each batch of rows, the end mark.
-// Strings are Utf8, JSON is Utf8 with the extension arrow.json, times have no zone (they are UTC), the rest has Arrow's type
-// of the same name.
+// Strings are Utf8, JSON is Utf8 with the extension arrow.json, times have no zone (they are UTC), the rest has Arrow's
+// type of the same name.
 type arrowStream struct {
 	schema *arrow.Schema
 	w      *ipc.Writer
@@ -28,7 +28,8 @@ func newArrowStream(fields []vector.Field, f Format) *arrowStream {
 	for i, f := range fields {
 		list[i] = arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: true}
 		if f.Type.ID == vector.TypeJSON {
-			list[i].Metadata = arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"}, []string{"arrow.json", ""})
+			list[i].Metadata = arrow.NewMetadata([]string{"ARROW:extension:name", "ARROW:extension:metadata"},
+				[]string{"arrow.json", ""})
 		}
 	}
 	s.schema = arrow.NewSchema(list, nil)

@@ -11,15 +11,16 @@ const batchHeader = "x-service-batch-id"
 // mostBatchID bounds an id, bytes.
 const mostBatchID = 256
 
-// Batch makes the writes of a request those of a batch, where its client gave it an id: what was stored of it is not stored again.
-// Ids of different users have nothing to do with each other.
+// Batch makes the writes of a request those of a batch, where its client gave it an id: what was stored of it is not
+// stored again. Ids of different users have nothing to do with each other.
 func (c *Ctx) Batch() error {
 	id := c.HeaderText(batchHeader)
 	switch {
 	case id == "" || c.batch:
 		return nil
 	case len(id) > mostBatchID:
-		return status.New(status.InvalidArguments, "%s has %d bytes: at most %d are possible", batchHeader, len(id), mostBatchID)
+		return status.New(status.InvalidArguments, "%s has %d bytes: at most %d are possible", batchHeader, len(id),
+			mostBatchID)
 	}
 	c.Context, c.batch = engine.WithBatch(c.Context, c.User.Name+"\x00"+id), true
 	return nil

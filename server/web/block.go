@@ -52,7 +52,8 @@ func (c *Ctx) Block(encoding, what string) ([]byte, error) {
 		if other, otherErr := decoders[1](packed); !errors.As(otherErr, new(*malformedBlock)) {
 			return other, otherErr
 		}
-		err = status.Wrap(err, status.InvalidArguments, "Failed to decompress %s %s: %v", malformed.format, what, malformed.cause)
+		err = status.Wrap(err, status.InvalidArguments, "Failed to decompress %s %s: %v", malformed.format, what,
+			malformed.cause)
 	}
 	return out, err
 }
@@ -127,7 +128,8 @@ func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) 
 		case err != nil:
 			return nil, err
 		case len(b) == cap(b):
-			want = max(2*int64(cap(b)), min(size+bytes.MinRead, 4*int64(cap(b)))) // what has come earns as much of the rest
+			// what has come earns as much of the rest
+			want = max(2*int64(cap(b)), min(size+bytes.MinRead, 4*int64(cap(b))))
 			if c.BodyLimit > 0 && want > most && int64(cap(b)) < most {
 				want = most
 			}

@@ -21,7 +21,8 @@ func TestBlock(t *testing.T) {
 		noise[i] = byte(rand.Uint32())
 	}
 	for _, plain := range [][]byte{text, noise, []byte("x"), {}} {
-		for name, packed := range map[string][]byte{"snappy": s2.EncodeSnappy(nil, plain), "zstd": encode(t, "zstd", plain)} {
+		for name, packed := range map[string][]byte{"snappy": s2.EncodeSnappy(nil, plain),
+			"zstd": encode(t, "zstd", plain)} {
 			for _, header := range []string{"", "snappy", "zstd"} {
 				c := bodyOf(header, packed, 1<<20)
 				out, err := c.Block(header, "request")
@@ -47,7 +48,8 @@ func TestBlockRefused(t *testing.T) {
 		{"snappy bomb", s2.EncodeSnappy(nil, zeros), 1 << 20, "length limit exceeded"},
 		{"zstd bomb", encode(t, "zstd", zeros), 1 << 20, "length limit exceeded"},
 		{"packed too large", s2.EncodeSnappy(nil, zeros), 100, "length limit exceeded"},
-		{"a length that lies", append(binary.AppendUvarint(nil, 1<<30), whole[1:]...), 1 << 30, "are said to hold 1073741824"},
+		{"a length that lies", append(binary.AppendUvarint(nil, 1<<30), whole[1:]...), 1 << 30,
+			"are said to hold 1073741824"},
 		{"a length of 5 bytes", binary.AppendUvarint(nil, 1<<40), 1 << 30, "Failed to decompress snappy request: "},
 		{"cut off", whole[:len(whole)/2], 1 << 20, "Failed to decompress snappy request: "},
 		{"rubbish", []byte("{\"a\":1}"), 1 << 20, "Failed to decompress snappy request: "},

@@ -123,7 +123,8 @@ func (c *Ctx) Body() io.Reader {
 	if c.RequestBodyStream() != nil {
 		b.raw.conn = c.Conn()
 		b.raw.pace = &b.share.part.pace
-		b.raw.pace.stop = func() { b.raw.conn.SetReadDeadline(time.Unix(1, 0)) } // of a closed connection the reads fail already
+		// of a closed connection the reads fail already
+		b.raw.pace.stop = func() { b.raw.conn.SetReadDeadline(time.Unix(1, 0)) }
 	}
 	b.err = c.announced()
 	return b
@@ -190,7 +191,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if before := b.read - int64(n); !b.encoded && before < int64(len(b.head)) && n > 0 {
 		copy(b.head[before:], p[:n])
 		if name := packedAs(b.head); name != "" {
-			b.err = status.New(status.InvalidArguments, "the body is compressed by %s and no header says so: send Content-Encoding: %s", name, name)
+			b.err = status.New(status.InvalidArguments,
+				"the body is compressed by %s and no header says so: send Content-Encoding: %s", name, name)
 			return 0, b.err
 		}
 	}
@@ -216,11 +218,13 @@ func (c *Ctx) OneLine() bool { return c.body != nil && !c.body.newline }
 // explain tells a connection that failed from a body that does not decompress.
 func (b *bodyReader) explain(err error) error {
 	var broken *brokenBody
-	if !b.encoded || errors.Is(err, errGivenUp) || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
+	if !b.encoded || errors.Is(err, errGivenUp) || isTimeout(err) || errors.As(err, &broken) ||
+		errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: the body ends in the middle of %s: it was cut", b.encoding)
+		return status.Wrap(err, status.InvalidArguments,
+			"Failed to decompress the request body: the body ends in the middle of %s: it was cut", b.encoding)
 	}
 	return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: %v", err)
 }
@@ -250,7 +254,8 @@ func (b *bodyReader) decode() {
 		pooledReader(b, &zstdReaders, func(r *zstd.Decoder) error { return r.Reset(&b.raw) })
 	case "", "identity":
 	default:
-		b.err = NewReject(415, fmt.Sprintf("Content-Encoding %.40q is not supported: there are gzip, deflate, br and zstd", b.encoding))
+		b.err = NewReject(415,
+			fmt.Sprintf("Content-Encoding %.40q is not supported: there are gzip, deflate, br and zstd", b.encoding))
 	}
 }
 

@@ -61,7 +61,8 @@ func encode(t testing.TB, encoding string, text []byte) []byte {
 func TestBodyEncodings(t *testing.T) {
 	text := []byte(strings.Repeat("some text that repeats. ", 10_000))
 	for _, c := range []struct{ header, encoding string }{
-		{"", ""}, {"identity", ""}, {"gzip", "gzip"}, {"GZIP", "gzip"}, {"zstd", "zstd"}, {"br", "br"}, {"deflate", "deflate"}, {"deflate", "bare"},
+		{"", ""}, {"identity", ""}, {"gzip", "gzip"}, {"GZIP", "gzip"}, {"zstd", "zstd"}, {"br", "br"},
+		{"deflate", "deflate"}, {"deflate", "bare"},
 	} {
 		t.Run(c.header+" "+c.encoding, func(t *testing.T) {
 			for range 2 { // the second time with a decoder of the pool
@@ -100,7 +101,8 @@ func TestBodiesThatAreNotWhatTheirHeaderSays(t *testing.T) {
 				t.Errorf("%q body under Content-Encoding %q: %d bytes, %v", c.encoding, c.header, len(got), err)
 			}
 			var reject *Reject
-			if unknown := strings.Contains(c.want, "supported"); errors.As(err, &reject) != unknown || unknown && reject.Status != 415 {
+			if unknown := strings.Contains(c.want, "supported"); errors.As(err, &reject) != unknown ||
+				unknown && reject.Status != 415 {
 				t.Errorf("Content-Encoding %q: %#v", c.header, err)
 			}
 			ctx.Done()
@@ -115,7 +117,8 @@ func TestBodiesThatAreCut(t *testing.T) {
 		whole := encode(t, encoding, text)
 		for _, n := range []int{len(whole) / 2, len(whole) - 1} {
 			ctx := bodyOf(encoding, whole[:n], 1<<20)
-			if _, err := ctx.ReadBody(); err == nil || !strings.Contains(err.Error(), "the body ends in the middle of "+encoding) {
+			if _, err := ctx.ReadBody(); err == nil ||
+				!strings.Contains(err.Error(), "the body ends in the middle of "+encoding) {
 				t.Errorf("%d of %d bytes of %s: %v", n, len(whole), encoding, err)
 			}
 			ctx.Done()

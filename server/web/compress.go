@@ -23,8 +23,8 @@ type encoder interface {
 	Flush() error
 }
 
-// encoderBytes is about what an encoder of a streamed answer holds at most: 0.9 MiB with zstd, whose window of 1 MiB would make it 2.8 and
-// answers no smaller, 1.3 with brotli.
+// encoderBytes is about what an encoder of a streamed answer holds at most: 0.9 MiB with zstd, whose window of 1 MiB
+// would make it 2.8 and answers no smaller, 1.3 with brotli.
 const encoderBytes = 5 << 18
 
 // encoders are the compressions of answers, best first among those a client likes equally.
@@ -33,7 +33,8 @@ var encoders = []struct {
 	pool sync.Pool
 }{
 	{"zstd", sync.Pool{New: func() any {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			panic("the options of the zstd encoder are wrong: " + err.Error())
 		}

@@ -175,4 +175,5 @@ func (c *Ctx) Hints() map[string]string {
 	return hints
 }
 
-var hintHeaders = [...]string{"auto_create_table", "ttl", "append_mode", "merge_mode", "physical_table", "skip_wal", "read_preference", "widen_numbers"}
+var hintHeaders = [...]string{"auto_create_table", "ttl", "append_mode", "merge_mode", "physical_table", "skip_wal",
+	"read_preference", "widen_numbers"}

@@ -33,10 +33,13 @@ func NewReject(status int, text string) *Reject { return &Reject{Status: status,
 var TooLarge = &Reject{Status: 413, Text: "Failed to buffer the request body: length limit exceeded", Close: true}
 
 var statusOf = map[status.Code]int{
-	status.Success: 200, status.Unsupported: 400, status.InvalidArguments: 400, status.Cancelled: 504, status.External: 503,
+	status.Success: 200, status.Unsupported: 400, status.InvalidArguments: 400, status.Cancelled: 504,
+	status.External:         503,
 	status.DeadlineExceeded: 504, status.Suspended: 503, status.InvalidSyntax: 400, status.PlanQuery: 400,
-	status.TableAlreadyExists: 400, status.TableNotFound: 400, status.TableColumnNotFound: 400, status.TableColumnExists: 400,
-	status.DatabaseNotFound: 400, status.RegionNotFound: 400, status.RegionAlreadyExists: 400, status.RegionReadonly: 503,
+	status.TableAlreadyExists: 400, status.TableNotFound: 400, status.TableColumnNotFound: 400,
+	status.TableColumnExists: 400,
+	status.DatabaseNotFound:  400, status.RegionNotFound: 400, status.RegionAlreadyExists: 400,
+	status.RegionReadonly: 503,
 	status.RegionNotReady: 503, status.RegionBusy: 503, status.TableUnavailable: 503, status.DatabaseAlreadyExists: 400,
 	status.StorageUnavailable: 503, status.RequestOutdated: 400, status.RateLimited: 429, status.UserNotFound: 401,
 	status.UnsupportedPasswordType: 401, status.UserPasswordMismatch: 401, status.AuthHeaderNotFound: 401,
@@ -108,7 +111,8 @@ func (c *Ctx) replyError(err error, as int) (text string) {
 	elapsed := c.ElapsedMS()
 	h := &c.Response.Header
 	h.Set("x-service-err-code", strconv.Itoa(int(code)))
-	h.SetBytesV("x-service-err-msg", appendHeaderText(nil, "error: "+text, ", execution_time_ms: "+strconv.FormatInt(elapsed, 10)))
+	h.SetBytesV("x-service-err-msg",
+		appendHeaderText(nil, "error: "+text, ", execution_time_ms: "+strconv.FormatInt(elapsed, 10)))
 	body := append([]byte(`{"code":`), strconv.Itoa(int(code))...)
 	body = append(body, `,"error":`...)
 	body = AppendWarnings(AppendPlace(jsontext.AppendString(body, text), err), c.Warnings)
@@ -135,7 +139,8 @@ func AppendPlace(dst []byte, err error) []byte {
 	if !errors.As(err, &e) || e.Place == nil {
 		return dst
 	}
-	return fmt.Appendf(dst, `,"position":{"line":%d,"column":%d,"length":%d}`, e.Place.Line, e.Place.Column, e.Place.Length)
+	return fmt.Appendf(dst, `,"position":{"line":%d,"column":%d,"length":%d}`, e.Place.Line, e.Place.Column,
+		e.Place.Length)
 }
 
 // AppendWarnings appends a member of warnings, when there are any.
@@ -191,7 +196,8 @@ func (c *Ctx) logError(code status.Code, text string, err error) {
 	if !c.Log.Enabled(c.Context, level) {
 		return
 	}
-	attrs := []any{"method", string(c.Method()), "path", c.loggedPath(), "code", int(code), "error", c.Conceal(text), "client", c.RemoteAddr().String()}
+	attrs := []any{"method", string(c.Method()), "path", c.loggedPath(), "code", int(code), "error", c.Conceal(text),
+		"client", c.RemoteAddr().String()}
 	if c.User.Name != "" {
 		attrs = append(attrs, "user", c.User.Name)
 	}

@@ -8,15 +8,16 @@ import (
 	"varve/engine/vector"
 )
 
-// keepAlive is the silence after which a comment is sent, so that what stands between takes the connection for one in use.
+// keepAlive is the silence after which a comment is sent, so that what stands between takes the connection for one in
+// use.
 const keepAlive = 15 * time.Second
 
 // lastWords is how long a client may take to read what is sent when its request's time is over.
 const lastWords = 5 * time.Second
 
-// Events answers with server-sent events. run sends them, from a goroutine of its own, and ends when Context does; what it sends then
-// still reaches a client that reads. An event waits until the one before was taken, and is lost when the client is gone. The request is
-// over when run has ended.
+// Events answers with server-sent events. run sends them, from a goroutine of its own, and ends when Context does; what
+// it sends then still reaches a client that reads. An event waits until the one before was taken, and is lost when the
+// client is gone. The request is over when run has ended.
 func (c *Ctx) Events(run func(send func(event string, data []byte))) {
 	c.SetStatusCode(200)
 	c.SetContentType("text/event-stream")
@@ -42,7 +43,8 @@ type eventReader struct {
 }
 
 func newEvents(c *Ctx, silence time.Duration) *eventReader {
-	e := &eventReader{c: c, silence: silence, events: make(chan []byte), gone: make(chan struct{}), unfollow: func() bool { return true }}
+	e := &eventReader{c: c, silence: silence, events: make(chan []byte), gone: make(chan struct{}),
+		unfollow: func() bool { return true }}
 	if c.Interrupt != nil {
 		e.unfollow = context.AfterFunc(c.Context, func() { // a client that does not read ends with its request's time
 			select {
@@ -94,7 +96,8 @@ func (e *eventReader) Close() error {
 	return nil
 }
 
-// AppendOutput appends a result as /v1/sql writes it, {"records":..} or {"affectedrows":..}, with all its rows, and closes them.
+// AppendOutput appends a result as /v1/sql writes it, {"records":..} or {"affectedrows":..}, with all its rows, and
+// closes them.
 func (c *Ctx) AppendOutput(dst []byte, out *Output) ([]byte, error) {
 	w := &resultWriter{c: c, format: ServiceV1, limit: -1, batch: &vector.Batch{}, index: 1}
 	w.next = func() (*Output, bool, error) {

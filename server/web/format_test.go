@@ -104,9 +104,11 @@ func volatile(body string) string {
 }
 
 func TestFormats(t *testing.T) {
-	row1 := `true,-9223372036854775808,18446744073709551615,1024.0,"a,\"b\"\n\u0001` + "\uFFFD" + `",[104,105],{"a":[1,2]},-1,"-0.05","1 mons 2 days 1 hours 0.500000000 secs",7,"yz",null`
+	row1 := `true,-9223372036854775808,18446744073709551615,1024.0,"a,\"b\"\n\u0001` + "\uFFFD" +
+		`",[104,105],{"a":[1,2]},-1,"-0.05","1 mons 2 days 1 hours 0.500000000 secs",7,"yz",null`
 	row2 := `false,null,1,null,null,null,null,1500,null,null,7,"x",null`
-	types := []string{"Boolean", "Int64", "UInt64", "Float64", "String", "Binary", "Json", "TimestampMillisecond", "Decimal(10, 2)", "IntervalMonthDayNano", "Int64", "String", "Null"}
+	types := []string{"Boolean", "Int64", "UInt64", "Float64", "String", "Binary", "Json", "TimestampMillisecond",
+		"Decimal(10, 2)", "IntervalMonthDayNano", "Int64", "String", "Null"}
 	fields, _ := sample()
 	var schema []string
 	for i, f := range fields {
@@ -122,11 +124,13 @@ func TestFormats(t *testing.T) {
 		limit int64
 		want  string
 	}{
-		{"service_v1", ServiceV1, Epoch{}, -1, `{"output":[` + head + "[" + row1 + "],[" + row2 + `]],"total_rows":2}}],T}`},
+		{"service_v1", ServiceV1, Epoch{}, -1,
+			`{"output":[` + head + "[" + row1 + "],[" + row2 + `]],"total_rows":2}}],T}`},
 		{"limit", ServiceV1, Epoch{}, 1, `{"output":[` + head + "[" + row1 + `]],"total_rows":1}}],T}`},
 		{"limit zero", ServiceV1, Epoch{}, 0, `{"output":[` + head + `],"total_rows":0}}],T}`},
-		{"influxdb_v1", InfluxV1, ParseEpoch("s"), -1, `{"results":[{"statement_id":0,"series":[{"name":"","columns":["b","i","u","f","s","x","j","t","d","n","c","y","0"],"values":[[` +
-			row1 + "],[" + strings.Replace(row2, "1500", "1", 1) + `]]}]}],T}`},
+		{"influxdb_v1", InfluxV1, ParseEpoch("s"), -1,
+			`{"results":[{"statement_id":0,"series":[{"name":"","columns":["b","i","u","f","s","x","j","t","d","n","c","y","0"],"values":[[` +
+				row1 + "],[" + strings.Replace(row2, "1500", "1", 1) + `]]}]}],T}`},
 		{"csv", CSV, Epoch{}, -1, csv},
 		{"csvWithNamesAndTypes", CSVWithNamesAndTypes, Epoch{}, -1, "b,i,u,f,s,x,j,t,d,n,c,y,0\r\n" +
 			strings.Replace(strings.Join(types, ","), "Decimal(10, 2)", `"Decimal(10, 2)"`, 1) + "\r\n" + csv},
@@ -155,7 +159,9 @@ func TestFormats(t *testing.T) {
 func TestSmallFormats(t *testing.T) {
 	fields := []vector.Field{{Name: "cpu", Type: vector.FloatType}, {Name: "ts", Type: vector.Timestamp(3)}}
 	rows := func() *batches {
-		return &batches{list: []*vector.Batch{{N: 1, Cols: []*vector.Vector{{Type: vector.FloatType, Floats: []float64{66.6}}, vector.ConstInt(vector.Timestamp(3), 0)}}}}
+		return &batches{list: []*vector.Batch{{N: 1,
+			Cols: []*vector.Vector{{Type: vector.FloatType, Floats: []float64{66.6}},
+				vector.ConstInt(vector.Timestamp(3), 0)}}}}
 	}
 	twice := append(fields, fields[0])
 	for _, c := range []struct {
@@ -168,8 +174,10 @@ func TestSmallFormats(t *testing.T) {
 		{"table affected", Table, []*Output{{Affected: 3}}, "3\n"},
 		{"csv affected", CSV, []*Output{{Affected: 3}}, "3\n"},
 		{"json", JSONRows, []*Output{{Fields: fields, Rows: rows()}}, `{"data":[{"cpu":66.6,"ts":0}],T}`},
-		{"json same name", JSONRows, []*Output{{Fields: twice, Rows: &batches{list: []*vector.Batch{{N: 1, Cols: []*vector.Vector{
-			vector.ConstFloat(vector.FloatType, 1), vector.ConstInt(vector.Timestamp(3), 0), vector.ConstFloat(vector.FloatType, 2)}}}}}}, `{"data":[{"ts":0,"cpu":2.0}],T}`},
+		{"json same name", JSONRows,
+			[]*Output{{Fields: twice, Rows: &batches{list: []*vector.Batch{{N: 1, Cols: []*vector.Vector{
+				vector.ConstFloat(vector.FloatType, 1), vector.ConstInt(vector.Timestamp(3), 0),
+				vector.ConstFloat(vector.FloatType, 2)}}}}}}, `{"data":[{"ts":0,"cpu":2.0}],T}`},
 		{"json affected", JSONRows, []*Output{{Affected: 3}}, `{"data":[],"affected_rows":3,T}`},
 		{"null affected", Null, []*Output{{Affected: 3}}, "3 rows affected.\nT\n"},
 		{"several", ServiceV1, []*Output{{Affected: 1}, {Fields: fields, Rows: &batches{}}, {Affected: 2}},
@@ -199,7 +207,8 @@ func TestStreams(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			result := &batches{}
 			for range rows / vector.Size {
-				result.list = append(result.list, &vector.Batch{N: vector.Size, Cols: []*vector.Vector{vector.ConstInt(vector.Int64Type, 12345)}})
+				result.list = append(result.list,
+					&vector.Batch{N: vector.Size, Cols: []*vector.Vector{vector.ConstInt(vector.Int64Type, 12345)}})
 			}
 			n := len(result.list) * vector.Size
 			rc := &fasthttp.RequestCtx{}
@@ -225,7 +234,8 @@ func TestStreams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !json.Valid(body) || !strings.Contains(string(body), `"total_rows":`+strconv.Itoa(n)+"}") || string(rc.Response.Header.Peek("Content-Encoding")) != encoding {
+			if !json.Valid(body) || !strings.Contains(string(body), `"total_rows":`+strconv.Itoa(n)+"}") ||
+				string(rc.Response.Header.Peek("Content-Encoding")) != encoding {
 				t.Errorf("%d bytes, ending in %s", len(body), body[len(body)-80:])
 			}
 			if !result.closed || !over {
@@ -253,9 +263,11 @@ func uncompressed(r *fasthttp.Response) ([]byte, error) {
 func TestStreamThatFails(t *testing.T) {
 	result := &batches{err: status.New(status.EngineExecuteQuery, "block 7 is damaged")}
 	for range 200 {
-		result.list = append(result.list, &vector.Batch{N: vector.Size, Cols: []*vector.Vector{vector.ConstInt(vector.Int64Type, 12345)}})
+		result.list = append(result.list,
+			&vector.Batch{N: vector.Size, Cols: []*vector.Vector{vector.ConstInt(vector.Int64Type, 12345)}})
 	}
-	c, err := render(t, ServiceV1, Epoch{}, -1, &Output{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}}, Rows: result})
+	c, err := render(t, ServiceV1, Epoch{}, -1,
+		&Output{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}}, Rows: result})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,15 +275,18 @@ func TestStreamThatFails(t *testing.T) {
 		t.Errorf("the stream ends with %v", err)
 	}
 	result = &batches{err: status.New(status.EngineExecuteQuery, "block 7 is damaged")}
-	if _, err := render(t, ServiceV1, Epoch{}, -1, &Output{Rows: result}); status.Of(err) != status.EngineExecuteQuery || !result.closed {
+	if _, err := render(t, ServiceV1, Epoch{}, -1, &Output{Rows: result}); status.Of(err) !=
+		status.EngineExecuteQuery || !result.closed {
 		t.Errorf("a small answer that fails: %v, closed %v", err, result.closed)
 	}
 }
 
 func TestJSONFloat(t *testing.T) {
 	for f, want := range map[float64]string{
-		0: "0.0", 1: "1.0", -1.5: "-1.5", 1e15: "1000000000000000.0", 1e16: "1e16", 1.5e300: "1.5e300", 1e-5: "0.00001", 1e-7: "1e-7",
-		1.25e-10: "1.25e-10", math.Inf(1): "null", float64(float32(1.99)): "1.9900000095367432", 66.6: "66.6", 123456789.125: "123456789.125",
+		0: "0.0", 1: "1.0", -1.5: "-1.5", 1e15: "1000000000000000.0", 1e16: "1e16", 1.5e300: "1.5e300", 1e-5: "0.00001",
+		1e-7:     "1e-7",
+		1.25e-10: "1.25e-10", math.Inf(1): "null", float64(float32(1.99)): "1.9900000095367432", 66.6: "66.6",
+		123456789.125: "123456789.125",
 	} {
 		got := string(jsontext.AppendFloat(nil, f))
 		if got != want {
@@ -285,7 +300,8 @@ func TestJSONFloat(t *testing.T) {
 
 func TestAcceptEncoding(t *testing.T) {
 	for header, want := range map[string]string{
-		"": "", "identity": "", "gzip": "gzip", "gzip, deflate, br": "gzip", "gzip;q=0.5, br;q=0.9": "br", "gzip;q=0": "", "*": "zstd",
+		"": "", "identity": "", "gzip": "gzip", "gzip, deflate, br": "gzip", "gzip;q=0.5, br;q=0.9": "br",
+		"gzip;q=0": "", "*": "zstd",
 		"*;q=0.1, gzip": "gzip", "zstd;q=0, *": "gzip", "GZIP": "gzip", "gzip;q=x": "",
 	} {
 		c := NewCtx(&fasthttp.RequestCtx{}, context.Background(), 0)

@@ -15,10 +15,11 @@ import (
 	"varve/engine/status"
 )
 
-// Intake bounds the bytes of the bodies that are in hand at a time, decompressed, or of what is made of them where that is
-// more: rows lie in memory until the request is answered. Bodies that find no room wait, older ones first, of streams those of the sender that holds least,
-// and are refused with an error when none comes in time. The oldest always goes on, whatever its size, so that none waits for ever for others
-// that wait too. Bodies that arrive too slowly are given up when others wait for room. Safe for concurrent use.
+// Intake bounds the bytes of the bodies that are in hand at a time, decompressed, or of what is made of them where that
+// is more: rows lie in memory until the request is answered. Bodies that find no room wait, older ones first, of
+// streams those of the sender that holds least, and are refused with an error when none comes in time. The oldest
+// always goes on, whatever its size, so that none waits for ever for others that wait too. Bodies that arrive too
+// slowly are given up when others wait for room. Safe for concurrent use.
 type Intake struct {
 	most    int64
 	wait    time.Duration
@@ -38,7 +39,8 @@ const (
 	freeIntake = 64 << 10
 	// intakeStep is what a body takes at a time.
 	intakeStep = 256 << 10
-	// worthCollecting is the size from which on the memory of a body that had no room is collected before the next begins.
+	// worthCollecting is the size from which on the memory of a body that had no room is collected before the next
+	// begins.
 	worthCollecting = 16 << 20
 	// heapShare is the share of the heap from which on it is not nearly full: a fifth.
 	heapShare = 5
@@ -46,8 +48,8 @@ const (
 	pressedTime = 2 * time.Second
 )
 
-// NewIntake makes an intake of so many bytes, in which a request waits for so long, to be refused with code full. changed, if
-// not nil, is told how many bytes are in hand after each change; it must not wait.
+// NewIntake makes an intake of so many bytes, in which a request waits for so long, to be refused with code full.
+// changed, if not nil, is told how many bytes are in hand after each change; it must not wait.
 func NewIntake(most int64, wait time.Duration, full status.Code, changed func(bytes int64)) *Intake {
 	return &Intake{most: most, wait: wait, full: full, changed: changed, held: map[netip.Addr]int64{}}
 }
@@ -92,7 +94,8 @@ func (i *Intake) given() int64 {
 	return i.slow
 }
 
-// Pressed reports whether a body is in hand that there was no room for, or was a moment ago: the next often comes at once.
+// Pressed reports whether a body is in hand that there was no room for, or was a moment ago: the next often comes at
+// once.
 func (i *Intake) Pressed() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -134,7 +137,9 @@ func (p *intakePart) take(ctx context.Context, n int64) error {
 		case <-look.C:
 		case <-patience.C:
 			p.standDown()
-			return status.New(p.in.full, "Request body memory limit exceeded: requests in hand hold %d bytes, bodies or what is made of them, the limit is %d: try again later", p.in.Bytes(), p.in.most)
+			return status.New(p.in.full,
+				"Request body memory limit exceeded: requests in hand hold %d bytes, bodies or what is made of them, "+
+					"the limit is %d: try again later", p.in.Bytes(), p.in.most)
 		case <-ctx.Done():
 			p.standDown()
 			return ctx.Err()
@@ -142,8 +147,8 @@ func (p *intakePart) take(ctx context.Context, n int64) error {
 	}
 }
 
-// slow lets the collector catch up with a body that goes on although there is no room, when the heap is nearly full: the body
-// makes garbage as it grows, faster than that is collected beside it.
+// slow lets the collector catch up with a body that goes on although there is no room, when the heap is nearly full:
+// the body makes garbage as it grows, faster than that is collected beside it.
 func (p *intakePart) slow(n int64) {
 	if p.in.Bytes() <= p.in.most {
 		return
@@ -156,7 +161,8 @@ func (p *intakePart) slow(n int64) {
 	}
 }
 
-// heapNearlyFull reports whether most of what the heap may have is taken, by what is in use and what is not collected yet.
+// heapNearlyFull reports whether most of what the heap may have is taken, by what is in use and what is not collected
+// yet.
 func heapNearlyFull() bool {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(s)
@@ -189,9 +195,9 @@ func (p *intakePart) standDown() {
 	p.in.wakeNext()
 }
 
-// giveBack returns everything to the pool. A body that went on although there was no room is collected first: the next of its
-// kind would begin while its memory is still taken, and the collector alone is seldom through with one before that has made as
-// much again. At a limit of 512 MiB bodies of 60 MB were there three times.
+// giveBack returns everything to the pool. A body that went on although there was no room is collected first: the next
+// of its kind would begin while its memory is still taken, and the collector alone is seldom through with one before
+// that has made as much again. At a limit of 512 MiB bodies of 60 MB were there three times.
 func (p *intakePart) giveBack() {
 	if p.place == nil {
 		return
@@ -225,7 +231,8 @@ func (i *Intake) add(p *intakePart, n int64) {
 	}
 }
 
-// relieve gives up slow bodies, the slowest first, as many as it takes until n bytes more of p fit, which waits for its turn.
+// relieve gives up slow bodies, the slowest first, as many as it takes until n bytes more of p fit, which waits for its
+// turn.
 func (i *Intake) relieve(p *intakePart, n int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

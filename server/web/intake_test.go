@@ -119,7 +119,8 @@ func TestIntakeSkipsThoseThatLeft(t *testing.T) {
 	})
 }
 
-// TestLargeBodyIsCollectedBeforeTheNext: the memory of a body that went on although there was no room for it is free when its room is.
+// TestLargeBodyIsCollectedBeforeTheNext: the memory of a body that went on although there was no room for it is free
+// when its room is.
 func TestLargeBodyIsCollectedBeforeTheNext(t *testing.T) {
 	i := NewIntake(1<<20, time.Minute, status.RegionBusy, nil)
 	share := i.Share()

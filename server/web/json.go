@@ -36,14 +36,16 @@ func jsonCell(v *vector.Vector) cell {
 // Texts says which values are written as texts where a format has another form for them.
 type Texts struct {
 	Times TimeFormat // of csv, json and table
-	// NonFinite are floats that are not finite, of service_v1: "NaN", "inf" and "-inf" instead of null, which could be NULL.
+	// NonFinite are floats that are not finite, of service_v1: "NaN", "inf" and "-inf" instead of null, which could be
+	// NULL.
 	NonFinite bool
 }
 
 // ParseTexts reads the parameters time_format, whose times are in the request's zone, and non_finite.
 func ParseTexts(timeFormat, nonFinite string, zone *time.Location) (t Texts, err error) {
 	if nonFinite != "" && nonFinite != "text" {
-		return t, status.New(status.InvalidArguments, "Invalid request parameter: non_finite %q is not known, it is text or left out", nonFinite)
+		return t, status.New(status.InvalidArguments,
+			"Invalid request parameter: non_finite %q is not known, it is text or left out", nonFinite)
 	}
 	t.NonFinite = nonFinite != ""
 	t.Times, err = ParseTimeFormat(timeFormat, zone)

@@ -19,7 +19,8 @@ func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
 	case a.turns <- struct{}{}:
 		return func() { <-a.turns }, nil
 	case <-patience.C:
-		return nil, status.New(status.RuntimeResourcesExhausted, "Others make long answers, and wait for room for them: try again later")
+		return nil, status.New(status.RuntimeResourcesExhausted,
+			"Others make long answers, and wait for room for them: try again later")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A body is slow when its reader has waited for the connection slowGrace longer than its bytes take at slowRate bytes/s, or at the rate of its stream. A slow
-// body is read on as long as nobody wants the memory that it holds: a client behind a thin line, or one that makes its entries as it
-// sends them, does no harm on an idle server.
+// A body is slow when its reader has waited for the connection slowGrace longer than its bytes take at slowRate
+// bytes/s, or at the rate of its stream. A slow body is read on as long as nobody wants the memory that it holds: a
+// client behind a thin line, or one that makes its entries as it sends them, does no harm on an idle server.
 const (
 	slowRate  = 16 << 10
 	slowGrace = time.Second
 )
 
-// pace reports whether a body comes as fast as it should, or an answer is read so: then its writes are meant where this says reads. The
-// body's goroutine reports its reads; others may ask and give it up.
+// pace reports whether a body comes as fast as it should, or an answer is read so: then its writes are meant where this
+// says reads. The body's goroutine reports its reads; others may ask and give it up.
 type pace struct {
 	stop func() // ends the read under way and those to come; nil: the body is in memory
 	rate int64  // bytes/s under which the body is slow; 0: slowRate
@@ -72,12 +72,14 @@ func (p *pace) behindBy(grace time.Duration) time.Duration {
 	return time.Duration(int64(time.Since(paceClock))-since+p.behind.Load()) - grace
 }
 
-// cancel ends the read under way and those to come. The caller holds that the request is not over: its connection is not yet
-// another request's.
+// cancel ends the read under way and those to come. The caller holds that the request is not over: its connection is
+// not yet another request's.
 func (p *pace) cancel() {
 	p.cancelled.Store(true)
 	p.stop()
 }
 
 // errGivenUp is what the reads of a body give that was given up.
-var errGivenUp = &Reject{Status: 408, Text: "Request timeout: the body arrived too slowly while other requests wait for the memory that it holds: try again later", Close: true}
+var errGivenUp = &Reject{Status: 408,
+	Text: "Request timeout: the body arrived too slowly while other requests wait for the memory that it holds: try " +
+		"again later", Close: true}

@@ -54,13 +54,14 @@ func (s *sender) send(ctx context.Context, n int, pause time.Duration) {
 	}
 }
 
-// TestSlowBodiesGiveWay: bodies that stand still or trickle are ended when another waits for room, as many as it needs, the
-// slowest first; they are left alone as long as none does. Those that come fast enough go on.
+// TestSlowBodiesGiveWay: bodies that stand still or trickle are ended when another waits for room, as many as it needs,
+// the slowest first; they are left alone as long as none does. Those that come fast enough go on.
 func TestSlowBodiesGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := NewIntake(100, 5*time.Second, status.RegionBusy, nil)
-		still, trickles, pauses, fast := newSender(t, in, 25), newSender(t, in, 25), newSender(t, in, 25), newSender(t, in, 25)
+		still, trickles, pauses, fast := newSender(t, in, 25), newSender(t, in, 25), newSender(t, in, 25),
+			newSender(t, in, 25)
 		defer still.conn.Close()
 		defer cancel()
 		go trickles.send(ctx, 1000, 100*time.Millisecond)

@@ -249,7 +249,8 @@ func (c *Ctx) RequiredContentType() (string, error) {
 	if raw == "" {
 		return "", NewReject(400, "Header of type `content-type` was missing")
 	}
-	if main, sub, ok := strings.Cut(mediaType([]byte(raw)), "/"); !ok || main == "" || sub == "" || strings.ContainsAny(main+sub, " \t/,") {
+	if main, sub, ok := strings.Cut(mediaType([]byte(raw)), "/"); !ok || main == "" || sub == "" ||
+		strings.ContainsAny(main+sub, " \t/,") {
 		return "", NewReject(400, "invalid HTTP header (content-type)")
 	}
 	return raw, nil

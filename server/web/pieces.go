@@ -21,7 +21,8 @@ func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
 	c.streamed = true
 	p := &pieceReader{c: c, next: next, buf: buf}
 	if c.Interrupt != nil {
-		p.unfollow = context.AfterFunc(c.Context, c.Interrupt) // a client that does not read ends with its request's time
+		// a client that does not read ends with its request's time
+		p.unfollow = context.AfterFunc(c.Context, c.Interrupt)
 	}
 	stream := io.Reader(p)
 	if enc := c.acceptedEncoding(); enc != "" {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Places bounds the connections that are served at a time, all together and those of one address (see NetworkOf), so that no
-// address can keep the others out. Safe for concurrent use.
+// Places bounds the connections that are served at a time, all together and those of one address (see NetworkOf), so
+// that no address can keep the others out. Safe for concurrent use.
 type Places struct {
 	most, perAddress int
 
@@ -22,8 +22,8 @@ func NewPlaces(most, perAddress int) *Places {
 	return &Places{most: most, perAddress: perAddress, from: map[netip.Addr]int{}}
 }
 
-// PerAddress is the bound of connections of one address where there may be most: as configured, or three quarters of most, which
-// leaves room for others.
+// PerAddress is the bound of connections of one address where there may be most: as configured, or three quarters of
+// most, which leaves room for others.
 func PerAddress(configured, most int) int {
 	if configured > 0 {
 		return configured
@@ -59,8 +59,8 @@ func (p *Places) Give(a netip.Addr) {
 // networkBits are the bits of an IPv6 address that name a network: who has one, has all of its 2^64 addresses.
 const networkBits = 64
 
-// NetworkOf is what limits of one address count by: the address of a connection's client, of IPv6 the network that it is in; the zero
-// Addr where it has none.
+// NetworkOf is what limits of one address count by: the address of a connection's client, of IPv6 the network that it
+// is in; the zero Addr where it has none.
 func NetworkOf(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

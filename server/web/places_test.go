@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlaces: an address has no more than its share, which leaves room for others, and what is given back can be taken again.
+// TestPlaces: an address has no more than its share, which leaves room for others, and what is given back can be taken
+// again.
 func TestPlaces(t *testing.T) {
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	p := NewPlaces(4, PerAddress(0, 4))
@@ -42,9 +43,11 @@ func TestPlaces(t *testing.T) {
 func TestNetworks(t *testing.T) {
 	for from, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "::1": "::",
-		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "2001:db8:1:2::": "2001:db8:1:2::", "2001:db8:1:3::1": "2001:db8:1:3::", "fe80::1%eth0": "fe80::",
+		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "2001:db8:1:2::": "2001:db8:1:2::",
+		"2001:db8:1:3::1": "2001:db8:1:3::", "fe80::1%eth0": "fe80::",
 	} {
-		if got := NetworkOf(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 80))); got != netip.MustParseAddr(want) {
+		if got := NetworkOf(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 80))); got !=
+			netip.MustParseAddr(want) {
 			t.Errorf("%s counts as %s, want %s", from, got, want)
 		}
 	}

@@ -49,7 +49,8 @@ func (c *Ctx) Results(f Format, e Epoch, t Texts, limit int64, next Outputs) err
 			return err
 		}
 		if len(w.buf)+w.held > bufferMost {
-			return status.New(status.RuntimeResourcesExhausted, "The answer is larger than %d MiB; add a LIMIT or use another format", bufferMost>>20)
+			return status.New(status.RuntimeResourcesExhausted,
+				"The answer is larger than %d MiB; add a LIMIT or use another format", bufferMost>>20)
 		}
 	}
 	c.Executed(f.String())

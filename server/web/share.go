@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Share is what a request, or a batch of messages of a protocol without requests, has of an intake: its body, or what is made of it where that is more.
+// Share is what a request, or a batch of messages of a protocol without requests, has of an intake: its body, or what
+// is made of it where that is more.
 type Share struct {
 	part    intakePart
 	growing sync.Mutex   // held while part grows; protects refused
@@ -26,7 +27,8 @@ func (s *Share) begin(i *Intake) {
 	s.counted.Store(freeIntake)
 }
 
-// Hold makes the share at least so many bytes, and waits for room as bodies do. It may be called by several goroutines, which wait for each other.
+// Hold makes the share at least so many bytes, and waits for room as bodies do. It may be called by several goroutines,
+// which wait for each other.
 func (s *Share) Hold(ctx context.Context, bytes int64) error {
 	if bytes <= s.counted.Load() || s.part.in == nil {
 		return nil

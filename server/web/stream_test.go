@@ -13,7 +13,8 @@ import (
 	"varve/engine/status"
 )
 
-// TestStreamsOfOneSenderWait: where one sender holds all the room and more of its messages wait, the room that comes is for the one who holds none.
+// TestStreamsOfOneSenderWait: where one sender holds all the room and more of its messages wait, the room that comes is
+// for the one who holds none.
 func TestStreamsOfOneSenderWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		many, one := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
@@ -66,7 +67,8 @@ func TestSlowStreamsGiveWay(t *testing.T) {
 		from, to := net.Pipe()
 		defer to.Close()
 		const rate = 1 << 20
-		slow := in.Stream(from, netip.MustParseAddr("192.0.2.1"), rate, func() { from.SetReadDeadline(time.Unix(1, 0)) })
+		slow := in.Stream(from, netip.MustParseAddr("192.0.2.1"), rate,
+			func() { from.SetReadDeadline(time.Unix(1, 0)) })
 		if err := slow.Hold(t.Context(), freeIntake+intakeStep); err != nil {
 			t.Fatal(err)
 		}

@@ -23,17 +23,20 @@ func ParseTimeFormat(text string, zone *time.Location) (TimeFormat, error) {
 	case "rfc3339":
 		return TimeFormat{zone}, nil
 	}
-	return TimeFormat{}, status.New(status.InvalidArguments, "Invalid request parameter: time_format %q is not known, it is rfc3339 or left out", text)
+	return TimeFormat{}, status.New(status.InvalidArguments,
+		"Invalid request parameter: time_format %q is not known, it is rfc3339 or left out", text)
 }
 
 // rfc3339 are the layouts of timestamps by the digits of their fractions.
 var rfc3339 = [...]string{
-	0: "2006-01-02T15:04:05Z07:00", 3: "2006-01-02T15:04:05.000Z07:00", 6: "2006-01-02T15:04:05.000000Z07:00", 9: "2006-01-02T15:04:05.000000000Z07:00",
+	0: "2006-01-02T15:04:05Z07:00", 3: "2006-01-02T15:04:05.000Z07:00", 6: "2006-01-02T15:04:05.000000Z07:00",
+	9: "2006-01-02T15:04:05.000000000Z07:00",
 }
 
-// cells returns times as text, with quote around it unless that is 0, lists of times as list appends their JSON text, and everything
-// else as otherwise does.
-func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte, list func(dst, text []byte) []byte) func(*vector.Vector) cell {
+// cells returns times as text, with quote around it unless that is 0, lists of times as list appends their JSON text,
+// and everything else as otherwise does.
+func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte,
+	list func(dst, text []byte) []byte) func(*vector.Vector) cell {
 	if f.zone == nil {
 		return otherwise
 	}

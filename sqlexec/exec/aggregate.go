@@ -12,8 +12,8 @@ import (
 	"varve/sqlexec/intern"
 )
 
-// Aggregate returns one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal. Without
-// keys there is exactly one row, also over nothing.
+// Aggregate returns one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal.
+// Without keys there is exactly one row, also over nothing.
 func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error) {
 	if countsDistinct(keys, aggs) {
 		groups, err := newAggregate(aggs[0].Args, nil, budget)
@@ -189,8 +189,8 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 // freeMoves is how much the texts of groups may be moved without being counted.
 const freeMoves = 1 << 20
 
-// numberWithin numbers the groups of n rows while there is room for their texts, and where those before have to be moved for them, for
-// these once more.
+// numberWithin numbers the groups of n rows while there is room for their texts, and where those before have to be
+// moved for them, for these once more.
 func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
 	moves := g.groups.moves(keys, n)
 	if moves < freeMoves {
@@ -207,8 +207,8 @@ func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]ui
 	return ids, g.account(s.budget)
 }
 
-// shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one
-// worker.
+// shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too
+// large, and more than one worker.
 func (s *aggregate) shareable() bool {
 	if len(s.keys) > manyKeys {
 		return false

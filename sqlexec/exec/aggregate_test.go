@@ -77,7 +77,8 @@ func checkGroups(t *testing.T, b *vector.Batch, specs []spec, workers int) {
 	aggs := []*expr.Agg{
 		aggregateOf(t, "count", false, nil), aggregateOf(t, "count", false, nil, x),
 		aggregateOf(t, "count", false, call(t, ">", x, expr.Int(bound)), x), aggregateOf(t, "sum", false, nil, x),
-		aggregateOf(t, "min", false, nil, x), aggregateOf(t, "max", false, nil, x), aggregateOf(t, "count", true, nil, s),
+		aggregateOf(t, "min", false, nil, x), aggregateOf(t, "max", false, nil, x),
+		aggregateOf(t, "count", true, nil, s),
 		aggregateOf(t, "sum", false, call(t, "is null", s), x),
 	}
 	sink, err := Aggregate(cols[:keys], aggs, NewBudget(0))
@@ -106,7 +107,8 @@ func checkGroups(t *testing.T, b *vector.Batch, specs []spec, workers int) {
 		if g.values > 0 {
 			sum, least, most = strconv.FormatInt(g.sum, 10), show(b.Cols[keys], g.min), show(b.Cols[keys], g.max)
 		}
-		should := []string{fmt.Sprint(g.rows), fmt.Sprint(g.values), fmt.Sprint(g.kept), sum, least, most, fmt.Sprint(len(g.texts))}
+		should := []string{fmt.Sprint(g.rows), fmt.Sprint(g.values), fmt.Sprint(g.kept), sum, least, most,
+			fmt.Sprint(len(g.texts))}
 		if got := row[keys : keys+len(should)]; strings.Join(got, " ") != strings.Join(should, " ") {
 			t.Fatalf("group %q: got %q, want %q", key, got, should)
 		}
@@ -122,7 +124,8 @@ func TestAggregate(t *testing.T) {
 	}
 	sets = append(sets, nil,
 		[]spec{{vector.StringType, 8, true}, {vector.FloatType, 12, true}},
-		[]spec{{vector.BoolType, 2, true}, {vector.Interval, 9, true}, {vector.StringType, 5, true}, {vector.Timestamp(9), 4, false}})
+		[]spec{{vector.BoolType, 2, true}, {vector.Interval, 9, true}, {vector.StringType, 5, true},
+			{vector.Timestamp(9), 4, false}})
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, keys := range sets {
 		specs := append(append([]spec{}, keys...), tail...)
@@ -143,7 +146,8 @@ func TestManyGroups(t *testing.T) {
 		shareGroups = min(shareGroups, 1<<12)
 	}
 	r := rand.New(rand.NewPCG(4, 4))
-	for _, k := range []spec{{vector.Int64Type, 3 * shareGroups, true}, {vector.StringType, 3 * shareGroups, true}, {vector.FloatType, 3 * shareGroups, false}} {
+	for _, k := range []spec{{vector.Int64Type, 3 * shareGroups, true}, {vector.StringType, 3 * shareGroups, true},
+		{vector.FloatType, 3 * shareGroups, false}} {
 		specs := []spec{k, {vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
 		b := randomTable(r, 5*shareGroups, specs...)
 		for workers := 1; workers <= 2; workers++ {
@@ -154,11 +158,13 @@ func TestManyGroups(t *testing.T) {
 		}
 	}
 	t.Run("two keys", func(t *testing.T) {
-		specs := []spec{{vector.Int64Type, 400, true}, {vector.StringType, 400, true}, {vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
+		specs := []spec{{vector.Int64Type, 400, true}, {vector.StringType, 400, true}, {vector.Int64Type, 300, true},
+			{vector.StringType, 3, true}}
 		checkGroups(t, randomTable(r, 6*shareGroups, specs...), specs, 2)
 	})
 	t.Run("four keys", func(t *testing.T) {
-		specs := []spec{{vector.StringType, 300, true}, {vector.BoolType, 2, true}, {vector.FloatType, 30, true}, {vector.StringType, 30, false},
+		specs := []spec{{vector.StringType, 300, true}, {vector.BoolType, 2, true}, {vector.FloatType, 30, true},
+			{vector.StringType, 30, false},
 			{vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
 		checkGroups(t, randomTable(r, 6*shareGroups, specs...), specs, 2)
 	})
@@ -202,7 +208,8 @@ func TestMemoryBudget(t *testing.T) {
 		"sort":  func(m *Budget) (Sink, error) { return Sort(order, typesOf(specs), m) },
 		"top k": func(m *Budget) (Sink, error) { return TopK(order, 30_000, typesOf(specs), nil, m) },
 		"join": func(m *Budget) (Sink, error) {
-			j, err := NewJoin(JoinSpec{Probe: cols, Build: cols, ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs), Budget: m})
+			j, err := NewJoin(JoinSpec{Probe: cols, Build: cols, ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs),
+				Budget: m})
 			return j.Build(), err
 		},
 	}

@@ -8,8 +8,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// AsofSpec is what an ASOF join needs to know: each row of the left side gets the row of the right side that has equal keys and the
-// nearest time.
+// AsofSpec is what an ASOF join needs to know: each row of the left side gets the row of the right side that has equal
+// keys and the nearest time.
 type AsofSpec struct {
 	LKeys, RKeys []expr.Expr
 	LTime, RTime expr.Expr
@@ -114,8 +114,8 @@ func (s *asofSide) key(i int) (keys, all []byte) {
 	return s.heap[from:s.ends[2*i]], s.heap[from:s.ends[2*i+1]]
 }
 
-// asofReader merges. The candidate is the last row of the right side that does not come behind the current left row: the partner of
-// it, if their keys are equal.
+// asofReader merges. The candidate is the last row of the right side that does not come behind the current left row:
+// the partner of it, if their keys are equal.
 type asofReader struct {
 	spec        *AsofSpec
 	left, right *asofSide

@@ -13,7 +13,8 @@ const benchRows = 200 * vector.Size
 
 // benchTable has a code, a number, a text and a value in each row.
 func benchTable(distinct int) (*vector.Batch, []spec) {
-	specs := []spec{{vector.StringType, 50, false}, {vector.Int64Type, distinct, false}, {vector.StringType, distinct, false}, {vector.Int64Type, 1000, false}}
+	specs := []spec{{vector.StringType, 50, false}, {vector.Int64Type, distinct, false},
+		{vector.StringType, distinct, false}, {vector.Int64Type, 1000, false}}
 	return randomTable(newRand(uint64(distinct)), benchRows, specs...), specs
 }
 
@@ -36,7 +37,8 @@ func BenchmarkGroupBy(b *testing.B) {
 	for _, distinct := range []int{100, 100_000} {
 		table, specs := benchTable(distinct)
 		cols := columns(specs...)
-		dict := newMixed(&vector.Batch{N: table.N, Cols: []*vector.Vector{table.Cols[3], table.Cols[0], table.Cols[3], table.Cols[3]}}, table.N)
+		dict := newMixed(&vector.Batch{N: table.N,
+			Cols: []*vector.Vector{table.Cols[3], table.Cols[0], table.Cols[3], table.Cols[3]}}, table.N)
 		codes := &vector.Batch{N: table.N, Cols: dict.pieces[0].Cols}
 		for _, c := range []struct {
 			name  string
@@ -49,7 +51,8 @@ func BenchmarkGroupBy(b *testing.B) {
 			for workers := 1; workers <= 2; workers++ {
 				b.Run(fmt.Sprintf("by=%s/distinct=%d/workers=%d", c.name, distinct, workers), func(b *testing.B) {
 					aggs := []*expr.Agg{aggregateOf(b, "count", false, nil), aggregateOf(b, "sum", false, nil, cols[3])}
-					benchRun(b, func() Source { return Values(c.table) }, nil, func() (Sink, error) { return Aggregate(c.keys, aggs, nil) }, workers)
+					benchRun(b, func() Source { return Values(c.table) }, nil,
+						func() (Sink, error) { return Aggregate(c.keys, aggs, nil) }, workers)
 				})
 			}
 		}
@@ -61,7 +64,8 @@ func BenchmarkTopK(b *testing.B) {
 	for _, k := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			order := []expr.SortKey{{Expr: columns(specs...)[1], Desc: true}}
-			benchRun(b, func() Source { return Values(table) }, nil, func() (Sink, error) { return TopK(order, k, typesOf(specs), nil, nil) }, 2)
+			benchRun(b, func() Source { return Values(table) }, nil,
+				func() (Sink, error) { return TopK(order, k, typesOf(specs), nil, nil) }, 2)
 		})
 	}
 }
@@ -71,7 +75,8 @@ func BenchmarkSort(b *testing.B) {
 	for _, by := range []int{1, 2} {
 		b.Run("by="+specs[by].t.String(), func(b *testing.B) {
 			order := []expr.SortKey{{Expr: columns(specs...)[by]}}
-			benchRun(b, func() Source { return Values(table) }, nil, func() (Sink, error) { return Sort(order, typesOf(specs), nil) }, 2)
+			benchRun(b, func() Source { return Values(table) }, nil,
+				func() (Sink, error) { return Sort(order, typesOf(specs), nil) }, 2)
 		})
 	}
 }
@@ -86,7 +91,8 @@ func BenchmarkHashJoin(b *testing.B) {
 	}
 	for _, by := range []int{1, 2} {
 		b.Run("by="+specs[by].t.String(), func(b *testing.B) {
-			j, err := NewJoin(JoinSpec{Kind: Semi, Probe: cols[by : by+1], Build: cols[by : by+1], ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs)})
+			j, err := NewJoin(JoinSpec{Kind: Semi, Probe: cols[by : by+1], Build: cols[by : by+1],
+				ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs)})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,8 +7,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// distinctCount is count(DISTINCT x) over all rows: the groups of x, counted. So many values are numbered by all workers
-// together, as groups are, and nothing is merged.
+// distinctCount is count(DISTINCT x) over all rows: the groups of x, counted. So many values are numbered by all
+// workers together, as groups are, and nothing is merged.
 type distinctCount struct {
 	*aggregate
 	agg *expr.Agg
@@ -16,7 +16,8 @@ type distinctCount struct {
 
 // countsDistinct reports whether an aggregation is one count(DISTINCT x) without keys and filter.
 func countsDistinct(keys []expr.Expr, aggs []*expr.Agg) bool {
-	return len(keys) == 0 && len(aggs) == 1 && aggs[0].Name == "count" && aggs[0].Distinct && len(aggs[0].Args) == 1 && aggs[0].Filter == nil
+	return len(keys) == 0 && len(aggs) == 1 && aggs[0].Name == "count" && aggs[0].Distinct && len(aggs[0].Args) == 1 &&
+		aggs[0].Filter == nil
 }
 
 func (d *distinctCount) String() string { return "Aggregate: by [] of [" + d.agg.String() + "]" }

@@ -43,20 +43,23 @@ func TestCountDistinct(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b vector.Batch
-			if ok, err := src.Reader(0).Next(&b); !ok || err != nil || b.N != 1 || b.Cols[0].Int(0) != int64(len(seen)) {
+			if ok, err := src.Reader(0).Next(&b); !ok || err != nil || b.N != 1 ||
+				b.Cols[0].Int(0) != int64(len(seen)) {
 				t.Errorf("distinct %d, nulls %v: %d rows, want one of %d: %v", distinct, nulls, b.N, len(seen), err)
 			}
 		}
 	}
 }
 
-// TestCountDistinctByKeys holds counts by keys, of few groups and of many, with NULLs among keys and values, by one worker and by several,
-// against a map. Groups are one, up to 64, more, or so many that they are shared: the second of the keys has as many values as there are rows.
+// TestCountDistinctByKeys holds counts by keys, of few groups and of many, with NULLs among keys and values, by one
+// worker and by several, against a map. Groups are one, up to 64, more, or so many that they are shared: the second of
+// the keys has as many values as there are rows.
 func TestCountDistinctByKeys(t *testing.T) {
 	r := newRand(11)
 	for i, counted := range keyTypes {
 		for _, n := range []int{0, 1, 65, 700, 3000} {
-			one, many := spec{keyTypes[(i+3)%len(keyTypes)], 9, true}, spec{keyTypes[(i+5)%len(keyTypes)], max(1, n), true}
+			one, many := spec{keyTypes[(i+3)%len(keyTypes)], 9, true},
+				spec{keyTypes[(i+5)%len(keyTypes)], max(1, n), true}
 			b := randomTable(r, n, one, many, spec{counted, max(1, n), true})
 			for _, keys := range [][]int{{0}, {1}, {0, 1}} {
 				for workers := 1; workers <= 3; workers++ {
@@ -67,7 +70,8 @@ func TestCountDistinctByKeys(t *testing.T) {
 	}
 }
 
-// checkCounts counts the distinct values of the last column of b by some others, and those of rows whose first key is NULL.
+// checkCounts counts the distinct values of the last column of b by some others, and those of rows whose first key is
+// NULL.
 func checkCounts(t *testing.T, b *vector.Batch, keys []int, workers int) {
 	t.Helper()
 	some := &vector.Batch{N: b.N}
@@ -77,7 +81,9 @@ func checkCounts(t *testing.T, b *vector.Batch, keys []int, workers int) {
 		by = append(by, &expr.Column{Index: i, T: b.Cols[k].Type, Null: true})
 	}
 	x := by[len(keys)]
-	sink, err := Aggregate(by[:len(keys)], []*expr.Agg{aggregateOf(t, "count", true, nil, x), aggregateOf(t, "count", true, call(t, "is null", by[0]), x)}, NewBudget(0))
+	sink, err := Aggregate(by[:len(keys)],
+		[]*expr.Agg{aggregateOf(t, "count", true, nil, x), aggregateOf(t, "count", true, call(t, "is null", by[0]), x)},
+		NewBudget(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +98,10 @@ func checkCounts(t *testing.T, b *vector.Batch, keys []int, workers int) {
 		if row[0] == "NULL" {
 			filtered = len(want[key])
 		}
-		if got := row[len(keys):]; want[key] == nil || !slices.Equal(got, []string{fmt.Sprint(len(want[key])), fmt.Sprint(filtered)}) {
-			t.Fatalf("%s, %d rows, %d workers: %s values of %s, want %d, %d with the filter", sink, b.N, workers, got, key, len(want[key]), filtered)
+		if got := row[len(keys):]; want[key] == nil ||
+			!slices.Equal(got, []string{fmt.Sprint(len(want[key])), fmt.Sprint(filtered)}) {
+			t.Fatalf("%s, %d rows, %d workers: %s values of %s, want %d, %d with the filter", sink, b.N, workers, got,
+				key, len(want[key]), filtered)
 		}
 	}
 }

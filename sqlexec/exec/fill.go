@@ -27,8 +27,8 @@ type FillKind struct {
 	Value *vector.Vector // Const, of the aggregate's type
 }
 
-// Fill adds rows for the slots without rows between the first and last of each key. Its rows come sorted by keys, then slot, to one
-// worker.
+// Fill adds rows for the slots without rows between the first and last of each key. Its rows come sorted by keys, then
+// slot, to one worker.
 func Fill(spec FillSpec, in []vector.Type, budget *Budget) Sink {
 	return &fill{FillSpec: spec, rows: NewRows(in), budget: budget}
 }

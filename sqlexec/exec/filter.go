@@ -22,7 +22,8 @@ type filter struct {
 	budget *Budget
 }
 
-// shareParts joins conditions with parts in common to one, which computes these once. It stands where the first of them did.
+// shareParts joins conditions with parts in common to one, which computes these once. It stands where the first of them
+// did.
 func shareParts(conds []expr.Expr) []expr.Expr {
 	members := make([][]expr.Expr, len(conds))
 	for i, first := range expr.Shared(conds) {
@@ -146,8 +147,8 @@ type project struct {
 
 func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
 
-// batchMemory is a budget that lets expressions make no more of a batch than a part of it, so that the batch is cut before it is
-// large; of a single row they make what they can.
+// batchMemory is a budget that lets expressions make no more of a batch than a part of it, so that the batch is cut
+// before it is large; of a single row they make what they can.
 type batchMemory struct {
 	*Budget
 	rows int // of the batch at hand

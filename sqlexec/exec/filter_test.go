@@ -8,8 +8,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TestFilterOfManyConditions compares chains of one to seven conditions, of which some keep every row of every batch, with
-// the rows for which each condition is true.
+// TestFilterOfManyConditions compares chains of one to seven conditions, of which some keep every row of every batch,
+// with the rows for which each condition is true.
 func TestFilterOfManyConditions(t *testing.T) {
 	r := newRand(11)
 	for range 200 {
@@ -25,7 +25,8 @@ func TestFilterOfManyConditions(t *testing.T) {
 			case 0: // keeps all, and cannot be folded
 				conds = append(conds, call(t, "or", call(t, "is null", c), call(t, "is not null", c)))
 			case 1:
-				conds = append(conds, call(t, "or", call(t, "is null", c), call(t, "<>", c, &expr.Const{Value: constant(c.Type(), r.IntN(9))})))
+				conds = append(conds, call(t, "or", call(t, "is null", c),
+					call(t, "<>", c, &expr.Const{Value: constant(c.Type(), r.IntN(9))})))
 			default:
 				conds = append(conds, call(t, "<>", c, &expr.Const{Value: constant(c.Type(), r.IntN(9))}))
 			}

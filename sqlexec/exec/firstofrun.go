@@ -46,10 +46,11 @@ func (f *firstOfRun) same(a *vector.Batch, i int, b *vector.Batch, j int) bool {
 	return true
 }
 
-// sameValue reports whether two values of one type are the same, as rows that follow each other are compared: as keys are, but
-// intervals of one length and other parts differ.
+// sameValue reports whether two values of one type are the same, as rows that follow each other are compared: as keys
+// are, but intervals of one length and other parts differ.
 func sameValue(v *vector.Vector, i int, w *vector.Vector, j int) bool {
-	return sameKey(v, i, w, j) && (v.Type.ID != vector.TypeInterval || v.IsNull(i) || bytes.Equal(v.Bytes(i), w.Bytes(j)))
+	return sameKey(v, i, w, j) &&
+		(v.Type.ID != vector.TypeInterval || v.IsNull(i) || bytes.Equal(v.Bytes(i), w.Bytes(j)))
 }
 
 // lastRow copies the last row of a batch.

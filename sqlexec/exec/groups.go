@@ -20,7 +20,8 @@ type groups struct {
 	ids     []uint32
 	parts   [][]uint32 // scratch: numbers in each column
 
-	// account, if not nil, takes what is held from the query's memory, and gives an error where it has no room or has ended.
+	// account, if not nil, takes what is held from the query's memory, and gives an error where it has no room or has
+	// ended.
 	account func() error
 }
 
@@ -90,7 +91,8 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 	}
 	for _, c := range g.columns {
 		if len(c.Values.Heap) > maxTexts/4*3 { // a batch adds less than the rest
-			return nil, status.New(status.RuntimeResourcesExhausted, "an aggregation keeps more than %d MiB of texts of one key", maxTexts/4*3>>20)
+			return nil, status.New(status.RuntimeResourcesExhausted,
+				"an aggregation keeps more than %d MiB of texts of one key", maxTexts/4*3>>20)
 		}
 	}
 	if g.n > maxGroups {
@@ -121,8 +123,8 @@ func (g *groups) numberEach(keys []*vector.Vector, n int) error {
 	return nil
 }
 
-// enter notes of what the groups up to bound, which the rows in hand are the first of, are made. They appear in order, so that it ends at
-// the first row of the last.
+// enter notes of what the groups up to bound, which the rows in hand are the first of, are made. They appear in order,
+// so that it ends at the first row of the last.
 func (g *groups) enter(bound int) {
 	next := g.n
 	for i := 0; next < bound; i++ {

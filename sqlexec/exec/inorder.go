@@ -9,9 +9,9 @@ import (
 	"varve/engine/vector"
 )
 
-// InOrder reads a scan through filters and projections with several workers and gives the rows in the order in which one
-// worker would: a client that reads rows gets the same ones whatever runs beside. ok is false for any other source and
-// for operators that keep something from batch to batch.
+// InOrder reads a scan through filters and projections with several workers and gives the rows in the order in which
+// one worker would: a client that reads rows gets the same ones whatever runs beside. ok is false for any other source
+// and for operators that keep something from batch to batch.
 //
 // The first piece is read by the caller's goroutine, which is all that short answers take. Then workers take pieces in
 // turn, each ahead of the reader by a few batches of its piece at most: what conditions drop is dropped on all
@@ -52,8 +52,8 @@ type cursors interface {
 	Cursor() (scan.Cursor, scan.Range, bool, error)
 }
 
-// aheadBatches is the number of batches of a piece that wait for the reader; aheadPieces that of pieces for each worker;
-// batches of more than aheadBytes wait until the reader has come to their piece, uncopied.
+// aheadBatches is the number of batches of a piece that wait for the reader; aheadPieces that of pieces for each
+// worker; batches of more than aheadBytes wait until the reader has come to their piece, uncopied.
 const (
 	aheadBatches = 2
 	aheadPieces  = 2

@@ -108,7 +108,8 @@ func TestInOrderGivesRowsAsOneWorkerDoes(t *testing.T) {
 		specs := []spec{{vector.Int64Type, 1000, true}, {vector.StringType, 50, true}, {vector.FloatType, 100, false}}
 		table := randomTable(r, r.IntN(20000), specs...)
 		cols := columns(specs...)
-		keep, err := Filter([]expr.Expr{call(t, "<", cols[0], &expr.Const{Value: vector.ConstInt(vector.Int64Type, r.Int64N(1000))})}, nil)
+		keep, err := Filter([]expr.Expr{call(t, "<", cols[0],
+			&expr.Const{Value: vector.ConstInt(vector.Int64Type, r.Int64N(1000))})}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,12 +261,14 @@ func TestInOrderMeasured(t *testing.T) {
 	want := read(&pieceList{pieces: cut, fail: -1}, []Operator{keep})
 	var scanned, kept Figures
 	source := MeasureSource(Values(table), &scanned, true, true).(*measuredSource)
-	got := read(&measuredCursors{&pieceList{pieces: cut, fail: -1}, source}, []Operator{MeasureOp(keep, &kept, true, true)})
+	got := read(&measuredCursors{&pieceList{pieces: cut, fail: -1}, source},
+		[]Operator{MeasureOp(keep, &kept, true, true)})
 	if !slices.Equal(got, want) {
 		t.Errorf("%d rows when it is measured, %d else, or others", len(got), len(want))
 	}
 	if n := int64(table.N); scanned.Out.Load() != n || kept.In.Load() != n || kept.Out.Load() != int64(len(want)) {
-		t.Errorf("scanned %d, into the filter %d, out of it %d; want %d, %d, %d", scanned.Out.Load(), kept.In.Load(), kept.Out.Load(), n, n, len(want))
+		t.Errorf("scanned %d, into the filter %d, out of it %d; want %d, %d, %d", scanned.Out.Load(), kept.In.Load(),
+			kept.Out.Load(), n, n, len(want))
 	}
 	if scanned.Busy() <= 0 || kept.Busy() <= 0 || !scanned.Began() {
 		t.Error("no time was taken")

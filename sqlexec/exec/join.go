@@ -11,8 +11,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// JoinKind is what a join does with rows that find a partner or none. Rows of the probe side are streamed, the build side
-// is kept.
+// JoinKind is what a join does with rows that find a partner or none. Rows of the probe side are streamed, the build
+// side is kept.
 type JoinKind uint8
 
 // The joins. Rows of the build side that are given without a partner, or without their partners, come after all others.
@@ -35,8 +35,8 @@ func (k JoinKind) rest() bool {
 	return k == BuildOuter || k == FullOuter || k == BuildSemi || k == BuildAnti
 }
 
-// NeedsPartner reports whether probe rows without a partner leave nothing: then the probe side may be filtered by what the
-// build side holds.
+// NeedsPartner reports whether probe rows without a partner leave nothing: then the probe side may be filtered by what
+// the build side holds.
 func (k JoinKind) NeedsPartner() bool {
 	return k != Outer && k != FullOuter && k != Anti
 }

@@ -62,7 +62,8 @@ func nestedLoops(kind JoinKind, probe, build *vector.Batch, keys int, residual, 
 	return out
 }
 
-// TestJoin holds every kind of join to nested loops: no key, one of each type, two; with and without a further condition.
+// TestJoin holds every kind of join to nested loops: no key, one of each type, two; with and without a further
+// condition.
 func TestJoin(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	sets := [][]spec{nil, {{vector.StringType, 9, true}, {vector.FloatType, 9, true}}}
@@ -86,7 +87,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-func runJoin(t testing.TB, kind JoinKind, probe, build *vector.Batch, specs []spec, keys int, residual, nullEqual bool) [][]string {
+func runJoin(t testing.TB, kind JoinKind, probe, build *vector.Batch, specs []spec, keys int, residual,
+	nullEqual bool) [][]string {
 	t.Helper()
 	cols := columns(specs...)
 	js := JoinSpec{Kind: kind, Probe: cols[:keys], Build: cols[:keys], NullEqual: nullEqual,

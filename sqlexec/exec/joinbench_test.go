@@ -62,11 +62,13 @@ func BenchmarkJoinMillions(b *testing.B) {
 		cols := columns(specs...)
 		b.Run(fmt.Sprintf("keys=%s", specs[0].t), func(b *testing.B) {
 			for b.Loop() {
-				j, err := NewJoin(JoinSpec{Kind: Inner, Probe: cols[:1], Build: cols[:1], ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs)})
+				j, err := NewJoin(JoinSpec{Kind: Inner, Probe: cols[:1], Build: cols[:1], ProbeTypes: typesOf(specs),
+					BuildTypes: typesOf(specs)})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := (&Pipeline{Source: Values(build), Sink: j.Build()}).Run(context.Background(), 2); err != nil {
+				if _, err := (&Pipeline{Source: Values(build), Sink: j.Build()}).Run(context.Background(), 2); err !=
+					nil {
 					b.Fatal(err)
 				}
 				drop := each{func(*vector.Batch) error { return nil }}
@@ -74,7 +76,8 @@ func BenchmarkJoinMillions(b *testing.B) {
 				for range many/few - 1 {
 					src = &both{src, Values(probe)}
 				}
-				if _, err := (&Pipeline{Source: src, Ops: []Operator{j.Probe()}, Sink: drop}).Run(context.Background(), 2); err != nil {
+				if _, err := (&Pipeline{Source: src, Ops: []Operator{j.Probe()}, Sink: drop}).Run(context.Background(),
+					2); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,7 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// KeyBounds is what the keys of a join's build side can be: a list of few values, rising, or the least and the greatest.
+// KeyBounds is what the keys of a join's build side can be: a list of few values, rising, or the least and the
+// greatest.
 type KeyBounds struct {
 	Values *vector.Vector // Flat; nil: too many
 	N      int            // number of Values
@@ -20,8 +21,8 @@ const maxKeyList = 256
 // keyScan is the number of build rows among which distinct keys are looked for.
 const keyScan = 1 << 14
 
-// Bounds tells, after the build, what key k of rows that find a partner can be. ok is false where nothing is known: for types
-// that are neither whole numbers or times nor texts, for many texts, and where NULLs are equal.
+// Bounds tells, after the build, what key k of rows that find a partner can be. ok is false where nothing is known: for
+// types that are neither whole numbers or times nor texts, for many texts, and where NULLs are equal.
 func (j *Join) Bounds(k int) (KeyBounds, bool) {
 	v, n := j.keys[k], j.rows.N
 	switch {
@@ -37,7 +38,8 @@ func (j *Join) Bounds(k int) (KeyBounds, bool) {
 }
 
 // boundsOf returns the bounds of whole numbers.
-func boundsOf[T int64 | uint64](v *vector.Vector, values []T, one func(vector.Type, T) *vector.Vector) (KeyBounds, bool) {
+func boundsOf[T int64 | uint64](v *vector.Vector, values []T, one func(vector.Type, T) *vector.Vector) (KeyBounds,
+	bool) {
 	var list []T
 	if len(values) <= keyScan {
 		for i, x := range values {

@@ -99,7 +99,8 @@ func cut(cols []*vector.Vector, from, to int) []*vector.Vector {
 func (t *joinTable) part(hash uint64) uint64 { return hash >> t.shift }
 
 // fill sorts the row numbers by partition, then fills the partitions.
-func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32, skips []vector.Bitmap, workers int) error {
+func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32, skips []vector.Bitmap,
+	workers int) error {
 	starts := make([]uint32, len(t.parts)+1)
 	for p := range t.parts {
 		at := starts[p]
@@ -146,7 +147,8 @@ func (t *joinTable) fillPart(ctx context.Context, p *joinPart, rows []uint32, ha
 		row := rows[i]
 		h := hashes[row]
 		at := h & p.mask
-		for p.slots[at].row != 0 && (p.slots[at].hash != h || !t.exact && !t.sameRows(int(p.slots[at].row-1), int(row))) {
+		for p.slots[at].row != 0 && (p.slots[at].hash != h ||
+			!t.exact && !t.sameRows(int(p.slots[at].row-1), int(row))) {
 			at = (at + 1) & p.mask
 		}
 		if first := p.slots[at].row; first != 0 {
@@ -205,7 +207,8 @@ func (t *joinTable) lookup(h *joinHasher, keys []*vector.Vector, n int, first []
 		}
 		first[i] = slot.row
 	}
-	if k := keys[0]; len(keys) == 1 && k.Form == vector.Flat && k.Type.Kind() == vector.Bytes && k.Type != vector.Interval {
+	if k := keys[0]; len(keys) == 1 && k.Form == vector.Flat && k.Type.Kind() == vector.Bytes &&
+		k.Type != vector.Interval {
 		sameTexts(k, t.keys[0], first)
 	} else if !t.exact {
 		for i, row := range first {

@@ -9,17 +9,17 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// First says which rows of each key a consumer looks at: the first N in an order. Ties: those that are equal to the last of
-// them in the order as well.
+// First says which rows of each key a consumer looks at: the first N in an order. Ties: those that are equal to the
+// last of them in the order as well.
 type First struct {
 	Keys []expr.Expr
 	N    int
 	Ties bool
 }
 
-// KeepFirst drops rows before which enough others of the same keys come in an order. It is a sieve under a sort: every row that
-// is looked at comes through, and of the others few. A worker keeps the rows of some keys, up to maxFirst at a time; what it
-// keeps at the end is the operator's own. Keys that are NULL are equal.
+// KeepFirst drops rows before which enough others of the same keys come in an order. It is a sieve under a sort: every
+// row that is looked at comes through, and of the others few. A worker keeps the rows of some keys, up to maxFirst at a
+// time; what it keeps at the end is the operator's own. Keys that are NULL are equal.
 func KeepFirst(f First, order []expr.SortKey, types []vector.Type, budget *Budget) (Operator, error) {
 	k := &keepFirst{First: f, types: types, budget: budget, list: append([]expr.Expr(nil), f.Keys...)}
 	for _, o := range order {
@@ -138,7 +138,8 @@ func (k *keepFirst) Step(next Step) Step {
 func (w *firstRows) look(order []expr.SortKey, keys []*vector.Vector, ids []uint32) {
 	groups, slots := w.groups.n, w.groups.n*w.n
 	w.filled, w.worst = vector.Extended(w.filled, groups), vector.Extended(w.worst, groups)
-	w.best, w.at, w.fresh = vector.Extended(w.best, slots), vector.Extended(w.at, slots), vector.Extended(w.fresh, slots)
+	w.best, w.at, w.fresh = vector.Extended(w.best, slots), vector.Extended(w.at, slots),
+		vector.Extended(w.fresh, slots)
 	w.seen += len(ids)
 	for i, g := range ids {
 		key := w.scratch[:0]
@@ -163,8 +164,8 @@ func (w *firstRows) look(order []expr.SortKey, keys []*vector.Vector, ids []uint
 
 func (w *firstRows) key(slot int) []byte { return w.keys[w.best[slot].from:w.best[slot].to] }
 
-// replaceWorst puts into the slot of a group's worst row row i of the batch at hand. The worst row passes when it is equal to the
-// one that is the worst now.
+// replaceWorst puts into the slot of a group's worst row row i of the batch at hand. The worst row passes when it is
+// equal to the one that is the worst now.
 func (w *firstRows) replaceWorst(g int, key []byte, i int) {
 	slot := w.worst[g]
 	row, fresh := w.at[slot], w.fresh[slot]

@@ -14,8 +14,8 @@ func firstOfEach(rows [][]string, n int) [][]string {
 	return slices.CompactFunc(rows, func(a, b []string) bool { return slices.Equal(a[:n], b[:n]) })
 }
 
-// TestKeepFirst: the first rows of all keys in an order come through, whatever the order, the workers, and the number of
-// keys; of few keys little else does.
+// TestKeepFirst: the first rows of all keys in an order come through, whatever the order, the workers, and the number
+// of keys; of few keys little else does.
 func TestKeepFirst(t *testing.T) {
 	r := newRand(11)
 	for _, keys := range [][]spec{
@@ -52,7 +52,8 @@ func TestKeepFirst(t *testing.T) {
 						t.Fatal(err)
 					}
 					want := firstOfEach(run(t, Pipeline{Source: newMixed(b, 500), Sink: sortOf()}, 1), n)
-					through := run(t, Pipeline{Source: newMixed(b, 500), Ops: []Operator{first}, Sink: sortOf()}, workers)
+					through := run(t, Pipeline{Source: newMixed(b, 500), Ops: []Operator{first}, Sink: sortOf()},
+						workers)
 					if most := 2 * workers * len(want); len(want) < maxFirst/2 && len(through) > most {
 						t.Errorf("%d rows of %d keys come through, want at most %d", len(through), len(want), most)
 					}
@@ -63,8 +64,8 @@ func TestKeepFirst(t *testing.T) {
 	}
 }
 
-// TestKeepFirstSeveral: the first n rows of all keys come through, and those equal to the last of them where ties count; else
-// the order tells which.
+// TestKeepFirstSeveral: the first n rows of all keys come through, and those equal to the last of them where ties
+// count; else the order tells which.
 func TestKeepFirstSeveral(t *testing.T) {
 	r := newRand(12)
 	specs := []spec{{vector.StringType, 25, true}, {vector.StringType, 6, true}, {vector.Int64Type, 60, true}}
@@ -79,7 +80,8 @@ func TestKeepFirstSeveral(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 64, 2000} {
 		for _, desc := range []bool{false, true} {
 			for _, ties := range []bool{false, true} {
-				order := []expr.SortKey{{Expr: cols[0]}, {Expr: cols[1], Desc: desc, NullsFirst: true}, {Expr: cols[2], Desc: desc}}
+				order := []expr.SortKey{{Expr: cols[0]}, {Expr: cols[1], Desc: desc, NullsFirst: true},
+					{Expr: cols[2], Desc: desc}}
 				all := append(slices.Clone(order), expr.SortKey{Expr: cols[3]})
 				sorted := func(workers int, ops ...Operator) [][]string {
 					sink, err := Sort(all, types, nil)
@@ -98,15 +100,16 @@ func TestKeepFirstSeveral(t *testing.T) {
 					if !ties { // rows that are equal in the order may stand for each other
 						got, want = without(got, 3), without(want, 3)
 					}
-					sameRows(t, fmt.Sprintf("first %d, falling %v, ties %v, %d workers", n, desc, ties, workers), got, want)
+					sameRows(t, fmt.Sprintf("first %d, falling %v, ties %v, %d workers", n, desc, ties, workers), got,
+						want)
 				}
 			}
 		}
 	}
 }
 
-// severalOfEach keeps the first n rows of each run of rows that are equal in the first column, and those equal to the last of
-// them in the first three.
+// severalOfEach keeps the first n rows of each run of rows that are equal in the first column, and those equal to the
+// last of them in the first three.
 func severalOfEach(rows [][]string, n int, ties bool) (out [][]string) {
 	for from := 0; from < len(rows); {
 		to := from
@@ -141,7 +144,8 @@ func TestKeepFirstOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := run(t, Pipeline{Source: newMixed(randomTable(newRand(1), 0, specs...), 10), Ops: []Operator{first}, Sink: sink}, 2); len(rows) != 0 {
+	if rows := run(t, Pipeline{Source: newMixed(randomTable(newRand(1), 0, specs...), 10), Ops: []Operator{first},
+		Sink: sink}, 2); len(rows) != 0 {
 		t.Errorf("rows out of nothing: %q", rows)
 	}
 }

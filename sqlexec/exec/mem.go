@@ -19,9 +19,9 @@ const DefaultMemory = 1 << 30
 type Pool struct {
 	// HeldLimit is what the store may keep for queries when another begins. Default: half of the limit.
 	HeldLimit int64
-	// GiveWay, if not nil, is told how many queries wait, to begin or for memory that others keep, every now and then as long as some do:
-	// whoever holds queries open that need not go on ends them, and says for how many of those that wait there will be room soon.
-	// It must not wait.
+	// GiveWay, if not nil, is told how many queries wait, to begin or for memory that others keep, every now and then
+	// as long as some do: whoever holds queries open that need not go on ends them, and says for how many of those that
+	// wait there will be room soon. It must not wait.
 	GiveWay func(waiting int) (soon int)
 
 	limit   int64
@@ -33,8 +33,8 @@ type Pool struct {
 	awaiting atomic.Int64 // queries at work that wait for bytes that others give
 }
 
-// NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and held
-// after each change.
+// NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and
+// held after each change.
 func NewPool(limit int64, changed func(bytes int64)) *Pool {
 	if limit <= 0 {
 		limit = DefaultMemory
@@ -162,8 +162,9 @@ func (b *Budget) Reserve(bytes int64) error {
 	return nil
 }
 
-// await takes bytes when others give them back. It waits for those that are about to give way, and once in a query for those of whom that
-// is not known yet. Where somebody gives way no query begins meanwhile: it would take what was given.
+// await takes bytes when others give them back. It waits for those that are about to give way, and once in a query for
+// those of whom that is not known yet. Where somebody gives way no query begins meanwhile: it would take what was
+// given.
 func (b *Budget) await(bytes int64) bool {
 	if b.pool.GiveWay == nil {
 		return false
@@ -201,7 +202,8 @@ func (b *Budget) others() int64 { return b.pool.Used() + b.pool.held.Load() - b.
 
 // count notes bytes that were taken from the pool.
 func (b *Budget) count(bytes int64) {
-	for used, peak := b.used.Add(bytes), b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
+	for used, peak := b.used.Add(bytes), b.peak.Load(); used > peak &&
+		!b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
 	}
 }
 
@@ -209,21 +211,24 @@ func (b *Budget) count(bytes int64) {
 func (b *Budget) exceeded() error {
 	if others := b.others(); others > b.pool.limit/2 {
 		return status.New(status.RuntimeResourcesExhausted,
-			"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later", b.pool.limit>>20, others>>20)
+			"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later",
+			b.pool.limit>>20, others>>20)
 	}
 	return status.New(status.RuntimeResourcesExhausted,
-		"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
+		"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT",
+		b.pool.limit>>20)
 }
 
-// Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet make
-// the store keep more.
+// Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet
+// make the store keep more.
 func (b *Budget) Admit() error {
 	if b == nil {
 		return nil
 	}
 	if held := b.pool.held.Load(); held > b.pool.HeldLimit {
 		return status.New(status.RuntimeResourcesExhausted,
-			"queries that are running keep %d MiB of rows in memory that are on disk by now, at most %d MiB may be kept when one begins: try again later", held>>20, b.pool.HeldLimit>>20)
+			"queries that are running keep %d MiB of rows in memory that are on disk by now, at most %d MiB may be "+
+				"kept when one begins: try again later", held>>20, b.pool.HeldLimit>>20)
 	}
 	return nil
 }
@@ -309,8 +314,9 @@ func vectorBytes(v *vector.Vector, n int) int64 {
 	return int64(n)*8 + lengths(v.Views[:n])
 }
 
-// dictionaryBytes is what the texts of n rows of a dictionary take where equal rows share theirs. A dictionary that is small beside the
-// rows counts as a whole: looking at each code takes half as long as numbering it (DISTINCT of a column 1.45 times as long in all).
+// dictionaryBytes is what the texts of n rows of a dictionary take where equal rows share theirs. A dictionary that is
+// small beside the rows counts as a whole: looking at each code takes half as long as numbering it (DISTINCT of a
+// column 1.45 times as long in all).
 func dictionaryBytes(v *vector.Vector, n int) int64 {
 	all := int64(len(v.Values.Heap))
 	if all <= int64(n)*8 {

@@ -74,7 +74,8 @@ func TestPoolIsShared(t *testing.T) {
 	if status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "others") {
 		t.Errorf("more than the pool has, most of it with others: %v", err)
 	}
-	if err := a.Reserve(1); status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "the query needs") {
+	if err := a.Reserve(1); status.Of(err) != status.RuntimeResourcesExhausted ||
+		!strings.Contains(err.Error(), "the query needs") {
 		t.Errorf("more than the pool has: %v", err)
 	}
 	a.Close()
@@ -91,8 +92,8 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
-// TestQueriesAtOnce: a pool bounds how many queries read tables at a time, small as they are. Others wait for a while, until
-// one of these ends or they do.
+// TestQueriesAtOnce: a pool bounds how many queries read tables at a time, small as they are. Others wait for a while,
+// until one of these ends or they do.
 func TestQueriesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(64<<20, nil)
@@ -116,7 +117,8 @@ func TestQueriesAtOnce(t *testing.T) {
 		if n := p.Waiting(); n != 1 {
 			t.Errorf("%d queries wait, want 1", n)
 		}
-		if err := <-done; status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "try again later") {
+		if err := <-done; status.Of(err) != status.RuntimeResourcesExhausted ||
+			!strings.Contains(err.Error(), "try again later") {
 			t.Errorf("nobody ends: %v", err)
 		}
 		late.Close()
@@ -141,8 +143,8 @@ func TestQueriesAtOnce(t *testing.T) {
 	})
 }
 
-// TestQueriesTakeTurns: of the queries that wait, one of the client with the fewest at work is next, of those the oldest and the newest
-// by turns; whoever can make room is asked for it as long as some wait.
+// TestQueriesTakeTurns: of the queries that wait, one of the client with the fewest at work is next, of those the
+// oldest and the newest by turns; whoever can make room is asked for it as long as some wait.
 func TestQueriesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(64<<20, nil)
@@ -204,7 +206,8 @@ func TestQueriesTakeTurns(t *testing.T) {
 	})
 }
 
-// TestQueriesWaitForThoseThatGiveWay: a query at work gets memory that others keep who give way, and fails at once where nobody does.
+// TestQueriesWaitForThoseThatGiveWay: a query at work gets memory that others keep who give way, and fails at once
+// where nobody does.
 func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(64<<20, nil)
@@ -223,11 +226,13 @@ func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		start = time.Now()
-		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted || time.Since(start) > giveWayTime+time.Second {
+		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted ||
+			time.Since(start) > giveWayTime+time.Second {
 			t.Errorf("the other does not go: %v after %v", err, time.Since(start))
 		}
 		soon, start = 0, time.Now()
-		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted || time.Since(start) != giveWayTime {
+		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted ||
+			time.Since(start) != giveWayTime {
 			t.Errorf("nobody gives way as far as is known: %v after %v", err, time.Since(start))
 		}
 		start = time.Now()
@@ -239,12 +244,14 @@ func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 	})
 }
 
-// TestWhatIsGivenIsForQueriesAtWork: what somebody gives back for a query at work is not taken by one that waits to begin.
+// TestWhatIsGivenIsForQueriesAtWork: what somebody gives back for a query at work is not taken by one that waits to
+// begin.
 func TestWhatIsGivenIsForQueriesAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(64<<20, nil)
 		p.GiveWay = func(int) int { return 1 }
-		slow, slower, b, next := p.Budget(t.Context()), p.Budget(t.Context()), p.Budget(t.Context()), p.Budget(t.Context())
+		slow, slower, b, next := p.Budget(t.Context()), p.Budget(t.Context()), p.Budget(t.Context()),
+			p.Budget(t.Context())
 		if err := errors.Join(slow.Reserve(28<<20), slower.Reserve(36<<20)); err != nil {
 			t.Fatal(err)
 		}

@@ -35,8 +35,9 @@ type Operator interface {
 	String() string
 }
 
-// Ending is an operator that gives rows of its own after the last one, as a join gives build rows without a partner. Rest
-// is called once, when all workers have passed all their rows, and not at all when the pipeline ends early; nil is no rows.
+// Ending is an operator that gives rows of its own after the last one, as a join gives build rows without a partner.
+// Rest is called once, when all workers have passed all their rows, and not at all when the pipeline ends early; nil is
+// no rows.
 type Ending interface {
 	Operator
 	Rest() Source
@@ -101,7 +102,8 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 			fail(err)
 		}
 	}
-	for at := 0; at <= len(p.Ops) && first == nil; at++ { // what the source gives, then what each operator has of its own
+	// what the source gives, then what each operator has of its own
+	for at := 0; at <= len(p.Ops) && first == nil; at++ {
 		src := p.Source
 		if at > 0 {
 			if src = Rest(p.Ops[at-1]); src == nil {
@@ -161,8 +163,8 @@ func Rest(op Operator) Source {
 	return nil
 }
 
-// watched looks whether the pipeline still runs before every batch that reaches the sink: an operator that makes many batches of one, as
-// a join does, ends with the query too.
+// watched looks whether the pipeline still runs before every batch that reaches the sink: an operator that makes many
+// batches of one, as a join does, ends with the query too.
 func watched(cancelled func() error, sink Step) Step {
 	return func(b *vector.Batch) error {
 		if err := cancelled(); err != nil {

@@ -116,7 +116,8 @@ func TestCancelInsideOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&Pipeline{Source: Values(newEndless(nil).batch), Sink: j.Build()}).Run(context.Background(), 1); err != nil {
+	if _, err := (&Pipeline{Source: Values(newEndless(nil).batch), Sink: j.Build()}).Run(context.Background(),
+		1); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -169,14 +170,16 @@ func TestErrors(t *testing.T) {
 		"error": {func(*vector.Batch) error { return cause }, func(err error) bool { return errors.Is(err, cause) }},
 		"panic": {outOfRange,
 			func(err error) bool {
-				return err != nil && strings.Contains(err.Error(), "panic in a worker") && strings.Contains(err.Error(), "index out of range")
+				return err != nil && strings.Contains(err.Error(), "panic in a worker") &&
+					strings.Contains(err.Error(), "index out of range")
 			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for workers := 1; workers <= 3; workers++ {
 				before := runtime.NumGoroutine()
 				src := newEndless(nil)
-				if _, err := (&Pipeline{Source: src, Sink: each{c.f}}).Run(context.Background(), workers); !c.want(err) {
+				if _, err := (&Pipeline{Source: src, Sink: each{c.f}}).Run(context.Background(),
+					workers); !c.want(err) {
 					t.Errorf("%d workers: %v", workers, err)
 				}
 				if src.closed.Load() != int64(workers) {
@@ -215,8 +218,10 @@ func TestSteadyStateAllocations(t *testing.T) {
 		}
 		return o.Step(drop)
 	}
-	aggs := []*expr.Agg{aggregateOf(t, "count", false, nil), aggregateOf(t, "sum", false, nil, cols[1]), aggregateOf(t, "max", false, nil, cols[1])}
-	join, err := NewJoin(JoinSpec{Kind: Inner, Probe: cols[1:], Build: cols[1:], ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs)})
+	aggs := []*expr.Agg{aggregateOf(t, "count", false, nil), aggregateOf(t, "sum", false, nil, cols[1]),
+		aggregateOf(t, "max", false, nil, cols[1])}
+	join, err := NewJoin(JoinSpec{Kind: Inner, Probe: cols[1:], Build: cols[1:], ProbeTypes: typesOf(specs),
+		BuildTypes: typesOf(specs)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +234,8 @@ func TestSteadyStateAllocations(t *testing.T) {
 		batch *vector.Batch
 		most  float64
 	}{
-		"filter":             {op(Filter([]expr.Expr{call(t, ">", cols[1], expr.Int(5)), call(t, "<>", cols[0], expr.Text("client 9"))}, nil)), b, 0},
+		"filter": {op(Filter([]expr.Expr{call(t, ">", cols[1], expr.Int(5)),
+			call(t, "<>", cols[0], expr.Text("client 9"))}, nil)), b, 0},
 		"project":            {op(Project([]expr.Expr{call(t, "+", cols[1], expr.Int(5)), cols[0]}, nil)), b, 0},
 		"limit":              {op(Limit(10, 1<<40), nil), b, 0},
 		"aggregate by text":  {step(Aggregate(cols[:1], aggs, nil)), b, 0},

@@ -6,12 +6,12 @@ import (
 	"varve/engine/vector"
 )
 
-// portionBytes is about how many bytes of texts a step is given at a time: what a step makes of a batch before it counts it, a
-// sort key or a copy of each row, is bounded by that.
+// portionBytes is about how many bytes of texts a step is given at a time: what a step makes of a batch before it
+// counts it, a sort key or a copy of each row, is bounded by that.
 const portionBytes = 1 << 20
 
-// inPortions passes batches on, those with long texts a few rows at a time. What the rows of a Const or Dict vector share counts
-// once.
+// inPortions passes batches on, those with long texts a few rows at a time. What the rows of a Const or Dict vector
+// share counts once.
 func inPortions(next Step) Step {
 	return func(b *vector.Batch) error {
 		if !hasLongTexts(b) {
@@ -21,7 +21,8 @@ func inPortions(next Step) Step {
 	}
 }
 
-// inCopies is for a step that makes copies of rows which share nothing, as sort keys are, and that gets its batches in portions.
+// inCopies is for a step that makes copies of rows which share nothing, as sort keys are, and that gets its batches in
+// portions.
 func inCopies(next Step) Step {
 	return func(b *vector.Batch) error {
 		if sharedTexts(b) <= portionBytes {
@@ -87,7 +88,8 @@ func portions(b *vector.Batch, of rowSize, next Step) error {
 	return nil
 }
 
-// portionEnd is where the portion ends that begins with a row: one row at least, and what follows as far as its texts fit.
+// portionEnd is where the portion ends that begins with a row: one row at least, and what follows as far as its texts
+// fit.
 func portionEnd(b *vector.Batch, from int, of rowSize) int {
 	bytes := of(b.Cols, from)
 	to := from + 1
@@ -157,7 +159,8 @@ func longestOf(views []vector.View) (bytes uint32) {
 	return bytes
 }
 
-// longRow is the bytes of the texts of a row from which on what is made of it alone becomes a batch, in which they are there once.
+// longRow is the bytes of the texts of a row from which on what is made of it alone becomes a batch, in which they are
+// there once.
 const longRow = 16 << 10
 
 // longHere reports whether a row or the next one has long texts: what is made of them does not come in one batch.

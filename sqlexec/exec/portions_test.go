@@ -35,13 +35,14 @@ func longTable(form vector.Form, rows, size int) *vector.Batch {
 		for i := range codes {
 			codes[i] = uint32(i * 3 / rows)
 		}
-		flat.Cols[1] = &vector.Vector{Type: vector.StringType, Form: vector.Dict, Values: values, Codes: codes, Valid: flat.Cols[1].Valid}
+		flat.Cols[1] = &vector.Vector{Type: vector.StringType, Form: vector.Dict, Values: values, Codes: codes,
+			Valid: flat.Cols[1].Valid}
 	}
 	return flat
 }
 
-// TestPortions: the rows of a batch come in their order, few of them at a time where their texts are long, and as they are where
-// they are not.
+// TestPortions: the rows of a batch come in their order, few of them at a time where their texts are long, and as they
+// are where they are not.
 func TestPortions(t *testing.T) {
 	for _, form := range []vector.Form{vector.Flat, vector.Const, vector.Dict} {
 		for _, size := range []int{10, 20_000, 400_000, 2 << 20} {
@@ -49,7 +50,8 @@ func TestPortions(t *testing.T) {
 			for name, in := range map[string]struct {
 				wrap func(Step) Step
 				size rowSize
-			}{"shared": {inPortions, rowTexts}, "copied": {func(s Step) Step { return inPortions(inCopies(s)) }, copiedTexts}} {
+			}{"shared": {inPortions, rowTexts},
+				"copied": {func(s Step) Step { return inPortions(inCopies(s)) }, copiedTexts}} {
 				n, calls := 0, 0
 				step := in.wrap(func(b *vector.Batch) error {
 					calls++
@@ -59,7 +61,8 @@ func TestPortions(t *testing.T) {
 							total += in.size(b.Cols, i)
 						}
 						null := table.Cols[1].IsNull(n)
-						if b.Cols[0].Int(i) != int64(n) || b.Cols[1].IsNull(i) != null || !null && !bytes.Equal(b.Cols[1].Bytes(i), table.Cols[1].Bytes(n)) {
+						if b.Cols[0].Int(i) != int64(n) || b.Cols[1].IsNull(i) != null ||
+							!null && !bytes.Equal(b.Cols[1].Bytes(i), table.Cols[1].Bytes(n)) {
 							t.Fatalf("%v of %d, %s: row %d is another", form, size, name, n)
 						}
 						n++
@@ -83,8 +86,8 @@ func TestPortions(t *testing.T) {
 	}
 }
 
-// TestOperatorsShareLongTexts: what repeats a row with a long text passes it on once, not in each row, and no batch has more of different
-// ones than a portion, whatever the next step makes of it.
+// TestOperatorsShareLongTexts: what repeats a row with a long text passes it on once, not in each row, and no batch has
+// more of different ones than a portion, whatever the next step makes of it.
 func TestOperatorsShareLongTexts(t *testing.T) {
 	const rows, size, times = 20, 300 << 10, 5000
 	types := []vector.Type{vector.Int64Type, vector.StringType}
@@ -107,7 +110,8 @@ func TestOperatorsShareLongTexts(t *testing.T) {
 		"unnest":      {Unnest(UnnestSpec{Lists: []expr.Expr{list}}, nil), wide, rows * times},
 		"cross":       {cross(many), wide, rows * times},
 		"cross build": {cross(wide), many, rows * times},
-		"unpivot": {Unpivot(UnpivotSpec{Passed: []int{0}, Names: longTable(vector.Flat, 3, 1).Cols[1], Sets: [][]int{{1, 1, 1}}, Nulls: true}, nil),
+		"unpivot": {Unpivot(UnpivotSpec{Passed: []int{0}, Names: longTable(vector.Flat, 3, 1).Cols[1],
+			Sets: [][]int{{1, 1, 1}}, Nulls: true}, nil),
 			wide, rows * 3},
 		"filter": {must(Filter([]expr.Expr{call(t, ">=", number, expr.Int(0))}, nil)), wide, rows},
 	} {
@@ -158,7 +162,8 @@ func TestHalves(t *testing.T) {
 	table := longTable(vector.Const, 1000, 100<<10)
 	text := &expr.Column{Index: 1, T: vector.StringType}
 	budget := NewBudget(32 << 20)
-	p := must(Project([]expr.Expr{call(t, "length", call(t, "concat", &expr.Column{Index: 0, T: vector.Int64Type}, text))}, budget))
+	p := must(Project([]expr.Expr{call(t, "length",
+		call(t, "concat", &expr.Column{Index: 0, T: vector.Int64Type}, text))}, budget))
 	n, sum := 0, int64(0)
 	step := p.Step(func(b *vector.Batch) error {
 		n += b.N
@@ -187,7 +192,8 @@ func TestTopOfLongRows(t *testing.T) {
 	}
 }
 
-// TestLongestRow: no row of a batch has more bytes of texts, whatever form they have, and of one column some row has as many.
+// TestLongestRow: no row of a batch has more bytes of texts, whatever form they have, and of one column some row has as
+// many.
 func TestLongestRow(t *testing.T) {
 	for _, form := range []vector.Form{vector.Flat, vector.Const, vector.Dict} {
 		for _, rows := range []int{1, 2, 70} { // a dictionary of three values is larger or smaller than that
@@ -203,7 +209,8 @@ func TestLongestRow(t *testing.T) {
 	}
 }
 
-// TestSortedPortions: rows that were sorted come in batches of at most a portion where some are long, and in full ones where none is.
+// TestSortedPortions: rows that were sorted come in batches of at most a portion where some are long, and in full ones
+// where none is.
 func TestSortedPortions(t *testing.T) {
 	const rows = 3 * vector.Size
 	for name, c := range map[string]struct {

@@ -24,11 +24,11 @@ func (s Stream) With(op Operator) Stream {
 	return s
 }
 
-// pull turns a source and the operators over it into a reader: one goroutine, nothing kept between batches. It is the last
-// stage of a plan whose rows go to the client in the source's order.
+// pull turns a source and the operators over it into a reader: one goroutine, nothing kept between batches. It is the
+// last stage of a plan whose rows go to the client in the source's order.
 //
-// Operators push, readers pull: the operators run in a coroutine that rests inside the step after the last one while its
-// batch is looked at. So an operator that makes many batches of one, as a join does, is never ahead of its reader.
+// Operators push, readers pull: the operators run in a coroutine that rests inside the step after the last one while
+// its batch is looked at. So an operator that makes many batches of one, as a join does, is never ahead of its reader.
 type pull struct {
 	ctx  context.Context
 	s    Stream

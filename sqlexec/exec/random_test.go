@@ -26,10 +26,12 @@ type spec struct {
 
 // keyTypes are types that rows are grouped, joined and sorted by, one of each kind and each comparison of its own.
 var keyTypes = []vector.Type{vector.Int64Type, vector.Uint64Type, vector.FloatType, vector.BoolType, vector.StringType,
-	vector.Timestamp(3), {ID: vector.TypeDate}, {ID: vector.TypeDecimal, Precision: 10, Scale: 2}, vector.Interval, vector.BinaryType}
+	vector.Timestamp(3), {ID: vector.TypeDate}, {ID: vector.TypeDecimal, Precision: 10, Scale: 2}, vector.Interval,
+	vector.BinaryType}
 
 // oddFloats are the floats with rules of their own: NaN is greater than every number and equal to itself, -0 equals 0.
-var oddFloats = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}
+var oddFloats = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.MaxFloat64,
+	-math.MaxFloat64, math.SmallestNonzeroFloat64}
 
 // constant is value k of a type, as a Const vector. Different k may give equal floats, intervals and booleans.
 func constant(t vector.Type, k int) *vector.Vector {

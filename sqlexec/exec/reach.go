@@ -9,10 +9,10 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// reach is how far the first key of an order reaches among the k best rows that all workers have seen so far. What reads the rows is told
-// whenever it has become less: rows behind it are not wanted. Of numbers the k best keys are kept, so that it is known as soon as there
-// are k rows; of other types it is that of the worker whose k best rows reach the least far. A nil reach is one that
-// nobody asks for. Safe for concurrent use.
+// reach is how far the first key of an order reaches among the k best rows that all workers have seen so far. What
+// reads the rows is told whenever it has become less: rows behind it are not wanted. Of numbers the k best keys are
+// kept, so that it is known as soon as there are k rows; of other types it is that of the worker whose k best rows
+// reach the least far. A nil reach is one that nobody asks for. Safe for concurrent use.
 type reach struct {
 	order expr.SortKey
 	k     int
@@ -48,7 +48,8 @@ func (r *reach) most() (word uint64, ok bool) {
 	return r.words[0], true
 }
 
-// note looks at the first keys of some rows. NULLs do not count: a row behind k values is not wanted, wherever NULLs are.
+// note looks at the first keys of some rows. NULLs do not count: a row behind k values is not wanted, wherever NULLs
+// are.
 func (r *reach) note(v *vector.Vector, rows []uint32) {
 	if r == nil || !r.counts() {
 		return

@@ -12,7 +12,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TestReach: what is told of the first keys of numbers is the k'th best of all values so far, as soon as there are so many.
+// TestReach: what is told of the first keys of numbers is the k'th best of all values so far, as soon as there are so
+// many.
 func TestReach(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 12))
 	floats := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)}

@@ -8,15 +8,15 @@ import (
 	"varve/engine/vector"
 )
 
-// chunkRows is the number of rows of a chunk of kept rows. One slice that grew over all of them would be copied over and
-// over, for longer than a cancelled query may go on.
+// chunkRows is the number of rows of a chunk of kept rows. One slice that grew over all of them would be copied over
+// and over, for longer than a cancelled query may go on.
 const chunkRows = 1 << 16
 
 // maxTexts bounds the bytes of the texts of one column of a batch: they are found by 32-bit offsets.
 const maxTexts = math.MaxUint32
 
-// fullBytes is the size from which on a column of a chunk makes it full: a slice that grows has room for more than it is counted
-// as, and is in memory twice when it is copied.
+// fullBytes is the size from which on a column of a chunk makes it full: a slice that grows has room for more than it
+// is counted as, and is in memory twice when it is copied.
 const fullBytes = 4 << 20
 
 // full reports whether a chunk takes no more rows, however few it has.
@@ -56,8 +56,8 @@ func (l *Rows) Add(b *vector.Batch, from, to int) {
 	}
 }
 
-// Together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are copied by
-// several goroutines; the budget has room for those that are in memory twice meanwhile.
+// Together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are
+// copied by several goroutines; the budget has room for those that are in memory twice meanwhile.
 func Together(ctx context.Context, lists []*Rows, workers int, budget *Budget) (*vector.Batch, error) {
 	out := vector.NewBatch(lists[0].types...)
 	var chunks []*vector.Batch
@@ -116,5 +116,6 @@ func reserveRows(v *vector.Vector, rows, texts int) {
 // tooManyTexts is the error for a column whose texts take so many bytes.
 func tooManyTexts(bytes int64) error {
 	return status.New(status.RuntimeResourcesExhausted,
-		"a query keeps %d MiB of texts of one column, which may have %d MiB; select fewer columns or rows", bytes>>20, maxTexts>>20)
+		"a query keeps %d MiB of texts of one column, which may have %d MiB; select fewer columns or rows", bytes>>20,
+		maxTexts>>20)
 }

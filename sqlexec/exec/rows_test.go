@@ -8,12 +8,14 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TestRowsTogether keeps rows of several lists, over the ends of chunks, and puts them together: values, NULLs and texts that
-// share their bytes come back in the order of the lists.
+// TestRowsTogether keeps rows of several lists, over the ends of chunks, and puts them together: values, NULLs and
+// texts that share their bytes come back in the order of the lists.
 func TestRowsTogether(t *testing.T) {
-	specs := []spec{{vector.Int64Type, 1000, true}, {vector.StringType, 300, true}, {vector.StringType, 20, false}, {vector.BoolType, 2, true}}
+	specs := []spec{{vector.Int64Type, 1000, true}, {vector.StringType, 300, true}, {vector.StringType, 20, false},
+		{vector.BoolType, 2, true}}
 	types := typesOf(specs)
-	for _, sizes := range [][]int{{0}, {1}, {100, 0, 70}, {chunkRows, 1}, {chunkRows - 1, 2*chunkRows + 3}, {3, chunkRows + 65, 64}} {
+	for _, sizes := range [][]int{{0}, {1}, {100, 0, 70}, {chunkRows, 1}, {chunkRows - 1, 2*chunkRows + 3},
+		{3, chunkRows + 65, 64}} {
 		var lists []*Rows
 		want := vector.NewBatch(types...)
 		for at, n := range sizes {
@@ -46,7 +48,8 @@ func TestRowsTogether(t *testing.T) {
 		}
 		for c := range want.Cols {
 			for i := range want.N {
-				if expr.Compare(got.Cols[c], i, want.Cols[c], i) != 0 || got.Cols[c].IsNull(i) != want.Cols[c].IsNull(i) {
+				if expr.Compare(got.Cols[c], i, want.Cols[c], i) != 0 ||
+					got.Cols[c].IsNull(i) != want.Cols[c].IsNull(i) {
 					t.Fatalf("%v: row %d of column %d differs", sizes, i, c)
 				}
 			}
@@ -74,7 +77,8 @@ func dictionaryOf(v *vector.Vector, n int) *vector.Vector {
 func TestTogetherStops(t *testing.T) {
 	l := NewRows([]vector.Type{vector.Int64Type})
 	for range 5 {
-		l.Add(&vector.Batch{N: chunkRows, Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, chunkRows)}}}, 0, chunkRows)
+		l.Add(&vector.Batch{N: chunkRows,
+			Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, chunkRows)}}}, 0, chunkRows)
 	}
 	ctx := doom(3)
 	if _, err := Together(ctx, []*Rows{l}, 1, nil); err != context.Canceled || ctx.after.Load() != 1 {

@@ -5,8 +5,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// Series makes the values of a series as they are asked for, in order, for one worker: a column of them, and one of their numbers
-// from 1 where there are two types.
+// Series makes the values of a series as they are asked for, in order, for one worker: a column of them, and one of
+// their numbers from 1 where there are two types.
 func Series(s expr.Series, types []vector.Type) (Source, error) {
 	values, err := s.Read()
 	return seriesSource{types, values}, err

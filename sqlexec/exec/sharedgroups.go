@@ -6,9 +6,9 @@ import (
 	"varve/sqlexec/intern"
 )
 
-// sharedGroups numbers groups for all workers together: every key column has its values numbered, and pairs of the number
-// so far and the number in the next column are numbered in turn, as groups does for one worker. Numbers have gaps. Safe
-// for concurrent use through workers.
+// sharedGroups numbers groups for all workers together: every key column has its values numbered, and pairs of the
+// number so far and the number in the next column are numbered in turn, as groups does for one worker. Numbers have
+// gaps. Safe for concurrent use through workers.
 type sharedGroups struct {
 	columns []*intern.Shared
 	pairs   []*intern.Shared // pairs[k] numbers (number so far)<<32 | number in column k+1
@@ -69,8 +69,8 @@ func (w *groupsWorker) bytes() (n int64) {
 	return n
 }
 
-// keys returns shard i of the groups, of intern.Shards: their numbers and, for each key column, their values. Only when no
-// worker is at work any more.
+// keys returns shard i of the groups, of intern.Shards: their numbers and, for each key column, their values. Only when
+// no worker is at work any more.
 func (s *sharedGroups) keys(i int) (numbers []uint32, values []*vector.Vector) {
 	if len(s.pairs) == 0 {
 		numbers, v := s.columns[0].Values(i)

@@ -17,8 +17,8 @@ type SlotsSpec struct {
 	Type         vector.Type // of the time index
 }
 
-// Slots repeats each row for every slot T = Origin + k*Step with T <= time < T + the longest range. It adds the slot as a column,
-// and for each shorter range a BOOLEAN column: whether the row lies in it too.
+// Slots repeats each row for every slot T = Origin + k*Step with T <= time < T + the longest range. It adds the slot as
+// a column, and for each shorter range a BOOLEAN column: whether the row lies in it too.
 func Slots(spec SlotsSpec, budget *Budget) Operator { return &slots{spec, budget.Err} }
 
 type slots struct {
@@ -101,7 +101,8 @@ const maxSlotsPerRow = 1_000_000
 // slotsOf returns the numbers first..last of the slots of row i; none when first > last.
 func (n *SlotsSpec) slotsOf(times *vector.Vector, i int) (first, last int64, err error) {
 	if n.Ranges[0]/n.Step > maxSlotsPerRow {
-		return 0, -1, status.New(status.InvalidArguments, "a row would lie in more than %d slots: the range is too long for the step", maxSlotsPerRow)
+		return 0, -1, status.New(status.InvalidArguments,
+			"a row would lie in more than %d slots: the range is too long for the step", maxSlotsPerRow)
 	}
 	if times.IsNull(i) {
 		return 0, -1, nil

@@ -18,8 +18,8 @@ import (
 // maxRows bounds the rows that one sink keeps: row numbers are 32 bits.
 const maxRows = 1<<31 - 1
 
-// sorter keeps rows with their sort keys as bytes that compare like the order, in chunks. Row numbers are those of its chunks
-// times chunkRows, and the row in the chunk: there are gaps. One goroutine at a time.
+// sorter keeps rows with their sort keys as bytes that compare like the order, in chunks. Row numbers are those of its
+// chunks times chunkRows, and the row in the chunk: there are gaps. One goroutine at a time.
 type sorter struct {
 	types  []vector.Type
 	chunks []*sortChunk
@@ -168,8 +168,8 @@ func (s *sorter) gatherColumns(to *vector.Batch, rows []uint32, need []bool) {
 	}
 }
 
-// weigh finds out whether any rows make a portion. It looks at texts as they lie, 0.5 ns each, where portion takes 20 for those of
-// a row, which lie anywhere.
+// weigh finds out whether any rows make a portion. It looks at texts as they lie, 0.5 ns each, where portion takes 20
+// for those of a row, which lie anywhere.
 func (s *sorter) weigh() {
 	longest := int64(0)
 	for _, c := range s.chunks {
@@ -224,11 +224,12 @@ func (s *sorter) compare(a, b entry) int {
 	return cmp.Compare(a.row, b.row)
 }
 
-// runChunks is the number of chunks that are sorted together: sorting entries by the words of their keys looks at each key a few
-// times, and each round of merging once more.
+// runChunks is the number of chunks that are sorted together: sorting entries by the words of their keys looks at each
+// key a few times, and each round of merging once more.
 const runChunks = 16
 
-// sorted returns the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair by pair.
+// sorted returns the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair
+// by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	list := make([]entry, s.n)
 	per := max(1, min(runChunks, len(s.chunks)/max(1, workers))) // chunks of a run
@@ -269,12 +270,12 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	return rows, s.settle(ctx, rows, workers)
 }
 
-// mergeSpan is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may have
-// been cancelled.
+// mergeSpan is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may
+// have been cancelled.
 const mergeSpan = 1 << 14
 
-// mergeRuns merges neighbouring sorted runs of list into out, two into one, and gives the bounds of the new runs. Two runs are
-// cut into spans where the merged ones are, so that all goroutines take part in each merge.
+// mergeRuns merges neighbouring sorted runs of list into out, two into one, and gives the bounds of the new runs. Two
+// runs are cut into spans where the merged ones are, so that all goroutines take part in each merge.
 func (s *sorter) mergeRuns(ctx context.Context, out, list []entry, bounds []int, workers int) ([]int, error) {
 	type span struct{ run, from, to int } // entries [from, to) of what runs run and run+1 give
 	var spans []span
@@ -410,7 +411,8 @@ func orderText(order []expr.SortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// Step keeps rows; those that do not fit into memory go to a file, sorted. What a batch takes is counted before it is kept.
+// Step keeps rows; those that do not fit into memory go to a file, sorted. What a batch takes is counted before it is
+// kept.
 func (s *sortSink) Step(int) Step {
 	w := newSorter(s.order, leading(s.order), s.types, s.budget)
 	s.workers = append(s.workers, w)
@@ -428,8 +430,8 @@ func (s *sortSink) Step(int) Step {
 	})
 }
 
-// reserve counts what a worker keeps and the bytes that it is about to keep besides. Where there is no room for them, what it
-// keeps goes to a file.
+// reserve counts what a worker keeps and the bytes that it is about to keep besides. Where there is no room for them,
+// what it keeps goes to a file.
 func (s *sortSink) reserve(w *sorter, more int64) error {
 	spills, held := s.budget.space() != nil && w.n > 0, w.held()+more
 	if !spills || held < s.share() {

@@ -102,7 +102,8 @@ func TestSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	var sets [][]spec
 	for _, k := range keyTypes {
-		sets = append(sets, []spec{{k, 40, true}}, []spec{{k, 6, false}, {vector.StringType, 9, true}, {vector.FloatType, 12, true}})
+		sets = append(sets, []spec{{k, 40, true}},
+			[]spec{{k, 6, false}, {vector.StringType, 9, true}, {vector.FloatType, 12, true}})
 	}
 	for _, specs := range sets {
 		for range 4 {
@@ -126,7 +127,8 @@ func TestSort(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sameRows(t, fmt.Sprintf("first %d of %s", k, name), run(t, Pipeline{Source: newMixed(b, 300), Sink: top}, 1), want[:min(k, n)])
+				sameRows(t, fmt.Sprintf("first %d of %s", k, name),
+					run(t, Pipeline{Source: newMixed(b, 300), Sink: top}, 1), want[:min(k, n)])
 			}
 		}
 	}

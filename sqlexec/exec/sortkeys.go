@@ -9,8 +9,8 @@ import (
 // fewEntries is the number of entries up to which comparing them takes less than counting their bytes.
 const fewEntries = 128
 
-// wordSorter sorts entries by eight bytes of their keys at a time: keys often begin alike, and comparing them byte by byte
-// through two row numbers costs two cache misses a comparison.
+// wordSorter sorts entries by eight bytes of their keys at a time: keys often begin alike, and comparing them byte by
+// byte through two row numbers costs two cache misses a comparison.
 type wordSorter struct {
 	s         *sorter
 	spare     []entry
@@ -31,8 +31,8 @@ func (w *wordSorter) cancelledAfter(n int) bool {
 	return w.err != nil
 }
 
-// sortEntries orders entries that stand by rising row and have the first eight bytes of their keys as prefix, as compare
-// does, and leaves the prefixes as they were.
+// sortEntries orders entries that stand by rising row and have the first eight bytes of their keys as prefix, as
+// compare does, and leaves the prefixes as they were.
 func (s *sorter) sortEntries(list []entry, cancelled func() error) error {
 	w := wordSorter{s: s, spare: make([]entry, len(list)), cancelled: cancelled}
 	w.sort(list)
@@ -80,7 +80,8 @@ func (w *wordSorter) sortEqual(list []entry) {
 	}
 }
 
-// word is the first eight bytes of a key, with zeros after a shorter one: of unequal words the smaller one is of the smaller key.
+// word is the first eight bytes of a key, with zeros after a shorter one: of unequal words the smaller one is of the
+// smaller key.
 func word(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)

@@ -38,7 +38,8 @@ func TestSortEntriesByBytes(t *testing.T) {
 				slices.SortStableFunc(want, func(a, b uint32) int { return bytes.Compare(keys[a], keys[b]) })
 				for i, e := range list {
 					if e.row != want[i] || e.prefix != word(keys[e.row]) {
-						t.Fatalf("%d keys of up to %d of %q: place %d has row %d (%q), want %d (%q)", n, length, alphabet, i, e.row, keys[e.row], want[i], keys[want[i]])
+						t.Fatalf("%d keys of up to %d of %q: place %d has row %d (%q), want %d (%q)", n, length,
+							alphabet, i, e.row, keys[e.row], want[i], keys[want[i]])
 					}
 				}
 			}
@@ -52,7 +53,8 @@ func BenchmarkSortEntries(b *testing.B) {
 	c := &sortChunk{}
 	s := &sorter{chunks: []*sortChunk{c}}
 	for range 16_384 {
-		c.keys = append(c.keys, fmt.Sprintf("\x01service-%03d\x00\x00\x01%c%c\x00\x00\x00\x00\x00\x00", r.IntN(240), r.IntN(256), r.IntN(256))...)
+		c.keys = append(c.keys, fmt.Sprintf("\x01service-%03d\x00\x00\x01%c%c\x00\x00\x00\x00\x00\x00", r.IntN(240),
+			r.IntN(256), r.IntN(256))...)
 		c.ends = append(c.ends, len(c.keys))
 	}
 	list := make([]entry, len(c.ends))

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// leadKeys is the number of keys of an order that every row has from the start. Few rows are alike in so many, and a row of
-	// 1,000 keys would take 9 KB: 320,000 of them went to files, for minutes.
+	// leadKeys is the number of keys of an order that every row has from the start. Few rows are alike in so many, and
+	// a row of 1,000 keys would take 9 KB: 320,000 of them went to files, for minutes.
 	leadKeys = 8
 	// numberKey is the bytes of a key of a number.
 	numberKey = 9
@@ -19,7 +19,8 @@ const (
 	settleRows = 1 << 14
 )
 
-// leading is the number of keys that rows have from the start. Keys that are never twice the same are computed once for each row.
+// leading is the number of keys that rows have from the start. Keys that are never twice the same are computed once for
+// each row.
 func leading(order []expr.SortKey) int {
 	if len(order) <= leadKeys || slices.ContainsFunc(order, func(k expr.SortKey) bool { return expr.Varies(k.Expr) }) {
 		return len(order)
@@ -30,8 +31,8 @@ func leading(order []expr.SortKey) int {
 // stretch is the rows [from, to) of an order that are alike in all keys so far.
 type stretch struct{ from, to int }
 
-// settle orders rows that are in the order of their keys, and among those that are alike in the order they came in, by the
-// later keys: leadKeys of them at a time, which are computed for the rows that are alike in all before.
+// settle orders rows that are in the order of their keys, and among those that are alike in the order they came in, by
+// the later keys: leadKeys of them at a time, which are computed for the rows that are alike in all before.
 func (s *sorter) settle(ctx context.Context, rows []uint32, workers int) error {
 	if len(s.later) == 0 {
 		return nil
@@ -79,7 +80,8 @@ func tasksOf(list []stretch) (tasks [][]stretch) {
 }
 
 // settleTask orders the rows of each stretch by further keys and returns what is still alike.
-func (s *sorter) settleTask(ctx context.Context, rows []uint32, list []stretch, order []expr.SortKey) (still []stretch, err error) {
+func (s *sorter) settleTask(ctx context.Context, rows []uint32, list []stretch, order []expr.SortKey) (still []stretch,
+	err error) {
 	var of []uint32 // the rows of all stretches
 	for _, a := range list {
 		of = append(of, rows[a.from:a.to]...)
@@ -115,7 +117,8 @@ func (s *sorter) settleTask(ctx context.Context, rows []uint32, list []stretch, 
 func (s *sorter) alike(to []stretch, list []entry, place int) []stretch {
 	for from := 0; from < len(list); {
 		end := from + 1
-		for end < len(list) && list[end].prefix == list[from].prefix && bytes.Equal(s.key(int(list[from].row)), s.key(int(list[end].row))) {
+		for end < len(list) && list[end].prefix == list[from].prefix &&
+			bytes.Equal(s.key(int(list[from].row)), s.key(int(list[end].row))) {
 			end++
 		}
 		if end-from > 1 {
@@ -182,7 +185,8 @@ type laterKeys struct {
 }
 
 func (s *sorter) laterKeys(order []expr.SortKey) *laterKeys {
-	k := &laterKeys{order: order, program: mustCompile(expr.KeyExprs(order), s.budget), need: make([]bool, len(s.types)), out: make([]*vector.Vector, len(order))}
+	k := &laterKeys{order: order, program: mustCompile(expr.KeyExprs(order), s.budget),
+		need: make([]bool, len(s.types)), out: make([]*vector.Vector, len(order))}
 	for _, o := range order {
 		expr.EachColumn(o.Expr, func(c *expr.Column) { k.need[c.Index] = true })
 	}

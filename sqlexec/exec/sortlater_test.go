@@ -20,12 +20,13 @@ func manyKeyed(rows, columns int) (*vector.Batch, []vector.Type, []expr.SortKey)
 		specs = append(specs, spec{keyTypes[i%len(keyTypes)], 1 + i%3, true})
 	}
 	b := withRowNumber(randomTable(r, rows, specs...))
-	order := append(orders(r, specs), expr.SortKey{Expr: &expr.Column{Index: len(specs), T: vector.Int64Type}, Desc: true})
+	order := append(orders(r, specs),
+		expr.SortKey{Expr: &expr.Column{Index: len(specs), T: vector.Int64Type}, Desc: true})
 	return b, append(typesOf(specs), vector.Int64Type), order
 }
 
-// TestSortByManyKeys: an order of more keys than rows have from the start is that of a naive sort, in memory and in files,
-// whatever rows are alike in.
+// TestSortByManyKeys: an order of more keys than rows have from the start is that of a naive sort, in memory and in
+// files, whatever rows are alike in.
 func TestSortByManyKeys(t *testing.T) {
 	for _, c := range []struct {
 		columns int
@@ -96,8 +97,8 @@ func (a *asked) Err() error {
 	return context.Canceled
 }
 
-// TestSortByManyKeysStops: the ordering of rows that are alike asks at least once a batch and set of keys whether the query still
-// runs, and ends where it does not.
+// TestSortByManyKeysStops: the ordering of rows that are alike asks at least once a batch and set of keys whether the
+// query still runs, and ends where it does not.
 func TestSortByManyKeysStops(t *testing.T) {
 	const rows, columns = 8 * vector.Size, 12 * leadKeys
 	v := &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, rows)}
@@ -139,7 +140,8 @@ func keysOfColumn(n int) (order []expr.SortKey) {
 
 // TestSortCountsBefore: what a batch takes is reserved before it is kept.
 func TestSortCountsBefore(t *testing.T) {
-	b := &vector.Batch{N: vector.Size, Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}}}
+	b := &vector.Batch{N: vector.Size,
+		Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}}}
 	budget := NewBudget(64 << 10) // a batch with its keys takes 16 + 18 + 88 KiB
 	sink, err := Sort(keysOfColumn(1), []vector.Type{vector.Int64Type}, budget)
 	if err != nil {

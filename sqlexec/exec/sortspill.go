@@ -11,13 +11,14 @@ import (
 	"varve/sqlexec/spill"
 )
 
-// A sort that does not fit into memory writes sorted runs to files, each row with its sort key behind it, and merges them
-// while they are read.
+// A sort that does not fit into memory writes sorted runs to files, each row with its sort key behind it, and merges
+// them while they are read.
 
 const (
 	// minRun is the number of rows below which a run is not worth a file: then the budget is taken by others.
 	minRun = 512
-	// runBlock is about the number of bytes of a block of a run, where the budget allows. A merge holds one of each run.
+	// runBlock is about the number of bytes of a block of a run, where the budget allows. A merge holds one of each
+	// run.
 	runBlock = 128 << 10
 )
 
@@ -290,7 +291,8 @@ func (m *mergeReader) sink(i int) {
 	}
 }
 
-// Next picks rows until a batch is full or a block was given out, which must be passed on before the next is read over it.
+// Next picks rows until a batch is full or a block was given out, which must be passed on before the next is read over
+// it.
 func (m *mergeReader) Next(b *vector.Batch) (bool, error) {
 	if m.runs == nil {
 		if err := m.start(); err != nil {

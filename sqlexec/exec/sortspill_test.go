@@ -45,10 +45,12 @@ func TestSortSpills(t *testing.T) {
 		workers int
 		rounds  bool
 	}{
-		{4 << 20, 60_000, 1, false}, {4 << 20, 60_000, 2, false}, {600 << 10, 60_000, 2, true}, {8 << 20, 3000, 2, false},
+		{4 << 20, 60_000, 1, false}, {4 << 20, 60_000, 2, false}, {600 << 10, 60_000, 2, true},
+		{8 << 20, 3000, 2, false},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			specs := []spec{{keyTypes[r.IntN(len(keyTypes))], 3000, true}, {vector.StringType, 50, true}, {vector.BoolType, 2, true}, {vector.FloatType, 400, false}, {vector.Uint64Type, 90, true}}
+			specs := []spec{{keyTypes[r.IntN(len(keyTypes))], 3000, true}, {vector.StringType, 50, true},
+				{vector.BoolType, 2, true}, {vector.FloatType, 400, false}, {vector.Uint64Type, 90, true}}
 			b := withRowNumber(randomTable(r, c.rows, specs...))
 			order := append(orders(r, specs), expr.SortKey{Expr: &expr.Column{Index: len(specs), T: vector.Int64Type}})
 			all := showRows(b)
@@ -82,7 +84,8 @@ func TestSortSpills(t *testing.T) {
 }
 
 // spilling sorts rows that do not fit into memory and reads the answer.
-func spilling(ctx context.Context, d *spill.Disk, b *vector.Batch, types []vector.Type, workers int, seen func(n int)) error {
+func spilling(ctx context.Context, d *spill.Disk, b *vector.Batch, types []vector.Type, workers int,
+	seen func(n int)) error {
 	budget := NewPool(512<<10, nil).Budget(ctx)
 	defer budget.Close()
 	budget.SpillTo(d.Space())
@@ -115,14 +118,15 @@ func spilling(ctx context.Context, d *spill.Disk, b *vector.Batch, types []vecto
 	return nil
 }
 
-// TestSortSpillFaults fails every call of the file system once, and the disk being full at any write: the query ends with
-// a clear error or the right rows, and no file stays.
+// TestSortSpillFaults fails every call of the file system once, and the disk being full at any write: the query ends
+// with a clear error or the right rows, and no file stays.
 func TestSortSpillFaults(t *testing.T) {
 	specs := []spec{{vector.StringType, 5000, true}, {vector.Int64Type, 5000, false}}
 	b := randomTable(newRand(5), 7000, specs...)
 	ops := []vfs.Op{vfs.OpCreate, vfs.OpOpen, vfs.OpWrite, vfs.OpRead}
 	count := vfs.FailAt(0, false, nil, ops...)
-	if err := spilling(context.Background(), disk(t, vfs.WithFaults(vfs.NewMem(), count.Before), 1<<30), b, typesOf(specs), 1, nil); err != nil {
+	if err := spilling(context.Background(), disk(t, vfs.WithFaults(vfs.NewMem(), count.Before), 1<<30), b,
+		typesOf(specs), 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n <= count.Count(); n++ {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Spread calls f for 0..n-1 on several goroutines and gives the first error, or the context's, which is looked at before each
-// call. A panic is an error.
+// Spread calls f for 0..n-1 on several goroutines and gives the first error, or the context's, which is looked at
+// before each call. A panic is an error.
 func Spread(ctx context.Context, n, workers int, f func(i int) error) error {
 	var next atomic.Int64
 	errs := make([]error, max(1, min(workers, n)))

@@ -10,9 +10,10 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TopK keeps the first k rows of an order. It tells how far the first key, a column, reaches among the k best rows so far: rows
-// behind it are not wanted any more. tell may be nil.
-func TopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vector.Vector), budget *Budget) (Sink, error) {
+// TopK keeps the first k rows of an order. It tells how far the first key, a column, reaches among the k best rows so
+// far: rows behind it are not wanted any more. tell may be nil.
+func TopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vector.Vector), budget *Budget) (Sink,
+	error) {
 	if err := compiles(order); err != nil {
 		return nil, err
 	}
@@ -31,12 +32,12 @@ type topSink struct {
 
 func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
 
-// moreThanTop is the number of rows above 2k from which on the k best are sorted out when somebody waits for the reach that
-// comes of it alone.
+// moreThanTop is the number of rows above 2k from which on the k best are sorted out when somebody waits for the reach
+// that comes of it alone.
 const moreThanTop = 256
 
-// wideTop is the number of bytes that rows take from which on the k best of twice as many are sorted out: few long ones may take more
-// than many short ones.
+// wideTop is the number of bytes that rows take from which on the k best of twice as many are sorted out: few long ones
+// may take more than many short ones.
 const wideTop = 2 << 20
 
 // Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
@@ -114,8 +115,8 @@ func (s *topSink) sortOut(w *sorter) (*sorter, error) {
 	return best, s.budget.Reserve(best.reserved - w.reserved)
 }
 
-// before makes the keys of rows of the batch at hand in a chunk and keeps those, in the memory of rows, that come before
-// bound; nil: all.
+// before makes the keys of rows of the batch at hand in a chunk and keeps those, in the memory of rows, that come
+// before bound; nil: all.
 func (s *sorter) before(c *sortChunk, bound []byte, rows []uint32) []uint32 {
 	kept := rows[:0]
 	for _, r := range rows {
@@ -130,8 +131,8 @@ func (s *sorter) before(c *sortChunk, bound []byte, rows []uint32) []uint32 {
 	return kept
 }
 
-// candidates appends the rows whose first key v does not lie behind that of bound, or behind the reach: exact for numbers without
-// NULL, otherwise all rows.
+// candidates appends the rows whose first key v does not lie behind that of bound, or behind the reach: exact for
+// numbers without NULL, otherwise all rows.
 func (s *topSink) candidates(rows []uint32, v *vector.Vector, n int, bound []byte) []uint32 {
 	most, ok := s.reach.most()
 	if len(bound) > 8 && bound[0] == 1 {

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its scan and
-// sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large ones. Where
-// the pool does not have it, a query waits for others to end, at most queryWait, and looks every queryLook whether any can be made to.
+// queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its
+// scan and sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large
+// ones. Where the pool does not have it, a query waits for others to end, at most queryWait, and looks every queryLook
+// whether any can be made to.
 const (
 	queryShare = 32
 	queryBytes = 8 << 20
@@ -22,9 +23,9 @@ const (
 	giveWayLook = 50 * time.Millisecond
 )
 
-// Begin takes what a query needs that reads a table, the first time that it is called. Of the queries that wait, the next is one of
-// the client that has the fewest at work, of those by turns the oldest and the newest: behind a crowd that takes longer than
-// queries wait, nobody would ever come first. It returns early when the query ends.
+// Begin takes what a query needs that reads a table, the first time that it is called. Of the queries that wait, the
+// next is one of the client that has the fewest at work, of those by turns the oldest and the newest: behind a crowd
+// that takes longer than queries wait, nobody would ever come first. It returns early when the query ends.
 func (b *Budget) Begin() error {
 	if b == nil || b.begun.Swap(true) {
 		return nil
@@ -88,7 +89,8 @@ type waiter struct {
 	wake   chan struct{}
 }
 
-// take lets a query begin if it is its turn and there is room; else it waits in the queue, where it stays until it leaves.
+// take lets a query begin if it is its turn and there is room; else it waits in the queue, where it stays until it
+// leaves.
 func (t *turns) take(w *waiter, room func() bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

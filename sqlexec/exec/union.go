@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Union returns the rows of its inputs, one input after the other. Workers share the rows of an input that several may read; the
-// others are worker 0's.
+// Union returns the rows of its inputs, one input after the other. Workers share the rows of an input that several may
+// read; the others are worker 0's.
 func Union(ctx context.Context, inputs []Stream) Source { return &unionSource{ctx, inputs} }
 
 type unionSource struct {

@@ -17,8 +17,8 @@ type UnnestSpec struct {
 	Ordinality bool
 }
 
-// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken side by
-// side: shorter ones are NULL behind their end.
+// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken
+// side by side: shorter ones are NULL behind their end.
 func Unnest(spec UnnestSpec, budget *Budget) Operator { return &unnester{spec, budget} }
 
 type unnester struct {
@@ -32,7 +32,8 @@ func (u *unnester) String() string { return fmt.Sprintf("Unnest: %d lists", len(
 func (u *unnester) Step(next Step) Step {
 	program, err := expr.CompileWithin(u.Lists, u.budget.Memory())
 	lists := make([]*vector.Vector, len(u.Lists))
-	e := elements{spec: &u.UnnestSpec, next: next, cancelled: u.budget.Err, reserve: u.budget.Reserve, cols: make([]*vector.Vector, len(lists))}
+	e := elements{spec: &u.UnnestSpec, next: next, cancelled: u.budget.Err, reserve: u.budget.Reserve,
+		cols: make([]*vector.Vector, len(lists))}
 	var step func(b *vector.Batch) error
 	step = func(b *vector.Batch) error {
 		if err != nil {
@@ -133,8 +134,8 @@ func (e *elements) row(lists []*vector.Vector, i int) error {
 	return nil
 }
 
-// elementBytes is about what an element takes while its list is taken apart: its place in the list twice, for that grows, its value
-// and its row.
+// elementBytes is about what an element takes while its list is taken apart: its place in the list twice, for that
+// grows, its value and its row.
 const elementBytes = 64
 
 // makeRoom counts the elements of row i, where they are more than in any row before.

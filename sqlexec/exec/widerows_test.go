@@ -10,8 +10,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TestSinksCountWideRows: whatever keeps rows counts those of few long texts as soon as it has them. Of a few mebibytes of budget
-// none keeps more than a batch beyond them, which holds for the room that its slices have grown to as well.
+// TestSinksCountWideRows: whatever keeps rows counts those of few long texts as soon as it has them. Of a few mebibytes
+// of budget none keeps more than a batch beyond them, which holds for the room that its slices have grown to as well.
 func TestSinksCountWideRows(t *testing.T) {
 	const limit, text, rows = 32 << 20, 256 << 10, 4
 	types := []vector.Type{vector.Int64Type, vector.StringType}
@@ -32,12 +32,15 @@ func TestSinksCountWideRows(t *testing.T) {
 		"group by text": func(b *Budget) (Sink, error) {
 			return Aggregate([]expr.Expr{long}, []*expr.Agg{agg("max", number)}, b)
 		},
-		"max": func(b *Budget) (Sink, error) { return Aggregate([]expr.Expr{number}, []*expr.Agg{agg("max", long)}, b) },
+		"max": func(b *Budget) (Sink, error) {
+			return Aggregate([]expr.Expr{number}, []*expr.Agg{agg("max", long)}, b)
+		},
 		"array_agg": func(b *Budget) (Sink, error) {
 			return Aggregate(nil, []*expr.Agg{agg("array_agg", long)}, b)
 		},
 		"join": func(b *Budget) (Sink, error) {
-			j, err := NewJoin(JoinSpec{Probe: []expr.Expr{number}, Build: []expr.Expr{number}, ProbeTypes: types, BuildTypes: types, Budget: b})
+			j, err := NewJoin(JoinSpec{Probe: []expr.Expr{number}, Build: []expr.Expr{number}, ProbeTypes: types,
+				BuildTypes: types, Budget: b})
 			return j.Build(), err
 		},
 		"window": func(b *Budget) (Sink, error) { return Windows(WindowSpec{Order: byNumber}, types, 1, b), nil },
@@ -48,7 +51,8 @@ func TestSinksCountWideRows(t *testing.T) {
 			for range rows {
 				n := fed/text + int64(b.N)
 				b.Cols[0].Append(b.N, vector.ConstInt(types[0], -n), 0, 1)
-				b.Cols[1].Append(b.N, vector.ConstString(strconv.FormatInt(1e9-n, 10)+string(bytes.Repeat([]byte{'x'}, text))), 0, 1)
+				b.Cols[1].Append(b.N,
+					vector.ConstString(strconv.FormatInt(1e9-n, 10)+string(bytes.Repeat([]byte{'x'}, text))), 0, 1)
 				b.N++
 			}
 			err := step(b)

@@ -37,8 +37,9 @@ type Frame struct {
 	Exclude  string // "", "current row", "group" or "ties"
 }
 
-// FrameBound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an offset Target,
-// counted from 1, says which of the function's targets has the value of the order key where the frame ends.
+// FrameBound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an
+// offset Target, counted from 1, says which of the function's targets has the value of the order key where the frame
+// ends.
 type FrameBound struct {
 	Unbounded bool
 	Offset    int64
@@ -46,7 +47,8 @@ type FrameBound struct {
 }
 
 // ranking are the window functions that look at places, not at values of a frame.
-var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true, "lag": true, "lead": true}
+var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true,
+	"cume_dist": true, "ntile": true, "lag": true, "lead": true}
 
 // Ranks reports whether a window function looks at places, not at values of a frame.
 func Ranks(name string) bool { return ranking[name] }

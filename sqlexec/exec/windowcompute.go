@@ -11,9 +11,10 @@ import (
 // cellBytes is what a value of a column takes, its text aside.
 const cellBytes = 8
 
-// compute evaluates the functions of a window over whole partitions, which are sorted by partition and order: the rows, then a
-// column for each function.
-func (w *WindowSpec) compute(ctx context.Context, in *vector.Batch, workers int, budget *Budget) (*vector.Batch, error) {
+// compute evaluates the functions of a window over whole partitions, which are sorted by partition and order: the rows,
+// then a column for each function.
+func (w *WindowSpec) compute(ctx context.Context, in *vector.Batch, workers int, budget *Budget) (*vector.Batch,
+	error) {
 	held := int64(0) // by what is needed no longer than a function is computed
 	defer func() { budget.Release(held) }()
 	hold := func(bytes int64) error {
@@ -139,9 +140,10 @@ func grow(v *vector.Vector, n int) {
 // evalRows is the number of rows that one goroutine evaluates at a time.
 const evalRows = 1 << 16
 
-// evalAll evaluates expressions over a batch of Flat vectors of any size, streaming batches at a time, into Flat vectors. Those
-// that are columns are the batch's own; hold is asked for the memory of the others.
-func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int, budget *Budget, hold func(int64) error) ([]*vector.Vector, error) {
+// evalAll evaluates expressions over a batch of Flat vectors of any size, streaming batches at a time, into Flat
+// vectors. Those that are columns are the batch's own; hold is asked for the memory of the others.
+func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int, budget *Budget,
+	hold func(int64) error) ([]*vector.Vector, error) {
 	out := make([]*vector.Vector, len(list))
 	var computed []expr.Expr
 	var of []vector.Type

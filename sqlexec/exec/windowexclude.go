@@ -4,8 +4,8 @@ import (
 	"varve/engine/vector"
 )
 
-// EXCLUDE takes rows around the current one out of its frame, which is then up to three spans. Each frame is looked at anew: rows
-// that one frame lost and the next one has again cannot be taken off an aggregate.
+// EXCLUDE takes rows around the current one out of its frame, which is then up to three spans. Each frame is looked at
+// anew: rows that one frame lost and the next one has again cannot be taken off an aggregate.
 
 // rowSpan is the rows [lo, hi) of a partition.
 type rowSpan struct{ lo, hi int }

@@ -82,8 +82,8 @@ func (r *framer) cancelled(i int) error {
 	return nil
 }
 
-// counting finds the rows that count: those that pass the FILTER and, but for count(*) and unless NULLs are respected, have
-// a value.
+// counting finds the rows that count: those that pass the FILTER and, but for count(*) and unless NULLs are respected,
+// have a value.
 func (r *framer) counting() error {
 	n := r.p.to - r.p.from
 	r.rows, r.before = r.rows[:0], r.before[:0]
@@ -219,8 +219,8 @@ func (r *framer) clear() {
 	}
 }
 
-// extremes is min and max: a queue has the rows of the frame that no later row of it beats, the best first. Frames whose
-// ends move forward only add each row once; another one begins anew.
+// extremes is min and max: a queue has the rows of the frame that no later row of it beats, the best first. Frames
+// whose ends move forward only add each row once; another one begins anew.
 func (r *framer) extremes() error {
 	v, sign := r.args[0], 1
 	if r.f.Name == "max" {
@@ -288,14 +288,16 @@ func (r *framer) logic() error {
 	return r.numbers()
 }
 
-// sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which have 128 bits and are exact.
+// sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which have 128 bits and are
+// exact.
 func (r *framer) sums() error {
 	v, mean := r.args[0], r.f.Name != "sum"
 	switch v.Type.Kind() {
 	case vector.Float64:
 		return r.floats(v.Floats, mean)
 	case vector.Int64:
-		if err := r.wideSums(func(row int) wide { x := v.Ints[row]; return wide{uint64(x >> 63), uint64(x)} }, true, mean); err != nil {
+		if err := r.wideSums(func(row int) wide { x := v.Ints[row]; return wide{uint64(x >> 63), uint64(x)} }, true,
+			mean); err != nil {
 			return err
 		}
 	case vector.Uint64:
@@ -362,8 +364,8 @@ func wideFloat(hi, lo uint64, signed bool) float64 {
 // shortFrame is the number of rows that are still added up one by one.
 const shortFrame = 64
 
-// floats adds floats up. Nothing is ever taken off a sum, so the answer does not drift: a frame that grows goes on with its sum,
-// a short one is added up anew, a long one is put together from a tree of partial sums.
+// floats adds floats up. Nothing is ever taken off a sum, so the answer does not drift: a frame that grows goes on with
+// its sum, a short one is added up anew, a long one is put together from a tree of partial sums.
 func (r *framer) floats(all []float64, mean bool) error {
 	values := make([]float64, 0, len(r.rows))
 	for _, row := range r.rows {
@@ -439,8 +441,8 @@ func (t sumTree) sum(values []float64, lo, hi int) float64 {
 	}
 }
 
-// general computes an aggregate that has no loop here: rows are added as a frame grows, and it begins anew where a frame
-// lost rows.
+// general computes an aggregate that has no loop here: rows are added as a frame grows, and it begins anew where a
+// frame lost rows.
 func (r *framer) general() error {
 	p, f := r.p, r.f
 	var g growing

@@ -21,14 +21,16 @@ func TestWindowsOfAggregatesAreCounted(t *testing.T) {
 	}
 	number, text := &expr.Column{T: types[0]}, &expr.Column{Index: 1, T: types[1], Null: true}
 	frames := map[string]Frame{
-		"all":      {Mode: "rows", From: FrameBound{Unbounded: true}, To: FrameBound{Unbounded: true}},
-		"running":  {Mode: "rows", From: FrameBound{Unbounded: true}},
-		"sliding":  {Mode: "rows", From: FrameBound{Offset: -3}},
-		"excluded": {Mode: "rows", From: FrameBound{Unbounded: true}, To: FrameBound{Unbounded: true}, Exclude: "current row"},
+		"all":     {Mode: "rows", From: FrameBound{Unbounded: true}, To: FrameBound{Unbounded: true}},
+		"running": {Mode: "rows", From: FrameBound{Unbounded: true}},
+		"sliding": {Mode: "rows", From: FrameBound{Offset: -3}},
+		"excluded": {Mode: "rows", From: FrameBound{Unbounded: true}, To: FrameBound{Unbounded: true},
+			Exclude: "current row"},
 	}
 	called := 0
 	for _, name := range expr.AggregateNames() {
-		for _, args := range [][]expr.Expr{{text}, {text, text}, {text, expr.Int(2)}, {text, &expr.Const{Value: vector.ConstFloat(vector.FloatType, 0.5)}}} {
+		for _, args := range [][]expr.Expr{{text}, {text, text}, {text, expr.Int(2)},
+			{text, &expr.Const{Value: vector.ConstFloat(vector.FloatType, 0.5)}}} {
 			for _, distinct := range []bool{false, true} {
 				agg, err := (&expr.Context{}).Aggregate(name, args, distinct, nil, nil)
 				if err != nil {
@@ -37,7 +39,8 @@ func TestWindowsOfAggregatesAreCounted(t *testing.T) {
 				for frame, f := range frames {
 					called++
 					budget := NewBudget(limit)
-					w := WindowSpec{Order: []expr.SortKey{{Expr: number}}, Funcs: []WindowFunc{{Name: name, Args: agg.Inputs(), Type: agg.Type(), Agg: agg, Frame: f}}}
+					w := WindowSpec{Order: []expr.SortKey{{Expr: number}},
+						Funcs: []WindowFunc{{Name: name, Args: agg.Inputs(), Type: agg.Type(), Agg: agg, Frame: f}}}
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					_, err := w.compute(t.Context(), b, 1, budget)
@@ -47,7 +50,8 @@ func TestWindowsOfAggregatesAreCounted(t *testing.T) {
 						most = 2 * rows * limit // each frame is computed anew
 					}
 					if grown := after.TotalAlloc - before.TotalAlloc; grown > most {
-						t.Errorf("%s over frame %s allocates %d MiB where there are %d (%.60v)", agg, frame, grown>>20, limit>>20, err)
+						t.Errorf("%s over frame %s allocates %d MiB where there are %d (%.60v)", agg, frame, grown>>20,
+							limit>>20, err)
 					}
 					budget.Close()
 				}

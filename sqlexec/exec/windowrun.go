@@ -16,8 +16,8 @@ type windowInput struct {
 	// group[i] is the number of row from+i's group of peers, and starts[g] where group g begins, relative to from.
 	group  []int32
 	starts []int32
-	// For RANGE frames with an offset: the order key of all rows, whether it descends, and the rows of the partition that have
-	// one.
+	// For RANGE frames with an offset: the order key of all rows, whether it descends, and the rows of the partition
+	// that have one.
 	key        *vector.Vector
 	desc       bool
 	some, none int
@@ -51,7 +51,8 @@ func (w *WindowSpec) split(n int, partition, order []*vector.Vector, cancelled f
 			}
 			group[to] = int32(len(starts) - first - 1)
 		}
-		out = append(out, windowInput{from: from, to: to, group: group[from:to], starts: starts[first:len(starts):len(starts)]})
+		out = append(out, windowInput{from: from, to: to, group: group[from:to],
+			starts: starts[first:len(starts):len(starts)]})
 		from = to
 	}
 	return out, nil
@@ -69,8 +70,8 @@ func (p *windowInput) keyed(order []*vector.Vector, keys []expr.SortKey) {
 	}
 }
 
-// place is the first row, relative to the partition, whose key is not before the target of row i, or with after the first that
-// comes after it. A row without a key has its peers around it.
+// place is the first row, relative to the partition, whose key is not before the target of row i, or with after the
+// first that comes after it. A row without a key has its peers around it.
 func (p *windowInput) place(target *vector.Vector, i int, after bool) int {
 	if p.key.IsNull(p.from + i) {
 		if after {
@@ -137,9 +138,10 @@ func (p *windowInput) groupStart(g int) int {
 	return int(p.starts[g])
 }
 
-// rank computes a ranking function for one partition, a batch after the other: cancelled is asked in between whether the query
-// still runs.
-func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error, room *textRoom) error {
+// rank computes a ranking function for one partition, a batch after the other: cancelled is asked in between whether
+// the query still runs.
+func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error,
+	room *textRoom) error {
 	switch f.Name {
 	case "lag", "lead":
 		return f.shift(p, args, out, cancelled, room)
@@ -190,7 +192,8 @@ func (f *WindowFunc) ranks(p *windowInput, from, to int, args []*vector.Vector, 
 	return nil
 }
 
-// ntile deals the rows of a partition into k buckets, of which the first ones are larger by one, and gives those of rows [from, to).
+// ntile deals the rows of a partition into k buckets, of which the first ones are larger by one, and gives those of
+// rows [from, to).
 func (f *WindowFunc) ntile(p *windowInput, from, to int, k *vector.Vector, out *vector.Vector) error {
 	n := uint64(p.to - p.from)
 	buckets, ok := integerAt(k, p.from)
@@ -219,7 +222,8 @@ func integerAt(v *vector.Vector, i int) (int64, bool) {
 }
 
 // shift is lag and lead: the value some rows before or after, else the default.
-func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error, room *textRoom) error {
+func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error,
+	room *textRoom) error {
 	n := p.to - p.from
 	d := int64(1)
 	if len(args) > 1 {

@@ -11,8 +11,8 @@ import (
 // sectionRows is the least number of rows of a section of a window's input, if there are as many.
 const sectionRows = 1 << 16
 
-// windowSink computes window functions. Its rows come sorted by partition and order, to one worker; it cuts them into sections
-// of whole partitions, which several goroutines compute when all rows are there.
+// windowSink computes window functions. Its rows come sorted by partition and order, to one worker; it cuts them into
+// sections of whole partitions, which several goroutines compute when all rows are there.
 type windowSink struct {
 	w        WindowSpec
 	workers  int

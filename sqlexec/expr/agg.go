@@ -97,10 +97,13 @@ func (a *Agg) Map(f func(Expr) Expr) *Agg {
 
 var aggNames = map[string]string{
 	"mean": "avg", "stddev_samp": "stddev", "std": "stddev_pop", "var_samp": "var", "variance": "var_pop",
-	"quantile_cont": "percentile_cont", "approx_median": "approx_percentile_cont", "covar": "covar_samp", "every": "bool_and",
-	"quantile_disc": "percentile_disc", "max_by": "arg_max", "argmax": "arg_max", "min_by": "arg_min", "argmin": "arg_min", "countif": "count_if",
-	"json_group_array": "json_agg", "jsonb_agg": "json_agg", "json_group_object": "json_object_agg", "jsonb_object_agg": "json_object_agg",
-	"any_value": "first_value", "first": "first_value", "last": "last_value", "group_concat": "string_agg",
+	"quantile_cont": "percentile_cont", "approx_median": "approx_percentile_cont", "covar": "covar_samp",
+	"every":         "bool_and",
+	"quantile_disc": "percentile_disc", "max_by": "arg_max", "argmax": "arg_max", "min_by": "arg_min",
+	"argmin": "arg_min", "countif": "count_if",
+	"json_group_array": "json_agg", "jsonb_agg": "json_agg", "json_group_object": "json_object_agg",
+	"jsonb_object_agg": "json_object_agg",
+	"any_value":        "first_value", "first": "first_value", "last": "last_value", "group_concat": "string_agg",
 }
 
 var aggregates = map[string]func(c *Context, a *Agg) error{}

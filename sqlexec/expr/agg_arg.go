@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// atExtreme is arg_max(x, y) and arg_min(x, y): the x of the row with the greatest or the least y, of several the least x. Rows with a
-// NULL in either do not count.
+// atExtreme is arg_max(x, y) and arg_min(x, y): the x of the row with the greatest or the least y, of several the least
+// x. Rows with a NULL in either do not count.
 type atExtreme struct {
 	cancellation
 	cells

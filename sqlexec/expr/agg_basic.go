@@ -84,7 +84,8 @@ func init() {
 		}
 	}
 	for name, op := range map[string]func(x, y int64) int64{
-		"bit_and": func(x, y int64) int64 { return x & y }, "bit_or": func(x, y int64) int64 { return x | y }, "bit_xor": func(x, y int64) int64 { return x ^ y },
+		"bit_and": func(x, y int64) int64 { return x & y }, "bit_or": func(x, y int64) int64 { return x | y },
+		"bit_xor": func(x, y int64) int64 { return x ^ y },
 	} {
 		aggregates[name] = func(c *Context, a *Agg) error {
 			if err := a.need(1, 1); err != nil {
@@ -216,7 +217,8 @@ func countVeryFew(counts []int64, groups []uint32) {
 	}
 	for g := range counts {
 		p := &c[g%veryFewGroups]
-		counts[g] += int64(p[0]) + int64(p[1]) + int64(p[2]) + int64(p[3]) + int64(p[4]) + int64(p[5]) + int64(p[6]) + int64(p[7])
+		counts[g] += int64(p[0]) + int64(p[1]) + int64(p[2]) + int64(p[3]) + int64(p[4]) + int64(p[5]) + int64(p[6]) +
+			int64(p[7])
 	}
 }
 

@@ -16,7 +16,8 @@ func NewInterner(t vector.Type) *intern.Interner {
 }
 
 // countDistinct is count(DISTINCT x): values are numbered. As long as there is one group and no filter, their number is
-// the answer; of few groups each value knows those that have it; of more, pairs of group and number are counted once each.
+// the answer; of few groups each value knows those that have it; of more, pairs of group and number are counted once
+// each.
 type countDistinct struct {
 	cancellation
 	values *intern.Interner
@@ -122,7 +123,8 @@ func (c *countDistinct) Add(n int, groups []uint32, args []*vector.Vector, keep 
 	return nil
 }
 
-// noteGroups notes for values which group has them, and counts those that are new to theirs. No branch depends on a value.
+// noteGroups notes for values which group has them, and counts those that are new to theirs. No branch depends on a
+// value.
 func noteGroups(having []uint64, counts []int64, ids, groups []uint32) {
 	groups = groups[:len(ids)]
 	for i, id := range ids {
@@ -132,7 +134,8 @@ func noteGroups(having []uint64, counts []int64, ids, groups []uint32) {
 	}
 }
 
-// count puts a pair among those that are entered together: one by one each would wait for its place to come from memory.
+// count puts a pair among those that are entered together: one by one each would wait for its place to come from
+// memory.
 func (c *countDistinct) count(g, id uint32) {
 	if c.keys = append(c.keys, uint64(g)<<32|uint64(id)); len(c.keys) == vector.Size {
 		c.enter()

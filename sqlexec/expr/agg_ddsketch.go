@@ -4,7 +4,8 @@ import (
 	"varve/engine/vector"
 )
 
-// ddStates is uddsketch_state(buckets, error, x) and uddsketch_merge(buckets, error, state): the result is a state as BINARY.
+// ddStates is uddsketch_state(buckets, error, x) and uddsketch_merge(buckets, error, state): the result is a state as
+// BINARY.
 type ddStates struct {
 	limit    int
 	relative float64
@@ -97,7 +98,8 @@ func init() {
 				return err
 			}
 			if !(limit >= 1 && limit <= maxDDBuckets) || limit != float64(int(limit)) {
-				return planError("aggregate '%s': the number of buckets %v is no integer from 1 to %d", name, limit, maxDDBuckets)
+				return planError("aggregate '%s': the number of buckets %v is no integer from 1 to %d", name, limit,
+					maxDDBuckets)
 			}
 			if !(relative > 0 && relative < 1) {
 				return planError("aggregate '%s': the error %v is not between 0 and 1", name, relative)
@@ -115,27 +117,28 @@ func init() {
 		}
 	}
 	// uddsketch_calc(q, state) is a quantile of a state; NULL when it holds no numbers.
-	simple(2, sig{f64, vector.BinaryType}, f64, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			if valid == nil || valid.Get(i) {
-				q := a[0].Floats[i]
-				if !(q >= 0 && q <= 1) {
-					return execError("uddsketch_calc: the quantile %v is not between 0 and 1", q)
-				}
-				s, err := readDDSketch(a[1].Bytes(i))
-				if err != nil {
-					return execError("uddsketch_calc: %v", err)
-				}
-				if x, ok := s.quantile(q); ok {
-					out.Floats = append(out.Floats, x)
-					if out.Valid != nil {
-						out.Valid = out.Valid.With(i)
+	simple(2, sig{f64, vector.BinaryType}, f64,
+		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				if valid == nil || valid.Get(i) {
+					q := a[0].Floats[i]
+					if !(q >= 0 && q <= 1) {
+						return execError("uddsketch_calc: the quantile %v is not between 0 and 1", q)
 					}
-					continue
+					s, err := readDDSketch(a[1].Bytes(i))
+					if err != nil {
+						return execError("uddsketch_calc: %v", err)
+					}
+					if x, ok := s.quantile(q); ok {
+						out.Floats = append(out.Floats, x)
+						if out.Valid != nil {
+							out.Valid = out.Valid.With(i)
+						}
+						continue
+					}
 				}
+				out.AppendNulls(i, 1)
 			}
-			out.AppendNulls(i, 1)
-		}
-		return nil
-	}, "uddsketch_calc")
+			return nil
+		}, "uddsketch_calc")
 }

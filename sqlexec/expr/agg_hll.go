@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// distinctStates is hll(x), whose result is the state of approx_distinct as BINARY, and hll_merge(state), which puts states
-// together.
+// distinctStates is hll(x), whose result is the state of approx_distinct as BINARY, and hll_merge(state), which puts
+// states together.
 type distinctStates struct {
 	sketches
 	merge bool
@@ -99,18 +99,19 @@ func init() {
 		a.make = func() Accumulator { return newCountDistinct(a.Args[0].Type()) }
 		return nil
 	}
-	simple(1, sig{vector.BinaryType}, vector.Uint64Type, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			var x uint64
-			if valid == nil || valid.Get(i) {
-				k, err := readHLL(a[0].Bytes(i))
-				if err != nil {
-					return execError("hll_count: not a state of hll: %v", err)
+	simple(1, sig{vector.BinaryType}, vector.Uint64Type,
+		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				var x uint64
+				if valid == nil || valid.Get(i) {
+					k, err := readHLL(a[0].Bytes(i))
+					if err != nil {
+						return execError("hll_count: not a state of hll: %v", err)
+					}
+					x = k.Estimate()
 				}
-				x = k.Estimate()
+				out.Uints = append(out.Uints, x)
 			}
-			out.Uints = append(out.Uints, x)
-		}
-		return nil
-	}, "hll_count")
+			return nil
+		}, "hll_count")
 }

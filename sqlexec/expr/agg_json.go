@@ -9,11 +9,12 @@ import (
 	"varve/engine/vector"
 )
 
-// objects is json_object_agg(key, value): an object of all pairs of a group; of equal keys the last one counts, by the order keys or as
-// rows come.
+// objects is json_object_agg(key, value): an object of all pairs of a group; of equal keys the last one counts, by the
+// order keys or as rows come.
 type objects struct{ lists }
 
-// Add keeps pairs as items that are sorted by the key, then the order keys, and whose data are the pair as it is written.
+// Add keeps pairs as items that are sorted by the key, then the order keys, and whose data are the pair as it is
+// written.
 func (o *objects) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	var err error
 	eachRow(n, nil, keep, func(i int) {
@@ -47,7 +48,8 @@ func (o *objects) Result(n int) (*vector.Vector, error) {
 	o.Grow(n)
 	size := o.written(",") + n
 	if size > math.MaxUint32 {
-		return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", o.a.Name, math.MaxUint32>>20)
+		return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", o.a.Name,
+			math.MaxUint32>>20)
 	}
 	refs, starts, err := o.byGroup()
 	if err != nil {
@@ -60,7 +62,8 @@ func (o *objects) Result(n int) (*vector.Vector, error) {
 			out.AppendNulls(g, 1)
 			continue
 		}
-		if err := sortStable(pairs, func(a, b itemRef) int { return bytes.Compare(o.key(a), o.key(b)) }, o.did); err != nil {
+		if err := sortStable(pairs, func(a, b itemRef) int { return bytes.Compare(o.key(a), o.key(b)) }, o.did); err !=
+			nil {
 			return nil, err
 		}
 		at := len(out.Heap)

@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// lists is array_agg and string_agg: the values of each group, by the order keys or as they come. Values lie in chunks in
-// the order in which they came; the groups are sorted out at the end.
+// lists is array_agg and string_agg: the values of each group, by the order keys or as they come. Values lie in chunks
+// in the order in which they came; the groups are sorted out at the end.
 type lists struct {
 	cancellation
 	a      *Agg
@@ -185,7 +185,8 @@ func (l *lists) Result(n int) (*vector.Vector, error) {
 	}
 	size := l.written(sep)
 	if size > math.MaxUint32 {
-		return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", l.a.Name, math.MaxUint32>>20)
+		return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", l.a.Name,
+			math.MaxUint32>>20)
 	}
 	refs, starts, err := l.byGroup()
 	if err != nil {
@@ -199,7 +200,8 @@ func (l *lists) Result(n int) (*vector.Vector, error) {
 			continue
 		}
 		if len(l.a.Order) > 0 {
-			if err := sortStable(items, func(a, b itemRef) int { return bytes.Compare(l.key(a), l.key(b)) }, l.did); err != nil {
+			if err := sortStable(items, func(a, b itemRef) int { return bytes.Compare(l.key(a), l.key(b)) },
+				l.did); err != nil {
 				return nil, err
 			}
 		}

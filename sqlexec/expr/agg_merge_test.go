@@ -8,15 +8,18 @@ import (
 	"varve/engine/vector"
 )
 
-// TestAggregatesMerge: every aggregate gives the same from rows that several accumulators share as from rows that one has, with and
-// without DISTINCT, and counts memory. Those whose answer depends on the order of rows get one.
+// TestAggregatesMerge: every aggregate gives the same from rows that several accumulators share as from rows that one
+// has, with and without DISTINCT, and counts memory. Those whose answer depends on the order of rows get one.
 func TestAggregatesMerge(t *testing.T) {
 	const n, groups, parts = 600, 7, 4
 	r := rand.New(rand.NewPCG(7, 7))
 	cols := []*Column{
-		{Index: 0, Name: "i", T: vector.Int64Type, Null: true}, {Index: 1, Name: "f", T: vector.FloatType, Null: true}, {Index: 2, Name: "s", T: vector.StringType, Null: true},
-		{Index: 3, Name: "d", T: vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 2}, Null: true}, {Index: 4, Name: "b", T: vector.BoolType, Null: true},
-		{Index: 5, Name: "du", T: vector.Duration(3), Null: true}, {Index: 6, Name: "iv", T: vector.Interval, Null: true}, {Index: 7, Name: "key", T: vector.StringType},
+		{Index: 0, Name: "i", T: vector.Int64Type, Null: true}, {Index: 1, Name: "f", T: vector.FloatType, Null: true},
+		{Index: 2, Name: "s", T: vector.StringType, Null: true},
+		{Index: 3, Name: "d", T: vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 2}, Null: true},
+		{Index: 4, Name: "b", T: vector.BoolType, Null: true},
+		{Index: 5, Name: "du", T: vector.Duration(3), Null: true},
+		{Index: 6, Name: "iv", T: vector.Interval, Null: true}, {Index: 7, Name: "key", T: vector.StringType},
 	}
 	rows := &vector.Batch{N: n}
 	for _, c := range cols {
@@ -58,11 +61,13 @@ func TestAggregatesMerge(t *testing.T) {
 				if len(more) == 3 {
 					args = []Expr{more[0], Expr(&Const{Value: vector.ConstFloat(f64, 0.01)}), x}
 				}
-				if len(more) > 0 && more[0] == Expr(cols[1]) && (name == "json_object_agg" || name == "json_group_object" || name == "jsonb_object_agg") {
+				if len(more) > 0 && more[0] == Expr(cols[1]) &&
+					(name == "json_object_agg" || name == "json_group_object" || name == "jsonb_object_agg") {
 					args[0] = cols[7]
 				}
 				for _, distinct := range []bool{false, true} {
-					order := []SortKey{{Expr: cols[2]}, {Expr: cols[0]}, {Expr: cols[1]}, {Expr: cols[3]}, {Expr: cols[4]}, {Expr: cols[5]}, {Expr: cols[6]}}
+					order := []SortKey{{Expr: cols[2]}, {Expr: cols[0]}, {Expr: cols[1]}, {Expr: cols[3]},
+						{Expr: cols[4]}, {Expr: cols[5]}, {Expr: cols[6]}}
 					if distinct || Ordered(name) {
 						order = nil
 					}
@@ -82,7 +87,8 @@ func TestAggregatesMerge(t *testing.T) {
 }
 
 // anyRow are the aggregates that may give what any of several rows says where these are not ordered.
-var anyRow = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "array_agg": true, "string_agg": true, "json_agg": true, "json_object_agg": true}
+var anyRow = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "array_agg": true,
+	"string_agg": true, "json_agg": true, "json_object_agg": true}
 
 // fromStates are the aggregates over states that others make, and one that may write the same state in several ways.
 var fromStates = map[string]bool{"uddsketch_merge": true, "hll_merge": true, "hll": true}

@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// pairMoment are the sums over pairs (y, x) that correlation and regression are made of: number, means, and sums of squared
-// distances from the means and of their products.
+// pairMoment are the sums over pairs (y, x) that correlation and regression are made of: number, means, and sums of
+// squared distances from the means and of their products.
 type pairMoment struct{ n, my, mx, syy, sxx, sxy float64 }
 
 func (m *pairMoment) add(y, x float64) {

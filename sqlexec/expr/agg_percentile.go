@@ -338,7 +338,8 @@ func (f *furtherPercentile) Result(n int) (*vector.Vector, error) {
 	return f.of.percentile(n, f.p, f.t)
 }
 
-// interpolate is the value at rank p*(n-1) of the values if they were sorted, linear between neighbours. It changes their order.
+// interpolate is the value at rank p*(n-1) of the values if they were sorted, linear between neighbours. It changes
+// their order.
 func interpolate(values []float64, p float64, did func(n int) error) (float64, error) {
 	numbers := values // NaN comes after them
 	for i := 0; i < len(numbers); i++ {

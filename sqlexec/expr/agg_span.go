@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// spans is sum and avg of intervals and durations. Means of durations are rounded to their unit; a span holds them as nanoseconds
-// whatever that is.
+// spans is sum and avg of intervals and durations. Means of durations are rounded to their unit; a span holds them as
+// nanoseconds whatever that is.
 type spans struct {
 	t    vector.Type
 	mean bool

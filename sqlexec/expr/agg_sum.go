@@ -45,8 +45,8 @@ func newIntegerSums(t vector.Type) Accumulator {
 	return &integerSums[int64]{t: t, of: integers[int64]}
 }
 
-// integerSums adds integers. A sum that leaves 64 bits is an error, but only when all is added: until then it wraps around, and
-// wraps counts how often, which is right in any order of rows and of partial sums.
+// integerSums adds integers. A sum that leaves 64 bits is an error, but only when all is added: until then it wraps
+// around, and wraps counts how often, which is right in any order of rows and of partial sums.
 type integerSums[T int64 | uint64] struct {
 	t     vector.Type
 	of    func(v *vector.Vector) *[]T
@@ -107,9 +107,9 @@ func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep
 	return nil
 }
 
-// addNarrow adds values of 32 bits to sums that are far from their bounds. Where one value has more it returns false and leaves the
-// sums as they were. Each value is read once, before its sum is written: for all the compiler knows both lie in one place. 0.46 ns a row
-// for 120 groups, against 1.1 with a second reading and 0.9 with a look at each sum.
+// addNarrow adds values of 32 bits to sums that are far from their bounds. Where one value has more it returns false
+// and leaves the sums as they were. Each value is read once, before its sum is written: for all the compiler knows both
+// lie in one place. 0.46 ns a row for 120 groups, against 1.1 with a second reading and 0.9 with a look at each sum.
 func addNarrow[T int64 | uint64](sum []T, some []bool, groups []uint32, x []T) bool {
 	folded := uint64(0)
 	x, some = x[:len(groups)], some[:len(sum)]

@@ -13,8 +13,10 @@ import (
 // accumulators that are merged, beside sums without bounds.
 func TestIntegerSums(t *testing.T) {
 	values := map[string]func(r *rand.Rand) int64{
-		"narrow":   func(r *rand.Rand) int64 { return int64(int32(r.Uint32())) },
-		"edges":    func(r *rand.Rand) int64 { return []int64{math.MinInt32, math.MaxInt32, math.MaxInt32 + 1}[r.IntN(3)] },
+		"narrow": func(r *rand.Rand) int64 { return int64(int32(r.Uint32())) },
+		"edges": func(r *rand.Rand) int64 {
+			return []int64{math.MinInt32, math.MaxInt32, math.MaxInt32 + 1}[r.IntN(3)]
+		},
 		"wide":     func(r *rand.Rand) int64 { return int64(r.Uint64()) },
 		"extremes": func(r *rand.Rand) int64 { return []int64{math.MinInt64, math.MaxInt64, -1, 1}[r.IntN(4)] },
 	}
@@ -22,8 +24,10 @@ func TestIntegerSums(t *testing.T) {
 		for then := range values {
 			t.Run(first+" then "+then, func(t *testing.T) {
 				for seed := range uint64(30) {
-					checkIntegerSums[int64](t, rand.New(rand.NewPCG(seed, 1)), vector.Int64Type, values[first], values[then])
-					checkIntegerSums[uint64](t, rand.New(rand.NewPCG(seed, 2)), vector.Uint64Type, values[first], values[then])
+					checkIntegerSums[int64](t, rand.New(rand.NewPCG(seed, 1)), vector.Int64Type, values[first],
+						values[then])
+					checkIntegerSums[uint64](t, rand.New(rand.NewPCG(seed, 2)), vector.Uint64Type, values[first],
+						values[then])
 				}
 			})
 		}

@@ -41,7 +41,8 @@ func (t *tally) resultBytes() (bytes int64) {
 		return t.Bytes()
 	}
 	for _, key := range t.keys {
-		bytes += barBytes + 2*JSONSize(t.values.Values, int(uint32(key))) // beside the text, which is no longer than its JSON
+		// beside the text, which is no longer than its JSON
+		bytes += barBytes + 2*JSONSize(t.values.Values, int(uint32(key)))
 	}
 	return bytes
 }
@@ -134,7 +135,8 @@ func modes(desc bool) func(t *tally, n int) (*vector.Vector, error) {
 	}
 }
 
-// barBytes is about the memory of a value's place among those that are sorted, twice as they are sorted, and of its count as it is written.
+// barBytes is about the memory of a value's place among those that are sorted, twice as they are sorted, and of its
+// count as it is written.
 const barBytes = 160
 
 // maxCountSize is the number of digits of the greatest count.
@@ -167,7 +169,8 @@ func histograms(t *tally, n int) (*vector.Vector, error) {
 		size += convert.StringSize(b.key) + len(`{:,}`) + maxCountSize
 	}
 	if size > math.MaxUint32 {
-		return nil, status.New(status.RuntimeResourcesExhausted, "histogram makes more than %d MiB of text", math.MaxUint32>>20)
+		return nil, status.New(status.RuntimeResourcesExhausted, "histogram makes more than %d MiB of text",
+			math.MaxUint32>>20)
 	}
 	out := &vector.Vector{Type: t.t, Heap: vector.Room[byte](size)}
 	for g := range n {

@@ -77,10 +77,12 @@ func TestAggregatesAgainstNaive(t *testing.T) {
 		results[name] = run(t, bind(t, name, false, col), ids, groups, v)
 	}
 	results["distinct"] = run(t, bind(t, "count", true, col), ids, groups, v)
-	results["p99"] = run(t, bind(t, "approx_percentile_cont", false, col, &Const{Value: vector.ConstFloat(vector.FloatType, 0.99)}), ids, groups, v)
+	results["p99"] = run(t, bind(t, "approx_percentile_cont", false, col,
+		&Const{Value: vector.ConstFloat(vector.FloatType, 0.99)}), ids, groups, v)
 	for g, xs := range byGroup {
 		slices.Sort(xs)
-		want := map[string]float64{"count": float64(len(xs)), "distinct": float64(len(slices.Compact(slices.Clone(xs))))}
+		want := map[string]float64{"count": float64(len(xs)),
+			"distinct": float64(len(slices.Compact(slices.Clone(xs))))}
 		if len(xs) > 0 {
 			for _, x := range xs {
 				want["sum"] += x
@@ -132,7 +134,8 @@ func TestGroupsOfManyShapes(t *testing.T) {
 				counts[ids[i]]++
 				sums[ids[i]] += x
 			}
-			count, sum, mean := bind(t, "count", false).New(), bind(t, "sum", false, column(i64)).New(), bind(t, "avg", false, column(f64)).New()
+			count, sum, mean := bind(t, "count", false).New(), bind(t, "sum", false, column(i64)).New(),
+				bind(t, "avg", false, column(f64)).New()
 			for _, a := range []struct {
 				acc  Accumulator
 				args []*vector.Vector
@@ -148,7 +151,8 @@ func TestGroupsOfManyShapes(t *testing.T) {
 			for g := range groups {
 				if c.Int(g) != counts[g] || s.IsNull(g) != (counts[g] == 0) || s.Int(g) != sums[g] ||
 					!m.IsNull(g) && m.Float(g) != float64(sums[g])/float64(counts[g]) {
-					t.Fatalf("%d groups, %d rows: group %d has count %d, sum %d, mean %v; want %d, %d", groups, n, g, c.Int(g), s.Int(g), m.Float(g), counts[g], sums[g])
+					t.Fatalf("%d groups, %d rows: group %d has count %d, sum %d, mean %v; want %d, %d", groups, n, g,
+						c.Int(g), s.Int(g), m.Float(g), counts[g], sums[g])
 				}
 			}
 		}

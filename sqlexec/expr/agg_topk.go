@@ -9,8 +9,9 @@ import (
 	"varve/engine/vector"
 )
 
-// topValues is approx_top_k(x, k): a list of the k most frequent values, the most frequent first. Counts are exact as long as a
-// group has few values; later the rare ones are forgotten, and what is new afterwards begins with the greatest count that was.
+// topValues is approx_top_k(x, k): a list of the k most frequent values, the most frequent first. Counts are exact as
+// long as a group has few values; later the rare ones are forgotten, and what is new afterwards begins with the
+// greatest count that was.
 type topValues struct {
 	cancellation
 	t      vector.Type

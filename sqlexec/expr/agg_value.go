@@ -99,7 +99,8 @@ func (c *cells) vector(n int, did func(n int) error) (*vector.Vector, error) {
 			}
 		}
 		if size > math.MaxUint32 {
-			return nil, status.New(status.RuntimeResourcesExhausted, "the texts of %d groups take %d MiB, which may be %d MiB", n, size>>20, math.MaxUint32>>20)
+			return nil, status.New(status.RuntimeResourcesExhausted,
+				"the texts of %d groups take %d MiB, which may be %d MiB", n, size>>20, math.MaxUint32>>20)
 		}
 		v.Views, v.Heap = make([]vector.View, 0, n), make([]byte, 0, size)
 		for i, b := range c.bytes[:n] {
@@ -159,9 +160,10 @@ func rowsThatCount(v *vector.Vector, keep vector.Bitmap) func(i int) bool {
 	return func(i int) bool { return (keep == nil || keep.Get(i)) && !v.IsNull(i) }
 }
 
-// extremesOf takes the values of rows that count into the best of their groups; counts is nil when all do. NaN is greater
-// than every number.
-func extremesOf[T int64 | uint64 | float64](best []T, some []bool, groups []uint32, x []T, sign int, counts func(i int) bool) {
+// extremesOf takes the values of rows that count into the best of their groups; counts is nil when all do. NaN is
+// greater than every number.
+func extremesOf[T int64 | uint64 | float64](best []T, some []bool, groups []uint32, x []T, sign int,
+	counts func(i int) bool) {
 	switch {
 	case counts != nil:
 		for i, g := range groups {

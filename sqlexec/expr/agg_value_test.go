@@ -9,8 +9,8 @@ import (
 	"varve/engine/vector"
 )
 
-// TestExtremes: least and greatest of every fixed-width type are those of a plain loop over sort keys, with NULL, with rows
-// that do not count, and with NaN, which is greater than every number.
+// TestExtremes: least and greatest of every fixed-width type are those of a plain loop over sort keys, with NULL, with
+// rows that do not count, and with NaN, which is greater than every number.
 func TestExtremes(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)}
@@ -31,7 +31,8 @@ func TestExtremes(t *testing.T) {
 					x = special[r.IntN(len(special))]
 				}
 				one := map[vector.Kind]*vector.Vector{
-					vector.Int64: vector.ConstInt(typ, int64(r.IntN(99)-50)), vector.Uint64: vector.ConstUint(typ, r.Uint64()), vector.Float64: vector.ConstFloat(typ, x),
+					vector.Int64:  vector.ConstInt(typ, int64(r.IntN(99)-50)),
+					vector.Uint64: vector.ConstUint(typ, r.Uint64()), vector.Float64: vector.ConstFloat(typ, x),
 				}[typ.Kind()]
 				if form&1 != 0 && r.IntN(4) == 0 {
 					one = vector.ConstNull(typ)

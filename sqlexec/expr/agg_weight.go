@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// weighted is approx_percentile_cont_with_weight(x, weight, p): the percentile as if x were there weight times. Values are kept
-// as they are as long as a group has few, then those of one bucket (see buckets) become one.
+// weighted is approx_percentile_cont_with_weight(x, weight, p): the percentile as if x were there weight times. Values
+// are kept as they are as long as a group has few, then those of one bucket (see buckets) become one.
 type weighted struct {
 	cancellation
 	t      vector.Type
@@ -73,8 +73,8 @@ func (g *weightedGroup) join() {
 	g.list, g.merged = out, len(out)
 }
 
-// quantile is the value at rank p*(W-1) of W = the sum of weights, linear between the last of a value and the first of the
-// next.
+// quantile is the value at rank p*(W-1) of W = the sum of weights, linear between the last of a value and the first of
+// the next.
 func (g *weightedGroup) quantile(p float64) float64 {
 	g.sort()
 	total := 0.0

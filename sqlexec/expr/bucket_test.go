@@ -39,7 +39,8 @@ func TestBucketsAgainstFloor(t *testing.T) {
 			d := new(big.Int).Sub(big.NewInt(x), big.NewInt(origin))
 			rest := d.Mod(d, big.NewInt(step)).Int64() // not negative
 			if got, want := out.Int(i), x-rest; got != want {
-				t.Fatalf("bucket of %d, of length %d from %d, is %d, want %d (form %d)", x, step, origin, got, want, out.Form)
+				t.Fatalf("bucket of %d, of length %d from %d, is %d, want %d (form %d)", x, step, origin, got, want,
+					out.Form)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 package expr
 
-// cancellation ends the long loops of an aggregate with their query: what is merged, sorted or put out at the end is not bounded by
-// a batch. The zero value is never cancelled.
+// cancellation ends the long loops of an aggregate with their query: what is merged, sorted or put out at the end is
+// not bounded by a batch. The zero value is never cancelled.
 type cancellation struct {
 	cancelled func() error
 	work      int      // rows or groups since cancelled was last asked
@@ -36,7 +36,8 @@ func (h *cancellation) hold(bytes int64) error {
 
 // sameRows reports whether two aggregates of one argument look at the same values.
 func (a *Agg) sameRows(b *Agg) bool {
-	return sameColumn(a.Args[0], b.Args[0]) && (a.Filter == nil && b.Filter == nil || a.Filter != nil && a.Filter == b.Filter)
+	return sameColumn(a.Args[0], b.Args[0]) &&
+		(a.Filter == nil && b.Filter == nil || a.Filter != nil && a.Filter == b.Filter)
 }
 
 // sameColumn reports whether two expressions are the same column, or casts of it to the same type.

@@ -27,7 +27,8 @@ func TestNth(t *testing.T) {
 				if err := nth(got, k, never); err != nil {
 					t.Fatal(err)
 				}
-				if got[k] != sorted[k] || k > 0 && slices.Max(got[:k]) > got[k] || k+1 < n && slices.Min(got[k+1:]) < got[k] {
+				if got[k] != sorted[k] || k > 0 && slices.Max(got[:k]) > got[k] ||
+					k+1 < n && slices.Min(got[k+1:]) < got[k] {
 					t.Fatalf("%d of %d values: place %d has %v, want %v", n, values, k, got[k], sorted[k])
 				}
 			}
@@ -47,14 +48,16 @@ func TestSortStable(t *testing.T) {
 		if err := sortStable(list, func(a, b pair) int { return cmp.Compare(a.key, b.key) }, never); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.IsSortedFunc(list, func(a, b pair) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.place, b.place)) }) {
+		if !slices.IsSortedFunc(list, func(a, b pair) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.place, b.place))
+		}) {
 			t.Errorf("%d elements are not sorted", n)
 		}
 	}
 }
 
-// TestAggregatesStop: the aggregates whose ends are long merge and give results in steps of a few thousand rows and stop at the
-// next one when the query is gone. Others would do all of it.
+// TestAggregatesStop: the aggregates whose ends are long merge and give results in steps of a few thousand rows and
+// stop at the next one when the query is gone. Others would do all of it.
 func TestAggregatesStop(t *testing.T) {
 	const rows = 8 * cancelRows
 	c := &Context{}
@@ -69,15 +72,18 @@ func TestAggregatesStop(t *testing.T) {
 		merges   bool // whether merging is long, not only the result
 	}{
 		{"median", []Expr{numbers}, false, nil, 1, true},
-		{"percentile_cont", []Expr{numbers, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, rows, true},
+		{"percentile_cont", []Expr{numbers, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, rows,
+			true},
 		{"array_agg", []Expr{texts}, false, []SortKey{{Expr: numbers}}, 1, false},
 		{"string_agg", []Expr{texts}, true, nil, 1, true},
 		{"count", []Expr{texts}, true, nil, 2, true},
 		{"max", []Expr{texts}, false, nil, rows, true},
 		{"last_value", []Expr{texts}, false, []SortKey{{Expr: numbers}}, rows, true},
 		{"nth_value", []Expr{texts, Int(2)}, false, []SortKey{{Expr: numbers}}, 1, false},
-		{"percentile_disc", []Expr{texts, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, rows, true},
-		{"percentile_disc", []Expr{texts, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, 1, false},
+		{"percentile_disc", []Expr{texts, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, rows,
+			true},
+		{"percentile_disc", []Expr{texts, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, 1,
+			false},
 		{"mode", []Expr{texts}, false, nil, 1, true},
 		{"histogram", []Expr{texts}, false, nil, 1, true},
 		{"arg_max", []Expr{texts, numbers}, false, nil, rows, true},
@@ -105,11 +111,13 @@ func TestAggregatesStop(t *testing.T) {
 				}
 				out, groups := make([]*vector.Vector, len(a.Inputs())), make([]uint32, 1024)
 				for from := 0; from < rows; from += len(groups) {
-					b := &vector.Batch{N: len(groups), Cols: []*vector.Vector{{Type: vector.StringType}, {Type: vector.FloatType}}}
+					b := &vector.Batch{N: len(groups),
+						Cols: []*vector.Vector{{Type: vector.StringType}, {Type: vector.FloatType}}}
 					for i := range groups {
 						row := (from + i) * 7919 % rows
 						groups[i] = uint32((from + i) % k.groups)
-						b.Cols[0].Append(i, vector.ConstString(string(AppendText(nil, vector.ConstInt(vector.Int64Type, int64(row)), 0))), 0, 1)
+						b.Cols[0].Append(i, vector.ConstString(
+							string(AppendText(nil, vector.ConstInt(vector.Int64Type, int64(row)), 0))), 0, 1)
 						b.Cols[1].Floats = append(b.Cols[1].Floats, float64(row))
 					}
 					if err := program.Eval(b, out); err != nil {

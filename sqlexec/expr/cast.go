@@ -53,7 +53,8 @@ func castKernel(c *Cast) (kernel, error) {
 	return castLoop(from, to, byRow), nil
 }
 
-// converter converts one value; with a zone a text that is a time there. Beside what columns hold there are lists, which have a text only.
+// converter converts one value; with a zone a text that is a time there. Beside what columns hold there are lists,
+// which have a text only.
 func converter(from, to vector.Type, zone *time.Location) convert.Func {
 	if zone != nil {
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {

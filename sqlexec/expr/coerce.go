@@ -84,7 +84,8 @@ func commonNumber(a, b vector.Type) vector.Type {
 	case a == b:
 		return a
 	case float(a) || float(b):
-		if a == vector.Float32Type && (b == a || b.IsInteger() && width(b) < 3) || b == vector.Float32Type && a.IsInteger() && width(a) < 3 {
+		if a == vector.Float32Type && (b == a || b.IsInteger() && width(b) < 3) ||
+			b == vector.Float32Type && a.IsInteger() && width(a) < 3 {
 			return vector.Float32Type
 		}
 		return vector.FloatType
@@ -132,5 +133,6 @@ const integerDigits = 20
 
 // decimalWith is the decimal type that holds a decimal type's and an integer type's values; ok false: there is none.
 func decimalWith(d, i vector.Type) (t vector.Type, ok bool) {
-	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: d.Scale}, i.IsInteger() && d.Scale+integerDigits <= 38
+	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: d.Scale},
+		i.IsInteger() && d.Scale+integerDigits <= 38
 }

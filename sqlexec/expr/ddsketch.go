@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// ddSketch counts numbers in buckets whose bounds grow by a constant factor, so that a quantile is off by no more than a
-// relative error. When there are more buckets than it may have, neighbours are joined: the factor is squared.
-// Source: the UDDSketch paper (Epicoco et al., 2020): bucket i holds (gamma^(i-1), gamma^i], gamma = (1+a)/(1-a), and joining
+// ddSketch counts numbers in buckets whose bounds grow by a constant factor, so that a quantile is off by no more than
+// a relative error. When there are more buckets than it may have, neighbours are joined: the factor is squared. Source:
+// the UDDSketch paper (Epicoco et al., 2020): bucket i holds (gamma^(i-1), gamma^i], gamma = (1+a)/(1-a), and joining
 // maps i to ceil(i/2).
 //
 // # Layout of a state
@@ -19,7 +19,8 @@ import (
 //	| "UD" 2B | version 1B | buckets 4B  | error f64 8B | joins 1B | n 8B   | zeros 8B | 2 x (length 4B, buckets)  |
 //	+---------+------------+-------------+--------------+----------+--------+----------+---------------------------+
 //
-// Little endian. The lists are the positive, then the negative numbers' buckets: index int32, count 8B, by rising index.
+// Little endian. The lists are the positive, then the negative numbers' buckets: index int32, count 8B, by rising
+// index.
 type ddSketch struct {
 	limit    int     // most buckets
 	relative float64 // error at the start
@@ -118,7 +119,8 @@ func (s *ddSketch) value(k int32) float64 {
 	return 2 * math.Exp(s.logGamma*float64(k)) / (g + 1)
 }
 
-// quantile is the value at rank q*n of n numbers, from 0, at most that of the greatest; false when there are no numbers.
+// quantile is the value at rank q*n of n numbers, from 0, at most that of the greatest; false when there are no
+// numbers.
 func (s *ddSketch) quantile(q float64) (float64, bool) {
 	if s.n == 0 {
 		return 0, false

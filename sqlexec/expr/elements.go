@@ -11,7 +11,8 @@ import (
 
 // Lists are JSON arrays in memory.
 
-// listItems returns the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no array has none.
+// listItems returns the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no
+// array has none.
 func listItems(list []byte) iter.Seq2[int, json.RawMessage] {
 	return func(yield func(int, json.RawMessage) bool) {
 		at := bytes.IndexByte(list, '[')
@@ -109,8 +110,8 @@ func appendElement(v *vector.Vector, n int, m []byte) {
 	}
 }
 
-// AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many there
-// were.
+// AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many
+// there were.
 func AppendElements(v *vector.Vector, n int, list []byte) (count int) {
 	for k, m := range listItems(list) {
 		appendElement(v, n+k, m)

@@ -9,12 +9,15 @@ import (
 )
 
 // someLists are lists of every shape, and texts that are none.
-var someLists = []string{"", "null", "{}", "[]", "[ ]", "[1]", "[1,2]", "[ 1 , 2 ]", "[[]]", "[[1,2],[3]]", "[{}]", `[{"a":[1,2],"b":","},{}]`, `["a,b","c"]`,
-	`["\\",","]`, `["\\\"",1]`, `["]","[","{"]`, "[null,null]", `[""]`, `["é","𝄞"]`, "[\n1,\t2\r]", "[-1.5e3,true,false]", "[[[]],[]]", `["\u005d\u0022"]`,
-	" \t\r\n[1] ", "[", "[1", "[1,", `["`, `["\`, `["a`, `["a\"`, "[[", "[[1", "[1 2]", "[1,]", "[,1]", "]", "1,2]", "x[1]", "[{]}", "[1]]", "[\x00]", "[\u00a01]"}
+var someLists = []string{"", "null", "{}", "[]", "[ ]", "[1]", "[1,2]", "[ 1 , 2 ]", "[[]]", "[[1,2],[3]]", "[{}]",
+	`[{"a":[1,2],"b":","},{}]`, `["a,b","c"]`,
+	`["\\",","]`, `["\\\"",1]`, `["]","[","{"]`, "[null,null]", `[""]`, `["é","𝄞"]`, "[\n1,\t2\r]",
+	"[-1.5e3,true,false]", "[[[]],[]]", `["\u005d\u0022"]`,
+	" \t\r\n[1] ", "[", "[1", "[1,", `["`, `["\`, `["a`, `["a\"`, "[[", "[[1", "[1 2]", "[1,]", "[,1]", "]", "1,2]",
+	"x[1]", "[{]}", "[1]]", "[\x00]", "[\u00a01]"}
 
-// checkElements holds that elements takes a list apart as the JSON reader of the standard library does, and that of a text that is no list it
-// gives parts in their order.
+// checkElements holds that elements takes a list apart as the JSON reader of the standard library does, and that of a
+// text that is no list it gives parts in their order.
 func checkElements(t *testing.T, list []byte) {
 	t.Helper()
 	var want []json.RawMessage
@@ -74,7 +77,8 @@ func TestElements(t *testing.T) {
 // randomList writes a list with blanks wherever JSON has them.
 func randomList(r *rand.Rand, depth int) string {
 	blank := func() string { return strings.Repeat(" \n\t\r"[r.IntN(4):], r.IntN(4)/3) }
-	scalars := []string{"null", "true", "-12", "1.5e-7", `""`, `"a"`, `"é,\u00e9"`, `"\"]\\"`, `"\\"`, `"[{,"`, `"𝄞\ud834\udd1e"`}
+	scalars := []string{"null", "true", "-12", "1.5e-7", `""`, `"a"`, `"é,\u00e9"`, `"\"]\\"`, `"\\"`, `"[{,"`,
+		`"𝄞\ud834\udd1e"`}
 	var b strings.Builder
 	b.WriteString(blank() + "[")
 	for k := range r.IntN(5) {

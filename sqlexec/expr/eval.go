@@ -112,8 +112,8 @@ func (r *retypeNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	return &r.out, nil
 }
 
-// callNode applies a kernel, which may make a constant where all rows have a value. Constant arguments give a constant; one dictionary among constants is computed once per
-// distinct value and gives a dictionary.
+// callNode applies a kernel, which may make a constant where all rows have a value. Constant arguments give a constant;
+// one dictionary among constants is computed once per distinct value and gives a dictionary.
 type callNode struct {
 	call  *Call
 	args  []node
@@ -147,7 +147,8 @@ func (c *compiler) call(e *Call) (node, error) {
 		return nil, err
 	}
 	c.run.owe(callBytes + int64(len(args))*argBytes)
-	n := &callNode{call: e, batch: c.run, args: args, fixed: make([]bool, len(args)), in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
+	n := &callNode{call: e, batch: c.run, args: args, fixed: make([]bool, len(args)),
+		in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
 	for i, a := range args {
 		_, n.fixed[i] = a.(*constNode)
 	}
@@ -255,8 +256,9 @@ func (c *callNode) run(n int, out *vector.Vector, held *int64) error {
 			}
 		}
 	}
-	*out = vector.Vector{Type: c.call.T, Bools: out.Bools[:0], Ints: out.Ints[:0], Uints: out.Uints[:0], Floats: out.Floats[:0],
-		Views: out.Views[:0], Heap: out.Heap[:0], Room: c.heap.room(c.batch, held)}
+	*out = vector.Vector{Type: c.call.T, Bools: out.Bools[:0], Ints: out.Ints[:0], Uints: out.Uints[:0],
+		Floats: out.Floats[:0],
+		Views:  out.Views[:0], Heap: out.Heap[:0], Room: c.heap.room(c.batch, held)}
 	err := c.compute(n, valid, out)
 	out.Room = nil
 	if e := c.batch.vectorHeld(out, held); err == nil {
@@ -293,8 +295,9 @@ func (f *broadcast) of(v *vector.Vector, n int, fixed bool) *vector.Vector {
 		flatten(v, n, &f.v)
 		f.n = n
 	}
-	f.cut = vector.Vector{Type: v.Type, Ints: first(f.v.Ints, n), Uints: first(f.v.Uints, n), Floats: first(f.v.Floats, n),
-		Views: first(f.v.Views, n), Heap: f.v.Heap}
+	f.cut = vector.Vector{Type: v.Type, Ints: first(f.v.Ints, n), Uints: first(f.v.Uints, n),
+		Floats: first(f.v.Floats, n),
+		Views:  first(f.v.Views, n), Heap: f.v.Heap}
 	return &f.cut
 }
 

@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// TestCaseOfNumbers: each row gets the number of the first condition that is true for it, NULL being none, or that of ELSE, in
-// batches that all, some and no rows of take a branch of.
+// TestCaseOfNumbers: each row gets the number of the first condition that is true for it, NULL being none, or that of
+// ELSE, in batches that all, some and no rows of take a branch of.
 func TestCaseOfNumbers(t *testing.T) {
 	number := func(typ vector.Type, x int) *Const {
 		switch typ.Kind() {

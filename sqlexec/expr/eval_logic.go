@@ -21,9 +21,11 @@ func (c *compiler) test(e *Call) (node, error) {
 
 // filterOps are the functions of two arguments that package filter decides against a constant.
 var filterOps = map[string]filter.Op{
-	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater, ">=": filter.GreaterEqual,
+	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater,
+	">=":   filter.GreaterEqual,
 	"like": filter.Like, "not like": filter.NotLike, "ilike": filter.ILike, "not ilike": filter.NotILike,
-	"~": filter.Regex, "!~": filter.NotRegex, "regexp_like": filter.Regex, "matches_term": filter.Term, "starts_with": filter.Prefix, "contains": filter.Contains,
+	"~": filter.Regex, "!~": filter.NotRegex, "regexp_like": filter.Regex, "matches_term": filter.Term,
+	"starts_with": filter.Prefix, "contains": filter.Contains,
 }
 
 // flipped are the comparisons as they read from right to left.
@@ -44,7 +46,8 @@ func (c *compiler) cond(e *Call) (node, error) {
 	}
 	op, known := filterOps[name]
 	// Intervals compare by their length, not by their bytes.
-	if !known || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval || instantsOf(k.Value.Type, arg.Type()) != nil {
+	if !known || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval ||
+		instantsOf(k.Value.Type, arg.Type()) != nil {
 		return nil, nil
 	}
 	p, err := c.filter(&filter.Cond{Op: op, Args: k.Value, NArgs: 1})

@@ -53,7 +53,8 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 	case y == vector.NullType:
 		return x, nil
 	}
-	if x.ID == vector.TypeDecimal && (y.ID == vector.TypeDecimal || y.IsInteger()) || y.ID == vector.TypeDecimal && x.IsInteger() {
+	if x.ID == vector.TypeDecimal && (y.ID == vector.TypeDecimal || y.IsInteger()) ||
+		y.ID == vector.TypeDecimal && x.IsInteger() {
 		return decimalResult(op, x, y), nil
 	}
 	switch { // a whole literal is an Int64, but what it is added to may be a UInt64 that no Int64 holds
@@ -65,8 +66,8 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 	return commonNumber(x, y), nil
 }
 
-// literalFits reports whether lit is an integer literal that fits the integer type of e, which is no constant of a type of
-// its own.
+// literalFits reports whether lit is an integer literal that fits the integer type of e, which is no constant of a type
+// of its own.
 func literalFits(lit, e Expr) bool {
 	k, ok := lit.(*Const)
 	if other, constant := e.(*Const); constant && other.Typed {
@@ -307,10 +308,11 @@ func bindNegate(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	case unsigned(t):
 		// 9223372036854775808 is read as unsigned; its negation is the smallest signed number.
 		if k, ok := args[0].(*Const); ok && k.Value.Uint(0) == 1<<63 {
-			return []Expr{Int(math.MinInt64)}, vector.Int64Type, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-				out.Ints = append(out.Ints, a[0].Ints[:n]...)
-				return nil
-			}, nil
+			return []Expr{Int(math.MinInt64)}, vector.Int64Type,
+				func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+					out.Ints = append(out.Ints, a[0].Ints[:n]...)
+					return nil
+				}, nil
 		}
 		t = vector.Int64Type
 	case !t.IsNumber():

@@ -123,7 +123,8 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 	t := ts.Type()
 	unit := t.UnitsPerSecond()
 	name := partName(k.Value.Str(0))
-	fixed := map[string]int64{"microsecond": 1e3, "millisecond": 1e6, "second": 1e9, "minute": 60e9, "hour": 3600e9, "day": 86400e9, "week": 7 * 86400e9}
+	fixed := map[string]int64{"microsecond": 1e3, "millisecond": 1e6, "second": 1e9, "minute": 60e9, "hour": 3600e9,
+		"day": 86400e9, "week": 7 * 86400e9}
 	if step, ok := fixed[name]; ok {
 		step = max(step/(1e9/unit), 1)
 		shift := int64(0)
@@ -136,7 +137,8 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 	if name == "century" || name == "millennium" {
 		begin = fromCivil(2001, 1, 1) * 86400 * unit // the first of either begins with year 1
 	}
-	months := map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12000}[name]
+	months := map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200,
+		"millennium": 12000}[name]
 	if months == 0 {
 		return nil, t, nil, planError("date_trunc: unknown unit '%s'", k.Value.Str(0))
 	}

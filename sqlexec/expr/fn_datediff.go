@@ -9,8 +9,8 @@ import (
 	"varve/engine/vector"
 )
 
-// bindDateDiff binds date_diff(unit, a, b): the number of begins of a unit after a up to b, negative when b is before a. The form
-// datediff(a, b) counts days from b to a.
+// bindDateDiff binds date_diff(unit, a, b): the number of begins of a unit after a up to b, negative when b is before
+// a. The form datediff(a, b) counts days from b to a.
 func bindDateDiff(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	if len(args) == 2 {
 		args = []Expr{Text("day"), args[1], args[0]}
@@ -88,8 +88,8 @@ var dateDiffs = func() map[string]func(a, b instant) (n int64, ok bool) {
 	return diffs
 }()
 
-// bindAge binds age(later, earlier) and age(earlier), which counts up to the begin of this day: an interval of years, months, days
-// and time as a calendar counts them.
+// bindAge binds age(later, earlier) and age(earlier), which counts up to the begin of this day: an interval of years,
+// months, days and time as a calendar counts them.
 func bindAge(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	if len(args) == 1 {
 		today, _ := convert.Time(c.Now.UnixNano(), vector.Timestamp(9), vector.DateType) // the clock's time fits
@@ -137,8 +137,8 @@ func age(a, b instant) (months, days int32, ns int64) {
 	return sign * int32(month), sign * int32(day), int64(sign) * ns
 }
 
-// bindTimeBucket binds time_bucket(interval, time [, origin or offset]): date_bin with buckets that are counted from the Monday
-// 2000-01-03, those of months from 2000-01-01.
+// bindTimeBucket binds time_bucket(interval, time [, origin or offset]): date_bin with buckets that are counted from
+// the Monday 2000-01-03, those of months from 2000-01-01.
 func bindTimeBucket(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	months, _, _, err := c.intervalArg("time_bucket", args[0])
 	if err != nil {
@@ -174,7 +174,8 @@ func bindTimeBucket(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	return []Expr{binned}, t, sameInts, nil
 }
 
-// bucketOrigin is the origin that the third argument of time_bucket names: a time, or how far after first buckets begin.
+// bucketOrigin is the origin that the third argument of time_bucket names: a time, or how far after first buckets
+// begin.
 func (c *Context) bucketOrigin(first, given Expr, t vector.Type) (Expr, error) {
 	if k, ok := given.(*Const); ok && k.Value.Type.IsText() && !k.Value.IsNull(0) {
 		if _, _, _, err := timefmt.ParseInterval(strings.TrimSpace(k.Value.Str(0))); err == nil {

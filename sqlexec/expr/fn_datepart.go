@@ -9,8 +9,8 @@ import (
 	"varve/engine/vector"
 )
 
-// bindDatePart takes a part out of a time, a time of day, a duration or an interval: Int32, but Int64 for nanoseconds and Float64 for
-// epoch and julian.
+// bindDatePart takes a part out of a time, a time of day, a duration or an interval: Int32, but Int64 for nanoseconds
+// and Float64 for epoch and julian.
 func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	k, ok := args[0].(*Const)
 	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
@@ -57,7 +57,8 @@ func (c *Context) bindPart(what, unit string, e Expr) ([]Expr, vector.Type, kern
 	if !ok {
 		return nil, vector.Type{}, nil, planError("%s: unknown unit '%s'", what, unit)
 	}
-	return []Expr{e}, partType(name), mapTime(units, func(out *vector.Vector, t time.Time) { out.Ints = append(out.Ints, part(t)) }), nil
+	return []Expr{e}, partType(name),
+		mapTime(units, func(out *vector.Vector, t time.Time) { out.Ints = append(out.Ints, part(t)) }), nil
 }
 
 // partType is the type of a part: 59,999,999,999 nanoseconds of a minute do not fit Int32.
@@ -88,7 +89,8 @@ func mapTime(units int64, put func(out *vector.Vector, t time.Time)) kernel {
 	}
 }
 
-// bindSpanPart takes a part of an interval, or of a duration as days and time. In seconds a year has 365.25 days and a month 30.
+// bindSpanPart takes a part of an interval, or of a duration as days and time. In seconds a year has 365.25 days and a
+// month 30.
 func (c *Context) bindSpanPart(what, unit string, e Expr) ([]Expr, vector.Type, kernel, error) {
 	name := partName(unit)
 	if t := e.Type(); name == "epoch" && t.ID == vector.TypeDuration {
@@ -133,14 +135,18 @@ func partName(unit string) string {
 
 // partNames are the other names of parts.
 var partNames = map[string]string{
-	"y": "year", "yr": "year", "mon": "month", "w": "week", "weekofyear": "week", "d": "day", "dayofmonth": "day", "h": "hour", "hr": "hour",
-	"m": "minute", "min": "minute", "s": "second", "sec": "second", "ms": "millisecond", "msec": "millisecond", "us": "microsecond", "usec": "microsecond",
-	"ns": "nanosecond", "nsec": "nanosecond", "dayofweek": "dow", "weekday": "dow", "dayofyear": "doy", "cent": "century", "centuries": "century",
+	"y": "year", "yr": "year", "mon": "month", "w": "week", "weekofyear": "week", "d": "day", "dayofmonth": "day",
+	"h": "hour", "hr": "hour",
+	"m": "minute", "min": "minute", "s": "second", "sec": "second", "ms": "millisecond", "msec": "millisecond",
+	"us": "microsecond", "usec": "microsecond",
+	"ns": "nanosecond", "nsec": "nanosecond", "dayofweek": "dow", "weekday": "dow", "dayofyear": "doy",
+	"cent": "century", "centuries": "century",
 	"dec": "decade", "mil": "millennium", "millennia": "millennium",
 }
 
 // ofClock are the parts that a time of day has.
-var ofClock = map[string]bool{"hour": true, "minute": true, "second": true, "millisecond": true, "microsecond": true, "nanosecond": true, "epoch": true}
+var ofClock = map[string]bool{"hour": true, "minute": true, "second": true, "millisecond": true, "microsecond": true,
+	"nanosecond": true, "epoch": true}
 
 var dateParts = map[string]func(t time.Time) int64{
 	"millennium":  func(t time.Time) int64 { return period(int64(t.Year()), 1000) },
@@ -164,7 +170,8 @@ var dateParts = map[string]func(t time.Time) int64{
 	"doy":         func(t time.Time) int64 { return int64(t.YearDay()) },
 }
 
-// period is the number of a century or millennium: the first begins with year 1, that before it, which is -1, ends with year 0.
+// period is the number of a century or millennium: the first begins with year 1, that before it, which is -1, ends with
+// year 0.
 func period(year, length int64) int64 {
 	if year > 0 {
 		return (year + length - 1) / length
@@ -192,10 +199,14 @@ var spanParts = map[string]func(months, days, ns int64) int64{
 func init() {
 	register(&Function{min: 2, max: 2, bind: bindDatePart}, "date_part", "datepart", "extract")
 	for part, names := range map[string][]string{
-		"year": {"year"}, "quarter": {"quarter"}, "month": {"month"}, "week": {"week", "weekofyear"}, "day": {"day", "dayofmonth"}, "hour": {"hour"},
-		"minute": {"minute"}, "second": {"second"}, "millisecond": {"millisecond"}, "microsecond": {"microsecond"}, "nanosecond": {"nanosecond"},
-		"dow": {"dayofweek", "weekday"}, "isodow": {"isodow"}, "doy": {"dayofyear"}, "isoyear": {"isoyear"}, "yearweek": {"yearweek"},
-		"decade": {"decade"}, "century": {"century"}, "millennium": {"millennium"}, "epoch": {"epoch"}, "julian": {"julian"},
+		"year": {"year"}, "quarter": {"quarter"}, "month": {"month"}, "week": {"week", "weekofyear"},
+		"day": {"day", "dayofmonth"}, "hour": {"hour"},
+		"minute": {"minute"}, "second": {"second"}, "millisecond": {"millisecond"}, "microsecond": {"microsecond"},
+		"nanosecond": {"nanosecond"},
+		"dow":        {"dayofweek", "weekday"}, "isodow": {"isodow"}, "doy": {"dayofyear"}, "isoyear": {"isoyear"},
+		"yearweek": {"yearweek"},
+		"decade":   {"decade"}, "century": {"century"}, "millennium": {"millennium"}, "epoch": {"epoch"},
+		"julian": {"julian"},
 	} {
 		register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			return c.bindPart(names[0], part, args[0])
@@ -210,7 +221,8 @@ func init() {
 			if err != nil {
 				return nil, str, nil, err
 			}
-			return []Expr{e}, str, mapTime(e.Type().UnitsPerSecond(), func(out *vector.Vector, t time.Time) { out.PushBytes([]byte(of(t))) }), nil
+			return []Expr{e}, str, mapTime(e.Type().UnitsPerSecond(),
+				func(out *vector.Vector, t time.Time) { out.PushBytes([]byte(of(t))) }), nil
 		}}, name)
 	}
 	named("dayname", func(t time.Time) string { return t.Weekday().String() })

@@ -10,8 +10,8 @@ import (
 // mostDigits is the precision of the longest decimal.
 const mostDigits = 38
 
-// rounded is the type of a decimal of type t that is rounded to digits behind the point: 9.9 may become 10.0. Where no more digits fit,
-// those that are 0 afterwards give way.
+// rounded is the type of a decimal of type t that is rounded to digits behind the point: 9.9 may become 10.0. Where no
+// more digits fit, those that are 0 afterwards give way.
 func rounded(t vector.Type, digits int64) vector.Type {
 	to := vector.Type{ID: vector.TypeDecimal, Precision: min(t.Precision+1, mostDigits), Scale: t.Scale}
 	if t.Precision == mostDigits {

@@ -22,7 +22,8 @@ func decodeJSON(b []byte) (any, bool) {
 	return x, true
 }
 
-// decodedBytes is about the memory of a document's values: of each member, and of each object and array beside its members.
+// decodedBytes is about the memory of a document's values: of each member, and of each object and array beside its
+// members.
 func decodedBytes(doc []byte) int64 {
 	const value, object, array = 96, 384, 64
 	count := func(c string) int64 { return int64(bytes.Count(doc, []byte(c))) }
@@ -48,46 +49,48 @@ func compacts(f *Function) {
 
 // jsonGet registers a function of (json, path) that sets row i of out from the value found, or gives false for NULL.
 func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector, i int) bool) {
-	simple(2, sig{vector.JSONType, str}, result, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		last, path, ok := "", jsonPath(nil), true
-		for i := range n {
-			if valid == nil || valid.Get(i) {
-				if p := a[1].Str(i); i == 0 || p != last {
-					last = strings.Clone(p)
-					path, ok = parsePath(last)
-				}
-				if ok {
-					if x, found := path.find(a[0].Bytes(i)); found && set(x, out, i) {
-						if out.Valid != nil {
-							out.Valid = out.Valid.With(i)
+	simple(2, sig{vector.JSONType, str}, result,
+		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			last, path, ok := "", jsonPath(nil), true
+			for i := range n {
+				if valid == nil || valid.Get(i) {
+					if p := a[1].Str(i); i == 0 || p != last {
+						last = strings.Clone(p)
+						path, ok = parsePath(last)
+					}
+					if ok {
+						if x, found := path.find(a[0].Bytes(i)); found && set(x, out, i) {
+							if out.Valid != nil {
+								out.Valid = out.Valid.With(i)
+							}
+							continue
 						}
-						continue
 					}
 				}
+				out.AppendNulls(i, 1)
 			}
-			out.AppendNulls(i, 1)
-		}
-		return nil
-	}, name)
+			return nil
+		}, name)
 	decodes(name)
 }
 
 func init() {
-	simple(1, sig{str}, vector.JSONType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			var b []byte
-			if valid == nil || valid.Get(i) {
-				var ok bool
-				if b, ok = convert.CompactJSON(a[0].Bytes(i)); !ok {
-					return execError("parse_json: '%s' is not JSON", a[0].Bytes(i))
+	simple(1, sig{str}, vector.JSONType,
+		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				var b []byte
+				if valid == nil || valid.Get(i) {
+					var ok bool
+					if b, ok = convert.CompactJSON(a[0].Bytes(i)); !ok {
+						return execError("parse_json: '%s' is not JSON", a[0].Bytes(i))
+					}
+				}
+				if err := pushText(out, b); err != nil {
+					return err
 				}
 			}
-			if err := pushText(out, b); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, "parse_json")
+			return nil
+		}, "parse_json")
 	simple(1, sig{vector.JSONType}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		if b, ok := convert.CompactJSON(a[0].Bytes(i)); ok {
 			return append(dst, b...)
@@ -169,8 +172,9 @@ func init() {
 		"null": func(x any) bool { return x == nil }, "bool": func(x any) bool { _, ok := x.(bool); return ok },
 		"int":    func(x any) bool { n, ok := x.(json.Number); return ok && !strings.ContainsAny(n.String(), ".eE") },
 		"float":  func(x any) bool { n, ok := x.(json.Number); return ok && strings.ContainsAny(n.String(), ".eE") },
-		"string": func(x any) bool { _, ok := x.(string); return ok }, "object": func(x any) bool { _, ok := x.(map[string]any); return ok },
-		"array": func(x any) bool { _, ok := x.([]any); return ok },
+		"string": func(x any) bool { _, ok := x.(string); return ok },
+		"object": func(x any) bool { _, ok := x.(map[string]any); return ok },
+		"array":  func(x any) bool { _, ok := x.([]any); return ok },
 	} {
 		simple(1, sig{vector.JSONType}, flag, mapBool(func(a []*vector.Vector, i int) bool {
 			x, ok := decodeJSON(a[0].Bytes(i))
@@ -250,5 +254,6 @@ func jsonSizes(args []*vector.Vector, from, i int) (bytes int64) {
 	return bytes
 }
 
-// itemWork is the work of functions of a list that write the arguments behind it as JSON, to look for them or to add them.
+// itemWork is the work of functions of a list that write the arguments behind it as JSON, to look for them or to add
+// them.
 func itemWork(a []*vector.Vector, i int) int64 { return jsonSizes(a, 1, i) }

@@ -10,8 +10,8 @@ import (
 	"varve/engine/vector"
 )
 
-// jsonPath is a path into a JSON document: a.b.c, $.a.b, a:b, a["b"], [0], [last], [last - 1], [1 to 3], [0, 2], [*], .*,
-// ?(@.x > 1). A path may lead to several values.
+// jsonPath is a path into a JSON document: a.b.c, $.a.b, a:b, a["b"], [0], [last], [last - 1], [1 to 3], [0, 2], [*],
+// .*, ?(@.x > 1). A path may lead to several values.
 type jsonPath []jsonStep
 
 // jsonStep is one step of a path.
@@ -22,7 +22,8 @@ type jsonStep struct {
 	test   *jsonTest
 }
 
-// jsonRange is a range of elements, both ends included. An end that counts from the last element is negative: -1 is the last.
+// jsonRange is a range of elements, both ends included. An end that counts from the last element is negative: -1 is the
+// last.
 type jsonRange struct{ from, to int }
 
 // maxPathDepth bounds parentheses inside each other in the tests of a path.
@@ -487,7 +488,8 @@ func objectWork(a []*vector.Vector, i int) int64 { return 6 * jsonSizes(a, 0, i)
 // bindJSONObject binds json_object(key, value, ..): an object; of equal keys the last one counts.
 func bindJSONObject(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	if len(args)%2 != 0 {
-		return nil, vector.JSONType, nil, planError("function 'json_object' takes pairs of a key and a value, found %d arguments", len(args))
+		return nil, vector.JSONType, nil,
+			planError("function 'json_object' takes pairs of a key and a value, found %d arguments", len(args))
 	}
 	out := append([]Expr(nil), args...)
 	for i := 0; i < len(out); i += 2 {

@@ -8,8 +8,9 @@ import (
 	"varve/engine/vector"
 )
 
-// bindPick binds json -> x and json ->> x: the member of that name, the element at that place, from 0 and from the end for
-// negative ones, or what a path that begins with $ leads to. As STRING it is the text of a value, and NULL for null.
+// bindPick binds json -> x and json ->> x: the member of that name, the element at that place, from 0 and from the end
+// for negative ones, or what a path that begins with $ leads to. As STRING it is the text of a value, and NULL for
+// null.
 func bindPick(result vector.Type) func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		doc, err := c.document("->", args[0])
@@ -109,14 +110,15 @@ func bindJSONLength(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	} else {
 		doc, err = c.document("function 'json_array_length'", args[0])
 	}
-	return []Expr{doc}, vector.Uint64Type, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			length := 0
-			if valid == nil || valid.Get(i) {
-				length = ItemCount(a[0].Bytes(i))
+	return []Expr{doc}, vector.Uint64Type,
+		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				length := 0
+				if valid == nil || valid.Get(i) {
+					length = ItemCount(a[0].Bytes(i))
+				}
+				out.Uints = append(out.Uints, uint64(length))
 			}
-			out.Uints = append(out.Uints, uint64(length))
-		}
-		return nil
-	}, err
+			return nil
+		}, err
 }

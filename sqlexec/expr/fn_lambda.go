@@ -6,15 +6,16 @@ import (
 	"varve/engine/vector"
 )
 
-// Lambdas are expressions over the elements of lists: their columns are the parameters and, behind these, values of the row that the list
-// is of, which are arguments of the call. They are computed for a batch of elements at a time, of as many rows as have them.
+// Lambdas are expressions over the elements of lists: their columns are the parameters and, behind these, values of the
+// row that the list is of, which are arguments of the call. They are computed for a batch of elements at a time, of as
+// many rows as have them.
 
 // Lambda is what the lambda of a call computes.
 type Lambda struct {
 	Text string // as written
 	Body Expr
-	// Params are the columns of Body that the function gives: the element and its place in the list from 1, before them the
-	// result so far for array_reduce. The columns behind are the arguments of the call behind the list.
+	// Params are the columns of Body that the function gives: the element and its place in the list from 1, before them
+	// the result so far for array_reduce. The columns behind are the arguments of the call behind the list.
 	Params int
 	// Starts says that the last argument of the call is what array_reduce begins with.
 	Starts bool
@@ -63,9 +64,11 @@ func init() {
 		if f.does == reduces {
 			most = 3
 		}
-		register(&Function{lazy: true, makesNull: true, min: 2, max: most, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-			return nil, vector.NullType, nil, planError("function '%s' takes a lambda, such as x -> x + 1", f.names[0])
-		}}, f.names...)
+		register(&Function{lazy: true, makesNull: true, min: 2, max: most,
+			bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+				return nil, vector.NullType, nil,
+					planError("function '%s' takes a lambda, such as x -> x + 1", f.names[0])
+			}}, f.names...)
 		for _, n := range f.names {
 			lambdaFunctions[n] = f
 		}
@@ -80,8 +83,8 @@ func LambdaOf(function string) LambdaForm {
 	return NoLambda
 }
 
-// CallLambda binds a function with a lambda to a list and to the values that the lambda takes from its row. The list of array_reduce
-// may have a first result before it: start, or nil, which is of the type of the lambda's body.
+// CallLambda binds a function with a lambda to a list and to the values that the lambda takes from its row. The list of
+// array_reduce may have a first result before it: start, or nil, which is of the type of the lambda's body.
 func (c *Context) CallLambda(function string, list Expr, start Expr, row []Expr, l *Lambda) (Expr, error) {
 	f := lambdaFunctions[function]
 	t := l.Body.Type()
@@ -94,7 +97,8 @@ func (c *Context) CallLambda(function string, list Expr, start Expr, row []Expr,
 	case reduces:
 	default:
 		if t != vector.BoolType && t != vector.NullType {
-			return nil, planError("function '%s' takes a lambda that gives BOOLEAN, found %s of type %s", f.names[0], l.Text, t)
+			return nil, planError("function '%s' takes a lambda that gives BOOLEAN, found %s of type %s", f.names[0],
+				l.Text, t)
 		}
 		body, err := c.Cast(l.Body, vector.BoolType, false)
 		if err != nil {
@@ -157,7 +161,8 @@ func (c *compiler) lambda(e *Call) (node, error) {
 	}
 	body, err := CompileWithin([]Expr{e.lambda.Body}, c.run.memory)
 	n := &lambdaNode{call: e, does: lambdaFunctions[e.Fn.Name].does, args: args, body: body, run: c.run,
-		in: make([]*vector.Vector, len(args)), flat: make([]vector.Vector, len(args)), answer: make([]*vector.Vector, 1)}
+		in: make([]*vector.Vector, len(args)), flat: make([]vector.Vector, len(args)),
+		answer: make([]*vector.Vector, 1)}
 	return n, err
 }
 
@@ -177,8 +182,9 @@ func (l *lambdaNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	for i, v := range l.in {
 		l.in[i] = flatten(v, n, &l.flat[i])
 	}
-	l.out = vector.Vector{Type: l.call.T, Bools: l.out.Bools[:0], Ints: l.out.Ints[:0], Uints: l.out.Uints[:0], Floats: l.out.Floats[:0],
-		Views: l.out.Views[:0], Heap: l.out.Heap[:0], Room: l.heap.room(l.run, &l.held)}
+	l.out = vector.Vector{Type: l.call.T, Bools: l.out.Bools[:0], Ints: l.out.Ints[:0], Uints: l.out.Uints[:0],
+		Floats: l.out.Floats[:0],
+		Views:  l.out.Views[:0], Heap: l.out.Heap[:0], Room: l.heap.room(l.run, &l.held)}
 	var err error
 	if l.does == reduces {
 		err = l.reduce(n)
@@ -371,9 +377,11 @@ func (l *lambdaNode) match(i int, v *vector.Vector, k int) {
 	}
 }
 
-// reduce folds the lists of n rows: the first elements of all of them, then the second ones of those that have more, and so on.
+// reduce folds the lists of n rows: the first elements of all of them, then the second ones of those that have more,
+// and so on.
 func (l *lambdaNode) reduce(n int) error {
-	f := &folding{lambdaNode: l, row: l.in[1:], from: make([]uint32, n+1), done: &vector.Vector{Type: l.call.T}, place: make([]uint32, n)}
+	f := &folding{lambdaNode: l, row: l.in[1:], from: make([]uint32, n+1), done: &vector.Vector{Type: l.call.T},
+		place: make([]uint32, n)}
 	var start *vector.Vector
 	if l.call.lambda.Starts {
 		start, f.row = f.row[len(f.row)-1], f.row[:len(f.row)-1]
@@ -390,7 +398,8 @@ func (l *lambdaNode) reduce(n int) error {
 				l.add(i, k, m)
 			}
 			if start == nil && len(l.rows) == int(f.from[i]) {
-				return execError("%s of an empty list needs a first value: %s(list, lambda, value)", l.call.Fn.Name, l.call.Fn.Name)
+				return execError("%s of an empty list needs a first value: %s(list, lambda, value)", l.call.Fn.Name,
+					l.call.Fn.Name)
 			}
 		}
 		f.from[i+1] = uint32(len(l.rows))

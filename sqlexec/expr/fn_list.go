@@ -43,41 +43,44 @@ func init() {
 		}, err
 	}}, "make_array", "array")
 	register(&Function{min: 1, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(ItemCount(a[0].Bytes(i))) }), c.isList("array_length", args)
+		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(ItemCount(a[0].Bytes(i))) }),
+			c.isList("array_length", args)
 	}}, "array_length", "cardinality", "list_length")
-	register(&Function{min: 2, max: 2, work: itemWork, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := c.isListWith("array_contains", args, args[1]); err != nil {
-			return nil, flag, nil, err
-		}
-		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
-		return []Expr{args[0], x}, flag, mapBool(func(a []*vector.Vector, i int) bool {
-			return indexOf(a[0].Bytes(i), AppendJSON(nil, a[1], i)) >= 0
-		}), err
-	}}, "array_contains", "array_has", "list_contains")
+	register(&Function{min: 2, max: 2, work: itemWork,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			if err := c.isListWith("array_contains", args, args[1]); err != nil {
+				return nil, flag, nil, err
+			}
+			x, err := c.Cast(args[1], args[0].Type().Elem(), false)
+			return []Expr{args[0], x}, flag, mapBool(func(a []*vector.Vector, i int) bool {
+				return indexOf(a[0].Bytes(i), AppendJSON(nil, a[1], i)) >= 0
+			}), err
+		}}, "array_contains", "array_has", "list_contains")
 	register(&Function{min: 2, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isList("array_to_string", args); err != nil {
 			return nil, str, nil, err
 		}
 		texts, err := c.castAll(args[1:], str)
-		return append([]Expr{args[0]}, texts...), str, boundedText(listText, func(dst []byte, a []*vector.Vector, i int) []byte {
-			some := false
-			for _, m := range listItems(a[0].Bytes(i)) {
-				null := string(m) == "null"
-				if null && len(a) == 2 {
-					continue
+		return append([]Expr{args[0]}, texts...), str,
+			boundedText(listText, func(dst []byte, a []*vector.Vector, i int) []byte {
+				some := false
+				for _, m := range listItems(a[0].Bytes(i)) {
+					null := string(m) == "null"
+					if null && len(a) == 2 {
+						continue
+					}
+					if some {
+						dst = append(dst, a[1].Bytes(i)...)
+					}
+					some = true
+					if null {
+						dst = append(dst, a[2].Bytes(i)...)
+					} else {
+						dst = append(dst, itemText(m)...)
+					}
 				}
-				if some {
-					dst = append(dst, a[1].Bytes(i)...)
-				}
-				some = true
-				if null {
-					dst = append(dst, a[2].Bytes(i)...)
-				} else {
-					dst = append(dst, itemText(m)...)
-				}
-			}
-			return dst
-		}), err
+				return dst
+			}), err
 	}}, "array_to_string", "array_join", "list_to_string")
 	registerListChanges()
 	registerSplits()
@@ -106,19 +109,20 @@ func registerSplits() {
 			addPieces(w, pieces, nil, false)
 		}
 	})
-	register(&Function{lazy: true, makesNull: true, min: 2, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args, err := c.castAll(args, str)
-		return args, vector.List(str), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			valid := vector.MakeBitmap(n)
-			for i := range n {
-				if !a[0].IsNull(i) {
-					valid.Set(i)
+	register(&Function{lazy: true, makesNull: true, min: 2, max: 3,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			args, err := c.castAll(args, str)
+			return args, vector.List(str), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+				valid := vector.MakeBitmap(n)
+				for i := range n {
+					if !a[0].IsNull(i) {
+						valid.Set(i)
+					}
 				}
-			}
-			out.Valid = valid
-			return toArray(n, a, valid, out)
-		}, err
-	}}, "string_to_array", "string_to_list")
+				out.Valid = valid
+				return toArray(n, a, valid, out)
+			}, err
+		}}, "string_to_array", "string_to_list")
 }
 
 // addPieces adds texts to a list; with nulls, those that equal null are NULL.
@@ -132,7 +136,8 @@ func addPieces(w *listWriter, pieces iter.Seq[[]byte], null []byte, nulls bool) 
 	}
 }
 
-// listText is the most bytes of the text of row i: the elements of a list with a text between any two, and one for NULL.
+// listText is the most bytes of the text of row i: the elements of a list with a text between any two, and one for
+// NULL.
 func listText(a []*vector.Vector, i int) int64 {
 	list, between := a[0].Bytes(i), 0
 	for _, v := range a[1:] {
@@ -152,7 +157,8 @@ func listOf(args int, write func(w *listWriter, list []byte, a []*vector.Vector,
 }
 
 // heldListOf is listOf for a function that holds the elements side by side, which take so many bytes each.
-func heldListOf(elementBytes int64, write func(w *listWriter, list []byte, a []*vector.Vector, i int), names ...string) {
+func heldListOf(elementBytes int64, write func(w *listWriter, list []byte, a []*vector.Vector, i int),
+	names ...string) {
 	registerListOf(&Function{min: 1, max: 1, work: listWork(elementBytes)}, write, names...)
 }
 
@@ -200,29 +206,31 @@ func registerListChanges() {
 		}
 	}, "array_remove_all", "list_remove_all")
 	register(&Function{min: 1, max: 3, work: sortWork, bind: bindListSort}, "array_sort", "list_sort")
-	register(&Function{min: 2, max: 2, makesNull: true, work: itemWork, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := c.isListWith("array_position", args, args[1]); err != nil {
-			return nil, i64, nil, err
-		}
-		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
-		return []Expr{args[0], x}, vector.Uint64Type, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				at := -1
-				if valid == nil || valid.Get(i) {
-					at = indexOf(a[0].Bytes(i), AppendJSON(nil, a[1], i))
-				}
-				if at < 0 {
-					out.AppendNulls(i, 1)
-					continue
-				}
-				out.Uints = append(out.Uints, uint64(at)+1)
-				if out.Valid != nil {
-					out.Valid = out.Valid.With(i)
-				}
+	register(&Function{min: 2, max: 2, makesNull: true, work: itemWork,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			if err := c.isListWith("array_position", args, args[1]); err != nil {
+				return nil, i64, nil, err
 			}
-			return nil
-		}, err
-	}}, "array_position", "list_position", "array_indexof")
+			x, err := c.Cast(args[1], args[0].Type().Elem(), false)
+			return []Expr{args[0], x}, vector.Uint64Type,
+				func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+					for i := range n {
+						at := -1
+						if valid == nil || valid.Get(i) {
+							at = indexOf(a[0].Bytes(i), AppendJSON(nil, a[1], i))
+						}
+						if at < 0 {
+							out.AppendNulls(i, 1)
+							continue
+						}
+						out.Uints = append(out.Uints, uint64(at)+1)
+						if out.Valid != nil {
+							out.Valid = out.Valid.With(i)
+						}
+					}
+					return nil
+				}, err
+		}}, "array_position", "list_position", "array_indexof")
 }
 
 // appendFromJSON appends an element of a list to a vector of the element's type; false for null.

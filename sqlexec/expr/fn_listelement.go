@@ -7,12 +7,14 @@ import (
 	"varve/engine/vector"
 )
 
-// isList checks that the first argument of a function is a list; NULL becomes one, and JSON a list of what its arrays hold.
+// isList checks that the first argument of a function is a list; NULL becomes one, and JSON a list of what its arrays
+// hold.
 func (c *Context) isList(name string, args []Expr) error {
 	return c.isListOf(name, args, Null(vector.JSONType))
 }
 
-// isListOf is isList for a function that meets elements with x: those of JSON become values of a type that compares with it.
+// isListOf is isList for a function that meets elements with x: those of JSON become values of a type that compares
+// with it.
 func (c *Context) isListOf(name string, args []Expr, x Expr) error {
 	switch t := args[0].Type(); t.ID {
 	case vector.TypeNull:
@@ -81,12 +83,13 @@ func (c *Context) elementsOf(e Expr, elem vector.Type) (Expr, error) {
 	return c.fold(Elements(e, elem))
 }
 
-// Elements returns a JSON array as the list of its elements, which are of type elem, NULL those that are of another; NULL for what is no
-// array.
+// Elements returns a JSON array as the list of its elements, which are of type elem, NULL those that are of another;
+// NULL for what is no array.
 func Elements(e Expr, elem vector.Type) Expr {
-	return &Call{Fn: elementsFunction, Args: []Expr{e}, T: vector.List(elem), k: maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-		return appendElementsOf(nil, a[0].Bytes(i), elem, false)
-	})}
+	return &Call{Fn: elementsFunction, Args: []Expr{e}, T: vector.List(elem),
+		k: maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
+			return appendElementsOf(nil, a[0].Bytes(i), elem, false)
+		})}
 }
 
 var elementsFunction = &Function{Name: "elements", makesNull: true, min: 1, max: 1}
@@ -102,8 +105,8 @@ func listConverter(to vector.Type) convert.Func {
 	}
 }
 
-// appendElementsOf writes the elements of a JSON array as a list of a type's values. An element that is not of the type is NULL, or
-// with strict makes the array none.
+// appendElementsOf writes the elements of a JSON array as a list of a type's values. An element that is not of the type
+// is NULL, or with strict makes the array none.
 func appendElementsOf(dst, array []byte, elem vector.Type, strict bool) ([]byte, bool) {
 	if !isArray(array) {
 		return dst, false
@@ -132,8 +135,8 @@ func appendElementsOf(dst, array []byte, elem vector.Type, strict bool) ([]byte,
 
 func isArray(b []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("[")) }
 
-// appendElementKey is AppendSortKey for elements of lists. JSON orders by kind (booleans, numbers, texts, arrays, objects), numbers by
-// their values.
+// appendElementKey is AppendSortKey for elements of lists. JSON orders by kind (booleans, numbers, texts, arrays,
+// objects), numbers by their values.
 func appendElementKey(dst []byte, v *vector.Vector, i int, desc, nullsFirst bool) []byte {
 	if v.Type.ID != vector.TypeJSON || v.IsNull(i) {
 		return AppendSortKey(dst, v, i, desc, nullsFirst)

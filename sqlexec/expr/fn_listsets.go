@@ -41,7 +41,8 @@ func init() {
 	listOf(1, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
 		w.addPlaces(list, 1, int64(ItemCount(list))-1)
 	}, "array_pop_back", "list_pop_back")
-	register(&Function{lazy: true, makesNull: true, min: 2, max: -1, bind: bindListConcat}, "array_concat", "array_cat", "list_concat", "list_cat")
+	register(&Function{lazy: true, makesNull: true, min: 2, max: -1, bind: bindListConcat}, "array_concat", "array_cat",
+		"list_concat", "list_cat")
 	ofLists(func(w *listWriter, a, b []byte) {
 		seen := newItemSet(ItemCount(a) + ItemCount(b))
 		for _, list := range [][]byte{a, b} {
@@ -52,21 +53,23 @@ func init() {
 			}
 		}
 	}, "array_union", "list_union")
-	ofLists(func(w *listWriter, a, b []byte) { addDistinct(w, a, itemSetOf(b), true) }, "array_intersect", "list_intersect")
+	ofLists(func(w *listWriter, a, b []byte) { addDistinct(w, a, itemSetOf(b), true) }, "array_intersect",
+		"list_intersect")
 	ofLists(func(w *listWriter, a, b []byte) { addDistinct(w, a, itemSetOf(b), false) }, "array_except", "list_except")
 	hasOf := func(name string, all bool) *Function {
-		return &Function{min: 2, max: 2, work: listWork(setItemBytes), bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-			args, _, err := c.sameLists(name, args)
-			return args, flag, mapBool(func(a []*vector.Vector, i int) bool {
-				have := itemSetOf(a[0].Bytes(i))
-				for _, m := range listItems(a[1].Bytes(i)) {
-					if have.has(m) != all {
-						return !all
+		return &Function{min: 2, max: 2, work: listWork(setItemBytes),
+			bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+				args, _, err := c.sameLists(name, args)
+				return args, flag, mapBool(func(a []*vector.Vector, i int) bool {
+					have := itemSetOf(a[0].Bytes(i))
+					for _, m := range listItems(a[1].Bytes(i)) {
+						if have.has(m) != all {
+							return !all
+						}
 					}
-				}
-				return all
-			}), err
-		}}
+					return all
+				}), err
+			}}
 	}
 	register(hasOf("array_has_all", true), "array_has_all", "list_has_all")
 	register(hasOf("array_has_any", false), "array_has_any", "list_has_any")
@@ -92,48 +95,52 @@ func init() {
 		}), err
 	}}, "array_slice", "list_slice")
 	extreme := func(greatest bool, names ...string) {
-		register(&Function{min: 1, max: 1, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-			return c.bindListExtreme(names[0], args, greatest)
-		}}, names...)
+		register(&Function{min: 1, max: 1, makesNull: true,
+			bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+				return c.bindListExtreme(names[0], args, greatest)
+			}}, names...)
 	}
 	extreme(true, "array_max", "list_max")
 	extreme(false, "array_min", "list_min")
 	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return ItemCount(a[0].Bytes(i)) == 0 }), c.isList("empty", args)
+		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return ItemCount(a[0].Bytes(i)) == 0 }),
+			c.isList("empty", args)
 	}}, "empty", "array_empty", "list_empty")
 }
 
-// withElement registers a function of a list and a value, which becomes its last or first element, NULL too. NULL as list is empty.
+// withElement registers a function of a list and a value, which becomes its last or first element, NULL too. NULL as
+// list is empty.
 func withElement(value, list int, names ...string) {
-	register(&Function{lazy: true, min: 2, max: 2, work: itemWork, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args = []Expr{args[list], args[value]}
-		if args[0].Type() == vector.NullType && args[1].Type() != vector.NullType {
-			args[0] = Null(vector.List(args[1].Type()))
-		}
-		if args[0].Type().ID == vector.TypeList && args[1].Type() != vector.NullType && hollow(args[0]) {
-			var err error
-			if args[0], err = c.relist(args[0], args[1].Type()); err != nil {
+	register(&Function{lazy: true, min: 2, max: 2, work: itemWork,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			args = []Expr{args[list], args[value]}
+			if args[0].Type() == vector.NullType && args[1].Type() != vector.NullType {
+				args[0] = Null(vector.List(args[1].Type()))
+			}
+			if args[0].Type().ID == vector.TypeList && args[1].Type() != vector.NullType && hollow(args[0]) {
+				var err error
+				if args[0], err = c.relist(args[0], args[1].Type()); err != nil {
+					return nil, str, nil, err
+				}
+			}
+			if err := c.isListWith(names[0], args, args[1]); err != nil {
 				return nil, str, nil, err
 			}
-		}
-		if err := c.isListWith(names[0], args, args[1]); err != nil {
-			return nil, str, nil, err
-		}
-		t := args[0].Type()
-		x, err := c.Cast(args[1], t.Elem(), false)
-		return []Expr{args[0], x}, t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
-			element := AppendJSON(nil, a[1], i)
-			if value == 0 {
-				w.add(element)
-			}
-			if !a[0].IsNull(i) {
-				w.addAll(a[0].Bytes(i))
-			}
-			if value != 0 {
-				w.add(element)
-			}
-		}), err
-	}}, names...)
+			t := args[0].Type()
+			x, err := c.Cast(args[1], t.Elem(), false)
+			return []Expr{args[0], x}, t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
+				element := AppendJSON(nil, a[1], i)
+				if value == 0 {
+					w.add(element)
+				}
+				if !a[0].IsNull(i) {
+					w.addAll(a[0].Bytes(i))
+				}
+				if value != 0 {
+					w.add(element)
+				}
+			}), err
+		}}, names...)
 }
 
 // bindListConcat binds array_concat(list, ..), which leaves NULLs out; it is NULL where all are.
@@ -215,7 +222,8 @@ func (c *Context) sameLists(name string, args []Expr) ([]Expr, vector.Type, erro
 	case hollow(args[0]):
 		wide = b
 	case !hollow(args[1]):
-		return nil, str, planError("'%s' takes lists of one type, found %s and %s", name, args[0].Type(), args[1].Type())
+		return nil, str, planError("'%s' takes lists of one type, found %s and %s", name, args[0].Type(),
+			args[1].Type())
 	}
 	for i := range args {
 		var err error
@@ -228,12 +236,13 @@ func (c *Context) sameLists(name string, args []Expr) ([]Expr, vector.Type, erro
 
 // ofLists registers a function that makes a list of two of its type, whose elements it holds as sets.
 func ofLists(write func(w *listWriter, a, b []byte), names ...string) {
-	register(&Function{min: 2, max: 2, work: listWork(setItemBytes), bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args, t, err := c.sameLists(names[0], args)
-		return args, t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
-			write(w, a[0].Bytes(i), a[1].Bytes(i))
-		}), err
-	}}, names...)
+	register(&Function{min: 2, max: 2, work: listWork(setItemBytes),
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			args, t, err := c.sameLists(names[0], args)
+			return args, t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
+				write(w, a[0].Bytes(i), a[1].Bytes(i))
+			}), err
+		}}, names...)
 }
 
 // addDistinct writes each element of list once that is in others, or that is not.
@@ -262,7 +271,8 @@ func (c *Context) bindListExtreme(name string, args []Expr, greatest bool) ([]Ex
 					if v.Reset(elem); !appendFromJSON(v, elem, 0, m) {
 						continue
 					}
-					if key = appendElementKey(key[:0], v, 0, greatest, false); best == nil || bytes.Compare(key, bestKey) < 0 {
+					if key = appendElementKey(key[:0], v, 0, greatest, false); best == nil ||
+						bytes.Compare(key, bestKey) < 0 {
 						best, key, bestKey = m, bestKey, key
 					}
 				}

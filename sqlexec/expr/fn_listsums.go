@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// bindListSum binds array_sum and array_avg: of the elements that are not NULL, NULL where there are none. Integers and decimals
-// keep their kind in a sum, everything else is a double.
+// bindListSum binds array_sum and array_avg: of the elements that are not NULL, NULL where there are none. Integers and
+// decimals keep their kind in a sum, everything else is a double.
 func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isListOf(name, args, Null(f64)); err != nil {
@@ -86,7 +86,8 @@ func (s *listSum) append(out *vector.Vector, elem vector.Type, mean bool) (ok bo
 		if elem.Kind() != vector.Float64 {
 			exact := new(big.Rat).SetInt(&s.whole)
 			if elem.ID == vector.TypeDecimal {
-				exact.Quo(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(elem.Scale)), nil)))
+				exact.Quo(exact,
+					new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(elem.Scale)), nil)))
 			}
 			s.float, _ = exact.Float64()
 		}

@@ -46,7 +46,8 @@ func init() {
 		}
 	}
 	register(&Function{lazy: true, infix: "IS DISTINCT FROM", min: 2, max: 2, bind: distinct(true)}, "is distinct from")
-	register(&Function{lazy: true, infix: "IS NOT DISTINCT FROM", min: 2, max: 2, bind: distinct(false)}, "is not distinct from")
+	register(&Function{lazy: true, infix: "IS NOT DISTINCT FROM", min: 2, max: 2, bind: distinct(false)},
+		"is not distinct from")
 	register(&Function{lazy: true, makesNull: true, infix: "AND", min: 2, max: -1, bind: bindLogic}, "and")
 	register(&Function{lazy: true, makesNull: true, infix: "OR", min: 2, max: -1, bind: bindLogic}, "or")
 	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -81,28 +82,30 @@ func eachBool(n int, out *vector.Vector, f func(i int) bool) error {
 
 // isNull registers a test for NULL, which compiles to a nullNode.
 func isNull(names ...string) {
-	register(&Function{lazy: true, min: 1, max: 1, bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args, vector.BoolType, nil, nil
-	}}, names...)
+	register(&Function{lazy: true, min: 1, max: 1,
+		bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			return args, vector.BoolType, nil, nil
+		}}, names...)
 }
 
 // isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by what they are for NULL, true and false.
 func isTest(name string, onNull, onTrue, onFalse bool) {
 	null, yes, no := -vector.Bit(onNull), -vector.Bit(onTrue), -vector.Bit(onFalse)
-	register(&Function{lazy: true, min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args, err := c.castAll(args, vector.BoolType)
-		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			for w, x := range a[0].Bools[:vector.Words(n)] {
-				valid := ^uint64(0)
-				if a[0].Valid != nil {
-					valid = a[0].Valid[w]
+	register(&Function{lazy: true, min: 1, max: 1,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			args, err := c.castAll(args, vector.BoolType)
+			return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+				for w, x := range a[0].Bools[:vector.Words(n)] {
+					valid := ^uint64(0)
+					if a[0].Valid != nil {
+						valid = a[0].Valid[w]
+					}
+					out.Bools = append(out.Bools, ^valid&null|valid&(x&yes|^x&no))
 				}
-				out.Bools = append(out.Bools, ^valid&null|valid&(x&yes|^x&no))
-			}
-			clearTail(out.Bools, n)
-			return nil
-		}, err
-	}}, name)
+				clearTail(out.Bools, n)
+				return nil
+			}, err
+		}}, name)
 }
 
 // comparable casts two arguments to the type they are compared in.
@@ -171,7 +174,8 @@ func bindCompare(name string) func(*Context, []Expr) ([]Expr, vector.Type, kerne
 func bindLogic(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	for _, a := range args {
 		if t := a.Type(); t != vector.BoolType && t != vector.NullType {
-			return nil, vector.BoolType, nil, planError("AND and OR need boolean expressions, found %s of type %s", a, t)
+			return nil, vector.BoolType, nil,
+				planError("AND and OR need boolean expressions, found %s of type %s", a, t)
 		}
 	}
 	args, err := c.castAll(args, vector.BoolType)
@@ -196,21 +200,24 @@ func registerChoices() {
 		}), err
 	}
 	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: first, branches: firstBranch}, "coalesce")
-	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: first, branches: firstBranch}, "ifnull", "nvl")
-	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		pair, err := c.comparable("nullif", args)
-		if err != nil {
-			return nil, vector.Type{}, nil, err
-		}
-		all := append([]Expr{args[0]}, pair...)
-		return all, args[0].Type(), chooser(func(a []*vector.Vector, i int) int {
-			if !a[1].IsNull(i) && !a[2].IsNull(i) && Compare(a[1], i, a[2], i) == 0 {
-				return -1
+	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: first, branches: firstBranch}, "ifnull",
+		"nvl")
+	register(&Function{lazy: true, makesNull: true, min: 2, max: 2,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			pair, err := c.comparable("nullif", args)
+			if err != nil {
+				return nil, vector.Type{}, nil, err
 			}
-			return 0
-		}), nil
-	}}, "nullif")
-	ifElse := func(test func(v *vector.Vector, i int) bool, boolean bool) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+			all := append([]Expr{args[0]}, pair...)
+			return all, args[0].Type(), chooser(func(a []*vector.Vector, i int) int {
+				if !a[1].IsNull(i) && !a[2].IsNull(i) && Compare(a[1], i, a[2], i) == 0 {
+					return -1
+				}
+				return 0
+			}), nil
+		}}, "nullif")
+	ifElse := func(test func(v *vector.Vector, i int) bool, boolean bool) func(*Context, []Expr) ([]Expr, vector.Type,
+		kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			t, err := commonOf("if", args[1:])
 			if err != nil {
@@ -234,9 +241,10 @@ func registerChoices() {
 			}), nil
 		}
 	}
-	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, branches: ifBranch, bind: ifElse(func(v *vector.Vector, i int) bool {
-		return !v.IsNull(i) && v.Bools.Get(i)
-	}, true)}, "if")
+	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, branches: ifBranch,
+		bind: ifElse(func(v *vector.Vector, i int) bool {
+			return !v.IsNull(i) && v.Bools.Get(i)
+		}, true)}, "if")
 	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, branches: nvl2Branch,
 		bind: ifElse(func(v *vector.Vector, i int) bool { return !v.IsNull(i) }, false)}, "nvl2")
 	extreme := func(sign int) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -324,7 +332,8 @@ func unite(out *vector.Vector, n int, branches []branch, missing bool) *vector.V
 	case vector.Uint64:
 		out.Uints = scattered(vector.Sized(out.Uints, n), branches, func(v *vector.Vector) []uint64 { return v.Uints })
 	case vector.Float64:
-		out.Floats = scattered(vector.Sized(out.Floats, n), branches, func(v *vector.Vector) []float64 { return v.Floats })
+		out.Floats = scattered(vector.Sized(out.Floats, n), branches,
+			func(v *vector.Vector) []float64 { return v.Floats })
 	default:
 		return assemble(t, n, branches)
 	}

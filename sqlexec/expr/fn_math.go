@@ -30,8 +30,10 @@ func init() {
 	for name, f := range map[string]func(float64) float64{
 		"sqrt": math.Sqrt, "cbrt": math.Cbrt, "exp": math.Exp, "ln": math.Log, "log2": math.Log2, "log10": math.Log10,
 		"sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
-		"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh, "atanh": math.Atanh,
-		"cot": func(x float64) float64 { return 1 / math.Tan(x) }, "degrees": func(x float64) float64 { return x * 180 / math.Pi },
+		"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh,
+		"atanh":   math.Atanh,
+		"cot":     func(x float64) float64 { return 1 / math.Tan(x) },
+		"degrees": func(x float64) float64 { return x * 180 / math.Pi },
 		"radians": func(x float64) float64 { return x * math.Pi / 180 },
 	} {
 		simple(1, sig{f64}, f64, mapFloat(f), name)
@@ -81,12 +83,16 @@ func init() {
 	}, "signum", "sign")
 	rounding("round", math.Round)
 	rounding("trunc", math.Trunc)
-	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsNaN(a[0].Floats[i]) }), "isnan")
-	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsInf(a[0].Floats[i], 0) }), "isinf")
-	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i]-a[0].Floats[i] == 0 }), "isfinite")
+	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsNaN(a[0].Floats[i]) }),
+		"isnan")
+	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsInf(a[0].Floats[i], 0) }),
+		"isinf")
+	simple(1, sig{f64}, flag,
+		mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i]-a[0].Floats[i] == 0 }), "isfinite")
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i] == 0 }), "iszero")
 	register(&Function{max: 0, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-		return []Expr{&Const{Value: vector.ConstFloat(f64, math.Pi)}}, f64, mapFloat(func(x float64) float64 { return x }), nil
+		return []Expr{&Const{Value: vector.ConstFloat(f64, math.Pi)}}, f64,
+			mapFloat(func(x float64) float64 { return x }), nil
 	}}, "pi")
 	register(&Function{volatile: true, max: 0, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return nil, f64, func(n int, _ []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
@@ -104,7 +110,8 @@ func init() {
 			}
 			for _, a := range args {
 				if a.Type().IsText() != t.IsText() && a.Type() != vector.NullType {
-					return nil, t, nil, planError("function 'clamp' takes values of one kind, found %s and %s", args[0].Type(), a.Type())
+					return nil, t, nil, planError("function 'clamp' takes values of one kind, found %s and %s",
+						args[0].Type(), a.Type())
 				}
 			}
 			args, err = c.castAll(args, t)
@@ -132,7 +139,8 @@ func init() {
 		}
 		return max(x, -x)
 	}
-	simple(2, sig{i64, i64}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return gcd(a[0].Ints[i], a[1].Ints[i]) }), "gcd")
+	simple(2, sig{i64, i64}, i64,
+		mapInt(func(a []*vector.Vector, i int) int64 { return gcd(a[0].Ints[i], a[1].Ints[i]) }), "gcd")
 	simple(2, sig{i64, i64}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
 		x, y := a[0].Ints[i], a[1].Ints[i]
 		if x == 0 || y == 0 {
@@ -163,7 +171,9 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 		switch {
 		case t.IsInteger() && t.Kind() == vector.Int64 && ints != nil:
 			shift := uint(64 - 8<<(width(t)-1)) // results of narrow types wrap around
-			return args, t, mapInt(func(a []*vector.Vector, i int) int64 { return ints(a[0].Ints[i]) << shift >> shift }), nil
+			return args, t, mapInt(func(a []*vector.Vector, i int) int64 {
+				return ints(a[0].Ints[i]) << shift >> shift
+			}), nil
 		case t.ID == vector.TypeDecimal && name == "abs":
 			return args, t, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 				x := readInt128(a[0].Bytes(i))
@@ -191,12 +201,13 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 // rounding registers a function that rounds to a number of digits after the point: decimals stay what they are.
 func rounding(name string, f func(float64) float64) {
 	float := simpleBind(sig{f64, i64}, f64, name, digits(f))
-	register(&Function{min: 1, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if args[0].Type().ID == vector.TypeDecimal {
-			return bindRounding(c, name, args)
-		}
-		return float(c, args)
-	}}, name)
+	register(&Function{min: 1, max: 2, makesNull: true,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			if args[0].Type().ID == vector.TypeDecimal {
+				return bindRounding(c, name, args)
+			}
+			return float(c, args)
+		}}, name)
 }
 
 // digits rounds to a number of digits after the point.

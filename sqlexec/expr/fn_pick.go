@@ -12,7 +12,8 @@ import (
 
 // registerPicks: functions that put a text into another one, choose among texts, or write numbers for readers.
 func registerPicks() {
-	// overlay(s PLACING t FROM a [FOR n]): t takes the place of n characters of s from a on; n is t's length if not given.
+	// overlay(s PLACING t FROM a [FOR n]): t takes the place of n characters of s from a on; n is t's length if not
+	// given.
 	simple(3, sig{str, str, i64, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		s, t, from := a[0].Bytes(i), a[1].Bytes(i), max(a[2].Ints[i]-1, 0)
 		n := int64(utf8.RuneCount(t))
@@ -87,8 +88,8 @@ func (c *Context) integer(name string, e Expr) (Expr, error) {
 	return c.Cast(e, i64, false)
 }
 
-// appendGrouped appends a number with a comma between thousands and so many digits after the point: 1,234.50. Halves are
-// rounded away from zero.
+// appendGrouped appends a number with a comma between thousands and so many digits after the point: 1,234.50. Halves
+// are rounded away from zero.
 func appendGrouped(dst []byte, f float64, digits int) []byte {
 	if f-f != 0 {
 		return convert.AppendFloat(dst, f, 64)

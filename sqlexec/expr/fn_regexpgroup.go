@@ -15,50 +15,55 @@ import (
 // with the query, within a row too.
 
 // regexpRow appends the value of row i to out; some is false where it is NULL.
-type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (some bool, err error)
+type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error,
+	out *vector.Vector) (some bool, err error)
 
 // regexpBind binds such a function; flags is the argument that has the expression's flags, if it is given.
-func regexpBind(flags int, args sig, result vector.Type, name string, row regexpRow) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+func regexpBind(flags int, args sig, result vector.Type, name string, row regexpRow) func(*Context, []Expr) ([]Expr,
+	vector.Type, kernel, error) {
 	return func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
 		cancelled := c.cancelled()
-		return simpleBind(args, result, name, unlessCancelled(cancelled, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				some := false
-				if valid == nil || valid.Get(i) {
-					with := ""
-					if flags < len(a) {
-						with = a[flags].Str(i)
+		return simpleBind(args, result, name,
+			unlessCancelled(cancelled, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+				for i := range n {
+					some := false
+					if valid == nil || valid.Get(i) {
+						with := ""
+						if flags < len(a) {
+							with = a[flags].Str(i)
+						}
+						re, err := regexps.get(a[1].Str(i), with)
+						if err == nil {
+							err = re.CheckWork(len(a[0].Bytes(i)))
+						}
+						if err != nil {
+							return execError("%s: %v", name, err)
+						}
+						if some, err = row(re, a, i, cancelled, out); err != nil {
+							return err
+						}
 					}
-					re, err := regexps.get(a[1].Str(i), with)
-					if err == nil {
-						err = re.CheckWork(len(a[0].Bytes(i)))
-					}
-					if err != nil {
-						return execError("%s: %v", name, err)
-					}
-					if some, err = row(re, a, i, cancelled, out); err != nil {
-						return err
+					switch {
+					case !some:
+						out.AppendNulls(i, 1)
+					case out.Valid != nil:
+						out.Valid = out.Valid.With(i)
 					}
 				}
-				switch {
-				case !some:
-					out.AppendNulls(i, 1)
-				case out.Valid != nil:
-					out.Valid = out.Valid.With(i)
-				}
-			}
-			return nil
-		}))(c, given)
+				return nil
+			}))(c, given)
 	}
 }
 
 // regexpFunction registers a function that regexpBind binds.
 func regexpFunction(least, flags int, args sig, result vector.Type, row regexpRow, names ...string) {
-	register(&Function{min: least, max: len(args), makesNull: true, bind: regexpBind(flags, args, result, names[0], row)}, names...)
+	register(&Function{min: least, max: len(args), makesNull: true,
+		bind: regexpBind(flags, args, result, names[0], row)}, names...)
 }
 
 // each calls found with the offsets of what an expression matches, see automaton.Regexp.Each.
-func each(re *automaton.Regexp, s []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
+func each(re *automaton.Regexp, s []byte, n int, groups bool, cancelled func() error,
+	found func(offsets []int) error) error {
 	return searched(re.Each(s, n, groups, cancelled, found))
 }
 
@@ -82,36 +87,41 @@ func registerSearches() {
 		s := a[0].Bytes(i)
 		return s[byteAt(s, skip):], min(skip, int64(utf8.RuneCount(s)))
 	}
-	regexpFunction(2, 3, sig{str, str, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
-		s, _ := from(a, i)
-		count := int64(0)
-		err := each(re, s, -1, false, cancelled, func([]int) error {
-			count++
-			return nil
-		})
-		out.Ints = append(out.Ints, count)
-		return true, err
-	}, "regexp_count")
-	regexpFunction(2, 4, sig{str, str, i64, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
-		s, skipped := from(a, i)
-		nth := int64(1)
-		if len(a) > 3 {
-			nth = a[3].Ints[i]
-		}
-		place, at := int64(0), int64(0)
-		err := each(re, s, int(min(max(nth, 0), int64(len(s))+1)), false, cancelled, func(m []int) error {
-			if at++; at == nth {
-				place = skipped + int64(utf8.RuneCount(s[:m[0]])) + 1
+	regexpFunction(2, 3, sig{str, str, i64, str}, i64,
+		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
+			error) {
+			s, _ := from(a, i)
+			count := int64(0)
+			err := each(re, s, -1, false, cancelled, func([]int) error {
+				count++
+				return nil
+			})
+			out.Ints = append(out.Ints, count)
+			return true, err
+		}, "regexp_count")
+	regexpFunction(2, 4, sig{str, str, i64, i64, str}, i64,
+		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
+			error) {
+			s, skipped := from(a, i)
+			nth := int64(1)
+			if len(a) > 3 {
+				nth = a[3].Ints[i]
 			}
-			return nil
-		})
-		out.Ints = append(out.Ints, place)
-		return true, err
-	}, "regexp_instr")
+			place, at := int64(0), int64(0)
+			err := each(re, s, int(min(max(nth, 0), int64(len(s))+1)), false, cancelled, func(m []int) error {
+				if at++; at == nth {
+					place = skipped + int64(utf8.RuneCount(s[:m[0]])) + 1
+				}
+				return nil
+			})
+			out.Ints = append(out.Ints, place)
+			return true, err
+		}, "regexp_instr")
 }
 
 // regexpReplace replaces the first match, or with the flag g all of them.
-func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
+func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
+	error) {
 	s, n, at, copied := a[0].Bytes(i), 1, len(out.Heap), 0
 	if len(a) > 3 && strings.Contains(a[3].Str(i), "g") {
 		n = -1
@@ -177,46 +187,55 @@ func replacement(text []byte) []byte {
 
 // registerGroups: the functions that give what an expression or its groups match.
 func registerGroups() {
-	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
-		some := false
-		err := firstMatch(re, a[0].Bytes(i), cancelled, func(m []int) error {
-			if len(m) > 2 {
-				m = m[2:]
+	regexpFunction(2, 2, sig{str, str, str}, vector.List(str),
+		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
+			error) {
+			some := false
+			err := firstMatch(re, a[0].Bytes(i), cancelled, func(m []int) error {
+				if len(m) > 2 {
+					m = m[2:]
+				}
+				some = true
+				list := texts{dst: []byte{'['}}
+				for g := 0; g < len(m); g += 2 {
+					list.add(a[0].Bytes(i), m[g], m[g+1])
+				}
+				return pushText(out, list.end())
+			})
+			return some, err
+		}, "regexp_match")
+	register(&Function{min: 2, max: 4, makesNull: true,
+		bind: bindGroup("regexp_extract", str,
+			func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
+				some := false
+				err := firstMatch(re, s, cancelled, func(m []int) error {
+					if some = m[2*group] >= 0; !some {
+						return nil
+					}
+					return pushText(out, s[m[2*group]:m[2*group+1]])
+				})
+				return some, err
+			})}, "regexp_extract")
+	register(&Function{min: 2, max: 4, makesNull: true,
+		bind: bindGroup("regexp_extract_all", vector.List(str),
+			func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
+				list := texts{dst: []byte{'['}}
+				err := searched(re.EachAbutting(s, cancelled,
+					func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) }))
+				if err != nil {
+					return false, err
+				}
+				return true, pushText(out, list.end())
+			})}, "regexp_extract_all")
+	regexpFunction(2, 2, sig{str, str, str}, vector.List(str),
+		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
+			error) {
+			list, err := splitBy(re, a[0].Bytes(i), cancelled)
+			if err != nil {
+				return false, err
 			}
-			some = true
-			list := texts{dst: []byte{'['}}
-			for g := 0; g < len(m); g += 2 {
-				list.add(a[0].Bytes(i), m[g], m[g+1])
-			}
-			return pushText(out, list.end())
-		})
-		return some, err
-	}, "regexp_match")
-	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract", str, func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
-		some := false
-		err := firstMatch(re, s, cancelled, func(m []int) error {
-			if some = m[2*group] >= 0; !some {
-				return nil
-			}
-			return pushText(out, s[m[2*group]:m[2*group+1]])
-		})
-		return some, err
-	})}, "regexp_extract")
-	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract_all", vector.List(str), func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
-		list := texts{dst: []byte{'['}}
-		err := searched(re.EachAbutting(s, cancelled, func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) }))
-		if err != nil {
-			return false, err
-		}
-		return true, pushText(out, list.end())
-	})}, "regexp_extract_all")
-	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
-		list, err := splitBy(re, a[0].Bytes(i), cancelled)
-		if err != nil {
-			return false, err
-		}
-		return true, pushText(out, list)
-	}, "regexp_split_to_array", "string_split_regex", "str_split_regex")
+			return true, pushText(out, list)
+		}, "regexp_split_to_array", "string_split_regex", "str_split_regex")
 }
 
 // firstMatch calls found with the offsets of the first match and its groups, if there is one.
@@ -269,14 +288,18 @@ func (t *texts) end() []byte { return append(t.dst, ']') }
 
 // bindGroup binds name(s, re [, group [, flags]]) and name(s, re, flags): what group number group of the expression
 // matches, 0 is all of it.
-func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (some bool, err error)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-	bind := regexpBind(3, sig{str, str, i64, str}, result, name, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
-		g, have := a[2].Ints[i], re.Groups()
-		if g < 0 || g > int64(have) {
-			return false, execError("%s: group %d of an expression that has %d", name, g, have)
-		}
-		return find(re, a[0].Bytes(i), int(g), cancelled, out)
-	})
+func bindGroup(name string, result vector.Type,
+	find func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (some bool,
+		err error)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	bind := regexpBind(3, sig{str, str, i64, str}, result, name,
+		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
+			error) {
+			g, have := a[2].Ints[i], re.Groups()
+			if g < 0 || g > int64(have) {
+				return false, execError("%s: group %d of an expression that has %d", name, g, have)
+			}
+			return find(re, a[0].Bytes(i), int(g), cancelled, out)
+		})
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		group, flags := Expr(Int(0)), Expr(Text(""))
 		switch {

@@ -68,8 +68,8 @@ func (r *SeriesReader) Next() (int64, bool) {
 	return x, true
 }
 
-// SeriesArgs casts the arguments of generate_series or range to the types that they are computed with: whole numbers, or two times and
-// an interval. The first of one number is 0.
+// SeriesArgs casts the arguments of generate_series or range to the types that they are computed with: whole numbers,
+// or two times and an interval. The first of one number is 0.
 func (c *Context) SeriesArgs(name string, args []Expr) ([]Expr, vector.Type, error) {
 	if len(args) == 0 || len(args) > 3 {
 		return nil, i64, planError("%s needs one to three arguments, found %d", name, len(args))
@@ -115,20 +115,21 @@ func init() {
 	for _, name := range []string{"generate_series", "range"} {
 		register(&Function{min: 1, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			args, t, err := c.SeriesArgs(name, args)
-			return args, vector.List(t), func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-				for i := range n {
-					at := len(out.Heap)
-					if valid == nil || valid.Get(i) {
-						if err := appendSeries(out, SeriesAt(name, a, i)); err != nil {
+			return args, vector.List(t),
+				func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+					for i := range n {
+						at := len(out.Heap)
+						if valid == nil || valid.Get(i) {
+							if err := appendSeries(out, SeriesAt(name, a, i)); err != nil {
+								return err
+							}
+						}
+						if err := endText(out, at); err != nil {
 							return err
 						}
 					}
-					if err := endText(out, at); err != nil {
-						return err
-					}
-				}
-				return nil
-			}, err
+					return nil
+				}, err
 		}}, name)
 	}
 }

@@ -27,26 +27,30 @@ var (
 
 // simple registers a function whose arguments are cast to fixed types; trailing ones from least on may be left out.
 func simple(least int, args sig, result vector.Type, k kernel, names ...string) {
-	register(&Function{min: least, max: len(args), makesNull: true, bind: simpleBind(args, result, names[0], k)}, names...)
+	register(&Function{min: least, max: len(args), makesNull: true, bind: simpleBind(args, result, names[0], k)},
+		names...)
 }
 
 // ofBytes registers a function of one argument that looks at bytes: those of BINARY, else those of the text.
 func ofBytes(result vector.Type, k kernel, names ...string) {
 	text, binary := simpleBind(sig{str}, result, names[0], k), simpleBind(sig{vector.BinaryType}, result, names[0], k)
-	register(&Function{min: 1, max: 1, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if args[0].Type().ID == vector.TypeBinary {
-			return binary(c, args)
-		}
-		return text(c, args)
-	}}, names...)
+	register(&Function{min: 1, max: 1, makesNull: true,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			if args[0].Type().ID == vector.TypeBinary {
+				return binary(c, args)
+			}
+			return text(c, args)
+		}}, names...)
 }
 
-func simpleBind(args sig, result vector.Type, name string, k kernel) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+func simpleBind(args sig, result vector.Type, name string, k kernel) func(*Context, []Expr) ([]Expr, vector.Type,
+	kernel, error) {
 	return func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
 		out := make([]Expr, len(given))
 		for i, g := range given {
 			t := g.Type()
-			if args[i] == str && !t.IsText() && t.Kind() == vector.Bytes && t != vector.NullType && t.ID != vector.TypeBinary && t.ID != vector.TypeJSON {
+			if args[i] == str && !t.IsText() && t.Kind() == vector.Bytes && t != vector.NullType &&
+				t.ID != vector.TypeBinary && t.ID != vector.TypeJSON {
 				return nil, result, nil, planError("function '%s' takes a string, found %s", name, t)
 			}
 			if args[i].IsNumber() && !t.IsNumber() && t != vector.NullType && t.ID != vector.TypeString {
@@ -79,7 +83,8 @@ func mapText(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 
 // boundedText is mapText for functions whose text may be far longer than what they are given: size says how long it is
 // at most.
-func boundedText(size func(a []*vector.Vector, i int) int64, f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
+func boundedText(size func(a []*vector.Vector, i int) int64,
+	f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 	k := mapText(f)
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		total := int64(0)
@@ -168,12 +173,14 @@ func init() {
 	registerServer()
 	register(&Function{lazy: true, min: 1, max: -1, bind: bindConcat(0)}, "concat")
 	register(&Function{lazy: true, min: 2, max: -1, makesNull: true, bind: bindConcat(1)}, "concat_ws")
-	register(&Function{infix: "||", min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args, err := c.castAll(args, str)
-		return args, str, boundedText(func(a []*vector.Vector, i int) int64 { return joined(a, 0, i) }, func(dst []byte, a []*vector.Vector, i int) []byte {
-			return append(append(dst, a[0].Bytes(i)...), a[1].Bytes(i)...)
-		}), err
-	}}, "||")
+	register(&Function{infix: "||", min: 2, max: 2,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			args, err := c.castAll(args, str)
+			return args, str, boundedText(func(a []*vector.Vector, i int) int64 { return joined(a, 0, i) },
+				func(dst []byte, a []*vector.Vector, i int) []byte {
+					return append(append(dst, a[0].Bytes(i)...), a[1].Bytes(i)...)
+				}), err
+		}}, "||")
 }
 
 // numberText is about the longest text of a number.
@@ -235,8 +242,11 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 }
 
 func registerLengths() {
-	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(utf8.RuneCount(a[0].Bytes(i))) }), "length", "char_length", "character_length")
-	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length", "strlen")
+	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
+		return int64(utf8.RuneCount(a[0].Bytes(i)))
+	}), "length", "char_length", "character_length")
+	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length",
+		"strlen")
 	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return appendUpper(dst, a[0].Bytes(i))
@@ -455,9 +465,10 @@ func registerParts() {
 		}
 		return dst
 	}), "repeat")
-	simple(1, sig{i64}, str, boundedText(func(a []*vector.Vector, i int) int64 { return product(a[0].Ints[i], 1) }, func(dst []byte, a []*vector.Vector, i int) []byte {
-		return append(dst, strings.Repeat(" ", int(max(a[0].Ints[i], 0)))...)
-	}), "space")
+	simple(1, sig{i64}, str, boundedText(func(a []*vector.Vector, i int) int64 { return product(a[0].Ints[i], 1) },
+		func(dst []byte, a []*vector.Vector, i int) []byte {
+			return append(dst, strings.Repeat(" ", int(max(a[0].Ints[i], 0)))...)
+		}), "space")
 	simple(3, sig{str, str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		s, sep, k := a[0].Str(i), a[1].Str(i), a[2].Ints[i]
 		parts := []string{s}
@@ -479,7 +490,9 @@ func registerParts() {
 		}
 		return int64(utf8.RuneCount(s[:at])) + 1
 	}
-	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return find(a[0].Bytes(i), a[1].Bytes(i)) }), "strpos", "instr", "position")
+	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
+		return find(a[0].Bytes(i), a[1].Bytes(i))
+	}), "strpos", "instr", "position")
 	simple(2, sig{str, str, i64}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
 		s, from := a[1].Bytes(i), int64(1)
 		if len(a) > 2 {
@@ -493,9 +506,15 @@ func registerParts() {
 		}
 		return at + from - 1
 	}), "locate")
-	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.HasPrefix(a[0].Bytes(i), a[1].Bytes(i)) }), "starts_with")
-	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.HasSuffix(a[0].Bytes(i), a[1].Bytes(i)) }), "ends_with")
-	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.Contains(a[0].Bytes(i), a[1].Bytes(i)) }), "contains")
+	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool {
+		return bytes.HasPrefix(a[0].Bytes(i), a[1].Bytes(i))
+	}), "starts_with")
+	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool {
+		return bytes.HasSuffix(a[0].Bytes(i), a[1].Bytes(i))
+	}), "ends_with")
+	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool {
+		return bytes.Contains(a[0].Bytes(i), a[1].Bytes(i))
+	}), "contains")
 	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
 		for k, s := range strings.Split(a[1].Str(i), ",") {
 			if s == a[0].Str(i) {

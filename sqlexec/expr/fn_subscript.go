@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// bindElement binds list[n], which counts from 1 and from the end for n < 0, text[n], which is a character, and json[n] and
-// json['key'], which are json -> n and json -> 'key'.
+// bindElement binds list[n], which counts from 1 and from the end for n < 0, text[n], which is a character, and json[n]
+// and json['key'], which are json -> n and json -> 'key'.
 func bindElement(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	switch t := args[0].Type(); {
 	case t.ID == vector.TypeJSON:
@@ -24,26 +24,27 @@ func bindElement(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		return nil, str, nil, err
 	}
 	elem := args[0].Type().Elem()
-	return []Expr{args[0], place}, elem, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			if valid == nil || valid.Get(i) {
-				place := a[1].Ints[i]
-				if place > 0 {
-					place--
-				} else if place == 0 {
-					place = math.MaxInt64 // there is no element 0
-				}
-				if m, ok := itemAt(a[0].Bytes(i), place); ok && appendFromJSON(out, elem, i, m) {
-					if out.Valid != nil {
-						out.Valid = out.Valid.With(i)
+	return []Expr{args[0], place}, elem,
+		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				if valid == nil || valid.Get(i) {
+					place := a[1].Ints[i]
+					if place > 0 {
+						place--
+					} else if place == 0 {
+						place = math.MaxInt64 // there is no element 0
 					}
-					continue
+					if m, ok := itemAt(a[0].Bytes(i), place); ok && appendFromJSON(out, elem, i, m) {
+						if out.Valid != nil {
+							out.Valid = out.Valid.With(i)
+						}
+						continue
+					}
 				}
+				out.AppendNulls(i, 1)
 			}
-			out.AppendNulls(i, 1)
-		}
-		return nil
-	}, nil
+			return nil
+		}, nil
 }
 
 // place is a subscript as Int64.
@@ -54,7 +55,8 @@ func (c *Context) place(name string, e Expr) (Expr, error) {
 	return c.Cast(e, i64, false)
 }
 
-// bindTextSlice binds text[from:to]: the characters at these places, which count from 1 and from the end where they are negative.
+// bindTextSlice binds text[from:to]: the characters at these places, which count from 1 and from the end where they are
+// negative.
 func bindTextSlice(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	out := []Expr{args[0], nil, nil}
 	for i := 1; i < 3; i++ {
@@ -88,5 +90,6 @@ func fromEnd(at, n int64) int64 {
 }
 
 func init() {
-	register(&Function{min: 2, max: 2, makesNull: true, bind: bindElement}, "array_element", "array_extract", "list_element", "list_extract")
+	register(&Function{min: 2, max: 2, makesNull: true, bind: bindElement}, "array_element", "array_extract",
+		"list_element", "list_extract")
 }

@@ -23,7 +23,8 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	if op != "+" && op != "-" {
 		return fail()
 	}
-	if op == "+" && (a == vector.Interval || a.ID == vector.TypeDuration) && (b.IsTimestamp() || b.ID == vector.TypeDate) {
+	if op == "+" && (a == vector.Interval || a.ID == vector.TypeDuration) &&
+		(b.IsTimestamp() || b.ID == vector.TypeDate) {
 		args, a, b = []Expr{args[1], args[0]}, b, a
 	}
 	sign := int64(1)
@@ -75,8 +76,9 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	return fail()
 }
 
-// shiftedType is the type of a time, a timestamp or a date, that an interval is added to: one that holds each part of a constant interval.
-// A date stays one where the interval has whole days. Of an interval that is no constant a timestamp keeps what its unit holds.
+// shiftedType is the type of a time, a timestamp or a date, that an interval is added to: one that holds each part of a
+// constant interval. A date stays one where the interval has whole days. Of an interval that is no constant a timestamp
+// keeps what its unit holds.
 func shiftedType(t vector.Type, by Expr) vector.Type {
 	k, ok := by.(*Const)
 	switch {
@@ -104,8 +106,8 @@ func fineness(t vector.Type) uint8 {
 	return 3
 }
 
-// besideTime makes of the second argument what stands beside a time, a: text is an interval and, next to -, a time where it is none;
-// NULL is an interval.
+// besideTime makes of the second argument what stands beside a time, a: text is an interval and, next to -, a time
+// where it is none; NULL is an interval.
 func (c *Context) besideTime(op string, a vector.Type, e Expr) (Expr, error) {
 	switch t := e.Type(); {
 	case t == vector.NullType:
@@ -315,17 +317,19 @@ func init() {
 	register(&Function{min: 2, max: 2, bind: addInterval("+")}, "date_add")
 	register(&Function{min: 2, max: 2, bind: addInterval("-")}, "date_sub")
 	register(&Function{min: 1, max: 1, makesNull: true, bind: bindToUnix}, "to_unixtime")
-	for name, p := range map[string]uint8{"to_timestamp": 9, "to_timestamp_seconds": 0, "to_timestamp_millis": 3, "to_timestamp_micros": 6, "to_timestamp_nanos": 9} {
+	for name, p := range map[string]uint8{"to_timestamp": 9, "to_timestamp_seconds": 0, "to_timestamp_millis": 3,
+		"to_timestamp_micros": 6, "to_timestamp_nanos": 9} {
 		register(&Function{min: 1, max: -1, bind: bindToTimestamp(name, p)}, name)
 	}
 	register(&Function{min: 1, max: 1, bind: bindToTimestamp("from_unixtime", 0)}, "from_unixtime")
 	now := func(t vector.Type) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			x, _ := convert.Time(c.Now.UnixNano(), vector.Timestamp(9), t) // the clock's time fits
-			return []Expr{&Const{Value: vector.ConstInt(t, x)}}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-				out.Ints = append(out.Ints, v[0].Ints[:n]...)
-				return nil
-			}, nil
+			return []Expr{&Const{Value: vector.ConstInt(t, x)}}, t,
+				func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+					out.Ints = append(out.Ints, v[0].Ints[:n]...)
+					return nil
+				}, nil
 		}
 	}
 	register(&Function{max: 1, bind: now(vector.Timestamp(9))}, "now", "current_timestamp", "localtimestamp")
@@ -343,7 +347,8 @@ func init() {
 		return args, vector.DateType, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
 				y, m, d := v[0].Ints[i], v[1].Ints[i], v[2].Ints[i]
-				if (valid == nil || valid.Get(i)) && (y < -262000 || y > 262000 || m < 1 || m > 12 || d < 1 || int(d) > daysIn(y, int(m))) {
+				if (valid == nil || valid.Get(i)) &&
+					(y < -262000 || y > 262000 || m < 1 || m > 12 || d < 1 || int(d) > daysIn(y, int(m))) {
 					return execError("make_date: %d-%d-%d is no date", y, m, d)
 				}
 				out.Ints = append(out.Ints, fromCivil(y, int(m), int(d)))

@@ -99,7 +99,8 @@ func bindToTimestamp(name string, precision uint8) func(*Context, []Expr) ([]Exp
 			e, err := c.Cast(args[0], vector.Int64Type, false)
 			return []Expr{e}, t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 				for i, x := range v[0].Ints[:n] {
-					if (valid == nil || valid.Get(i)) && (x > math.MaxInt64/1000000000 || x < math.MinInt64/1000000000) {
+					if (valid == nil || valid.Get(i)) &&
+						(x > math.MaxInt64/1000000000 || x < math.MinInt64/1000000000) {
 						return execError("to_timestamp: %d seconds do not fit nanoseconds", x)
 					}
 					out.Ints = append(out.Ints, x*1e9)

@@ -11,7 +11,8 @@ import (
 
 // formColumns are arguments of all kinds: what stands in them is chosen so that many functions take it.
 func formColumns(r *rand.Rand, n int) (cols []*Column, flat []*vector.Vector) {
-	texts := []string{"", "a", "ab cd", "2024-05-06 07:08:09", "10.0.3.7", `{"a": {"b": [1, "x"]}}`, "grüße", "-17", "3.5", "x,y,z", "1 hour", "%d"}
+	texts := []string{"", "a", "ab cd", "2024-05-06 07:08:09", "10.0.3.7", `{"a": {"b": [1, "x"]}}`, "grüße", "-17",
+		"3.5", "x,y,z", "1 hour", "%d"}
 	add := func(t vector.Type, null bool, value func() *vector.Vector) {
 		v := &vector.Vector{Type: t}
 		for i := range n {
@@ -27,27 +28,32 @@ func formColumns(r *rand.Rand, n int) (cols []*Column, flat []*vector.Vector) {
 	for _, null := range []bool{false, true} {
 		add(vector.StringType, null, func() *vector.Vector { return vector.ConstString(texts[r.IntN(len(texts))]) })
 		add(vector.Int64Type, null, func() *vector.Vector {
-			return vector.ConstInt(vector.Int64Type, []int64{0, 1, 2, 3, -1, 60, math.MaxInt64, math.MinInt64}[r.IntN(8)])
+			return vector.ConstInt(vector.Int64Type,
+				[]int64{0, 1, 2, 3, -1, 60, math.MaxInt64, math.MinInt64}[r.IntN(8)])
 		})
 		add(vector.FloatType, null, func() *vector.Vector {
-			return vector.ConstFloat(vector.FloatType, []float64{0, 0.5, -2, 1e300, math.NaN(), math.Inf(-1)}[r.IntN(6)])
+			return vector.ConstFloat(vector.FloatType,
+				[]float64{0, 0.5, -2, 1e300, math.NaN(), math.Inf(-1)}[r.IntN(6)])
 		})
 		add(vector.BoolType, null, func() *vector.Vector { return vector.ConstBool(r.IntN(2) == 0) })
 		add(vector.Timestamp(3), null, func() *vector.Vector {
 			return vector.ConstInt(vector.Timestamp(3), []int64{0, 1_700_000_000_000, -5, 86_399_999}[r.IntN(4)])
 		})
 		add(vector.JSONType, null, func() *vector.Vector {
-			return vector.ConstBytes(vector.JSONType, []byte([]string{`{"a":{"b":[1,"x"]}}`, `[1,2,3]`, `null`, `"s"`}[r.IntN(4)]))
+			return vector.ConstBytes(vector.JSONType,
+				[]byte([]string{`{"a":{"b":[1,"x"]}}`, `[1,2,3]`, `null`, `"s"`}[r.IntN(4)]))
 		})
 		add(vector.List(vector.StringType), null, func() *vector.Vector {
-			return vector.ConstBytes(vector.List(vector.StringType), []byte([]string{`["a","b"]`, `[]`, `["b",null]`}[r.IntN(3)]))
+			return vector.ConstBytes(vector.List(vector.StringType),
+				[]byte([]string{`["a","b"]`, `[]`, `["b",null]`}[r.IntN(3)]))
 		})
 	}
 	return cols, flat
 }
 
 // formConstants are arguments that are the same in every row.
-var formConstants = []Expr{Text("a"), Text("[a-z]+"), Text("second"), Text("%Y-%m-%d"), Text("$.a.b"), Text("UTC"), Int(0), Int(1), Int(2), Int(-1),
+var formConstants = []Expr{Text("a"), Text("[a-z]+"), Text("second"), Text("%Y-%m-%d"), Text("$.a.b"), Text("UTC"),
+	Int(0), Int(1), Int(2), Int(-1),
 	&Const{Value: vector.ConstFloat(vector.FloatType, 0.5)}, &Const{Value: vector.ConstNull(vector.StringType)}}
 
 // TestFunctionForms calls every function with random arguments: dictionaries and constants give what the same values

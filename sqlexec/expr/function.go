@@ -12,10 +12,10 @@ import (
 	"varve/engine/vector"
 )
 
-// kernel computes n rows of a function. Arguments are Flat with n rows, of the types that the function's bind asked for;
-// out is empty, Flat and of the result type. For strict functions valid holds the rows whose arguments all have values
-// (nil: all): values under other rows have no meaning and must not make errors. A kernel may set out.Valid to make
-// further rows NULL.
+// kernel computes n rows of a function. Arguments are Flat with n rows, of the types that the function's bind asked
+// for; out is empty, Flat and of the result type. For strict functions valid holds the rows whose arguments all have
+// values (nil: all): values under other rows have no meaning and must not make errors. A kernel may set out.Valid to
+// make further rows NULL.
 type kernel func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error
 
 // Function is one function or operator with all its overloads.
@@ -26,10 +26,11 @@ type Function struct {
 	makesNull bool
 	volatile  bool // not folded
 	min, max  int  // number of arguments; max -1: any
-	// branches makes a CASE of a call whose arguments after the first may fail: they are computed for the rows that need
-	// them. nil: every argument is computed for every row.
+	// branches makes a CASE of a call whose arguments after the first may fail: they are computed for the rows that
+	// need them. nil: every argument is computed for every row.
 	branches func(c *Context, name string, args []Expr, t vector.Type) (Expr, error)
-	// work is how many bytes the kernel takes for a row while it computes it, beside what it gives. nil: no more than that.
+	// work is how many bytes the kernel takes for a row while it computes it, beside what it gives. nil: no more than
+	// that.
 	work func(a []*vector.Vector, i int) int64
 	// bind checks and coerces arguments and picks the overload.
 	bind func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
@@ -141,8 +142,8 @@ func arity(f *Function) string {
 	return itoa(f.min) + " to " + plural(f.max)
 }
 
-// fold computes an expression whose inputs are all constant. One that fails stays as it is in a branch, which may never be
-// taken.
+// fold computes an expression whose inputs are all constant. One that fails stays as it is in a branch, which may never
+// be taken.
 func (c *Context) fold(e Expr) (Expr, error) {
 	for _, a := range inputs(e) {
 		if !IsConst(a) {
@@ -205,8 +206,8 @@ func constantWithin(e Expr, memory Memory) (k *Const, counted int64, err error) 
 	return &Const{Value: v}, p.run.told, nil
 }
 
-// InBranch runs f, which binds expressions of which a row may need none: constants among them that fail do so when a row
-// needs them.
+// InBranch runs f, which binds expressions of which a row may need none: constants among them that fail do so when a
+// row needs them.
 func (c *Context) InBranch(f func() error) error {
 	c.branch++
 	defer func() { c.branch-- }()
@@ -347,8 +348,8 @@ func (c *Context) Case(when, then []Expr, otherwise Expr) (Expr, error) {
 	return c.fold(e)
 }
 
-// Cast converts e to a type; e itself when it has it already. JSON becomes a number, a boolean or a time by its text. Errors: PlanQuery for pairs of types that do not convert,
-// EngineExecuteQuery for constants that do not.
+// Cast converts e to a type; e itself when it has it already. JSON becomes a number, a boolean or a time by its text.
+// Errors: PlanQuery for pairs of types that do not convert, EngineExecuteQuery for constants that do not.
 func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if e.Type() == to {
 		return e, nil
@@ -380,8 +381,8 @@ func (c *Context) CastLocal(e Expr, to vector.Type) (Expr, error) {
 	return c.Cast(e, to, false)
 }
 
-// jsonGetAs returns json_get(j, path) that is cast to a number or a boolean as the function of that type: the value where it is
-// of that kind, else NULL.
+// jsonGetAs returns json_get(j, path) that is cast to a number or a boolean as the function of that type: the value
+// where it is of that kind, else NULL.
 func (c *Context) jsonGetAs(e Expr, to vector.Type) (Expr, bool) {
 	call, ok := e.(*Call)
 	if !ok || call.Fn.Name != "json_get" {

@@ -35,8 +35,8 @@ func instantsOf(a, b vector.Type) *instants {
 	return &instants{ratio: x / y, right: true}
 }
 
-// order returns two vectors that compare as x and y do: -1, 0 or 1 as the left side is before, equal to or after the right,
-// and zeros.
+// order returns two vectors that compare as x and y do: -1, 0 or 1 as the left side is before, equal to or after the
+// right, and zeros.
 func (s *instants) order(x, y []int64) (signs, zeros *vector.Vector) {
 	coarse, fine, sign := x, y, int64(1)
 	if s.right {

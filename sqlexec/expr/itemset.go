@@ -18,8 +18,8 @@ const (
 	itemBytes = 32
 	// setItemBytes: that and up to four numbers of the set's table.
 	setItemBytes = itemBytes + 4*4
-	// sortItemBytes: its place and that of its key, both once more while they are merged, and the key of a number in a buffer
-	// that grows.
+	// sortItemBytes: its place and that of its key, both once more while they are merged, and the key of a number in a
+	// buffer that grows.
 	sortItemBytes = 2*(itemBytes+16) + 32
 )
 
@@ -59,7 +59,8 @@ type itemSet struct {
 
 // newItemSet makes a set of up to most elements.
 func newItemSet(most int) *itemSet {
-	return &itemSet{seed: maphash.MakeSeed(), items: make([]json.RawMessage, 0, most), slots: make([]uint32, 2<<bits.Len(uint(most)))}
+	return &itemSet{seed: maphash.MakeSeed(), items: make([]json.RawMessage, 0, most),
+		slots: make([]uint32, 2<<bits.Len(uint(most)))}
 }
 
 // itemSetOf is the set of a list's elements.
@@ -94,7 +95,8 @@ func (s *itemSet) add(m []byte) bool {
 	return true
 }
 
-// bindListSort binds array_sort(list [, 'ASC'|'DESC' [, 'NULLS FIRST'|'NULLS LAST']]). NULLs come first if nothing is said.
+// bindListSort binds array_sort(list [, 'ASC'|'DESC' [, 'NULLS FIRST'|'NULLS LAST']]). NULLs come first if nothing is
+// said.
 func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	if err := c.isList("array_sort", args); err != nil {
 		return nil, str, nil, err
@@ -108,11 +110,15 @@ func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 		words[i] = strings.ToUpper(k.Value.Str(0))
 	}
 	if words[0] != "ASC" && words[0] != "DESC" || words[1] != "NULLS FIRST" && words[1] != "NULLS LAST" {
-		return nil, str, nil, planError("function 'array_sort' orders 'ASC' or 'DESC' and 'NULLS FIRST' or 'NULLS LAST', found '%s' and '%s'", words[0], words[1])
+		return nil, str, nil,
+			planError(
+				"function 'array_sort' orders 'ASC' or 'DESC' and 'NULLS FIRST' or 'NULLS LAST', found '%s' and '%s'",
+				words[0], words[1])
 	}
 	elem, cancelled := args[0].Type().Elem(), c.cancelled()
 	return args[:1], args[0].Type(), mapListCancellable(func(w *listWriter, a []*vector.Vector, i int) error {
-		return writeSorted(w, a[0].Bytes(i), elem, words[0] == "DESC", words[1] == "NULLS FIRST", cancellation{cancelled: cancelled})
+		return writeSorted(w, a[0].Bytes(i), elem, words[0] == "DESC", words[1] == "NULLS FIRST",
+			cancellation{cancelled: cancelled})
 	}), nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"varve/engine/jsontext"
 )
 
-// descend follows the members at the beginning of a path through a document, without making its values, and returns the value they
-// lead to with the rest of the path. found is false when there is none, sure when the decoder has to look: what the walk refuses the
-// decoder may take, such as deeper nesting.
+// descend follows the members at the beginning of a path through a document, without making its values, and returns the
+// value they lead to with the rest of the path. found is false when there is none, sure when the decoder has to look:
+// what the walk refuses the decoder may take, such as deeper nesting.
 func (p jsonPath) descend(doc []byte) (part []byte, rest jsonPath, found, sure bool) {
 	for len(p) > 0 && p[0].kind == '.' {
 		r := jsontext.Reader{}
@@ -56,8 +56,8 @@ func (p jsonPath) find(doc []byte) (x any, found bool) {
 	return rest.first(x)
 }
 
-// plainValue is the value of a part of a document that was scanned, when it takes no decoder: a number, a string without
-// escapes, true, false or null.
+// plainValue is the value of a part of a document that was scanned, when it takes no decoder: a number, a string
+// without escapes, true, false or null.
 func plainValue(part []byte) (x any, ok bool) {
 	switch part[0] {
 	case '{', '[', ' ', '\n', '\t', '\r':

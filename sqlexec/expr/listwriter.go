@@ -8,7 +8,8 @@ import (
 // listMarks is what stands around an element of a list: a comma and what ends it, and quotes.
 const listMarks = 4
 
-// listWriter writes a list into the heap of a vector, an element after the other, and nothing more once there is no room.
+// listWriter writes a list into the heap of a vector, an element after the other, and nothing more once there is no
+// room.
 type listWriter struct {
 	out  *vector.Vector
 	from int // where the first element begins

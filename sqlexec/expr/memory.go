@@ -5,7 +5,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Memory is what the vectors of a query may take together, and knows whether the query still runs. Safe for concurrent use.
+// Memory is what the vectors of a query may take together, and knows whether the query still runs. Safe for concurrent
+// use.
 type Memory interface {
 	// Err is what the query ended with, nil as long as it runs.
 	Err() error
@@ -26,10 +27,12 @@ const (
 	maxTexts = 1 << 30
 )
 
-// roomShare is the part of the memory left that the texts of one batch of one function may take: several workers compute at a time.
+// roomShare is the part of the memory left that the texts of one batch of one function may take: several workers
+// compute at a time.
 const roomShare = 4
 
-// callBytes and argBytes are about what a function of a program takes, and each of its arguments, before it has seen a row.
+// callBytes and argBytes are about what a function of a program takes, and each of its arguments, before it has seen a
+// row.
 const (
 	callBytes = 1 << 10
 	argBytes  = 384
@@ -38,8 +41,8 @@ const (
 // tellBytes is how much a program takes before the memory is told: programs of a few small vectors never tell.
 const tellBytes = 1 << 20
 
-// hold counts bytes that vectors of the program have grown by, or, below zero, given up. A batch goes through thousands of functions: what
-// they hold ends with the query.
+// hold counts bytes that vectors of the program have grown by, or, below zero, given up. A batch goes through thousands
+// of functions: what they hold ends with the query.
 func (r *batchRun) hold(bytes int64) error {
 	if r == nil {
 		return nil
@@ -86,8 +89,8 @@ func (r *batchRun) vectorHeld(v *vector.Vector, held *int64) error {
 	return r.hold(grown)
 }
 
-// heapRoom is the room of the heap of a vector that a kernel fills. A heap that grows is there twice while it is copied: the larger one
-// is reserved before it is made, the smaller one given back after.
+// heapRoom is the room of the heap of a vector that a kernel fills. A heap that grows is there twice while it is
+// copied: the larger one is reserved before it is made, the smaller one given back after.
 type heapRoom struct {
 	run  *batchRun
 	held *int64 // bytes of the vector that are counted
@@ -136,7 +139,8 @@ func (h *heapRoom) within(bytes int64) error {
 
 func tooManyTexts(most int64) error {
 	return status.New(status.RuntimeResourcesExhausted,
-		"a function would make more than %d MiB of texts of one batch of rows, which is what the query has memory for; select shorter texts or fewer rows", most>>20)
+		"a function would make more than %d MiB of texts of one batch of rows, which is what the query has memory "+
+			"for; select shorter texts or fewer rows", most>>20)
 }
 
 // heldBytes is the memory of the buffers of a vector that a kernel writes.

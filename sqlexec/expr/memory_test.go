@@ -206,7 +206,9 @@ func TestVectorsOfAProgramAreCounted(t *testing.T) {
 func TestManyFunctionsAreCounted(t *testing.T) {
 	const functions = 2000
 	flat := &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}
-	dict := &vector.Vector{Type: vector.Int64Type, Form: vector.Dict, Values: &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}, Codes: make([]uint32, vector.Size)}
+	dict := &vector.Vector{Type: vector.Int64Type, Form: vector.Dict,
+		Values: &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, vector.Size)},
+		Codes:  make([]uint32, vector.Size)}
 	for i := range dict.Codes {
 		dict.Codes[i] = uint32(i % 2)
 	}
@@ -235,7 +237,8 @@ func TestManyFunctionsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		if grown, asked := after.TotalAlloc-before.TotalAlloc, uint64(memory.asked.Load()); grown > asked*5/4+tellBytes {
+		if grown, asked := after.TotalAlloc-before.TotalAlloc,
+			uint64(memory.asked.Load()); grown > asked*5/4+tellBytes {
 			t.Errorf("%s: %d KiB are allocated and %d reserved", name, grown>>10, asked>>10)
 		}
 		runtime.KeepAlive(p)
@@ -283,7 +286,8 @@ func TestBatchesThatAreTooLargeDoNotGrow(t *testing.T) {
 			t.Fatalf("after %d such batches %d MiB are held", n+1, used>>20)
 		}
 	}
-	if err := p.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{numbers, long}}, out); err != nil || len(out[0].Bytes(0)) != 1<<20+1 {
+	if err := p.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{numbers, long}}, out); err != nil ||
+		len(out[0].Bytes(0)) != 1<<20+1 {
 		t.Errorf("one row: %v", err)
 	}
 }

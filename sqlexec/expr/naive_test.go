@@ -436,7 +436,8 @@ func randomExpr(t *testing.T, r *rand.Rand, want vector.Type, depth int, risky b
 		case 3:
 			e, err = c.Call("not", sub(flag))
 		case 4:
-			e, err = c.Call([]string{"is null", "is not null", "is true", "is not true", "is false", "is not false"}[r.IntN(6)], sub(flag))
+			e, err = c.Call([]string{"is null", "is not null", "is true", "is not true", "is false",
+				"is not false"}[r.IntN(6)], sub(flag))
 		case 5:
 			w := any3()
 			list := []Expr{sub(w)}

@@ -13,8 +13,8 @@ const textScale = 10
 // exactFloat bounds the whole numbers that Float64 tells apart.
 const exactFloat = 1 << 53
 
-// Numbers prepares two sides of a comparison of which one is a number and one is text: the text is read as a number. A literal
-// that is none is an error here, a value of a column when it comes.
+// Numbers prepares two sides of a comparison of which one is a number and one is text: the text is read as a number. A
+// literal that is none is an error here, a value of a column when it comes.
 func (c *Context) Numbers(a, b Expr) (Expr, Expr, error) {
 	var err error
 	switch {
@@ -36,7 +36,8 @@ func (c *Context) numberOf(text, other Expr) (Expr, error) {
 		return text, nil
 	}
 	s := strings.TrimSpace(k.Value.Str(0))
-	if _, fraction, ok := strings.Cut(s, "."); ok && other.Type().ID == vector.TypeDecimal && strings.Trim(fraction, "0123456789") == "" && len(fraction) <= 38 {
+	if _, fraction, ok := strings.Cut(s, "."); ok && other.Type().ID == vector.TypeDecimal &&
+		strings.Trim(fraction, "0123456789") == "" && len(fraction) <= 38 {
 		exact := vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: uint8(len(fraction))}
 		if e, err := c.Cast(text, exact, true); err == nil && !e.Nullable() {
 			return e, nil
@@ -58,7 +59,8 @@ func (c *Context) numberOf(text, other Expr) (Expr, error) {
 // textNumber is the type that texts are read as to be compared with a number: a double where that is enough.
 func textNumber(e Expr) vector.Type {
 	t := e.Type()
-	if k, ok := e.(*Const); ok && t == vector.Int64Type && !k.Value.IsNull(0) && k.Value.Int(0) >= -exactFloat && k.Value.Int(0) <= exactFloat {
+	if k, ok := e.(*Const); ok && t == vector.Int64Type && !k.Value.IsNull(0) && k.Value.Int(0) >= -exactFloat &&
+		k.Value.Int(0) <= exactFloat {
 		return vector.FloatType
 	}
 	if t.ID == vector.TypeDecimal || t.IsInteger() && width(t) == 4 {

@@ -2,8 +2,8 @@ package expr
 
 import "varve/engine/vector"
 
-// A kernel over a batch of short texts takes microseconds, over one of texts of megabytes it would take seconds in which the
-// query could not be ended. Such batches are computed in parts, and the query is asked for in between.
+// A kernel over a batch of short texts takes microseconds, over one of texts of megabytes it would take seconds in
+// which the query could not be ended. Such batches are computed in parts, and the query is asked for in between.
 
 // partBytes is how many bytes of texts a kernel goes through at a time: a few milliseconds of work for most.
 const partBytes = 1 << 20
@@ -37,8 +37,9 @@ func (c *callNode) compute(n int, valid vector.Bitmap, out *vector.Vector) error
 	return nil
 }
 
-// textWork is how many bytes a kernel that makes texts takes at most for a byte that it is given, beside what it reserves: a text in
-// other letters, and a heap of as much that grows, old and new. readWork is the same for a kernel that looks at texts: a copy.
+// textWork is how many bytes a kernel that makes texts takes at most for a byte that it is given, beside what it
+// reserves: a text in other letters, and a heap of as much that grows, old and new. readWork is the same for a kernel
+// that looks at texts: a copy.
 const (
 	textWork = 3
 	readWork = 1
@@ -76,8 +77,9 @@ func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) e
 		p.in[i] = v.Slice(from, to)
 	}
 	valid = valid.Slice(from, to)
-	p.out = vector.Vector{Type: c.call.T, Bools: p.out.Bools[:0], Ints: p.out.Ints[:0], Uints: p.out.Uints[:0], Floats: p.out.Floats[:0],
-		Views: p.out.Views[:0], Heap: p.out.Heap[:0]}
+	p.out = vector.Vector{Type: c.call.T, Bools: p.out.Bools[:0], Ints: p.out.Ints[:0], Uints: p.out.Uints[:0],
+		Floats: p.out.Floats[:0],
+		Views:  p.out.Views[:0], Heap: p.out.Heap[:0]}
 	p.out.Room = p.heap.room(c.batch, &p.held)
 	err := c.kernel(to-from, p.in, valid, &p.out)
 	p.out.Room = nil

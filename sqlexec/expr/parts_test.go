@@ -24,8 +24,8 @@ func (m *endingMemory) Err() error {
 	return nil
 }
 
-// Every function ends with its query within a few texts of the batch, whatever it does with them, and says the same of long texts
-// as of each alone.
+// Every function ends with its query within a few texts of the batch, whatever it does with them, and says the same of
+// long texts as of each alone.
 func TestFunctionsOverLongTextsEnd(t *testing.T) {
 	const rows, length = 8, partBytes/2 + 1
 	texts := &vector.Vector{Type: str}
@@ -45,7 +45,8 @@ func TestFunctionsOverLongTextsEnd(t *testing.T) {
 			if err != nil || IsConst(e) {
 				continue // not an overload
 			}
-			if call, ok := e.(*Call); !ok || call.Fn.volatile || call.Fn != f || strings.HasPrefix(name, "is") { // IS NULL looks at no text
+			// IS NULL looks at no text
+			if call, ok := e.(*Call); !ok || call.Fn.volatile || call.Fn != f || strings.HasPrefix(name, "is") {
 				continue
 			}
 			program := func(asks int) *Program {
@@ -69,7 +70,8 @@ func TestFunctionsOverLongTextsEnd(t *testing.T) {
 			}
 			alone, one := program(1<<40), make([]*vector.Vector, 1)
 			for i := range rows {
-				if err := alone.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{texts.Slice(i, i+1)}}, one); err != nil {
+				if err := alone.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{texts.Slice(i, i+1)}}, one); err !=
+					nil {
 					t.Fatal(name, err)
 				}
 				if got, want := cell(out[0], i), cell(one[0], 0); got != want {
@@ -157,18 +159,22 @@ func TestPatternsAreBounded(t *testing.T) {
 	col, c := &Column{T: str}, &Context{}
 	long := strings.Repeat("%a_", 30_000)
 	for _, name := range []string{"like", "not like", "ilike", "not ilike", "~", "!~", "~*", "!~*", "similar to"} {
-		if _, err := c.Call(name, col, Text(long)); err == nil || !strings.Contains(err.Error(), "at most 65536 bytes") {
+		if _, err := c.Call(name, col, Text(long)); err == nil ||
+			!strings.Contains(err.Error(), "at most 65536 bytes") {
 			t.Errorf("%s: %.100v", name, err)
 		}
 	}
-	if _, err := c.Call("~", col, Text(strings.Repeat("(a|b)*c?", 5000))); err == nil || !strings.Contains(err.Error(), "at most 10000 are taken") {
+	if _, err := c.Call("~", col, Text(strings.Repeat("(a|b)*c?", 5000))); err == nil ||
+		!strings.Contains(err.Error(), "at most 10000 are taken") {
 		t.Errorf("steps: %.100v", err)
 	}
 	texts := &vector.Vector{Type: str}
 	texts.PushBytes([]byte(strings.Repeat("x", 4<<20)))
 	for name, args := range map[string][]Expr{
-		"regexp_replace": {col, Text("(x{0,30}){0,30}Z"), Text("")}, "regexp_match": {col, Text("(x{0,30}){0,30}Z")}, "regexp_count": {col, Text("(x{0,30}){0,30}Z")},
-		"regexp_extract": {col, Text("(x{0,30}){0,30}Z")}, "regexp_split_to_array": {col, Text("(x{0,30}){0,30}Z")}, "regexp_instr": {col, Text("(x{0,30}){0,30}Z")},
+		"regexp_replace": {col, Text("(x{0,30}){0,30}Z"), Text("")}, "regexp_match": {col, Text("(x{0,30}){0,30}Z")},
+		"regexp_count":   {col, Text("(x{0,30}){0,30}Z")},
+		"regexp_extract": {col, Text("(x{0,30}){0,30}Z")}, "regexp_split_to_array": {col, Text("(x{0,30}){0,30}Z")},
+		"regexp_instr": {col, Text("(x{0,30}){0,30}Z")},
 	} {
 		e, err := c.Call(name, args...)
 		if err != nil {
@@ -178,7 +184,8 @@ func TestPatternsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{texts}}, make([]*vector.Vector, 1)); err == nil || !strings.Contains(err.Error(), "one has 4194304") {
+		if err := p.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{texts}}, make([]*vector.Vector, 1)); err == nil ||
+			!strings.Contains(err.Error(), "one has 4194304") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

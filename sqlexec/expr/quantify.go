@@ -7,15 +7,16 @@ import (
 // quantifiedFunction is x op ANY|ALL (list) for lists that differ from row to row.
 var quantifiedFunction = &Function{Name: "quantified", lazy: true, makesNull: true}
 
-// Quantify reports whether test is true for an element of list, or with all for each: NULL where neither is known. test is over
-// two columns, x and the element.
+// Quantify reports whether test is true for an element of list, or with all for each: NULL where neither is known. test
+// is over two columns, x and the element.
 func (c *Context) Quantify(x, list, test Expr, all bool) (Expr, error) {
 	name := " any"
 	if all {
 		name = " all"
 	}
 	q := quantifier{test: test, all: all, elem: list.Type().Elem(), cancelled: c.cancelled()}
-	return c.fold(&Call{Fn: quantifiedFunction, Args: []Expr{x, list}, T: vector.BoolType, k: q.run, bound: test.String() + name})
+	return c.fold(&Call{Fn: quantifiedFunction, Args: []Expr{x, list}, T: vector.BoolType, k: q.run,
+		bound: test.String() + name})
 }
 
 type quantifier struct {

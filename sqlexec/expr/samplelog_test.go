@@ -103,9 +103,11 @@ func TestPercentilesShare(t *testing.T) {
 	x, y := &Column{Index: 0, T: f64}, &Column{Index: 1, T: f64}
 	p := func(at float64) Expr { return &Const{Value: vector.ConstFloat(f64, at)} }
 	aggs := []*Agg{
-		bind(t, "approx_percentile_cont", false, x, p(0.5)), bind(t, "approx_percentile_cont", false, &Column{Index: 0, T: f64}, p(0.99)),
+		bind(t, "approx_percentile_cont", false, x, p(0.5)),
+		bind(t, "approx_percentile_cont", false, &Column{Index: 0, T: f64}, p(0.99)),
 		bind(t, "approx_percentile_cont", false, y, p(0.5)), bind(t, "percentile_cont", false, x, p(0.5)),
-		bind(t, "approx_percentile_cont", true, x, p(0.9)), bind(t, "median", false, x), bind(t, "approx_percentile_cont", false, x, p(0.9)),
+		bind(t, "approx_percentile_cont", true, x, p(0.9)), bind(t, "median", false, x),
+		bind(t, "approx_percentile_cont", false, x, p(0.9)),
 	}
 	filtered := *aggs[1]
 	filtered.Filter = &Const{Value: vector.ConstBool(true)}

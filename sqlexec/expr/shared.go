@@ -8,9 +8,9 @@ import (
 	"varve/engine/vector"
 )
 
-// An expression that several places of a program need is computed once a batch. Nothing is computed that would not have been:
-// the first place that needs the values of the batch at hand has them computed, and later ones take them. A branch of a
-// CASE that looks at some rows only, after an error among all of them say, computes those by itself.
+// An expression that several places of a program need is computed once a batch. Nothing is computed that would not have
+// been: the first place that needs the values of the batch at hand has them computed, and later ones take them. A
+// branch of a CASE that looks at some rows only, after an error among all of them say, computes those by itself.
 
 // compiler makes the nodes of one program.
 type compiler struct {
@@ -75,7 +75,8 @@ func newCompiler(exprs []Expr, run *batchRun) *compiler {
 	return c
 }
 
-// count counts the places of e and of what is in it. What is in an expression that was there before is in one place, like it.
+// count counts the places of e and of what is in it. What is in an expression that was there before is in one place,
+// like it.
 func (c *compiler) count(e Expr) {
 	switch e.(type) {
 	case *Column, *Const:
@@ -220,8 +221,8 @@ func boundKey(args []Expr) string {
 // Same reports whether two calls are of one function that was bound alike: with equal arguments they compute the same.
 func (c *Call) Same(o *Call) bool { return c.Fn == o.Fn && c.T == o.T && c.bound == o.bound }
 
-// Shared reports which expressions of a list have parts in common that are worth computing once: those of one number have, which is
-// the place of the first of them.
+// Shared reports which expressions of a list have parts in common that are worth computing once: those of one number
+// have, which is the place of the first of them.
 func Shared(list []Expr) []int {
 	groups := make([]int, len(list))
 	ids, first := newNumbering(), map[int]int{}

@@ -12,21 +12,22 @@ import (
 func counted(rows *int) func(e Expr) Expr {
 	f := &Function{Name: "counted", min: 1, max: 1}
 	return func(e Expr) Expr {
-		return &Call{Fn: f, Args: []Expr{e}, T: i64, k: func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			*rows += n
-			for i, x := range args[0].Ints[:n] {
-				if x == 13 && (valid == nil || valid.Get(i)) {
-					return execError("13")
+		return &Call{Fn: f, Args: []Expr{e}, T: i64,
+			k: func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+				*rows += n
+				for i, x := range args[0].Ints[:n] {
+					if x == 13 && (valid == nil || valid.Get(i)) {
+						return execError("13")
+					}
+					out.Ints = append(out.Ints, 2*x)
 				}
-				out.Ints = append(out.Ints, 2*x)
-			}
-			return nil
-		}}
+				return nil
+			}}
 	}
 }
 
-// TestSharedParts: an expression in several places is computed once a batch, where it is computed at all, and every place
-// gets its values, also when a branch looks at some rows only.
+// TestSharedParts: an expression in several places is computed once a batch, where it is computed at all, and every
+// place gets its values, also when a branch looks at some rows only.
 func TestSharedParts(t *testing.T) {
 	c := &Context{}
 	must := func(e Expr, err error) Expr {
@@ -52,25 +53,31 @@ func TestSharedParts(t *testing.T) {
 		{"twice", []Expr{f(x), plus(f(x), Int(1))}, n, []func(x, y int64) int64{
 			func(x, _ int64) int64 { return 2 * x }, func(x, _ int64) int64 { return 2*x + 1 }}},
 		{"inside a larger one", []Expr{f(f(y)), f(f(y)), f(y)}, 2 * n, []func(x, y int64) int64{
-			func(_, y int64) int64 { return 4 * y }, func(_, y int64) int64 { return 4 * y }, func(_, y int64) int64 { return 2 * y }}},
+			func(_, y int64) int64 { return 4 * y }, func(_, y int64) int64 { return 4 * y },
+			func(_, y int64) int64 { return 2 * y }}},
 		{"of other columns", []Expr{f(x), f(y)}, 2 * n, []func(x, y int64) int64{
 			func(x, _ int64) int64 { return 2 * x }, func(_, y int64) int64 { return 2 * y }}},
-		{"in a branch of few rows", []Expr{f(x), &Case{T: i64, When: []Expr{few}, Then: []Expr{f(x)}, Else: Int(0)}, f(x)}, n + 3, []func(x, y int64) int64{
+		{"in a branch of few rows", []Expr{f(x), &Case{T: i64, When: []Expr{few}, Then: []Expr{f(x)}, Else: Int(0)},
+			f(x)}, n + 3, []func(x, y int64) int64{
 			func(x, _ int64) int64 { return 2 * x }, func(x, _ int64) int64 {
 				if x < 3 {
 					return 2 * x
 				}
 				return 0
 			}, func(x, _ int64) int64 { return 2 * x }}},
-		{"in two branches of few rows", []Expr{&Case{T: i64, When: []Expr{few, less(x, Int(8))}, Then: []Expr{f(y), f(y)}, Else: Int(0)}, f(y)}, n + 8, []func(x, y int64) int64{
-			func(x, y int64) int64 {
-				if x < 8 {
-					return 2 * y
-				}
-				return 0
-			}, func(_, y int64) int64 { return 2 * y }}},
-		{"only in a branch that no row takes", []Expr{&Case{T: i64, When: []Expr{less(x, Int(-1)), less(x, Int(-2))}, Then: []Expr{f(x), f(x)}, Else: x}}, 0, []func(x, y int64) int64{
-			func(x, _ int64) int64 { return x }}},
+		{"in two branches of few rows",
+			[]Expr{&Case{T: i64, When: []Expr{few, less(x, Int(8))}, Then: []Expr{f(y), f(y)}, Else: Int(0)}, f(y)},
+			n + 8, []func(x, y int64) int64{
+				func(x, y int64) int64 {
+					if x < 8 {
+						return 2 * y
+					}
+					return 0
+				}, func(_, y int64) int64 { return 2 * y }}},
+		{"only in a branch that no row takes",
+			[]Expr{&Case{T: i64, When: []Expr{less(x, Int(-1)), less(x, Int(-2))}, Then: []Expr{f(x), f(x)}, Else: x}},
+			0, []func(x, y int64) int64{
+				func(x, _ int64) int64 { return x }}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			p, err := Compile(k.list)
@@ -143,7 +150,8 @@ func TestSharedErrors(t *testing.T) {
 	}
 }
 
-// TestNumbering: what computes the same has one number, what does not has another, and what is volatile has none in common.
+// TestNumbering: what computes the same has one number, what does not has another, and what is volatile has none in
+// common.
 func TestNumbering(t *testing.T) {
 	c := &Context{}
 	call := func(name string, args ...Expr) Expr {
@@ -157,9 +165,12 @@ func TestNumbering(t *testing.T) {
 	x, s := &Column{Index: 0, T: i64}, &Column{Index: 1, T: str}
 	list := &Column{Index: 2, T: vector.List(vector.Int64Type)}
 	distinct := []Expr{
-		call("+", x, Int(1)), call("+", x, Int(2)), call("-", x, Int(1)), call("+", &Column{Index: 3, T: i64}, Int(1)), call("upper", s), call("lower", s),
-		&Cast{Arg: x, To: str}, &Cast{Arg: x, To: str, Try: true}, &Cast{Arg: x, To: f64}, &In{Arg: x, List: []Expr{Int(1)}}, &In{Arg: x, List: []Expr{Int(1)}, Not: true},
-		&Case{T: i64, When: []Expr{call("<", x, Int(1))}, Then: []Expr{x}}, call("~", s, Text("a")), call("~*", s, Text("a")),
+		call("+", x, Int(1)), call("+", x, Int(2)), call("-", x, Int(1)), call("+", &Column{Index: 3, T: i64}, Int(1)),
+		call("upper", s), call("lower", s),
+		&Cast{Arg: x, To: str}, &Cast{Arg: x, To: str, Try: true}, &Cast{Arg: x, To: f64},
+		&In{Arg: x, List: []Expr{Int(1)}}, &In{Arg: x, List: []Expr{Int(1)}, Not: true},
+		&Case{T: i64, When: []Expr{call("<", x, Int(1))}, Then: []Expr{x}}, call("~", s, Text("a")),
+		call("~*", s, Text("a")),
 		call("array_sort", list), call("array_sort", list, Text("DESC")), call("random"), call("random"),
 	}
 	n := newNumbering()
@@ -171,7 +182,8 @@ func TestNumbering(t *testing.T) {
 	if len(slices.Compact(ids)) != len(distinct) {
 		t.Errorf("%d expressions have the numbers %v", len(distinct), ids)
 	}
-	if n.of(call("+", x, Int(1))) != n.of(distinct[0]) || n.of(call("array_sort", list, Text("DESC"))) != n.of(distinct[15]) {
+	if n.of(call("+", x, Int(1))) != n.of(distinct[0]) ||
+		n.of(call("array_sort", list, Text("DESC"))) != n.of(distinct[15]) {
 		t.Error("the same expression has another number")
 	}
 }

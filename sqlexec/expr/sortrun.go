@@ -50,8 +50,8 @@ func mergeRuns[T any](out, a, b []T, compare func(a, b T) int, did func(n int) e
 	return nil
 }
 
-// nth moves the element that comes k'th, from 0, among sorted numbers to its place: none before it is greater, none after it
-// smaller. The numbers are none of them NaN.
+// nth moves the element that comes k'th, from 0, among sorted numbers to its place: none before it is greater, none
+// after it smaller. The numbers are none of them NaN.
 func nth(list []float64, k int, did func(n int) error) error {
 	for len(list) > 1 {
 		if err := did(len(list)); err != nil {

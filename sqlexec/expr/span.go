@@ -25,8 +25,8 @@ func (s *span) add(o span) {
 	s.ns, _ = s.ns.Add(o.ns)
 }
 
-// times returns the span multiplied by a fraction: what is left of a month becomes days of a 30-day month, what is left of a day
-// becomes time, and that is rounded to nanoseconds. ok is false where a part does not fit.
+// times returns the span multiplied by a fraction: what is left of a month becomes days of a 30-day month, what is left
+// of a day becomes time, and that is rounded to nanoseconds. ok is false where a part does not fit.
 func (s *span) times(f *big.Rat) (months, days int32, ns int64, ok bool) {
 	m, rest := wholePart(new(big.Rat).Mul(new(big.Rat).SetInt(s.months.big()), f))
 	carried, rest := wholePart(rest.Mul(rest, big.NewRat(30, 1)))
@@ -35,7 +35,8 @@ func (s *span) times(f *big.Rat) (months, days int32, ns int64, ok bool) {
 	rest.Add(rest, more)
 	more.Mul(new(big.Rat).SetInt(s.ns.big()), f)
 	t := roundRat(more.Add(more, rest.Mul(rest, big.NewRat(86400e9, 1))))
-	if !m.IsInt64() || !d.IsInt64() || !t.IsInt64() || m.Int64() != int64(int32(m.Int64())) || d.Int64() != int64(int32(d.Int64())) {
+	if !m.IsInt64() || !d.IsInt64() || !t.IsInt64() || m.Int64() != int64(int32(m.Int64())) ||
+		d.Int64() != int64(int32(d.Int64())) {
 		return 0, 0, 0, false
 	}
 	return int32(m.Int64()), int32(d.Int64()), t.Int64(), true
@@ -67,8 +68,8 @@ func factor(v *vector.Vector, i int) *big.Rat {
 	return rat(v.Bytes(i), v.Type.Scale)
 }
 
-// bindScale binds span * number, number * span and span / number, where a span is an interval or a duration; ok is false for other
-// operands.
+// bindScale binds span * number, number * span and span / number, where a span is an interval or a duration; ok is
+// false for other operands.
 func (c *Context) bindScale(op string, args []Expr) (out []Expr, t vector.Type, k kernel, ok bool, err error) {
 	isSpan := func(t vector.Type) bool { return t == vector.Interval || t.ID == vector.TypeDuration }
 	if op == "*" && isSpan(args[1].Type()) {
@@ -102,7 +103,8 @@ func scaleKernel(divide bool) kernel {
 			f := factor(a[1], i)
 			switch {
 			case f == nil:
-				return execError("Cannot compute %s of an interval and %s", map[bool]string{true: "/", false: "*"}[divide], AppendText(nil, a[1], i))
+				return execError("Cannot compute %s of an interval and %s",
+					map[bool]string{true: "/", false: "*"}[divide], AppendText(nil, a[1], i))
 			case divide && f.Sign() == 0:
 				return execError("Divide by zero error")
 			case divide:

@@ -4,8 +4,8 @@ import "varve/engine/vector"
 
 // mover is an accumulator that keeps texts in one piece, which it moves where there is no room for more.
 type mover interface {
-	// moves is how many bytes Add takes for a while, and some of them for good, to make room for so many rows with so many bytes
-	// of texts in their first argument; 0 where there is room.
+	// moves is how many bytes Add takes for a while, and some of them for good, to make room for so many rows with so
+	// many bytes of texts in their first argument; 0 where there is room.
 	moves(rows int, texts int64) int64
 }
 
@@ -15,8 +15,8 @@ type resulter interface {
 	resultBytes() int64
 }
 
-// State is an aggregate's accumulator within the memory of a query. It counts the most that rows can add to the accumulator before they
-// are added, and what it has grown by after. One goroutine at a time.
+// State is an aggregate's accumulator within the memory of a query. It counts the most that rows can add to the
+// accumulator before they are added, and what it has grown by after. One goroutine at a time.
 type State struct {
 	agg    *Agg
 	acc    Accumulator
@@ -57,8 +57,8 @@ func (a *Agg) Within(memory Memory) *State {
 	return s
 }
 
-// States makes the states of aggregates that see the same rows, each as Within does. Several percentiles of the same values keep these
-// once.
+// States makes the states of aggregates that see the same rows, each as Within does. Several percentiles of the same
+// values keep these once.
 func States(aggs []*Agg, memory Memory) []*State {
 	states := make([]*State, len(aggs))
 	for i, a := range aggs {
@@ -80,8 +80,8 @@ func States(aggs []*Agg, memory Memory) []*State {
 // Grow makes room for groups [0, n).
 func (s *State) Grow(n int) { s.acc.Grow(n) }
 
-// Add is Accumulator.Add while there is room for what the rows add. Where there is none for all of them at once it adds some after the
-// other.
+// Add is Accumulator.Add while there is room for what the rows add. Where there is none for all of them at once it adds
+// some after the other.
 func (s *State) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	if s.memory.memory == nil {
 		return s.acc.Add(n, groups, args, keep)
@@ -198,8 +198,8 @@ func (s *State) Result(n int) (*vector.Vector, error) {
 	return s.acc.Result(n)
 }
 
-// resultBytes is about what the results of n groups of an accumulator take: a value for each group, and the texts and lists that are made
-// of what it holds.
+// resultBytes is about what the results of n groups of an accumulator take: a value for each group, and the texts and
+// lists that are made of what it holds.
 func resultBytes(acc Accumulator, t vector.Type, n int) int64 {
 	bytes := 9 * int64(n)
 	if r, ok := acc.(resulter); ok {

@@ -19,7 +19,8 @@ func everyAggregate(do func(a *Agg)) (called int) {
 	for _, first := range []Expr{text, number} {
 		lists = append(lists, []Expr{first}, []Expr{first, half}, []Expr{first, two}, []Expr{first, number})
 	}
-	lists = append(lists, []Expr{text, text}, []Expr{number, number, half}, []Expr{two, half, number}, []Expr{two, half, text})
+	lists = append(lists, []Expr{text, text}, []Expr{number, number, half}, []Expr{two, half, number},
+		[]Expr{two, half, text})
 	for name := range aggregates {
 		seen := map[string]bool{}
 		for _, args := range lists {

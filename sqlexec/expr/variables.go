@@ -73,10 +73,13 @@ func registerServer() {
 		{[]string{"read_preference"}, constantText("leader")},
 	} {
 		register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
-			return []Expr{Text(f.value(c))}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }), nil
+			return []Expr{Text(f.value(c))}, str,
+				mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }),
+				nil
 		}}, f.names...)
 	}
 	register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
-		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }), nil
+		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }),
+			nil
 	}}, "connection_id", "pg_backend_pid")
 }

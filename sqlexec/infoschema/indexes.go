@@ -61,7 +61,8 @@ func physical(t *engine.Table) (map[schema.ColumnID]*[3]columnIndex, error) {
 				x = &[3]columnIndex{{kind: zoneMap}, {kind: postings}, {kind: tokenFilter}}
 				found[c.ID] = x
 			}
-			for k, bytes := range [3]int64{c.IndexBytes - c.PostingBytes - c.FilterBytes, c.PostingBytes, c.FilterBytes} {
+			for k, bytes := range [3]int64{c.IndexBytes - c.PostingBytes - c.FilterBytes, c.PostingBytes,
+				c.FilterBytes} {
 				if bytes > 0 {
 					x[k].parts++
 					x[k].bytes += bytes
@@ -101,7 +102,8 @@ func tableIndexRows(e *Env, w Where, r *rows) error {
 		}
 		rest := st.IndexBytes - sizes[0] - sizes[1] - sizes[2]
 		n := t.Schema.Name
-		r.add(Catalog, n.DB, n.Table, int(t.Schema.ID), len(st.Parts), st.DiskBytes-st.IndexBytes, st.IndexBytes, sizes[0], sizes[1], sizes[2], rest,
+		r.add(Catalog, n.DB, n.Table, int(t.Schema.ID), len(st.Parts), st.DiskBytes-st.IndexBytes, st.IndexBytes,
+			sizes[0], sizes[1], sizes[2], rest,
 			st.IndexTime.Seconds())
 		return nil
 	})

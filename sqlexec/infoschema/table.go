@@ -152,12 +152,14 @@ func (r *rows) add(values ...any) {
 	r.b.EndRow()
 }
 
-// columns makes columns of words: "name" is a string, "name:u32" and the like have their type, and one that ends in "?" may
-// be NULL.
+// columns makes columns of words: "name" is a string, "name:u32" and the like have their type, and one that ends in "?"
+// may be NULL.
 func columns(list string) []schema.Column {
 	types := map[string]vector.Type{
-		"": vector.StringType, "u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type, "f64": vector.FloatType,
-		"s": vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType, "u8": vector.Uint8Type,
+		"": vector.StringType, "u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type,
+		"f64": vector.FloatType,
+		"s":   vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType,
+		"u8": vector.Uint8Type,
 	}
 	var made []schema.Column
 	for _, word := range strings.Fields(list) {

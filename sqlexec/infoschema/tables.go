@@ -18,30 +18,42 @@ var tables []*Table
 
 func init() {
 	tables = []*Table{
-		{Name: "build_info", Columns: columns("git_branch git_commit git_commit_short git_clean pkg_version"), fill: buildInfo},
+		{Name: "build_info", Columns: columns("git_branch git_commit git_commit_short git_clean pkg_version"),
+			fill: buildInfo},
 		{Name: "character_sets", Columns: columns("character_set_name default_collate_name description maxlen:i64"),
 			fill: func(_ *Env, _ Where, r *rows) error { r.add("utf8", "utf8_bin", "UTF-8 Unicode", 4); return nil }},
-		{Name: "collations", Columns: columns("collation_name character_set_name id:i64 is_default is_compiled sortlen:i64"),
-			fill: func(_ *Env, _ Where, r *rows) error { r.add("utf8_bin", "utf8", 1, "Yes", "Yes", 1); return nil }},
-		{Name: "column_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnIndexRows, Columns: columns(
-			"table_catalog table_schema table_name column_name index_kind parts:u64 bytes:u64? asked_by?")},
+		{Name: "collations",
+			Columns: columns("collation_name character_set_name id:i64 is_default is_compiled sortlen:i64"),
+			fill: func(_ *Env, _ Where, r *rows) error {
+				r.add("utf8_bin", "utf8", 1, "Yes", "Yes", 1)
+				return nil
+			}},
+		{Name: "column_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnIndexRows,
+			Columns: columns(
+				"table_catalog table_schema table_name column_name index_kind parts:u64 bytes:u64? asked_by?")},
 		{Name: "columns", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnRows, Columns: columns(`
 			table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64? character_octet_length:i64?
 			numeric_precision:i64? numeric_scale:i64? datetime_precision:i64? character_set_name? collation_name? column_key extra privileges
 			generation_expression? service_data_type data_type semantic_type column_default? is_nullable column_type column_comment? srs_id:i64?`)},
-		{Name: "damage", fill: damageRows, Columns: columns("table_catalog table_schema? table_name? file_path block:i64? row_count:i64? min_ts:ns? max_ts:ns? reason")},
+		{Name: "damage", fill: damageRows,
+			Columns: columns(
+				"table_catalog table_schema? table_name? file_path block:i64? row_count:i64? min_ts:ns? max_ts:ns? reason")},
 		{Name: "engines", Columns: columns("engine support comment transactions? xa? savepoints?"), fill: engines},
-		{Name: "key_column_usage", SchemaColumn: "table_schema", TableColumn: "table_name", fill: keyColumnUsage, Columns: columns(`
+		{Name: "key_column_usage", SchemaColumn: "table_schema", TableColumn: "table_name", fill: keyColumnUsage,
+			Columns: columns(`
 			constraint_catalog constraint_schema constraint_name table_catalog real_table_catalog table_schema table_name column_name
 			ordinal_position:u32 position_in_unique_constraint:u32? referenced_table_schema? referenced_table_name? referenced_column_name?
 			service_index_type?`)},
-		{Name: "metric_cardinality", SchemaColumn: "table_schema", fill: metricCounts, Columns: columns("table_catalog table_schema kind name? count:u64")},
-		{Name: "partitions", SchemaColumn: "table_schema", TableColumn: "table_name", fill: partitions, Columns: columns(`
+		{Name: "metric_cardinality", SchemaColumn: "table_schema", fill: metricCounts,
+			Columns: columns("table_catalog table_schema kind name? count:u64")},
+		{Name: "partitions", SchemaColumn: "table_schema", TableColumn: "table_name", fill: partitions,
+			Columns: columns(`
 			table_catalog table_schema table_name partition_name subpartition_name? partition_ordinal_position:i64?
 			subpartition_ordinal_position:i64? partition_method? subpartition_method? partition_expression? subpartition_expression?
 			partition_description? table_rows:i64? avg_row_length:i64? data_length:i64? max_data_length:i64? index_length:i64? data_free:i64?
 			create_time:s? update_time:s? check_time:s? checksum:i64? partition_comment? nodegroup? tablespace_name? service_partition_id:u64?`)},
-		{Name: "process_list", Columns: columns("id catalog schemas query client frontend start_timestamp:ms elapsed_time user"), fill: processList},
+		{Name: "process_list", Columns: columns(
+			"id catalog schemas query client frontend start_timestamp:ms elapsed_time user"), fill: processList},
 		{Name: "region_info", fill: regionInfo, Columns: columns(`
 			region_id:u64 table_id:u32 region_number:u32 region_group:u8 region_sequence:u8 state role writable:bool committed_sequence:u64?
 			flushed_sequence:u64? manifest_version:u64 compaction_time_window:i64? region_options sst_format node_id:u64`)},
@@ -55,13 +67,17 @@ func init() {
 			table_dir region_id:u64 table_id:u32 region_number:u32 region_group:u8 region_sequence:u8 file_id index_version:u64 level:u8 file_path
 			file_size:u64 index_file_path? index_file_size:u64 num_rows:u64 num_row_groups:u64? num_series:u64? min_ts:ns max_ts:ns sequence:u64?
 			origin_region_id:u64 node_id:u64 visible:bool primary_key_min? primary_key_max?`)},
-		{Name: "ssts_storage", Columns: columns("file_path file_size:u64 last_modified_ms:ms? node_id:u64"), fill: sstsStorage},
-		{Name: "statistics", SchemaColumn: "table_schema", TableColumn: "table_name", fill: statistics, Columns: columns(`
+		{Name: "ssts_storage", Columns: columns("file_path file_size:u64 last_modified_ms:ms? node_id:u64"),
+			fill: sstsStorage},
+		{Name: "statistics", SchemaColumn: "table_schema", TableColumn: "table_name", fill: statistics,
+			Columns: columns(`
 			table_catalog table_schema table_name non_unique:i64 index_schema index_name seq_in_index:i64 column_name collation
 			cardinality:i64? sub_part:i64? packed? nullable index_type comment index_comment is_visible expression? service_index_type`)},
-		{Name: "table_constraints", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableConstraints, Columns: columns(
-			"constraint_catalog constraint_schema constraint_name table_schema table_name constraint_type enforced")},
-		{Name: "table_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableIndexRows, Columns: columns(`
+		{Name: "table_constraints", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableConstraints,
+			Columns: columns(
+				"constraint_catalog constraint_schema constraint_name table_schema table_name constraint_type enforced")},
+		{Name: "table_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableIndexRows,
+			Columns: columns(`
 			table_catalog table_schema table_name table_id:u32 parts:u64 data_bytes:u64 index_bytes:u64 zone_bytes:u64 posting_bytes:u64
 			filter_bytes:u64 series_bytes:u64 build_seconds:f64`)},
 		{Name: "tables", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableRows, Columns: columns(`
@@ -133,13 +149,16 @@ func createOptions(options []schema.Option) string {
 
 func tableRows(e *Env, w Where, r *rows) error {
 	eachOwn(w, func(id int, t *Table) {
-		r.add(Catalog, DB, t.Name, "LOCAL TEMPORARY", id, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "Y")
+		r.add(Catalog, DB, t.Name, "LOCAL TEMPORARY", id, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil,
+			"utf8_bin", 0, "", nil, "Y")
 	})
 	if hasNumbers(e, w) {
-		r.add(Catalog, publicDB, Numbers, "LOCAL TEMPORARY", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "Y")
+		r.add(Catalog, publicDB, Numbers, "LOCAL TEMPORARY", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil,
+			nil, "utf8_bin", 0, "", nil, "Y")
 	}
 	err := eachView(e, w, func(v View) {
-		r.add(Catalog, v.DB, v.Name, "VIEW", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "N")
+		r.add(Catalog, v.DB, v.Name, "VIEW", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin",
+			0, "", nil, "N")
 	})
 	if err != nil {
 		return err
@@ -151,7 +170,8 @@ func tableRows(e *Env, w Where, r *rows) error {
 		if st.Rows > 0 {
 			perRow = (st.DiskBytes + st.MemtableBytes) / st.Rows
 		}
-		r.add(Catalog, s.Name.DB, s.Name.Table, "BASE TABLE", int(s.ID), st.DiskBytes, 0, st.IndexBytes, 0, perRow, s.Engine, 11, "Fixed",
+		r.add(Catalog, s.Name.DB, s.Name.Table, "BASE TABLE", int(s.ID), st.DiskBytes, 0, st.IndexBytes, 0, perRow,
+			s.Engine, 11, "Fixed",
 			st.Rows, 0, 0, created, created, nil, "utf8_bin", 0, createOptions(s.Options.All), s.Options.Comment, "N")
 		return nil
 	})
@@ -232,7 +252,8 @@ func addColumn(r *rows, db, table string, i int, c *schema.Column, key string) {
 		def = c.DefaultText
 	}
 	text := parse.InfoText(c.Type)
-	r.add(Catalog, db, table, c.Name, i+1, length, octets, precision, scale, datetime, charset, collation, key, "", "select,insert", "",
+	r.add(Catalog, db, table, c.Name, i+1, length, octets, precision, scale, datetime, charset, collation, key, "",
+		"select,insert", "",
 		c.Type.String(), text, c.Semantic.String(), def, YesNo(c.Nullable), text, comment(c), nil)
 }
 
@@ -291,7 +312,8 @@ func Indexes(t *schema.Table) []IndexRow {
 
 // IndexWord is the word of DDL for a kind of index.
 func IndexWord(k schema.IndexKind) string {
-	return map[schema.IndexKind]string{schema.Inverted: "INVERTED", schema.Skipping: "SKIPPING", schema.Fulltext: "FULLTEXT"}[k]
+	return map[schema.IndexKind]string{schema.Inverted: "INVERTED", schema.Skipping: "SKIPPING",
+		schema.Fulltext: "FULLTEXT"}[k]
 }
 
 func keyColumnUsage(e *Env, w Where, r *rows) error {
@@ -315,7 +337,8 @@ func statistics(e *Env, w Where, r *rows) error {
 			if !x.Column.Nullable {
 				nullable = ""
 			}
-			r.add(Catalog, n.DB, n.Table, nonUnique, n.DB, x.Name, x.Seq, x.Column.Name, "A", nil, nil, nil, nullable, x.Kind, "", "", "YES", nil, x.Kind)
+			r.add(Catalog, n.DB, n.Table, nonUnique, n.DB, x.Name, x.Seq, x.Column.Name, "A", nil, nil, nil, nullable,
+				x.Kind, "", "", "YES", nil, x.Kind)
 		}
 		return nil
 	})
@@ -336,7 +359,8 @@ func partitions(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		s, st := t.Schema, t.Stats()
 		created := s.CreatedMS / 1000
-		r.add(Catalog, s.Name.DB, s.Name.Table, "p0", nil, 1, nil, nil, nil, nil, nil, nil, st.Rows, 0, st.DiskBytes, 0, st.IndexBytes, 0,
+		r.add(Catalog, s.Name.DB, s.Name.Table, "p0", nil, 1, nil, nil, nil, nil, nil, nil, st.Rows, 0, st.DiskBytes, 0,
+			st.IndexBytes, 0,
 			created, nil, nil, nil, nil, nil, nil, regionID(s.ID))
 		return nil
 	})
@@ -344,7 +368,8 @@ func partitions(e *Env, w Where, r *rows) error {
 
 func processList(e *Env, _ Where, r *rows) error {
 	for _, p := range e.Processes() {
-		r.add(p.ID, Catalog, p.DB, p.Query, p.Client, "varve", p.Started.UnixMilli(), p.Elapsed.Round(time.Microsecond).String(), p.User)
+		r.add(p.ID, Catalog, p.DB, p.Query, p.Client, "varve", p.Started.UnixMilli(),
+			p.Elapsed.Round(time.Microsecond).String(), p.User)
 	}
 	return nil
 }
@@ -355,7 +380,8 @@ func regionID(t schema.TableID) uint64 { return uint64(t) << 32 }
 func regionStatistics(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		s, st := t.Schema, t.Stats()
-		r.add(regionID(s.ID), int(s.ID), 0, st.Rows, 0, 0, 0, st.DiskBytes, st.MemtableBytes, 0, st.DiskBytes, len(st.Parts), st.IndexBytes, s.Engine, "Leader")
+		r.add(regionID(s.ID), int(s.ID), 0, st.Rows, 0, 0, 0, st.DiskBytes, st.MemtableBytes, 0, st.DiskBytes,
+			len(st.Parts), st.IndexBytes, s.Engine, "Leader")
 		return nil
 	})
 }
@@ -363,7 +389,8 @@ func regionStatistics(e *Env, w Where, r *rows) error {
 func regionInfo(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		s := t.Schema
-		r.add(regionID(s.ID), int(s.ID), 0, 0, 0, "Open", "Leader", true, nil, nil, int(s.Version), nil, createOptions(s.Options.All), "flat", 0)
+		r.add(regionID(s.ID), int(s.ID), 0, 0, 0, "Open", "Leader", true, nil, nil, int(s.Version), nil,
+			createOptions(s.Options.All), "flat", 0)
 		return nil
 	})
 }
@@ -372,7 +399,8 @@ func sstsManifest(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		for _, p := range t.Stats().Parts {
 			unit := 1_000_000_000 / t.Schema.TimeColumn().Type.UnitsPerSecond()
-			r.add(t.Schema.Name.DB+"/"+t.Schema.Name.Table, regionID(t.Schema.ID), int(t.Schema.ID), 0, 0, 0, p.File, 0, 0, p.File, p.Bytes, nil,
+			r.add(t.Schema.Name.DB+"/"+t.Schema.Name.Table, regionID(t.Schema.ID), int(t.Schema.ID), 0, 0, 0, p.File, 0,
+				0, p.File, p.Bytes, nil,
 				p.IndexBytes, p.Rows, nil, nil, p.Min*unit, p.Max*unit, nil, regionID(t.Schema.ID), 0, true, nil, nil)
 		}
 		return nil

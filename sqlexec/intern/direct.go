@@ -41,8 +41,8 @@ func (d *direct) known(values []int64, ids []uint32) int {
 // shortRun is the length of a run of equal values below which looking up value by value is not slower.
 const shortRun = 8
 
-// runs writes the numbers of values that come in runs, as times in buckets do, looking each run up once. It ends at the first
-// short run, and tells how many values it has numbered.
+// runs writes the numbers of values that come in runs, as times in buckets do, looking each run up once. It ends at the
+// first short run, and tells how many values it has numbered.
 func (in *Interner) runs(values []int64, ids []uint32) int {
 	at := 0
 	for at < len(values) {

@@ -13,7 +13,8 @@ import (
 
 // TestInternAgainstMap numbers random values of every kind and form, with NULL, as a map does.
 func TestInternAgainstMap(t *testing.T) {
-	for _, typ := range []vector.Type{vector.BoolType, vector.Int64Type, vector.Uint64Type, vector.FloatType, vector.StringType} {
+	for _, typ := range []vector.Type{vector.BoolType, vector.Int64Type, vector.Uint64Type, vector.FloatType,
+		vector.StringType} {
 		r := rand.New(rand.NewPCG(1, uint64(typ.ID)))
 		in := New(typ, nil)
 		want := map[string]uint32{}
@@ -52,7 +53,8 @@ func TestInternAgainstMap(t *testing.T) {
 					want[key] = w
 				}
 				if id != w || print(in.Values, int(id)) != key {
-					t.Fatalf("%s: %s has number %d, want %d; the value of %d is %s", typ, key, id, w, id, print(in.Values, int(id)))
+					t.Fatalf("%s: %s has number %d, want %d; the value of %d is %s", typ, key, id, w, id,
+						print(in.Values, int(id)))
 				}
 			}
 		}
@@ -74,7 +76,8 @@ func value(r *rand.Rand, t vector.Type, distinct int) *vector.Vector {
 	case vector.Float64:
 		return vector.ConstFloat(t, float64(x)/4)
 	}
-	return vector.ConstString(strings.Repeat("long ", x%9) + fmt.Sprint(x)) // shorter, as long as, and longer than words hold
+	// shorter, as long as, and longer than words hold
+	return vector.ConstString(strings.Repeat("long ", x%9) + fmt.Sprint(x))
 }
 
 func print(v *vector.Vector, i int) string {

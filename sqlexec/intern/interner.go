@@ -41,8 +41,8 @@ func New(t vector.Type, canon func([]byte) uint64) *Interner {
 // words reports whether values are texts that are compared as they are.
 func (in *Interner) words() bool { return in.kind == vector.Bytes && in.canon == nil }
 
-// stagger makes the tables and slices of shard k grow at another number of values than those of the other shards, which have
-// about as many: else all of them would grow within one batch, for longer than a cancelled query may go on.
+// stagger makes the tables and slices of shard k grow at another number of values than those of the other shards, which
+// have about as many: else all of them would grow within one batch, for longer than a cancelled query may go on.
 func (in *Interner) stagger(k int) {
 	in.texts.fill = staggeredFill - 8 + k
 	in.numbers.fill = staggeredFill + k
@@ -67,11 +67,12 @@ func (in *Interner) Null() (id uint32, ok bool) { return uint32(max(in.null, 0))
 
 // Bytes is about the memory held.
 func (in *Interner) Bytes() int64 {
-	return in.Values.Bytes64(in.n) + int64(cap(in.Values.Heap)-len(in.Values.Heap)) + int64(len(in.codes)+len(in.small.ids)+len(in.all))*4 + in.texts.bytes() + in.numbers.Bytes() + in.own.bytes()
+	return in.Values.Bytes64(in.n) + int64(cap(in.Values.Heap)-len(in.Values.Heap)) +
+		int64(len(in.codes)+len(in.small.ids)+len(in.all))*4 + in.texts.bytes() + in.numbers.Bytes() + in.own.bytes()
 }
 
-// Moves is how many bytes Intern takes for a while, and some of them for good, to make room for so many rows with so many bytes of
-// texts: 0 where there is room.
+// Moves is how many bytes Intern takes for a while, and some of them for good, to make room for so many rows with so
+// many bytes of texts: 0 where there is room.
 func (in *Interner) Moves(rows int, texts int64) int64 {
 	have := int64(len(in.Values.Heap))
 	if texts += int64(rows) * (header + inline); texts <= int64(cap(in.Values.Heap))-have {
@@ -320,8 +321,8 @@ func (in *Interner) one(v *vector.Vector, i int) uint32 {
 	return in.number(key, mix(key), v, i)
 }
 
-// doubledHeap is the size up to which the texts have room for as much again when they grow, and a quarter from there on: what
-// has been moved is in memory twice meanwhile.
+// doubledHeap is the size up to which the texts have room for as much again when they grow, and a quarter from there
+// on: what has been moved is in memory twice meanwhile.
 const doubledHeap = 8 << 20
 
 // moreHeap is by how much a heap of so many bytes grows at least.

@@ -6,9 +6,10 @@ import (
 	"varve/engine/vector"
 )
 
-// packable is the length up to which texts of the sixteen characters from '-' to '<' are packed: addresses of version 4,
-// numbers, dates and times. Half a byte for each character and one for the length make a key that is the text: a table
-// of such keys has nothing to compare in the heap, which for many distinct values is a second miss of the cache a row.
+// packable is the length up to which texts of the sixteen characters from '-' to '<' are packed: addresses of version
+// 4, numbers, dates and times. Half a byte for each character and one for the length make a key that is the text: a
+// table of such keys has nothing to compare in the heap, which for many distinct values is a second miss of the cache a
+// row.
 const packable = 15
 
 const (
@@ -18,8 +19,8 @@ const (
 	letters = 0x40 * ones // bits of letters, and of no character that is packed
 )
 
-// pack is the key of a text of n bytes, at most packable, of which a and b are the first 16, anything after its end; 0 if
-// it has none. The first byte below the lowest character wraps, so what it takes from the next one does not matter.
+// pack is the key of a text of n bytes, at most packable, of which a and b are the first 16, anything after its end; 0
+// if it has none. The first byte below the lowest character wraps, so what it takes from the next one does not matter.
 func pack(a, b uint64, n uint32) uint64 {
 	m := &masks[n]
 	a, b = (a-lowest)&m.a, (b-lowest)&m.b
@@ -36,8 +37,8 @@ func nibbles(x uint64) uint64 {
 	return (x | x>>16) & 0xFFFFFFFF
 }
 
-// packAll makes the keys and hashes of texts and reports whether all of them have a key; it stops at the first one that has
-// none. What lies under a NULL is not read.
+// packAll makes the keys and hashes of texts and reports whether all of them have a key; it stops at the first one that
+// has none. What lies under a NULL is not read.
 func packAll(keys, hashes []uint64, views []vector.View, heap []byte, valid vector.Bitmap) bool {
 	keys, hashes = keys[:len(views)], hashes[:len(views)]
 	for i, v := range views {

@@ -52,8 +52,8 @@ func (p *Pairs) Intern(a, b []uint32, as, bs int) {
 	p.n = numberPairs(p.matrix, p.shift, p.n, a, b)
 }
 
-// numberPairs replaces a[i] by the number of its pair with b[i], four at a time where all are known; n pairs were known before, so many
-// are afterwards. 0.6 ns a row, against 0.75 one at a time.
+// numberPairs replaces a[i] by the number of its pair with b[i], four at a time where all are known; n pairs were known
+// before, so many are afterwards. 0.6 ns a row, against 0.75 one at a time.
 func numberPairs(matrix []uint32, shift, n int, a, b []uint32) int {
 	by := uint(shift) & 31
 	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[4:] {

@@ -6,7 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// recentSlots is the number of values that a worker remembers: 256 KiB, which leaves a core's own cache room for others.
+// recentSlots is the number of values that a worker remembers: 256 KiB, which leaves a core's own cache room for
+// others.
 const recentSlots = 1 << recentBits
 
 const recentBits = 13
@@ -51,7 +52,8 @@ func (c *recent) known(rows []uint32, p *probe, n int, ids []uint32) []uint32 {
 }
 
 // knownTexts writes the rows that are not remembered into rows and gives their number. No branch depends on a value.
-func knownTexts(slots *[recentSlots]recentText, all []words, hashes []uint64, views []vector.View, ids, rows []uint32) (missed int) {
+func knownTexts(slots *[recentSlots]recentText, all []words, hashes []uint64, views []vector.View, ids,
+	rows []uint32) (missed int) {
 	hashes, views, ids, rows = hashes[:len(all)], views[:len(all)], ids[:len(all)], rows[:len(all)]
 	for i := range all {
 		w, s := &all[i], &slots[hashes[i]>>(64-recentBits)]

@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// TestWorkersRemember: texts that come again get the numbers they had, also when others took their places meanwhile, when
-// they differ in their length or zeros alone, and beside NULLs.
+// TestWorkersRemember: texts that come again get the numbers they had, also when others took their places meanwhile,
+// when they differ in their length or zeros alone, and beside NULLs.
 func TestWorkersRemember(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	s := NewShared(vector.StringType)

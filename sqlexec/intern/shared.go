@@ -6,9 +6,9 @@ import (
 	"varve/engine/vector"
 )
 
-// Shared is an Interner for several workers: values are spread over shards by their hash, and a worker holds one shard's
-// lock at a time. Where distinct values are many, this costs one look-up a row, while tables of each worker's own would
-// all have to be merged at the end. Safe for concurrent use through Workers.
+// Shared is an Interner for several workers: values are spread over shards by their hash, and a worker holds one
+// shard's lock at a time. Where distinct values are many, this costs one look-up a row, while tables of each worker's
+// own would all have to be merged at the end. Safe for concurrent use through Workers.
 type Shared struct {
 	shards [shards]struct {
 		mu sync.Mutex
@@ -147,7 +147,8 @@ func (w *Worker) dictionary(v *vector.Vector, n int, ids []uint32) {
 	}
 }
 
-// flat looks rows up among the recent ones, sorts the others by shard, and interns the rows of each shard under its lock.
+// flat looks rows up among the recent ones, sorts the others by shard, and interns the rows of each shard under its
+// lock.
 func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 	p := &w.probe
 	p.load(v, n, nil)

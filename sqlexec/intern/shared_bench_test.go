@@ -11,8 +11,8 @@ import (
 	"varve/engine/vector"
 )
 
-// drawn returns pieces of 2,048 texts, of which one in n is drawn evenly from many long ones and the others with falling
-// frequency from short ones.
+// drawn returns pieces of 2,048 texts, of which one in n is drawn evenly from many long ones and the others with
+// falling frequency from short ones.
 func drawn(rows, n, long int) []*vector.Vector {
 	r := rand.New(rand.NewPCG(1, 1))
 	var pieces []*vector.Vector
@@ -56,7 +56,8 @@ func BenchmarkShared(b *testing.B) {
 					}
 					wg.Wait()
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(pieces)*vector.Size), "ns/row")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(pieces)*vector.Size),
+					"ns/row")
 			})
 		}
 	}

@@ -17,9 +17,9 @@ type words struct{ a, b, c uint64 }
 
 const wordsBytes = inline
 
-// textTable finds texts: open addressing, at most half full, slots by the high bits of hashes as in Table. A slot is the
-// high half of a hash, and where the record of the text begins in the heap of values, plus one; 0 is free. Eight slots
-// share a cache line, and a table that grows reads nothing else.
+// textTable finds texts: open addressing, at most half full, slots by the high bits of hashes as in Table. A slot is
+// the high half of a hash, and where the record of the text begins in the heap of values, plus one; 0 is free. Eight
+// slots share a cache line, and a table that grows reads nothing else.
 //
 // A record is the text's number and its length, 4 bytes each, little endian, then the text.
 type textTable struct {
@@ -52,7 +52,8 @@ var masks = func() (m [inline + 1]words) {
 
 // whole are 24 bytes as words.
 func whole(b *[inline]byte) words {
-	return words{binary.LittleEndian.Uint64(b[0:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
+	return words{binary.LittleEndian.Uint64(b[0:]), binary.LittleEndian.Uint64(b[8:]),
+		binary.LittleEndian.Uint64(b[16:])}
 }
 
 // longSeed is of the hashes of texts that are not inline.
@@ -79,7 +80,8 @@ func (w words) hash(n uint32) uint64 {
 	return hi ^ lo
 }
 
-// load makes the words, keys and hashes of texts, and reports whether there are keys. What lies under a NULL is not read.
+// load makes the words, keys and hashes of texts, and reports whether there are keys. What lies under a NULL is not
+// read.
 func load(all []words, keys, hashes []uint64, views []vector.View, heap []byte, valid vector.Bitmap) (some bool) {
 	all, keys, hashes = all[:len(views)], keys[:len(views)], hashes[:len(views)]
 	for i, v := range views {
@@ -100,7 +102,8 @@ func load(all []words, keys, hashes []uint64, views []vector.View, heap []byte, 
 	return some
 }
 
-// keyAndHash returns the key of a text of n bytes, 0 if it has none, and the hash, which is that of the key if there is one.
+// keyAndHash returns the key of a text of n bytes, 0 if it has none, and the hash, which is that of the key if there is
+// one.
 func (w *words) keyAndHash(n uint32) (key, hash uint64) {
 	if n <= packable {
 		if key := pack(w.a, w.b, n); key != 0 {
@@ -122,9 +125,10 @@ func (t *textTable) touch(hashes []uint64, rows []uint32) (sum uint64) {
 	return sum
 }
 
-// candidates writes, for each of some rows, where the first record of its tag begins, plus one, 0 for none, and loads the
-// beginning and the end of what it would be compared with into the cache.
-func (t *textTable) candidates(found []uint32, hashes []uint64, rows []uint32, views []vector.View, heap []byte) (sum uint64) {
+// candidates writes, for each of some rows, where the first record of its tag begins, plus one, 0 for none, and loads
+// the beginning and the end of what it would be compared with into the cache.
+func (t *textTable) candidates(found []uint32, hashes []uint64, rows []uint32, views []vector.View,
+	heap []byte) (sum uint64) {
 	slots, shift := t.slots, t.shift
 	mask := len(slots) - 1
 	found = found[:len(rows)]

@@ -13,7 +13,8 @@ import (
 var spoilTokens = regexp.MustCompile(`'[^']*'|"[^"]*"|[A-Za-z_][A-Za-z_0-9]*|[0-9.]+|\s+|.`)
 
 // spoilWords are what statements are spoiled with.
-var spoilWords = strings.Fields(`SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT UNION VALUES TABLE PIVOT UNPIVOT SUMMARIZE AS ON IN FOR USING WITH
+var spoilWords = strings.Fields(
+	`SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT UNION VALUES TABLE PIVOT UNPIVOT SUMMARIZE AS ON IN FOR USING WITH
 	NATURAL JOIN CASE WHEN END AND OR NOT NULL IS LIKE EXISTS DISTINCT OVER RANGE FILTER CAST INTERVAL ARRAY ALIGN FILL ANY ALL ROLLUP columns lambda
 	true default count unnest t x "T" "select" 'a' 1 1h ( ) [ ] { } , ; . * + - = :: -> ^ @@`)
 
@@ -35,12 +36,15 @@ func corpus(t *testing.T) []string {
 }
 
 // seeds are statements of forms that scripts have few of.
-var seeds = []string{"PIVOT t ON a IN (1, 2 AS two) USING sum(v) AS s GROUP BY k", "SELECT * FROM t PIVOT (max(v) FOR a IN ('x') b) AS p (q)",
+var seeds = []string{"PIVOT t ON a IN (1, 2 AS two) USING sum(v) AS s GROUP BY k",
+	"SELECT * FROM t PIVOT (max(v) FOR a IN ('x') b) AS p (q)",
 	"UNPIVOT INCLUDE NULLS t ON a, COLUMNS('b') INTO NAME n VALUE v", "SUMMARIZE TABLE t", "TABLE t UNION TABLE a.b.c",
 	"SELECT * FROM (PIVOT (SELECT a, b FROM t) ON a USING sum(b), max(b) AS m) AS p JOIN u ON p.a = u.a",
-	"SELECT * FROM t PIVOT (sum(v) FOR a IN (1, 2) b IN ('x') GROUP BY k) LEFT JOIN u USING (k)", "FROM t UNPIVOT ((v, w) FOR n IN ((a, b) AS x, (c, d)))",
+	"SELECT * FROM t PIVOT (sum(v) FOR a IN (1, 2) b IN ('x') GROUP BY k) LEFT JOIN u USING (k)",
+	"FROM t UNPIVOT ((v, w) FOR n IN ((a, b) AS x, (c, d)))",
 	"WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL WITH s AS (SELECT n FROM r LIMIT 1) SELECT n + 1 FROM s ORDER BY n) SELECT * FROM r",
-	"SELECT * FROM unnest(unnest([[1, 2], [3]])) WITH ORDINALITY AS x (e, n)", "CREATE VIEW v AS TABLE t", "INSERT INTO t TABLE u", "ADMIN flush_table('t')",
+	"SELECT * FROM unnest(unnest([[1, 2], [3]])) WITH ORDINALITY AS x (e, n)", "CREATE VIEW v AS TABLE t",
+	"INSERT INTO t TABLE u", "ADMIN flush_table('t')",
 	"SELECT a IN (TABLE t), EXISTS (PIVOT t ON a), (SUMMARIZE t) FROM (TABLE t) AS x"}
 
 // TestPrintedStatementsParse holds that what the parser takes prints as what it takes again, and means the same.

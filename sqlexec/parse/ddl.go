@@ -30,7 +30,8 @@ func (p *parser) create() (Statement, error) {
 			return nil, p.expected("TABLE")
 		}
 		return p.createTable(true, false)
-	case p.isAny("flow", "trigger", "function", "procedure", "user", "role", "index", "sequence", "temporary", "unique", "materialized", "type", "extension"):
+	case p.isAny("flow", "trigger", "function", "procedure", "user", "role", "index", "sequence", "temporary", "unique",
+		"materialized", "type", "extension"):
 		return nil, p.unsupported("CREATE " + strings.ToUpper(p.tok.text))
 	}
 	return nil, p.expected("TABLE, DATABASE or VIEW")
@@ -367,7 +368,8 @@ func (p *parser) partition(s *CreateTable) error {
 		if err := p.advance(); err != nil {
 			return err
 		}
-		if p.tok.kind == tokEOF || depth < 0 || depth == 0 && (p.isOp(";") || p.is("engine") || p.is("with") && p.peek().op("(")) {
+		if p.tok.kind == tokEOF || depth < 0 ||
+			depth == 0 && (p.isOp(";") || p.is("engine") || p.is("with") && p.peek().op("(")) {
 			break
 		}
 	}

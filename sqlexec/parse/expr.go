@@ -2,7 +2,8 @@ package parse
 
 import "strings"
 
-// Binding powers, rising. The order is the contract's: note that ^ binds weaker than +. The sign binds stronger than **.
+// Binding powers, rising. The order is the contract's: note that ^ binds weaker than +. The sign binds stronger than
+// **.
 const (
 	powOr = iota + 1
 	powAnd
@@ -23,21 +24,25 @@ const (
 
 var binaryPower = map[string]int{
 	"or": powOr, "and": powAnd,
-	"=": powCompare, "==": powCompare, "<>": powCompare, "!=": powCompare, "<": powCompare, "<=": powCompare, ">": powCompare, ">=": powCompare, "<=>": powCompare,
-	"~~": powLike, "~~*": powLike, "!~~": powLike, "!~~*": powLike, "~": powLike, "~*": powLike, "!~": powLike, "!~*": powLike, "@@": powLike,
+	"=": powCompare, "==": powCompare, "<>": powCompare, "!=": powCompare, "<": powCompare, "<=": powCompare,
+	">": powCompare, ">=": powCompare, "<=>": powCompare,
+	"~~": powLike, "~~*": powLike, "!~~": powLike, "!~~*": powLike, "~": powLike, "~*": powLike, "!~": powLike,
+	"!~*": powLike, "@@": powLike,
 	"|": powBitOr, "^": powBitXor, "&": powBitAnd, "<<": powShift, ">>": powShift,
 	"+": powAdd, "-": powAdd, "||": powAdd, "*": powMul, "/": powMul, "//": powMul, "%": powMul, "**": powPower,
 	"->": powPostfix, "->>": powPostfix,
 }
 
 // reserved words cannot stand alone as a column in an expression.
-var reserved = wordSet(`select from where group having order limit offset union except intersect join on using and or not
+var reserved = wordSet(
+	`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by distinct is like ilike between in into values with inner cross natural
 	full window qualify align fetch set create alter insert delete`)
 
 // soft are the reserved words that are a column's name where an operand is due and what follows can only follow an
 // operand: SELECT offset FROM t.
-var soft = wordSet(`limit offset align fetch full window qualify values inner cross natural set create alter insert delete`)
+var soft = wordSet(
+	`limit offset align fetch full window qualify values inner cross natural set create alter insert delete`)
 
 // endsOperand reports whether t can only stand behind an operand.
 func endsOperand(t token) bool {
@@ -56,7 +61,8 @@ var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and 
 	group order limit offset union except intersect`)
 
 // notAlias are the words that cannot be an alias without AS.
-var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
+var notAlias = wordSet(
+	`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by is like ilike between in inner left right full cross natural window qualify align
 	fetch fill range with set values to similar at tablesample lateral asof semi anti isnull notnull asc desc nulls for collate partition div escape over filter into`)
 
@@ -219,9 +225,11 @@ var sameOperators = map[string]string{"==": "=", "!=": "<>", "//": "/"}
 // likeOperators are the operators that are LIKE in another spelling.
 var likeOperators = map[string]string{"~~": "like", "!~~": "not like", "~~*": "ilike", "!~~*": "not ilike"}
 
-// subscript reads what follows x[: an index, or a slice a:b of which either end may be missing, which is array_slice(x, a, b).
+// subscript reads what follows x[: an index, or a slice a:b of which either end may be missing, which is array_slice(x,
+// a, b).
 func (p *parser) subscript(at Node, x Expr) (Expr, error) {
-	ends := []Expr{&Literal{Node: at, Kind: NumberLiteral, Text: "1"}, &Literal{Node: at, Kind: NumberLiteral, Text: "-1"}}
+	ends := []Expr{&Literal{Node: at, Kind: NumberLiteral, Text: "1"},
+		&Literal{Node: at, Kind: NumberLiteral, Text: "-1"}}
 	var err error
 	if !p.isOp(":") {
 		if ends[0], err = p.expr(); err != nil {
@@ -316,7 +324,8 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 		return &AtTimeZone{Node: at, X: left, Zone: zone}, err
 	case "range":
 		next := p.peek()
-		if p.inWindow || next.kind != tokString && !next.op("(") && next.kind != tokNumber && next.kind != tokSpan && !next.is("interval") {
+		if p.inWindow || next.kind != tokString && !next.op("(") && next.kind != tokNumber && next.kind != tokSpan &&
+			!next.is("interval") {
 			return nil, nil
 		}
 		return p.rangeExpr(at, left)

@@ -8,9 +8,11 @@ import (
 
 // statementWords begin statements; clauseWords stand inside them. They are what a mistyped word is compared with.
 var (
-	statementWords = strings.Fields(`SELECT WITH VALUES CREATE DROP ALTER INSERT REPLACE DELETE TRUNCATE SHOW DESC DESCRIBE EXPLAIN ADMIN SET
+	statementWords = strings.Fields(
+		`SELECT WITH VALUES CREATE DROP ALTER INSERT REPLACE DELETE TRUNCATE SHOW DESC DESCRIBE EXPLAIN ADMIN SET
 		USE KILL COMMENT TQL COPY SUMMARIZE PIVOT UNPIVOT`)
-	clauseWords = strings.Fields(`SELECT FROM WHERE GROUP ORDER HAVING LIMIT OFFSET UNION EXCEPT INTERSECT JOIN INNER LEFT RIGHT FULL CROSS ON
+	clauseWords = strings.Fields(
+		`SELECT FROM WHERE GROUP ORDER HAVING LIMIT OFFSET UNION EXCEPT INTERSECT JOIN INNER LEFT RIGHT FULL CROSS ON
 		USING AND OR NOT BETWEEN LIKE ILIKE IN IS NULL AS BY DISTINCT CASE WHEN THEN ELSE END WINDOW QUALIFY ALIGN RANGE FILL OVER PARTITION
 		FILTER WITHIN VALUES INTO SET TABLE DATABASE VIEW COLUMN INDEX PRIMARY KEY DEFAULT TIME ENGINE TABLES DATABASES VIEWS COLUMNS
 		VARIABLES PROCESSLIST GRANTS STATUS ANALYZE VERBOSE EXISTS IF ADD MODIFY RENAME UNSET COMMENT`)
@@ -25,7 +27,8 @@ func (p *parser) hint(words []string) string {
 		}
 	}
 	before := p.src[:p.prev]
-	start := strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) + 1
+	start := strings.LastIndexFunc(before,
+		func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) + 1
 	return hintOf(before[start:], words)
 }
 

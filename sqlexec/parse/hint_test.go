@@ -43,7 +43,8 @@ func TestStrangeCharacters(t *testing.T) {
 	for _, c := range []string{"§", "\\", "\x01", "€"} {
 		_, err := Parse("SELECT 1\n  " + c)
 		e, ok := err.(*status.Error)
-		if !ok || e.Code != status.InvalidSyntax || e.Place == nil || *e.Place != (status.Place{Line: 2, Column: 3, Length: 1}) {
+		if !ok || e.Code != status.InvalidSyntax || e.Place == nil ||
+			*e.Place != (status.Place{Line: 2, Column: 3, Length: 1}) {
 			t.Errorf("%q: %#v", c, err)
 		}
 	}

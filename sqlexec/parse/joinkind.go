@@ -18,13 +18,16 @@ const (
 	AsofLeftJoin
 )
 
-var joinWords = [...]string{InnerJoin: "INNER", CrossJoin: "CROSS", LeftJoin: "LEFT", RightJoin: "RIGHT", FullJoin: "FULL", LeftSemiJoin: "LEFT SEMI",
-	LeftAntiJoin: "LEFT ANTI", RightSemiJoin: "RIGHT SEMI", RightAntiJoin: "RIGHT ANTI", AsofJoin: "ASOF", AsofLeftJoin: "ASOF LEFT"}
+var joinWords = [...]string{InnerJoin: "INNER", CrossJoin: "CROSS", LeftJoin: "LEFT", RightJoin: "RIGHT",
+	FullJoin: "FULL", LeftSemiJoin: "LEFT SEMI",
+	LeftAntiJoin: "LEFT ANTI", RightSemiJoin: "RIGHT SEMI", RightAntiJoin: "RIGHT ANTI", AsofJoin: "ASOF",
+	AsofLeftJoin: "ASOF LEFT"}
 
 // String is the kind as it is written.
 func (k JoinKind) String() string { return joinWords[k] }
 
-// outerKinds are the kinds that the words before [OUTER] JOIN stand for, and semiKinds those of the words with SEMI and ANTI.
+// outerKinds are the kinds that the words before [OUTER] JOIN stand for, and semiKinds those of the words with SEMI and
+// ANTI.
 var (
 	outerKinds = map[string]JoinKind{"left": LeftJoin, "right": RightJoin, "full": FullJoin}
 	semiKinds  = map[string]map[string]JoinKind{

@@ -1,7 +1,8 @@
 package parse
 
 // lambdaFunctions are those whose arguments after the first may be lambdas: elsewhere x -> y is the arrow of JSON.
-var lambdaFunctions = wordSet(`list_transform array_transform list_apply array_apply list_filter array_filter list_reduce array_reduce
+var lambdaFunctions = wordSet(
+	`list_transform array_transform list_apply array_apply list_filter array_filter list_reduce array_reduce
 	list_any_match array_any_match any_match list_all_match array_all_match all_match list_none_match array_none_match none_match`)
 
 // arguments reads the arguments of a function: a, b, ..
@@ -19,7 +20,8 @@ func (p *parser) arguments(function string) ([]Expr, error) {
 	}
 }
 
-// argument reads an expression or a lambda: lambda x, y: body and, where arrows are lambdas, x -> body and (x, y) -> body.
+// argument reads an expression or a lambda: lambda x, y: body and, where arrows are lambdas, x -> body and (x, y) ->
+// body.
 func (p *parser) argument(arrows bool) (Expr, error) {
 	at := Node{p.tok.pos}
 	switch {
@@ -75,7 +77,8 @@ func (p *parser) lambdaBody(l *Lambda, between string) error {
 	return err
 }
 
-// columns reads what stands behind COLUMNS, or behind t.COLUMNS: (*), (* EXCLUDE (c)), ('expression'), (['a', 'b']) or (c -> condition).
+// columns reads what stands behind COLUMNS, or behind t.COLUMNS: (*), (* EXCLUDE (c)), ('expression'), (['a', 'b']) or
+// (c -> condition).
 func (p *parser) columns(at Node, table Name) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -119,10 +122,12 @@ func matchesColumns(x Expr) bool {
 	return false
 }
 
-// starLike reads [NOT] LIKE 'p' and its relatives behind a star: the columns whose names are like it; nil: nothing of the kind.
+// starLike reads [NOT] LIKE 'p' and its relatives behind a star: the columns whose names are like it; nil: nothing of
+// the kind.
 func (p *parser) starLike(star *Star) (*Columns, error) {
 	next := p.peek()
-	if !p.isAny("like", "ilike", "similar") && !(p.is("not") && (next.is("like") || next.is("ilike") || next.is("similar"))) {
+	if !p.isAny("like", "ilike", "similar") &&
+		!(p.is("not") && (next.is("like") || next.is("ilike") || next.is("similar"))) {
 		return nil, nil
 	}
 	at := Node{star.At}

@@ -53,7 +53,8 @@ type lexer struct {
 // syntaxError is InvalidSyntax with the place in line and column, both from 1; columns count characters.
 func syntaxError(src string, at Pos, format string, args ...any) *status.Error {
 	line, column := Place(src, at)
-	return status.New(status.InvalidSyntax, "Invalid SQL syntax: %s at line %d, column %d", fmt.Sprintf(format, args...), line, column).
+	return status.New(status.InvalidSyntax, "Invalid SQL syntax: %s at line %d, column %d",
+		fmt.Sprintf(format, args...), line, column).
 		At(line, column, tokenLength(src, at))
 }
 
@@ -218,8 +219,8 @@ func (l *lexer) digits() {
 	}
 }
 
-// number reads 12, 1.5, .5, 1e3, 1_000 and 0xff and gives it as plain digits; a point needs a digit after it unless nothing that
-// could be a name follows. A name may not follow at once.
+// number reads 12, 1.5, .5, 1e3, 1_000 and 0xff and gives it as plain digits; a point needs a digit after it unless
+// nothing that could be a name follows. A name may not follow at once.
 func (l *lexer) number() (text string, err error) {
 	start := l.off
 	if l.off++; l.src[start] == '0' && l.off < len(l.src) && l.src[l.off]|0x20 == 'x' {
@@ -243,7 +244,8 @@ func (l *lexer) atSpan() bool {
 	return at.span()
 }
 
-// span moves past a unit of time that follows a number at once, and what else belongs to the span: h30m after 1. false: there is none.
+// span moves past a unit of time that follows a number at once, and what else belongs to the span: h30m after 1. false:
+// there is none.
 func (l *lexer) span() bool {
 	off := l.off
 	for {
@@ -298,7 +300,8 @@ func (l *lexer) endNumber(start int) error {
 // decimal moves past the digits, the fraction and the exponent of a number.
 func (l *lexer) decimal() {
 	l.digits()
-	if l.off < len(l.src) && l.src[l.off] == '.' && !(l.off+1 < len(l.src) && (isWordStart(l.src[l.off+1]) || l.src[l.off+1] == '.')) {
+	if l.off < len(l.src) && l.src[l.off] == '.' &&
+		!(l.off+1 < len(l.src) && (isWordStart(l.src[l.off+1]) || l.src[l.off+1] == '.')) {
 		l.off++
 		l.digits()
 	}
@@ -342,7 +345,8 @@ func (l *lexer) word() error {
 
 // operators of more than one character, longer ones first.
 var operators = []string{
-	"!~~*", "!~~", "~~*", "~~", "!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>", "@@", "->", "=>", ":=", "**", "//",
+	"!~~*", "!~~", "~~*", "~~", "!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>",
+	"@@", "->", "=>", ":=", "**", "//",
 }
 
 func (l *lexer) operator() error {

@@ -6,14 +6,16 @@ const (
 	MaxStatement = 1 << 20
 	// MaxExprs is the most operands of a statement. Literals of an IN list and the values of INSERT do not count.
 	MaxExprs = 10_000
-	// MaxColumns is the most columns of a table, of a SELECT's output, and the most keys of ORDER BY, GROUP BY and DISTINCT ON.
+	// MaxColumns is the most columns of a table, of a SELECT's output, and the most keys of ORDER BY, GROUP BY and
+	// DISTINCT ON.
 	MaxColumns = 4096
-	// cancelTokens is the number of tokens after which the reader asks whether the statement was cancelled: a fraction of a millisecond.
+	// cancelTokens is the number of tokens after which the reader asks whether the statement was cancelled: a fraction
+	// of a millisecond.
 	cancelTokens = 1 << 10
 	// askBytes is what is taken at a time of the memory that a text may take.
 	askBytes = 2 << 20
-	// cellBytes, operandBytes and statementBytes are about what each takes: a value of INSERT, for one, its literal, its
-	// place in the row, and the row's in the list.
+	// cellBytes, operandBytes and statementBytes are about what each takes: a value of INSERT, for one, its literal,
+	// its place in the row, and the row's in the list.
 	cellBytes, operandBytes, statementBytes = 128, 256, 512
 )
 

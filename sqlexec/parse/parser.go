@@ -118,7 +118,8 @@ func (p *parser) trailing() error {
 	if p.tok.kind == tokWord {
 		line, column := Place(p.src, p.tok.pos)
 		return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s: %s",
-			strings.ToUpper(p.tok.text), p.expected("end of statement").Error()).At(line, column, tokenLength(p.src, p.tok.pos))
+			strings.ToUpper(p.tok.text), p.expected("end of statement").Error()).At(line, column,
+			tokenLength(p.src, p.tok.pos))
 	}
 	return p.expected("end of statement")
 }
@@ -317,10 +318,11 @@ func (p *parser) identList(what string) ([]Ident, error) {
 }
 
 // listEnds are the words that stand behind lists without parentheses.
-var listEnds = wordSet("from where group having order limit offset union except intersect minus window qualify align fetch select")
+var listEnds = wordSet(
+	"from where group having order limit offset union except intersect minus window qualify align fetch select")
 
-// more moves past the comma between elements of a list and reports whether another element follows: a comma may stand behind
-// the last one.
+// more moves past the comma between elements of a list and reports whether another element follows: a comma may stand
+// behind the last one.
 func (p *parser) more() (bool, error) {
 	if ok, err := p.takeOp(","); err != nil || !ok {
 		return false, err

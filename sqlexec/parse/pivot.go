@@ -45,7 +45,9 @@ func (p *parser) overTable(behind bool) bool {
 	if behind {
 		word, next = next, p.peek2()
 	}
-	return (word.is("summarize") || word.is("pivot") || word.is("unpivot")) && (next.kind == tokQuoted || next.op("(") || next.kind == tokWord && (!reserved[next.text] || next.is("select") || next.is("from") || next.is("values")))
+	return (word.is("summarize") || word.is("pivot") || word.is("unpivot")) &&
+		(next.kind == tokQuoted || next.op("(") || next.kind == tokWord &&
+			(!reserved[next.text] || next.is("select") || next.is("from") || next.is("values")))
 }
 
 // tableStatement reads SUMMARIZE, PIVOT and UNPIVOT.

@@ -12,8 +12,8 @@ func Place(src string, at Pos) (line, column int) {
 	return line, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:]) + 1
 }
 
-// tokenLength is how many characters the token at a position has, 0 at the end of the text. It is for marks below a text
-// that may be no SQL at all: a quote that is not closed goes to the end of its line.
+// tokenLength is how many characters the token at a position has, 0 at the end of the text. It is for marks below a
+// text that may be no SQL at all: a quote that is not closed goes to the end of its line.
 func tokenLength(src string, at Pos) int {
 	rest := line(src, at)
 	return utf8.RuneCountInString(rest[:tokenEnd(rest)])

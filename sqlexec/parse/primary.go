@@ -57,7 +57,8 @@ func (p *parser) wordExpr() (Expr, error) {
 		if next.kind == tokString || next.kind == tokNumber || next.kind == tokSpan || next.op("-") || next.op("+") {
 			return p.interval(at)
 		}
-	case "timestamp", "timestamptz", "date", "time", "datetime", "timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns":
+	case "timestamp", "timestamptz", "date", "time", "datetime", "timestamp_s", "timestamp_ms", "timestamp_us",
+		"timestamp_ns":
 		if next.kind == tokString || next.op("(") || next.is("with") || next.is("without") {
 			if x, err := p.typedText(at); x != nil || err != nil {
 				return x, err
@@ -90,7 +91,8 @@ func (p *parser) wordExpr() (Expr, error) {
 		if next.op("(") {
 			return p.specialCall(at)
 		}
-	case "current_timestamp", "current_date", "current_time", "current_user", "localtimestamp", "session_user", "current_schema":
+	case "current_timestamp", "current_date", "current_time", "current_user", "localtimestamp", "session_user",
+		"current_schema":
 		if !next.op("(") && !next.op(".") {
 			return &Call{Node: at, Name: word, NoParens: true}, p.advance()
 		}
@@ -333,7 +335,8 @@ func (p *parser) castExpr(at Node) (Expr, error) {
 }
 
 // intervalUnits are the words that may follow INTERVAL '5'.
-var intervalUnits = wordSet(`year years y month months mon mons week weeks w day days d hour hours h minute minutes min mins m
+var intervalUnits = wordSet(
+	`year years y month months mon mons week weeks w day days d hour hours h minute minutes min mins m
 	second seconds sec secs s millisecond milliseconds ms microsecond microseconds us nanosecond nanoseconds ns quarter`)
 
 // interval reads INTERVAL '1 day 2 hours', INTERVAL '5' minute, INTERVAL 1 MINUTE, INTERVAL -1 day, INTERVAL 1day.

@@ -54,7 +54,8 @@ func QuoteIdent(name string) string {
 }
 
 // keepQuoted are names that are something else when they stand bare in an expression or a definition.
-var keepQuoted = wordSet(`null true false interval timestamp date time datetime current_timestamp current_date current_time
+var keepQuoted = wordSet(
+	`null true false interval timestamp date time datetime current_timestamp current_date current_time
 	current_user localtimestamp session_user current_schema primary constraint array cast try_cast default exists all any some rollup cube grouping`)
 
 // QuoteText returns a string literal.
@@ -428,7 +429,8 @@ var notFunction = wordSet("select from where case when cast try_cast exists not 
 // quoteFunction quotes a function's name as it reads back before a parenthesis.
 func quoteFunction(name string) string {
 	l := lexer{src: name}
-	if t, err := l.next(); err == nil && t.kind == tokWord && int(t.end) == len(name) && t.text == name && !notFunction[name] {
+	if t, err := l.next(); err == nil && t.kind == tokWord && int(t.end) == len(name) && t.text == name &&
+		!notFunction[name] {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`

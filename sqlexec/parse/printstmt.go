@@ -146,7 +146,8 @@ func (w *printer) setUnset(set []Option, unset []string) {
 }
 
 func (w *printer) createTable(s *CreateTable) {
-	w.put("CREATE ", when(s.OrReplace, "OR REPLACE "), when(s.External, "EXTERNAL "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "))
+	w.put("CREATE ", when(s.OrReplace, "OR REPLACE "), when(s.External, "EXTERNAL "), "TABLE ",
+		when(s.IfNotExists, "IF NOT EXISTS "))
 	w.name(s.Name)
 	if s.Like != nil {
 		w.put(" LIKE ")

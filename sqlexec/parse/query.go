@@ -251,7 +251,8 @@ func (p *parser) orderBy() ([]OrderItem, error) {
 // exprOrAll reads an expression, or the word ALL where it stands alone.
 func (p *parser) exprOrAll() (Expr, error) {
 	next := p.peek()
-	alone := next.kind == tokEOF || next.op(",") || next.op(")") || next.op(";") || next.kind == tokWord && (afterOperand[next.text] || listEnds[next.text])
+	alone := next.kind == tokEOF || next.op(",") || next.op(")") || next.op(";") ||
+		next.kind == tokWord && (afterOperand[next.text] || listEnds[next.text])
 	if !p.is("all") || !alone {
 		return p.expr()
 	}

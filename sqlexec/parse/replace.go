@@ -1,7 +1,7 @@
 package parse
 
-// Replace returns x with other expressions in it: where f answers one, it stands instead; nil leaves the expression and looks inside it.
-// x stays as it is; subqueries are shared.
+// Replace returns x with other expressions in it: where f answers one, it stands instead; nil leaves the expression and
+// looks inside it. x stays as it is; subqueries are shared.
 func Replace(x Expr, f func(Expr) Expr) Expr {
 	if x == nil {
 		return nil

@@ -76,7 +76,8 @@ func (p *parser) notSupported() error {
 	if outOfScope[p.tok.text] {
 		word, hint = strings.ToUpper(word), ""
 	}
-	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word, line, column, hint).
+	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word,
+		line, column, hint).
 		At(line, column, tokenLength(p.src, p.tok.pos))
 }
 
@@ -189,7 +190,8 @@ func (p *parser) describe() (Statement, error) {
 	}
 	s := &Describe{}
 	var err error
-	if next := p.peek(); p.isOp("(") || p.overTable(false) || p.isAny("select", "with", "values", "from") && next.kind != tokEOF && !next.op(";") && !next.op(".") {
+	if next := p.peek(); p.isOp("(") || p.overTable(false) ||
+		p.isAny("select", "with", "values", "from") && next.kind != tokEOF && !next.op(";") && !next.op(".") {
 		s.Query, err = p.query()
 		return s, err
 	}
@@ -250,7 +252,8 @@ func (p *parser) admin() (Statement, error) {
 }
 
 // AdminFunctions are the functions of ADMIN, which a SELECT of one alone calls as well.
-var AdminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region", "compact_region"}
+var AdminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region",
+	"compact_region"}
 
 // adminOf is the ADMIN that SELECT flush_table('t') means; nil: the query is another.
 func adminOf(q *Query) *Admin {
@@ -258,7 +261,8 @@ func adminOf(q *Query) *Admin {
 	if !ok || len(q.With) > 0 || q.OrderBy != nil || q.Limit != nil || q.Offset != nil || len(s.Items) != 1 {
 		return nil
 	}
-	if s.Distinct || s.DistinctOn != nil || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Qualify != nil || s.Align != nil {
+	if s.Distinct || s.DistinctOn != nil || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil ||
+		s.Qualify != nil || s.Align != nil {
 		return nil
 	}
 	c, ok := s.Items[0].X.(*Call)
@@ -321,7 +325,8 @@ func (p *parser) set() (Statement, error) {
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		if next := p.peek(); (p.tok.kind == tokWord || p.isOp("@@")) && !next.op(",") && next.kind != tokEOF && !next.op(";") {
+		if next := p.peek(); (p.tok.kind == tokWord || p.isOp("@@")) && !next.op(",") && next.kind != tokEOF &&
+			!next.op(";") {
 			return s, p.setRest(s) // SET a = 1, b = 2: only the first counts
 		}
 	}

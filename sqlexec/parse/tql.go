@@ -7,8 +7,9 @@ import (
 	"varve/engine/status"
 )
 
-// tql reads TQL {EVAL|EXPLAIN|ANALYZE} [(start, end, step [, lookback]) [,]] expr [AS alias]. The expression is in another
-// language: it is kept as text up to the semicolon or, inside a common table expression, the closing parenthesis.
+// tql reads TQL {EVAL|EXPLAIN|ANALYZE} [(start, end, step [, lookback]) [,]] expr [AS alias]. The expression is in
+// another language: it is kept as text up to the semicolon or, inside a common table expression, the closing
+// parenthesis.
 func (p *parser) tql(nested bool) (*TQL, error) {
 	t := &TQL{At: p.tok.pos}
 	if err := p.advance(); err != nil {
@@ -85,7 +86,8 @@ func (p *parser) tqlExpr(t *TQL, nested bool) error {
 	if as >= 0 {
 		l := lexer{src: p.src[:end], off: as + len("as")}
 		alias, err := l.next()
-		if err == nil && (alias.kind == tokWord || alias.kind == tokQuoted) && strings.TrimSpace(p.src[alias.end:end]) == "" {
+		if err == nil && (alias.kind == tokWord || alias.kind == tokQuoted) &&
+			strings.TrimSpace(p.src[alias.end:end]) == "" {
 			expr, t.Alias = strings.TrimSpace(p.src[start:as]), alias.text
 		}
 	}

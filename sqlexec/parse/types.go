@@ -20,8 +20,10 @@ type DataType struct {
 
 // typeNames maps the names without parameters to types.
 var typeNames = map[string]vector.Type{
-	"STRING": vector.StringType, "TEXT": vector.StringType, "TINYTEXT": vector.StringType, "MEDIUMTEXT": vector.StringType,
-	"LONGTEXT": vector.StringType, "VARCHAR": vector.StringType, "CHAR": vector.StringType, "CHARACTER": vector.StringType,
+	"STRING": vector.StringType, "TEXT": vector.StringType, "TINYTEXT": vector.StringType,
+	"MEDIUMTEXT": vector.StringType,
+	"LONGTEXT":   vector.StringType, "VARCHAR": vector.StringType, "CHAR": vector.StringType,
+	"CHARACTER":         vector.StringType,
 	"CHARACTER VARYING": vector.StringType, "NVARCHAR": vector.StringType, "UUID": vector.StringType,
 	"BINARY": vector.BinaryType, "VARBINARY": vector.BinaryType, "BYTEA": vector.BinaryType, "BLOB": vector.BinaryType,
 	"BOOLEAN": vector.BoolType, "BOOL": vector.BoolType,
@@ -30,12 +32,16 @@ var typeNames = map[string]vector.Type{
 	"BIGINT": vector.Int64Type, "INT8": vector.Int64Type, "INT64": vector.Int64Type,
 	"TINYINT UNSIGNED": vector.Uint8Type, "UINT8": vector.Uint8Type,
 	"SMALLINT UNSIGNED": vector.Uint16Type, "UINT16": vector.Uint16Type, "INT2 UNSIGNED": vector.Uint16Type,
-	"INT UNSIGNED": vector.Uint32Type, "INTEGER UNSIGNED": vector.Uint32Type, "UINT32": vector.Uint32Type, "INT4 UNSIGNED": vector.Uint32Type,
-	"UTINYINT": vector.Uint8Type, "USMALLINT": vector.Uint16Type, "UINTEGER": vector.Uint32Type, "UBIGINT": vector.Uint64Type,
+	"INT UNSIGNED": vector.Uint32Type, "INTEGER UNSIGNED": vector.Uint32Type, "UINT32": vector.Uint32Type,
+	"INT4 UNSIGNED": vector.Uint32Type,
+	"UTINYINT":      vector.Uint8Type, "USMALLINT": vector.Uint16Type, "UINTEGER": vector.Uint32Type,
+	"UBIGINT":         vector.Uint64Type,
 	"BIGINT UNSIGNED": vector.Uint64Type, "UINT64": vector.Uint64Type, "INT8 UNSIGNED": vector.Uint64Type,
-	"FLOAT": vector.Float32Type, "FLOAT4": vector.Float32Type, "FLOAT32": vector.Float32Type, "REAL": vector.Float32Type,
-	"DOUBLE": vector.FloatType, "FLOAT8": vector.FloatType, "FLOAT64": vector.FloatType, "DOUBLE PRECISION": vector.FloatType,
-	"DATE": vector.DateType, "INTERVAL": vector.Interval, "JSON": vector.JSONType,
+	"FLOAT": vector.Float32Type, "FLOAT4": vector.Float32Type, "FLOAT32": vector.Float32Type,
+	"REAL":   vector.Float32Type,
+	"DOUBLE": vector.FloatType, "FLOAT8": vector.FloatType, "FLOAT64": vector.FloatType,
+	"DOUBLE PRECISION": vector.FloatType,
+	"DATE":             vector.DateType, "INTERVAL": vector.Interval, "JSON": vector.JSONType,
 	"TIMESTAMP_S": vector.Timestamp(0), "TIMESTAMP_SEC": vector.Timestamp(0), "TIMESTAMPSECOND": vector.Timestamp(0),
 	"TIMESTAMP_MS": vector.Timestamp(3), "TIMESTAMPMILLISECOND": vector.Timestamp(3),
 	"TIMESTAMP_US": vector.Timestamp(6), "TIMESTAMPMICROSECOND": vector.Timestamp(6), "DATETIME": vector.Timestamp(6),
@@ -72,7 +78,8 @@ func (d DataType) Resolve() (vector.Type, error) {
 	if t, ok := typeNames[d.Name]; ok {
 		return t, nil
 	}
-	return vector.Type{}, PlaceError(status.New(status.InvalidSyntax, "Invalid SQL syntax: unknown data type %s", d), d.At)
+	return vector.Type{}, PlaceError(status.New(status.InvalidSyntax, "Invalid SQL syntax: unknown data type %s", d),
+		d.At)
 }
 
 func (d DataType) timePrecision(def uint8) (uint8, error) {
@@ -95,7 +102,8 @@ func (d DataType) decimal() (vector.Type, error) {
 		s = d.Args[1]
 	}
 	if p < 1 || p > 38 || s < 0 || s > p {
-		return vector.Type{}, status.New(status.InvalidArguments, "invalid precision or scale of %s: 1 <= precision <= 38, 0 <= scale <= precision", d)
+		return vector.Type{}, status.New(status.InvalidArguments,
+			"invalid precision or scale of %s: 1 <= precision <= 38, 0 <= scale <= precision", d)
 	}
 	return vector.Type{ID: vector.TypeDecimal, Precision: uint8(p), Scale: uint8(s)}, nil
 }
@@ -184,7 +192,8 @@ func (p *parser) dataType() (DataType, error) {
 	if err := p.advance(); err != nil {
 		return d, err
 	}
-	if second := strings.ToUpper(p.tok.text); p.tok.kind == tokWord && (d.Name == "DOUBLE" && second == "PRECISION" || d.Name == "CHARACTER" && second == "VARYING") {
+	if second := strings.ToUpper(p.tok.text); p.tok.kind == tokWord &&
+		(d.Name == "DOUBLE" && second == "PRECISION" || d.Name == "CHARACTER" && second == "VARYING") {
 		d.Name += " " + second
 		if err := p.advance(); err != nil {
 			return d, err

@@ -38,11 +38,14 @@ func arrowName(t vector.Type) string {
 var arrowTypes = func() map[string]vector.Type {
 	all := map[string]vector.Type{}
 	for _, t := range []vector.Type{
-		vector.BoolType, vector.Int8Type, vector.Int16Type, vector.Int32Type, vector.Int64Type, vector.Uint8Type, vector.Uint16Type,
-		vector.Uint32Type, vector.Uint64Type, vector.Float32Type, vector.FloatType, vector.StringType, vector.BinaryType, vector.DateType,
+		vector.BoolType, vector.Int8Type, vector.Int16Type, vector.Int32Type, vector.Int64Type, vector.Uint8Type,
+		vector.Uint16Type,
+		vector.Uint32Type, vector.Uint64Type, vector.Float32Type, vector.FloatType, vector.StringType,
+		vector.BinaryType, vector.DateType,
 		vector.Timestamp(0), vector.Timestamp(3), vector.Timestamp(6), vector.Timestamp(9), vector.Interval,
 		vector.Duration(0), vector.Duration(3), vector.Duration(6), vector.Duration(9),
-		{ID: vector.TypeTime, Precision: 0}, {ID: vector.TypeTime, Precision: 3}, {ID: vector.TypeTime, Precision: 6}, {ID: vector.TypeTime, Precision: 9},
+		{ID: vector.TypeTime, Precision: 0}, {ID: vector.TypeTime, Precision: 3}, {ID: vector.TypeTime, Precision: 6},
+		{ID: vector.TypeTime, Precision: 9},
 	} {
 		all[arrowName(t)] = t
 	}

@@ -8,9 +8,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// AsofJoin joins to each row of the left side the row of the right side that has equal keys and the nearest time: with Op ">=" the
-// last one that is not later, with ">" the last earlier one, with "<=" and "<" the first one from then on. Both sides come sorted by
-// keys and time, so that each row is looked at once.
+// AsofJoin joins to each row of the left side the row of the right side that has equal keys and the nearest time: with
+// Op ">=" the last one that is not later, with ">" the last earlier one, with "<=" and "<" the first one from then on.
+// Both sides come sorted by keys and time, so that each row is looked at once.
 type AsofJoin struct {
 	L, R         Node
 	Outer        bool // left rows without a partner stay
@@ -29,7 +29,8 @@ func (n *AsofJoin) backwards() bool { return n.Op[0] == '<' }
 // strict reports whether the partner's time must differ.
 func (n *AsofJoin) strict() bool { return len(n.Op) == 1 }
 
-// asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one compared.
+// asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one
+// compared.
 func (b *binder) asof(l, r Node, t *parse.Join, out *outer) (Node, error) {
 	n := &AsofJoin{L: l, R: r, Outer: t.Kind == parse.AsofLeftJoin, Cols: concat(l.Columns(), r.Columns())}
 	var err error
@@ -76,17 +77,21 @@ func (b *binder) asofOn(n *AsofJoin, t *parse.Join, out *outer) error {
 		}
 		l, r, op, ok := inequality(c, width)
 		if !ok || n.Op != "" {
-			return parse.PlaceError(planError("ON of ASOF JOIN takes equalities and one of >=, >, <= and < between columns of both tables, found %s", c), t.On.Position())
+			return parse.PlaceError(
+				planError(
+					"ON of ASOF JOIN takes equalities and one of >=, >, <= and < between columns of both tables, found %s", c), t.On.Position())
 		}
 		n.LTime, n.RTime, n.Op = l, shift(r, -width), op
 	}
 	if n.Op == "" {
-		return parse.PlaceError(planError("ON of ASOF JOIN needs one of >=, >, <= and < between columns of both tables"), t.On.Position())
+		return parse.PlaceError(
+			planError("ON of ASOF JOIN needs one of >=, >, <= and < between columns of both tables"), t.On.Position())
 	}
 	return nil
 }
 
-// inequality reports whether c compares the order of the first n columns with that of the others, and gives the sides: l op r.
+// inequality reports whether c compares the order of the first n columns with that of the others, and gives the sides:
+// l op r.
 func inequality(c expr.Expr, n int) (l, r expr.Expr, op string, ok bool) {
 	op, args := operator(c)
 	if len(args) != 2 || !slices.Contains([]string{">=", ">", "<=", "<"}, op) {
@@ -116,8 +121,8 @@ func (n *AsofJoin) sorted(in Node, keys []expr.Expr, time expr.Expr) Node {
 	return s
 }
 
-// pushAsof moves conditions on the left side there. What they say about the keys, and about times that bound those of partners, holds
-// for the right side too.
+// pushAsof moves conditions on the left side there. What they say about the keys, and about times that bound those of
+// partners, holds for the right side too.
 func (o *optimizer) pushAsof(n *AsofJoin, conds []expr.Expr) Node {
 	width := len(n.L.Columns())
 	var left, right, up []expr.Expr
@@ -150,7 +155,8 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 	}
 	l, lok := n.LTime.(*expr.Column)
 	r, rok := n.RTime.(*expr.Column)
-	if col, op, _, ok := columnOpConst(c); ok && lok && rok && col.Index == l.Index && l.T == r.T && op[:1] == map[bool]string{true: ">", false: "<"}[n.backwards()] {
+	if col, op, _, ok := columnOpConst(c); ok && lok && rok && col.Index == l.Index && l.T == r.T &&
+		op[:1] == map[bool]string{true: ">", false: "<"}[n.backwards()] {
 		to[l.Index] = r
 	}
 	known := true
@@ -176,7 +182,8 @@ func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {
 	l, lm := o.prune(n.L, widen(append([]bool(nil), need[:width]...), append(slices.Clone(n.LKeys), n.LTime)...))
 	r, rm := o.prune(n.R, widen(append([]bool(nil), need[width:]...), append(slices.Clone(n.RKeys), n.RTime)...))
 	out := *n
-	out.LKeys, out.RKeys, out.LTime, out.RTime = remapAll(n.LKeys, lm), remapAll(n.RKeys, rm), remap(n.LTime, lm), remap(n.RTime, rm)
+	out.LKeys, out.RKeys, out.LTime, out.RTime = remapAll(n.LKeys, lm), remapAll(n.RKeys, rm), remap(n.LTime, lm),
+		remap(n.RTime, rm)
 	out.L, out.R = out.sorted(l, out.LKeys, out.LTime), out.sorted(r, out.RKeys, out.RTime)
 	out.Cols = concat(l.Columns(), r.Columns())
 	m := slices.Clone(lm)
@@ -201,6 +208,7 @@ func (r *planRun) asof(n *AsofJoin) (exec.Stream, error) {
 		return l, err
 	}
 	right, err := r.build(n.R)
-	spec := exec.AsofSpec{LKeys: n.LKeys, RKeys: n.RKeys, LTime: n.LTime, RTime: n.RTime, Backwards: n.backwards(), Strict: n.strict(), Outer: n.Outer, Right: types(n.R.Columns())}
+	spec := exec.AsofSpec{LKeys: n.LKeys, RKeys: n.RKeys, LTime: n.LTime, RTime: n.RTime, Backwards: n.backwards(),
+		Strict: n.strict(), Outer: n.Outer, Right: types(n.R.Columns())}
 	return exec.Stream{Source: exec.Asof(r.ctx, spec, l, right), Serial: true}, err
 }

@@ -9,7 +9,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// COLUMNS(..) in an item makes an item of each of its columns, and in WHERE a condition of each, all of which must hold.
+// COLUMNS(..) in an item makes an item of each of its columns, and in WHERE a condition of each, all of which must
+// hold.
 
 // columnsOf finds the COLUMNS in an expression and gives its columns; nil: there is none. Several must be the same.
 func (b *binder) columnsOf(x parse.Expr, sc *scope) (*parse.Columns, []item, error) {
@@ -51,7 +52,8 @@ func (b *binder) countCopies(x parse.Expr, copies int) error {
 		return true
 	})
 	if b.exprs += size * copies; b.exprs > maxBound {
-		return parse.PlaceError(planError("the query has more than %d expressions, with those that are made for each column", maxBound), x.Position())
+		return parse.PlaceError(planError(
+			"the query has more than %d expressions, with those that are made for each column", maxBound), x.Position())
 	}
 	return nil
 }
@@ -156,8 +158,8 @@ func (s *scope) written(x parse.Expr, at parse.Pos) parse.Expr {
 	return &parse.Column{Node: parse.Node{At: at}, Parts: name}
 }
 
-// columnItems are the items that an item with COLUMNS makes; nil: it has none. An alias may take groups of the regular expression
-// that has found the column: '\1_total'.
+// columnItems are the items that an item with COLUMNS makes; nil: it has none. An alias may take groups of the regular
+// expression that has found the column: '\1_total'.
 func (b *binder) columnItems(it *parse.SelectItem, sc *scope) ([]item, error) {
 	c, cols, err := b.columnsOf(it.X, sc)
 	if c == nil || err != nil {
@@ -219,7 +221,9 @@ func (b *binder) columnConditions(x parse.Expr, sc *scope) (parse.Expr, error) {
 // misplaced is the error for COLUMNS and lambdas where they have no meaning.
 func misplaced(x parse.Expr) error {
 	if _, ok := x.(*parse.Lambda); ok {
-		return planError("a lambda is possible as an argument of functions of lists that take one, found %s", parse.PrintExpr(x))
+		return planError("a lambda is possible as an argument of functions of lists that take one, found %s",
+			parse.PrintExpr(x))
 	}
-	return status.New(status.Unsupported, "COLUMNS is possible in the items of SELECT and in WHERE, found %s", parse.PrintExpr(x))
+	return status.New(status.Unsupported, "COLUMNS is possible in the items of SELECT and in WHERE, found %s",
+		parse.PrintExpr(x))
 }

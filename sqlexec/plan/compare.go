@@ -162,7 +162,8 @@ func otherUnit(n int64, e expr.Expr) string {
 		if year := yearOf(n, other); year < 2000 || year >= 2100 {
 			continue
 		}
-		return fmt.Sprintf("%s is in %s, of which %d is %s. Is the number in %s? Then write '%s'", e, units[own.Precision], n,
+		return fmt.Sprintf("%s is in %s, of which %d is %s. Is the number in %s? Then write '%s'", e,
+			units[own.Precision], n,
 			timefmt.AppendTimestamp(nil, n, own.Precision), name, timefmt.AppendTimestamp(nil, n, precision))
 	}
 	return ""

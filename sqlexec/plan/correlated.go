@@ -92,7 +92,8 @@ func (b *binder) beside(o *outer) *exprBinder {
 
 // combinations are the outer columns that an expression with correlated subqueries refers to, and their distinct values
 // in the rows of in. It also gives the expression's form over NULLs, for its type.
-func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, keys []Column, rows *vector.Batch, form expr.Expr, err error) {
+func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, keys []Column, rows *vector.Batch,
+	form expr.Expr, err error) {
 	used := map[int]bool{}
 	eb := b.beside(&outer{scope: sc, used: used})
 	if form, err = eb.bind(x); err != nil && status.Of(err) != status.Unsupported {
@@ -103,7 +104,8 @@ func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, key
 }
 
 // distinctOf returns the distinct values of some columns of in.
-func (b *binder) distinctOf(in Node, sc *scope, used map[int]bool) (cols []int, keys []Column, rows *vector.Batch, err error) {
+func (b *binder) distinctOf(in Node, sc *scope, used map[int]bool) (cols []int, keys []Column, rows *vector.Batch,
+	err error) {
 	p := &Project{Input: in}
 	for i := range sc.cols {
 		if used[i] {
@@ -115,7 +117,8 @@ func (b *binder) distinctOf(in Node, sc *scope, used map[int]bool) (cols []int, 
 		return nil, nil, nil, err
 	}
 	if rows.N > maxRuns {
-		return nil, nil, nil, status.New(status.RuntimeResourcesExhausted, "a correlated subquery would run for more than %d different rows", maxRuns)
+		return nil, nil, nil, status.New(status.RuntimeResourcesExhausted,
+			"a correlated subquery would run for more than %d different rows", maxRuns)
 	}
 	return cols, p.Cols, rows, nil
 }
@@ -282,7 +285,8 @@ func (sel *selection) lift(list []parse.Expr) error {
 }
 
 // columnsFor finds what became a column, then what inner finds, which may be nil.
-func columnsFor(at map[parse.Expr]*expr.Column, inner func(parse.Expr) (expr.Expr, bool, error)) func(parse.Expr) (expr.Expr, bool, error) {
+func columnsFor(at map[parse.Expr]*expr.Column,
+	inner func(parse.Expr) (expr.Expr, bool, error)) func(parse.Expr) (expr.Expr, bool, error) {
 	return func(x parse.Expr) (expr.Expr, bool, error) {
 		if c := at[x]; c != nil {
 			return c, true, nil
@@ -320,7 +324,8 @@ func (sel *selection) liftOne(x parse.Expr) (*expr.Column, error) {
 		}
 		v.Append(r, c.(*expr.Const).Value, 0, 1)
 	}
-	right := &Values{Cols: unqualified(keys), Batch: &vector.Batch{N: rows.N, Cols: append(append([]*vector.Vector(nil), rows.Cols...), v)}}
+	right := &Values{Cols: unqualified(keys),
+		Batch: &vector.Batch{N: rows.N, Cols: append(append([]*vector.Vector(nil), rows.Cols...), v)}}
 	right.Cols = append(right.Cols, Column{Name: parse.PrintExpr(x), Type: v.Type, Nullable: true})
 	for i := range right.Cols {
 		right.Cols[i].Shadow = true

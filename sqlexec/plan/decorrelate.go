@@ -28,7 +28,8 @@ func (s *inside) eb(b *binder) *exprBinder { return &exprBinder{b: b, sc: s.sc, 
 // inside parts a subquery; nil: it has clauses that make it more than the rows of a join.
 func (b *binder) inside(q *parse.Query, sc *scope) (*inside, error) {
 	s, ok := q.Body.(*parse.Select)
-	if !ok || len(q.With) > 0 || q.Limit != nil || q.Offset != nil || s.GroupBy != nil || s.Having != nil || s.Qualify != nil ||
+	if !ok || len(q.With) > 0 || q.Limit != nil || q.Offset != nil || s.GroupBy != nil || s.Having != nil ||
+		s.Qualify != nil ||
 		s.Align != nil || len(s.DistinctOn) > 0 || len(s.From) == 0 {
 		return nil, nil
 	}
@@ -120,7 +121,8 @@ func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		return nil, nil
 	}
 	s, err := b.inside(parse.QueryOf(c), sc)
-	if err != nil || s == nil || slices.ContainsFunc(s.sel.Items, func(it parse.SelectItem) bool { return it.X != nil && (hasAggregate(it.X) || hasWindow(it.X)) }) {
+	if err != nil || s == nil || slices.ContainsFunc(s.sel.Items,
+		func(it parse.SelectItem) bool { return it.X != nil && (hasAggregate(it.X) || hasWindow(it.X)) }) {
 		return nil, err
 	}
 	if isIn {
@@ -264,7 +266,8 @@ func (b *binder) groupsOf(s *inside, keys []expr.Expr) (Node, error) {
 	sel := &selection{b: b, s: &parse.Select{Items: s.sel.Items}, items: []item{it}, node: p}
 	for _, k := range keys {
 		slot := &parse.Slot{Index: len(p.Cols), Name: "key"}
-		p.Exprs, p.Cols = append(p.Exprs, k), append(p.Cols, Column{Name: slot.Name, Type: k.Type(), Nullable: true, Shadow: true})
+		p.Exprs, p.Cols = append(p.Exprs, k),
+			append(p.Cols, Column{Name: slot.Name, Type: k.Type(), Nullable: true, Shadow: true})
 		sel.s.GroupBy = append(sel.s.GroupBy, parse.GroupItem{X: slot})
 		sel.items = append(sel.items, item{x: slot, name: slot.Name})
 	}

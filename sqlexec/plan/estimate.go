@@ -7,8 +7,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// estimate is about how many rows a node gives: what tables and their parts know about themselves, and the usual guesses
-// about conditions. It decides which side of a join is kept.
+// estimate is about how many rows a node gives: what tables and their parts know about themselves, and the usual
+// guesses about conditions. It decides which side of a join is kept.
 func estimate(n Node) float64 {
 	switch n := n.(type) {
 	case *Scan:

@@ -97,7 +97,8 @@ func (b *binder) tableRef(t parse.TableRef, out *outer) (Node, error) {
 		return b.table(t)
 	case *parse.Derived:
 		if t.Lateral {
-			return nil, status.New(status.Unsupported, "LATERAL is supported after a comma and on the right of CROSS, INNER and LEFT JOIN")
+			return nil, status.New(status.Unsupported,
+				"LATERAL is supported after a comma and on the right of CROSS, INNER and LEFT JOIN")
 		}
 		n, err := b.query(t.Query, out)
 		if err != nil {
@@ -127,7 +128,8 @@ func rename(n Node, a *parse.Alias, table string) (Node, error) {
 	if a != nil {
 		table = a.Name.Name
 		if len(a.Columns) > len(cols) {
-			return nil, planError("Source table contains %d columns but %d names given as column alias", len(cols), len(a.Columns))
+			return nil, planError("Source table contains %d columns but %d names given as column alias", len(cols),
+				len(a.Columns))
 		}
 		for i, id := range a.Columns {
 			cols[i].Name = id.Name
@@ -187,7 +189,8 @@ func (b *binder) scanOf(rel *Relation, cols []Column, a *parse.Alias) (Node, err
 func tableColumns(t *schema.Table) []Column {
 	cols := make([]Column, len(t.Columns))
 	for i, c := range t.Columns {
-		cols[i] = Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Time: i == t.Time, Tag: slices.Contains(t.Tags, i), Hidden: t.Hides(&c)}
+		cols[i] = Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Time: i == t.Time,
+			Tag: slices.Contains(t.Tags, i), Hidden: t.Hides(&c)}
 	}
 	return cols
 }
@@ -244,7 +247,8 @@ func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
 		return nil, inView(rel, parse.Unplace(err))
 	}
 	if len(rel.View.Columns) > 0 && len(rel.View.Columns) != len(n.Columns()) {
-		return nil, planError("view %s has %d columns, its query gives %d", rel.Name, len(rel.View.Columns), len(n.Columns()))
+		return nil, planError("view %s has %d columns, its query gives %d", rel.Name, len(rel.View.Columns),
+			len(n.Columns()))
 	}
 	alias := &parse.Alias{Name: parse.Ident{Name: rel.Name.Table}}
 	for _, c := range rel.View.Columns {

@@ -100,7 +100,8 @@ func (sel *selection) group(q *parse.Query) error {
 	if err := sel.lift(inside); err != nil {
 		return err
 	}
-	g := &grouping{sel: sel, input: &exprBinder{b: sel.b, sc: sel.sc, special: sel.eb.special, where: "GROUP BY"}, inner: sel.node.Columns()}
+	g := &grouping{sel: sel, input: &exprBinder{b: sel.b, sc: sel.sc, special: sel.eb.special, where: "GROUP BY"},
+		inner: sel.node.Columns()}
 	for _, x := range sets.all {
 		if err := g.addKey(x); err != nil {
 			return err
@@ -121,8 +122,8 @@ func (sel *selection) group(q *parse.Query) error {
 	return sel.having()
 }
 
-// meant is the item that an element of GROUP BY means: by its position, by its alias, or by the text of its subquery; nil: none, the
-// element is an expression.
+// meant is the item that an element of GROUP BY means: by its position, by its alias, or by the text of its subquery;
+// nil: none, the element is an expression.
 func (sel *selection) meant(x parse.Expr) (*item, error) {
 	if it, ok, err := sel.position(x, "GROUP BY"); ok || err != nil {
 		return it, err
@@ -233,7 +234,8 @@ func (g *grouping) mark(c *parse.Call) (int, error) {
 			m.keys = append(m.keys, i)
 		}
 	case n == 0 || n > 31:
-		return 0, parse.PlaceError(planError("function '%s' takes 1 to 31 arguments, found %d", c.Name, n), c.Position())
+		return 0, parse.PlaceError(planError("function '%s' takes 1 to 31 arguments, found %d", c.Name, n),
+			c.Position())
 	}
 	for _, x := range c.Args {
 		e, err := g.input.bind(x)
@@ -398,7 +400,8 @@ func (g *grouping) special(x parse.Expr) (expr.Expr, bool, error) {
 	case *expr.Const: // an outer query's column, or a constant expression
 		return e, true, nil
 	case *expr.Column:
-		return nil, false, planError("Column in SELECT must be in GROUP BY or an aggregate function: %s", g.inner[e.Index].label())
+		return nil, false, planError("Column in SELECT must be in GROUP BY or an aggregate function: %s",
+			g.inner[e.Index].label())
 	}
 	return nil, false, nil
 }
@@ -549,7 +552,8 @@ func (gs groupingSets) one(g *grouping, in Node, set []parse.Expr, cols []Column
 			return nil, err
 		}
 	}
-	a := &Aggregate{Input: in, Keys: part.keys, Aggs: g.aggs, Cols: append(append([]Column(nil), part.cols...), cols[len(g.keys):len(g.keys)+len(g.aggs)]...)}
+	a := &Aggregate{Input: in, Keys: part.keys, Aggs: g.aggs,
+		Cols: append(append([]Column(nil), part.cols...), cols[len(g.keys):len(g.keys)+len(g.aggs)]...)}
 	p := &Project{Input: a, Cols: cols}
 	for i, k := range g.keys {
 		var e expr.Expr = nullOf(cols[i].Type)

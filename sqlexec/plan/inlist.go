@@ -14,8 +14,8 @@ type inGroup struct {
 	list []expr.Expr
 }
 
-// inList binds x IN (list). Members may be many: constants are looked up in one list for each type that they are compared in,
-// which are few, and only what is computed for each row becomes a comparison of its own.
+// inList binds x IN (list). Members may be many: constants are looked up in one list for each type that they are
+// compared in, which are few, and only what is computed for each row becomes a comparison of its own.
 func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, error) {
 	if len(list) == 0 {
 		return &expr.Const{Value: vector.ConstBool(not)}, nil
@@ -60,7 +60,8 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 			}
 		}
 		if tests = append(tests, test); len(tests) > maxTuples {
-			return nil, status.New(status.RuntimeResourcesExhausted, "IN compares each row with more than %d values that are no constants of its type", maxTuples)
+			return nil, status.New(status.RuntimeResourcesExhausted,
+				"IN compares each row with more than %d values that are no constants of its type", maxTuples)
 		}
 	}
 	all := make([]expr.Expr, 0, len(groups)+len(tests))

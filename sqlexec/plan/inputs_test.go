@@ -10,10 +10,14 @@ import (
 func nodes() []Node {
 	in := func() Node { return &Values{Cols: []Column{{Name: "a"}}} }
 	return []Node{
-		&Scan{Never: true}, &Values{Cols: []Column{{Name: "a"}}}, &Series{Count: 2}, &Filter{Input: in()}, &Project{Input: in(), Cols: []Column{{Name: "b"}}},
-		&Aggregate{Input: in(), Cols: []Column{{Name: "b"}}}, &Sort{Input: in(), Limit: 3, Offset: 4}, &Limit{Input: in(), Limit: 5},
-		&Distinct{Input: in()}, &DistinctOn{Input: in()}, &Union{Inputs: []Node{in(), in(), in()}}, &Join{L: in(), R: in(), Kind: FullJoin, NullEqual: true},
-		&AsofJoin{L: in(), R: in(), Op: ">="}, &Window{Input: in()}, &Expand{Input: in(), Step: 7}, &Unnest{Input: in(), Outer: true}, &Unpivot{Input: in(), Nulls: true}, &FillSlots{Input: in()},
+		&Scan{Never: true}, &Values{Cols: []Column{{Name: "a"}}}, &Series{Count: 2}, &Filter{Input: in()},
+		&Project{Input: in(), Cols: []Column{{Name: "b"}}},
+		&Aggregate{Input: in(), Cols: []Column{{Name: "b"}}}, &Sort{Input: in(), Limit: 3, Offset: 4},
+		&Limit{Input: in(), Limit: 5},
+		&Distinct{Input: in()}, &DistinctOn{Input: in()}, &Union{Inputs: []Node{in(), in(), in()}},
+		&Join{L: in(), R: in(), Kind: FullJoin, NullEqual: true},
+		&AsofJoin{L: in(), R: in(), Op: ">="}, &Window{Input: in()}, &Expand{Input: in(), Step: 7},
+		&Unnest{Input: in(), Outer: true}, &Unpivot{Input: in(), Nulls: true}, &FillSlots{Input: in()},
 	}
 }
 

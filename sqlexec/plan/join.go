@@ -74,7 +74,8 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 
 // on binds the condition of a join, whose subqueries are decided by columns.
 func (b *binder) on(j *Join, cond parse.Expr, decided map[parse.Expr]*expr.Column, out *outer) error {
-	eb := &exprBinder{b: b, sc: &scope{cols: concat(j.L.Columns(), j.R.Columns()), outer: out}, where: "ON", special: columnsFor(decided, nil)}
+	eb := &exprBinder{b: b, sc: &scope{cols: concat(j.L.Columns(), j.R.Columns()), outer: out}, where: "ON",
+		special: columnsFor(decided, nil)}
 	bound, err := eb.bind(cond)
 	if err != nil {
 		return err
@@ -85,7 +86,8 @@ func (b *binder) on(j *Join, cond parse.Expr, decided map[parse.Expr]*expr.Colum
 	return b.joinOn(j, splitAnd(bound, nil))
 }
 
-// lateralJoin binds a join whose right side sees the left one. What stands after ON filters; a left join takes TRUE there.
+// lateralJoin binds a join whose right side sees the left one. What stands after ON filters; a left join takes TRUE
+// there.
 func (b *binder) lateralJoin(l Node, d *parse.Derived, t *parse.Join, out *outer) (Node, error) {
 	kind, always, err := besideLateral(t)
 	if err != nil {
@@ -170,8 +172,8 @@ func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
 	return oneUnit(l, r)
 }
 
-// oneUnit brings points in time in different units, which are compared as they are, to the finer one, so that equal ones are
-// equal keys: what is out of its range is NULL, and equal to nothing as it should be.
+// oneUnit brings points in time in different units, which are compared as they are, to the finer one, so that equal
+// ones are equal keys: what is out of its range is NULL, and equal to nothing as it should be.
 func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
 	if l.Type() == r.Type() {
 		return l, r, true

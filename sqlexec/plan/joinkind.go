@@ -33,10 +33,13 @@ var joinKinds = [...]struct {
 	LeftAntiJoin: {"Left anti", exec.Anti, exec.BuildAnti},
 }
 
-// kindsOf are the kinds of the joins that are written; the right semi and anti joins are left ones with the sides exchanged.
+// kindsOf are the kinds of the joins that are written; the right semi and anti joins are left ones with the sides
+// exchanged.
 var kindsOf = map[parse.JoinKind]JoinKind{
-	parse.InnerJoin: InnerJoin, parse.CrossJoin: CrossJoin, parse.LeftJoin: LeftJoin, parse.RightJoin: RightJoin, parse.FullJoin: FullJoin,
-	parse.LeftSemiJoin: LeftSemiJoin, parse.LeftAntiJoin: LeftAntiJoin, parse.RightSemiJoin: LeftSemiJoin, parse.RightAntiJoin: LeftAntiJoin,
+	parse.InnerJoin: InnerJoin, parse.CrossJoin: CrossJoin, parse.LeftJoin: LeftJoin, parse.RightJoin: RightJoin,
+	parse.FullJoin:     FullJoin,
+	parse.LeftSemiJoin: LeftSemiJoin, parse.LeftAntiJoin: LeftAntiJoin, parse.RightSemiJoin: LeftSemiJoin,
+	parse.RightAntiJoin: LeftAntiJoin,
 }
 
 func (k JoinKind) String() string { return joinKinds[k].name }

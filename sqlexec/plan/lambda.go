@@ -9,8 +9,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// lambdaFrame is a lambda while it is bound: its parameters are the first columns of its body, behind them come the values that it takes
-// from the row around it, which outer binds.
+// lambdaFrame is a lambda while it is bound: its parameters are the first columns of its body, behind them come the
+// values that it takes from the row around it, which outer binds.
 type lambdaFrame struct {
 	outer  *exprBinder
 	params map[string]*expr.Column
@@ -57,13 +57,15 @@ func (eb *exprBinder) lambdaCall(x *parse.Call, l *parse.Lambda) (expr.Expr, err
 	if err != nil {
 		return nil, err
 	}
-	return eb.b.ctx.CallLambda(x.Name, list, nil, f.row, &expr.Lambda{Text: parse.PrintExpr(l), Body: body, Params: f.count})
+	return eb.b.ctx.CallLambda(x.Name, list, nil, f.row,
+		&expr.Lambda{Text: parse.PrintExpr(l), Body: body, Params: f.count})
 }
 
 // maxWidened is how often the type of a result of array_reduce is widened for what the lambda makes of it.
 const maxWidened = 8
 
-// fold binds array_reduce: its result so far has the type that the first value, or the elements, and the lambda have in common.
+// fold binds array_reduce: its result so far has the type that the first value, or the elements, and the lambda have in
+// common.
 func (eb *exprBinder) fold(x *parse.Call, l *parse.Lambda, list expr.Expr) (expr.Expr, error) {
 	var start expr.Expr
 	elem := list.Type().Elem()
@@ -109,7 +111,8 @@ func (eb *exprBinder) fold(x *parse.Call, l *parse.Lambda, list expr.Expr) (expr
 				return nil, err
 			}
 		}
-		return eb.b.ctx.CallLambda(x.Name, list, start, f.row, &expr.Lambda{Text: parse.PrintExpr(l), Body: body, Params: f.count})
+		return eb.b.ctx.CallLambda(x.Name, list, start, f.row,
+			&expr.Lambda{Text: parse.PrintExpr(l), Body: body, Params: f.count})
 	}
 }
 
@@ -119,13 +122,15 @@ func (eb *exprBinder) castElements(list expr.Expr, to vector.Type) (expr.Expr, e
 	if err != nil {
 		return nil, err
 	}
-	return eb.b.ctx.CallLambda("list_transform", list, nil, nil, &expr.Lambda{Text: "lambda x: x::" + to.String(), Body: body, Params: 2})
+	return eb.b.ctx.CallLambda("list_transform", list, nil, nil,
+		&expr.Lambda{Text: "lambda x: x::" + to.String(), Body: body, Params: 2})
 }
 
 // frame is the frame of a lambda whose parameters have the types, the last of which it may leave out.
 func (eb *exprBinder) frame(function string, l *parse.Lambda, types ...vector.Type) (*lambdaFrame, error) {
 	if n := len(l.Params); n > len(types) || n < len(types)-1 {
-		return nil, parse.PlaceError(planError("the lambda of '%s' has %d or %d parameters, found %d", function, len(types)-1, len(types), n), l.Position())
+		return nil, parse.PlaceError(planError("the lambda of '%s' has %d or %d parameters, found %d", function,
+			len(types)-1, len(types), n), l.Position())
 	}
 	f := &lambdaFrame{outer: eb, params: map[string]*expr.Column{}, count: len(types), known: map[parse.Expr]bool{}}
 	for i, id := range l.Params {

@@ -22,10 +22,14 @@ func (b *binder) countNode(columns int) error {
 		return err
 	}
 	if b.nodes++; b.nodes > maxNodes {
-		return planError("the query reads tables, makes joins or selects more than %d times, those in its views and WITH each time they are named", maxNodes)
+		return planError(
+			"the query reads tables, makes joins or selects more than %d times, those in its views and WITH each "+
+				"time they are named", maxNodes)
 	}
 	if b.columns += columns; b.columns > maxNodeColumns {
-		return planError("the tables and selects of the query have more than %d columns, those in its views and WITH each time they are named", maxNodeColumns)
+		return planError(
+			"the tables and selects of the query have more than %d columns, those in its views and WITH each time "+
+				"they are named", maxNodeColumns)
 	}
 	return nil
 }
@@ -61,7 +65,8 @@ func (b *binder) countExpr() error {
 	return nil
 }
 
-// again begins what binds once more what is bound for each of some rows; the end, which it gives, takes back what was counted.
+// again begins what binds once more what is bound for each of some rows; the end, which it gives, takes back what was
+// counted.
 func (b *binder) again() (end func()) {
 	nodes, exprs, columns := b.nodes, b.exprs, b.columns
 	return func() { b.nodes, b.exprs, b.columns = nodes, exprs, columns }

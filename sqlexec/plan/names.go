@@ -74,8 +74,8 @@ func describe(x parse.Expr, sc *scope) string {
 	return parse.PrintExpr(x)
 }
 
-// describeBinary follows the left operands in a loop, which may be thousands: where the whole does not begin with a parenthesis
-// none of them does.
+// describeBinary follows the left operands in a loop, which may be thousands: where the whole does not begin with a
+// parenthesis none of them does.
 func describeBinary(x *parse.Binary, sc *scope) string {
 	if text := parse.PrintExpr(x); strings.HasPrefix(text, "(") {
 		return text

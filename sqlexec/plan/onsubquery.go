@@ -10,7 +10,8 @@ import (
 // both sides, the whole condition comes back as after: it is decided over the joined rows. Else each subquery becomes a
 // hidden column of the one side whose columns it refers to; l and r are the sides with these columns, decided finds
 // them in the joined row.
-func (b *binder) subqueriesOn(l, r Node, kind JoinKind, on parse.Expr, out *outer) (_, _ Node, decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
+func (b *binder) subqueriesOn(l, r Node, kind JoinKind, on parse.Expr, out *outer) (_, _ Node,
+	decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
 	width := len(l.Columns())
 	sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
 	lsel := &selection{b: b, node: l, eb: &exprBinder{b: b, sc: &scope{cols: l.Columns(), outer: out}}}

@@ -25,7 +25,8 @@ func Optimize(ctx *expr.Context, n Node) Node {
 }
 
 // order asks scans for the natural row order where nothing above decides it: rows of plain scans come by primary key,
-// then time. It changes the nodes in place, which are all the optimizer's own by then. natural reports whether the order of n's rows shows in the answer.
+// then time. It changes the nodes in place, which are all the optimizer's own by then. natural reports whether the
+// order of n's rows shows in the answer.
 func (o *optimizer) order(n Node, natural bool) {
 	switch n := n.(type) {
 	case *Scan:
@@ -51,8 +52,8 @@ func (o *optimizer) order(n Node, natural bool) {
 // mostFirst is the number of rows of a partition up to which it pays to keep them apart from the others.
 const mostFirst = 64
 
-// wantsFirst reports how many rows of each partition conditions let pass at most: row_number() <= n, or rank() <= n, which lets ties
-// pass, where no function looks at later rows.
+// wantsFirst reports how many rows of each partition conditions let pass at most: row_number() <= n, or rank() <= n,
+// which lets ties pass, where no function looks at later rows.
 func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 	if len(n.Partition) == 0 || !sameBytes(n.Partition) {
 		return first
@@ -82,8 +83,8 @@ func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 	return first
 }
 
-// sameBytes reports whether equal values of all keys have the same bytes: intervals of one length are equal to groups, and
-// not to rows that are compared one with the next.
+// sameBytes reports whether equal values of all keys have the same bytes: intervals of one length are equal to groups,
+// and not to rows that are compared one with the next.
 func sameBytes(keys []expr.Expr) bool {
 	return !slices.ContainsFunc(keys, func(k expr.Expr) bool { return k.Type().ID == vector.TypeInterval })
 }
@@ -98,8 +99,8 @@ func newestFirst(s *Sort) (*Scan, bool) {
 	return table, ok && table.Rel.Table != nil && table.Positions[at] == table.Rel.Table.Schema.Time
 }
 
-// firstKey returns the scan whose column is the first key of a sort, and which of its columns, when nothing but projections and filters
-// lies between.
+// firstKey returns the scan whose column is the first key of a sort, and which of its columns, when nothing but
+// projections and filters lies between.
 func firstKey(s *Sort) (table *Scan, at int, ok bool) {
 	if len(s.Keys) == 0 {
 		return nil, 0, false

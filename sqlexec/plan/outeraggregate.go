@@ -63,8 +63,11 @@ func ownerOf(c *parse.Call, sc *scope) *outer {
 func (eb *exprBinder) outerAggregate(c *parse.Call) (expr.Expr, error) {
 	o := ownerOf(c, eb.sc)
 	if o == nil || o.scope.aggregate == nil {
-		return nil, planError("%s is an aggregate of the outer query, because it names columns of that query alone, and stands where that query "+
-			"has no aggregates, as in its WHERE, ON and GROUP BY", parse.PrintExpr(c))
+		return nil,
+			planError(
+				"%s is an aggregate of the outer query, because it names columns of that query alone, and stands "+
+					"where that query "+
+					"has no aggregates, as in its WHERE, ON and GROUP BY", parse.PrintExpr(c))
 	}
 	return o.scope.aggregate(o, c)
 }

@@ -172,15 +172,18 @@ func (r *planRun) onto(s exec.Stream, n Node) (exec.Stream, error) {
 	s.Several = true
 	switch n := n.(type) {
 	case *Expand:
-		return s.With(exec.Slots(exec.SlotsSpec{Time: n.Time, Origin: n.Origin, Step: n.Step, Ranges: n.Ranges, Type: n.Cols[n.Time].Type}, r.budget)), nil
+		return s.With(exec.Slots(exec.SlotsSpec{Time: n.Time, Origin: n.Origin, Step: n.Step, Ranges: n.Ranges,
+			Type: n.Cols[n.Time].Type}, r.budget)), nil
 	case *Unnest:
-		return s.With(exec.Unnest(exec.UnnestSpec{Lists: n.Lists, Outer: n.Outer, Ordinality: n.Ordinality}, r.budget)), nil
+		return s.With(exec.Unnest(exec.UnnestSpec{Lists: n.Lists, Outer: n.Outer, Ordinality: n.Ordinality}, r.budget)),
+			nil
 	case *Unpivot:
 		names := &vector.Vector{Type: vector.StringType}
 		for i, name := range n.Names {
 			names.Append(i, vector.ConstString(name), 0, 1)
 		}
-		return s.With(exec.Unpivot(exec.UnpivotSpec{Passed: n.Passed, Names: names, Sets: n.Sets, Nulls: n.Nulls}, r.budget)), nil
+		return s.With(exec.Unpivot(exec.UnpivotSpec{Passed: n.Passed, Names: names, Sets: n.Sets, Nulls: n.Nulls},
+			r.budget)), nil
 	}
 	panic("plan: a node without a physical form")
 }
@@ -236,7 +239,8 @@ func (r *planRun) open(n *Scan) (*engine.Scan, error) {
 	for i, p := range n.Positions {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
 	}
-	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter, Stats: r.p.Analysis.scan(n), Reserve: r.budget.Reserve}
+	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter,
+		Stats: r.p.Analysis.scan(n), Reserve: r.budget.Reserve}
 	if w := r.wanted[n]; w != nil {
 		q.Bounds, q.Newest = w.bounds, w.newest
 	}
@@ -369,7 +373,8 @@ func (r *planRun) top(n *Sort) (exec.Stream, error) {
 	return s, err
 }
 
-// maxTop is the largest limit for which the first rows are kept instead of sorting all; the kept rows have all their keys.
+// maxTop is the largest limit for which the first rows are kept instead of sorting all; the kept rows have all their
+// keys.
 const (
 	maxTop     = 100_000
 	maxTopKeys = 8 * maxTop
@@ -377,7 +382,8 @@ const (
 
 // first reports whether only the first rows of a sort are kept.
 func (n *Sort) first() bool {
-	return n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop && (n.Limit+n.Offset)*int64(len(n.Keys)) <= maxTopKeys
+	return n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop &&
+		(n.Limit+n.Offset)*int64(len(n.Keys)) <= maxTopKeys
 }
 
 func (r *planRun) union(n *Union) (exec.Stream, error) {
@@ -411,5 +417,6 @@ func (r *planRun) window(n *Window) (exec.Stream, error) {
 	if err != nil {
 		return s, err
 	}
-	return r.finish(s, exec.Windows(exec.WindowSpec{Partition: n.Partition, Order: n.Order, Funcs: n.Funcs}, types(n.Input.Columns()), exec.Workers(r.p.Workers), r.budget), true)
+	return r.finish(s, exec.Windows(exec.WindowSpec{Partition: n.Partition, Order: n.Order, Funcs: n.Funcs},
+		types(n.Input.Columns()), exec.Workers(r.p.Workers), r.budget), true)
 }

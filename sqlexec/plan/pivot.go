@@ -5,8 +5,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// PIVOT, UNPIVOT and SUMMARIZE are other queries over their table, whose columns they have to know. What is made here refers to these by
-// position.
+// PIVOT, UNPIVOT and SUMMARIZE are other queries over their table, whose columns they have to know. What is made here
+// refers to these by position.
 
 // source binds the table of one of them, and gives it as an element of FROM that has its columns at the same places.
 func (b *binder) source(t parse.TableRef, out *outer) (*scope, []Column, error) {
@@ -74,7 +74,8 @@ func (b *binder) pivot(p *parse.Pivot, out *outer) (Node, error) {
 			return nil, err
 		}
 		if len(cells)*len(values) > parse.MaxColumns {
-			return nil, parse.PlaceError(planError("PIVOT would make more than %d columns", parse.MaxColumns), p.Position())
+			return nil, parse.PlaceError(planError("PIVOT would make more than %d columns", parse.MaxColumns),
+				p.Position())
 		}
 		cells = combined(cells, values, p.On[i].X.Position())
 	}
@@ -116,8 +117,8 @@ func (b *binder) pivot(p *parse.Pivot, out *outer) (Node, error) {
 	return b.derived(s, p.Alias, out)
 }
 
-// columnName is the name of the column of an aggregate: that of the values, with the aggregate's where that was given one, or is one of
-// several.
+// columnName is the name of the column of an aggregate: that of the values, with the aggregate's where that was given
+// one, or is one of several.
 func (c *pivotCell) columnName(a parse.SelectItem, aggs int, sc *scope) string {
 	switch {
 	case a.Alias != nil:
@@ -150,7 +151,8 @@ func combined(cells, values []pivotCell, at parse.Pos) []pivotCell {
 	for _, c := range cells {
 		for _, v := range values {
 			if c.cond != nil {
-				v = pivotCell{&parse.Binary{Node: parse.Node{At: at}, Op: "and", L: c.cond, R: v.cond}, c.name + "_" + v.name}
+				v = pivotCell{&parse.Binary{Node: parse.Node{At: at}, Op: "and", L: c.cond, R: v.cond},
+					c.name + "_" + v.name}
 			}
 			all = append(all, v)
 		}
@@ -170,7 +172,8 @@ func (b *binder) pivotValues(p *parse.Pivot, on *parse.PivotOn, out *outer) ([]p
 			if err := b.countCopies(on.X, 1); err != nil {
 				return nil, err
 			}
-			cell := pivotCell{&parse.Binary{Node: at, Op: "is not distinct from", L: on.X, R: v.X}, parse.PrintExpr(v.X)}
+			cell := pivotCell{&parse.Binary{Node: at, Op: "is not distinct from", L: on.X, R: v.X},
+				parse.PrintExpr(v.X)}
 			if lit, ok := v.X.(*parse.Literal); ok {
 				cell.name = lit.Text
 			}
@@ -181,7 +184,8 @@ func (b *binder) pivotValues(p *parse.Pivot, on *parse.PivotOn, out *outer) ([]p
 		}
 		return cells, nil
 	}
-	s := &parse.Select{Node: at, Items: []parse.SelectItem{named(on.X, "v"), named(castOf(at, on.X, "STRING"), "t")}, From: []parse.TableRef{p.Source},
+	s := &parse.Select{Node: at, Items: []parse.SelectItem{named(on.X, "v"), named(castOf(at, on.X, "STRING"), "t")},
+		From:  []parse.TableRef{p.Source},
 		Where: &parse.Is{Node: at, X: on.X, What: "null", Not: true}, Distinct: true}
 	first := &parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: "1"}
 	n, err := b.selectBlock(s, &parse.Query{Node: at, OrderBy: []parse.OrderItem{{X: first}}}, out)
@@ -193,7 +197,8 @@ func (b *binder) pivotValues(p *parse.Pivot, on *parse.PivotOn, out *outer) ([]p
 		return nil, err
 	}
 	if rows.N > parse.MaxColumns {
-		return nil, parse.PlaceError(planError("PIVOT would make a column of each of more than %d values; IN (..) chooses some", parse.MaxColumns), at.At)
+		return nil, parse.PlaceError(planError(
+			"PIVOT would make a column of each of more than %d values; IN (..) chooses some", parse.MaxColumns), at.At)
 	}
 	v := &vector.Vector{Type: vector.StringType}
 	v.Append(0, rows.Cols[1], 0, rows.N)
@@ -202,7 +207,8 @@ func (b *binder) pivotValues(p *parse.Pivot, on *parse.PivotOn, out *outer) ([]p
 		cells = append(cells, pivotCell{cond, v.Str(i)})
 	}
 	if len(cells) == 0 {
-		return nil, parse.PlaceError(planError("PIVOT finds no values of %s to make columns of; IN (..) names some", parse.PrintExpr(on.X)), at.At)
+		return nil, parse.PlaceError(planError("PIVOT finds no values of %s to make columns of; IN (..) names some",
+			parse.PrintExpr(on.X)), at.At)
 	}
 	return cells, nil
 }
@@ -243,7 +249,8 @@ func (b *binder) unpivoted(u *parse.Unpivot, sc *scope) ([]unpivotChoice, error)
 			}
 		}
 		if len(c.parts) != len(u.Values) {
-			return nil, parse.PlaceError(planError("UNPIVOT gives %d columns of values, %s is %d", len(u.Values), c.name, len(c.parts)), u.Position())
+			return nil, parse.PlaceError(planError("UNPIVOT gives %d columns of values, %s is %d", len(u.Values),
+				c.name, len(c.parts)), u.Position())
 		}
 		choices[i] = c
 	}
@@ -269,7 +276,8 @@ func (b *binder) summary(s *parse.Summary, out *outer) (Node, error) {
 		}
 	}
 	if shown*len(summaryColumns) > maxBound/8 {
-		return nil, parse.PlaceError(planError("SUMMARIZE takes at most %d columns, found %d", maxBound/8/len(summaryColumns), shown), s.Position())
+		return nil, parse.PlaceError(planError("SUMMARIZE takes at most %d columns, found %d",
+			maxBound/8/len(summaryColumns), shown), s.Position())
 	}
 	sel := &parse.Select{Node: s.Node, From: []parse.TableRef{source}}
 	for k, name := range summaryColumns {
@@ -278,13 +286,15 @@ func (b *binder) summary(s *parse.Summary, out *outer) (Node, error) {
 	return b.derived(sel, s.Alias, out)
 }
 
-var summaryColumns = []string{"column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50", "q75", "count", "null_percentage"}
+var summaryColumns = []string{"column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50",
+	"q75", "count", "null_percentage"}
 
-// maxSummed is the most digits of decimals whose sum over ten thousand million rows has no more than the 38 that there are. The mean of longer
-// ones is that of doubles: a summary of all columns does not fail for one.
+// maxSummed is the most digits of decimals whose sum over ten thousand million rows has no more than the 38 that there
+// are. The mean of longer ones is that of doubles: a summary of all columns does not fail for one.
 const maxSummed = 28
 
-// summaryOf is what SUMMARIZE tells of a column, in the order of summaryColumns. Values are texts; NULL is what the type does not have.
+// summaryOf is what SUMMARIZE tells of a column, in the order of summaryColumns. Values are texts; NULL is what the
+// type does not have.
 func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 	null := castOf(at, &parse.Literal{Node: at, Kind: parse.NullLiteral}, "STRING")
 	asText := func(x parse.Expr) parse.Expr { return castOf(at, x, "STRING") }
@@ -315,7 +325,8 @@ func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 		}
 		mean = back(call(at, "avg", averaged))
 		for i, share := range []string{"0.25", "0.5", "0.75"} {
-			quarters[i] = back(call(at, "approx_percentile_cont", number, &parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: share}))
+			quarters[i] = back(call(at, "approx_percentile_cont", number,
+				&parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: share}))
 		}
 	}
 	if t.IsNumber() {
@@ -325,7 +336,9 @@ func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 	two := &parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: "2"}
 	nulls := &parse.Binary{Node: at, Op: "-", L: count, R: call(at, "count", x)}
 	zero := &parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: "0"}
-	share := &parse.Binary{Node: at, Op: "/", L: &parse.Binary{Node: at, Op: "*", L: hundred, R: nulls}, R: call(at, "nullif", count, zero)}
-	return []parse.Expr{text(at, x.Name), text(at, t.String()), least, most, call(at, "approx_distinct", counted), mean, spread,
+	share := &parse.Binary{Node: at, Op: "/", L: &parse.Binary{Node: at, Op: "*", L: hundred, R: nulls},
+		R: call(at, "nullif", count, zero)}
+	return []parse.Expr{text(at, x.Name), text(at, t.String()), least, most, call(at, "approx_distinct", counted), mean,
+		spread,
 		quarters[0], quarters[1], quarters[2], count, call(at, "round", share, two)}
 }

@@ -76,7 +76,8 @@ func (n *AsofJoin) line() string {
 	if n.Outer {
 		kind = "Asof left Join: "
 	}
-	return kind + strings.Join(append(equalTexts(n.LKeys, n.RKeys), n.LTime.String()+" "+n.Op+" "+n.RTime.String()), ", ")
+	return kind + strings.Join(append(equalTexts(n.LKeys, n.RKeys), n.LTime.String()+" "+n.Op+" "+n.RTime.String()),
+		", ")
 }
 
 func (n *Join) line() string {
@@ -107,7 +108,8 @@ func exprTexts(list []expr.Expr, sep string) string {
 func keyTexts(keys []expr.SortKey) string {
 	out := make([]string, len(keys))
 	for i, k := range keys {
-		out[i] = k.Expr.String() + map[bool]string{true: " DESC", false: " ASC"}[k.Desc] + map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
+		out[i] = k.Expr.String() + map[bool]string{true: " DESC", false: " ASC"}[k.Desc] +
+			map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
 	}
 	return strings.Join(out, ", ")
 }
@@ -163,10 +165,13 @@ func timeText(r scan.Range, t vector.Type) string {
 }
 
 var opTexts = map[filter.Op]string{
-	filter.Equal: "=", filter.NotEqual: "<>", filter.Less: "<", filter.LessEqual: "<=", filter.Greater: ">", filter.GreaterEqual: ">=",
-	filter.In: "IN", filter.NotIn: "NOT IN", filter.IsNull: "IS NULL", filter.IsNotNull: "IS NOT NULL", filter.Prefix: "starts with",
-	filter.Contains: "contains", filter.ContainsFold: "contains", filter.Term: "@@", filter.Regex: "~", filter.NotRegex: "!~",
-	filter.Like: "LIKE", filter.NotLike: "NOT LIKE", filter.ILike: "ILIKE", filter.NotILike: "NOT ILIKE",
+	filter.Equal: "=", filter.NotEqual: "<>", filter.Less: "<", filter.LessEqual: "<=", filter.Greater: ">",
+	filter.GreaterEqual: ">=",
+	filter.In:           "IN", filter.NotIn: "NOT IN", filter.IsNull: "IS NULL", filter.IsNotNull: "IS NOT NULL",
+	filter.Prefix:   "starts with",
+	filter.Contains: "contains", filter.ContainsFold: "contains", filter.Term: "@@", filter.Regex: "~",
+	filter.NotRegex: "!~",
+	filter.Like:     "LIKE", filter.NotLike: "NOT LIKE", filter.ILike: "ILIKE", filter.NotILike: "NOT ILIKE",
 	filter.NotTerm: "NOT @@", filter.NotContains: "does not contain", filter.NotPrefix: "does not start with",
 }
 

@@ -104,13 +104,13 @@ func identity(n int) []int {
 	return m
 }
 
-// manyKeys is the number of columns made for ORDER BY alone from which on they are not made: the rows of a sort would be those and little
-// else.
+// manyKeys is the number of columns made for ORDER BY alone from which on they are not made: the rows of a sort would
+// be those and little else.
 const manyKeys = 16
 
-// sortsBelow is the projection below a sort of which it needs many columns that nothing above does, with the sort below it: the
-// sort then makes its keys of the rows that it keeps. It is not for a sort of few rows, or where an expression would be computed
-// twice that is another each time.
+// sortsBelow is the projection below a sort of which it needs many columns that nothing above does, with the sort below
+// it: the sort then makes its keys of the rows that it keeps. It is not for a sort of few rows, or where an expression
+// would be computed twice that is another each time.
 func (n *Sort) sortsBelow(need []bool) (*Project, bool) {
 	p, ok := n.Input.(*Project)
 	if !ok || n.first() {

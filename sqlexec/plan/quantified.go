@@ -46,7 +46,8 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 			tests = append(tests, c)
 		}
 		if len(tests) > maxTuples {
-			return nil, status.New(status.RuntimeResourcesExhausted, "%s %s compares each row with more than %d values", x.Op, quantifier(x.All), maxTuples)
+			return nil, status.New(status.RuntimeResourcesExhausted, "%s %s compares each row with more than %d values",
+				x.Op, quantifier(x.All), maxTuples)
 		}
 	}
 	switch len(tests) {
@@ -69,8 +70,8 @@ func quantifier(all bool) string {
 	return "ANY"
 }
 
-// tighter puts a comparison of a value with a constant in the place of one of tests, all of the same value; false: it stands
-// beside them. Of those that ask for order one is enough: x > ALL (1, 2) is x > 2.
+// tighter puts a comparison of a value with a constant in the place of one of tests, all of the same value; false: it
+// stands beside them. Of those that ask for order one is enough: x > ALL (1, 2) is x > 2.
 func tighter(tests []expr.Expr, test expr.Expr, all bool) bool {
 	op, args := operator(test)
 	greatest := all
@@ -110,8 +111,8 @@ func (eb *exprBinder) quantifiedOne(op string, x, y expr.Expr) (expr.Expr, error
 	return eb.b.compare(op, x, y)
 }
 
-// elements are the values of a list as written that arg is compared with; arrays among them that are constants stand for their
-// elements. One array beside a constant stays as it is: it is gone through once.
+// elements are the values of a list as written that arg is compared with; arrays among them that are constants stand
+// for their elements. One array beside a constant stays as it is: it is gone through once.
 func (eb *exprBinder) elements(x *parse.Quantified, arg expr.Expr) ([]expr.Expr, error) {
 	var out []expr.Expr
 	for _, item := range x.List {
@@ -134,7 +135,9 @@ func (eb *exprBinder) elements(x *parse.Quantified, arg expr.Expr) ([]expr.Expr,
 	if len(out) > 1 {
 		for i, e := range out {
 			if e.Type().ID == vector.TypeList {
-				return nil, parse.PlaceError(planError("an array that is no constant stands alone in ANY (..) and ALL (..)"), x.List[min(i, len(x.List)-1)].Position())
+				return nil,
+					parse.PlaceError(planError("an array that is no constant stands alone in ANY (..) and ALL (..)"),
+						x.List[min(i, len(x.List)-1)].Position())
 			}
 		}
 	}
@@ -145,7 +148,8 @@ func (eb *exprBinder) elements(x *parse.Quantified, arg expr.Expr) ([]expr.Expr,
 func (eb *exprBinder) elementsOf(out []expr.Expr, array *vector.Vector) ([]expr.Expr, error) {
 	count := expr.ItemCount(array.Bytes(0))
 	if len(out)+count > maxList {
-		return nil, status.New(status.RuntimeResourcesExhausted, "ANY (..) and ALL (..) compare each row with more than %d values", maxList)
+		return nil, status.New(status.RuntimeResourcesExhausted,
+			"ANY (..) and ALL (..) compare each row with more than %d values", maxList)
 	}
 	v := &vector.Vector{Type: array.Type.Elem()}
 	if err := eb.b.keep(constBytes*int64(count) + int64(len(array.Heap))); err != nil {

@@ -53,8 +53,9 @@ const (
 	maxRecursiveRows = 10_000_000
 )
 
-// recurse runs a recursive common table expression, anchor UNION [ALL] step, to its end: the step sees the rows that the one
-// before it made. UNION keeps each row once. A query that does not name itself is no such thing and is left as it is.
+// recurse runs a recursive common table expression, anchor UNION [ALL] step, to its end: the step sees the rows that
+// the one before it made. UNION keeps each row once. A query that does not name itself is no such thing and is left as
+// it is.
 func (b *binder) recurse(c *cte) error {
 	op, ok := c.query.Body.(*parse.SetOp)
 	if !ok || op.Op != "union" || len(c.query.OrderBy) > 0 || c.query.Limit != nil || !namesItself(op.R, c) {
@@ -90,7 +91,9 @@ func (b *binder) recurse(c *cte) error {
 			return err
 		}
 		if all.Append(step, 0, step.N); depth == maxRecursions || all.N > maxRecursiveRows {
-			return status.New(status.RuntimeResourcesExhausted, "the recursive query %s goes deeper than %d steps or makes more than %d rows", c.name, maxRecursions, maxRecursiveRows)
+			return status.New(status.RuntimeResourcesExhausted,
+				"the recursive query %s goes deeper than %d steps or makes more than %d rows", c.name, maxRecursions,
+				maxRecursiveRows)
 		}
 		own := *c
 		own.rows = &Values{Cols: cols, Batch: step}
@@ -113,13 +116,15 @@ func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.
 		return nil, err
 	}
 	if len(n.Columns()) != len(cols) {
-		return nil, planError("the recursive query %s gives %d columns at first and %d later", own.name, len(cols), len(n.Columns()))
+		return nil, planError("the recursive query %s gives %d columns at first and %d later", own.name, len(cols),
+			len(n.Columns()))
 	}
 	if n, err = b.castTo(n, types(cols)); err != nil {
 		return nil, err
 	}
 	if !op.All {
-		j := &Join{Kind: LeftAntiJoin, L: &Distinct{Input: n}, R: &Values{Cols: cols, Batch: all}, Cols: unqualified(n.Columns()), NullEqual: true}
+		j := &Join{Kind: LeftAntiJoin, L: &Distinct{Input: n}, R: &Values{Cols: cols, Batch: all},
+			Cols: unqualified(n.Columns()), NullEqual: true}
 		sl, sr := &scope{cols: n.Columns()}, &scope{cols: cols}
 		for i := range cols {
 			j.LKeys, j.RKeys = append(j.LKeys, sl.column(i)), append(j.RKeys, sr.column(i))
@@ -180,7 +185,8 @@ func Bind(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db 
 }
 
 // BindScalar binds an expression without columns: the value of an INSERT, a default, a setting.
-func BindScalar(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, x parse.Expr) (expr.Expr, error) {
+func BindScalar(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, x parse.Expr) (expr.Expr,
+	error) {
 	b := &binder{goctx: goctx, ctx: ctx, cat: cat, run: run, db: db}
 	eb := &exprBinder{b: b, sc: &scope{}, where: "this statement"}
 	return eb.bind(x)
@@ -240,7 +246,8 @@ func (b *binder) metrics(c *parse.CTE) (cte, error) {
 		return cte{}, err
 	}
 	if len(c.Columns) > len(fields) {
-		return cte{}, planError("Source table contains %d columns but %d names given as column alias", len(fields), len(c.Columns))
+		return cte{}, planError("Source table contains %d columns but %d names given as column alias", len(fields),
+			len(c.Columns))
 	}
 	v := &Values{Batch: rows}
 	for i, f := range fields {
@@ -318,7 +325,8 @@ func (b *binder) count(x parse.Expr, clause string) (int64, error) {
 	case v.Type.IsInteger() && v.Type.Kind() == vector.Uint64:
 		return int64(min(v.Uint(0), mostRows)), nil
 	}
-	return 0, parse.PlaceError(planError("%s needs a non-negative integer, found %s", clause, parse.PrintExpr(x)), x.Position())
+	return 0, parse.PlaceError(planError("%s needs a non-negative integer, found %s", clause, parse.PrintExpr(x)),
+		x.Position())
 }
 
 // values binds VALUES: the types of a column's values are made one.
@@ -328,7 +336,9 @@ func (b *binder) values(v *parse.Values, out *outer) (Node, error) {
 	eb := &exprBinder{b: b, sc: &scope{outer: out}, where: "VALUES"}
 	for r, row := range v.Rows {
 		if len(row) != width || width == 0 {
-			return nil, planError("Inconsistent data length across values list: got %d values in row %d but expected %d", len(row), r, width)
+			return nil,
+				planError("Inconsistent data length across values list: got %d values in row %d but expected %d",
+					len(row), r, width)
 		}
 		var err error
 		if rows[r], err = eb.bindList(row); err != nil {
@@ -373,10 +383,13 @@ func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
 
 // castTo casts a node's columns to the types, adding a projection where one differs.
 func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
-	return b.castEach(n, types, func(e expr.Expr, to vector.Type) (expr.Expr, error) { return b.ctx.Cast(e, to, false) })
+	return b.castEach(n, types, func(e expr.Expr, to vector.Type) (expr.Expr, error) {
+		return b.ctx.Cast(e, to, false)
+	})
 }
 
-func (b *binder) castEach(n Node, types []vector.Type, cast func(e expr.Expr, to vector.Type) (expr.Expr, error)) (Node, error) {
+func (b *binder) castEach(n Node, types []vector.Type, cast func(e expr.Expr, to vector.Type) (expr.Expr, error)) (Node,
+	error) {
 	cols := n.Columns()
 	sc := &scope{cols: cols}
 	p := &Project{Input: n}
@@ -400,7 +413,8 @@ func (b *binder) castEach(n Node, types []vector.Type, cast func(e expr.Expr, to
 	return p, nil
 }
 
-// CastTo is castTo for INSERT .. SELECT, which reads texts as INSERT .. VALUES does: times without a zone are of the request's.
+// CastTo is castTo for INSERT .. SELECT, which reads texts as INSERT .. VALUES does: times without a zone are of the
+// request's.
 func CastTo(ctx *expr.Context, n Node, types []vector.Type) (Node, error) {
 	b := &binder{ctx: ctx}
 	return b.castEach(n, types, ctx.CastLocal)

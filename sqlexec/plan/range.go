@@ -118,7 +118,8 @@ func (b *binder) rangeSelect(s *parse.Select, q *parse.Query, in Node, sc *scope
 	if err != nil {
 		return nil, err
 	}
-	sel := &selection{b: b, s: &parse.Select{Distinct: s.Distinct, DistinctOn: s.DistinctOn}, sc: sc, items: items, node: node}
+	sel := &selection{b: b, s: &parse.Select{Distinct: s.Distinct, DistinctOn: s.DistinctOn}, sc: sc, items: items,
+		node: node}
 	sel.eb = &exprBinder{b: b, sc: r.out, special: r.special, where: "a range query"}
 	return sel.finish(q)
 }
@@ -233,7 +234,8 @@ func splitInterval(b []byte) (months, days int32, ns int64) {
 }
 
 // promUnits are the units of durations in the metrics language, in nanoseconds.
-var promUnits = map[string]int64{"ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 7 * 86400e9, "y": 365 * 86400e9}
+var promUnits = map[string]int64{"ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 7 * 86400e9,
+	"y": 365 * 86400e9}
 
 // promDuration reads 5s, 1h30m, 1d.
 func promDuration(text string) (int64, error) {
@@ -344,7 +346,8 @@ func (r *ranged) alignTo() (int64, error) {
 		}
 		return at(sec, int64(nanos))
 	case t.IsTimestamp():
-		sec, rest := timefmt.FloorDiv(c.Value.Int(0), t.UnitsPerSecond()), timefmt.FloorMod(c.Value.Int(0), t.UnitsPerSecond())
+		sec, rest := timefmt.FloorDiv(c.Value.Int(0), t.UnitsPerSecond()),
+			timefmt.FloorMod(c.Value.Int(0), t.UnitsPerSecond())
 		return at(sec, rest*(1_000_000_000/t.UnitsPerSecond()))
 	case t.ID == vector.TypeDate:
 		return at(c.Value.Int(0)*86400, 0)
@@ -430,7 +433,8 @@ func (r *ranged) bindAgg(a *rangeAgg, e *Expand, slot int) error {
 
 // fill puts FillSlots over the aggregate when an expression has FILL.
 func (r *ranged) fill(agg *Aggregate, origin int64) (Node, error) {
-	f := &FillSlots{Input: agg, Keys: len(r.bound), Origin: origin, Step: r.step, Cols: append([]Column(nil), agg.Cols...)}
+	f := &FillSlots{Input: agg, Keys: len(r.bound), Origin: origin, Step: r.step,
+		Cols: append([]Column(nil), agg.Cols...)}
 	some := false
 	var casts []vector.Type
 	for i, a := range r.aggs {
@@ -537,7 +541,8 @@ func (r *ranged) special(x parse.Expr) (expr.Expr, bool, error) {
 		if e.Index == r.time {
 			return r.out.column(0), true, nil
 		}
-		return nil, false, planError("Column must be a key of BY or inside an aggregate with RANGE: %s", r.sc.cols[e.Index].label())
+		return nil, false, planError("Column must be a key of BY or inside an aggregate with RANGE: %s",
+			r.sc.cols[e.Index].label())
 	}
 	return nil, false, nil
 }

@@ -26,8 +26,8 @@ func (r *planRun) join(n *Join) (exec.Stream, error) {
 	return s.With(op), err
 }
 
-// exchangeRows and exchangeTimes are how many rows the right side must have, and how many times those of the left one, to be
-// streamed instead of kept. Below, the natural order of the left side is worth more.
+// exchangeRows and exchangeTimes are how many rows the right side must have, and how many times those of the left one,
+// to be streamed instead of kept. Below, the natural order of the left side is worth more.
 const (
 	exchangeRows  = 10_000
 	exchangeTimes = 2
@@ -43,8 +43,8 @@ func (n *Join) keepsLeft() bool {
 	return r > exchangeRows && r > exchangeTimes*l
 }
 
-// hashJoin keeps the right side and streams the left one. Where probe rows without a partner leave nothing, the scans of
-// their keys are told what keys there are.
+// hashJoin keeps the right side and streams the left one. Where probe rows without a partner leave nothing, the scans
+// of their keys are told what keys there are.
 func (r *planRun) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
 	j, err := exec.NewJoin(exec.JoinSpec{
 		Kind: kind, Probe: n.LKeys, Build: n.RKeys, Residual: n.Residual, NullEqual: n.NullEqual, Budget: r.budget,
@@ -90,8 +90,8 @@ func (n *Join) exchanged() (out *Join, to []int) {
 	return out, to
 }
 
-// origin is the scan that column at of a node comes from unchanged, with its place there, such that rows of the scan with
-// other values in it can be left out without changing rows of the node with this value; nil: there is none.
+// origin is the scan that column at of a node comes from unchanged, with its place there, such that rows of the scan
+// with other values in it can be left out without changing rows of the node with this value; nil: there is none.
 func origin(n Node, at int) (*Scan, int) {
 	switch n := n.(type) {
 	case *Scan:

@@ -48,19 +48,23 @@ func (o *optimizer) virtualCond(s *Scan, c expr.Expr) {
 
 // filterOps maps operators to what runs evaluate.
 var filterOps = map[string]filter.Op{
-	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater, ">=": filter.GreaterEqual,
+	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater,
+	">=":   filter.GreaterEqual,
 	"like": filter.Like, "not like": filter.NotLike, "ilike": filter.ILike, "not ilike": filter.NotILike,
-	"~": filter.Regex, "!~": filter.NotRegex, "matches_term": filter.Term, "starts_with": filter.Prefix, "contains": filter.Contains,
+	"~": filter.Regex, "!~": filter.NotRegex, "matches_term": filter.Term, "starts_with": filter.Prefix,
+	"contains": filter.Contains,
 }
 
 // textOnly are the operators that runs evaluate on STRING columns.
-var textOnly = map[filter.Op]bool{filter.Like: true, filter.NotLike: true, filter.ILike: true, filter.NotILike: true, filter.Regex: true,
+var textOnly = map[filter.Op]bool{filter.Like: true, filter.NotLike: true, filter.ILike: true, filter.NotILike: true,
+	filter.Regex:    true,
 	filter.NotRegex: true, filter.Term: true, filter.Prefix: true, filter.Contains: true}
 
-// negations are the operators that hold where another does not, of those that SQL negates from without; neither holds for
-// NULL.
-var negations = map[filter.Op]filter.Op{filter.Term: filter.NotTerm, filter.Contains: filter.NotContains, filter.Prefix: filter.NotPrefix,
-	filter.Like: filter.NotLike, filter.ILike: filter.NotILike, filter.Regex: filter.NotRegex}
+// negations are the operators that hold where another does not, of those that SQL negates from without; neither holds
+// for NULL.
+var negations = map[filter.Op]filter.Op{filter.Term: filter.NotTerm, filter.Contains: filter.NotContains,
+	filter.Prefix: filter.NotPrefix,
+	filter.Like:   filter.NotLike, filter.ILike: filter.NotILike, filter.Regex: filter.NotRegex}
 
 // pushCond moves one condition into the scan; false when the scan cannot decide it exactly.
 func (o *optimizer) pushCond(s *Scan, c expr.Expr) bool {
@@ -175,7 +179,8 @@ func searches(f filter.Cond) filter.Cond {
 	}
 	var all filter.And
 	for _, text := range texts {
-		all = append(all, filter.Cond{Column: f.Column, Op: op, Args: flat(vector.ConstBytes(f.Args.Type, text)), NArgs: 1})
+		all = append(all, filter.Cond{Column: f.Column, Op: op, Args: flat(vector.ConstBytes(f.Args.Type, text)),
+			NArgs: 1})
 	}
 	if len(all) == 1 {
 		return all[0]
@@ -206,7 +211,8 @@ func (s *Scan) loweredOf(c expr.Expr) (f filter.Cond, ok bool) {
 		return f, false
 	}
 	switch fop := filterOps[op]; fop {
-	case filter.Equal, filter.NotEqual, filter.Like, filter.NotLike, filter.Regex, filter.NotRegex, filter.Term, filter.Prefix, filter.Contains:
+	case filter.Equal, filter.NotEqual, filter.Like, filter.NotLike, filter.Regex, filter.NotRegex, filter.Term,
+		filter.Prefix, filter.Contains:
 		return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(k.Value), NArgs: 1, Lower: true}, true
 	}
 	return f, false

@@ -216,7 +216,8 @@ func (sel *selection) position(x parse.Expr, clause string) (*item, bool, error)
 		return nil, false, nil
 	}
 	if n < 1 || n > int64(len(sel.items)) {
-		return nil, true, parse.PlaceError(planError("%s position %d is not in the select list of %d columns", clause, n, len(sel.items)), lit.Position())
+		return nil, true, parse.PlaceError(planError("%s position %d is not in the select list of %d columns", clause,
+			n, len(sel.items)), lit.Position())
 	}
 	return &sel.items[n-1], true, nil
 }
@@ -256,7 +257,8 @@ func (sel *selection) finish(q *parse.Query) (Node, error) {
 		return sel.distinctOn(p, keys, shown, limit, offset)
 	case sel.s.Distinct:
 		if len(p.Exprs) > shown {
-			return nil, parse.PlaceError(planError("For SELECT DISTINCT, ORDER BY expressions must appear in select list"), q.OrderBy[0].X.Position())
+			return nil, parse.PlaceError(planError(
+				"For SELECT DISTINCT, ORDER BY expressions must appear in select list"), q.OrderBy[0].X.Position())
 		}
 		node = &Distinct{Input: node}
 	}
@@ -398,7 +400,9 @@ func (sel *selection) distinctOn(p *Project, keys []expr.SortKey, shown int, lim
 			break
 		}
 		if !isKey(at) {
-			return nil, parse.PlaceError(planError("SELECT DISTINCT ON expressions must match initial ORDER BY expressions"), sel.s.DistinctOn[0].Position())
+			return nil,
+				parse.PlaceError(planError("SELECT DISTINCT ON expressions must match initial ORDER BY expressions"),
+					sel.s.DistinctOn[0].Position())
 		}
 		seen[at] = true
 	}

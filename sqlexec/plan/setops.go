@@ -60,8 +60,9 @@ func (b *binder) setOp(op *parse.SetOp, out *outer) (Node, error) {
 	return cut(j, len(cols)), nil
 }
 
-// numbered counts equal rows: the k-th of them has the number k in a column behind the others. With it, a row that is there n times
-// on the left and m times on the right of INTERSECT ALL finds min(n, m) partners, and max(n-m, 0) find none for EXCEPT ALL.
+// numbered counts equal rows: the k-th of them has the number k in a column behind the others. With it, a row that is
+// there n times on the left and m times on the right of INTERSECT ALL finds min(n, m) partners, and max(n-m, 0) find
+// none for EXCEPT ALL.
 func numbered(n Node) Node {
 	w := &Window{Input: n, Cols: unqualified(n.Columns())}
 	sc := &scope{cols: n.Columns()}
@@ -74,8 +75,8 @@ func numbered(n Node) Node {
 	return w
 }
 
-// byName brings both sides of a union to the columns of the left one and then those that only the right one has, NULL where a
-// side has none of that name.
+// byName brings both sides of a union to the columns of the left one and then those that only the right one has, NULL
+// where a side has none of that name.
 func byName(l, r Node) (Node, Node, error) {
 	var names []string
 	at := [2]map[string]int{{}, {}}
@@ -113,13 +114,16 @@ func byName(l, r Node) (Node, Node, error) {
 func (b *binder) align(l, r Node, op string) (Node, Node, error) {
 	lc, rc := l.Columns(), r.Columns()
 	if len(lc) != len(rc) {
-		return nil, nil, planError("%s queries have different number of columns: left has %d columns whereas right has %d columns", op, len(lc), len(rc))
+		return nil, nil,
+			planError("%s queries have different number of columns: left has %d columns whereas right has %d columns",
+				op, len(lc), len(rc))
 	}
 	types := make([]vector.Type, len(lc))
 	for i := range lc {
 		t, err := commonType([]expr.Expr{&expr.Column{T: lc[i].Type}, &expr.Column{T: rc[i].Type}})
 		if err != nil {
-			return nil, nil, planError("%s: column %d is %s on the left and %s on the right", op, i+1, lc[i].Type, rc[i].Type)
+			return nil, nil, planError("%s: column %d is %s on the left and %s on the right", op, i+1, lc[i].Type,
+				rc[i].Type)
 		}
 		types[i] = t
 	}

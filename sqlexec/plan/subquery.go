@@ -22,7 +22,8 @@ func (b *binder) probe(q *parse.Query, sc *scope) (Node, *outer, error) {
 
 // correlated is the error for a subquery that refers to the query around it where that cannot be done.
 func correlated() error {
-	return status.New(status.Unsupported, "correlated subqueries are supported in WHERE, HAVING, the select list and ORDER BY")
+	return status.New(status.Unsupported,
+		"correlated subqueries are supported in WHERE, HAVING, the select list and ORDER BY")
 }
 
 // scalar evaluates a scalar subquery: one column, at most one row.
@@ -78,8 +79,8 @@ func (eb *exprBinder) exists(x *parse.Exists) (expr.Expr, error) {
 	return &expr.Const{Value: vector.ConstBool(rows.N > 0)}, nil
 }
 
-// distinctRows runs a subquery that does not refer to the query around it and gives its different rows, most at most. fits judges
-// how many columns it has.
+// distinctRows runs a subquery that does not refer to the query around it and gives its different rows, most at most.
+// fits judges how many columns it has.
 func (eb *exprBinder) distinctRows(q *parse.Query, most int, fits func(width int) error) (*vector.Batch, error) {
 	n, o, err := eb.b.probe(q, eb.sc)
 	if err != nil {

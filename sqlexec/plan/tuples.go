@@ -23,7 +23,9 @@ func isTuple(x parse.Expr) bool {
 func (eb *exprBinder) tuple(x parse.Expr, n int) ([]expr.Expr, error) {
 	t, ok := x.(*parse.Tuple)
 	if !ok || len(t.Items) != n {
-		return nil, parse.PlaceError(planError("a tuple of %d values can be compared with one of as many only, found %s", n, parse.PrintExpr(x)), x.Position())
+		return nil,
+			parse.PlaceError(planError("a tuple of %d values can be compared with one of as many only, found %s", n,
+				parse.PrintExpr(x)), x.Position())
 	}
 	return eb.bindList(t.Items)
 }
@@ -131,7 +133,8 @@ func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error
 		return nil, err
 	}
 	if rows.N > maxTuples {
-		return nil, status.New(status.RuntimeResourcesExhausted, "the subquery of IN has more than %d rows, which only a condition of WHERE may have", maxTuples)
+		return nil, status.New(status.RuntimeResourcesExhausted,
+			"the subquery of IN has more than %d rows, which only a condition of WHERE may have", maxTuples)
 	}
 	list := make([][]expr.Expr, rows.N)
 	for i := range list {
@@ -142,8 +145,8 @@ func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error
 	return list, nil
 }
 
-// tupleInList compares parts with each of a list of tuples. What the first parts must be stands before, so that a scan can decide
-// it.
+// tupleInList compares parts with each of a list of tuples. What the first parts must be stands before, so that a scan
+// can decide it.
 func (b *binder) tupleInList(parts []expr.Expr, list [][]expr.Expr, not bool) (expr.Expr, error) {
 	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(not)}
 	op, join := "=", "or"
@@ -167,7 +170,10 @@ func (b *binder) tupleInList(parts []expr.Expr, list [][]expr.Expr, not bool) (e
 		for k, row := range list {
 			column[k] = row[i]
 		}
-		if slices.ContainsFunc(column, func(e expr.Expr) bool { c, ok := e.(*expr.Const); return !ok || c.Value.IsNull(0) }) {
+		if slices.ContainsFunc(column, func(e expr.Expr) bool {
+			c, ok := e.(*expr.Const)
+			return !ok || c.Value.IsNull(0)
+		}) {
 			continue // the answer may be NULL where no part is equal
 		}
 		among, err := b.inList(parts[i], column, false)
@@ -181,8 +187,8 @@ func (b *binder) tupleInList(parts []expr.Expr, list [][]expr.Expr, not bool) (e
 	return acc, nil
 }
 
-// tupleSemiJoin makes a join of (a, b) [NOT] IN (query), which does not refer to the query around it; nil: the condition is
-// another one.
+// tupleSemiJoin makes a join of (a, b) [NOT] IN (query), which does not refer to the query around it; nil: the
+// condition is another one.
 func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	x, ok := c.(*parse.In)
 	if !ok || x.Query == nil || len(correlatedIn(x.X)) > 0 {
@@ -201,7 +207,8 @@ func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		return nil, err
 	}
 	if len(r.Columns()) != len(parts) {
-		return nil, parse.PlaceError(planError("the subquery of IN has %d columns, %d are compared with it", len(r.Columns()), len(parts)), c.Position())
+		return nil, parse.PlaceError(planError("the subquery of IN has %d columns, %d are compared with it",
+			len(r.Columns()), len(parts)), c.Position())
 	}
 	j := &Join{Kind: LeftSemiJoin, L: in, R: r, Cols: in.Columns()}
 	if x.Not {
@@ -227,8 +234,8 @@ func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	return j, err
 }
 
-// aggregated binds the arguments of an aggregate. count(DISTINCT a, b) counts the different pairs without NULL, count(DISTINCT
-// (a, b)) all of them.
+// aggregated binds the arguments of an aggregate. count(DISTINCT a, b) counts the different pairs without NULL,
+// count(DISTINCT (a, b)) all of them.
 func (eb *exprBinder) aggregated(c *parse.Call) ([]expr.Expr, error) {
 	if c.Name != "count" {
 		return eb.bindList(c.Args)

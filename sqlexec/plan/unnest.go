@@ -5,8 +5,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken side by
-// side: shorter ones are NULL behind their end. A row all of whose lists are NULL or empty goes, unless Outer keeps it with NULLs.
+// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken
+// side by side: shorter ones are NULL behind their end. A row all of whose lists are NULL or empty goes, unless Outer
+// keeps it with NULLs.
 type Unnest struct {
 	Input Node
 	Lists []expr.Expr
@@ -24,8 +25,8 @@ func isUnnest(x parse.Expr) bool {
 	return ok && c.Name == "unnest" && c.Over == nil
 }
 
-// unnest makes columns of the unnest(list) in the select list: one for each that is written differently. One that is the list of another
-// comes before it.
+// unnest makes columns of the unnest(list) in the select list: one for each that is written differently. One that is
+// the list of another comes before it.
 func (sel *selection) unnest() error {
 	var levels [][]*parse.Call
 	seen := map[string]bool{}
@@ -39,7 +40,8 @@ func (sel *selection) unnest() error {
 			}
 			c, text := x.(*parse.Call), parse.PrintExpr(x)
 			if len(c.Args) != 1 {
-				err = parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)), c.Position())
+				err = parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)),
+					c.Position())
 				return false
 			}
 			level := note(c.Args[0])
@@ -109,7 +111,8 @@ func (o *optimizer) pruneUnnest(u *Unnest, need []bool) (Node, []int) {
 	n := len(u.Input.Columns())
 	in, m := o.prune(u.Input, widen(append([]bool(nil), need[:n]...), u.Lists...))
 	out := *u
-	out.Input, out.Lists, out.Cols = in, remapAll(u.Lists, m[:n]), append(append([]Column(nil), in.Columns()...), u.Cols[n:]...)
+	out.Input, out.Lists, out.Cols = in, remapAll(u.Lists, m[:n]),
+		append(append([]Column(nil), in.Columns()...), u.Cols[n:]...)
 	m = append([]int(nil), m[:n]...)
 	for k := range u.Cols[n:] {
 		m = append(m, len(in.Columns())+k)

@@ -33,7 +33,8 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	if seriesNames[f.Call.Name] { // the series is a list
 		args = []parse.Expr{f.Call}
 	} else if len(args) == 0 || f.Call.Name != "unnest" && len(f.Call.Args) != 1 {
-		return nil, parse.PlaceError(planError("function '%s' takes lists, found %d arguments", f.Call.Name, len(f.Call.Args)), f.Call.Position())
+		return nil, parse.PlaceError(planError("function '%s' takes lists, found %d arguments", f.Call.Name,
+			len(f.Call.Args)), f.Call.Position())
 	}
 	eb := &exprBinder{b: b, sc: &scope{cols: in.Columns(), outer: out}, where: "FROM"}
 	n := &Unnest{Input: in, Outer: keep, Ordinality: f.Ordinality}
@@ -72,7 +73,8 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	}
 	if f.Alias != nil {
 		if len(f.Alias.Columns) > len(cols) {
-			return nil, planError("Source table contains %d columns but %d names given as column alias", len(cols), len(f.Alias.Columns))
+			return nil, planError("Source table contains %d columns but %d names given as column alias", len(cols),
+				len(f.Alias.Columns))
 		}
 		for i, id := range f.Alias.Columns {
 			cols[i].Name = id.Name
@@ -86,7 +88,8 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 // in, and gives their column.
 func (b *binder) unnestInner(in Node, c *parse.Call, out *outer, keep bool) (Node, parse.Expr, error) {
 	if len(c.Args) != 1 {
-		return nil, nil, parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)), c.Position())
+		return nil, nil, parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)),
+			c.Position())
 	}
 	list := c.Args[0]
 	if isUnnest(list) {

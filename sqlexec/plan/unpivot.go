@@ -9,15 +9,16 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Unpivot makes a row of each row for each of Names, with the name and the values of its columns. A name none of whose values is there
-// has no row, unless Nulls keeps it.
+// Unpivot makes a row of each row for each of Names, with the name and the values of its columns. A name none of whose
+// values is there has no row, unless Nulls keeps it.
 type Unpivot struct {
 	Input  Node
 	Passed []int // columns of the input that each row repeats
 	Names  []string
-	Sets   [][]int // Sets[k][i] is the input's column with the k-th value of Names[i]; the columns of a set are of one type
-	Nulls  bool
-	Cols   []Column // those passed, the name, then one of values for each set
+	// Sets[k][i] is the input's column with the k-th value of Names[i]; the columns of a set are of one type
+	Sets  [][]int
+	Nulls bool
+	Cols  []Column // those passed, the name, then one of values for each set
 }
 
 // Columns are those passed on, the name and the values.
@@ -25,7 +26,8 @@ func (n *Unpivot) Columns() []Column { return n.Cols }
 
 func (n *Unpivot) line() string { return "Unpivot: " + strings.Join(n.Names, ", ") }
 
-// unpivot binds UNPIVOT: a projection of what each row repeats and of the values, those of one set of one type, with Unpivot over it.
+// unpivot binds UNPIVOT: a projection of what each row repeats and of the values, those of one set of one type, with
+// Unpivot over it.
 func (b *binder) unpivot(u *parse.Unpivot, out *outer) (Node, error) {
 	sc, cols, err := b.source(u.Source, out)
 	if err != nil {

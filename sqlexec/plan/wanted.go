@@ -65,8 +65,8 @@ func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 	}
 }
 
-// boundTop bounds the scan that the first key of an order with a limit comes from, which is read newest first where that is the
-// time index falling. It gives what is to be told how far the first rows reach; nil: nobody asks for it.
+// boundTop bounds the scan that the first key of an order with a limit comes from, which is read newest first where
+// that is the time index falling. It gives what is to be told how far the first rows reach; nil: nobody asks for it.
 func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
 	s, at, ok := firstKey(n)
 	if !ok || s.Never || s.Rel.Table == nil || !orderable(s.Cols[at].Type) {
@@ -90,7 +90,8 @@ func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) (scan.Rang
 		}
 		return scan.Range{From: scan.All.From, To: value.Int(0)}, nil
 	}
-	c := filter.Cond{Column: s.Rel.Table.Schema.Columns[s.Positions[at]].ID, Op: filter.LessEqual, Args: value, NArgs: 1}
+	c := filter.Cond{Column: s.Rel.Table.Schema.Columns[s.Positions[at]].ID, Op: filter.LessEqual, Args: value,
+		NArgs: 1}
 	if key.Desc {
 		c.Op = filter.GreaterEqual
 	}

@@ -22,7 +22,8 @@ type Window struct {
 func (n *Window) Columns() []Column { return n.Cols }
 
 // framed are the functions over the values of a frame.
-var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "count": true, "sum": true, "avg": true, "mean": true, "min": true, "max": true,
+var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "count": true, "sum": true,
+	"avg": true, "mean": true, "min": true, "max": true,
 	"bool_and": true, "bool_or": true}
 
 // picks are those that give the value of a row.
@@ -136,7 +137,8 @@ func (sel *selection) addWindow(eb *exprBinder, c *parse.Call) (int, error) {
 	}
 	w, ok := sel.node.(*Window)
 	if !ok || !sameWindow(w, partition, order) {
-		w = &Window{Input: sel.node, Partition: partition, Order: order, Cols: append([]Column(nil), sel.node.Columns()...)}
+		w = &Window{Input: sel.node, Partition: partition, Order: order,
+			Cols: append([]Column(nil), sel.node.Columns()...)}
 		sel.node = w
 	}
 	w.Funcs = append(w.Funcs, f)
@@ -187,7 +189,8 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 	return nil, planError("The window %s is not defined", w.Ref)
 }
 
-func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window, order []expr.SortKey) (exec.WindowFunc, error) {
+func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window,
+	order []expr.SortKey) (exec.WindowFunc, error) {
 	f := exec.WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
 	loops := exec.Ranks(c.Name) || framed[c.Name] && !c.Distinct && len(c.OrderBy) == 0
 	if spec.Frame != nil && spec.Frame.Exclude != "" {
@@ -257,7 +260,8 @@ func (sel *selection) windowType(f *exec.WindowFunc) error {
 			return err
 		}
 		f.Type = a.Type()
-		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric && (f.Args[0].Type().Kind() == vector.Bytes || f.Args[0].Type().ID == vector.TypeDuration) {
+		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric &&
+			(f.Args[0].Type().Kind() == vector.Bytes || f.Args[0].Type().ID == vector.TypeDuration) {
 			f.Agg = a // decimals, intervals, durations, and texts that are numbers
 		}
 		f.Args = a.Inputs()
@@ -272,8 +276,8 @@ func (sel *selection) windowType(f *exec.WindowFunc) error {
 	return nil
 }
 
-// frame binds a function's frame; without one it is all up to the current row and its peers, or the whole partition where
-// nothing is ordered.
+// frame binds a function's frame; without one it is all up to the current row and its peers, or the whole partition
+// where nothing is ordered.
 func (sel *selection) frame(f *exec.WindowFunc, w *parse.Window, order []expr.SortKey) error {
 	f.Frame = exec.Frame{Mode: "range", From: exec.FrameBound{Unbounded: true}}
 	if w.Frame == nil {
@@ -296,11 +300,13 @@ func (sel *selection) frame(f *exec.WindowFunc, w *parse.Window, order []expr.So
 	return nil
 }
 
-func (sel *selection) bound(f *exec.WindowFunc, p parse.Bound, order []expr.SortKey, start bool) (exec.FrameBound, error) {
+func (sel *selection) bound(f *exec.WindowFunc, p parse.Bound, order []expr.SortKey, start bool) (exec.FrameBound,
+	error) {
 	switch p.Kind {
 	case "unbounded preceding", "unbounded following":
 		if (p.Kind == "unbounded preceding") != start {
-			return exec.FrameBound{}, planError("a frame cannot begin with UNBOUNDED FOLLOWING or end with UNBOUNDED PRECEDING")
+			return exec.FrameBound{},
+				planError("a frame cannot begin with UNBOUNDED FOLLOWING or end with UNBOUNDED PRECEDING")
 		}
 		return exec.FrameBound{Unbounded: true}, nil
 	case "current row":
@@ -319,11 +325,12 @@ func (sel *selection) bound(f *exec.WindowFunc, p parse.Bound, order []expr.Sort
 	return exec.FrameBound{Offset: n}, nil
 }
 
-// rangeBound binds the end of a RANGE frame with an offset: the value of the one order key that lies so far before or after
-// the current row's.
+// rangeBound binds the end of a RANGE frame with an offset: the value of the one order key that lies so far before or
+// after the current row's.
 func (sel *selection) rangeBound(f *exec.WindowFunc, p parse.Bound, order []expr.SortKey) (exec.FrameBound, error) {
 	if len(order) != 1 {
-		return exec.FrameBound{}, planError("RANGE frames with an offset need one ORDER BY expression, found %d", len(order))
+		return exec.FrameBound{}, planError("RANGE frames with an offset need one ORDER BY expression, found %d",
+			len(order))
 	}
 	key := order[0].Expr
 	eb := &exprBinder{b: sel.b, sc: &scope{}, where: "a window frame"}
@@ -342,7 +349,8 @@ func (sel *selection) rangeBound(f *exec.WindowFunc, p parse.Bound, order []expr
 	case !ok || c.Value.IsNull(0):
 		return exec.FrameBound{}, planError("a window frame needs a constant, found %s", parse.PrintExpr(p.N))
 	case timed != (c.Value.Type == vector.Interval) || !timed && !(key.Type().IsNumber() && c.Value.Type.IsNumber()):
-		return exec.FrameBound{}, planError("a RANGE frame over %s cannot have an offset of %s", key.Type(), c.Value.Type)
+		return exec.FrameBound{}, planError("a RANGE frame over %s cannot have an offset of %s", key.Type(),
+			c.Value.Type)
 	}
 	op := "+"
 	if (p.Kind == "preceding") != order[0].Desc {

@@ -143,8 +143,8 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix,
 	return accs[0].finish(e, by)
 }
 
-// rowsOrSource is the source of the rows of a node that reads series and is needed here only, with the labels that groups have,
-// else its rows.
+// rowsOrSource is the source of the rows of a node that reads series and is needed here only, with the labels that
+// groups have, else its rows.
 func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*sampleRows, matrix, error) {
 	_, shared := e.shared[unwrap(x)]
 	if !shared && (g.n == 1 || !e.same[x]) {

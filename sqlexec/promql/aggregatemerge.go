@@ -122,7 +122,8 @@ func (c *cells) mergeMeans(o *cells) {
 		sum := kahan{c.sum[i], c.lost[i]}.add(o.sum[i]).add(o.lost[i])
 		if c.incremental.has(i) || o.incremental.has(i) || isInf(sum.sum) {
 			a, b := c.meanAt(i), o.meanAt(i)
-			sum = kahan{a.sum * (c.n[i] / n), a.lost * (c.n[i] / n)}.add(b.sum * (o.n[i] / n)).add(b.lost * (o.n[i] / n))
+			sum = kahan{a.sum * (c.n[i] / n),
+				a.lost * (c.n[i] / n)}.add(b.sum * (o.n[i] / n)).add(b.lost * (o.n[i] / n))
 			c.incremental.set(i)
 		}
 		c.sum[i], c.lost[i], c.n[i] = sum.sum, sum.lost, n

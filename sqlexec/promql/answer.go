@@ -9,8 +9,8 @@ import (
 	"varve/sqlexec/promql/histogram"
 )
 
-// Answer makes the text of a result as the metrics API writes it, a piece at a time: it takes many times the memory of the
-// result, and a client may read slowly.
+// Answer makes the text of a result as the metrics API writes it, a piece at a time: it takes many times the memory of
+// the result, and a client may read slowly.
 type Answer struct {
 	r     *Result
 	stats bool
@@ -151,7 +151,8 @@ func (a *Answer) appendRange(dst []byte, from, to int) []byte {
 			dst = a.r.rows[i].appendValue(dst, a.r.grid.start)
 		default:
 			row := &a.r.rows[i]
-			dst = appendPoints(dst, row.has.steps, func(dst []byte, step int) []byte { return append(dst, a.times[step]...) }, row.vals, row.histograms())
+			dst = appendPoints(dst, row.has.steps,
+				func(dst []byte, step int) []byte { return append(dst, a.times[step]...) }, row.vals, row.histograms())
 		}
 	}
 	return dst

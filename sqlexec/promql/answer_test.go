@@ -27,7 +27,8 @@ func whole(t *testing.T, r *promql.Result, stats bool) []byte {
 
 // TestAnswerInPieces: pieces are short, whatever the answer has, and together they are the answer.
 func TestAnswerInPieces(t *testing.T) {
-	q := promql.Query{Expr: `big_total or label_replace(big_total, "k", "2", "", "")`, Start: 0, End: 55 * minute, Step: 1000, Workers: 2}
+	q := promql.Query{Expr: `big_total or label_replace(big_total, "k", "2", "", "")`, Start: 0, End: 55 * minute,
+		Step: 1000, Workers: 2}
 	r, err := q.Run(context.Background(), bigStore(100))
 	if err != nil {
 		t.Fatal(err)

@@ -246,7 +246,8 @@ func (o *operation) combineMixed(out, left, right *row, has bitmap, kept *row) b
 				o.kernel(dst, a, b)
 				out.put(i, dst[0])
 			default:
-				o.note(i, annotations.NewIncompatibleTypesInBinOpInfo("float", parser.ItemTypeStr[o.op], "float", o.pos))
+				o.note(i, annotations.NewIncompatibleTypesInBinOpInfo("float", parser.ItemTypeStr[o.op], "float",
+					o.pos))
 				fits.unset(i)
 			}
 			continue

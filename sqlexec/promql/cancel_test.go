@@ -9,7 +9,8 @@ import (
 	"varve/sqlexec/promql"
 )
 
-// leaving is a query's client, storage and memory that count what the query does, and of which the client leaves at some point of it.
+// leaving is a query's client, storage and memory that count what the query does, and of which the client leaves at
+// some point of it.
 type leaving struct {
 	promql.Storage
 	context.Context
@@ -72,27 +73,34 @@ func (l *leaving) run(q promql.Query) error {
 	return err
 }
 
-// TestLeft: whatever a query does when its client leaves, it does not go through all its series once more. Each expression is left at
-// many points of its life, the making of its answer among them.
+// TestLeft: whatever a query does when its client leaves, it does not go through all its series once more. Each
+// expression is left at many points of its life, the making of its answer among them.
 func TestLeft(t *testing.T) {
 	const series, points = 6_000, 8
 	store := newMemory()
 	for i := range series {
 		for _, name := range []string{"a", "b"} {
-			store.Add(promql.NewLabels("__name__", name, "i", fmt.Sprint(i), "job", fmt.Sprint(i%10), "le", fmt.Sprint(i%7)),
+			store.Add(promql.NewLabels("__name__", name, "i", fmt.Sprint(i), "job", fmt.Sprint(i%10), "le",
+				fmt.Sprint(i%7)),
 				memorySample{T: minute, V: float64(i * 7919 % series)}, memorySample{T: 2 * minute, V: float64(i)})
 		}
 	}
 	for _, expr := range []string{
 		"a", "-a", "a > 5", "abs(a)", "timestamp(a)", "scalar(a)", "absent(a)", "round(a, 2)", "rate(a[5m])", "a @ 120",
-		"sum(a)", "sum by (i) (a)", "avg by (i, job) (-a)", "stddev without (job) (a)", "sum by (i) (sum by (i, job) (a))",
-		"quantile(0.5, a)", "quantile by (i) (0.5, a)", "topk(10, a)", "topk by (i) (1, a)", "bottomk(3000, a)", "limitk(100, a)",
-		"limitk by (i) (1, a)", "limit_ratio(0.5, a)", `count_values("v", a)`, "sort(a)", "sort_desc(-a)", `sort_by_label(a, "i")`,
-		"a + on(i) b", "a * on(i) group_left b", "a * on(job) group_left() topk by (job) (1, b)", "a == on(i) group_right(le) b", "a + on(i) fill(0) b",
+		"sum(a)", "sum by (i) (a)", "avg by (i, job) (-a)", "stddev without (job) (a)",
+		"sum by (i) (sum by (i, job) (a))",
+		"quantile(0.5, a)", "quantile by (i) (0.5, a)", "topk(10, a)", "topk by (i) (1, a)", "bottomk(3000, a)",
+		"limitk(100, a)",
+		"limitk by (i) (1, a)", "limit_ratio(0.5, a)", `count_values("v", a)`, "sort(a)", "sort_desc(-a)",
+		`sort_by_label(a, "i")`,
+		"a + on(i) b", "a * on(i) group_left b", "a * on(job) group_left() topk by (job) (1, b)",
+		"a == on(i) group_right(le) b", "a + on(i) fill(0) b",
 		"a and b", "a unless b", "a or b", "a or abs(b)", "a + a", "max_over_time(a[3m:1m])",
-		`label_replace(a, "x", "$1", "i", "(.*)")`, `label_join(a, "x", "-", "i", "job")`, "histogram_quantile(0.5, a)", "info(a)",
+		`label_replace(a, "x", "$1", "i", "(.*)")`, `label_join(a, "x", "-", "i", "job")`, "histogram_quantile(0.5, a)",
+		"info(a)",
 	} {
-		for _, q := range []promql.Query{{Expr: expr, Start: 2 * minute, End: 2 * minute}, {Expr: expr, Start: minute, End: 3 * minute, Step: minute}} {
+		for _, q := range []promql.Query{{Expr: expr, Start: 2 * minute, End: 2 * minute},
+			{Expr: expr, Start: minute, End: 3 * minute, Step: minute}} {
 			whole := leaving{Storage: store}
 			if err := whole.run(q); err != nil {
 				t.Fatalf("%s: %v", expr, err)
@@ -102,8 +110,10 @@ func TestLeft(t *testing.T) {
 				err := l.run(q)
 				const most = 2_500 // series; a node whose end is near may end
 				done := l.after.sets + l.after.visits
-				if status.Of(err) != status.Cancelled && err != context.Canceled || done > most || l.after.requests > 2*done+most/64 {
-					t.Errorf("%s over %d ms, left at %d of %d: error %v, then %+v", expr, q.End-q.Start, l.at, whole.seen, err, l.after)
+				if status.Of(err) != status.Cancelled && err != context.Canceled || done > most ||
+					l.after.requests > 2*done+most/64 {
+					t.Errorf("%s over %d ms, left at %d of %d: error %v, then %+v", expr, q.End-q.Start, l.at,
+						whole.seen, err, l.after)
 				}
 			}
 		}

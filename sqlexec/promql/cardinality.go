@@ -51,7 +51,8 @@ func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error
 		return nil, err
 	}
 	c.Pairs = len(counts)
-	metrics, values, bytes, texts := map[string]int64{}, map[string]int64{}, map[string]int64{}, make(map[string]int64, len(counts))
+	metrics, values, bytes, texts := map[string]int64{}, map[string]int64{}, map[string]int64{},
+		make(map[string]int64, len(counts))
 	for l, n := range counts {
 		values[l.Name]++
 		bytes[l.Name] += n * int64(len(l.Value))
@@ -60,7 +61,8 @@ func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error
 			metrics[l.Value] = n
 		}
 	}
-	c.SeriesByMetric, c.ValuesByLabel, c.BytesByLabel, c.SeriesByPair = greatest(metrics, most), greatest(values, most), greatest(bytes, most), greatest(texts, most)
+	c.SeriesByMetric, c.ValuesByLabel, c.BytesByLabel, c.SeriesByPair = greatest(metrics, most), greatest(values, most),
+		greatest(bytes, most), greatest(texts, most)
 	return c, nil
 }
 
@@ -72,7 +74,8 @@ func (t *Tables) countLabels(ctx context.Context, all *tableSeries) (map[Label]i
 		x := all.serie(i)
 		if i%askSeries == 0 {
 			if ctx.Err() != nil {
-				return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended after %d of %d series were counted", i, all.Len())
+				return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded,
+					"the request ended after %d of %d series were counted", i, all.Len())
 			}
 			if fresh := len(pairs) - known; fresh > 0 && t.Memory != nil {
 				if err := t.Memory.Reserve(int64(fresh) * pairBytes); err != nil {
@@ -102,6 +105,8 @@ func greatest(counts map[string]int64, most int) []Count {
 	for name, n := range counts {
 		list = append(list, Count{name, n})
 	}
-	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Name, b.Name))
+	})
 	return list[:min(len(list), most)]
 }

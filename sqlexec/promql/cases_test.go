@@ -169,7 +169,8 @@ func compareAnswers(t *testing.T, got, want windowValue, ordered bool) string {
 			a[i].Values, b[i].Values = append(a[i].Values, a[i].Value), append(b[i].Values, b[i].Value)
 		}
 		if len(a[i].Values) != len(b[i].Values) {
-			return labelsOf(a[i].Metric).String() + ": " + strconv.Itoa(len(a[i].Values)) + " points, want " + strconv.Itoa(len(b[i].Values))
+			return labelsOf(a[i].Metric).String() + ": " + strconv.Itoa(len(a[i].Values)) + " points, want " +
+				strconv.Itoa(len(b[i].Values))
 		}
 		for k := range a[i].Values {
 			if diff := comparePoint(t, a[i].Values[k], b[i].Values[k], false); diff != "" {

@@ -51,8 +51,8 @@ const (
 	lastText  = "292277025-08-18T07:12:54.999999999Z"
 )
 
-// ParseTime reads a time, ms: seconds since the epoch with a fraction, or RFC 3339. One that cannot be named is the nearest that can,
-// and an error of code InvalidArguments.
+// ParseTime reads a time, ms: seconds since the epoch with a fraction, or RFC 3339. One that cannot be named is the
+// nearest that can, and an error of code InvalidArguments.
 func ParseTime(text string) (ms int64, err error) {
 	switch text {
 	case firstText:
@@ -77,7 +77,8 @@ func ParseTime(text string) (ms int64, err error) {
 		ms = int64(whole)*1000 + int64(math.Round(fraction*1000))
 	}
 	if ms < FirstTime || ms > LastTime {
-		return min(max(ms, FirstTime), LastTime), status.New(status.InvalidArguments, "the time %.100q is not between the years 1677 and 2262", text)
+		return min(max(ms, FirstTime), LastTime),
+			status.New(status.InvalidArguments, "the time %.100q is not between the years 1677 and 2262", text)
 	}
 	return ms, nil
 }

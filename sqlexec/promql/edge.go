@@ -87,8 +87,8 @@ func (k *kernel) edgeHistograms(e edges, w *window, from, to int64, counter bool
 	return left, right
 }
 
-// edgeResets adds what resets inside the window took away. That is put together first: how wide a zero bucket becomes depends on
-// what meets what.
+// edgeResets adds what resets inside the window took away. That is put together first: how wide a zero bucket becomes
+// depends on what meets what.
 func (k *kernel) edgeResets(sum *histogram.Sum, e edges, w *window, left, right *histogram.Histogram, from int64) bool {
 	first, last := e.first+1, e.last-1
 	prev := left

@@ -81,8 +81,8 @@ func (e *evaluator) shareSubtrees(x parser.Expr, size int) {
 	}
 }
 
-// countsIn tells subtrees of one text apart that read histograms with buckets and without, or floats with their values and
-// without.
+// countsIn tells subtrees of one text apart that read histograms with buckets and without, or floats with their values
+// and without.
 func (e *evaluator) countsIn(n parser.Node) string {
 	flags, any := []byte{'#'}, false
 	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
@@ -309,8 +309,8 @@ func (e *evaluator) join(m matrix, g grid) (matrix, error) {
 // joinBytes is about the memory of a row that is compared with others.
 const joinBytes = 48
 
-// labelsKey stands for the text of a label set, which may be long, by its hashes. Their seeds are those of the process: nobody can
-// choose two that meet.
+// labelsKey stands for the text of a label set, which may be long, by its hashes. Their seeds are those of the process:
+// nobody can choose two that meet.
 type labelsKey [2]uint64
 
 var labelSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -319,8 +319,8 @@ func keyOf(text []byte) labelsKey {
 	return labelsKey{maphash.Bytes(labelSeeds[0], text), maphash.Bytes(labelSeeds[1], text)}
 }
 
-// merge makes a row of two that have no step in common, or a float and a histogram at it: then the histogram stays. Whether the name
-// goes is said by the one that comes first in time, as in the reference.
+// merge makes a row of two that have no step in common, or a float and a histogram at it: then the histogram stays.
+// Whether the name goes is said by the one that comes first in time, as in the reference.
 func (r *row) merge(o *row, g grid) error {
 	mine, theirs := r.has.first(), o.has.first()
 	if theirs >= 0 && (mine < 0 || theirs < mine) {

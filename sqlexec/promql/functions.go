@@ -91,9 +91,10 @@ var floatFuncs = map[string]func(float64) float64{
 	"abs": math.Abs, "ceil": math.Ceil, "floor": math.Floor, "exp": math.Exp, "sqrt": math.Sqrt,
 	"ln": math.Log, "log2": math.Log2, "log10": math.Log10,
 	"sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
-	"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh, "atanh": math.Atanh,
-	"rad": func(v float64) float64 { return v * math.Pi / 180 },
-	"deg": func(v float64) float64 { return v * 180 / math.Pi },
+	"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh,
+	"atanh": math.Atanh,
+	"rad":   func(v float64) float64 { return v * math.Pi / 180 },
+	"deg":   func(v float64) float64 { return v * 180 / math.Pi },
 	"sgn": func(v float64) float64 {
 		switch {
 		case v < 0:

@@ -21,7 +21,8 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, expr string, ranged bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		q := promql.Query{Expr: expr, Start: 30 * minute, End: 30 * minute, MaxSamples: 100_000, Memory: &budget{64 << 20}}
+		q := promql.Query{Expr: expr, Start: 30 * minute, End: 30 * minute, MaxSamples: 100_000,
+			Memory: &budget{64 << 20}}
 		if ranged {
 			q.End, q.Step = 40*minute, 30_000
 		}

@@ -28,7 +28,8 @@ func countsOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 			switch n.Func.Name {
 			case "histogram_count", "histogram_sum", "histogram_avg":
 				counts = true
-			case "histogram_quantile", "histogram_quantiles", "histogram_fraction", "histogram_stddev", "histogram_stdvar":
+			case "histogram_quantile", "histogram_quantiles", "histogram_fraction", "histogram_stddev",
+				"histogram_stdvar":
 				buckets = true
 			}
 		}

@@ -129,7 +129,8 @@ func (c *histogramCall) findGroups() error {
 	})
 }
 
-// histogramGroupBytes is about the memory of a group besides its labels, while the lists grow, and bucketRowBytes that of a row in it.
+// histogramGroupBytes is about the memory of a group besides its labels, while the lists grow, and bucketRowBytes that
+// of a row in it.
 const histogramGroupBytes, bucketRowBytes = 300, 32
 
 // estimate makes a value of a histogram at a step, either of its buckets or of the native one.
@@ -202,7 +203,8 @@ func (c *histogramCall) quantile(q []float64) estimate {
 		classic: func(group *histogramGroup, i int, b []bucket) float64 {
 			v, f := bucketQuantile(q[i], b)
 			if f.any {
-				c.e.note(annotations.NewHistogramQuantileForcedMonotonicityInfo(group.name, c.pos, c.g.at(i), f.low, f.high, f.maxDiff))
+				c.e.note(annotations.NewHistogramQuantileForcedMonotonicityInfo(group.name, c.pos, c.g.at(i), f.low,
+					f.high, f.maxDiff))
 			}
 			return v
 		},

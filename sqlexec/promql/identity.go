@@ -1,6 +1,7 @@
 package promql
 
-// identity is what a row is called: a label set that its origin has, or makes when it is asked for. Rows ask as late as may be.
+// identity is what a row is called: a label set that its origin has, or makes when it is asked for. Rows ask as late as
+// may be.
 type identity struct {
 	of       *origin // nil: no labels
 	at       int32   // in the origin
@@ -12,8 +13,8 @@ type origin struct {
 	made func(i int) Labels // nil: own is it
 	own  Labels
 	text int64 // bytes that the query made of the texts of own
-	// room is how many projections may lie over it: of few series label sets are made at once, of many each is made as often as
-	// it is asked for, which should not take a long way.
+	// room is how many projections may lie over it: of few series label sets are made at once, of many each is made as
+	// often as it is asked for, which should not take a long way.
 	room int
 }
 

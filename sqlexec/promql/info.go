@@ -67,7 +67,8 @@ func (c *infoCall) takeMatchers(n *parser.Call) error {
 			}
 		}
 	}
-	positive := slices.ContainsFunc(c.names, func(m *Matcher) bool { return m.Type == MatchEqual || m.Type == MatchRegexp })
+	positive := slices.ContainsFunc(c.names,
+		func(m *Matcher) bool { return m.Type == MatchEqual || m.Type == MatchRegexp })
 	var more *Matcher
 	var err error
 	switch {
@@ -312,8 +313,8 @@ func (r timeReference) equal(o timeReference) bool {
 	return *r.timestamp-r.offset == *o.timestamp-o.offset
 }
 
-// reference is the time that all selectors of an expression look at; uniform is false when they differ, or when a vector
-// comes of no selector.
+// reference is the time that all selectors of an expression look at; uniform is false when they differ, or when a
+// vector comes of no selector.
 func reference(x parser.Expr) (first timeReference, uniform bool) {
 	found, free := false, false
 	uniform = true

@@ -65,8 +65,10 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
 	})
 }
 
-// relabel sets a label of the rows for which value says so; most is the most bytes that it makes. A name that is set stays.
-func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels) int, value func(Labels) (string, bool)) (matrix, error) {
+// relabel sets a label of the rows for which value says so; most is the most bytes that it makes. A name that is set
+// stays.
+func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels) int,
+	value func(Labels) (string, bool)) (matrix, error) {
 	m, err := e.eval(x, g)
 	if err != nil {
 		return nil, err

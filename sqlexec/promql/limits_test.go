@@ -119,7 +119,8 @@ func (s *slowSet) Scan(ctx context.Context, from, to int, visit func(int, promql
 // TestEnded: a query that was given up ends within some series and says so.
 func TestEnded(t *testing.T) {
 	store := bigStore(2_000)
-	for _, expr := range []string{"big_total", "sum(rate(big_total[5m]))", "topk(3, big_total)", "rate(big_total[5m]) > 0"} {
+	for _, expr := range []string{"big_total", "sum(rate(big_total[5m]))", "topk(3, big_total)",
+		"rate(big_total[5m]) > 0"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		slow := &slowStore{Storage: store, end: cancel}
 		_, err := promql.Query{Expr: expr, Start: 0, End: 60 * minute, Step: minute, Workers: 1}.Run(ctx, slow)
@@ -130,7 +131,8 @@ func TestEnded(t *testing.T) {
 			t.Errorf("%s: %d series were read after the end", expr, slow.seen-100)
 		}
 	}
-	for _, expr := range []string{"sum_over_time(vector(1)[2y:1m])", "stddev_over_time(vector(1)[2y:1m])", "quantile_over_time(0.5, vector(1)[2y:1m])"} {
+	for _, expr := range []string{"sum_over_time(vector(1)[2y:1m])", "stddev_over_time(vector(1)[2y:1m])",
+		"quantile_over_time(0.5, vector(1)[2y:1m])"} {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		began := time.Now()
 		_, err := promql.Query{Expr: "max_over_time((" + expr + ")[1y:1m])"}.Run(ctx, store)
@@ -155,7 +157,8 @@ func TestRefused(t *testing.T) {
 		{promql.Query{Expr: "1 +"}, "1:4: parse error: unexpected end of input"},
 		{promql.Query{Expr: "up", Start: 2000, End: 1000, Step: 1}, "end timestamp must not be before start time"},
 		{promql.Query{Expr: "up", End: 1000, Step: -1}, "zero or negative query resolution step widths"},
-		{promql.Query{Expr: "up", End: 11_001_000, Step: 1000}, "exceeded maximum resolution of 11,000 points per timeseries"},
+		{promql.Query{Expr: "up", End: 11_001_000, Step: 1000},
+			"exceeded maximum resolution of 11,000 points per timeseries"},
 		{promql.Query{Expr: "up[5m]", End: 1000, Step: 1000}, `invalid expression type "range vector" for range query`},
 		{promql.Query{Expr: `"x"`, End: 1000, Step: 1000}, `invalid expression type "string" for range query`},
 		{promql.Query{Expr: "up[0s * 5]"}, "duration must be greater than 0"},
@@ -167,7 +170,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	// Clients that cut a range into as many parts as may be ask for one step more.
-	if _, err := (promql.Query{Expr: "up", End: 11_000_999, Step: 1000}).Run(context.Background(), newMemory()); err != nil {
+	if _, err := (promql.Query{Expr: "up", End: 11_000_999, Step: 1000}).Run(context.Background(), newMemory()); err !=
+		nil {
 		t.Errorf("11,000 intervals: %v", err)
 	}
 }
@@ -205,23 +209,29 @@ func TestLimit(t *testing.T) {
 func TestLabelsTakeMemory(t *testing.T) {
 	store := newMemory()
 	for i := range 2000 {
-		store.Add(promql.NewLabels("__name__", "long", "v", strings.Repeat(fmt.Sprint(i, "-"), 2000)), memorySample{V: float64(i)})
+		store.Add(promql.NewLabels("__name__", "long", "v", strings.Repeat(fmt.Sprint(i, "-"), 2000)),
+			memorySample{V: float64(i)})
 	}
 	big := strings.Repeat("$1", 100_000)
 	for _, expr := range []string{
-		`label_replace(long, "b", "$1$1$1$1$1$1$1$1", "v", "(.*)")`, `label_join(long, "b", ",", "v", "v", "v", "v", "v", "v", "v", "v")`,
+		`label_replace(long, "b", "$1$1$1$1$1$1$1$1", "v", "(.*)")`,
+		`label_join(long, "b", ",", "v", "v", "v", "v", "v", "v", "v", "v")`,
 		`label_replace(label_replace(long, "b", "$1$1", "v", "(.*)"), "c", "$1$1", "b", "(.*)")`,
 		`topk(1, label_replace(long{v="1-1-"} or topk(1, long), "b", "` + big + `", "v", "(.*)"))`,
 	} {
-		if _, err := (promql.Query{Expr: expr, Memory: &budget{64 << 20}}).Run(context.Background(), store); !errors.Is(err, errBudget) {
+		if _, err := (promql.Query{Expr: expr, Memory: &budget{64 << 20}}).Run(context.Background(),
+			store); !errors.Is(err, errBudget) {
 			t.Errorf("%.100s under 64 MiB: %v", expr, err)
 		}
 	}
-	for _, expr := range []string{`count_values("v", long)`, `sum by (v) (long)`, `-long`, `long or on(x) long`, `label_replace(long, "b", "x", "v", ".*")`} {
-		if _, err := (promql.Query{Expr: expr, Memory: &budget{400 << 10}}).Run(context.Background(), store); !errors.Is(err, errBudget) {
+	for _, expr := range []string{`count_values("v", long)`, `sum by (v) (long)`, `-long`, `long or on(x) long`,
+		`label_replace(long, "b", "x", "v", ".*")`} {
+		if _, err := (promql.Query{Expr: expr, Memory: &budget{400 << 10}}).Run(context.Background(),
+			store); !errors.Is(err, errBudget) {
 			t.Errorf("%s of 2,000 series under 400 KiB: %v", expr, err)
 		}
-		if _, err := (promql.Query{Expr: expr, Memory: &budget{4 << 20}}).Run(context.Background(), store); err != nil && expr[0] != 'l' {
+		if _, err := (promql.Query{Expr: expr, Memory: &budget{4 << 20}}).Run(context.Background(), store); err !=
+			nil && expr[0] != 'l' {
 			t.Errorf("%s of 2,000 series under 4 MiB: %v", expr, err)
 		}
 	}
@@ -241,7 +251,8 @@ func TestHistogramsTakeMemory(t *testing.T) {
 		}
 		store.Add(promql.NewLabels("__name__", "wide", "i", fmt.Sprint(i)), samples...)
 	}
-	for _, expr := range []string{"wide", "rate(wide[5m])", "sum by (i) (rate(wide[5m]))", "sum by (i) (wide)", "wide * 2", "wide + wide", "last_over_time(wide[2m])"} {
+	for _, expr := range []string{"wide", "rate(wide[5m])", "sum by (i) (rate(wide[5m]))", "sum by (i) (wide)",
+		"wide * 2", "wide + wide", "last_over_time(wide[2m])"} {
 		q := promql.Query{Expr: expr, Start: 5 * minute, End: 15 * minute, Step: 20_000, Memory: &budget{3 << 20}}
 		if _, err := q.Run(context.Background(), store); !errors.Is(err, errBudget) {
 			t.Errorf("%s under 3 MiB: %v", expr, err)
@@ -255,7 +266,8 @@ func TestHistogramsTakeMemory(t *testing.T) {
 	if _, err := q.Run(context.Background(), store); !errors.Is(err, errBudget) {
 		t.Errorf("%s under 2 MiB: %v", q.Expr, err)
 	}
-	q = promql.Query{Expr: "sum(rate(wide[5m]))", Start: 5 * minute, End: 15 * minute, Step: 20_000, Workers: 1, Memory: &budget{5 << 20}}
+	q = promql.Query{Expr: "sum(rate(wide[5m]))", Start: 5 * minute, End: 15 * minute, Step: 20_000, Workers: 1,
+		Memory: &budget{5 << 20}}
 	if _, err := q.Run(context.Background(), store); err != nil {
 		t.Errorf("%s: series by series it takes little: %v", q.Expr, err)
 	}
@@ -265,7 +277,8 @@ func TestHistogramsTakeMemory(t *testing.T) {
 func TestTextsTakeMemory(t *testing.T) {
 	ctx, e, store := context.Background(), openEngine(t), newMemory()
 	for i := range 80 {
-		store.Add(promql.NewLabels("__name__", "long", "v", strings.Repeat(fmt.Sprint(i, "-"), 20_000)), memorySample{T: 1000, V: 1})
+		store.Add(promql.NewLabels("__name__", "long", "v", strings.Repeat(fmt.Sprint(i, "-"), 20_000)),
+			memorySample{T: 1000, V: 1})
 	}
 	fill(t, e, store)
 	const texts = 80 * 3 * 20_000 // bytes, nearly
@@ -281,7 +294,10 @@ func TestTextsTakeMemory(t *testing.T) {
 		}{
 			{"values", func(s *promql.Tables) error { _, err := s.LabelValues(ctx, "v", nil); return err }},
 			{"values of series", func(s *promql.Tables) error { _, err := s.LabelValues(ctx, "v", sels); return err }},
-			{"values, asked twice", func(s *promql.Tables) error { _, err := s.LabelValues(ctx, "v", append(sels, sels...)); return err }},
+			{"values, asked twice", func(s *promql.Tables) error {
+				_, err := s.LabelValues(ctx, "v", append(sels, sels...))
+				return err
+			}},
 			{"names", func(s *promql.Tables) error { _, err := s.LabelNames(ctx, sels); return err }},
 			{"counts", func(s *promql.Tables) error { _, err := s.Cardinality(ctx, 10); return err }},
 			{"a query", func(s *promql.Tables) error {
@@ -289,7 +305,8 @@ func TestTextsTakeMemory(t *testing.T) {
 				return err
 			}},
 		} {
-			if err := c.read(&promql.Tables{Engine: e, DB: "public", Memory: &budget{texts / 2}}); !errors.Is(err, errBudget) {
+			if err := c.read(&promql.Tables{Engine: e, DB: "public", Memory: &budget{texts / 2}}); !errors.Is(err,
+				errBudget) {
 				t.Errorf("%s in half the bytes: %v", c.name, err)
 			}
 			if err := c.read(&promql.Tables{Engine: e, DB: "public", Memory: &budget{texts * 3 / 2}}); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// partners is the rows of both sides that have the same values of the matching labels, group by group in the order in which these
-// first occur. Times play no part in it: which rows meet is seen from their bitmaps.
+// partners is the rows of both sides that have the same values of the matching labels, group by group in the order in
+// which these first occur. Times play no part in it: which rows meet is seen from their bitmaps.
 type partners struct {
 	groups      int
 	left, right lists
@@ -125,11 +125,12 @@ func (o *operation) union(left, right matrix) (matrix, error) {
 	return o.e.join(all, o.g)
 }
 
-// match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other many, whichever of them
-// stands on the left; with one-to-one matching the right side is the one.
+// match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other many, whichever of
+// them stands on the left; with one-to-one matching the right side is the one.
 func (o *operation) match(left, right matrix) (matrix, error) {
 	m := o.n.VectorMatching
-	j := &joiner{operation: o, many: left, one: right, side: "right", swapped: m.Card == parser.CardOneToMany, arena: newArena(o.e.limits, o.g)}
+	j := &joiner{operation: o, many: left, one: right, side: "right", swapped: m.Card == parser.CardOneToMany,
+		arena: newArena(o.e.limits, o.g)}
 	fill := m.FillValues
 	if j.swapped {
 		j.many, j.one, j.side = right, left, "left"
@@ -281,7 +282,8 @@ func without(a, b bitmap) bitmap {
 
 // filled is the row that stands for a missing partner: a value at all steps, with the matching labels.
 func (j *joiner) filled(partner *row, v float64) *row {
-	r := &row{identity: named(j.matching(partner.labels()), 0), vals: make([]float64, j.g.n), has: make(bitmap, j.g.words())}
+	r := &row{identity: named(j.matching(partner.labels()), 0), vals: make([]float64, j.g.n),
+		has: make(bitmap, j.g.words())}
 	for i := range r.vals {
 		r.vals[i] = v
 	}
@@ -324,7 +326,8 @@ func (j *joiner) duplicate(a, b *row) error {
 		first, second = second, first
 	}
 	return execution("found duplicate series for the match group %s on the %s hand-side of the operation: [%s, %s]"+
-		";many-to-many matching not allowed: matching labels must be unique on one side", j.matching(b.labels()), j.side, first, second)
+		";many-to-many matching not allowed: matching labels must be unique on one side", j.matching(b.labels()),
+		j.side, first, second)
 }
 
 // pair combines a row of each side at the steps of has.
@@ -419,7 +422,8 @@ func (j *joiner) take(key labelsKey, has bitmap) error {
 	}
 	if taken.overlaps(has) >= 0 {
 		if one {
-			return execution("multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)")
+			return execution(
+				"multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)")
 		}
 		return execution("multiple matches for labels: grouping labels must ensure unique matches")
 	}

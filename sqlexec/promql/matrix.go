@@ -185,7 +185,8 @@ func (m matrix) weight() (n int64) {
 // bytes is the memory of the rows.
 func (m matrix) bytes() (n int64) {
 	for i := range m {
-		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].histograms()))) + rowBytes + m[i].ownBytes() + m[i].histogramBytes()
+		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].histograms()))) + rowBytes + m[i].ownBytes() +
+			m[i].histogramBytes()
 	}
 	return n
 }
@@ -364,4 +365,5 @@ func (l *limits) hold(n int64) error {
 	return nil
 }
 
-var errTooMany = status.New(status.EngineExecuteQuery, "query processing would load too many samples into memory in query execution")
+var errTooMany = status.New(status.EngineExecuteQuery,
+	"query processing would load too many samples into memory in query execution")

@@ -112,7 +112,8 @@ func (s *memoryStore) LabelValues(_ context.Context, name string, sels []promql.
 func (s *memoryStore) list(sels []promql.Selection, of func(promql.Label) (string, bool)) []string {
 	var out []string
 	for _, x := range s.series {
-		if len(sels) > 0 && !slices.ContainsFunc(sels, func(sel promql.Selection) bool { return passes(x.labels, sel.Matchers) }) {
+		if len(sels) > 0 && !slices.ContainsFunc(sels,
+			func(sel promql.Selection) bool { return passes(x.labels, sel.Matchers) }) {
 			continue
 		}
 		for _, l := range x.labels {

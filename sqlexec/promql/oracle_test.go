@@ -29,7 +29,8 @@ func newReference() *reference.Engine {
 	return reference.NewEngine(reference.EngineOpts{
 		MaxSamples: 50_000_000, Timeout: time.Minute, LookbackDelta: promql.DefaultLookback,
 		NoStepSubqueryIntervalFn: func(int64) int64 { return time.Minute.Milliseconds() },
-		EnableAtModifier:         true, EnableNegativeOffset: true, EnableDelayedNameRemoval: true, UseStartTimestamps: true,
+		EnableAtModifier:         true, EnableNegativeOffset: true, EnableDelayedNameRemoval: true,
+		UseStartTimestamps: true,
 		Parser: parser.NewParser(parser.Options{EnableExperimentalFunctions: true, ExperimentalDurationExpr: true,
 			EnableExtendedRangeSelectors: true, EnableBinopFillModifiers: true}),
 	})
@@ -52,7 +53,8 @@ type referenceQuerier struct {
 
 func (q *referenceQuerier) Close() error { return nil }
 
-func (q *referenceQuerier) Select(_ context.Context, _ bool, _ *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
+func (q *referenceQuerier) Select(_ context.Context, _ bool, _ *storage.SelectHints,
+	ms ...*labels.Matcher) storage.SeriesSet {
 	var out []storage.Series
 	for _, x := range q.store.series {
 		ok := true
@@ -123,10 +125,14 @@ func toReferenceLabels(ls promql.Labels) labels.Labels {
 }
 
 func toReference(h *histogram.Histogram) *refhistogram.FloatHistogram {
-	hints := map[histogram.ResetHint]refhistogram.CounterResetHint{histogram.UnknownReset: refhistogram.UnknownCounterReset,
-		histogram.CounterReset: refhistogram.CounterReset, histogram.NoReset: refhistogram.NotCounterReset, histogram.Gauge: refhistogram.GaugeType}
-	out := &refhistogram.FloatHistogram{CounterResetHint: hints[h.Hint], Schema: h.Schema, ZeroThreshold: h.ZeroThreshold,
-		ZeroCount: h.ZeroCount, Count: h.Count, Sum: h.Sum, CustomValues: h.Bounds}
+	hints := map[histogram.ResetHint]refhistogram.CounterResetHint{
+		histogram.UnknownReset: refhistogram.UnknownCounterReset,
+		histogram.CounterReset: refhistogram.CounterReset, histogram.NoReset: refhistogram.NotCounterReset,
+		histogram.Gauge: refhistogram.GaugeType,
+	}
+	out := &refhistogram.FloatHistogram{CounterResetHint: hints[h.Hint], Schema: h.Schema,
+		ZeroThreshold: h.ZeroThreshold,
+		ZeroCount:     h.ZeroCount, Count: h.Count, Sum: h.Sum, CustomValues: h.Bounds}
 	side := func(bs []histogram.Bucket) (spans []refhistogram.Span, counts []float64) {
 		end := int32(0)
 		for i, b := range bs {
@@ -288,7 +294,9 @@ func notesOf(warnings, infos []string) []string {
 		return strings.Contains(s, "exponential and custom") || strings.Contains(s, "floats for aggregation")
 	}
 	if slices.ContainsFunc(out, mixed) {
-		out = slices.DeleteFunc(out, func(s string) bool { return mixed(s) || strings.Contains(s, "reconciled during aggregation") })
+		out = slices.DeleteFunc(out, func(s string) bool {
+			return mixed(s) || strings.Contains(s, "reconciled during aggregation")
+		})
 	}
 	sort.Strings(out)
 	return slices.Compact(out)
@@ -310,7 +318,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestNamesOfJoinedRows: of operands one of which loses its name, the one that is first in time says whether the series keeps it.
+// TestNamesOfJoinedRows: of operands one of which loses its name, the one that is first in time says whether the series
+// keeps it.
 func TestNamesOfJoinedRows(t *testing.T) {
 	engine := newReference()
 	defer engine.Close()
@@ -322,20 +331,23 @@ func TestNamesOfJoinedRows(t *testing.T) {
 		}
 		store.Add(promql.NewLabels("__name__", "x", "host", host), samples...)
 	}
-	for _, expr := range []string{"rate(x[2m]) or x", "x offset 5m or rate(x[2m])", "rate(x[2m]) or on (host) x", "-x or x offset -2m", "x offset -2m or -x", "sum by (host, __name__) (rate(x[2m]) or x)"} {
+	for _, expr := range []string{"rate(x[2m]) or x", "x offset 5m or rate(x[2m])", "rate(x[2m]) or on (host) x",
+		"-x or x offset -2m", "x offset -2m or -x", "sum by (host, __name__) (rate(x[2m]) or x)"} {
 		for _, step := range []int64{0, 7_000, 100_000} {
 			compareQuery(t, engine, store, expr, step)
 		}
 	}
 }
 
-// TestResetsBetweenEdges: what resets take away from histograms of many schemas and zero buckets between the edges of a window.
+// TestResetsBetweenEdges: what resets take away from histograms of many schemas and zero buckets between the edges of a
+// window.
 func TestResetsBetweenEdges(t *testing.T) {
 	engine := newReference()
 	defer engine.Close()
 	for round := range 60 {
 		store := randomStore(rand.New(rand.NewPCG(8, uint64(round))))
-		for _, expr := range []string{"increase(size[10m] anchored)", "rate(size[20m] smoothed)", "increase(mixed[15m] anchored @ end())"} {
+		for _, expr := range []string{"increase(size[10m] anchored)", "rate(size[20m] smoothed)",
+			"increase(mixed[15m] anchored @ end())"} {
 			compareQuery(t, engine, store, expr, 19_000)
 		}
 	}
@@ -343,8 +355,8 @@ func TestResetsBetweenEdges(t *testing.T) {
 
 const minute = int64(60_000)
 
-// bothKinds reports whether a series of an answer has a float and a histogram at one time: the reference joins series that
-// have lost their names without looking, where two floats would be an error.
+// bothKinds reports whether a series of an answer has a float and a histogram at one time: the reference joins series
+// that have lost their names without looking, where two floats would be an error.
 func bothKinds(v parser.Value) bool {
 	m, ok := v.(reference.Matrix)
 	return ok && slices.ContainsFunc(m, func(s reference.Series) bool {
@@ -363,7 +375,8 @@ func compareQuery(t *testing.T, engine *reference.Engine, store *memoryStore, ex
 	var err error
 	if step > 0 {
 		q.Start, q.End, q.Step = 20*minute, 40*minute, step
-		ref, err = engine.NewRangeQuery(ctx, referenceStore{store: store}, nil, expr, time.UnixMilli(q.Start), time.UnixMilli(q.End), time.Duration(q.Step)*time.Millisecond)
+		ref, err = engine.NewRangeQuery(ctx, referenceStore{store: store}, nil, expr, time.UnixMilli(q.Start),
+			time.UnixMilli(q.End), time.Duration(q.Step)*time.Millisecond)
 	} else {
 		ref, err = engine.NewInstantQuery(ctx, referenceStore{store: store}, nil, expr, time.UnixMilli(q.Start))
 	}

@@ -10,8 +10,8 @@ import (
 	"varve/sqlexec/promql/histogram"
 )
 
-// randomStore makes series of all kinds: counters with resets, gauges, histograms, mixtures; with gaps, markers, NaN and
-// infinities; some with start times.
+// randomStore makes series of all kinds: counters with resets, gauges, histograms, mixtures; with gaps, markers, NaN
+// and infinities; some with start times.
 func randomStore(r *rand.Rand) *memoryStore {
 	s := newMemory()
 	for i := range 3 {
@@ -20,14 +20,18 @@ func randomStore(r *rand.Rand) *memoryStore {
 			s.Add(promql.NewLabels("__name__", "requests_total", "host", host, "zone", zone), floats(r, true)...)
 			s.Add(promql.NewLabels("__name__", "load", "host", host, "zone", zone), floats(r, false)...)
 			for _, le := range []string{"0.1", "1", "5", "+Inf", "x"}[:4+r.IntN(2)] {
-				s.Add(promql.NewLabels("__name__", "lat_bucket", "host", host, "zone", zone, "le", le), floats(r, true)...)
+				s.Add(promql.NewLabels("__name__", "lat_bucket", "host", host, "zone", zone, "le", le),
+					floats(r, true)...)
 			}
 			s.Add(promql.NewLabels("__name__", "size", "host", host, "zone", zone), histograms(r, i%2 == 1)...)
 		}
-		s.Add(promql.NewLabels("__name__", "mixed", "host", fmt.Sprintf("h%d", i)), append(floats(r, true)[:20], histograms(r, false)[20:]...)...)
-		s.Add(promql.NewLabels("__name__", "host_info", "instance", fmt.Sprintf("i%d", i), "job", "j", "team", fmt.Sprintf("t%d", i)), steady(r)...)
+		s.Add(promql.NewLabels("__name__", "mixed", "host", fmt.Sprintf("h%d", i)),
+			append(floats(r, true)[:20], histograms(r, false)[20:]...)...)
+		s.Add(promql.NewLabels("__name__", "host_info", "instance", fmt.Sprintf("i%d", i), "job", "j", "team",
+			fmt.Sprintf("t%d", i)), steady(r)...)
 		s.Add(promql.NewLabels("__name__", "load", "instance", fmt.Sprintf("i%d", i), "job", "j"), floats(r, false)...)
-		s.Add(promql.NewLabels("__name__", "version", "host", fmt.Sprintf("h%d", i), "ver", fmt.Sprintf("1.%d", r.IntN(2))), steady(r)...)
+		s.Add(promql.NewLabels("__name__", "version", "host", fmt.Sprintf("h%d", i), "ver",
+			fmt.Sprintf("1.%d", r.IntN(2))), steady(r)...)
 	}
 	return s
 }
@@ -98,7 +102,8 @@ func histograms(r *rand.Rand, custom bool) []memorySample {
 	for _, t := range times(r) {
 		switch r.IntN(50) {
 		case 0:
-			out = append(out, memorySample{T: t, H: &histogram.Histogram{Schema: h.Schema, Sum: promql.Stale, Bounds: h.Bounds}})
+			out = append(out, memorySample{T: t,
+				H: &histogram.Histogram{Schema: h.Schema, Sum: promql.Stale, Bounds: h.Bounds}})
 			continue
 		case 1:
 			h = randomHistogram(r, custom)
@@ -163,7 +168,8 @@ type generator struct{ *rand.Rand }
 func (g generator) pick(of ...string) string { return of[g.IntN(len(of))] }
 
 func (g generator) matchers() string {
-	return g.pick("", "", `{host="h1"}`, `{zone!="a"}`, `{host=~"h[01]"}`, `{host="h0",zone="b"}`, `{zone=""}`, `{host!~"h2|x"}`)
+	return g.pick("", "", `{host="h1"}`, `{zone!="a"}`, `{host=~"h[01]"}`, `{host="h0",zone="b"}`, `{zone=""}`,
+		`{host!~"h2|x"}`)
 }
 
 func (g generator) modifiers() string {
@@ -173,7 +179,8 @@ func (g generator) modifiers() string {
 // selector is an instant selector.
 func (g generator) selector() string {
 	if g.IntN(12) == 0 {
-		return g.pick(`{__name__=~"load|size"}`, `{__name__=~"requests_total|mixed",host!="h0"}`, `{host="h1",zone="b",__name__!~"lat.*"}`) + g.modifiers()
+		return g.pick(`{__name__=~"load|size"}`, `{__name__=~"requests_total|mixed",host!="h0"}`,
+			`{host="h1",zone="b",__name__!~"lat.*"}`) + g.modifiers()
 	}
 	if g.IntN(15) == 0 {
 		return g.pick("load smoothed", "requests_total smoothed offset 1m", "size smoothed", "mixed smoothed")
@@ -199,14 +206,17 @@ func (g generator) operand(depth int) string {
 }
 
 func (g generator) scalar() string {
-	return g.pick("1", "0.5", "2", "-3", "NaN", "time()", "scalar(load{host=\"h1\",zone=\"a\"})", "0", "1e3", "pi()", "step()")
+	return g.pick("1", "0.5", "2", "-3", "NaN", "time()", "scalar(load{host=\"h1\",zone=\"a\"})", "0", "1e3", "pi()",
+		"step()")
 }
 
 func (g generator) grouping() string {
-	return g.pick("", "", " by (host)", " by (zone)", " without (host)", " by (host, zone)", " without ()", " by (__name__)")
+	return g.pick("", "", " by (host)", " by (zone)", " without (host)", " by (host, zone)", " without ()",
+		" by (__name__)")
 }
 
-// ordered is an expression whose rows come in the same order everywhere: which of them topk and limitk keep depends on it.
+// ordered is an expression whose rows come in the same order everywhere: which of them topk and limitk keep depends on
+// it.
 func (g generator) ordered() string {
 	if g.IntN(2) == 0 {
 		return g.selector()
@@ -223,27 +233,37 @@ func (g generator) vector(depth int) string {
 	case 0, 1, 2:
 		return g.rangeCall(depth - 1)
 	case 3, 4, 5:
-		return g.pick("sum", "avg", "min", "max", "count", "group", "stddev", "stdvar") + g.grouping() + " (" + g.vector(depth-1) + ")"
+		return g.pick("sum", "avg", "min", "max", "count", "group", "stddev", "stdvar") + g.grouping() + " (" +
+			g.vector(depth-1) + ")"
 	case 6:
-		return g.pick("topk", "bottomk", "quantile", "limit_ratio", "limitk") + g.grouping() + "(" + g.pick("2", "1", "0.5", "0.9") + ", " + g.ordered() + ")"
+		return g.pick("topk", "bottomk", "quantile", "limit_ratio", "limitk") + g.grouping() + "(" +
+			g.pick("2", "1", "0.5", "0.9") + ", " + g.ordered() + ")"
 	case 7, 8:
 		return g.binary(depth - 1)
 	case 9:
-		return g.operand(depth-1) + g.pick(" + ", " * ", " / ", " > ", " <= bool ", " - ", " ^ ", " % ", " == ", " != ", " </ ", " >/ ") + g.scalar()
+		return g.operand(depth-1) + g.pick(" + ", " * ", " / ", " > ", " <= bool ", " - ", " ^ ", " % ", " == ", " != ",
+			" </ ", " >/ ") + g.scalar()
 	case 10:
-		return g.pick("abs", "ceil", "sgn", "exp", "sqrt", "ln", "-", "timestamp", "absent", "hour", "day_of_week", "histogram_count", "histogram_sum", "histogram_avg", "histogram_stddev", "sort", "histogram_stdvar", "floor") + "(" + g.vector(depth-1) + ")"
+		return g.pick("abs", "ceil", "sgn", "exp", "sqrt", "ln", "-", "timestamp", "absent", "hour", "day_of_week",
+			"histogram_count", "histogram_sum", "histogram_avg", "histogram_stddev", "sort", "histogram_stdvar",
+			"floor") + "(" + g.vector(depth-1) + ")"
 	case 11:
-		return fmt.Sprintf("histogram_quantile(%s, %s)", g.pick("0.5", "0.9", "1.2", "0", "1"), g.pick("lat_bucket", "sum by (le, host) (rate(lat_bucket[5m]))", "size", "rate(size[5m])", "sum by (zone) (size)", "increase(size[10m])"))
+		return fmt.Sprintf("histogram_quantile(%s, %s)", g.pick("0.5", "0.9", "1.2", "0", "1"),
+			g.pick("lat_bucket", "sum by (le, host) (rate(lat_bucket[5m]))", "size", "rate(size[5m])",
+				"sum by (zone) (size)", "increase(size[10m])"))
 	case 12:
-		return fmt.Sprintf("histogram_fraction(%s, %s)", g.pick("0, 1", "-Inf, 2", "0.5, +Inf", "-1, 3"), g.pick("lat_bucket", "size", "rate(size[6m])", "avg by (host) (size)"))
+		return fmt.Sprintf("histogram_fraction(%s, %s)", g.pick("0, 1", "-Inf, 2", "0.5, +Inf", "-1, 3"),
+			g.pick("lat_bucket", "size", "rate(size[6m])", "avg by (host) (size)"))
 	}
 	switch g.IntN(10) {
 	case 9:
 		return fmt.Sprintf("histogram_count(size unless histogram_quantile(0.5, size) < %s)", g.scalar())
 	case 5:
-		return fmt.Sprintf(`histogram_quantiles(%s, "q", 0.5, 0.99, 1.5)`, g.pick("lat_bucket", "size", "rate(lat_bucket[5m])", "sum by (host) (rate(size[5m]))"))
+		return fmt.Sprintf(`histogram_quantiles(%s, "q", 0.5, 0.99, 1.5)`,
+			g.pick("lat_bucket", "size", "rate(lat_bucket[5m])", "sum by (host) (rate(size[5m]))"))
 	case 6:
-		return "count_values" + g.grouping() + `("v", ` + g.pick("round(load)", "mixed", "requests_total", "version", "size") + ")"
+		return "count_values" + g.grouping() + `("v", ` +
+			g.pick("round(load)", "mixed", "requests_total", "version", "size") + ")"
 	case 7:
 		return "start_timestamp(" + g.pick("requests_total", "load", "lat_bucket") + g.matchers() + g.modifiers() + ")"
 	case 8:
@@ -262,10 +282,13 @@ func (g generator) vector(depth int) string {
 
 func (g generator) rangeCall(depth int) string {
 	over := g.window(depth)
-	name := g.pick("rate", "increase", "delta", "irate", "idelta", "resets", "changes", "deriv", "sum_over_time", "avg_over_time",
+	name := g.pick("rate", "increase", "delta", "irate", "idelta", "resets", "changes", "deriv", "sum_over_time",
+		"avg_over_time",
 		"min_over_time", "max_over_time", "count_over_time", "last_over_time", "first_over_time", "stddev_over_time",
-		"stdvar_over_time", "present_over_time", "absent_over_time", "mad_over_time", "ts_of_max_over_time", "ts_of_min_over_time",
-		"ts_of_first_over_time", "ts_of_last_over_time", "quantile_over_time", "predict_linear", "double_exponential_smoothing", "rate", "rate")
+		"stdvar_over_time", "present_over_time", "absent_over_time", "mad_over_time", "ts_of_max_over_time",
+		"ts_of_min_over_time",
+		"ts_of_first_over_time", "ts_of_last_over_time", "quantile_over_time", "predict_linear",
+		"double_exponential_smoothing", "rate", "rate")
 	switch name {
 	case "quantile_over_time":
 		return fmt.Sprintf("quantile_over_time(%s, %s)", g.pick("0.5", "0.95", "1.5"), over)
@@ -289,10 +312,13 @@ func (g generator) binary(depth int) string {
 	left, right := g.operand(depth), g.operand(depth)
 	switch g.IntN(4) {
 	case 0:
-		return left + g.pick(" and ", " or ", " unless ", " and on (host) ", " or on (host, zone) ", " unless ignoring (zone) ") + right
+		return left + g.pick(" and ", " or ", " unless ", " and on (host) ", " or on (host, zone) ",
+			" unless ignoring (zone) ") + right
 	case 1:
-		return left + g.pick(" * ", " + ", " > ", " == bool ") + g.pick("on (host) group_left (ver) ", "on (host) group_left () ") + "version"
+		return left + g.pick(" * ", " + ", " > ", " == bool ") +
+			g.pick("on (host) group_left (ver) ", "on (host) group_left () ") + "version"
 	}
 	return left + g.pick(" + ", " - ", " * ", " / ", " > ", " < bool ", " == ", " != ", " ^ ") +
-		g.pick("", "", "on (host, zone) ", "ignoring (le) ", "on (host) ", "on (host, zone) fill (0) ", "on (host, zone) fill_left (1) ", "on (host, zone) fill_right (2) ") + right
+		g.pick("", "", "on (host, zone) ", "ignoring (le) ", "on (host) ", "on (host, zone) fill (0) ",
+			"on (host, zone) fill_left (1) ", "on (host, zone) fill_right (2) ") + right
 }

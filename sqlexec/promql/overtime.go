@@ -20,8 +20,8 @@ func (s kahan) add(v float64) kahan {
 	return s.addBeyond(v)
 }
 
-// plus is add as loops have it, without a call or a branch on which operand is the greater: what is lost is NaN from there on where
-// the sum, or what it loses, is not finite.
+// plus is add as loops have it, without a call or a branch on which operand is the greater: what is lost is NaN from
+// there on where the sum, or what it loses, is not finite.
 func (s kahan) plus(v float64) kahan {
 	t := s.sum + v
 	b := t - s.sum
@@ -391,7 +391,8 @@ func quantileOverTime(k *kernel, i int, w *window) windowValue {
 	return float(quantile(q, k.w.scratch))
 }
 
-// sortedWindow is the size up to which the window of a quantile is kept sorted as it moves; larger ones are sorted anew.
+// sortedWindow is the size up to which the window of a quantile is kept sorted as it moves; larger ones are sorted
+// anew.
 const sortedWindow = 512
 
 // quantileFloats keeps the window sorted: a sample that comes in or goes out moves those above it.

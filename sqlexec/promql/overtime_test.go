@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// TestKahanForms: the form of an addition that loops use is the one that asks which operand is the greater, bit by bit, and its
-// loss is NaN where that form does more.
+// TestKahanForms: the form of an addition that loops use is the one that asks which operand is the greater, bit by bit,
+// and its loss is NaN where that form does more.
 func TestKahanForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	odd := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1}
+	odd := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64,
+		5e-324, 1}
 	pick := func() float64 {
 		switch r.IntN(6) {
 		case 0:

@@ -20,7 +20,8 @@ func TestWorkers(t *testing.T) {
 		store.Add(promql.NewLabels("__name__", "load", "i", fmt.Sprint(i), "zone", zone), floats(r, false)...)
 		store.Add(promql.NewLabels("__name__", "size", "i", fmt.Sprint(i), "zone", zone), histograms(r, i%2 == 1)...)
 	}
-	for _, over := range []string{"requests_total", "load", "rate(requests_total[5m])", "delta(load[4m])", "size", "rate(size[5m])", `{__name__=~"load|size"}`} {
+	for _, over := range []string{"requests_total", "load", "rate(requests_total[5m])", "delta(load[4m])", "size",
+		"rate(size[5m])", `{__name__=~"load|size"}`} {
 		for _, op := range []string{"sum", "avg", "min", "max", "count", "group", "stddev", "stdvar"} {
 			expr := op + " by (zone) (" + over + ")"
 			q := promql.Query{Expr: expr, Start: 0, End: 40 * minute, Step: 10_000, Workers: 1}

@@ -24,8 +24,8 @@ var language = parser.NewParser(parser.Options{
 // second for as many as this, and cannot be stopped.
 const maxTokens = 20_000
 
-// tokens counts the words and operators of an expression, those in its strings left out; about, and no fewer than there are
-// nodes.
+// tokens counts the words and operators of an expression, those in its strings left out; about, and no fewer than there
+// are nodes.
 func tokens(query string) (n int) {
 	quote, word := byte(0), false
 	for i := 0; i < len(query); i++ {
@@ -58,8 +58,8 @@ func tokens(query string) (n int) {
 	return n
 }
 
-// Parser reads the expressions, selectors and matchers of one request, which have bounds together. The zero value is ready; one goroutine
-// at a time.
+// Parser reads the expressions, selectors and matchers of one request, which have bounds together. The zero value is
+// ready; one goroutine at a time.
 type Parser struct {
 	tokens   int
 	patterns patterns
@@ -68,7 +68,8 @@ type Parser struct {
 // admit counts the words and patterns of an expression before they are read.
 func (p *Parser) admit(query string) error {
 	if p.tokens += tokens(query); p.tokens > maxTokens {
-		return status.New(status.InvalidSyntax, "1:1: parse error: %d words and operators, at most %d are taken", p.tokens, maxTokens)
+		return status.New(status.InvalidSyntax, "1:1: parse error: %d words and operators, at most %d are taken",
+			p.tokens, maxTokens)
 	}
 	if err := p.patterns.admitAll(query); err != nil {
 		return status.Wrap(err, status.InvalidSyntax, "1:1: parse error: %s", err)
@@ -108,7 +109,8 @@ func placed(query string, err error) error {
 	start := min(max(0, int(all[0].PositionRange.Start)), len(query))
 	end := min(max(start, int(all[0].PositionRange.End)), len(query))
 	head := query[:start]
-	return out.At(strings.Count(head, "\n")+1, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:])+1, utf8.RuneCountInString(query[start:end]))
+	return out.At(strings.Count(head, "\n")+1, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:])+1,
+		utf8.RuneCountInString(query[start:end]))
 }
 
 // Selector reads a series selector, as match[] has them. One that every series passes is refused.

@@ -11,8 +11,8 @@ import (
 	"varve/engine/automaton"
 )
 
-// Bounds of the regular expressions of a request: one of twenty bytes may become a hundred megabytes, because repetitions in each
-// other multiply. A choice of a thousand names is far from both.
+// Bounds of the regular expressions of a request: one of twenty bytes may become a hundred megabytes, because
+// repetitions in each other multiply. A choice of a thousand names is far from both.
 const (
 	maxPatternBytes = 256 << 10
 	maxPatternSteps = 200_000

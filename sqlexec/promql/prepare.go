@@ -56,8 +56,8 @@ func prepareNode(n parser.Node, q *Query) (err error) {
 	return err
 }
 
-// fold puts numbers in the place of start(), end(), range() and step(), and takes parentheses off the arguments of functions
-// and aggregations: their annotations point at what is inside.
+// fold puts numbers in the place of start(), end(), range() and step(), and takes parentheses off the arguments of
+// functions and aggregations: their annotations point at what is inside.
 func fold(x parser.Expr, q *Query) parser.Expr {
 	switch n := x.(type) {
 	case *parser.Call:

@@ -20,8 +20,8 @@ const (
 	DefaultSubqueryStep = time.Minute
 	DefaultMaxSamples   = 50_000_000
 
-	// MaxPoints bounds the intervals between the steps of a range query: clients that cut their range into as many as may be
-	// get one step more.
+	// MaxPoints bounds the intervals between the steps of a range query: clients that cut their range into as many as
+	// may be get one step more.
 	MaxPoints = 11_000
 
 	// maxNotes is how many warnings, and how many infos, an answer has before a line that counts the rest.
@@ -57,8 +57,11 @@ func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 		return nil, err
 	}
 	e := &evaluator{
-		ctx: ctx, store: store, lookback: q.Lookback.Milliseconds(), subqueryStep: q.SubqueryStep.Milliseconds(), workers: q.Workers,
-		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x), labels: map[*parser.VectorSelector][]string{}, notes: &annotations.Annotations{}, limits: &limits{max: q.MaxSamples, memory: q.Memory},
+		ctx: ctx, store: store, lookback: q.Lookback.Milliseconds(), subqueryStep: q.SubqueryStep.Milliseconds(),
+		workers: q.Workers,
+		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x),
+		labels: map[*parser.VectorSelector][]string{}, notes: &annotations.Annotations{},
+		limits:   &limits{max: q.MaxSamples, memory: q.Memory},
 		queryEnd: q.End,
 	}
 	defer e.close()
@@ -102,13 +105,17 @@ func (q *Query) check() (parser.Expr, error) {
 	}
 	switch t := x.Type(); {
 	case q.Step < 0:
-		return nil, status.New(status.InvalidArguments, `invalid parameter "step": zero or negative query resolution step widths are not accepted. Try a positive integer`)
+		return nil, status.New(status.InvalidArguments,
+			`invalid parameter "step": zero or negative query resolution step widths are not accepted. Try a positive integer`)
 	case q.End < q.Start:
-		return nil, status.New(status.InvalidArguments, `invalid parameter "end": end timestamp must not be before start time`)
+		return nil, status.New(status.InvalidArguments,
+			`invalid parameter "end": end timestamp must not be before start time`)
 	case (q.End-q.Start)/q.Step > MaxPoints:
-		return nil, status.New(status.InvalidArguments, "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)")
+		return nil, status.New(status.InvalidArguments,
+			"exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)")
 	case t != parser.ValueTypeVector && t != parser.ValueTypeScalar:
-		return nil, status.New(status.InvalidArguments, "invalid expression type %q for range query, must be Scalar or instant Vector", parser.DocumentedType(t))
+		return nil, status.New(status.InvalidArguments,
+			"invalid expression type %q for range query, must be Scalar or instant Vector", parser.DocumentedType(t))
 	}
 	return x, nil
 }
@@ -171,7 +178,8 @@ func (q *Query) finish(r *Result, e *evaluator) (err error) {
 		}
 		began := time.Now()
 		if r.Type == Matrix {
-			if err = r.rows.sort(e.ctx, e.limits, func(a, b int32) int { return r.rows[a].labels().Compare(r.rows[b].labels()) }); err != nil {
+			if err = r.rows.sort(e.ctx, e.limits,
+				func(a, b int32) int { return r.rows[a].labels().Compare(r.rows[b].labels()) }); err != nil {
 				return asStatus(err)
 			}
 			byLabels := func(a, b rawSeries) int { return a.labels.Compare(b.labels) }

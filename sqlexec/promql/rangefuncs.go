@@ -5,11 +5,13 @@ var rangeFuncs map[string]*rangeFunc
 
 func init() {
 	rangeFuncs = map[string]*rangeFunc{
-		"rate":     {window: rateWindow(true, true), floats: counterFloats(true), startTime: true, extended: true, smoothed: true, counter: true},
-		"increase": {window: rateWindow(true, false), floats: counterFloats(false), startTime: true, extended: true, smoothed: true, counter: true},
-		"delta":    {window: rateWindow(false, false), extended: true, smoothed: true},
-		"irate":    {window: lastTwo(true), startTime: true},
-		"idelta":   {window: lastTwo(false)},
+		"rate": {window: rateWindow(true, true), floats: counterFloats(true), startTime: true, extended: true,
+			smoothed: true, counter: true},
+		"increase": {window: rateWindow(true, false), floats: counterFloats(false), startTime: true, extended: true,
+			smoothed: true, counter: true},
+		"delta":  {window: rateWindow(false, false), extended: true, smoothed: true},
+		"irate":  {window: lastTwo(true), startTime: true},
+		"idelta": {window: lastTwo(false)},
 
 		"resets":  {window: resets, startTime: true, extended: true},
 		"changes": {window: changes, extended: true},

@@ -31,7 +31,8 @@ type extrapolation struct {
 }
 
 func newExtrapolation(first, last, from, to int64, n int) extrapolation {
-	x := extrapolation{toStart: float64(first-from) / 1000, toEnd: float64(to-last) / 1000, sampled: float64(last-first) / 1000}
+	x := extrapolation{toStart: float64(first-from) / 1000, toEnd: float64(to-last) / 1000,
+		sampled: float64(last-first) / 1000}
 	if n > 1 {
 		x.average = x.sampled / float64(n-1)
 	}

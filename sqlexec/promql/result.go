@@ -99,7 +99,8 @@ func appendTexts(dst []byte, member string, texts []string) []byte {
 }
 
 // appendPoints writes the members values and histograms of a series and its closing brace.
-func appendPoints(dst []byte, at func(func(int) bool), time func([]byte, int) []byte, vals []float64, hist []*histogram.Histogram) []byte {
+func appendPoints(dst []byte, at func(func(int) bool), time func([]byte, int) []byte, vals []float64,
+	hist []*histogram.Histogram) []byte {
 	start := len(dst)
 	dst = append(dst, `"values":`...)
 	sep := byte('[')

@@ -104,7 +104,8 @@ func (e *evaluator) workersFor(src *sampleRows, g grid) int {
 	return max(1, min(e.workers, n))
 }
 
-func (w *worker) run(ctx context.Context, src *sampleRows, k, from, to int, keep bool, take func(worker, i int, r *row) error) error {
+func (w *worker) run(ctx context.Context, src *sampleRows, k, from, to int, keep bool,
+	take func(worker, i int, r *row) error) error {
 	var r row
 	w.ctx = ctx
 	return src.set.Scan(ctx, from, to, func(i int, s Samples) (err error) {
@@ -181,7 +182,8 @@ func (e *evaluator) open(vs *parser.VectorSelector, start, end int64) (SeriesSet
 	if e.counts[vs] {
 		start -= e.lookback // what the first samples say of resets depends on those before
 	}
-	return e.openSelection(Selection{Matchers: ms, Start: start, End: end, Presence: e.presence[vs], Labels: e.labels[vs]})
+	return e.openSelection(Selection{Matchers: ms, Start: start, End: end, Presence: e.presence[vs],
+		Labels: e.labels[vs]})
 }
 
 func (e *evaluator) openSelection(sel Selection) (SeriesSet, error) {
@@ -193,8 +195,8 @@ func (e *evaluator) openSelection(sel Selection) (SeriesSet, error) {
 	return set, nil
 }
 
-// clock maps the steps of a grid to the times of the data that a selector looks at: shifted by an offset, or one time for
-// all, which then moves by 0.
+// clock maps the steps of a grid to the times of the data that a selector looks at: shifted by an offset, or one time
+// for all, which then moves by 0.
 type clock struct {
 	g           grid
 	start, step int64

@@ -227,8 +227,8 @@ func between(ts []int64, vs []float64, i int, at int64, counter bool) float64 {
 	return a + (b-a)*float64(at-ts[i])/float64(ts[i+1]-ts[i])
 }
 
-// smooth fills the row of a smoothed instant selector: the sample at the step, or the line between its neighbours in the
-// look-back to both sides, or the last one before.
+// smooth fills the row of a smoothed instant selector: the sample at the step, or the line between its neighbours in
+// the look-back to both sides, or the last one before.
 func (w *worker) smooth(s *Samples, c clock, pos posrange.PositionRange, out *row) {
 	look := w.e.lookback
 	w.split.take(s, false)
@@ -259,7 +259,8 @@ func (w *worker) smooth(s *Samples, c clock, pos posrange.PositionRange, out *ro
 	}
 }
 
-func (w *worker) smoothHistogram(ts []int64, hs []*histogram.Histogram, at int64, pos posrange.PositionRange) *histogram.Histogram {
+func (w *worker) smoothHistogram(ts []int64, hs []*histogram.Histogram, at int64,
+	pos posrange.PositionRange) *histogram.Histogram {
 	k := sort.Search(len(ts), func(i int) bool { return ts[i] >= at })
 	switch {
 	case k < len(ts) && ts[k] == at:
@@ -279,7 +280,8 @@ func (w *worker) smoothHistogram(ts []int64, hs []*histogram.Histogram, at int64
 }
 
 // betweenHistograms is between for histograms.
-func (w *worker) betweenHistograms(ts []int64, hs []*histogram.Histogram, i int, at int64, counter bool, pos posrange.PositionRange) (*histogram.Histogram, error) {
+func (w *worker) betweenHistograms(ts []int64, hs []*histogram.Histogram, i int, at int64, counter bool,
+	pos posrange.PositionRange) (*histogram.Histogram, error) {
 	a, b := hs[i], hs[i+1]
 	switch {
 	case at == ts[i]:

@@ -14,9 +14,9 @@ type Source struct {
 	Time, Value string
 }
 
-// Source names the columns of an answer: the time as the time index of the first table that the query reads, the value as its
-// field, where it has several as Value is without a table, or as the expression when it was computed. A field that is named and that
-// its table does not have is an error here: who asks for a table names its columns.
+// Source names the columns of an answer: the time as the time index of the first table that the query reads, the value
+// as its field, where it has several as Value is without a table, or as the expression when it was computed. A field
+// that is named and that its table does not have is an error here: who asks for a table names its columns.
 func (t *Tables) Source(query string) (Source, error) {
 	s := Source{Time: "time", Value: "value"}
 	x, err := Parse(query)
@@ -63,7 +63,8 @@ func knownFields(tables []*engine.Table, ms []*Matcher) error {
 	for _, m := range ms {
 		has := func(x *engine.Table) bool { return len(fieldsOf(x.Schema, []*Matcher{m}).fields) > 0 }
 		if m.Type == MatchEqual && len(tables) > 0 && !slices.ContainsFunc(tables, has) {
-			return status.New(status.InvalidArguments, "table %s has no numeric field %q", tables[0].Schema.Name.Table, m.Value)
+			return status.New(status.InvalidArguments, "table %s has no numeric field %q", tables[0].Schema.Name.Table,
+				m.Value)
 		}
 	}
 	return nil
@@ -80,10 +81,12 @@ func constant(x parser.Expr) bool {
 
 // keepsField has the functions whose values are called after the field of an argument, which it numbers.
 var keepsField = map[string]int{
-	"sort": 0, "sort_desc": 0, "sort_by_label": 0, "sort_by_label_desc": 0, "label_replace": 0, "label_join": 0, "absent": 0, "timestamp": 0, "histogram_quantile": 1,
+	"sort": 0, "sort_desc": 0, "sort_by_label": 0, "sort_by_label_desc": 0, "label_replace": 0, "label_join": 0,
+	"absent": 0, "timestamp": 0, "histogram_quantile": 1,
 }
 
-// plain reports whether the values of an expression are called after a field: it is a selector, or what orders, relabels or picks of one.
+// plain reports whether the values of an expression are called after a field: it is a selector, or what orders,
+// relabels or picks of one.
 func plain(x parser.Expr) bool {
 	switch n := unwrap(x).(type) {
 	case *parser.VectorSelector:

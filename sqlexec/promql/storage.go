@@ -73,8 +73,8 @@ type Selection struct {
 	Start, End int64
 	// Presence: of floats only the times are wanted, and which of them are NaN; any number may stand for another.
 	Presence bool
-	// Labels, when not nil, are the only ones that are wanted, besides the name: the label sets may then be equal. A storage may
-	// have others in them.
+	// Labels, when not nil, are the only ones that are wanted, besides the name: the label sets may then be equal. A
+	// storage may have others in them.
 	Labels []string
 }
 
@@ -96,8 +96,8 @@ type SeriesSet interface {
 	// Labels is a label set, which may be made anew at each call.
 	Labels(i int) Labels
 
-	// Scan visits the series from..to-1 in order, each once, with its samples in the selection's time. What visit gets is
-	// good until it returns. An error of visit ends the scan and is its error.
+	// Scan visits the series from..to-1 in order, each once, with its samples in the selection's time. What visit gets
+	// is good until it returns. An error of visit ends the scan and is its error.
 	Scan(ctx context.Context, from, to int, visit func(i int, s Samples) error) error
 
 	Close()
@@ -108,8 +108,8 @@ type Samples struct {
 	T []int64   // ms
 	V []float64 // of the same length; where H has a histogram V does not count
 
-	// H has the histograms; nil when all samples are floats. A histogram whose Sum is the staleness marker marks the end
-	// of the series as the float does.
+	// H has the histograms; nil when all samples are floats. A histogram whose Sum is the staleness marker marks the
+	// end of the series as the float does.
 	H []*histogram.Histogram
 
 	// ST are start times in ms, 0 where none is known; nil when there is none at all.

@@ -28,8 +28,8 @@ func choosesDatabase(label string) bool {
 // informationSchema is a database that has no metrics and is listed with the others.
 const informationSchema = "information_schema"
 
-// SemanticOption marks with the value SemanticMetric a table that a metrics protocol made, so that it is listed among the
-// metrics though it is no logical table.
+// SemanticOption marks with the value SemanticMetric a table that a metrics protocol made, so that it is listed among
+// the metrics though it is no logical table.
 const (
 	SemanticOption = "service.semantic.signal"
 	SemanticMetric = "metric"
@@ -43,8 +43,8 @@ const (
 	startColumn     = "start_timestamp"
 )
 
-// Tables is a storage over the tables of a database: each table with a numeric field is a metric, its tags are the labels.
-// It is for one query or one request.
+// Tables is a storage over the tables of a database: each table with a numeric field is a metric, its tags are the
+// labels. It is for one query or one request.
 type Tables struct {
 	Engine *engine.Engine
 	DB     string
@@ -94,7 +94,8 @@ func (t *Tables) sortOut(ms []*Matcher) (*request, error) {
 			}
 			r.db = m.Value
 		default:
-			r.labels = append(r.labels, engine.Matcher{Label: m.Name, Op: engine.MatchEqual + engine.MatchOp(m.Type), Value: m.Value})
+			r.labels = append(r.labels,
+				engine.Matcher{Label: m.Name, Op: engine.MatchEqual + engine.MatchOp(m.Type), Value: m.Value})
 		}
 	}
 	if r.db != t.DB && t.Allow != nil {
@@ -149,8 +150,8 @@ func isMetric(t *schema.Table) bool {
 	return !t.Shared() && (t.Engine == "metric" || semantic == SemanticMetric || madeOfSamples(t))
 }
 
-// madeOfSamples reports whether a table has a value and nothing that samples do not have. A table of tags alone, as that of the
-// services of traces, has none.
+// madeOfSamples reports whether a table has a value and nothing that samples do not have. A table of tags alone, as
+// that of the services of traces, has none.
 func madeOfSamples(t *schema.Table) bool {
 	values := 0
 	for i := range t.Columns {
@@ -170,8 +171,8 @@ func madeOfSamples(t *schema.Table) bool {
 	return values > 0
 }
 
-// fieldsOf are the fields of a table that matchers choose: = and =~ name those that are wanted, != and !~ those that are
-// not.
+// fieldsOf are the fields of a table that matchers choose: = and =~ name those that are wanted, != and !~ those that
+// are not.
 func fieldsOf(t *schema.Table, ms []*Matcher) wanted {
 	var w wanted
 	histogram, start := -1, -1
@@ -257,7 +258,8 @@ func (t *Tables) selectNow(ctx context.Context, sel Selection) (SeriesSet, error
 	if err != nil {
 		return nil, err
 	}
-	ask := engine.SelectRequest{Matchers: r.labels, From: sel.Start, To: sel.End, Presence: sel.Presence, Labels: sel.Labels, Symbols: t.symbolTable()}
+	ask := engine.SelectRequest{Matchers: r.labels, From: sel.Start, To: sel.End, Presence: sel.Presence,
+		Labels: sel.Labels, Symbols: t.symbolTable()}
 	ask.Reserve = t.reserve
 	s := &tableSeries{memory: t.Memory, symbols: ask.Symbols}
 	for _, x := range tables {
@@ -297,8 +299,8 @@ func (t *Tables) reserve(bytes int64) error {
 	return t.Memory.Reserve(bytes)
 }
 
-// LabelNames lists the labels of the series that pass any of the selections. Without selections the tables say which there
-// are.
+// LabelNames lists the labels of the series that pass any of the selections. Without selections the tables say which
+// there are.
 func (t *Tables) LabelNames(ctx context.Context, sels []Selection) ([]string, error) {
 	names := map[string]bool{}
 	if len(sels) == 0 {
@@ -414,7 +416,8 @@ func (t *Tables) databases(ctx context.Context, sels []Selection) (list []string
 }
 
 // appendValues appends the values of a label in whole tables.
-func (t *Tables) appendValues(ctx context.Context, dst []string, name string, tables []*engine.Table, r *request) ([]string, error) {
+func (t *Tables) appendValues(ctx context.Context, dst []string, name string, tables []*engine.Table,
+	r *request) ([]string, error) {
 	switch name {
 	case NameLabel:
 		for _, x := range tables {

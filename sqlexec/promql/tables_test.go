@@ -96,7 +96,8 @@ func TestManySeries(t *testing.T) {
 	store := newMemory()
 	for i := range series {
 		pod := fmt.Sprint("pod-", i)
-		store.Add(promql.NewLabels("__name__", "up", "job", fmt.Sprint("job-", i%7), "node", fmt.Sprint("node-", i%100), "pod", pod), memorySample{T: minute, V: float64(i * 7919 % series)})
+		store.Add(promql.NewLabels("__name__", "up", "job", fmt.Sprint("job-", i%7), "node", fmt.Sprint("node-", i%100),
+			"pod", pod), memorySample{T: minute, V: float64(i * 7919 % series)})
 	}
 	e := openEngine(t)
 	fill(t, e, store)
@@ -104,7 +105,8 @@ func TestManySeries(t *testing.T) {
 		expr string
 		most int64 // bytes a series
 	}{
-		{"up", 400}, {"topk(5, up)", 460}, {"sum by (job) (up)", 190}, {"-up", 560}, {"up and on (pod) up", 740}, {"sort(up)", 690}, {"sum by (pod) (up)", 660},
+		{"up", 400}, {"topk(5, up)", 460}, {"sum by (job) (up)", 190}, {"-up", 560}, {"up and on (pod) up", 740},
+		{"sort(up)", 690}, {"sum by (pod) (up)", 660},
 		{`label_replace(up, "a", "$1", "pod", "pod-(.*)")`, 770}, {"rate(up[2m]) or up", 990},
 	} {
 		q := promql.Query{Expr: c.expr, Start: minute, End: minute, Workers: 1}
@@ -183,10 +185,13 @@ func TestTables(t *testing.T) {
 			{`{__name__=~"up|host_stats",job="b"}`, `up{job="b"}=1`},
 			{`{__name__!="up",job!=""}`, `Down{job="a",zone="z"}=2`},
 			{`sum by (job) ({__name__=~".+"})`, `{job="a"}=2 {job="b"}=1`},
-			{`host_stats`, `host_stats{__field__="busy",host="h1"}=1 host_stats{__field__="cpu",host="h1"}=2.5 host_stats{__field__="mem",host="h1"}=7`},
+			{`host_stats`,
+				`host_stats{__field__="busy",host="h1"}=1 host_stats{__field__="cpu",host="h1"}=2.5 host_stats{__field__="mem",host="h1"}=7`},
 			{`host_stats{__field__="cpu"}`, `host_stats{host="h1"}=2.5`},
-			{`host_stats{__field__="cpu",__field__="mem"}`, `host_stats{__field__="cpu",host="h1"}=2.5 host_stats{__field__="mem",host="h1"}=7`},
-			{`host_stats{__field__!="cpu"}`, `host_stats{__field__="busy",host="h1"}=1 host_stats{__field__="mem",host="h1"}=7`},
+			{`host_stats{__field__="cpu",__field__="mem"}`,
+				`host_stats{__field__="cpu",host="h1"}=2.5 host_stats{__field__="mem",host="h1"}=7`},
+			{`host_stats{__field__!="cpu"}`,
+				`host_stats{__field__="busy",host="h1"}=1 host_stats{__field__="mem",host="h1"}=7`},
 			{`host_stats{__field__=~"c.*"}`, `host_stats{host="h1"}=2.5`},
 			{`host_stats{__field__="nosuch"}`, ``},
 			{`up{__database__="public"}`, `up{job="a"}=0 up{job="b"}=1`},
@@ -201,7 +206,8 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s\n got %s\nwant %s", c.query, got, c.want)
 			}
 		}
-		for _, query := range []string{`up{__database__=~"p.*"}`, `up{__database__=""}`, `up{__schema__!="public"}`, `up{x_service_database!~"p"}`} {
+		for _, query := range []string{`up{__database__=~"p.*"}`, `up{__database__=""}`, `up{__schema__!="public"}`,
+			`up{x_service_database!~"p"}`} {
 			_, err := promql.Query{Expr: query}.Run(context.Background(), &promql.Tables{Engine: e, DB: "public"})
 			if status.Of(err) != status.InvalidArguments {
 				t.Errorf("%s: %v", query, err)
@@ -223,11 +229,13 @@ func makeTable(t *testing.T, e *engine.Engine, table string, ms int64) {
 	field := func(name string, typ vector.Type) schema.Column {
 		return schema.Column{Name: name, Type: typ, Nullable: true}
 	}
-	_, err = e.CreateTable(ctx, &schema.Table{Name: name, Time: 1, Tags: []int{0}, Engine: "mito", Options: options, Columns: []schema.Column{
-		{Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
-		{Name: "ts", Type: vector.Timestamp(6), Semantic: schema.Timestamp},
-		field("cpu", vector.FloatType), field("mem", vector.Int64Type), field("busy", vector.BoolType), field("note", vector.StringType),
-	}})
+	_, err = e.CreateTable(ctx,
+		&schema.Table{Name: name, Time: 1, Tags: []int{0}, Engine: "mito", Options: options, Columns: []schema.Column{
+			{Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
+			{Name: "ts", Type: vector.Timestamp(6), Semantic: schema.Timestamp},
+			field("cpu", vector.FloatType), field("mem", vector.Int64Type), field("busy", vector.BoolType),
+			field("note", vector.StringType),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +268,8 @@ func makeTable(t *testing.T, e *engine.Engine, table string, ms int64) {
 // instant evaluates at 1 s and describes the answer in one line.
 func instant(t *testing.T, e *engine.Engine, query string, allow func(string) error) string {
 	t.Helper()
-	r, err := promql.Query{Expr: query, Start: 1000, End: 1000}.Run(context.Background(), &promql.Tables{Engine: e, DB: "public", Allow: allow})
+	r, err := promql.Query{Expr: query, Start: 1000, End: 1000}.Run(context.Background(),
+		&promql.Tables{Engine: e, DB: "public", Allow: allow})
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
@@ -307,15 +316,25 @@ func TestTableLists(t *testing.T) {
 			{"names of up", func() ([]string, error) { return s.LabelNames(ctx, names("up")) }, "__name__ job zone"},
 			{"names of b", func() ([]string, error) { return s.LabelNames(ctx, names(`up{job="b"}`)) }, "__name__ job"},
 			{"metrics", func() ([]string, error) { return s.LabelValues(ctx, "__name__", nil) }, "rss temp up"},
-			{"metrics with a job", func() ([]string, error) { return s.LabelValues(ctx, "__name__", names(`{job!=""}`)) }, "up"},
+			{"metrics with a job", func() ([]string, error) {
+				return s.LabelValues(ctx, "__name__", names(`{job!=""}`))
+			}, "up"},
 			{"jobs", func() ([]string, error) { return s.LabelValues(ctx, "job", nil) }, "a b"},
-			{"jobs in a zone", func() ([]string, error) { return s.LabelValues(ctx, "job", names(`{zone="z1"}`)) }, "a"},
-			{"fields", func() ([]string, error) { return s.LabelValues(ctx, "__field__", names("host_stats")) }, "busy cpu mem"},
+			{"jobs in a zone", func() ([]string, error) { return s.LabelValues(ctx, "job", names(`{zone="z1"}`)) },
+				"a"},
+			{"fields", func() ([]string, error) { return s.LabelValues(ctx, "__field__", names("host_stats")) },
+				"busy cpu mem"},
 			{"no such label", func() ([]string, error) { return s.LabelValues(ctx, "nosuch", nil) }, ""},
-			{"databases", func() ([]string, error) { return s.LabelValues(ctx, "__database__", nil) }, "information_schema public service_private"},
-			{"databases with a table", func() ([]string, error) { return s.LabelValues(ctx, "__schema__", names("host_stats")) }, "public"},
-			{"databases with no such table", func() ([]string, error) { return s.LabelValues(ctx, "x_service_database", names("nosuch")) }, ""},
-			{"fields of all tables", func() ([]string, error) { return s.LabelValues(ctx, "__field__", nil) }, "busy cpu mem service_value"},
+			{"databases", func() ([]string, error) { return s.LabelValues(ctx, "__database__", nil) },
+				"information_schema public service_private"},
+			{"databases with a table", func() ([]string, error) {
+				return s.LabelValues(ctx, "__schema__", names("host_stats"))
+			}, "public"},
+			{"databases with no such table", func() ([]string, error) {
+				return s.LabelValues(ctx, "x_service_database", names("nosuch"))
+			}, ""},
+			{"fields of all tables", func() ([]string, error) { return s.LabelValues(ctx, "__field__", nil) },
+				"busy cpu mem service_value"},
 		} {
 			got, err := c.got()
 			if err != nil {

@@ -30,8 +30,8 @@ type tableSerie struct {
 	field int32 // of its table
 }
 
-// fewLabels is the number of series up to which label sets are made at once, all of them in one block of memory, and kept. A
-// variable for the tests.
+// fewLabels is the number of series up to which label sets are made at once, all of them in one block of memory, and
+// kept. A variable for the tests.
 var fewLabels = invariant.Limit(16<<10, 1)
 
 func (s *tableSeries) Len() int { return s.count }

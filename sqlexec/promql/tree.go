@@ -36,8 +36,9 @@ func tree(x parser.Expr) any {
 		for _, arg := range n.Args {
 			args = append(args, tree(arg))
 		}
-		return object{"type": "call", "args": args, "func": object{"name": n.Func.Name, "argTypes": list(n.Func.ArgTypes),
-			"variadic": n.Func.Variadic, "returnType": n.Func.ReturnType}}
+		return object{"type": "call", "args": args,
+			"func": object{"name": n.Func.Name, "argTypes": list(n.Func.ArgTypes),
+				"variadic": n.Func.Variadic, "returnType": n.Func.ReturnType}}
 	case *parser.MatrixSelector:
 		vs := n.VectorSelector.(*parser.VectorSelector)
 		o := selectorTree("matrixSelector", vs)
@@ -46,8 +47,9 @@ func tree(x parser.Expr) any {
 	case *parser.VectorSelector:
 		return selectorTree("vectorSelector", n)
 	case *parser.SubqueryExpr:
-		o := object{"type": "subquery", "expr": tree(n.Expr), "range": n.Range.Milliseconds(), "rangeExpr": durationTree(n.RangeExpr),
-			"step": n.Step.Milliseconds(), "stepExpr": durationTree(n.StepExpr)}
+		o := object{"type": "subquery", "expr": tree(n.Expr), "range": n.Range.Milliseconds(),
+			"rangeExpr": durationTree(n.RangeExpr),
+			"step":      n.Step.Milliseconds(), "stepExpr": durationTree(n.StepExpr)}
 		o.addTime(n.OriginalOffset, n.OriginalOffsetExpr, n.Timestamp, n.StartOrEnd)
 		return o
 	case *parser.NumberLiteral:
@@ -80,7 +82,8 @@ func matchingTree(m *parser.VectorMatching) any {
 }
 
 func selectorTree(kind string, vs *parser.VectorSelector) object {
-	o := object{"type": kind, "name": vs.Name, "matchers": matcherTree(vs.LabelMatchers), "anchored": vs.Anchored, "smoothed": vs.Smoothed}
+	o := object{"type": kind, "name": vs.Name, "matchers": matcherTree(vs.LabelMatchers), "anchored": vs.Anchored,
+		"smoothed": vs.Smoothed}
 	o.addTime(vs.OriginalOffset, vs.OriginalOffsetExpr, vs.Timestamp, vs.StartOrEnd)
 	return o
 }
@@ -95,7 +98,8 @@ func matcherTree(ms []*labels.Matcher) []object {
 
 // addTime adds the members of offset and @.
 func (o object) addTime(offset time.Duration, x *parser.DurationExpr, timestamp *int64, startOrEnd parser.ItemType) {
-	o["offset"], o["offsetExpr"], o["timestamp"], o["startOrEnd"] = offset.Milliseconds(), durationTree(x), timestamp, nil
+	o["offset"], o["offsetExpr"], o["timestamp"], o["startOrEnd"] = offset.Milliseconds(), durationTree(x), timestamp,
+		nil
 	if startOrEnd != 0 {
 		o["startOrEnd"] = startOrEnd.String()
 	}
@@ -108,7 +112,8 @@ func durationTree(x parser.Expr) any {
 		if n == nil {
 			return nil
 		}
-		return object{"type": "durationExpr", "op": n.Op.String(), "lhs": durationTree(n.LHS), "rhs": durationTree(n.RHS), "wrapped": n.Wrapped}
+		return object{"type": "durationExpr", "op": n.Op.String(), "lhs": durationTree(n.LHS),
+			"rhs": durationTree(n.RHS), "wrapped": n.Wrapped}
 	case *parser.NumberLiteral:
 		return object{"type": "numberLiteral", "val": strconv.FormatFloat(n.Val, 'f', -1, 64), "duration": n.Duration}
 	}

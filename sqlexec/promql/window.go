@@ -127,9 +127,11 @@ func (e *evaluator) openRange(c *rangeCall, n *parser.MatrixSelector, g grid) (S
 	start -= c.rangeMS
 	switch {
 	case c.anchored && !c.extended:
-		return nil, execution("anchored modifier can only be used with: %s - not with %s", functionsThat(func(f *rangeFunc) bool { return f.extended }), c.name)
+		return nil, execution("anchored modifier can only be used with: %s - not with %s",
+			functionsThat(func(f *rangeFunc) bool { return f.extended }), c.name)
 	case c.smooth && !c.rangeFunc.smoothed:
-		return nil, execution("smoothed modifier can only be used with: %s - not with %s", functionsThat(func(f *rangeFunc) bool { return f.smoothed }), c.name)
+		return nil, execution("smoothed modifier can only be used with: %s - not with %s",
+			functionsThat(func(f *rangeFunc) bool { return f.smoothed }), c.name)
 	}
 	if c.anchored || c.smooth {
 		start -= e.lookback

@@ -69,8 +69,8 @@ func (c Compression) Ext() string {
 	return ""
 }
 
-// zstdWindow bounds the window that a frame may ask its reader to keep, xzDictionary that of a block of xz, for which a reader has
-// xzLeast at least; bzip2Bytes is what one of bzip2 has.
+// zstdWindow bounds the window that a frame may ask its reader to keep, xzDictionary that of a block of xz, for which a
+// reader has xzLeast at least; bzip2Bytes is what one of bzip2 has.
 const (
 	zstdWindow   = 64 << 20
 	xzDictionary = 64 << 20
@@ -78,7 +78,8 @@ const (
 	bzip2Bytes   = 5 << 20
 )
 
-// writtenWindow is that of the zstd files that are written, each of whose encoders holds more than as much; its own choice would be 8 MiB.
+// writtenWindow is that of the zstd files that are written, each of whose encoders holds more than as much; its own
+// choice would be 8 MiB.
 const writtenWindow = 1 << 20
 
 // compressor packs what is written; Close ends the stream and leaves w open.
@@ -89,7 +90,8 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	case Gzip:
 		return gzip.NewWriter(w), nil
 	case Zstd:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(writtenWindow), zstd.WithLowerEncoderMem(true))
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(writtenWindow),
+			zstd.WithLowerEncoderMem(true))
 	case Bzip2:
 		return bzip2writer.NewWriter(w, nil)
 	case XZ:
@@ -124,7 +126,8 @@ func decompressor(r io.Reader, c Compression, hold func(bytes int64) error) (io.
 	case Bzip2:
 		return io.NopCloser(bzip2.NewReader(b)), hold(bzip2Bytes)
 	case Zstd:
-		z, err := zstd.NewReader(zstdWindows(b, hold), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		z, err := zstd.NewReader(zstdWindows(b, hold), zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}

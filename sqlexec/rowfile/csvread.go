@@ -32,7 +32,8 @@ type field struct {
 }
 
 func newCSVReader(lines *lineReader, names []string, comma byte, bad func(int64, error) error) (*csvReader, error) {
-	r := &csvReader{lines: lines, bad: bad, comma: comma, has: make([]bool, len(names)), cols: stringColumns(len(names))}
+	r := &csvReader{lines: lines, bad: bad, comma: comma, has: make([]bool, len(names)),
+		cols: stringColumns(len(names))}
 	if err := r.record(); err == io.EOF {
 		return nil, errors.New("the file is empty: the first line of a CSV file holds the names of the columns")
 	} else if err != nil {

@@ -23,8 +23,8 @@ const (
 	maxNesting    = 32 // of structures
 )
 
-// What the library makes of what a file claims, about: of a structure and of any element of a list of the footer, and of a
-// value of a page, which has an offset or an index and levels.
+// What the library makes of what a file claims, about: of a structure and of any element of a list of the footer, and
+// of a value of a page, which has an offset or an index and levels.
 const (
 	footerStruct  = 512
 	footerElement = 24
@@ -40,8 +40,8 @@ type skim struct {
 	pos      int
 	elements int
 	structs  int
-	// number is told of the integers and booleans of structures: the field of the structure that holds it (0 for the outermost), its
-	// own, and its value. May be nil.
+	// number is told of the integers and booleans of structures: the field of the structure that holds it (0 for the
+	// outermost), its own, and its value. May be nil.
 	number func(outer, field int16, x int64)
 }
 
@@ -231,8 +231,10 @@ func checkPages(f io.ReaderAt, size int64, c *format.ColumnMetaData) (most int64
 			return 0, err
 		}
 		at += header.bytes + header.packed
-		if header.packed < 0 || at > end || header.unpacked < 0 || header.unpacked > maxPageBytes || header.values < 0 || header.values > maxPageValues {
-			return 0, fmt.Errorf("a page of %d bytes, %d unpacked, %d values: %w", header.packed, header.unpacked, header.values, errClaims)
+		if header.packed < 0 || at > end || header.unpacked < 0 || header.unpacked > maxPageBytes ||
+			header.values < 0 || header.values > maxPageValues {
+			return 0, fmt.Errorf("a page of %d bytes, %d unpacked, %d values: %w", header.packed, header.unpacked,
+				header.values, errClaims)
 		}
 		takes := header.packed + 2*header.unpacked + valueBytes*header.values
 		if header.dictionary {
@@ -266,7 +268,8 @@ func checkPacked(f io.ReaderAt, codec format.CompressionCodec, from, to, unpacke
 		}
 	case format.Zstd:
 		var h zstd.Header
-		if err := h.Decode(head); len(head) > 0 && (err != nil || h.HasFCS && h.FrameContentSize > uint64(unpacked) || h.WindowSize > zstdWindow) {
+		if err := h.Decode(head); len(head) > 0 &&
+			(err != nil || h.HasFCS && h.FrameContentSize > uint64(unpacked) || h.WindowSize > zstdWindow) {
 			return errClaims
 		}
 	case format.Lz4Raw: // its reader doubles the room until what is damaged fits

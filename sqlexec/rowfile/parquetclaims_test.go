@@ -12,11 +12,12 @@ import (
 	"varve/engine/vector"
 )
 
-// mutants makes copies of a file in which one length, count or offset is another: each number of the footer at any width,
-// and everywhere single bytes and words of four that may be one.
+// mutants makes copies of a file in which one length, count or offset is another: each number of the footer at any
+// width, and everywhere single bytes and words of four that may be one.
 func mutants(whole []byte, take func(mutant []byte)) {
 	footer := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
-	edges := []uint64{0, 1, 2, 0x7f, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<62 + 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}
+	edges := []uint64{0, 1, 2, 0x7f, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<62 + 1, 1<<63 - 1, 1 << 63,
+		1<<64 - 1}
 	for at := footer; at < len(whole)-8; at++ {
 		_, n := binary.Uvarint(whole[at : len(whole)-8])
 		if n <= 0 {
@@ -38,7 +39,8 @@ func mutants(whole []byte, take func(mutant []byte)) {
 		if at+4 > len(whole) {
 			continue
 		}
-		for _, x := range []uint32{0, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 0x07ffffff, 0x07ffff8f} { // the last two: varints of four bytes
+		// the last two: varints of four bytes
+		for _, x := range []uint32{0, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 0x07ffffff, 0x07ffff8f} {
 			m := bytes.Clone(whole)
 			binary.LittleEndian.PutUint32(m[at:], x)
 			take(m)
@@ -58,7 +60,8 @@ func nestedFile(t testing.TB) []byte {
 	w := parquet.NewGenericWriter[row](&out)
 	n := int16(7)
 	for range 20 {
-		if _, err := w.Write([]row{{"a", []int64{1, 2, 3}, map[string]int32{"k": 1}, &n}, {"b", nil, nil, nil}}); err != nil {
+		if _, err := w.Write([]row{{"a", []int64{1, 2, 3}, map[string]int32{"k": 1}, &n}, {"b", nil, nil, nil}}); err !=
+			nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,24 +71,26 @@ func nestedFile(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// TestClaims changes every number of small files: each is read, or an error, and takes no more memory than it was told to
-// take before it took it.
+// TestClaims changes every number of small files: each is read, or an error, and takes no more memory than it was told
+// to take before it took it.
 func TestClaims(t *testing.T) {
 	const room = 8 << 20
 	errRoom := errors.New("no room")
-	for name, whole := range map[string][]byte{"plain": written(t, Parquet, None, 3), "packed": written(t, Parquet, Auto, 3), "nested": nestedFile(t)} {
+	for name, whole := range map[string][]byte{"plain": written(t, Parquet, None, 3),
+		"packed": written(t, Parquet, Auto, 3), "nested": nestedFile(t)} {
 		count, read, refused := 0, 0, 0
 		var before, after runtime.MemStats
 		mutants(whole, func(m []byte) {
 			count++
 			runtime.ReadMemStats(&before)
-			r, err := NewReader(bytes.NewReader(m), int64(len(m)), sampleNames, ReadOptions{Format: Parquet, Hold: func(n int64) error {
-				if n > room {
-					refused++
-					return errRoom
-				}
-				return nil
-			}})
+			r, err := NewReader(bytes.NewReader(m), int64(len(m)), sampleNames,
+				ReadOptions{Format: Parquet, Hold: func(n int64) error {
+					if n > room {
+						refused++
+						return errRoom
+					}
+					return nil
+				}})
 			if err == nil {
 				var b Rows
 				rows := 0
@@ -123,10 +128,11 @@ func TestPackedPagesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := int64(0)
-	r, err := NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()), []string{"A", "B"}, ReadOptions{Format: Parquet, Hold: func(n int64) error {
-		told = max(told, n)
-		return nil
-	}})
+	r, err := NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()), []string{"A", "B"},
+		ReadOptions{Format: Parquet, Hold: func(n int64) error {
+			told = max(told, n)
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

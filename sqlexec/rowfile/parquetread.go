@@ -50,7 +50,8 @@ func newParquetReader(f File, size int64, names []string, hold func(bytes int64)
 	if err != nil {
 		return nil, err
 	}
-	r = &parquetReader{file: file, columns: make([]*parquetColumn, len(names)), cols: make([]*vector.Vector, len(names)), hold: hold, footer: footer}
+	r = &parquetReader{file: file, columns: make([]*parquetColumn, len(names)),
+		cols: make([]*vector.Vector, len(names)), hold: hold, footer: footer}
 	for k, name := range names {
 		c := file.Root().Column(name)
 		if c == nil {
@@ -275,7 +276,8 @@ func parquetType(t parquet.Type) (vector.Type, setter, error) {
 			if l.Precision < 1 || l.Precision > 38 || l.Scale < 0 || l.Scale > l.Precision {
 				return vector.Type{}, nil, fmt.Errorf("%s is out of bounds: at most 38 digits", l)
 			}
-			return vector.Type{ID: vector.TypeDecimal, Precision: uint8(l.Precision), Scale: uint8(l.Scale)}, setDecimal, nil
+			return vector.Type{ID: vector.TypeDecimal, Precision: uint8(l.Precision), Scale: uint8(l.Scale)},
+				setDecimal, nil
 		}
 	}
 	switch t.Kind() {

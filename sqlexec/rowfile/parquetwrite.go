@@ -52,9 +52,12 @@ func newParquetWriter(w io.Writer, fields []vector.Field, c Compression) (*parqu
 		byName[f.Name] = i
 	}
 	group.fields = group.Group.Fields()
-	slices.SortFunc(group.fields, func(a, b parquet.Field) int { return cmp.Compare(byName[a.Name()], byName[b.Name()]) })
+	slices.SortFunc(group.fields, func(a, b parquet.Field) int {
+		return cmp.Compare(byName[a.Name()], byName[b.Name()])
+	})
 	return &parquetWriter{
-		w: parquet.NewGenericWriter[any](w, parquet.NewSchema("schema", group), parquet.Compression(codec), parquet.CreatedBy("varve", "1", ""),
+		w: parquet.NewGenericWriter[any](w, parquet.NewSchema("schema", group), parquet.Compression(codec),
+			parquet.CreatedBy("varve", "1", ""),
 			parquet.DictionaryMaxBytes(dictionaryBytes)),
 		fields: fields, values: make([]parquet.Value, 0, vector.Size),
 	}, nil
@@ -213,7 +216,8 @@ func (p *parquetWriter) column(v *vector.Vector, n, c int) error {
 
 func intValue(v *vector.Vector) func(i int) (parquet.Value, error) {
 	switch {
-	case v.Type.ID == vector.TypeTime && v.Type.Precision <= 3, v.Type.ID == vector.TypeTimestamp && v.Type.Precision == 0:
+	case v.Type.ID == vector.TypeTime && v.Type.Precision <= 3,
+		v.Type.ID == vector.TypeTimestamp && v.Type.Precision == 0:
 		factor := 1000 / min(v.Type.UnitsPerSecond(), 1000)
 		return func(i int) (parquet.Value, error) {
 			x := v.Int(i)

@@ -150,11 +150,11 @@ type ReadOptions struct {
 	Delimiter   byte // of CSV; 0 is the comma
 	// Raw tells the names whose values in JSON are wanted as JSON, strings with their quotes; nil: no name.
 	Raw []bool
-	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is left
-	// out. nil: the first is the error of Next.
+	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is
+	// left out. nil: the first is the error of Next.
 	Bad func(at int64, err error) error
-	// Hold is told what a reader is about to have in memory, all in all: of Parquet as far as the file claims it, of text what unpacks it and
-	// long records. Its error ends the reading. nil: nobody counts.
+	// Hold is told what a reader is about to have in memory, all in all: of Parquet as far as the file claims it, of
+	// text what unpacks it and long records. Its error ends the reading. nil: nobody counts.
 	Hold func(bytes int64) error
 }
 

@@ -11,7 +11,8 @@ import (
 
 // readAll reads a file in memory with the names and gives the number of its rows.
 func readAll(data []byte, f Format, names []string) (rows int, err error) {
-	r, err := NewReader(bytes.NewReader(data), int64(len(data)), names, ReadOptions{Format: f, Bad: func(int64, error) error { return nil }})
+	r, err := NewReader(bytes.NewReader(data), int64(len(data)), names,
+		ReadOptions{Format: f, Bad: func(int64, error) error { return nil }})
 	if err != nil {
 		return 0, err
 	}
@@ -35,8 +36,10 @@ func readAll(data []byte, f Format, names []string) (rows int, err error) {
 // sample is a batch of the types that readers take different ways for.
 func sample(n int) ([]vector.Field, *vector.Batch) {
 	fields := []vector.Field{
-		{Name: "b", Type: vector.BoolType}, {Name: "i", Type: vector.Int16Type}, {Name: "u", Type: vector.Uint64Type}, {Name: "f", Type: vector.FloatType},
-		{Name: "s", Type: vector.StringType}, {Name: "t", Type: vector.Timestamp(0)}, {Name: "d", Type: vector.Type{ID: vector.TypeDecimal, Precision: 5, Scale: 1}},
+		{Name: "b", Type: vector.BoolType}, {Name: "i", Type: vector.Int16Type}, {Name: "u", Type: vector.Uint64Type},
+		{Name: "f", Type: vector.FloatType},
+		{Name: "s", Type: vector.StringType}, {Name: "t", Type: vector.Timestamp(0)},
+		{Name: "d", Type: vector.Type{ID: vector.TypeDecimal, Precision: 5, Scale: 1}},
 	}
 	b := &vector.Batch{N: n}
 	for _, f := range fields {
@@ -127,7 +130,8 @@ func TestRecordsAreBounded(t *testing.T) {
 		f    Format
 		text string
 	}{{CSV, "s\n" + long}, {CSV, "s\n\"" + strings.Repeat("x\n", MaxRecord/2+1)}, {JSON, `{"s":"` + long + `"}`}} {
-		if _, err := readAll([]byte(c.text), c.f, []string{"s"}); err == nil || !strings.Contains(err.Error(), "at most") {
+		if _, err := readAll([]byte(c.text), c.f, []string{"s"}); err == nil ||
+			!strings.Contains(err.Error(), "at most") {
 			t.Errorf("%s: %v", c.f, err)
 		}
 	}
@@ -138,7 +142,9 @@ func TestFormatOf(t *testing.T) {
 		name string
 		f    Format
 		ok   bool
-	}{{"a.csv", CSV, true}, {"d/a.JSON", JSON, true}, {"a.ndjson.zst", JSON, true}, {"a.csv.gz", CSV, true}, {"a.parquet", Parquet, true}, {"a.b.csv.bz2", CSV, true}, {"a.txt", 0, false}, {"csv", 0, false}, {"a.gz", 0, false}} {
+	}{{"a.csv", CSV, true}, {"d/a.JSON", JSON, true}, {"a.ndjson.zst", JSON, true}, {"a.csv.gz", CSV, true},
+		{"a.parquet", Parquet, true}, {"a.b.csv.bz2", CSV, true}, {"a.txt", 0, false}, {"csv", 0, false},
+		{"a.gz", 0, false}} {
 		if f, ok := FormatOf(c.name); f != c.f || ok != c.ok {
 			t.Errorf("%s: %s %v", c.name, f, ok)
 		}
@@ -147,8 +153,10 @@ func TestFormatOf(t *testing.T) {
 
 func FuzzText(f *testing.F) {
 	for _, text := range []string{
-		"s,b\n1,2\n", "s\n\"a\"\"b\n\",\n", "\xef\xbb\xbfs\r\n\r\n\"\"\r\n", "\"s\",\"s\"x\n", "s,i\n,\n\"", "BZh91AY", "\x28\xb5\x2f\xfd\x00",
-		`{"s":"a\u0000\ud800","b":[{"]":"\""}]}`, "{}\n[]\n{\"s\":1", `{"s":{"s":-1.5e3}, "i" : null }`, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff",
+		"s,b\n1,2\n", "s\n\"a\"\"b\n\",\n", "\xef\xbb\xbfs\r\n\r\n\"\"\r\n", "\"s\",\"s\"x\n", "s,i\n,\n\"", "BZh91AY",
+		"\x28\xb5\x2f\xfd\x00",
+		`{"s":"a\u0000\ud800","b":[{"]":"\""}]}`, "{}\n[]\n{\"s\":1", `{"s":{"s":-1.5e3}, "i" : null }`,
+		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff",
 	} {
 		f.Add([]byte(text), true)
 		f.Add([]byte(text), false)

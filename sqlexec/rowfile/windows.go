@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// windows reads a packed stream and tells, before whoever unpacks it sees the header that asks for it, how much that will have in
-// memory. It follows zstd frames (RFC 8878) and xz blocks (the .xz file format, 1.2.0) from header to header. What it cannot follow
-// is an error, so that nothing is unpacked that was not counted.
+// windows reads a packed stream and tells, before whoever unpacks it sees the header that asks for it, how much that
+// will have in memory. It follows zstd frames (RFC 8878) and xz blocks (the .xz file format, 1.2.0) from header to
+// header. What it cannot follow is an error, so that nothing is unpacked that was not counted.
 type windows struct {
 	r    io.Reader
 	hold func(bytes int64) error
@@ -131,7 +131,8 @@ func (w *windows) zstdHeader(head []byte) error {
 		return fmt.Errorf("zstd: a window of %d bytes is larger than %d", window, zstdWindow)
 	}
 	w.next(3, w.zstdBlock)
-	return w.hold(2*int64(window) + unpackBytes) // two windows, of which one is filled while the other is looked back at
+	// two windows, of which one is filled while the other is looked back at
+	return w.hold(2*int64(window) + unpackBytes)
 }
 
 func (w *windows) zstdBlock(head []byte) error {
@@ -183,8 +184,8 @@ func (w *windows) xzBlock(head []byte) error {
 	return nil
 }
 
-// xzHeader has flags, up to two sizes of 7 bits a byte, and the filter: 0x21, the length 1 and the size of the dictionary, whose lowest bit
-// is half of a power of two.
+// xzHeader has flags, up to two sizes of 7 bits a byte, and the filter: 0x21, the length 1 and the size of the
+// dictionary, whose lowest bit is half of a power of two.
 func (w *windows) xzHeader(head []byte) error {
 	flags, rest := head[0], head[1:]
 	for _, given := range []byte{0x40, 0x80} {

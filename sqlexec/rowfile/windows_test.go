@@ -18,7 +18,8 @@ import (
 func zstdFrame(t testing.TB, text []byte, window int, atOnce bool) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	z, err := zstd.NewWriter(&out, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(len(text)%2 == 0))
+	z, err := zstd.NewWriter(&out, zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(len(text)%2 == 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,8 @@ func xzStream(t testing.TB, text []byte, dictionary int, block int64, check byte
 	return out.Bytes()
 }
 
-// TestWindows: every frame and every block is followed to its end, in pieces of any size, and what its window takes is told.
+// TestWindows: every frame and every block is followed to its end, in pieces of any size, and what its window takes is
+// told.
 func TestWindows(t *testing.T) {
 	var text []byte
 	for i := range 40_000 {
@@ -77,14 +79,19 @@ func TestWindows(t *testing.T) {
 	}{
 		{"a frame", Zstd, [][]byte{zstdFrame(t, text, 1<<20, false)}, text, 2 << 20},
 		{"a frame that is its window", Zstd, [][]byte{zstdFrame(t, text[:1000], 8<<20, true)}, text[:1000], 2000},
-		{"frames", Zstd, [][]byte{zstdFrame(t, text[:300], 1<<10, true), []byte(skipped), zstdFrame(t, text, 16<<20, false), zstdFrame(t, nil, 1<<20, false), zstdFrame(t, noise, 1<<20, false)}, slices.Concat(text[:300], text, noise), 32 << 20},
+		{"frames", Zstd, [][]byte{zstdFrame(t, text[:300], 1<<10, true), []byte(skipped),
+			zstdFrame(t, text, 16<<20, false), zstdFrame(t, nil, 1<<20, false),
+			zstdFrame(t, noise, 1<<20, false)}, slices.Concat(text[:300], text, noise), 32 << 20},
 		{"a frame of one byte", Zstd, [][]byte{zstdFrame(t, zeros, 1<<20, false)}, zeros, 2 << 20},
 		{"a stream", XZ, [][]byte{xzStream(t, text, 1<<20, 1<<40, xz.CRC64)}, text, 8 << 20},
-		{"streams", XZ, [][]byte{xzStream(t, text[:99], 1<<16, 1<<40, xz.CRC32), make([]byte, 8), xzStream(t, text, 32<<20, 100_000, xz.SHA256), xzStream(t, noise, 1<<20, 50_000, xz.None), xzStream(t, nil, 1<<20, 1<<40, xz.CRC64)}, slices.Concat(text[:99], text, noise), 32 << 20},
+		{"streams", XZ, [][]byte{xzStream(t, text[:99], 1<<16, 1<<40, xz.CRC32), make([]byte, 8),
+			xzStream(t, text, 32<<20, 100_000, xz.SHA256), xzStream(t, noise, 1<<20, 50_000, xz.None),
+			xzStream(t, nil, 1<<20, 1<<40, xz.CRC64)}, slices.Concat(text[:99], text, noise), 32 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			packed := slices.Concat(c.packed...)
-			for _, r := range []io.Reader{bytes.NewReader(packed), iotest.OneByteReader(bytes.NewReader(packed)), iotest.DataErrReader(bytes.NewReader(packed))} {
+			for _, r := range []io.Reader{bytes.NewReader(packed), iotest.OneByteReader(bytes.NewReader(packed)),
+				iotest.DataErrReader(bytes.NewReader(packed))} {
 				held := int64(0)
 				z, err := decompressor(r, c.c, func(bytes int64) error { held = max(held, bytes); return nil })
 				if err != nil {
@@ -121,12 +128,15 @@ func TestWindowsAreBounded(t *testing.T) {
 	for name, packed := range map[string]string{
 		"zstd":           "\x28\xb5\x2f\xfd\x00\xa0 and what follows",
 		"zstd of a size": "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x10 and what follows",
-		"zstd, later":    string(zstdFrame(t, []byte("a,b\n"), 1<<20, true)) + "\x28\xb5\x2f\xfd\x00\xa0 and what follows",
-		"xz":             header + "\x03\x40\x7f\x21\x01\x28 and what follows, to its end",
-		"xz, 96 MiB":     header + "\x02\x00\x21\x01\x1d and what follows",
-		"xz, later":      string(xzStream(t, []byte("a,b\n"), 1<<20, 1<<40, xz.CRC64)) + header + "\x02\x00\x21\x01\x28 and what follows",
+		"zstd, later": string(zstdFrame(t, []byte("a,b\n"), 1<<20, true)) +
+			"\x28\xb5\x2f\xfd\x00\xa0 and what follows",
+		"xz":         header + "\x03\x40\x7f\x21\x01\x28 and what follows, to its end",
+		"xz, 96 MiB": header + "\x02\x00\x21\x01\x1d and what follows",
+		"xz, later": string(xzStream(t, []byte("a,b\n"), 1<<20, 1<<40, xz.CRC64)) + header +
+			"\x02\x00\x21\x01\x28 and what follows",
 	} {
-		if _, err := readAll([]byte(packed), CSV, sampleNames); err == nil || !strings.Contains(err.Error(), "is larger than") {
+		if _, err := readAll([]byte(packed), CSV, sampleNames); err == nil ||
+			!strings.Contains(err.Error(), "is larger than") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

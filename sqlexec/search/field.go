@@ -23,7 +23,8 @@ func (p *parser) field() (cond, error) {
 		return cond{}, p.fail(p.at, 0, "a value is missing behind %s:", found.text)
 	}
 	if !known {
-		return cond{}, &Error{Text: `the table has no column "` + found.text + `"`, At: start, Length: found.end - start, Near: p.table.near(found.text)}
+		return cond{}, &Error{Text: `the table has no column "` + found.text + `"`, At: start,
+			Length: found.end - start, Near: p.table.near(found.text)}
 	}
 	return p.value(subject)
 }
@@ -94,7 +95,8 @@ func (t *Table) subject(field string) (subject, bool) {
 		if c.Name == field {
 			return subject{kind: kindOf(c.Type), column: c, sql: name(c.Name)}, true
 		}
-		if strings.EqualFold(c.Type, "json") && len(c.Name) > len(holder.Name) && len(field) > len(c.Name)+1 && strings.HasPrefix(field, c.Name+".") {
+		if strings.EqualFold(c.Type, "json") && len(c.Name) > len(holder.Name) && len(field) > len(c.Name)+1 &&
+			strings.HasPrefix(field, c.Name+".") {
 			holder = c
 		}
 	}
@@ -119,8 +121,10 @@ func kindOf(dataType string) kind {
 		return textual
 	case t == "boolean":
 		return truth
-	case strings.HasPrefix(t, "int") && !strings.HasPrefix(t, "interval"), strings.HasPrefix(t, "uint"), strings.HasPrefix(t, "float"), strings.HasPrefix(t, "decimal"),
-		strings.HasPrefix(t, "bigint"), strings.HasPrefix(t, "smallint"), strings.HasPrefix(t, "tinyint"), strings.HasPrefix(t, "double"), strings.HasPrefix(t, "real"):
+	case strings.HasPrefix(t, "int") && !strings.HasPrefix(t, "interval"), strings.HasPrefix(t, "uint"),
+		strings.HasPrefix(t, "float"), strings.HasPrefix(t, "decimal"),
+		strings.HasPrefix(t, "bigint"), strings.HasPrefix(t, "smallint"), strings.HasPrefix(t, "tinyint"),
+		strings.HasPrefix(t, "double"), strings.HasPrefix(t, "real"):
 		return number
 	case strings.HasPrefix(t, "timestamp"), strings.HasPrefix(t, "date"):
 		return instant
@@ -145,5 +149,6 @@ func (t *Table) near(mistyped string) []string {
 
 var (
 	isNumber = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
-	isTime   = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$`)
+	isTime   = regexp.MustCompile(
+		`^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$`)
 )

@@ -73,7 +73,8 @@ func (t *Table) Where(line string) (string, error) {
 // Read reads a search line. Its errors are of type *Error.
 func (t *Table) Read(line string) (Condition, error) {
 	if n := utf8.RuneCountInString(line); n > MaxLength {
-		return Condition{}, &Error{Text: fmt.Sprintf("the search has %d characters, the most are %d", n, MaxLength), At: MaxLength, Length: n - MaxLength}
+		return Condition{}, &Error{Text: fmt.Sprintf("the search has %d characters, the most are %d", n, MaxLength),
+			At: MaxLength, Length: n - MaxLength}
 	}
 	p := &parser{table: t, src: []rune(line)}
 	p.blanks()
@@ -197,7 +198,8 @@ func (p *parser) keyword(word string) bool {
 // ahead reports whether a word that joins terms stands here.
 func (p *parser) ahead(word string) bool {
 	end := p.at + len(word)
-	return end <= len(p.src) && string(p.src[p.at:end]) == word && (end == len(p.src) || blank(p.src[end]) || p.src[end] == '(' || p.src[end] == ')')
+	return end <= len(p.src) && string(p.src[p.at:end]) == word &&
+		(end == len(p.src) || blank(p.src[end]) || p.src[end] == '(' || p.src[end] == ')')
 }
 
 func (p *parser) blanks() {

@@ -61,7 +61,8 @@ func TestCases(t *testing.T) {
 				t.Fatalf("%s: got %s, %v; want the error %q", c.Line, got, err, c.Error)
 			}
 			if e.Text != c.Error || e.At != c.At || e.Length != c.Length || !slices.Equal(e.Near, c.Near) {
-				t.Errorf("%s\n got %q at %d+%d near %q\nwant %q at %d+%d near %q", c.Line, e.Text, e.At, e.Length, e.Near, c.Error, c.At, c.Length, c.Near)
+				t.Errorf("%s\n got %q at %d+%d near %q\nwant %q at %d+%d near %q", c.Line, e.Text, e.At, e.Length,
+					e.Near, c.Error, c.At, c.Length, c.Near)
 			}
 		})
 	}
@@ -132,8 +133,10 @@ func FuzzWhere(f *testing.F) {
 // TestTypesOfTheCatalogue: types have two names, that of answers and that of information_schema.
 func TestTypesOfTheCatalogue(t *testing.T) {
 	for name, want := range map[string]kind{
-		"bigint": number, "bigint unsigned": number, "int": number, "smallint unsigned": number, "double": number, "Int64": number, "Float32": number,
-		"string": textual, "boolean": truth, "timestamp(9)": instant, "TimestampNanosecond": instant, "date": instant, "interval": other, "json": other,
+		"bigint": number, "bigint unsigned": number, "int": number, "smallint unsigned": number, "double": number,
+		"Int64": number, "Float32": number,
+		"string": textual, "boolean": truth, "timestamp(9)": instant, "TimestampNanosecond": instant, "date": instant,
+		"interval": other, "json": other,
 	} {
 		if got := kindOf(name); got != want {
 			t.Errorf("%s is of kind %d, want %d", name, got, want)

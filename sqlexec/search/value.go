@@ -214,8 +214,10 @@ func (p *parser) fits(s subject, l piece) error {
 }
 
 // wants are what columns of a kind are compared with.
-var wants = map[kind]string{number: "a number", truth: "true or false", instant: "a time like 2026-11-21T03:46:00Z", other: "* (has a value)"}
+var wants = map[kind]string{number: "a number", truth: "true or false", instant: "a time like 2026-11-21T03:46:00Z",
+	other: "* (has a value)"}
 
 func (p *parser) mismatch(s subject, l piece) error {
-	return p.fail(l.at, l.end-l.at, `column "%s" is of type %s and takes %s`, s.column.Name, s.column.Type, wants[s.kind])
+	return p.fail(l.at, l.end-l.at, `column "%s" is of type %s and takes %s`, s.column.Name, s.column.Type,
+		wants[s.kind])
 }

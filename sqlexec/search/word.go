@@ -8,7 +8,9 @@ import (
 
 // piece is a word, a phrase or a regular expression as it was typed.
 type piece struct {
-	kind byte // 'w' word, 'q' phrase in quotes, 'p' beginning of a word, '~' part of a word, 'r' regular expression, 'i' one in any case
+	// 'w' word, 'q' phrase in quotes, 'p' beginning of a word, '~' part of a word, 'r' regular expression, 'i' one in
+	// any case
+	kind byte
 	text string
 	at   int
 	end  int
@@ -152,12 +154,14 @@ func (p *parser) fieldName() (name piece, ok bool) {
 			b.WriteRune(p.src[i])
 		case r == ':' && i > p.at:
 			name = piece{kind: 'w', text: b.String(), at: p.at, end: i}
-			if next := i + 1; next < len(p.src) && (p.src[next] == ':' || p.src[next] == '/' && next+1 < len(p.src) && p.src[next+1] == '/') {
+			if next := i + 1; next < len(p.src) &&
+				(p.src[next] == ':' || p.src[next] == '/' && next+1 < len(p.src) && p.src[next+1] == '/') {
 				return piece{}, false
 			}
 			p.at = i + 1
 			return name, true
-		case unicode.IsLetter(r) || r == '_' || r == '@', i > p.at && (unicode.IsNumber(r) || strings.ContainsRune(".-$#", r)):
+		case unicode.IsLetter(r) || r == '_' || r == '@',
+			i > p.at && (unicode.IsNumber(r) || strings.ContainsRune(".-$#", r)):
 			b.WriteRune(r)
 		default:
 			return piece{}, false
@@ -168,7 +172,8 @@ func (p *parser) fieldName() (name piece, ok bool) {
 
 // beginning is the regular expression of words that begin with a text. A boundary is one before letters that are ASCII.
 func beginning(s string) string {
-	if s != "" && (s[0] == '_' || s[0] >= '0' && s[0] <= '9' || s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z') {
+	if s != "" && (s[0] == '_' || s[0] >= '0' && s[0] <= '9' || s[0] >= 'a' && s[0] <= 'z' ||
+		s[0] >= 'A' && s[0] <= 'Z') {
 		return `\b` + regexp.QuoteMeta(s)
 	}
 	return regexp.QuoteMeta(s)

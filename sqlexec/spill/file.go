@@ -66,7 +66,8 @@ func (w *Writer) Write(b *vector.Batch) error {
 	}
 	w.raw = vector.AppendBatch(w.raw[:0], w.fields, &out)
 	if len(w.raw) > maxBlock {
-		return status.New(status.RuntimeResourcesExhausted, "%d rows of a query take more than %d MiB", b.N, maxBlock>>20)
+		return status.New(status.RuntimeResourcesExhausted, "%d rows of a query take more than %d MiB", b.N,
+			maxBlock>>20)
 	}
 	w.packed = w.s.d.pack.EncodeAll(w.raw, append(w.packed[:0], make([]byte, headSize)...))
 	binary.LittleEndian.PutUint32(w.packed, uint32(len(w.packed)-headSize))

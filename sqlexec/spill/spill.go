@@ -83,11 +83,13 @@ func Open(o Options) (*Disk, error) {
 		}
 	}
 	d := &Disk{o: o}
-	if d.pack, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20),
+	if d.pack, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(1<<20),
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0))); err != nil {
 		return nil, err
 	}
-	d.open, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlock), zstd.WithDecodeAllCapLimit(true))
+	d.open, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlock),
+		zstd.WithDecodeAllCapLimit(true))
 	return d, err
 }
 
@@ -106,7 +108,8 @@ func (d *Disk) take(n int64) error {
 	if held > d.o.Limit {
 		d.held.Add(-n)
 		return status.New(status.RuntimeResourcesExhausted,
-			"the query needs more memory than it may keep, and more than %d MiB of temporary files (query.spill_limit); narrow its time range, select fewer columns or use LIMIT", d.o.Limit>>20)
+			"the query needs more memory than it may keep, and more than %d MiB of temporary files "+
+				"(query.spill_limit); narrow its time range, select fewer columns or use LIMIT", d.o.Limit>>20)
 	}
 	if held/roomStep == (held-n)/roomStep {
 		return nil
@@ -121,7 +124,8 @@ func (d *Disk) take(n int64) error {
 
 // full is the error of a disk without room.
 func full(cause error) error {
-	const text = "the query needs more memory than it may keep, and the disk has no room for its temporary files; narrow its time range, select fewer columns or use LIMIT"
+	const text = "the query needs more memory than it may keep, and the disk has no room for its temporary files; " +
+		"narrow its time range, select fewer columns or use LIMIT"
 	if cause == nil {
 		return status.New(status.RuntimeResourcesExhausted, text)
 	}
@@ -159,8 +163,8 @@ func (s *Space) Written() (bytes, files int64) { return s.bytes.Load(), s.files.
 // errClosed is what a worker sees that goes on after its query was closed.
 var errClosed = errors.New("the temporary files of the query are gone")
 
-// Close ends all reading and removes all files. Nobody writes or reads any more. A file that cannot be removed is logged;
-// the next start removes it.
+// Close ends all reading and removes all files. Nobody writes or reads any more. A file that cannot be removed is
+// logged; the next start removes it.
 func (s *Space) Close() {
 	s.mu.Lock()
 	open := s.open

@@ -46,7 +46,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestDecodeAllocations holds that a warm decoder allocates nothing but the dictionaries of blocks, which are given out.
+// TestDecodeAllocations holds that a warm decoder allocates nothing but the dictionaries of blocks, which are given
+// out.
 func TestDecodeAllocations(t *testing.T) {
 	const n = 2048
 	for _, s := range shapes {

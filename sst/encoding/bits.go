@@ -103,8 +103,8 @@ func unpack[T word](dst []T, src []byte, base T, w int) {
 	}
 }
 
-// unpackNarrow unpacks values of at most 8 bits, eight of them from each load, as far as whole loads stay inside src. It
-// gives the number of values unpacked, a multiple of 8.
+// unpackNarrow unpacks values of at most 8 bits, eight of them from each load, as far as whole loads stay inside src.
+// It gives the number of values unpacked, a multiple of 8.
 func unpackNarrow[T word](dst []T, src []byte, base T, w uint) int {
 	mask := uint64(1)<<w - 1
 	i, at := 0, uint(0)

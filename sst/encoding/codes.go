@@ -91,10 +91,11 @@ func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
 	}
 }
 
-// AppendCodes appends a block of n rows that was decoded to codes of another part's dictionary, translated to this one's.
-// to holds, for each value of the other, its code here plus one, 0 where that is not known yet. false: the values do not
-// all fit, or v is otherwise; nothing is appended then.
-func (e *Encoder) AppendCodes(dst []byte, v *vector.Vector, n int, shared *Dictionary, to []uint32) (_ []byte, ok bool) {
+// AppendCodes appends a block of n rows that was decoded to codes of another part's dictionary, translated to this
+// one's. to holds, for each value of the other, its code here plus one, 0 where that is not known yet. false: the
+// values do not all fit, or v is otherwise; nothing is appended then.
+func (e *Encoder) AppendCodes(dst []byte, v *vector.Vector, n int, shared *Dictionary, to []uint32) (_ []byte,
+	ok bool) {
 	e.sharedCodes = e.sharedCodes[:0]
 	if v.Form != vector.Dict || shared.Refused >= maxRefused {
 		return dst, false

@@ -36,7 +36,8 @@ func TestKeepDecimals(t *testing.T) {
 		var e Encoder
 		page := e.Append(nil, v, n, nil)
 		for range 20 {
-			b := filter.FloatBound{K: float64(r.IntN(4200)-2100) / scale, Strict: r.IntN(2) == 0, Negate: r.IntN(2) == 0}
+			b := filter.FloatBound{K: float64(r.IntN(4200)-2100) / scale, Strict: r.IntN(2) == 0,
+				Negate: r.IntN(2) == 0}
 			switch r.IntN(8) {
 			case 0:
 				b.K = v.Floats[r.IntN(n)]
@@ -98,7 +99,8 @@ func TestKeepDecimalsOfDamage(t *testing.T) {
 		bad = bad[:len(bad)-r.IntN(3)]
 		keep := vector.MakeBitmap(500)
 		keep.Fill(500)
-		if _, err := d.compare(bad, 500, &filter.Comparison{Bound: &filter.FloatBound{K: 4.5}}, keep); err == nil && keep.Count() > 500 {
+		if _, err := d.compare(bad, 500, &filter.Comparison{Bound: &filter.FloatBound{K: 4.5}}, keep); err == nil &&
+			keep.Count() > 500 {
 			t.Fatal("rows that are not there were kept")
 		}
 	}

@@ -52,7 +52,8 @@ func NewShared(values int) *Dictionary {
 // Len is the number of values.
 func (d *Dictionary) Len() int { return len(d.Views) }
 
-// Closed reports whether the dictionary has refused so many blocks that trying another costs more than it is likely to bring.
+// Closed reports whether the dictionary has refused so many blocks that trying another costs more than it is likely to
+// bring.
 func (d *Dictionary) Closed() bool { return d.Refused >= maxRefused }
 
 // Close has no block tried any more.
@@ -76,15 +77,15 @@ func (d *Dictionary) Reset() {
 // probeRows is the number of rows after which a block that is nearly all new values is given up.
 const probeRows = 256
 
-// fewValues is the number of new values, of together fewBytes, that a dictionary takes however few rows there are: where there are
-// few in a block there are thousands of columns.
+// fewValues is the number of new values, of together fewBytes, that a dictionary takes however few rows there are:
+// where there are few in a block there are thousands of columns.
 const (
 	fewValues = 8
 	fewBytes  = 1 << 10
 )
 
-// Codes appends the code of every string to codes, adding new values. When they do not fit, or when so many of the block
-// are new that the dictionary would not pay, everything is as before and ok is false.
+// Codes appends the code of every string to codes, adding new values. When they do not fit, or when so many of the
+// block are new that the dictionary would not pay, everything is as before and ok is false.
 func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ []uint32, ok bool) {
 	from, heapFrom := len(d.Views), len(d.Heap)
 	mark := len(codes)
@@ -93,7 +94,8 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 		c, fresh := d.code(s)
 		if fresh {
 			added := len(d.Views) - from
-			if len(d.Views) > d.limit || len(d.Heap) > d.bytes || !d.asked && i >= probeRows && added > i/4+probeRows/2 {
+			if len(d.Views) > d.limit || len(d.Heap) > d.bytes ||
+				!d.asked && i >= probeRows && added > i/4+probeRows/2 {
 				d.truncate(from, heapFrom)
 				return codes[:mark], false
 			}
@@ -108,8 +110,8 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 	return codes, true
 }
 
-// begin is Codes of an empty dictionary, in the memory of spare, which is emptied: of thousands of columns few have a dictionary,
-// and each would keep what it took to find that out.
+// begin is Codes of an empty dictionary, in the memory of spare, which is emptied: of thousands of columns few have a
+// dictionary, and each would keep what it took to find that out.
 func (d *Dictionary) begin(spare *Dictionary, codes []uint32, views []vector.View, heap []byte) (_ []uint32, ok bool) {
 	spare.limit, spare.bytes, spare.asked = d.limit, d.bytes, d.asked
 	if codes, ok = spare.Codes(codes, views, heap); ok {

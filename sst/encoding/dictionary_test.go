@@ -7,7 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// TestLongTextsAreNotCopiedToBeCompared: a block of a few long texts, none of which comes again, is not copied to find that out.
+// TestLongTextsAreNotCopiedToBeCompared: a block of a few long texts, none of which comes again, is not copied to find
+// that out.
 func TestLongTextsAreNotCopiedToBeCompared(t *testing.T) {
 	const count, size = 16, 256 << 10
 	random := rand.New(rand.NewSource(1))
@@ -32,7 +33,8 @@ func TestLongTextsAreNotCopiedToBeCompared(t *testing.T) {
 	}
 }
 
-// TestFewValuesOfADictionaryAreShort: of blocks of few rows a part's dictionary takes new values only as long as they are short.
+// TestFewValuesOfADictionaryAreShort: of blocks of few rows a part's dictionary takes new values only as long as they
+// are short.
 func TestFewValuesOfADictionaryAreShort(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -48,7 +50,8 @@ func TestFewValuesOfADictionaryAreShort(t *testing.T) {
 			heap[len(heap)-1] = byte(i)
 		}
 		if _, ok := d.Codes(nil, views, heap); ok != c.ok || !ok && d.Len() > 0 {
-			t.Errorf("%s: %d new values of %d bytes in as many rows are taken: %t, want %t", c.name, fewValues, c.size, ok, c.ok)
+			t.Errorf("%s: %d new values of %d bytes in as many rows are taken: %t, want %t", c.name, fewValues, c.size,
+				ok, c.ok)
 		}
 	}
 }

@@ -23,13 +23,16 @@ type shape struct {
 
 var shapes = []shape{
 	{"time texts", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
-		c.SetString(time.UnixMilli(1_700_000_000_000 + int64(i)*27 + r.Int64N(20)).UTC().Format("2006-01-02T15:04:05.000Z"))
+		c.SetString(time.UnixMilli(1_700_000_000_000 + int64(i)*27 +
+			r.Int64N(20)).UTC().Format("2006-01-02T15:04:05.000Z"))
 	}},
 	{"time texts with a zone", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetString(time.Unix(r.Int64N(1<<36)-1<<35, 0).UTC().Format("2006-01-02 15:04:05") + "+02:00")
 	}},
 	{"constant int", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(-7) }},
-	{"small ints", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(r.Int64N(100) - 50) }},
+	{"small ints", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetInt(r.Int64N(100) - 50)
+	}},
 	{"statuses", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetInt([]int64{200, 404, 500, 1 << 40, math.MinInt64}[r.IntN(5)])
 	}},
@@ -48,7 +51,9 @@ var shapes = []shape{
 		c.SetInt(x)
 	}},
 	{"any ints", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(r.Uint64())) }},
-	{"wide uints", vector.Uint64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetUint(r.Uint64() >> (r.IntN(7))) }},
+	{"wide uints", vector.Uint64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetUint(r.Uint64() >> (r.IntN(7)))
+	}},
 	{"uint extremes", vector.Uint64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetUint([]uint64{0, math.MaxUint64, 1 << 63, 1<<63 - 1}[r.IntN(4)])
 	}},
@@ -58,11 +63,19 @@ var shapes = []shape{
 	{"regular times", vector.Timestamp(9), func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetInt(1_700_000_000_000_000_000 + int64(i%1000)*15_000_000_000)
 	}},
-	{"parabola", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i) * int64(i) * 977) }},
-	{"runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i/100) * 7919 % 1013 * -1e15) }},
-	{"short runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(uint32(i/3) * 0x9E3779B1)) }},
+	{"parabola", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetInt(int64(i) * int64(i) * 977)
+	}},
+	{"runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetInt(int64(i/100) * 7919 % 1013 * -1e15)
+	}},
+	{"short runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetInt(int64(uint32(i/3) * 0x9E3779B1))
+	}},
 	{"pairs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i / 2 % 7)) }},
-	{"decimals", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetFloat(float64(r.IntN(100000)) / 1000) }},
+	{"decimals", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetFloat(float64(r.IntN(100000)) / 1000)
+	}},
 	{"decimals and odd ones", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		x := float64(r.IntN(100000)-50000) / 100
 		switch r.IntN(40) {
@@ -77,12 +90,18 @@ var shapes = []shape{
 		}
 		c.SetFloat(x)
 	}},
-	{"any floats", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetFloat(math.Float64frombits(r.Uint64())) }},
-	{"slow floats", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetFloat(math.Sqrt(float64(i / 5))) }},
+	{"any floats", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetFloat(math.Float64frombits(r.Uint64()))
+	}},
+	{"slow floats", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetFloat(math.Sqrt(float64(i / 5)))
+	}},
 	{"singles", vector.Float32Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetFloat(float64(float32(r.IntN(1000)) / 10))
 	}},
-	{"constant float", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetFloat(math.Inf(1)) }},
+	{"constant float", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetFloat(math.Inf(1))
+	}},
 	{"bools", vector.BoolType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetBool(r.IntN(3) == 0) }},
 	{"true", vector.BoolType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetBool(true) }},
 	{"levels", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
@@ -91,7 +110,9 @@ var shapes = []shape{
 	{"level runs", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetString([]string{"info", "warn", "error"}[i/200%3])
 	}},
-	{"constant text", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetString("the same") }},
+	{"constant text", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetString("the same")
+	}},
 	{"empty text", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetString("") }},
 	{"trace ids", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetString(fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()))
@@ -111,17 +132,23 @@ var shapes = []shape{
 		x := fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64())
 		c.SetString(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
 	}},
-	{"upper hex", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetString(fmt.Sprintf("%016X", r.Uint64())) }},
+	{"upper hex", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetString(fmt.Sprintf("%016X", r.Uint64()))
+	}},
 	{"addresses", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetString(fmt.Sprintf("%d.%d.%d.%d", r.IntN(256), r.IntN(256), r.IntN(256), r.IntN(256)))
 	}},
 	{"addresses with a port", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetString(fmt.Sprintf("%d.%d.%d.%d:80", r.IntN(256), r.IntN(256), r.IntN(256), r.IntN(256)))
 	}},
-	{"number texts", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetString(fmt.Sprint(r.Int64N(1e12) - 5e11)) }},
-	{"texts with zeros", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetString(fmt.Sprintf("%05d", r.IntN(1e5))) }},
+	{"number texts", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetString(fmt.Sprint(r.Int64N(1e12) - 5e11))
+	}},
+	{"texts with zeros", vector.StringType,
+		func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetString(fmt.Sprintf("%05d", r.IntN(1e5))) }},
 	{"messages", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
-		c.SetString(fmt.Sprintf("user %d did %s in %d ms\x00", r.IntN(1e6), []string{"buy", "sell"}[r.IntN(2)], r.IntN(1000)))
+		c.SetString(fmt.Sprintf("user %d did %s in %d ms\x00", r.IntN(1e6), []string{"buy", "sell"}[r.IntN(2)],
+			r.IntN(1000)))
 	}},
 	{"noise", vector.BinaryType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		b := make([]byte, r.IntN(40))
@@ -218,9 +245,12 @@ func TestRoundTrip(t *testing.T) {
 // TestChoice holds the encodings that shapes get.
 func TestChoice(t *testing.T) {
 	want := map[string]ID{
-		"constant int": Constant, "small ints": Packed, "statuses": Local, "outliers": Packed, "low outliers": Packed, "times": Delta,
-		"parabola": DeltaTwo, "runs": Runs, "short runs": Runs, "pairs": Packed, "decimals": Decimal, "any floats": Plain, "slow floats": XOR, "levels": Local,
-		"trace ids": Hex, "uuids": Hex, "upper hex": Plain, "addresses": IPv4, "number texts": Number, "messages": Plain,
+		"constant int": Constant, "small ints": Packed, "statuses": Local, "outliers": Packed, "low outliers": Packed,
+		"times":    Delta,
+		"parabola": DeltaTwo, "runs": Runs, "short runs": Runs, "pairs": Packed, "decimals": Decimal,
+		"any floats": Plain, "slow floats": XOR, "levels": Local,
+		"trace ids": Hex, "uuids": Hex, "upper hex": Plain, "addresses": IPv4, "number texts": Number,
+		"messages":           Plain,
 		"trace ids of spans": Hex, "addresses of clients": IPv4, "order numbers": Number,
 		"bools": Plain, "true": Constant, "constant text": Constant, "singles": Decimal,
 	}
@@ -274,7 +304,8 @@ func FuzzDecode(f *testing.F) {
 	for i, s := range shapes {
 		f.Add(e.Append(nil, s.build(70, 10, 1), 70, nil), uint8(i), uint16(70))
 	}
-	shared := &vector.Vector{Type: vector.StringType, Views: []vector.View{{Off: 0, Len: 1}, {Off: 0, Len: 2}}, Heap: []byte("ab")}
+	shared := &vector.Vector{Type: vector.StringType, Views: []vector.View{{Off: 0, Len: 1}, {Off: 0, Len: 2}},
+		Heap: []byte("ab")}
 	f.Fuzz(func(t *testing.T, b []byte, kind uint8, rows uint16) {
 		v := &vector.Vector{}
 		typ := shapes[int(kind)%len(shapes)].t

@@ -25,7 +25,8 @@ func (e *Encoder) appendFloats(dst []byte, v []float64, single bool) []byte {
 		return binary.LittleEndian.AppendUint64(append(dst, byte(Constant)), e.texts[0])
 	}
 	for _, id := range floatSchemes {
-		if out, ok := id.scheme().appendFloats(e, append(dst, byte(id)), v, single); ok && len(out)-len(dst) < 7*len(v) {
+		if out, ok := id.scheme().appendFloats(e, append(dst, byte(id)), v, single); ok &&
+			len(out)-len(dst) < 7*len(v) {
 			return out
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"varve/engine/vector"
 )
 
-// The fuzzers of this file take bytes for values of one kind, in the forms that draw each of the encodings: what is encoded
-// comes back bit for bit.
+// The fuzzers of this file take bytes for values of one kind, in the forms that draw each of the encodings: what is
+// encoded comes back bit for bit.
 
 // roundTrip encodes and decodes n rows.
 func roundTrip(t *testing.T, v *vector.Vector, n int) {
@@ -97,7 +97,8 @@ func FuzzInts(f *testing.F) {
 func FuzzFloats(f *testing.F) {
 	for shape := range uint8(3) {
 		f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"), uint8(2), shape, uint64(0))
-		f.Add([]byte{0, 0, 0, 0, 0, 0, 0xF8, 0x7F, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 0, 0, 0, 0, 0xF0, 0xFF}, uint8(7), shape, uint64(2))
+		f.Add([]byte{0, 0, 0, 0, 0, 0, 0xF8, 0x7F, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 0, 0, 0, 0, 0xF0, 0xFF}, uint8(7),
+			shape, uint64(2))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, width, shape uint8, pattern uint64) {
 		v := &vector.Vector{Type: vector.FloatType}
@@ -127,7 +128,8 @@ func FuzzFloats(f *testing.F) {
 // FuzzStrings: plain, dictionaries, hex, UUIDs, addresses, numbers, and texts that look almost like them.
 func FuzzStrings(f *testing.F) {
 	for shape := range uint8(8) {
-		f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"), uint8(4), shape, uint64(0), "x")
+		f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"), uint8(4), shape,
+			uint64(0), "x")
 		f.Add([]byte{0, 0, 0, 0, 255, 255, 255, 255, 1, 2, 3, 4}, uint8(3), shape, uint64(4), "00")
 	}
 	f.Fuzz(func(t *testing.T, b []byte, width, shape uint8, pattern uint64, odd string) {
@@ -148,7 +150,8 @@ func FuzzStrings(f *testing.F) {
 			case 3:
 				add(hex.EncodeToString(binary.LittleEndian.AppendUint64(nil, x)[:1+width%8]))
 			case 4:
-				add(fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", uint32(x), uint16(x>>8), uint16(x>>16), uint16(x>>24), x>>16))
+				add(fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", uint32(x), uint16(x>>8), uint16(x>>16), uint16(x>>24),
+					x>>16))
 			case 5:
 				add(netip.AddrFrom4([4]byte{byte(x), byte(x >> 8), byte(x >> 16), byte(x >> 24)}).String())
 			case 6:

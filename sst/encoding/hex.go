@@ -291,7 +291,8 @@ func (l *wideList) keep(keep []uint64, body []byte) {
 		rows := body[w*1024 : min((w+1)*1024, len(body))]
 		for i := 0; len(rows) >= 16; i++ {
 			lo := binary.LittleEndian.Uint64(rows)
-			if mark := wideMark(lo); l.marks[mark>>6&63]>>(mark&63)&1 != 0 && slices.Contains(l.ids, [2]uint64{lo, binary.LittleEndian.Uint64(rows[8:])}) {
+			if mark := wideMark(lo); l.marks[mark>>6&63]>>(mark&63)&1 != 0 &&
+				slices.Contains(l.ids, [2]uint64{lo, binary.LittleEndian.Uint64(rows[8:])}) {
 				m |= 1 << i
 			}
 			rows = rows[16:]

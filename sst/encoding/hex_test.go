@@ -36,7 +36,8 @@ func TestKeepHex(t *testing.T) {
 				t.Fatalf("%s is %s", name, ID(src[0]))
 			}
 			first := v.Str(0)
-			for _, needle := range []string{first, v.Str(n - 1), v.Str(n / 2), strings.ToUpper(first), first[1:], "", strings.Repeat("0", len(first)), "g" + first[1:]} {
+			for _, needle := range []string{first, v.Str(n - 1), v.Str(n / 2), strings.ToUpper(first), first[1:], "",
+				strings.Repeat("0", len(first)), "g" + first[1:]} {
 				keep := vector.MakeBitmap(n)
 				keep.Fill(n)
 				keep.Clear(n / 3)
@@ -49,7 +50,9 @@ func TestKeepHex(t *testing.T) {
 					}
 				}
 			}
-			for _, list := range [][]string{{first}, {v.Str(n - 1), first, v.Str(n / 2)}, {strings.ToUpper(first), first[1:], ""}, {first, "g" + first[1:], strings.Repeat("0", len(first)), first}} {
+			for _, list := range [][]string{{first}, {v.Str(n - 1), first, v.Str(n / 2)},
+				{strings.ToUpper(first), first[1:], ""},
+				{first, "g" + first[1:], strings.Repeat("0", len(first)), first}} {
 				keep := vector.MakeBitmap(n)
 				keep.Fill(n)
 				keep.Clear(n / 3)
@@ -64,10 +67,12 @@ func TestKeepHex(t *testing.T) {
 				}
 			}
 			for cut := range src {
-				if ok, err := d.compare(src[:cut], n, oneOf(t, []string{first}), vector.MakeBitmap(n)); ok || err != nil {
+				if ok, err := d.compare(src[:cut], n, oneOf(t, []string{first}), vector.MakeBitmap(n)); ok ||
+					err != nil {
 					t.Fatalf("%d bytes of %d: %t, %v", cut, len(src), ok, err)
 				}
-				if ok, err := d.compare(src[:cut], n, &filter.Comparison{Equal: []byte(first)}, vector.MakeBitmap(n)); ok || err != nil {
+				if ok, err := d.compare(src[:cut], n, &filter.Comparison{Equal: []byte(first)},
+					vector.MakeBitmap(n)); ok || err != nil {
 					t.Fatalf("%d bytes of %d: %t, %v", cut, len(src), ok, err)
 				}
 			}

@@ -24,8 +24,8 @@ func keepInts(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bit
 	return true
 }
 
-// manyExceptions: one row in so many. An exception takes as long as ten rows that are none, and a decoded row, which lies
-// in eight bytes of memory, as long as four.
+// manyExceptions: one row in so many. An exception takes as long as ten rows that are none, and a decoded row, which
+// lies in eight bytes of memory, as long as four.
 const manyExceptions = 4
 
 // take leaves of keep what is in hit or, negated, what is not.
@@ -39,8 +39,8 @@ func take(keep, hit vector.Bitmap, negate bool) {
 	}
 }
 
-// hitFrame returns the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row it
-// says nothing.
+// hitFrame returns the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row
+// it says nothing.
 func (d *Decoder) hitFrame(r *reader, n int, in filter.Interval, keep vector.Bitmap) vector.Bitmap {
 	f := r.frame(n)
 	if r.err != nil {
@@ -69,8 +69,8 @@ func (d *Decoder) hitFrame(r *reader, n int, in filter.Interval, keep vector.Bit
 	return d.hits
 }
 
-// hitLows sets the bits of the rows whose packed bits, of width, lie between first and last, both included, for the words of keep
-// that have rows; false: there are none.
+// hitLows sets the bits of the rows whose packed bits, of width, lie between first and last, both included, for the
+// words of keep that have rows; false: there are none.
 func (d *Decoder) hitLows(keep vector.Bitmap, body []byte, n, width int, first, last uint64) bool {
 	hit := d.hits
 	most := uint64(1)<<width - 1 // 64: shifts to 0
@@ -91,8 +91,9 @@ func (d *Decoder) hitLows(keep vector.Bitmap, body []byte, n, width int, first, 
 	return true
 }
 
-// hitExceptions sets the bits of the exceptions of a frame that lie between first and last, and clears those of the others; some
-// reports whether there are bits to clear. Most conditions leave few exceptions, whose low bits and positions alone are looked at.
+// hitExceptions sets the bits of the exceptions of a frame that lie between first and last, and clears those of the
+// others; some reports whether there are bits to clear. Most conditions leave few exceptions, whose low bits and
+// positions alone are looked at.
 func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, first, last uint64, some bool) {
 	positions, pw, highs, hw := r.exceptions(count)
 	if r.err != nil {
@@ -132,8 +133,8 @@ func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, fir
 	}
 }
 
-// near fills dst with the numbers of the high parts that, their low bits zero, lie within span above from, and gives how many
-// they are. len(dst) is len(highs).
+// near fills dst with the numbers of the high parts that, their low bits zero, lie within span above from, and gives
+// how many they are. len(dst) is len(highs).
 func near(dst []uint32, highs []uint64, width int, from, span uint64) (k int) {
 	dst = dst[:len(highs)]
 	for i, h := range highs {
@@ -179,8 +180,8 @@ func unpackOne(src []byte, i, width int) uint64 {
 	return (lo>>shift | hi<<1<<(63-shift)) & (1<<width - 1)
 }
 
-// hitNarrow sets the bits of the rows whose value, of at most 6 bits, is in passes, for the words of keep that have rows. table, if
-// there is one, tells the same of several values.
+// hitNarrow sets the bits of the rows whose value, of at most 6 bits, is in passes, for the words of keep that have
+// rows. table, if there is one, tells the same of several values.
 func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64, table *[tableSize]uint8) {
 	fours := valuesOfTable(width) == 4
 	mask, w := uint64(1)<<width-1, uint(width)
@@ -200,7 +201,8 @@ func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64, tabl
 			for j := 0; j < 64; j += 8 {
 				x := binary.LittleEndian.Uint64(src[at:])
 				m |= (passes>>(x&mask&63)&1 | passes>>(x>>(w&63)&mask&63)&1<<1 | passes>>(x>>(2*w&63)&mask&63)&1<<2 |
-					passes>>(x>>(3*w&63)&mask&63)&1<<3 | passes>>(x>>(4*w&63)&mask&63)&1<<4 | passes>>(x>>(5*w&63)&mask&63)&1<<5 |
+					passes>>(x>>(3*w&63)&mask&63)&1<<3 | passes>>(x>>(4*w&63)&mask&63)&1<<4 |
+					passes>>(x>>(5*w&63)&mask&63)&1<<5 |
 					passes>>(x>>(6*w&63)&mask&63)&1<<6 | passes>>(x>>(7*w&63)&mask&63)&1<<7) << (j & 63)
 				at += width
 			}
@@ -246,7 +248,8 @@ func hitRange(hit, keep []uint64, src []byte, n, width int, add, span uint64) {
 				at += w
 				x3 := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
 				at += w
-				m |= (vector.Bit(x0+add <= span) | vector.Bit(x1+add <= span)<<1 | vector.Bit(x2+add <= span)<<2 | vector.Bit(x3+add <= span)<<3) << (j & 63)
+				m |= (vector.Bit(x0+add <= span) | vector.Bit(x1+add <= span)<<1 | vector.Bit(x2+add <= span)<<2 |
+					vector.Bit(x3+add <= span)<<3) << (j & 63)
 			}
 		default:
 			for j := range min(64, n-i*64) {
@@ -264,7 +267,8 @@ type Codes struct {
 	inflated       bool
 }
 
-// Inflated reports whether the codes were compressed in the block, so they have memory of their own, which it pays to keep.
+// Inflated reports whether the codes were compressed in the block, so they have memory of their own, which it pays to
+// keep.
 func (c *Codes) Inflated() bool { return c.inflated }
 
 // Bytes is the memory that they take.
@@ -273,8 +277,9 @@ func (c *Codes) Bytes() int64 { return int64(cap(c.body)) }
 // maxCodeWidth is the width of codes up to which their bits are read as they lie: that of the largest dictionary.
 const maxCodeWidth = 16
 
-// Codes finds the packed codes of the part's dictionary in a block of n rows. ok is false for any other block and for one with NULLs.
-// What was compressed lies in new memory if keep says so, and else in the decoder's, until it decodes the next block.
+// Codes finds the packed codes of the part's dictionary in a block of n rows. ok is false for any other block and for
+// one with NULLs. What was compressed lies in new memory if keep says so, and else in the decoder's, until it decodes
+// the next block.
 func (d *Decoder) Codes(src []byte, n int, keep bool) (c Codes, ok bool, err error) {
 	if len(src) < 3 || ID(src[0]) != Shared || src[1] != 0 || src[2] != packedCodes || n <= 0 || n > MaxRows {
 		return c, false, nil
@@ -324,8 +329,8 @@ func (d *Decoder) KeepCodes(c *Codes, passes, keep vector.Bitmap) {
 	take(keep, d.hits, false)
 }
 
-// hitBytes sets the bits of the rows whose value, of at most 8 bits, has a 1 in passes, for the words of keep that have rows. Eight
-// values take one load: 0.5 ns a value against 1.1 one by one.
+// hitBytes sets the bits of the rows whose value, of at most 8 bits, has a 1 in passes, for the words of keep that have
+// rows. Eight values take one load: 0.5 ns a value against 1.1 one by one.
 func hitBytes(hit, keep []uint64, src []byte, n, width int, passes *[256]uint8) {
 	mask, w := uint64(1)<<width-1, uint(width)
 	hit = hit[:len(keep)]

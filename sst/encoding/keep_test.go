@@ -50,7 +50,8 @@ func TestKeepInts(t *testing.T) {
 		var d Decoder
 		page := e.Append(nil, v, n, nil)
 		for range 10 {
-			in := filter.Interval{Least: values[r.IntN(n)] + r.Uint64N(3) - 1, Span: r.Uint64() >> r.IntN(65), Negate: r.IntN(2) == 0}
+			in := filter.Interval{Least: values[r.IntN(n)] + r.Uint64N(3) - 1, Span: r.Uint64() >> r.IntN(65),
+				Negate: r.IntN(2) == 0}
 			switch r.IntN(4) {
 			case 0:
 				in.Span = 0
@@ -190,7 +191,8 @@ func TestKeepOfDamage(t *testing.T) {
 		codes, ok, err2 := d.Codes(page, n, false)
 		if ok {
 			d.KeepCodes(&codes, randomKeep(r, 200), keep)
-			if err := d.PickCodes(&vector.Vector{}, &codes, vector.StringType, dict, randomKeep(r, n).AppendRows(nil)); err != nil {
+			if err := d.PickCodes(&vector.Vector{}, &codes, vector.StringType, dict,
+				randomKeep(r, n).AppendRows(nil)); err != nil {
 				err2 = err
 			}
 		}
@@ -219,7 +221,8 @@ func BenchmarkKeep(b *testing.B) {
 			var d Decoder
 			for b.Loop() {
 				keep.Fill(n)
-				if ok, err := d.compare(page, n, &filter.Comparison{Interval: &filter.Interval{Least: 204, Span: 1000}}, keep); !ok || err != nil {
+				if ok, err := d.compare(page, n, &filter.Comparison{Interval: &filter.Interval{Least: 204, Span: 1000}},
+					keep); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}

@@ -27,8 +27,8 @@ func (t *narrows) ready(width int, passes uint64) *[tableSize]uint8 {
 	return nil
 }
 
-// narrow reports which of several packed values of at most 6 bits pass a condition, by one look into a table. A table takes as long to
-// make as a block without it, so it is made when the same condition comes a second time.
+// narrow reports which of several packed values of at most 6 bits pass a condition, by one look into a table. A table
+// takes as long to make as a block without it, so it is made when the same condition comes a second time.
 type narrow struct {
 	width  int
 	passes uint64 // values that pass

@@ -7,15 +7,16 @@ import (
 	"varve/engine/vector"
 )
 
-// JSON objects are templates too (template.go): what lies between the values is constant, and each value is a slot, a text without
-// its quotes, anything else as it stands, an array as a whole. The values of a key make one stream, whatever else the objects hold,
-// so they are encoded as a column would be.
+// JSON objects are templates too (template.go): what lies between the values is constant, and each value is a slot, a
+// text without its quotes, anything else as it stands, an array as a whole. The values of a key make one stream,
+// whatever else the objects hold, so they are encoded as a column would be.
 
 // Limits of the objects of one block.
 const (
 	// maxMembers is the greatest width of a memberSlot.
 	maxMembers = maxHexWidth
-	// shapeRows: objects whose keys hardly ever come again are text; there are at most one shape for so many rows, and a few.
+	// shapeRows: objects whose keys hardly ever come again are text; there are at most one shape for so many rows, and
+	// a few.
 	shapeRows = 4
 	fewShapes = 64
 )
@@ -137,7 +138,8 @@ func (o *objects) parseAll(views []vector.View, heap []byte, m *members) bool {
 		}
 		o.counts[o.code]++
 		o.codes = append(o.codes, o.code)
-		if n := len(o.counts); n > maxTemplates || len(o.shapes.Heap) > maxTemplateText || n > fewShapes+i/shapeRows || others > fewShapes+i/maxRestShare {
+		if n := len(o.counts); n > maxTemplates || len(o.shapes.Heap) > maxTemplateText || n > fewShapes+i/shapeRows ||
+			others > fewShapes+i/maxRestShare {
 			return false
 		}
 	}

@@ -17,10 +17,12 @@ func TestParseObjects(t *testing.T) {
 	}{
 		{`{}`, `{}`, nil},
 		{`{"a":1,"b":"x y"}`, `{"a":<member1>,"b":"<member2>"}`, []string{"1", "x y"}},
-		{`{"a":null,"c":-1.5e3,"b":true}`, `{"a":<member1>,"c":<member3>,"b":<member2>}`, []string{"null", "-1.5e3", "true"}},
+		{`{"a":null,"c":-1.5e3,"b":true}`, `{"a":<member1>,"c":<member3>,"b":<member2>}`,
+			[]string{"null", "-1.5e3", "true"}},
 		{`{"a":{"b":"","a":{}},"c":{"b":2}}`, `{"a":{"b":"<member2>","a":{}},"c":{"b":<member2>}}`, []string{"", "2"}},
 		{`{"a":[1,{"b":"]"},[]],"b":[]}`, `{"a":<member1>,"b":<member2>}`, []string{`[1,{"b":"]"},[]]`, "[]"}},
-		{`{"a":"quote \" and \\","b":"\\\""}`, `{"a":"<member1>","b":"<member2>"}`, []string{`quote \" and \\`, `\\\"`}},
+		{`{"a":"quote \" and \\","b":"\\\""}`, `{"a":"<member1>","b":"<member2>"}`,
+			[]string{`quote \" and \\`, `\\\"`}},
 		{`{"a": 1, "b": "x"}`, `{"a": <member1>, "b": "<member2>"}`, []string{"1", "x"}},
 		{"{\"a\":\"\xff\"}", `{"a":"<member1>"}`, []string{"\xff"}},
 	} {
@@ -50,7 +52,8 @@ func TestParseObjects(t *testing.T) {
 
 // TestNoObjects: texts that cannot be taken apart are kept as they are.
 func TestNoObjects(t *testing.T) {
-	for _, row := range []string{`{"a`, `{"a"`, `{"a":`, `{"a":"`, `{"a":[1`, `{"a":1`, `["a","b"]`, "{\"a\xff\":1}", "{\"a\":1}\xff", `{"a":"b" "c"}`} {
+	for _, row := range []string{`{"a`, `{"a"`, `{"a":`, `{"a":"`, `{"a":[1`, `{"a":1`, `["a","b"]`, "{\"a\xff\":1}",
+		"{\"a\":1}\xff", `{"a":"b" "c"}`} {
 		v := lines(row)
 		o := newObjects()
 		if o.parse(v.Heap, 0, len(row), &members{keys: NewDictionary(maxMembers, MaxHeap)}) || len(o.found) > 0 {
@@ -59,12 +62,15 @@ func TestNoObjects(t *testing.T) {
 	}
 }
 
-// sampleObjects are objects with some keys that are not always there, text with templates, and a few rows that are none.
+// sampleObjects are objects with some keys that are not always there, text with templates, and a few rows that are
+// none.
 func sampleObjects(r *rand.Rand, n int) []string {
 	rows := make([]string, n)
 	for i := range rows {
-		o := map[string]any{"method": []string{"GET", "PUT"}[r.IntN(2)], "size": r.IntN(1e6), "took": float64(r.IntN(1e6)) / 1000,
-			"from": fmt.Sprintf("10.0.%d.%d", r.IntN(256), r.IntN(256)), "path": fmt.Sprintf("/shop/items/%d/reviews?page=%d", r.IntN(1e5), r.IntN(9))}
+		o := map[string]any{"method": []string{"GET", "PUT"}[r.IntN(2)], "size": r.IntN(1e6),
+			"took": float64(r.IntN(1e6)) / 1000,
+			"from": fmt.Sprintf("10.0.%d.%d", r.IntN(256), r.IntN(256)),
+			"path": fmt.Sprintf("/shop/items/%d/reviews?page=%d", r.IntN(1e5), r.IntN(9))}
 		if r.IntN(3) == 0 {
 			o["http"] = map[string]any{"status": 200 + r.IntN(4), "tags": []any{"a", r.IntN(9), nil}}
 		}
@@ -73,7 +79,8 @@ func sampleObjects(r *rand.Rand, n int) []string {
 		}
 		switch b, _ := json.Marshal(o); {
 		case r.IntN(200) == 0 && i%(max(1, n/probeObjects)) > 0:
-			rows[i] = []string{"", "no object", "{\"a\":\"\xff", `{"cut":`, "{" + strings.Repeat(`"k":1,`, 70) + `"l":2}`}[r.IntN(5)]
+			rows[i] = []string{"", "no object", "{\"a\":\"\xff", `{"cut":`,
+				"{" + strings.Repeat(`"k":1,`, 70) + `"l":2}`}[r.IntN(5)]
 		default:
 			rows[i] = string(b)
 		}
@@ -104,7 +111,8 @@ func FuzzObjects(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		var rows []string
 		for i := range 40 {
-			rows = append(rows, []string{a, b, c, a + b, `{"a":` + c + `}`, `{"a":"` + b + `","n":` + fmt.Sprint(i) + `}`}[i%6])
+			rows = append(rows, []string{a, b, c, a + b, `{"a":` + c + `}`,
+				`{"a":"` + b + `","n":` + fmt.Sprint(i) + `}`}[i%6])
 		}
 		v := lines(rows...)
 		out, ok := newObjects().append(nil, v.Views, v.Heap, &members{keys: NewDictionary(maxMembers, MaxHeap)})

@@ -10,8 +10,8 @@ import (
 // Picks reports whether Pick may read some rows of blocks of the encoding without the others.
 func (id ID) Picks() bool { return id.scheme().pick != nil }
 
-// Pick makes v, Flat, the values of some rows of a block of n, which rise and are rows of the block. ok is false when the whole block
-// has to be decoded for that.
+// Pick makes v, Flat, the values of some rows of a block of n, which rise and are rows of the block. ok is false when
+// the whole block has to be decoded for that.
 func (d *Decoder) Pick(v *vector.Vector, src []byte, t vector.Type, n int, rows []uint32) (ok bool, err error) {
 	if len(src) < 2 || !ID(src[0]).Picks() || src[1]&^flagValid != 0 || n <= 0 || n > MaxRows {
 		return false, nil
@@ -41,7 +41,8 @@ func (d *Decoder) Pick(v *vector.Vector, src []byte, t vector.Type, n int, rows 
 	return true, nil
 }
 
-// rank fills d.ranks with what number each of some rows that is valid has among all that are, and returns which of the rows are.
+// rank fills d.ranks with what number each of some rows that is valid has among all that are, and returns which of the
+// rows are.
 func (d *Decoder) rank(all vector.Bitmap, rows []uint32) vector.Bitmap {
 	valid := vector.MakeBitmap(len(rows))
 	d.ranks = d.ranks[:0]

@@ -53,7 +53,8 @@ func TestPickOfDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	const n = 300
 	var d Decoder
-	for _, name := range []string{"outliers", "trace ids", "uuids", "addresses", "number texts", "decimals and odd ones"} {
+	for _, name := range []string{"outliers", "trace ids", "uuids", "addresses", "number texts",
+		"decimals and odd ones"} {
 		s := &shapes[indexOf(name)]
 		for _, nulls := range []int{0, 3} {
 			sound := NewEncoder().Append(nil, s.build(n, nulls, 1), n, nil)

@@ -62,20 +62,30 @@ func init() {
 	always := func([]byte) bool { return true }
 	schemes = [len(schemes)]scheme{
 		Null: {name: "null", single: true},
-		Constant: {name: "constant", single: true, bools: decodeConstantBools, signed: decodeConstant[int64], unsigned: decodeConstant[uint64],
-			floats: decodeConstantFloats, strings: decodeConstantString},
-		Plain:    {name: "plain", bools: decodePlainBools, floats: decodePlainFloats, strings: decodePlainStrings},
-		Packed:   {name: "packed", planInts: planPacked, appendInts: (*Encoder).appendPacked, signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked},
-		Delta:    {name: "delta", planInts: planDelta, appendInts: (*Encoder).appendDelta, signed: decodeDelta[int64], unsigned: decodeDelta[uint64]},
-		DeltaTwo: {name: "delta2", planInts: planDeltaTwo, appendInts: (*Encoder).appendDeltaTwo, signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
-		Runs:     {name: "runs", planInts: planRunsOf, appendInts: (*Encoder).appendRunsOf, signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
-		Local:    {name: "local", planInts: planLocalInts, appendInts: (*Encoder).appendLocalInts, unsigned: decodeLocalInts, strings: decodeLocalStrings},
-		Shared:   {name: "shared", strings: decodeShared},
-		Decimal:  {name: "decimal", appendFloats: appendDecimal, floats: decodeDecimal, bound: keepDecimals, pick: pickDecimal},
-		XOR:      {name: "xor", appendFloats: appendXOR, floats: decodeXOR},
-		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf, pick: pickHex, whole: dashed},
-		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, pick: pickIPv4, whole: always},
-		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber, pick: pickNumbers},
+		Constant: {name: "constant", single: true, bools: decodeConstantBools, signed: decodeConstant[int64],
+			unsigned: decodeConstant[uint64],
+			floats:   decodeConstantFloats, strings: decodeConstantString},
+		Plain: {name: "plain", bools: decodePlainBools, floats: decodePlainFloats, strings: decodePlainStrings},
+		Packed: {name: "packed", planInts: planPacked, appendInts: (*Encoder).appendPacked,
+			signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked},
+		Delta: {name: "delta", planInts: planDelta, appendInts: (*Encoder).appendDelta, signed: decodeDelta[int64],
+			unsigned: decodeDelta[uint64]},
+		DeltaTwo: {name: "delta2", planInts: planDeltaTwo, appendInts: (*Encoder).appendDeltaTwo,
+			signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
+		Runs: {name: "runs", planInts: planRunsOf, appendInts: (*Encoder).appendRunsOf, signed: decodeRuns[int64],
+			unsigned: decodeRuns[uint64]},
+		Local: {name: "local", planInts: planLocalInts, appendInts: (*Encoder).appendLocalInts,
+			unsigned: decodeLocalInts, strings: decodeLocalStrings},
+		Shared: {name: "shared", strings: decodeShared},
+		Decimal: {name: "decimal", appendFloats: appendDecimal, floats: decodeDecimal, bound: keepDecimals,
+			pick: pickDecimal},
+		XOR: {name: "xor", appendFloats: appendXOR, floats: decodeXOR},
+		Hex: {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf,
+			pick: pickHex, whole: dashed},
+		IPv4: {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, pick: pickIPv4,
+			whole: always},
+		Number: {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber,
+			pick: pickNumbers},
 		Template: {name: "template", strings: decodeTemplates, text: keepTemplates},
 		TimeText: {name: "times", parse: (*Encoder).appendTimes, strings: decodeTimes, equal: keepTime, whole: always},
 	}
@@ -106,7 +116,8 @@ func (id ID) Answers(t *filter.Test) bool {
 }
 
 func (s *scheme) compares(c *filter.Comparison) bool {
-	return s.equal != nil && c.Equal != nil || s.oneOf != nil && c.OneOf != nil || s.bound != nil && c.Bound != nil || s.interval != nil && c.Interval != nil
+	return s.equal != nil && c.Equal != nil || s.oneOf != nil && c.OneOf != nil || s.bound != nil && c.Bound != nil ||
+		s.interval != nil && c.Interval != nil
 }
 
 // Keep takes the rows that do not pass a test out of keep by what a block of n rows holds as it lies. ok is false, and

@@ -23,7 +23,8 @@ func TestSchemes(t *testing.T) {
 		if got := id.scheme().name != ""; got != known {
 			t.Errorf("%s: in the table: %t", id, got)
 		}
-		for _, typ := range []vector.Type{vector.BoolType, vector.Int64Type, vector.Uint64Type, vector.FloatType, vector.StringType} {
+		for _, typ := range []vector.Type{vector.BoolType, vector.Int64Type, vector.Uint64Type, vector.FloatType,
+			vector.StringType} {
 			err := d.Decode(&vector.Vector{}, []byte{byte(b), 0}, typ, 100, nil)
 			if id == Null && err != nil || id != Null && !errors.Is(err, ErrMalformed) {
 				t.Errorf("%s of %s: %v", id, typ, err)
@@ -44,7 +45,8 @@ func TestKeepEqual(t *testing.T) {
 			v := s.build(n, 0, 3)
 			page := NewEncoder().Append(nil, v, n, nil)
 			id := ID(page[0])
-			for _, needle := range []string{v.Str(0), v.Str(n - 1), v.Str(n/2) + "0", "", "1.2.3.4", "-7", "2024-01-01T00:00:00.000Z", "00ff"} {
+			for _, needle := range []string{v.Str(0), v.Str(n - 1), v.Str(n/2) + "0", "", "1.2.3.4", "-7",
+				"2024-01-01T00:00:00.000Z", "00ff"} {
 				c := filter.Comparison{Equal: []byte(needle)}
 				keep := vector.MakeBitmap(n)
 				keep.Fill(n)

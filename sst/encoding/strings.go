@@ -13,13 +13,14 @@ import (
 // savePlain: text is compressed when that saves an eighth.
 const savePlain = 8
 
-// minLocalUse is how often each value must come in the mean for a dictionary of the block. With fewer rows the codes and
-// the values together are about as long as the compressed strings, and those need no second look.
+// minLocalUse is how often each value must come in the mean for a dictionary of the block. With fewer rows the codes
+// and the values together are about as long as the compressed strings, and those need no second look.
 const minLocalUse = 4
 
-// appendStrings encodes byte strings, with the ID in front. shared and what was learnt may be nil. The part's dictionary comes first: its
-// codes are found by postings and compared as they are. Then the shortest of what remains, weighed by what reading costs:
-// on log fields (blocks of 8,192 rows) that ends within 0.5 % of the fewest bytes that any of these would take.
+// appendStrings encodes byte strings, with the ID in front. shared and what was learnt may be nil. The part's
+// dictionary comes first: its codes are found by postings and compared as they are. Then the shortest of what remains,
+// weighed by what reading costs: on log fields (blocks of 8,192 rows) that ends within 0.5 % of the fewest bytes that
+// any of these would take.
 func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, shared *Dictionary, l *learnt) []byte {
 	e.sharedCodes = e.sharedCodes[:0]
 	if shared != nil && shared.Refused < maxRefused {
@@ -53,8 +54,8 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		}
 	}
 	if len(dst) > mark {
-		// Values that come again would take a third of that as Local. But a lookup of one, which compares a form's values as
-		// they lie, would take three times as long: the dictionary of every block must be inflated first.
+		// Values that come again would take a third of that as Local. But a lookup of one, which compares a form's
+		// values as they lie, would take three times as long: the dictionary of every block must be inflated first.
 		return dst
 	}
 	e.local.Reset()

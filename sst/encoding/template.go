@@ -17,13 +17,13 @@ import (
 // variables printed into the slots. A row that holds the byte 0xFF, or whose template would be rare, has the template
 // that is one rest slot and nothing else.
 //
-// The values of one slot of one template stand together, in the order of rows. Frequent ones have a stream of their own;
-// the others, and ids that come again in other templates, share a stream with all of their kind and width, in the order
-// of templates and slots. So a reader can decode the variables of the templates it is interested in.
+// The values of one slot of one template stand together, in the order of rows. Frequent ones have a stream of their
+// own; the others, and ids that come again in other templates, share a stream with all of their kind and width, in the
+// order of templates and slots. So a reader can decode the variables of the templates it is interested in.
 //
-// Numbers are kept as integers (ints.go), words, rests and members as strings (strings.go), hex digits and UUIDs as a section of
-// bytes, wide numbers as 0 and integers or as 1 and a section of 8 bytes each. Strings of members may be templates again,
-// but no objects (objects.go).
+// Numbers are kept as integers (ints.go), words, rests and members as strings (strings.go), hex digits and UUIDs as a
+// section of bytes, wide numbers as 0 and integers or as 1 and a section of 8 bytes each. Strings of members may be
+// templates again, but no objects (objects.go).
 
 // slotMark begins a slot in a template; no UTF-8 text holds it.
 const slotMark = 0xFF
@@ -212,8 +212,8 @@ func (p *pools) of(f *field) *int32 {
 	return &p[f.kind][f.width]
 }
 
-// layout returns the fields of the templates, which have so many rows each, their streams. own are those with a stream of
-// their own. The slice of streams is used again.
+// layout returns the fields of the templates, which have so many rows each, their streams. own are those with a stream
+// of their own. The slice of streams is used again.
 func layout(streams []textStream, first []int, fields []field, counts []int, own vector.Bitmap) []textStream {
 	var shared pools
 	streams = streams[:0]

@@ -63,17 +63,21 @@ func sampleRows(r *rand.Rand, n int) []string {
 		case 1:
 			rows[i] = fmt.Sprintf("block blk_%d from 10.%d.%d.%d", r.Uint64()>>1, r.IntN(256), r.IntN(256), r.IntN(256))
 		case 2:
-			rows[i] = fmt.Sprintf("%s meets %s at %02d:%02d:%02d", words[r.IntN(len(words))], words[r.IntN(len(words))], r.IntN(24), r.IntN(60), r.IntN(60))
+			rows[i] = fmt.Sprintf("%s meets %s at %02d:%02d:%02d", words[r.IntN(len(words))], words[r.IntN(len(words))],
+				r.IntN(24), r.IntN(60), r.IntN(60))
 		case 3:
 			rows[i] = fmt.Sprintf("trace %016x%016x done", r.Uint64(), r.Uint64())
 		case 4:
-			rows[i] = fmt.Sprintf("call %08x-%04x-%04x-%04x-%012x 2024-%02d-%02d", r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16), r.Uint64()>>16, 1+r.IntN(12), 1+r.IntN(28))
+			rows[i] = fmt.Sprintf("call %08x-%04x-%04x-%04x-%012x 2024-%02d-%02d", r.Uint32(), r.IntN(1<<16),
+				r.IntN(1<<16), r.IntN(1<<16), r.Uint64()>>16, 1+r.IntN(12), 1+r.IntN(28))
 		case 5:
 			rows[i] = "all is well"
 		case 6:
-			rows[i] = "session " + strings.ToLower(fmt.Sprintf("%c%cx%dq%d", 'g'+rune(r.IntN(10)), 'g'+rune(r.IntN(10)), r.IntN(10), r.IntN(100)))
+			rows[i] = "session " + strings.ToLower(
+				fmt.Sprintf("%c%cx%dq%d", 'g'+rune(r.IntN(10)), 'g'+rune(r.IntN(10)), r.IntN(10), r.IntN(100)))
 		case 7:
-			rows[i] = []string{"", "\xff odd", "only once " + words[i%len(words)] + fmt.Sprint(i), strings.Repeat("7 ", 100)}[r.IntN(4)]
+			rows[i] = []string{"", "\xff odd", "only once " + words[i%len(words)] + fmt.Sprint(i),
+				strings.Repeat("7 ", 100)}[r.IntN(4)]
 		default:
 			rows[i] = fmt.Sprintf("state=%d code %05d", r.IntN(3), r.IntN(100000))
 		}
@@ -96,7 +100,8 @@ func TestTemplatesComeBack(t *testing.T) {
 	}
 }
 
-// checkComesBack decodes the bytes that were made of rows: whole, every second template, and cut anywhere, which is an error.
+// checkComesBack decodes the bytes that were made of rows: whole, every second template, and cut anywhere, which is an
+// error.
 func checkComesBack(t *testing.T, d *Decoder, out []byte, rows []string) {
 	t.Helper()
 	n := len(rows)
@@ -139,7 +144,8 @@ func checkSome(t *testing.T, d *Decoder, page []byte, rows []string) {
 		if c%2 != 0 {
 			continue
 		}
-		if numbers[k] != uint32(i) || string(some.Heap[some.Views[k].Off:some.Views[k].Off+some.Views[k].Len]) != rows[i] {
+		if numbers[k] != uint32(i) || string(some.Heap[some.Views[k].Off:some.Views[k].Off+some.Views[k].Len]) !=
+			rows[i] {
 			t.Fatalf("row %d is given as row %d", i, numbers[k])
 		}
 		k++
@@ -300,8 +306,8 @@ func BenchmarkTextWithoutTemplates(b *testing.B) {
 	}
 }
 
-// TestTemplateAllocations holds that a warm decoder of templates allocates nothing but the dictionaries of words, which are
-// made anew as everywhere.
+// TestTemplateAllocations holds that a warm decoder of templates allocates nothing but the dictionaries of words, which
+// are made anew as everywhere.
 func TestTemplateAllocations(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	v := lines(sampleRows(r, 4096)...)

@@ -73,8 +73,10 @@ func appendShown(dst, text []byte) []byte {
 	return dst
 }
 
-var slotNames = [...]string{intSlot: "int", paddedSlot: "padded", decimalSlot: "decimal", addressSlot: "address", timeSlot: "time",
-	dateSlot: "date", hexSlot: "hex", uuidSlot: "uuid", wordSlot: "word", restSlot: "rest", wideSlot: "wide", memberSlot: "member"}
+var slotNames = [...]string{intSlot: "int", paddedSlot: "padded", decimalSlot: "decimal", addressSlot: "address",
+	timeSlot: "time",
+	dateSlot: "date", hexSlot: "hex", uuidSlot: "uuid", wordSlot: "word", restSlot: "rest", wideSlot: "wide",
+	memberSlot: "member"}
 
 // Len is the number of templates.
 func (t *Templates) Len() int { return len(t.texts.Views) }
@@ -82,8 +84,8 @@ func (t *Templates) Len() int { return len(t.texts.Views) }
 // Count is the number of rows of the template with the number i.
 func (t *Templates) Count(i int) int { return t.counts[i] }
 
-// Templates reads the templates and codes of an encoded block of n rows, and none of its variables yet. ok is false when
-// the block is encoded otherwise or has NULLs.
+// Templates reads the templates and codes of an encoded block of n rows, and none of its variables yet. ok is false
+// when the block is encoded otherwise or has NULLs.
 func (d *Decoder) Templates(src []byte, n int) (t *Templates, ok bool, err error) {
 	if len(src) < 2 || ID(src[0]) != Template || src[1] != 0 || n < 0 || n > MaxRows {
 		return nil, false, nil
@@ -182,9 +184,11 @@ func checkSlots(texts *vector.Vector) error {
 				return malformed("a template ends within a slot")
 			}
 			k, width := slotKind(text[at+1]), int(text[at+2])
-			wide := (k == paddedSlot || k == decimalSlot) && width > 0 && width <= maxDigitsSlot || k == hexSlot && width > 0 && width <= maxHexWidth
+			wide := (k == paddedSlot || k == decimalSlot) && width > 0 && width <= maxDigitsSlot ||
+				k == hexSlot && width > 0 && width <= maxHexWidth
 			wide = wide || k == wordSlot && width < len(wordSets) || k == memberSlot && width <= maxMembers
-			if slots++; k == 0 || k > memberSlot || !wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
+			if slots++; k == 0 || k > memberSlot ||
+				!wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
 				return malformed("slot %d of kind %d, width %d", slots, k, width)
 			}
 			at += slotSize - 1

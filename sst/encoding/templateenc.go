@@ -42,8 +42,8 @@ type learnt struct {
 
 // When what was learnt is checked again.
 const (
-	// remeasure is the number of blocks between comparisons with plain strings. A comparison encodes a block both ways; a column
-	// whose texts have changed is written the longer way for half a million rows at most.
+	// remeasure is the number of blocks between comparisons with plain strings. A comparison encodes a block both ways;
+	// a column whose texts have changed is written the longer way for half a million rows at most.
 	remeasure = 64
 	// giveUp is the number of blocks for which templates are left out once they were of no use: looking in vain takes
 	// 0.4 ms for a block of prose, and the 4 ms of encoding it where only the end shows that they save too little.
@@ -53,7 +53,8 @@ const (
 // saveTemplates: templates must save one byte in so many; they take longer to read than plain text.
 const saveTemplates = 10
 
-// minTemplateRows is the number of rows below which templates, which each block writes anew, are more than what rows have in common.
+// minTemplateRows is the number of rows below which templates, which each block writes anew, are more than what rows
+// have in common.
 const minTemplateRows = 32
 
 // minTemplateBytes is the mean of a row by level: numbers with a fraction are worth it among the values of objects.
@@ -65,7 +66,8 @@ func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *le
 	for _, w := range views {
 		size += int(w.Len)
 	}
-	if e.level == slotLevel || !e.textual || l == nil || len(views) < minTemplateRows || size < minTemplateBytes[e.level]*len(views) {
+	if e.level == slotLevel || !e.textual || l == nil || len(views) < minTemplateRows ||
+		size < minTemplateBytes[e.level]*len(views) {
 		return e.appendPlain(append(dst, byte(Plain)), views, heap)
 	}
 	if l.wait > 0 {
@@ -114,13 +116,14 @@ func (e *Encoder) appendTemplates(dst []byte, views []vector.View, heap []byte, 
 }
 
 func newTemplater() *templater {
-	t := &templater{inner: NewEncoder(), dict: NewDictionary(maxTemplates, MaxHeap), frequency: map[string]uint32{}, seen: map[string]bool{}}
+	t := &templater{inner: NewEncoder(), dict: NewDictionary(maxTemplates, MaxHeap), frequency: map[string]uint32{},
+		seen: map[string]bool{}}
 	t.inner.level = slotLevel
 	return t
 }
 
-// WordTexts returns texts that together hold every word of the block that was encoded last, most of them once, when it was
-// looked at for templates; else ok is false.
+// WordTexts returns texts that together hold every word of the block that was encoded last, most of them once, when it
+// was looked at for templates; else ok is false.
 func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
 	if o := e.objects; o != nil && o.words.known {
 		return o.words.views, o.words.heap, true
@@ -145,8 +148,8 @@ func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
 	return views, heap, true
 }
 
-// blankSlots puts blanks in place of the slots of a template. Words that touch a slot are among the words of the rows, and a text of ASCII has its
-// words found faster than one with a mark in it.
+// blankSlots puts blanks in place of the slots of a template. Words that touch a slot are among the words of the rows,
+// and a text of ASCII has its words found faster than one with a mark in it.
 func blankSlots(template []byte) {
 	for at := bytes.IndexByte(template, slotMark); at >= 0; at = bytes.IndexByte(template, slotMark) {
 		template = template[at:]
@@ -174,7 +177,8 @@ func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []by
 		heads.Views = append(heads.Views, vector.View{Off: uint32(len(heads.Heap)), Len: uint32(len(s))})
 		heads.Heap = append(heads.Heap, s...)
 	}
-	own, streams := t.assign(heads.Views, heads.Heap, views, heap) // which also notes in the templates what is in their words
+	// which also notes in the templates what is in their words
+	own, streams := t.assign(heads.Views, heads.Heap, views, heap)
 	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(len(texts)))
 	dst = t.inner.appendPlain(dst, heads.Views, heads.Heap)
 	dst = t.inner.appendCodes(dst, t.codes)
@@ -221,8 +225,8 @@ func (t *templater) parseAll(views []vector.View, heap []byte) bool {
 	return true
 }
 
-// generalise makes words of rare templates variables: those that are much rarer in the block than the most frequent word
-// of their template. What is left of the template is added to the dictionary.
+// generalise makes words of rare templates variables: those that are much rarer in the block than the most frequent
+// word of their template. What is left of the template is added to the dictionary.
 func (t *templater) generalise() {
 	n, rare := t.dict.Len(), false
 	clear(t.frequency)
@@ -275,8 +279,8 @@ func (t *templater) generalise() {
 	}
 }
 
-// eachPiece calls f for the slots, the words and what lies between them. word is the number of a constant word, else -1.
-// Letters beside a slot belong to it and are no word.
+// eachPiece calls f for the slots, the words and what lies between them. word is the number of a constant word, else
+// -1. Letters beside a slot belong to it and are no word.
 func eachPiece(template []byte, f func(from, to, word int)) {
 	word, afterSlot := 0, false
 	for at := 0; at < len(template); {
@@ -310,8 +314,8 @@ func eachPiece(template []byte, f func(from, to, word int)) {
 // maxRestShare: text of which more than one row in so many has no template is no log text.
 const maxRestShare = 4
 
-// number returns the templates that are left, the rest first when there is one, and the rows of the rest. It makes became
-// the numbers of the templates, isRest for the rest.
+// number returns the templates that are left, the rest first when there is one, and the rows of the rest. It makes
+// became the numbers of the templates, isRest for the rest.
 func (t *templater) number() (texts [][]byte, rest int) {
 	numbers := make([]uint32, t.dict.Len())
 	rest = int(t.counts[0])
@@ -338,7 +342,8 @@ func (t *templater) number() (texts [][]byte, rest int) {
 }
 
 // assign puts the variables of all rows where their streams want them, and makes codes those of the final templates.
-func (t *templater) assign(templates []vector.View, texts []byte, views []vector.View, heap []byte) (own vector.Bitmap, streams []textStream) {
+func (t *templater) assign(templates []vector.View, texts []byte, views []vector.View, heap []byte) (own vector.Bitmap,
+	streams []textStream) {
 	counts := make([]int, len(templates))
 	final := make([]uint32, len(t.codes))
 	for r, c := range t.codes {
@@ -424,8 +429,8 @@ func charsOf(values []variable, heap []byte) (kinds byte) {
 	return kinds
 }
 
-// standsAlone reports whether the values of a field are better kept apart: numbers that lie in a range, and words of which
-// there are few. Ids are not: what is said of one thing in several templates is then written once.
+// standsAlone reports whether the values of a field are better kept apart: numbers that lie in a range, and words of
+// which there are few. Ids are not: what is said of one thing in several templates is then written once.
 func (t *templater) standsAlone(k slotKind, values []variable, heap []byte) bool {
 	switch k {
 	case hexSlot, uuidSlot:

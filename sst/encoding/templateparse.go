@@ -143,7 +143,8 @@ func (p *parser) number(start, at int) int {
 		return at
 	}
 	x := parseDigits(row[start:at])
-	if fraction := start > 1 && (row[start-1] == '.' || row[start-1] == ',') && wordChar[row[start-2]] == digitChar; fraction || row[start] == '0' && at-start > 1 {
+	if fraction := start > 1 && (row[start-1] == '.' || row[start-1] == ',') &&
+		wordChar[row[start-2]] == digitChar; fraction || row[start] == '0' && at-start > 1 {
 		p.slot(paddedSlot, at-start, x)
 		return at
 	}
@@ -211,7 +212,8 @@ func (p *parser) dotted(start, at int) (int, bool) {
 		return 0, false
 	}
 	dots, to := 0, at
-	for to < end && (wordChar[row[to]] == digitChar || row[to] == '.' && to+1 < end && wordChar[row[to+1]] == digitChar) {
+	for to < end && (wordChar[row[to]] == digitChar ||
+		row[to] == '.' && to+1 < end && wordChar[row[to+1]] == digitChar) {
 		if row[to] == '.' {
 			dots++
 		}
@@ -277,7 +279,8 @@ func (p *parser) mixed(start, at int, kind byte) int {
 // uuidAt reports whether a UUID begins with the word row[start:at], and ends with a word.
 func (p *parser) uuidAt(start, at int) bool {
 	to := start + uuidLength
-	return at-start == 8 && to <= len(p.row) && p.row[at] == '-' && (to == len(p.row) || wordChar[p.row[to]] == 0) && isUUID(p.row[start:to])
+	return at-start == 8 && to <= len(p.row) && p.row[at] == '-' && (to == len(p.row) || wordChar[p.row[to]] == 0) &&
+		isUUID(p.row[start:to])
 }
 
 func hasDigit(s []byte) bool {

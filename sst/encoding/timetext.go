@@ -9,9 +9,9 @@ import (
 
 // Time strings: separator 1B | point 1B | fraction digits 1B | zone length 1B | zone | ID and integers (ints.go)
 //
-// All strings are yyyy-mm-dd, separator, hh:mm:ss, then, unless the digits are 0, the point and that many digits, then the
-// zone, which is the same in all. They are kept as numbers of the smallest unit since 1970 in their own zone; only what
-// prints back to the same bytes counts, so days and times are those of the calendar.
+// All strings are yyyy-mm-dd, separator, hh:mm:ss, then, unless the digits are 0, the point and that many digits, then
+// the zone, which is the same in all. They are kept as numbers of the smallest unit since 1970 in their own zone; only
+// what prints back to the same bytes counts, so days and times are those of the calendar.
 
 // timeShape is what the strings of a block have in common.
 type timeShape struct {
@@ -55,7 +55,8 @@ func (t *timeShape) parse(s []byte) (int64, bool) {
 	if t.digits > 0 {
 		fraction += 1 + t.digits
 	}
-	if len(s) != fraction+len(t.zone) || s[4] != '-' || s[7] != '-' || s[10] != t.separator || s[13] != ':' || s[16] != ':' || string(s[fraction:]) != string(t.zone) {
+	if len(s) != fraction+len(t.zone) || s[4] != '-' || s[7] != '-' || s[10] != t.separator || s[13] != ':' ||
+		s[16] != ':' || string(s[fraction:]) != string(t.zone) {
 		return 0, false
 	}
 	century, ok1 := twoDigits(s[0:])
@@ -65,7 +66,8 @@ func (t *timeShape) parse(s []byte) (int64, bool) {
 	hour, ok5 := twoDigits(s[11:])
 	minute, ok6 := twoDigits(s[14:])
 	second, ok7 := twoDigits(s[17:])
-	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7) || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
+	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7) || month < 1 || month > 12 || day < 1 || hour > 23 ||
+		minute > 59 || second > 59 {
 		return 0, false
 	}
 	y := int(century*100 + year)

@@ -15,7 +15,8 @@ import (
 // level stores narrow codes and mixed bytes as they are.
 var (
 	compressor = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithAllLitEntropyCompression(true), zstd.WithWindowSize(4<<20),
+		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithAllLitEntropyCompression(true),
+		zstd.WithWindowSize(4<<20),
 		zstd.WithZeroFrames(true)))
 	decompressor = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxHeap),
 		zstd.WithDecodeAllCapLimit(true)))

@@ -14,8 +14,8 @@ const filterHead = 2
 // DefaultRate is the share of blocks without the token that a filter does not refute.
 const DefaultRate = 0.02
 
-// AppendFilter appends the filter of the tokens, with the given rate of false positives; nothing when there are too many
-// of them.
+// AppendFilter appends the filter of the tokens, with the given rate of false positives; nothing when there are too
+// many of them.
 func (t *Tokens) AppendFilter(dst []byte, rate float64) []byte {
 	if len(t.list) > maxTokens {
 		return dst
@@ -48,7 +48,8 @@ func Hashes(rate float64) int { return max(1, int(math.Round(math.Log2(1/bounded
 // HashesOf is the number of bits of a token in a filter.
 func HashesOf(f []byte) int { return int(f[1]) }
 
-// Within reports whether the filter may hold all the tokens. It must those of its own block, which is how a check finds a wrong one.
+// Within reports whether the filter may hold all the tokens. It must those of its own block, which is how a check finds
+// a wrong one.
 func (t *Tokens) Within(f []byte) bool {
 	for _, h := range t.list {
 		if !MayHold(f, h) {
@@ -93,5 +94,6 @@ func Describe(f []byte) string {
 	if k == 0 {
 		return "of an unknown kind"
 	}
-	return fmt.Sprintf("%s, %d bits, %d a token", [...]string{WordTokens: "words", ValueTokens: "values"}[k], (len(f)-filterHead)*8, f[1])
+	return fmt.Sprintf("%s, %d bits, %d a token", [...]string{WordTokens: "words", ValueTokens: "values"}[k],
+		(len(f)-filterHead)*8, f[1])
 }

@@ -10,7 +10,8 @@ import (
 
 // FuzzZones reads any bytes as zones of columns of all kinds: an error, or zones of which every block can be asked.
 func FuzzZones(f *testing.F) {
-	types := []vector.Type{vector.BoolType, vector.Int64Type, vector.Uint64Type, vector.FloatType, vector.StringType, vector.JSONType,
+	types := []vector.Type{vector.BoolType, vector.Int64Type, vector.Uint64Type, vector.FloatType, vector.StringType,
+		vector.JSONType,
 		{ID: vector.TypeDecimal, Precision: 20}}
 	e := encoding.NewEncoder()
 	for i, typ := range types {
@@ -33,7 +34,8 @@ func FuzzZones(f *testing.F) {
 			var s filter.Stat
 			z.Stat(&s, i, 1+i%8192)
 		}
-		again, _, err := ReadZones(z.Append(nil, e), types[int(kind)%len(types)], n, func(i int) int { return 1 + i%8192 })
+		again, _, err := ReadZones(z.Append(nil, e), types[int(kind)%len(types)], n,
+			func(i int) int { return 1 + i%8192 })
 		if err != nil || !again.Equal(z) {
 			t.Errorf("zones that were read come back as others: %v", err)
 		}

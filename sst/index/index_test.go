@@ -41,7 +41,8 @@ func TestZones(t *testing.T) {
 			c.SetFloat([]float64{r.NormFloat64(), math.NaN(), math.Inf(-1), 0}[min(r.IntN(30), 3)])
 		}},
 		{vector.StringType, func(c *vector.ColumnBuilder) {
-			c.SetString([]string{"", "short", fmt.Sprintf("a long one of more than thirty-two bytes %d", r.IntN(100)), fmt.Sprint(r.IntN(1000)), "\xff\xff", "short\x00"}[r.IntN(6)])
+			c.SetString([]string{"", "short", fmt.Sprintf("a long one of more than thirty-two bytes %d", r.IntN(100)),
+				fmt.Sprint(r.IntN(1000)), "\xff\xff", "short\x00"}[r.IntN(6)])
 		}},
 		{vector.Type{ID: vector.TypeDecimal, Precision: 20}, func(c *vector.ColumnBuilder) {
 			b := make([]byte, 16)
@@ -75,7 +76,8 @@ func TestZones(t *testing.T) {
 				checkZone(t, got, i, v, 1+i%9)
 			}
 			for n := range b {
-				if _, _, err := ReadZones(b[:n], c.t, len(blocks), func(i int) int { return 1 + i%9 }); !errors.Is(err, encoding.ErrMalformed) {
+				if _, _, err := ReadZones(b[:n], c.t, len(blocks), func(i int) int { return 1 + i%9 }); !errors.Is(err,
+					encoding.ErrMalformed) {
 					t.Fatalf("cut at %d: %v", n, err)
 				}
 			}

@@ -59,7 +59,8 @@ func (p *Postings) Append(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// ReadPostings reads the postings of n values over the given number of blocks; partial: with the blocks that are unknown.
+// ReadPostings reads the postings of n values over the given number of blocks; partial: with the blocks that are
+// unknown.
 func ReadPostings(src []byte, n, blocks int, partial bool) (*Postings, error) {
 	count, k := binary.Uvarint(src)
 	if k <= 0 || count != uint64(n) {

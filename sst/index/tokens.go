@@ -242,8 +242,8 @@ func digits(s []byte) bool {
 	return true
 }
 
-// hashFolded is the hash of the word token span[from:to], which holds ASCII letters, digits and dots only: setting bit 5
-// makes letters small and leaves the others.
+// hashFolded is the hash of the word token span[from:to], which holds ASCII letters, digits and dots only: setting bit
+// 5 makes letters small and leaves the others.
 func hashFolded(span []byte, from, to int) uint64 {
 	const fold = 0x2020202020202020
 	h := uint64(to-from) ^ uint64(WordTokens)<<56

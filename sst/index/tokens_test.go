@@ -22,7 +22,8 @@ func texts(s ...string) *vector.Vector {
 // TestTokens compares the tokens of random texts with the words that filter defines.
 func TestTokens(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	pieces := []string{"a", "Z9", "word", "longerword", "exactly8", "x", " ", " ", ".", "_", "10", "255", "1.2.3.4", "é", "日本", "K", "\xff", strings.Repeat("q", 70)}
+	pieces := []string{"a", "Z9", "word", "longerword", "exactly8", "x", " ", " ", ".", "_", "10", "255", "1.2.3.4",
+		"é", "日本", "K", "\xff", strings.Repeat("q", 70)}
 	var tokens Tokens
 	for n := range 400 {
 		rows := make([]string, 1+n%7)
@@ -60,7 +61,8 @@ func TestFilter(t *testing.T) {
 			var tokens Tokens
 			tokens.Reset(ValueTokens)
 			const n = 8192
-			tokens.AddColumn(column(vector.Int64Type, n, func(c *vector.ColumnBuilder, i int) { c.SetInt(int64(i)) }), n)
+			tokens.AddColumn(column(vector.Int64Type, n, func(c *vector.ColumnBuilder, i int) { c.SetInt(int64(i)) }),
+				n)
 			f := tokens.AppendFilter(nil, rate)
 			if tokens.Len() != n || KindOf(f) != ValueTokens {
 				t.Fatalf("%d tokens, kind %d", tokens.Len(), KindOf(f))
@@ -83,7 +85,8 @@ func TestFilter(t *testing.T) {
 
 // TestHash pins the hashes: they are part of the file format.
 func TestHash(t *testing.T) {
-	got := fmt.Sprintf("%016x %016x %016x", Hash(WordTokens, []byte("error")), Hash(ValueTokens, []byte("0123456789abcdef-")), hashNumber(42))
+	got := fmt.Sprintf("%016x %016x %016x", Hash(WordTokens, []byte("error")),
+		Hash(ValueTokens, []byte("0123456789abcdef-")), hashNumber(42))
 	if want := "132e6d6a8d94f7a6 3b1a251b6f644be7 67b6a5d62ff682c4"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -133,7 +136,8 @@ func BenchmarkTokens(b *testing.B) {
 	}{
 		{"trace", func() string { return fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()) }},
 		{"message", func() string {
-			return fmt.Sprintf("Received block blk_%d of size %d from storage backend 10.%d.%d.7", r.Uint64()>>1, r.IntN(1<<26), r.IntN(256), r.IntN(256))
+			return fmt.Sprintf("Received block blk_%d of size %d from storage backend 10.%d.%d.7", r.Uint64()>>1,
+				r.IntN(1<<26), r.IntN(256), r.IntN(256))
 		}},
 		{"path", func() string { return fmt.Sprintf("/api/v1/products/%d", r.IntN(200000)) }},
 	} {
@@ -167,7 +171,8 @@ func FuzzWordTexts(f *testing.F) {
 		checkWordTexts(t, rows)
 		for i, row := range rows {
 			quoted, _ := json.Marshal(row)
-			rows[i] = fmt.Sprintf(`{"text":%s,"few":%q,"list":[%s,7],"number":%d}`, quoted, "10.0.0."+fmt.Sprint(i%3), quoted, i)
+			rows[i] = fmt.Sprintf(`{"text":%s,"few":%q,"list":[%s,7],"number":%d}`, quoted, "10.0.0."+fmt.Sprint(i%3),
+				quoted, i)
 		}
 		checkWordTexts(t, rows)
 	})

@@ -150,8 +150,8 @@ func head(b []byte) uint64 {
 	return x
 }
 
-// AddDictionary appends the zone of a block whose values are some of a dictionary's: codes holds each that occurs, nulls
-// is the number of NULLs.
+// AddDictionary appends the zone of a block whose values are some of a dictionary's: codes holds each that occurs,
+// nulls is the number of NULLs.
 func (z *Zones) AddDictionary(views []vector.View, heap []byte, codes []uint32, nulls int) {
 	v := &vector.Vector{Type: z.Type, Heap: heap, Views: make([]vector.View, len(codes))}
 	for i, c := range codes {
@@ -252,8 +252,8 @@ func (z *Zones) Stat(s *filter.Stat, i, rows int) {
 	s.Min, s.Max, s.MaxCut = z.Min, z.Max, z.MaxCut.Get(i)
 }
 
-// Extremes returns the blocks that hold the least and the greatest value of the part; ok is false when there is no value
-// or when strings are cut, so that the bounds are not values.
+// Extremes returns the blocks that hold the least and the greatest value of the part; ok is false when there is no
+// value or when strings are cut, so that the bounds are not values.
 func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	n := len(z.Nulls)
 	lo = -1

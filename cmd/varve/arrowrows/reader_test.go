@@ -25,12 +25,16 @@ const foreign = `[
 func foreignSchema() *arrow.Schema {
 	list := arrow.ListOf(arrow.PrimitiveTypes.Int64)
 	return arrow.NewSchema([]arrow.Field{
-		{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Millisecond}}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Millisecond}},
+		{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "l", Type: arrow.BinaryTypes.LargeString, Nullable: true},
-		{Name: "d", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
+		{Name: "d", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+			ValueType: arrow.BinaryTypes.String}, Nullable: true},
 		{Name: "n", Type: list, Nullable: true},
-		{Name: "o", Type: arrow.StructOf(arrow.Field{Name: "k", Type: arrow.BinaryTypes.String, Nullable: true}, arrow.Field{Name: "n", Type: list, Nullable: true}), Nullable: true},
-		{Name: "f", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "day", Type: arrow.FixedWidthTypes.Date64, Nullable: true},
+		{Name: "o", Type: arrow.StructOf(arrow.Field{Name: "k", Type: arrow.BinaryTypes.String, Nullable: true},
+			arrow.Field{Name: "n", Type: list, Nullable: true}), Nullable: true},
+		{Name: "f", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
+		{Name: "day", Type: arrow.FixedWidthTypes.Date64, Nullable: true},
 	}, nil)
 }
 
@@ -102,7 +106,8 @@ func TestForeignTypes(t *testing.T) {
 // TestLargeBatches: a record batch of many rows comes in pieces.
 func TestLargeBatches(t *testing.T) {
 	const n = 3*vector.Size + 5
-	schema := arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int32}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "n", Type: arrow.PrimitiveTypes.Int32}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	flags, numbers := b.Field(0).(*array.BooleanBuilder), b.Field(1).(*array.Int32Builder)
 	for i := range n {

@@ -26,12 +26,16 @@ func Fields(s *arrow.Schema) ([]vector.Field, error) {
 // plain are the types that have no parameters.
 var plain = map[arrow.Type]vector.Type{
 	arrow.NULL: vector.NullType, arrow.BOOL: vector.BoolType,
-	arrow.INT8: vector.Int8Type, arrow.INT16: vector.Int16Type, arrow.INT32: vector.Int32Type, arrow.INT64: vector.Int64Type,
-	arrow.UINT8: vector.Uint8Type, arrow.UINT16: vector.Uint16Type, arrow.UINT32: vector.Uint32Type, arrow.UINT64: vector.Uint64Type,
+	arrow.INT8: vector.Int8Type, arrow.INT16: vector.Int16Type, arrow.INT32: vector.Int32Type,
+	arrow.INT64: vector.Int64Type,
+	arrow.UINT8: vector.Uint8Type, arrow.UINT16: vector.Uint16Type, arrow.UINT32: vector.Uint32Type,
+	arrow.UINT64:  vector.Uint64Type,
 	arrow.FLOAT32: vector.Float32Type, arrow.FLOAT64: vector.FloatType,
-	arrow.STRING: vector.StringType, arrow.BINARY: vector.BinaryType, arrow.DATE32: vector.DateType, arrow.INTERVAL_MONTH_DAY_NANO: vector.Interval,
-	arrow.LARGE_STRING: vector.StringType, arrow.STRING_VIEW: vector.StringType, arrow.LARGE_BINARY: vector.BinaryType,
-	arrow.BINARY_VIEW: vector.BinaryType, arrow.FIXED_SIZE_BINARY: vector.BinaryType, arrow.DATE64: vector.DateType,
+	arrow.STRING: vector.StringType, arrow.BINARY: vector.BinaryType, arrow.DATE32: vector.DateType,
+	arrow.INTERVAL_MONTH_DAY_NANO: vector.Interval,
+	arrow.LARGE_STRING:            vector.StringType, arrow.STRING_VIEW: vector.StringType,
+	arrow.LARGE_BINARY: vector.BinaryType,
+	arrow.BINARY_VIEW:  vector.BinaryType, arrow.FIXED_SIZE_BINARY: vector.BinaryType, arrow.DATE64: vector.DateType,
 	// Nested values are JSON text: that is what text formats and Parquet keep of them.
 	arrow.LIST: vector.JSONType, arrow.LARGE_LIST: vector.JSONType, arrow.FIXED_SIZE_LIST: vector.JSONType,
 	arrow.STRUCT: vector.JSONType, arrow.MAP: vector.JSONType,
@@ -146,7 +150,8 @@ func vectorOf(a arrow.Array, t vector.Type) (*vector.Vector, error) {
 }
 
 // widened are numbers in the width that we compute with.
-func widened[To int64 | uint64 | float64, From ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~float32](from []From) []To {
+func widened[To int64 | uint64 | float64,
+	From ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~float32](from []From) []To {
 	to := make([]To, len(from))
 	for i, x := range from {
 		to[i] = To(x)

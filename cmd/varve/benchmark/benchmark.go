@@ -115,13 +115,15 @@ func (b *bench) rows(ctx context.Context, r *Report) error {
 		return err
 	}
 	b.o.Note(fmt.Sprintf("writing %d rows over %d connections", b.o.Rows, b.o.Connections))
-	query := url.Values{"db": {b.db}, "table": {table}, "pipeline_name": {"service_identity"}, "custom_time_index": {set.TimeIndex}}
+	query := url.Values{"db": {b.db}, "table": {table}, "pipeline_name": {"service_identity"},
+		"custom_time_index": {set.TimeIndex}}
 	r.Rows, err = b.write(ctx, table, func(send sender) error {
 		return inTurn(b.o.Connections, b.o.Rows, b.o.Batch, func() func(from, to int64) error {
 			var body []byte
 			return func(from, to int64) error {
 				body = set.Append(body[:0], from, to)
-				return send(client.Request{Path: "/v1/ingest", Query: query, Header: http.Header{"Content-Type": {set.ContentType}}}, body, to-from)
+				return send(client.Request{Path: "/v1/ingest", Query: query,
+					Header: http.Header{"Content-Type": {set.ContentType}}}, body, to-from)
 			}
 		})
 	})
@@ -136,7 +138,9 @@ func (b *bench) rows(ctx context.Context, r *Report) error {
 	for _, q := range queries {
 		form := url.Values{"sql": {q.SQL}, "db": {b.db}}.Encode()
 		asked := ask(q.Name, func() (int, error) {
-			body, err := b.fetch(ctx, client.Request{Path: "/v1/sql", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: strings.NewReader(form)})
+			body, err := b.fetch(ctx, client.Request{Path: "/v1/sql",
+				Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+				Body:   strings.NewReader(form)})
 			return rowsOfSQL(body), err
 		})
 		if ctx.Err() != nil {
@@ -176,8 +180,8 @@ func quantiles(took []time.Duration) (p50, p99 float64) {
 	return ms(took[len(took)/2]), ms(took[len(took)*99/100])
 }
 
-// inTurn cuts rows into batches, which workers take in turn. worker makes what one of them does with a batch. The first error
-// ends them all.
+// inTurn cuts rows into batches, which workers take in turn. worker makes what one of them does with a batch. The first
+// error ends them all.
 func inTurn(workers int, rows, batch int64, worker func() func(from, to int64) error) error {
 	var (
 		mu     sync.Mutex

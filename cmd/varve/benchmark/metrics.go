@@ -28,8 +28,10 @@ func (b *bench) metrics(ctx context.Context, r *Report) (err error) {
 	set := fleet.New()
 	steps := max(leastSteps, b.o.Rows/int64(set.Len()))
 	end := time.Now().Truncate(time.Minute)
-	b.o.Note(fmt.Sprintf("writing %d samples of %d series over %d connections", steps*int64(set.Len()), set.Len(), b.o.Connections))
-	header := http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"}, "X-Prometheus-Remote-Write-Version": {"0.1.0"}}
+	b.o.Note(fmt.Sprintf("writing %d samples of %d series over %d connections", steps*int64(set.Len()), set.Len(),
+		b.o.Connections))
+	header := http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"},
+		"X-Prometheus-Remote-Write-Version": {"0.1.0"}}
 	r.Samples, err = b.write(ctx, physicalTable, func(send sender) error {
 		// Each worker has series of its own, whose samples come in order.
 		workers := min(b.o.Connections, set.Len())
@@ -43,7 +45,8 @@ func (b *bench) metrics(ctx context.Context, r *Report) (err error) {
 						n := min(last, i+seriesOfRequest)
 						message = set.AppendRequest(message[:0], i, n, step, ms)
 						body = fleet.Compress(body[:cap(body)], message)
-						if err := send(client.Request{Path: "/v1/metricsapi/write", Query: url.Values{"db": {b.db}}, Header: header}, body, int64(n-i)); err != nil {
+						if err := send(client.Request{Path: "/v1/metricsapi/write", Query: url.Values{"db": {b.db}},
+							Header: header}, body, int64(n-i)); err != nil {
 							return err
 						}
 					}

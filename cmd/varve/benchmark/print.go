@@ -22,10 +22,12 @@ func (r *Report) Print(out io.Writer) error {
 			continue
 		}
 		if !printed {
-			fmt.Fprintln(w, "\nwritten\tnumber\ta second\tMB/s\tCPU s/GB\tRSS MB\tbytes each\tp50 ms\tp99 ms\tsent again\t")
+			fmt.Fprintln(w,
+				"\nwritten\tnumber\ta second\tMB/s\tCPU s/GB\tRSS MB\tbytes each\tp50 ms\tp99 ms\tsent again\t")
 			printed = true
 		}
-		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.1f\t%.1f\t%.0f\t%.1f\t%.1f\t%.1f\t%d\t\n", one.what, one.w.Rows, one.w.RowsPerSecond, one.w.MBPerSecond, one.w.CPUPerGB,
+		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.1f\t%.1f\t%.0f\t%.1f\t%.1f\t%.1f\t%d\t\n", one.what, one.w.Rows,
+			one.w.RowsPerSecond, one.w.MBPerSecond, one.w.CPUPerGB,
 			float64(one.w.PeakRSS)/1e6, one.w.BytesPerRow, one.w.P50MS, one.w.P99MS, one.w.Retries)
 	}
 	if err := w.Flush(); err != nil {

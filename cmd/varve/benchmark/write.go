@@ -84,7 +84,9 @@ func (b *bench) write(ctx context.Context, table string, load func(sender) error
 
 // bytes is what the tables take on disk.
 func (b *bench) bytes(ctx context.Context) (float64, error) {
-	answer, err := b.server.Query(ctx, "", "SELECT CAST(coalesce(sum(data_length + index_length), 0) AS DOUBLE) FROM information_schema.tables WHERE table_schema = '"+b.db+"'")
+	answer, err := b.server.Query(ctx, "",
+		"SELECT CAST(coalesce(sum(data_length + index_length), 0) AS DOUBLE) FROM information_schema.tables WHERE "+
+			"table_schema = '"+b.db+"'")
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +129,8 @@ func (b *bench) fetch(ctx context.Context, r client.Request) ([]byte, error) {
 // pause waits before a write is sent again that the server had no room for; other errors stay.
 func pause(ctx context.Context, err error) error {
 	var answer *client.AnswerError
-	if !errors.As(err, &answer) || answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusServiceUnavailable {
+	if !errors.As(err, &answer) || answer.Status != http.StatusTooManyRequests &&
+		answer.Status != http.StatusServiceUnavailable {
 		return err
 	}
 	select {

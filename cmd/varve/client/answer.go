@@ -32,7 +32,9 @@ func (c *Client) Query(ctx context.Context, db, sql string) (*Answer, error) {
 	if db != "" {
 		form.Set("db", db)
 	}
-	resp, err := c.Do(ctx, Request{Path: "/v1/sql", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: strings.NewReader(form.Encode())})
+	resp, err := c.Do(ctx, Request{Path: "/v1/sql",
+		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		Body:   strings.NewReader(form.Encode())})
 	if err != nil {
 		return nil, err
 	}

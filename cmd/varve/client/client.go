@@ -54,8 +54,8 @@ type Request struct {
 	Body   io.Reader
 }
 
-// Do sends a request and gives the answer, whose body is to be closed. An answer other than 2xx is an error: an AnswerError,
-// or a RefusedError around one; no answer at all is an UnreachableError.
+// Do sends a request and gives the answer, whose body is to be closed. An answer other than 2xx is an error: an
+// AnswerError, or a RefusedError around one; no answer at all is an UnreachableError.
 func (c *Client) Do(ctx context.Context, r Request) (*http.Response, error) {
 	cancel := context.CancelFunc(func() {})
 	if c.timeout > 0 {
@@ -132,7 +132,8 @@ func (c *Client) sayRequest(req *http.Request, resp *http.Response, err error, t
 	if err == nil {
 		outcome = strconv.Itoa(resp.StatusCode)
 	}
-	fmt.Fprintf(c.notes, "varve: %s %s %s %s\n", req.Method, req.URL.RequestURI(), outcome, took.Round(100*time.Microsecond))
+	fmt.Fprintf(c.notes, "varve: %s %s %s %s\n", req.Method, req.URL.RequestURI(), outcome,
+		took.Round(100*time.Microsecond))
 }
 
 // reason is what is behind the failure of a request, without the request.

@@ -55,18 +55,39 @@ func TestPrecedence(t *testing.T) {
 		note    string
 	}{
 		{"nothing", Flags{}, nil, Client{Base: "http://127.0.0.1:4000", DB: "public"}, ""},
-		{"profile that the file names", Flags{}, file, Client{Base: "http://127.0.0.1:1", DB: "logs", Profile: Profile{Name: "local"}}, ""},
-		{"profile by flag", Flags{Profile: "prod"}, file, Client{Base: "https://logs.example.com", DB: "public", user: "ops", password: "secret", Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
-		{"profile by environment", Flags{}, append(file, "VARVE_PROFILE=prod"), Client{Base: "https://logs.example.com", DB: "public", user: "ops", password: "secret", Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
-		{"environment beats profile", Flags{}, append(file, "VARVE_URL=http://e:2", "VARVE_DB=d", "VARVE_TIMEZONE=UTC"), Client{Base: "http://e:2", DB: "d", Timezone: "UTC"}, ""},
-		{"environment beats a named profile, which keeps its password", Flags{Profile: "prod"}, append(file, "VARVE_URL=http://e:2"), Client{Base: "http://e:2", DB: "public", Timezone: "Europe/Berlin", Profile: Profile{Production: true}}, "VARVE_URL comes before the address of the profile prod"},
-		{"flag beats all", Flags{URL: "http://f:3/", Profile: "prod"}, append(file, "VARVE_URL=http://e:2"), Client{Base: "http://f:3", DB: "public", Timezone: "Europe/Berlin", Profile: Profile{Production: true}}, ""},
-		{"the profile's address, written otherwise", Flags{URL: "https://LOGS.example.com:443", Profile: "prod"}, file, Client{Base: "https://LOGS.example.com:443", DB: "public", user: "ops", password: "secret", Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
-		{"another port", Flags{URL: "https://logs.example.com:8443", Profile: "prod"}, file, Client{Base: "https://logs.example.com:8443", DB: "public", Timezone: "Europe/Berlin", Profile: Profile{Production: true}}, ""},
-		{"another scheme", Flags{URL: "http://logs.example.com:443", Profile: "prod"}, file, Client{Base: "http://logs.example.com:443", DB: "public", Timezone: "Europe/Berlin", Profile: Profile{Production: true}}, ""},
-		{"password by environment", Flags{Profile: "prod"}, append(file, "VARVE_PASSWORD=w"), Client{Base: "https://logs.example.com", DB: "public", user: "ops", password: "w", Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
-		{"password by file", Flags{User: "u", PasswordFile: word}, []string{"VARVE_PASSWORD=w"}, Client{Base: "http://127.0.0.1:4000", DB: "public", user: "u", password: "of a file"}, ""},
-		{"password file by environment", Flags{}, []string{"VARVE_USER=u", "VARVE_PASSWORD_FILE=" + word}, Client{Base: "http://127.0.0.1:4000", DB: "public", user: "u", password: "of a file"}, ""},
+		{"profile that the file names", Flags{}, file,
+			Client{Base: "http://127.0.0.1:1", DB: "logs", Profile: Profile{Name: "local"}}, ""},
+		{"profile by flag", Flags{Profile: "prod"}, file,
+			Client{Base: "https://logs.example.com", DB: "public", user: "ops", password: "secret",
+				Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
+		{"profile by environment", Flags{}, append(file, "VARVE_PROFILE=prod"),
+			Client{Base: "https://logs.example.com", DB: "public", user: "ops", password: "secret",
+				Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
+		{"environment beats profile", Flags{}, append(file, "VARVE_URL=http://e:2", "VARVE_DB=d", "VARVE_TIMEZONE=UTC"),
+			Client{Base: "http://e:2", DB: "d", Timezone: "UTC"}, ""},
+		{"environment beats a named profile, which keeps its password", Flags{Profile: "prod"},
+			append(file, "VARVE_URL=http://e:2"),
+			Client{Base: "http://e:2", DB: "public", Timezone: "Europe/Berlin", Profile: Profile{Production: true}},
+			"VARVE_URL comes before the address of the profile prod"},
+		{"flag beats all", Flags{URL: "http://f:3/", Profile: "prod"}, append(file, "VARVE_URL=http://e:2"),
+			Client{Base: "http://f:3", DB: "public", Timezone: "Europe/Berlin", Profile: Profile{Production: true}},
+			""},
+		{"the profile's address, written otherwise", Flags{URL: "https://LOGS.example.com:443", Profile: "prod"}, file,
+			Client{Base: "https://LOGS.example.com:443", DB: "public", user: "ops", password: "secret",
+				Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
+		{"another port", Flags{URL: "https://logs.example.com:8443", Profile: "prod"}, file,
+			Client{Base: "https://logs.example.com:8443", DB: "public", Timezone: "Europe/Berlin",
+				Profile: Profile{Production: true}}, ""},
+		{"another scheme", Flags{URL: "http://logs.example.com:443", Profile: "prod"}, file,
+			Client{Base: "http://logs.example.com:443", DB: "public", Timezone: "Europe/Berlin",
+				Profile: Profile{Production: true}}, ""},
+		{"password by environment", Flags{Profile: "prod"}, append(file, "VARVE_PASSWORD=w"),
+			Client{Base: "https://logs.example.com", DB: "public", user: "ops", password: "w",
+				Timezone: "Europe/Berlin", Profile: Profile{Name: "prod", Production: true}}, ""},
+		{"password by file", Flags{User: "u", PasswordFile: word}, []string{"VARVE_PASSWORD=w"},
+			Client{Base: "http://127.0.0.1:4000", DB: "public", user: "u", password: "of a file"}, ""},
+		{"password file by environment", Flags{}, []string{"VARVE_USER=u", "VARVE_PASSWORD_FILE=" + word},
+			Client{Base: "http://127.0.0.1:4000", DB: "public", user: "u", password: "of a file"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var notes strings.Builder
@@ -74,7 +95,8 @@ func TestPrecedence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Base != c.want.Base || got.DB != c.want.DB || got.Timezone != c.want.Timezone || got.user != c.want.user || got.password != c.want.password ||
+			if got.Base != c.want.Base || got.DB != c.want.DB || got.Timezone != c.want.Timezone ||
+				got.user != c.want.user || got.password != c.want.password ||
 				got.Profile.Name != c.want.Profile.Name || got.Profile.Production != c.want.Profile.Production {
 				t.Errorf("got %+v", got)
 			}
@@ -93,21 +115,26 @@ func TestConnectRefusals(t *testing.T) {
 		want    string
 	}{
 		{"address", Flags{URL: "localhost:4000"}, nil, "--url localhost:4000"},
-		{"address of the environment", Flags{}, []string{"VARVE_URL=localhost:4000"}, "VARVE_URL localhost:4000: an address that begins"},
-		{"address of the profile", Flags{}, profiles(t, 0o600, "default = \"p\"\n[p]\nurl = \"localhost:4000\"\n"), "profile p: url localhost:4000: an address that begins"},
+		{"address of the environment", Flags{}, []string{"VARVE_URL=localhost:4000"},
+			"VARVE_URL localhost:4000: an address that begins"},
+		{"address of the profile", Flags{}, profiles(t, 0o600, "default = \"p\"\n[p]\nurl = \"localhost:4000\"\n"),
+			"profile p: url localhost:4000: an address that begins"},
 		{"address with more", Flags{}, []string{"VARVE_URL=http://h/?x"}, "VARVE_URL http://h/?x: the address"},
 		{"password in the address", Flags{URL: "http://u:secret@h"}, nil, "--password-file"},
 		{"header", Flags{Header: []string{"nothing"}}, nil, "KEY: VALUE"},
 		{"header of two lines", Flags{Header: []string{"a: b\r\nc: d"}}, nil, "KEY: VALUE"},
 		{"time limit", Flags{Timeout: -1}, nil, "--timeout"},
 		{"no password", Flags{User: "u"}, nil, "VARVE_PASSWORD"},
-		{"no profile", Flags{Profile: "prodd"}, profiles(t, 0o644, twoProfiles), "no profile prodd. Did you mean 'prod'?"},
+		{"no profile", Flags{Profile: "prodd"}, profiles(t, 0o644, twoProfiles),
+			"no profile prodd. Did you mean 'prod'?"},
 		{"no profile of the file", Flags{}, profiles(t, 0o644, "default = \"x\"\n"), "no profile x"},
 		{"no file", Flags{Profile: "prod"}, []string{"XDG_CONFIG_HOME=/nonexistent"}, "/nonexistent/varve/client.toml"},
 		{"no place", Flags{Profile: "prod"}, nil, "XDG_CONFIG_HOME"},
 		{"password that others read", Flags{Profile: "p"}, profiles(t, 0o640, "[p]\npassword = \"x\"\n"), "chmod 600"},
-		{"password that others read of another profile", Flags{}, profiles(t, 0o604, "[p]\npassword = \"x\"\n"), "mode 0604"},
-		{"unknown key", Flags{}, profiles(t, 0o600, "[p]\nurll = \"x\"\n"), "[p]: unknown key urll. Did you mean 'url'?"},
+		{"password that others read of another profile", Flags{}, profiles(t, 0o604, "[p]\npassword = \"x\"\n"),
+			"mode 0604"},
+		{"unknown key", Flags{}, profiles(t, 0o600, "[p]\nurll = \"x\"\n"),
+			"[p]: unknown key urll. Did you mean 'url'?"},
 		{"key outside", Flags{}, profiles(t, 0o600, "url = \"x\"\n"), "unknown key url"},
 		{"kind", Flags{}, profiles(t, 0o600, "[p]\nproduction = \"yes\"\n"), "true or false"},
 		{"syntax", Flags{}, profiles(t, 0o600, "[p\n"), "line 1"},
@@ -115,12 +142,14 @@ func TestConnectRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := c.flags.Connect(c.environ, io.Discard)
 			var usage *UsageError
-			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "secret") {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
-	_, err := (&Flags{Profile: "p"}).Connect(profiles(t, 0o600, "[p]\nuser = \"u\"\npassword_command = \"exit 3\"\n"), io.Discard)
+	_, err := (&Flags{Profile: "p"}).Connect(profiles(t, 0o600, "[p]\nuser = \"u\"\npassword_command = \"exit 3\"\n"),
+		io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "password_command of the profile p: exit status 3") {
 		t.Errorf("got %v", err)
 	}
@@ -172,10 +201,12 @@ func TestRequests(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 	for path, want := range map[string]string{
-		"/v1/sql": "query failed (4001): Table not found: t", "/v1/ingest": "ingest failed (HTTP 429): 429 Too Many Requests",
+		"/v1/sql":         "query failed (4001): Table not found: t",
+		"/v1/ingest":      "ingest failed (HTTP 429): 429 Too Many Requests",
 		"/v1/pipelines/p": "pipeline request failed (7003): Not found http or grpc authorization header. Sign in with --user NAME",
 		"/moved":          "request failed (HTTP 301): it is to be asked at https://elsewhere.example.com/moved: name that server with --url",
-		"/slow":           "cannot reach " + server.URL + ": no answer within 50ms (--timeout). Is the server running? (varve serve)",
+		"/slow": "cannot reach " + server.URL +
+			": no answer within 50ms (--timeout). Is the server running? (varve serve)",
 	} {
 		asks := c
 		if path == "/slow" {
@@ -185,7 +216,8 @@ func TestRequests(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
-		if busy := (*AnswerError)(nil); path == "/v1/ingest" && (!errors.As(err, &busy) || busy.RetryAfter != 7*time.Second) {
+		if busy := (*AnswerError)(nil); path == "/v1/ingest" &&
+			(!errors.As(err, &busy) || busy.RetryAfter != 7*time.Second) {
 			t.Errorf("got %+v", busy)
 		}
 	}
@@ -216,7 +248,8 @@ func TestInterrupted(t *testing.T) {
 	<-gone
 }
 
-// TestCertificates: --insecure says so each time, --ca-file makes a server known, and one that is not known names the flag.
+// TestCertificates: --insecure says so each time, --ca-file makes a server known, and one that is not known names the
+// flag.
 func TestCertificates(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -236,7 +269,8 @@ func TestCertificates(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var answer *AnswerError
-	if err := ask(Flags{Insecure: true}); !errors.As(err, &answer) || !strings.Contains(notes.String(), "is not checked") {
+	if err := ask(Flags{Insecure: true}); !errors.As(err, &answer) ||
+		!strings.Contains(notes.String(), "is not checked") {
 		t.Errorf("got %v, said %q", err, notes.String())
 	}
 }

@@ -58,7 +58,8 @@ type AnswerError struct {
 
 func (e *AnswerError) Error() string {
 	what := "request"
-	for _, one := range [...][2]string{{"/v1/sql", "query"}, {"/v1/mquery", "query"}, {"/v1/ingest", "ingest"}, {"/v1/pipelines", "pipeline request"}} {
+	for _, one := range [...][2]string{{"/v1/sql", "query"}, {"/v1/mquery", "query"}, {"/v1/ingest", "ingest"},
+		{"/v1/pipelines", "pipeline request"}} {
 		if strings.HasPrefix(e.Path, one[0]) {
 			what = one[1]
 		}

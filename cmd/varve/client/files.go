@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a small file whole or not at all, also where the machine stops meanwhile: it is that of before until it is all on
-// the disk. One process at a time.
+// Replace writes a small file whole or not at all, also where the machine stops meanwhile: it is that of before until
+// it is all on the disk. One process at a time.
 func Replace(name string, text []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Flags are the flags of every command that talks to a server. What a flag does not say comes from the environment, then
-// from the profile, then from the default.
+// Flags are the flags of every command that talks to a server. What a flag does not say comes from the environment,
+// then from the profile, then from the default.
 type Flags struct {
 	URL          string        `name:"url" placeholder:"ADDRESS" group:"Connection:" help:"The running server; default: VARVE_URL, the profile's, or http://127.0.0.1:4000."`
 	User         string        `short:"u" placeholder:"NAME" group:"Connection:" help:"Who signs in; default: VARVE_USER or the profile's. The password is that of --password-file, VARVE_PASSWORD or the profile, or it is asked."`
@@ -54,8 +54,8 @@ func Getenv(environ []string, name string) string {
 	return ""
 }
 
-// Connect makes a client of the flags; nothing is sent yet. environ is the environment; notes, such as lines of requests,
-// are written to notes. Errors are UsageErrors but for files that cannot be read.
+// Connect makes a client of the flags; nothing is sent yet. environ is the environment; notes, such as lines of
+// requests, are written to notes. Errors are UsageErrors but for files that cannot be read.
 func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 	p, err := f.profile(environ)
 	if err != nil {
@@ -81,7 +81,8 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 	if f.Profile != "" && f.URL == "" && p.URL != "" && !known && !f.Quiet {
 		fmt.Fprintf(notes, "varve: VARVE_URL comes before the address of the profile %s: %s is asked\n", p.Name, c.Base)
 	}
-	// What proves to be a user of one server is told to no other. Who names a profile is as careful there as with its own server.
+	// What proves to be a user of one server is told to no other. Who names a profile is as careful there as with its
+	// own server.
 	if !known {
 		p = Profile{Production: p.Production && cmp.Or(f.Profile, Getenv(environ, "VARVE_PROFILE")) != ""}
 	}
@@ -101,7 +102,8 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 		return nil, err
 	}
 	// A request that is sent on loses its body, and shows its headers to another server.
-	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.http = &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c, nil
 }
 
@@ -117,9 +119,13 @@ func checkAddress(from, text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return "", &UsageError{fmt.Errorf("%s %s: an address that begins with http:// or https:// is wanted", from, text)}
+		return "", &UsageError{fmt.Errorf("%s %s: an address that begins with http:// or https:// is wanted", from,
+			text)}
 	case u.User != nil:
-		return "", &UsageError{fmt.Errorf("%s: an address with a name or a password shows it to everybody on this machine: use --user and --password-file", from)}
+		return "",
+			&UsageError{fmt.Errorf(
+				"%s: an address with a name or a password shows it to everybody on this machine: use --user and "+
+					"--password-file", from)}
 	case u.RawQuery != "" || u.Fragment != "":
 		return "", &UsageError{fmt.Errorf("%s %s: the address of a server has no ? and no #", from, text)}
 	}
@@ -135,7 +141,8 @@ func sameServer(a, b string) bool {
 			return false
 		}
 		port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-		parts[i] = [3]string{u.Scheme, strings.ToLower(u.Hostname()) + ":" + port, strings.TrimRight(u.EscapedPath(), "/")}
+		parts[i] = [3]string{u.Scheme, strings.ToLower(u.Hostname()) + ":" + port,
+			strings.TrimRight(u.EscapedPath(), "/")}
 	}
 	return parts[0] == parts[1]
 }
@@ -193,7 +200,8 @@ func (f *Flags) password(environ []string, p *Profile, c *Client) (string, error
 	}
 	word, err := AskPassword(fmt.Sprintf("Password of %s at %s: ", c.user, c.Base))
 	if errors.Is(err, ErrNoTerminal) {
-		return "", &UsageError{errors.New("--user needs a password in --password-file, VARVE_PASSWORD or a profile: there is no terminal to ask on")}
+		return "", &UsageError{errors.New(
+			"--user needs a password in --password-file, VARVE_PASSWORD or a profile: there is no terminal to ask on")}
 	}
 	return word, err
 }

@@ -23,9 +23,9 @@ func (e *InterruptedError) Error() string {
 // ExitCode is what shells expect of a process that a signal ended.
 func (e *InterruptedError) ExitCode() int { return 128 + int(e.Signal) }
 
-// Interruptible gives a context that Ctrl-C or SIGTERM ends, with an InterruptedError for its cause: requests are given up,
-// which cancels their queries, and the command stops at a clean point. The second signal ends the process at once. stop
-// gives the signals back.
+// Interruptible gives a context that Ctrl-C or SIGTERM ends, with an InterruptedError for its cause: requests are given
+// up, which cancels their queries, and the command stops at a clean point. The second signal ends the process at once.
+// stop gives the signals back.
 func Interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals, done := make(chan os.Signal, 2), make(chan struct{})

@@ -20,7 +20,8 @@ func TestFileErrors(t *testing.T) {
 		{open(syscall.EISDIR), "/x/y: it is a directory, and a file is wanted"},
 		{open(syscall.ENOENT), "/x/y: there is no such file or directory"},
 		{fmt.Errorf("/x/y: %w", open(syscall.EISDIR)), "/x/y: it is a directory, and a file is wanted"},
-		{fmt.Errorf("table a: %w", open(syscall.ENOTDIR)), "table a: /x/y: a part of its path is a file, and a directory is wanted there"},
+		{fmt.Errorf("table a: %w", open(syscall.ENOTDIR)),
+			"table a: /x/y: a part of its path is a file, and a directory is wanted there"},
 		{open(syscall.EMFILE), "open /x/y: too many open files"},
 		{errors.New("other"), "other"},
 	} {
@@ -28,11 +29,13 @@ func TestFileErrors(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
-	if err := FileReason(open(syscall.EACCES)); !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "/x/y") {
+	if err := FileReason(open(syscall.EACCES)); !errors.Is(err, fs.ErrPermission) ||
+		strings.Contains(err.Error(), "/x/y") {
 		t.Errorf("got %v", err)
 	}
 	for head, want := range map[string]string{
-		"\x7fELF\x00": "it is a program, and text is wanted", "LPKSHHRH\x00": "journalctl -o json --file FILE | varve x", "ORCA is a text": "<nil>",
+		"\x7fELF\x00":  "it is a program, and text is wanted",
+		"LPKSHHRH\x00": "journalctl -o json --file FILE | varve x", "ORCA is a text": "<nil>",
 		"\x1f\x8b": "it is packed with gzip: zcat FILE | varve x", "text": "<nil>", "": "<nil>",
 	} {
 		if got := fmt.Sprint(FileKind([]byte(head), "varve x")); !strings.Contains(got, want) {

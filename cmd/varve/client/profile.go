@@ -17,8 +17,8 @@ import (
 	"varve/engine/nearest"
 )
 
-// Profile is a server with how to sign in there, as client.toml describes it. Without a profile all fields are empty. What
-// proves to be its user is told to URL alone, whatever address the flags and the environment name.
+// Profile is a server with how to sign in there, as client.toml describes it. Without a profile all fields are empty.
+// What proves to be its user is told to URL alone, whatever address the flags and the environment name.
 type Profile struct {
 	Name string
 	URL  string
@@ -62,7 +62,8 @@ func (f *Flags) profile(environ []string) (Profile, error) {
 	if p, ok := list[name]; ok {
 		return p, nil
 	}
-	return Profile{}, &UsageError{fmt.Errorf("%s has no profile %s.%s", file, name, nearest.Hint(name, profileNames(list)))}
+	return Profile{},
+		&UsageError{fmt.Errorf("%s has no profile %s.%s", file, name, nearest.Hint(name, profileNames(list)))}
 }
 
 // Profiles are the names of the profiles, in order; none where they cannot be read.
@@ -82,7 +83,9 @@ func profileNames(list map[string]Profile) (names []string) {
 // readProfiles reads all profiles and the name of the one that holds when none is named.
 func readProfiles(file string) (list map[string]Profile, standard string, err error) {
 	if file == "" {
-		return nil, "", &UsageError{fmt.Errorf("there is no place for profiles: neither XDG_CONFIG_HOME nor HOME is set: %w", fs.ErrNotExist)}
+		return nil, "",
+			&UsageError{fmt.Errorf("there is no place for profiles: neither XDG_CONFIG_HOME nor HOME is set: %w",
+				fs.ErrNotExist)}
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -92,7 +95,8 @@ func readProfiles(file string) (list map[string]Profile, standard string, err er
 	if err := toml.Unmarshal(text, &tree); err != nil {
 		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 			row, column := at.Position()
-			return nil, "", &UsageError{fmt.Errorf("%s: line %d, column %d: %s", file, row, column, strings.TrimPrefix(at.Error(), "toml: "))}
+			return nil, "", &UsageError{fmt.Errorf("%s: line %d, column %d: %s", file, row, column,
+				strings.TrimPrefix(at.Error(), "toml: "))}
 		}
 		return nil, "", &UsageError{fmt.Errorf("%s: %w", file, err)}
 	}
@@ -101,7 +105,8 @@ func readProfiles(file string) (list map[string]Profile, standard string, err er
 		switch v := value.(type) {
 		case string:
 			if name != "default" {
-				return nil, "", &UsageError{fmt.Errorf("%s: unknown key %s: outside of profiles there is only default", file, name)}
+				return nil, "", &UsageError{fmt.Errorf("%s: unknown key %s: outside of profiles there is only default",
+					file, name)}
 			}
 			standard = v
 		case map[string]any:
@@ -120,8 +125,9 @@ func readProfiles(file string) (list map[string]Profile, standard string, err er
 // set takes the keys of a profile.
 func (p *Profile) set(tree map[string]any) error {
 	texts := map[string]*string{
-		"url": &p.URL, "user": &p.User, "password": &p.word, "password_file": &p.passwordFile, "password_command": &p.passwordCommand,
-		"ca_file": &p.CAFile, "db": &p.DB, "timezone": &p.Timezone,
+		"url": &p.URL, "user": &p.User, "password": &p.word, "password_file": &p.passwordFile,
+		"password_command": &p.passwordCommand,
+		"ca_file":          &p.CAFile, "db": &p.DB, "timezone": &p.Timezone,
 	}
 	for key, value := range tree {
 		if key == "production" {
@@ -161,7 +167,9 @@ func keepSecret(file string, list map[string]Profile) error {
 			return err
 		}
 		if info.Mode().Perm()&0o077 != 0 {
-			return &UsageError{fmt.Errorf("%s holds the password of the profile %s and others can read it (mode %04o): chmod 600 %[1]s, or use password_command", file, name, info.Mode().Perm())}
+			return &UsageError{fmt.Errorf(
+				"%s holds the password of the profile %s and others can read it (mode %04o): chmod 600 %[1]s, or use "+
+					"password_command", file, name, info.Mode().Perm())}
 		}
 	}
 	return nil

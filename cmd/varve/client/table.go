@@ -38,8 +38,10 @@ var (
 
 // Table asks for a table's columns. One that is not there is an AnswerError that names the nearest.
 func (c *Client) Table(ctx context.Context, db, name string) (*Table, error) {
-	a, err := c.Query(ctx, db, "SELECT column_name, service_data_type, semantic_type FROM information_schema.columns WHERE table_schema = "+Text(db)+
-		" AND table_name = "+Text(name)+" ORDER BY ordinal_position")
+	a, err := c.Query(ctx, db,
+		"SELECT column_name, service_data_type, semantic_type FROM information_schema.columns WHERE table_schema = "+
+			Text(db)+
+			" AND table_name = "+Text(name)+" ORDER BY ordinal_position")
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,8 @@ func (c *Client) Table(ctx context.Context, db, name string) (*Table, error) {
 		if len(row) != 3 {
 			return nil, fmt.Errorf("%s answered something else than columns", c.Base)
 		}
-		t.Columns = append(t.Columns, TableColumn{Name: fmt.Sprint(row[0]), Type: fmt.Sprint(row[1]), Role: fmt.Sprint(row[2])})
+		t.Columns = append(t.Columns,
+			TableColumn{Name: fmt.Sprint(row[0]), Type: fmt.Sprint(row[1]), Role: fmt.Sprint(row[2])})
 		if t.Columns[i].Role == "TIMESTAMP" {
 			t.Time = i
 		}
@@ -77,7 +80,8 @@ func (t *Table) named(names []string, fits func(TableColumn) bool) string {
 	return ""
 }
 
-// longest is the text column with the longest values in the newest rows, which is taken for the message where none is called so.
+// longest is the text column with the longest values in the newest rows, which is taken for the message where none is
+// called so.
 func (c *Client) longest(ctx context.Context, t *Table) (string, error) {
 	var texts, sums []string
 	for _, column := range t.Columns {
@@ -88,7 +92,8 @@ func (c *Client) longest(ctx context.Context, t *Table) (string, error) {
 	if len(texts) < 2 || t.Time < 0 {
 		return strings.Join(texts[:min(1, len(texts))], ""), nil
 	}
-	a, err := c.Query(ctx, t.DB, "SELECT "+strings.Join(sums, ", ")+" FROM (SELECT * FROM "+Name(t.Name)+" ORDER BY "+Name(t.Columns[t.Time].Name)+" DESC LIMIT 100) AS newest")
+	a, err := c.Query(ctx, t.DB, "SELECT "+strings.Join(sums, ", ")+" FROM (SELECT * FROM "+Name(t.Name)+" ORDER BY "+
+		Name(t.Columns[t.Time].Name)+" DESC LIMIT 100) AS newest")
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +121,8 @@ func (c *Client) noTable(ctx context.Context, db, name string) error {
 	for _, row := range a.Rows {
 		names = append(names, fmt.Sprint(row...))
 	}
-	return &AnswerError{Status: 400, Code: 4001, Path: "/v1/sql", Text: fmt.Sprintf("Table not found: service.%s.%s.%s", db, name, nearest.Hint(name, names))}
+	return &AnswerError{Status: 400, Code: 4001, Path: "/v1/sql",
+		Text: fmt.Sprintf("Table not found: service.%s.%s.%s", db, name, nearest.Hint(name, names))}
 }
 
 // Pick checks that the table has columns; a UsageError names the nearest.
@@ -127,7 +133,8 @@ func (t *Table) Pick(columns []string) error {
 	}
 	for _, want := range columns {
 		if !slices.Contains(names, want) {
-			return &UsageError{fmt.Errorf("--columns: the table %s has no column %s.%s", t.Name, want, nearest.Hint(want, names))}
+			return &UsageError{fmt.Errorf("--columns: the table %s has no column %s.%s", t.Name, want,
+				nearest.Hint(want, names))}
 		}
 	}
 	return nil
@@ -174,7 +181,8 @@ func UnitsPerSecond(dataType string) int64 {
 	return 0
 }
 
-// Units is the first instant of a unit that is not before at, counted since 1970; instants outside of 64 bits are the outermost.
+// Units is the first instant of a unit that is not before at, counted since 1970; instants outside of 64 bits are the
+// outermost.
 func Units(at time.Time, perSecond int64) int64 {
 	seconds, fraction := at.Unix(), int64(at.Nanosecond())
 	if limit := math.MaxInt64/perSecond - 1; seconds > limit {

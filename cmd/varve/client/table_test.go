@@ -22,13 +22,19 @@ func TestTableRoles(t *testing.T) {
 		sums                 []any // lengths of texts, as the server adds them up
 		time, message, level string
 	}{
-		{"by name, the likeliest first", [][]any{ts, column("log", "String", "FIELD"), column("body", "String", "FIELD"), column("Severity", "Int64", "FIELD")}, nil, "ts", "body", "Severity"},
-		{"a message is text", [][]any{ts, column("message", "Int64", "FIELD"), column("Text", "String", "FIELD")}, nil, "ts", "Text", ""},
-		{"the only text", [][]any{ts, column("host", "String", "TAG"), column("payload", "String", "FIELD")}, nil, "ts", "payload", ""},
-		{"the longest text", [][]any{ts, column("a", "String", "FIELD"), column("b", "String", "FIELD"), column("c", "String", "FIELD")}, []any{3, 50, nil}, "ts", "b", ""},
-		{"the first of empty ones", [][]any{ts, column("a", "String", "FIELD"), column("b", "String", "FIELD")}, []any{nil, nil}, "ts", "a", ""},
+		{"by name, the likeliest first", [][]any{ts, column("log", "String", "FIELD"),
+			column("body", "String", "FIELD"), column("Severity", "Int64", "FIELD")}, nil, "ts", "body", "Severity"},
+		{"a message is text", [][]any{ts, column("message", "Int64", "FIELD"), column("Text", "String", "FIELD")}, nil,
+			"ts", "Text", ""},
+		{"the only text", [][]any{ts, column("host", "String", "TAG"), column("payload", "String", "FIELD")}, nil, "ts",
+			"payload", ""},
+		{"the longest text", [][]any{ts, column("a", "String", "FIELD"), column("b", "String", "FIELD"),
+			column("c", "String", "FIELD")}, []any{3, 50, nil}, "ts", "b", ""},
+		{"the first of empty ones", [][]any{ts, column("a", "String", "FIELD"), column("b", "String", "FIELD")},
+			[]any{nil, nil}, "ts", "a", ""},
 		{"none", [][]any{ts, column("v", "Float64", "FIELD")}, nil, "ts", "", ""},
-		{"view", [][]any{column("t", "TimestampMillisecond", "FIELD"), column("a", "String", "FIELD"), column("b", "String", "FIELD")}, nil, "", "a", ""},
+		{"view", [][]any{column("t", "TimestampMillisecond", "FIELD"), column("a", "String", "FIELD"),
+			column("b", "String", "FIELD")}, nil, "", "a", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := answering(t, func(sql string) [][]any {
@@ -60,7 +66,8 @@ func answering(t *testing.T, rows func(sql string) [][]any) *Client {
 		if list == nil {
 			list = [][]any{}
 		}
-		if err := json.NewEncoder(w).Encode(map[string]any{"output": []any{map[string]any{"records": map[string]any{"rows": list}}}}); err != nil {
+		if err := json.NewEncoder(w).Encode(
+			map[string]any{"output": []any{map[string]any{"records": map[string]any{"rows": list}}}}); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -82,7 +89,8 @@ func TestNoTable(t *testing.T) {
 	})
 	_, err := c.Table(t.Context(), "public", "o'brian")
 	var answer *AnswerError
-	if !errors.As(err, &answer) || answer.Code != 4001 || !strings.HasSuffix(err.Error(), "service.public.o'brian. Did you mean 'o'brien'?") {
+	if !errors.As(err, &answer) || answer.Code != 4001 ||
+		!strings.HasSuffix(err.Error(), "service.public.o'brian. Did you mean 'o'brien'?") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -109,7 +117,8 @@ func TestUnits(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s in units of 1/%d s: got %d, want %d", c.at, c.perSecond, got, c.want)
 		}
-		if back := AtUnits(got, c.perSecond); got != math.MaxInt64 && got != math.MinInt64 && (back.Before(c.at) || back.Sub(c.at) >= time.Second/time.Duration(c.perSecond)) {
+		if back := AtUnits(got, c.perSecond); got != math.MaxInt64 && got != math.MinInt64 &&
+			(back.Before(c.at) || back.Sub(c.at) >= time.Second/time.Duration(c.perSecond)) {
 			t.Errorf("%d in units of 1/%d s is %s, want %s or the unit after", got, c.perSecond, back, c.at)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // engineExecuteQuery is the server's code for a query that fails on its rows, which it will do again.
 const engineExecuteQuery = 3001
 
-// Temporary tells whether an error may be gone when the same is asked again, and how long the server asks to wait before: no
-// answer, 408, 429 and 5xx.
+// Temporary tells whether an error may be gone when the same is asked again, and how long the server asks to wait
+// before: no answer, 408, 429 and 5xx.
 func Temporary(err error) (again bool, wait time.Duration) {
 	var answer *AnswerError
 	var refused *RefusedError
@@ -19,8 +19,10 @@ func Temporary(err error) (again bool, wait time.Duration) {
 	case errors.As(err, &refused):
 		return false, 0
 	case errors.As(err, &answer):
-		again = answer.Status == http.StatusRequestTimeout || answer.Status == http.StatusTooManyRequests || answer.Status >= 500
-		return again && answer.Code != engineExecuteQuery && answer.Status != http.StatusNotImplemented, answer.RetryAfter
+		again = answer.Status == http.StatusRequestTimeout || answer.Status == http.StatusTooManyRequests ||
+			answer.Status >= 500
+		return again && answer.Code != engineExecuteQuery && answer.Status != http.StatusNotImplemented,
+			answer.RetryAfter
 	}
 	return errors.As(err, &away), 0
 }

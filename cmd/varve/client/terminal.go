@@ -68,7 +68,8 @@ func hideTyping(fd int) error {
 	return unix.IoctlSetTermios(fd, setModes, modes)
 }
 
-// KeepKeys lets a terminal show nothing of what is typed and keep it as it is, key by key, for who reads it next. Ctrl-C and such still send signals.
+// KeepKeys lets a terminal show nothing of what is typed and keep it as it is, key by key, for who reads it next.
+// Ctrl-C and such still send signals.
 func KeepKeys(fd int) error {
 	modes, err := unix.IoctlGetTermios(fd, getModes)
 	if err != nil {
@@ -95,8 +96,8 @@ func dropTyped(tty *os.File) error {
 	return errors.Join(failed, err)
 }
 
-// Confirm asks a question whose answer is yes or no, which is no. What was typed before it stood there is no answer. Without a terminal it is
-// ErrNoTerminal; when ctx ends, it is its cause.
+// Confirm asks a question whose answer is yes or no, which is no. What was typed before it stood there is no answer.
+// Without a terminal it is ErrNoTerminal; when ctx ends, it is its cause.
 func Confirm(ctx context.Context, question string) (bool, error) {
 	tty, err := terminal()
 	if err != nil {
@@ -120,7 +121,8 @@ func Confirm(ctx context.Context, question string) (bool, error) {
 	select {
 	case line = <-lines:
 	case <-ctx.Done():
-		// Reading ends with it where terminals have deadlines; elsewhere it goes on until the next line or the end of the process.
+		// Reading ends with it where terminals have deadlines; elsewhere it goes on until the next line or the end of
+		// the process.
 		if tty.SetReadDeadline(time.Now()) == nil {
 			<-lines
 		}

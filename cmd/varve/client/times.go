@@ -11,36 +11,44 @@ import (
 	"varve/engine/timefmt"
 )
 
-// Zone is the time zone that a flag names: local, an IANA name or an offset; the empty name is local. Its error is a UsageError.
+// Zone is the time zone that a flag names: local, an IANA name or an offset; the empty name is local. Its error is a
+// UsageError.
 func Zone(name string) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
 		return time.Local, nil
 	}
 	zone, err := timefmt.Zone(name)
 	if err != nil {
-		return nil, &UsageError{fmt.Errorf("--timezone %s: a name such as Europe/Berlin, an offset such as +02:00, UTC or local is wanted", name)}
+		return nil, &UsageError{fmt.Errorf(
+			"--timezone %s: a name such as Europe/Berlin, an offset such as +02:00, UTC or local is wanted", name)}
 	}
 	return zone, nil
 }
 
-// Instant reads the time of a flag in a zone; nil: the text is empty or "all", that end is open. Its error is a UsageError.
+// Instant reads the time of a flag in a zone; nil: the text is empty or "all", that end is open. Its error is a
+// UsageError.
 func Instant(flag, text string, zone *time.Location, now time.Time) (*time.Time, error) {
 	if text == "" || strings.EqualFold(text, "all") {
 		return nil, nil
 	}
 	at, ok := ParseTime(text, zone, now)
 	if !ok {
-		return nil, &UsageError{fmt.Errorf("%s %s: no time is in that; take now-1h, 10m (ago), 2026-11-21 03:46, 03:46, yesterday 14:00 or seconds since 1970", flag, text)}
+		return nil,
+			&UsageError{fmt.Errorf(
+				"%s %s: no time is in that; take now-1h, 10m (ago), 2026-11-21 03:46, 03:46, yesterday 14:00 or "+
+					"seconds since 1970", flag, text)}
 	}
 	return &at, nil
 }
 
-// ParseTime reads what people write and paste for an instant, as the dashboard's picker does: now-15m, -2h, yesterday 14:00, 03:46 (today),
-// 2026-11-21 03:46, RFC 3339, seconds, ms, us or ns since 1970 (told apart by their size), and the time of a log line with text around it.
-// A length alone is so long ago: 10m is now-10m. ok is false for what is no time.
+// ParseTime reads what people write and paste for an instant, as the dashboard's picker does: now-15m, -2h, yesterday
+// 14:00, 03:46 (today), 2026-11-21 03:46, RFC 3339, seconds, ms, us or ns since 1970 (told apart by their size), and
+// the time of a log line with text around it. A length alone is so long ago: 10m is now-10m. ok is false for what is no
+// time.
 func ParseTime(text string, zone *time.Location, now time.Time) (at time.Time, ok bool) {
 	text = strings.TrimSpace(text)
-	for _, read := range []func(string, *time.Location, time.Time) (time.Time, bool){parseRelative, parseEpoch, parseISO, parseAccess, parseSyslog, parseClock} {
+	for _, read := range []func(string, *time.Location, time.Time) (time.Time, bool){parseRelative, parseEpoch,
+		parseISO, parseAccess, parseSyslog, parseClock} {
 		if at, ok = read(text, zone, now); ok {
 			return at, true
 		}
@@ -55,15 +63,19 @@ var (
 	ago      = Pattern(`(?i)^(?:` + lengthPattern + `\s*)+$`)
 	signed   = Pattern(`(?i)([-+]?)\s*` + lengthPattern)
 	epoch    = Pattern(`^(\d{9,19})(?:\.(\d{1,9}))?$`)
-	iso      = Pattern(`(?i)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?`)
-	access   = Pattern(`(\d{1,2})[/ -]([A-Z][a-z]{2})[/ -](\d{4})[: ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[-+]\d{4})?`)
-	syslog   = Pattern(`\b([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?`)
-	clock    = Pattern(`(?i)^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$`)
-	offset   = Pattern(`([-+])(\d{2}):?(\d{2})`)
+	iso      = Pattern(
+		`(?i)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?`)
+	access = Pattern(
+		`(\d{1,2})[/ -]([A-Z][a-z]{2})[/ -](\d{4})[: ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[-+]\d{4})?`)
+	syslog = Pattern(`\b([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?`)
+	clock  = Pattern(
+		`(?i)^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$`)
+	offset = Pattern(`([-+])(\d{2}):?(\d{2})`)
 )
 
 // lengths are those of the units, ns.
-var lengths = map[string]int64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 7 * 86400e9}
+var lengths = map[string]int64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9,
+	"w": 7 * 86400e9}
 
 // longest is the longest length, seconds: more than lie between the first and the last day.
 const longest = 10_000 * 366 * 86400
@@ -184,8 +196,8 @@ func parseClock(text string, zone *time.Location, now time.Time) (time.Time, boo
 	return calendar(year, int(month), day, m[2:], zone)
 }
 
-// calendar makes an instant of a date and hour, minute, second, fraction and offset, as texts that may be empty; ok is false
-// when no calendar has it.
+// calendar makes an instant of a date and hour, minute, second, fraction and offset, as texts that may be empty; ok is
+// false when no calendar has it.
 func calendar(year, month, day int, clock []string, zone *time.Location) (time.Time, bool) {
 	h, m, s := digitsValue(clock[0]), digitsValue(clock[1]), digitsValue(clock[2])
 	if month < 1 || month > 12 || day < 1 || day > 31 || h > 23 || m > 59 || s > 60 {
@@ -207,12 +219,13 @@ func calendar(year, month, day int, clock []string, zone *time.Location) (time.T
 	return at.Add(time.Duration(fraction(clock[3]))), true
 }
 
-// local is the instant at which the zone's clock shows what wall shows in UTC. Of two such instants the earlier counts; a time
-// that a clock change leaves out is moved on by it.
+// local is the instant at which the zone's clock shows what wall shows in UTC. Of two such instants the earlier counts;
+// a time that a clock change leaves out is moved on by it.
 func local(wall time.Time, zone *time.Location) time.Time {
 	_, before := wall.Add(-24 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(24 * time.Hour).In(zone).Zone()
-	early, late := wall.Add(-time.Duration(max(before, after))*time.Second), wall.Add(-time.Duration(min(before, after))*time.Second)
+	early, late := wall.Add(-time.Duration(max(before, after))*time.Second),
+		wall.Add(-time.Duration(min(before, after))*time.Second)
 	for _, at := range []time.Time{early, late} {
 		if _, is := at.In(zone).Zone(); at.Add(time.Duration(is) * time.Second).Equal(wall) {
 			return at

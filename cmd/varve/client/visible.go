@@ -10,7 +10,8 @@ import (
 // Steers reports whether a character may do something to a terminal instead of being seen: control characters, and
 // those that turn the direction of the text around them.
 func Steers(r rune) bool {
-	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c || r == 0x2028 || r == 0x2029
+	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e ||
+		r == 0x200f || r == 0x061c || r == 0x2028 || r == 0x2029
 }
 
 // Visible shows control characters, and bytes that are no UTF-8, as they are written in strings of programs: a terminal

@@ -30,8 +30,9 @@ type Manifest struct {
 	Tables   []ManifestTable `json:"tables"` // in the order in which they can be made again
 }
 
-// ManifestTable is a table of a directory. Data holds a row a line as an object; times in it are RFC 3339 in UTC, BINARY is
-// lower-case hex, DECIMAL is text, floats that are no numbers are the texts NaN, inf and -inf, and NULL is null.
+// ManifestTable is a table of a directory. Data holds a row a line as an object; times in it are RFC 3339 in UTC,
+// BINARY is lower-case hex, DECIMAL is text, floats that are no numbers are the texts NaN, inf and -inf, and NULL is
+// null.
 type ManifestTable struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`   // table; physical and view have no data: their rows are those of other tables
@@ -40,7 +41,8 @@ type ManifestTable struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"` // of Data
 	SHA256 string `json:"sha256,omitempty"`
-	// TimeIndex is the column of the time index, First and Last are the oldest and the newest time in it, if there are rows.
+	// TimeIndex is the column of the time index, First and Last are the oldest and the newest time in it, if there are
+	// rows.
 	TimeIndex string     `json:"time_index,omitempty"`
 	First     *time.Time `json:"first,omitempty"`
 	Last      *time.Time `json:"last,omitempty"`
@@ -90,7 +92,8 @@ func toDirectory(ctx context.Context, c *client.Client, o Options, notes io.Writ
 		return err
 	}
 	if !o.Quiet {
-		fmt.Fprintf(notes, "varve: %s with %s in %s", client.Plural(int64(len(m.Tables)), "table"), client.Plural(rows, "row"), o.OutputDir)
+		fmt.Fprintf(notes, "varve: %s with %s in %s", client.Plural(int64(len(m.Tables)), "table"),
+			client.Plural(rows, "row"), o.OutputDir)
 		if done > 0 {
 			fmt.Fprintf(notes, "; %d were there already", done)
 		}
@@ -123,10 +126,12 @@ func beginDirectory(o Options) (*Manifest, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, m); err != nil || m.Version != 1 {
-		return nil, fmt.Errorf("%s: this is no manifest that this version knows", filepath.Join(o.OutputDir, ManifestName+partEnding))
+		return nil, fmt.Errorf("%s: this is no manifest that this version knows",
+			filepath.Join(o.OutputDir, ManifestName+partEnding))
 	}
 	if m.Database != o.DB {
-		return nil, &client.UsageError{Err: fmt.Errorf("%s holds tables of the database %s, not of %s", o.OutputDir, m.Database, o.DB)}
+		return nil, &client.UsageError{Err: fmt.Errorf("%s holds tables of the database %s, not of %s", o.OutputDir,
+			m.Database, o.DB)}
 	}
 	return m, nil
 }
@@ -142,7 +147,9 @@ func (m *Manifest) write(name string) error {
 
 // tablesOf lists the tables of a database in the order in which they can be made again, with the names of their files.
 func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable, error) {
-	a, err := c.Query(ctx, db, "SELECT table_name, table_type, engine, create_options FROM information_schema.tables WHERE table_schema = "+client.Text(db)+" ORDER BY table_name")
+	a, err := c.Query(ctx, db,
+		"SELECT table_name, table_type, engine, create_options FROM information_schema.tables WHERE table_schema = "+
+			client.Text(db)+" ORDER BY table_name")
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +181,8 @@ func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable
 	return slices.Concat(byKind[kindPhysical], byKind[kindTable], byKind[kindView]), nil
 }
 
-// longestBase bounds names of files without their endings, which file systems bound to 255 bytes with them; of a longer name
-// shortBase bytes stay, before a hash.
+// longestBase bounds names of files without their endings, which file systems bound to 255 bytes with them; of a longer
+// name shortBase bytes stay, before a hash.
 const (
 	longestBase = 200
 	shortBase   = 180
@@ -217,7 +224,8 @@ func exportTable(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 	}
 	t.Rows, t.TimeIndex = r.rows, r.table.Columns[r.table.Time].Name
 	if r.all.rows > 0 {
-		first, last := client.AtUnits(r.all.first, r.table.PerSecond()).UTC(), client.AtUnits(r.all.last, r.table.PerSecond()).UTC()
+		first, last := client.AtUnits(r.all.first, r.table.PerSecond()).UTC(),
+			client.AtUnits(r.all.last, r.table.PerSecond()).UTC()
 		t.First, t.Last = &first, &last
 	}
 	t.Bytes, t.SHA256, err = client.HashFile(o.Output)
@@ -237,5 +245,6 @@ func writeCreate(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 2 {
 		return fmt.Errorf("%s answered something else than a statement that makes it", c.Base)
 	}
-	return client.Replace(filepath.Join(o.OutputDir, t.Create), []byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"), 0o666)
+	return client.Replace(filepath.Join(o.OutputDir, t.Create),
+		[]byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"), 0o666)
 }

@@ -7,7 +7,8 @@ import (
 
 // TestFileNames: a table has a name of its own in every file system, with all that is put behind it.
 func TestFileNames(t *testing.T) {
-	for table, want := range map[string]string{"app": "app", "a:b": "a%3Ab", ".a.b": "%2Ea.b", "ö": "%C3%B6", strings.Repeat("x", 200): strings.Repeat("x", 200)} {
+	for table, want := range map[string]string{"app": "app", "a:b": "a%3Ab", ".a.b": "%2Ea.b", "ö": "%C3%B6",
+		strings.Repeat("x", 200): strings.Repeat("x", 200)} {
 		if got := fileName(table); got != want {
 			t.Errorf("%q: got %q, want %q", table, got, want)
 		}

@@ -73,7 +73,8 @@ func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*
 		return nil, err
 	}
 	if r.format == Arrow && o.RawTimes {
-		return nil, &client.UsageError{Err: errors.New("--raw-times does not go with arrow, whose times are whole numbers that are known as times")}
+		return nil, &client.UsageError{Err: errors.New(
+			"--raw-times does not go with arrow, whose times are whole numbers that are known as times")}
 	}
 	return r, r.describe(ctx)
 }
@@ -121,7 +122,8 @@ func (r *run) describe(ctx context.Context) (err error) {
 	r.conditions = []string{r.o.Where, found.Where}
 	if r.table.Time < 0 {
 		if r.o.Since != nil || r.o.Until != nil || r.o.NewestFirst || r.o.Resume {
-			return &client.UsageError{Err: fmt.Errorf("%s has no time index: --since, --until, --newest-first and --resume do not go with it", r.o.Table)}
+			return &client.UsageError{Err: fmt.Errorf(
+				"%s has no time index: --since, --until, --newest-first and --resume do not go with it", r.o.Table)}
 		}
 		return nil
 	}
@@ -141,7 +143,8 @@ func (r *run) task() task {
 			columns += c.Name + " " + c.Type + ", "
 		}
 	}
-	return task{Base: r.c.Base, DB: r.o.DB, Table: r.o.Table, Names: client.Names(r.columns), Columns: columns, Conditions: r.conditions, Format: r.format, Packing: r.packing,
+	return task{Base: r.c.Base, DB: r.o.DB, Table: r.o.Table, Names: client.Names(r.columns), Columns: columns,
+		Conditions: r.conditions, Format: r.format, Packing: r.packing,
 		NewestFirst: r.o.NewestFirst, RawTimes: r.o.RawTimes}
 }
 
@@ -167,7 +170,8 @@ func (r *run) count(ctx context.Context) (err error) {
 		r.plan.todo = []span{left}
 	}
 	until := client.AtUnits(r.all.last, r.table.PerSecond()).In(r.o.Zone)
-	r.notes.say("varve: %s of %s, up to %s; what comes later is left out\n", client.Plural(r.all.rows, "row"), r.o.Table, until.Format("2006-01-02 15:04:05.999999999 -07:00"))
+	r.notes.say("varve: %s of %s, up to %s; what comes later is left out\n", client.Plural(r.all.rows, "row"),
+		r.o.Table, until.Format("2006-01-02 15:04:05.999999999 -07:00"))
 	return nil
 }
 
@@ -219,7 +223,8 @@ func (r *run) complete(ctx context.Context, file *part) error {
 // sayDifference tells of rows that came or went while the table was read.
 func (r *run) sayDifference() {
 	if r.plan != nil && r.rows != r.all.rows {
-		r.notes.say("varve: %s were counted at the start: rows of this range were written or removed meanwhile\n", client.Plural(r.all.rows, "row"))
+		r.notes.say("varve: %s were counted at the start: rows of this range were written or removed meanwhile\n",
+			client.Plural(r.all.rows, "row"))
 	}
 }
 
@@ -233,7 +238,8 @@ func (r *run) open() (*part, error) {
 	var err error
 	if r.o.Resume {
 		if r.plan == nil {
-			return nil, &client.UsageError{Err: errors.New("--resume goes with --table: the rows of a statement come in no order that one could go on in")}
+			return nil, &client.UsageError{Err: errors.New(
+				"--resume goes with --table: the rows of a statement come in no order that one could go on in")}
 		}
 		var state *progressState
 		if file, state, err = reopen(r.o.Output, r.task()); err != nil {
@@ -259,7 +265,8 @@ func (r *run) open() (*part, error) {
 
 // state is where an export stands.
 func (r *run) state() progressState {
-	return progressState{Task: r.task(), Sink: r.sink.state(), First: r.all.first, Last: r.all.last, Total: r.all.rows, Done: r.done, Rows: r.rows}
+	return progressState{Task: r.task(), Sink: r.sink.state(), First: r.all.first, Last: r.all.last, Total: r.all.rows,
+		Done: r.done, Rows: r.rows}
 }
 
 // leave keeps what is whole, and tells how to go on.
@@ -277,7 +284,8 @@ func (r *run) leave(file *part) error {
 	}
 	switch {
 	case err == nil:
-		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n", client.Plural(r.rows, "row"), client.Number(r.all.rows), r.o.Output, partEnding)
+		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n",
+			client.Plural(r.rows, "row"), client.Number(r.all.rows), r.o.Output, partEnding)
 		return file.leave()
 	case file.saved: // the disk is full, perhaps
 		r.notes.say("varve: a part is in %s%s; the same command with --resume goes on\n", r.o.Output, partEnding)
@@ -347,7 +355,8 @@ func (r *run) next(ctx context.Context) (sql string, s span, ok bool, err error)
 		}
 		return r.plan.rows(client.Names(r.columns), s), s, true, nil
 	case r.table != nil:
-		return "SELECT " + client.Names(r.columns) + " FROM " + client.Name(r.table.Name) + client.Where(r.conditions...), s, true, nil
+		return "SELECT " + client.Names(r.columns) + " FROM " + client.Name(r.table.Name) +
+			client.Where(r.conditions...), s, true, nil
 	}
 	return r.o.Query, s, true, nil
 }
@@ -408,7 +417,8 @@ func (r *run) fill(ctx context.Context, to dest) error {
 		return err
 	}
 	if !r.sink.head { // there are no rows: the names of the columns are asked for alone
-		if err := r.section(ctx, "SELECT "+client.Names(r.columns)+" FROM "+client.Name(r.table.Name)+" LIMIT 0", to); err != nil {
+		if err := r.section(ctx, "SELECT "+client.Names(r.columns)+" FROM "+client.Name(r.table.Name)+" LIMIT 0",
+			to); err != nil {
 			return err
 		}
 	}

@@ -35,9 +35,12 @@ func (e *brokenError) Error() string { return "the answer broke off: " + e.cause
 func (e *brokenError) Unwrap() error { return e.cause }
 
 // fetch runs a statement and hands its rows over, batch after batch: first the schema alone, with a nil batch.
-func fetch(ctx context.Context, c *client.Client, db, sql string, take func(*arrow.Schema, arrow.RecordBatch) error) error {
+func fetch(ctx context.Context, c *client.Client, db, sql string,
+	take func(*arrow.Schema, arrow.RecordBatch) error) error {
 	form := url.Values{"sql": {sql}, "db": {db}, "format": {"arrow"}}
-	resp, err := c.Do(ctx, client.Request{Path: "/v1/sql", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: strings.NewReader(form.Encode())})
+	resp, err := c.Do(ctx, client.Request{Path: "/v1/sql",
+		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		Body:   strings.NewReader(form.Encode())})
 	if err != nil {
 		return err
 	}
@@ -59,7 +62,8 @@ var errNoRows = errors.New("the statement answers with no rows")
 func readArrow(from io.Reader, take func(*arrow.Schema, arrow.RecordBatch) error) error {
 	body := &watched{r: from}
 	// Only a reader of messages heeds the limits, a reader of streams forgets them.
-	messages := ipc.NewMessageReader(body, ipc.WithMetadataSizeLimit(arrowrows.MaxMetadata), ipc.WithBodySizeLimit(arrowrows.MaxBody))
+	messages := ipc.NewMessageReader(body, ipc.WithMetadataSizeLimit(arrowrows.MaxMetadata),
+		ipc.WithBodySizeLimit(arrowrows.MaxBody))
 	r, err := ipc.NewReaderFromMessageReader(messages)
 	switch {
 	case err != nil && body.read == 0 && errors.Is(body.err, io.EOF):

@@ -52,7 +52,8 @@ func connect(t *testing.T, handler http.HandlerFunc) *client.Client {
 	return c
 }
 
-// TestCutAnswers: an answer that is cut anywhere is no answer, also where its length seems right; one with something behind it is none.
+// TestCutAnswers: an answer that is cut anywhere is no answer, also where its length seems right; one with something
+// behind it is none.
 func TestCutAnswers(t *testing.T) {
 	whole := answer(t, []int64{1, 2, 3}, []int64{4})
 	rows := func(text []byte) (n int64, err error) {
@@ -100,7 +101,8 @@ func TestMisbehavingServers(t *testing.T) {
 			}
 			w.Write(good)
 		}, 3, "", 14 * time.Second},
-		{"failing for ever", func(_ int, w http.ResponseWriter) { http.Error(w, "no", http.StatusInternalServerError) }, -1, "query failed (HTTP 500): no", time.Minute},
+		{"failing for ever", func(_ int, w http.ResponseWriter) { http.Error(w, "no", http.StatusInternalServerError) },
+			-1, "query failed (HTTP 500): no", time.Minute},
 		{"a query that fails", func(_ int, w http.ResponseWriter) {
 			http.Error(w, `{"code":3001,"error":"Divide by zero error"}`, http.StatusInternalServerError)
 		}, 1, "query failed (3001): Divide by zero error", 0},
@@ -119,7 +121,8 @@ func TestMisbehavingServers(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<html>")
 		}, 1, " answered something else than rows: text/html", 0},
-		{"not Arrow", func(_ int, w http.ResponseWriter) { io.WriteString(w, "<html>") }, mostBroken, "the log of the server says why", 0},
+		{"not Arrow", func(_ int, w http.ResponseWriter) { io.WriteString(w, "<html>") }, mostBroken,
+			"the log of the server says why", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0
@@ -137,7 +140,8 @@ func TestMisbehavingServers(t *testing.T) {
 				return nil
 			}
 			err := p.run(t.Context(), func() error {
-				return fetch(t.Context(), server, "public", "SELECT 1", func(*arrow.Schema, arrow.RecordBatch) error { return nil })
+				return fetch(t.Context(), server, "public", "SELECT 1",
+					func(*arrow.Schema, arrow.RecordBatch) error { return nil })
 			})
 			if c.asked > 0 && asked != c.asked || waited < c.least {
 				t.Errorf("it was asked %d times within %s", asked, waited)
@@ -157,7 +161,9 @@ func TestEndedWhileItWaits(t *testing.T) {
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p := patience{retryFor: time.Hour, say: func(string, ...any) { cancel(stop) }}
-	server := connect(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "", http.StatusServiceUnavailable) })
+	server := connect(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "", http.StatusServiceUnavailable)
+	})
 	err := p.run(ctx, func() error {
 		return fetch(ctx, server, "", "SELECT 1", func(*arrow.Schema, arrow.RecordBatch) error { return nil })
 	})
@@ -172,7 +178,8 @@ func TestEndedWhileItWaits(t *testing.T) {
 		cancel(stop)
 		<-r.Context().Done()
 	})
-	if err := fetch(ctx, server, "", "SELECT 1", func(*arrow.Schema, arrow.RecordBatch) error { return nil }); !errors.Is(err, stop) {
+	if err := fetch(ctx, server, "", "SELECT 1",
+		func(*arrow.Schema, arrow.RecordBatch) error { return nil }); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 }

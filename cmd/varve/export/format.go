@@ -25,7 +25,8 @@ const (
 )
 
 // endings are those of file names.
-var endings = map[string]Format{".csv": CSV, ".ndjson": NDJSON, ".jsonl": NDJSON, ".json": JSON, ".arrow": Arrow, ".arrows": Arrow, ".parquet": Parquet}
+var endings = map[string]Format{".csv": CSV, ".ndjson": NDJSON, ".jsonl": NDJSON, ".json": JSON, ".arrow": Arrow,
+	".arrows": Arrow, ".parquet": Parquet}
 
 // Packing is how a file is compressed as a whole.
 type Packing string
@@ -52,9 +53,13 @@ func formatOf(name string, format Format) (Format, Packing, error) {
 	case format == "" && name == "-":
 		return CSV, Plain, nil
 	case format == "":
-		return "", "", &client.UsageError{Err: fmt.Errorf("--output %s: its name ends with no format (.csv .ndjson .json .arrow .parquet, then perhaps .gz or .zst): give --format", name)}
+		return "", "",
+			&client.UsageError{Err: fmt.Errorf(
+				"--output %s: its name ends with no format (.csv .ndjson .json .arrow .parquet, then perhaps .gz or "+
+					".zst): give --format", name)}
 	case format == Parquet && packing != Plain:
-		return "", "", &client.UsageError{Err: fmt.Errorf("--output %s%s: parquet is compressed inside: leave out %s", name, packing, packing)}
+		return "", "", &client.UsageError{Err: fmt.Errorf("--output %s%s: parquet is compressed inside: leave out %s",
+			name, packing, packing)}
 	}
 	return format, packing, nil
 }
@@ -62,13 +67,15 @@ func formatOf(name string, format Format) (Format, Packing, error) {
 // zstdWindow bounds what packing and unpacking hold, bytes.
 const zstdWindow = 1 << 20
 
-// packer compresses what is written, up to Close, which leaves w open. What one packer wrote can follow what another did.
+// packer compresses what is written, up to Close, which leaves w open. What one packer wrote can follow what another
+// did.
 func packer(w io.Writer, p Packing) (io.WriteCloser, error) {
 	switch p {
 	case Gzip:
 		return gzip.NewWriter(w), nil
 	case Zstd:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow),
+			zstd.WithLowerEncoderMem(true))
 	}
 	return open{w}, nil
 }

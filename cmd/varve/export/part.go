@@ -79,10 +79,15 @@ func reopen(name string, t task) (*part, *progressState, error) {
 	}
 	var s progressState
 	if err := json.Unmarshal(text, &s); err != nil || s.Version != 1 || s.Size < 0 {
-		return nil, nil, fmt.Errorf("%s: this is no state that this version can go on from; without --resume the export begins anew", name+stateEnding)
+		return nil, nil,
+			fmt.Errorf("%s: this is no state that this version can go on from; without --resume the export begins anew",
+				name+stateEnding)
 	}
 	if want, got := fmt.Sprintf("%+v", t), fmt.Sprintf("%+v", s.Task); want != got {
-		return nil, nil, &client.UsageError{Err: fmt.Errorf("%s is that of another export (%s): go on with its flags, or begin anew without --resume", name+stateEnding, s.Task.describe())}
+		return nil, nil,
+			&client.UsageError{Err: fmt.Errorf(
+				"%s is that of another export (%s): go on with its flags, or begin anew without --resume",
+				name+stateEnding, s.Task.describe())}
 	}
 	f, err := os.OpenFile(name+partEnding, os.O_RDWR, 0)
 	if err != nil {
@@ -90,7 +95,8 @@ func reopen(name string, t task) (*part, *progressState, error) {
 	}
 	p := &part{name: name, f: f, w: bufio.NewWriterSize(f, 256<<10), size: s.Size, saved: true}
 	if info, err := f.Stat(); err != nil || info.Size() < s.Size {
-		return nil, nil, errors.Join(fmt.Errorf("%s is shorter than its state says: begin anew without --resume", name+partEnding), err, f.Close())
+		return nil, nil, errors.Join(fmt.Errorf("%s is shorter than its state says: begin anew without --resume",
+			name+partEnding), err, f.Close())
 	}
 	return p, &s, p.cut(s.Size)
 }
@@ -125,7 +131,8 @@ func (p *part) cut(size int64) error {
 	return err
 }
 
-// save writes the state by rename, so that it always is one that was; not more often than once a second unless at once is set.
+// save writes the state by rename, so that it always is one that was; not more often than once a second unless at once
+// is set.
 func (p *part) save(s progressState, atOnce bool) error {
 	if !atOnce && time.Since(p.stated) < stateEvery {
 		return nil

@@ -21,7 +21,8 @@ type span struct {
 	rows        int64 // counted when the span was made
 }
 
-// plan cuts the rows of a table into spans. It counts as it goes: a part of the range is looked at closer when its turn comes.
+// plan cuts the rows of a table into spans. It counts as it goes: a part of the range is looked at closer when its turn
+// comes.
 type plan struct {
 	server      *client.Client
 	db, table   string
@@ -33,7 +34,8 @@ type plan struct {
 
 // begin counts all rows and fixes the range.
 func (p *plan) begin(ctx context.Context) (span, error) {
-	a, err := p.server.Query(ctx, p.db, fmt.Sprintf("SELECT min(%s), max(%s), count(*) FROM %s%s", p.time, p.time, p.table, client.Where(p.conditions...)))
+	a, err := p.server.Query(ctx, p.db, fmt.Sprintf("SELECT min(%s), max(%s), count(*) FROM %s%s", p.time, p.time,
+		p.table, client.Where(p.conditions...)))
 	if err != nil {
 		return span{}, err
 	}
@@ -77,8 +79,9 @@ func (p *plan) next(ctx context.Context) (s span, ok bool, err error) {
 
 // cut counts the rows of a span by steps, and joins those that are small. The parts are the whole span, oldest first.
 func (p *plan) cut(ctx context.Context, s span, step int64) ([]span, error) {
-	a, err := p.server.Query(ctx, p.db, fmt.Sprintf("SELECT (CAST(%s AS BIGINT) - (%d)) / %d, count(*) FROM %s%s GROUP BY 1 ORDER BY 1",
-		p.time, s.first, step, p.table, client.Where(append([]string{p.within(s)}, p.conditions...)...)))
+	a, err := p.server.Query(ctx, p.db,
+		fmt.Sprintf("SELECT (CAST(%s AS BIGINT) - (%d)) / %d, count(*) FROM %s%s GROUP BY 1 ORDER BY 1",
+			p.time, s.first, step, p.table, client.Where(append([]string{p.within(s)}, p.conditions...)...)))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,8 @@ func (p *plan) cut(ctx context.Context, s span, step int64) ([]span, error) {
 		if len(row) != 2 || whole(row[0], &bucket) != nil || whole(row[1], &rows) != nil {
 			return nil, fmt.Errorf("%s answered something else than counts by time", p.server.Base)
 		}
-		// What is too large alone stands alone, without the emptiness before it too, so that it is looked at closer next.
+		// What is too large alone stands alone, without the emptiness before it too, so that it is looked at closer
+		// next.
 		full := open.rows > 0 && open.rows+rows > sliceRows || rows > sliceRows
 		if begin := s.first + bucket*step; full && begin > open.first {
 			open.last = begin - 1
@@ -122,7 +126,8 @@ func (p *plan) rows(columns string, s span) string {
 	default:
 		order = " ORDER BY " + p.time
 	}
-	return "SELECT " + columns + " FROM " + p.table + client.Where(append([]string{p.within(s)}, p.conditions...)...) + order
+	return "SELECT " + columns + " FROM " + p.table + client.Where(append([]string{p.within(s)}, p.conditions...)...) +
+		order
 }
 
 // whole reads a whole number of an answer.

@@ -36,7 +36,8 @@ func counts(t *testing.T, at []int64) http.HandlerFunc {
 				}
 			}
 		}
-		if err := json.NewEncoder(w).Encode(map[string]any{"output": []any{map[string]any{"records": map[string]any{"rows": rows}}}}); err != nil {
+		if err := json.NewEncoder(w).Encode(
+			map[string]any{"output": []any{map[string]any{"records": map[string]any{"rows": rows}}}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -60,8 +61,9 @@ func TestPlan(t *testing.T) {
 		"few instants":     many(160_000, func(i int) int64 { return int64(i % 7) }),
 		"one instant":      many(200_000, func(int) int64 { return -3 }),
 		"before and after": many(160_000, func(int) int64 { return random.Int64N(2000) - 1000 }),
-		"one far away":     append([]int64{0}, many(160_000, func(int) int64 { return 1795232760000000000 + random.Int64N(1e9) })...),
-		"two heaps":        many(160_000, func(i int) int64 { return int64(i%2)*9e18 + random.Int64N(100_000) }),
+		"one far away": append([]int64{0},
+			many(160_000, func(int) int64 { return 1795232760000000000 + random.Int64N(1e9) })...),
+		"two heaps": many(160_000, func(i int) int64 { return int64(i%2)*9e18 + random.Int64N(100_000) }),
 		"instant and neighbours": many(160_000, func(i int) int64 {
 			if i%3 == 0 {
 				return 1_000_000 + random.Int64N(10) - 5
@@ -72,7 +74,8 @@ func TestPlan(t *testing.T) {
 	} {
 		for _, newestFirst := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, newestFirst), func(t *testing.T) {
-				p := &plan{server: connect(t, counts(t, at)), db: "public", table: `"t"`, time: `"ts"`, newestFirst: newestFirst}
+				p := &plan{server: connect(t, counts(t, at)), db: "public", table: `"t"`, time: `"ts"`,
+					newestFirst: newestFirst}
 				all, err := p.begin(t.Context())
 				if err != nil || all.rows != int64(len(at)) {
 					t.Fatal(all, err)
@@ -101,7 +104,8 @@ func TestPlan(t *testing.T) {
 func checkSpans(t *testing.T, list []span, all span, at []int64) {
 	t.Helper()
 	if list[0].first != all.first || list[len(list)-1].last != all.last {
-		t.Errorf("the spans reach from %d to %d, not from %d to %d", list[0].first, list[len(list)-1].last, all.first, all.last)
+		t.Errorf("the spans reach from %d to %d, not from %d to %d", list[0].first, list[len(list)-1].last, all.first,
+			all.last)
 	}
 	for i, s := range list {
 		if i > 0 && s.first != list[i-1].last+1 {

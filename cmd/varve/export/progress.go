@@ -29,7 +29,8 @@ type notes struct {
 }
 
 func newNotes(w io.Writer, quiet bool) *notes {
-	return &notes{w: w, quiet: quiet, terminal: client.IsTerminal(w), now: time.Now, begun: time.Now(), said: time.Now()}
+	return &notes{w: w, quiet: quiet, terminal: client.IsTerminal(w), now: time.Now, begun: time.Now(),
+		said: time.Now()}
 }
 
 // say writes a line; what was drawn gives way to it.
@@ -55,7 +56,8 @@ func (n *notes) progress(rows, bytes int64) {
 	seconds := now.Sub(n.begun).Seconds()
 	text := client.Plural(rows, "row")
 	if n.total > 0 {
-		text = fmt.Sprintf("%s of %s (%.0f %%)", client.Number(rows), client.Plural(n.total, "row"), 100*float64(min(rows, n.total))/float64(n.total))
+		text = fmt.Sprintf("%s of %s (%.0f %%)", client.Number(rows), client.Plural(n.total, "row"),
+			100*float64(min(rows, n.total))/float64(n.total))
 	}
 	here := float64(rows - n.had)
 	text += fmt.Sprintf(", %s, %s rows/s", client.Bytes(bytes), client.Number(int64(here/seconds)))
@@ -81,7 +83,8 @@ func (n *notes) end() {
 // summary is the last line.
 func (n *notes) summary(rows, bytes int64, file string, retries int) {
 	took := n.now().Sub(n.begun)
-	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", client.Plural(rows, "row"), client.Bytes(bytes), file, took.Round(10*time.Millisecond), client.Number(int64(float64(rows-n.had)/max(took.Seconds(), 1e-3))))
+	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", client.Plural(rows, "row"), client.Bytes(bytes), file,
+		took.Round(10*time.Millisecond), client.Number(int64(float64(rows-n.had)/max(took.Seconds(), 1e-3))))
 	if retries > 0 {
 		text += ", " + client.Plural(int64(retries), "retry")
 	}

@@ -8,15 +8,18 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// TestProgress: a line each ten seconds where lines are kept, one that is drawn over on a terminal, nothing when it is to be quiet.
+// TestProgress: a line each ten seconds where lines are kept, one that is drawn over on a terminal, nothing when it is
+// to be quiet.
 func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		terminal, quiet bool
 		want            string
 	}{
-		{"lines", false, false, "varve: 2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\nvarve: note\n"},
-		{"terminal", true, false, "\r1,600,000 of 10,000,000 rows (16 %), 1.0 KiB, 150,000 rows/s, 56s left\x1b[K\r2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\x1b[K\r\x1b[Kvarve: note\n"},
+		{"lines", false, false,
+			"varve: 2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\nvarve: note\n"},
+		{"terminal", true, false,
+			"\r1,600,000 of 10,000,000 rows (16 %), 1.0 KiB, 150,000 rows/s, 56s left\x1b[K\r2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\x1b[K\r\x1b[Kvarve: note\n"},
 		{"quiet", false, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

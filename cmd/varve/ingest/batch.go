@@ -34,7 +34,8 @@ type part struct {
 	from, to mark
 	// ends has one element for each entry; nil: the entries are the lines of the input as they stand.
 	ends []entryEnd
-	// protocol: the entries are those of line protocol, which may have line ends within quotes and comments between them.
+	// protocol: the entries are those of line protocol, which may have line ends within quotes and comments between
+	// them.
 	protocol bool
 }
 
@@ -64,13 +65,15 @@ func (p *part) halve() (left, right part, ok bool) {
 	if at == 0 || at == len(p.body) {
 		return left, right, false
 	}
-	left, right = part{body: p.body[:at], from: p.from, protocol: p.protocol}, part{body: p.body[at:], to: p.to, protocol: p.protocol}
+	left, right = part{body: p.body[:at], from: p.from, protocol: p.protocol},
+		part{body: p.body[at:], to: p.to, protocol: p.protocol}
 	lines := bytes.Count(left.body, newline)
 	if p.ends != nil {
 		left.ends, right.ends = p.ends[:lines], p.ends[lines:]
 		left.to = left.ends[lines-1].to
 	} else {
-		left.to = mark{p.to.Byte - int64(len(right.body)), p.from.Line + int64(lines)} // the first may stand behind a byte order mark
+		// the first may stand behind a byte order mark
+		left.to = mark{p.to.Byte - int64(len(right.body)), p.from.Line + int64(lines)}
 	}
 	right.from = left.to
 	return left, right, true
@@ -103,7 +106,8 @@ func (p *part) line() int64 {
 	return p.from.Line + 1 + int64(bytes.Count(p.body[:begin], newline))
 }
 
-// first is where the first entry begins in the body, behind empty lines and comments, and where it ends; both are the body's end where there is none.
+// first is where the first entry begins in the body, behind empty lines and comments, and where it ends; both are the
+// body's end where there is none.
 func (p *part) first() (begin, end int) {
 	if p.protocol {
 		begin, end, _ = protocolEntry(p.body, true)

@@ -56,7 +56,8 @@ func TestKilledOnce(t *testing.T) {
 			f := newFake(t)
 			f.store, f.table = "s", 0
 			state, killed := t.TempDir(), filepath.Join(t.TempDir(), "copy")
-			o := Options{Args: []string{write(t, name, content)}, Batch: 2 * leastBatch, Connections: 3, StateDir: state}
+			o := Options{Args: []string{write(t, name, content)}, Batch: 2 * leastBatch, Connections: 3,
+				StateDir: state}
 			if name == "bad.ndjson" {
 				o.Rejects, o.MaxRejects = filepath.Join(t.TempDir(), "rejects"), 1000
 			}
@@ -115,8 +116,8 @@ func TestKilledOnce(t *testing.T) {
 }
 
 // TestStateOfAnother: what the state says holds for the server and the table that it was noted of. An emptied server,
-// another one at the address, a table that was dropped and made anew and one that was truncated get everything; a table that its rows made is
-// the same.
+// another one at the address, a table that was dropped and made anew and one that was truncated get everything; a table
+// that its rows made is the same.
 func TestStateOfAnother(t *testing.T) {
 	lines := made(900)
 	for _, c := range []struct {
@@ -136,7 +137,8 @@ func TestStateOfAnother(t *testing.T) {
 			t.Run(c.name+", "+part, func(t *testing.T) {
 				f := newFake(t)
 				f.store = "s"
-				o := Options{Args: []string{write(t, "x", text(lines))}, Batch: leastBatch, Connections: 1, StateDir: t.TempDir()}
+				o := Options{Args: []string{write(t, "x", text(lines))}, Batch: leastBatch, Connections: 1,
+					StateDir: t.TempDir()}
 				if part == "part" {
 					f.send(f.interruptAt(t, 4), o)
 					f.set(nil, nil)

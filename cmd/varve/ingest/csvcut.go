@@ -12,8 +12,8 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// csvScanner finds the records of CSV (RFC 4180) and writes them as objects of JSON, whose members are named by the head
-// line. An empty cell without quotes is no member: it is NULL.
+// csvScanner finds the records of CSV (RFC 4180) and writes them as objects of JSON, whose members are named by the
+// head line. An empty cell without quotes is no member: it is NULL.
 type csvScanner struct {
 	recordScanner
 	names []string   // as JSON strings with a colon; nil: the head line is not read yet
@@ -55,8 +55,8 @@ func newCSVCutter(in *input, o *Options, src *source, at mark, ahead []span) (cu
 	return newEntryCutter(s, in, o, src, at, ahead), nil
 }
 
-// readCSVHead reads the head line and the whole records behind it, of the beginning of a text. whole: that is all of it.
-// Of a head line that is cut, or wrong, there are no names: it is told when it is read.
+// readCSVHead reads the head line and the whole records behind it, of the beginning of a text. whole: that is all of
+// it. Of a head line that is cut, or wrong, there are no names: it is told when it is read.
 func readCSVHead(head []byte, whole bool) (names []string, rows [][]cell, err error) {
 	s := &recordScanner{most: len(head)}
 	for len(head) > 0 {

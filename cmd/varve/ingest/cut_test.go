@@ -56,7 +56,8 @@ func describe(t *testing.T, b *batch) (out []string) {
 		todo = todo[:len(todo)-1]
 		if left, right, ok := p.halve(); ok {
 			if left.from != p.from || left.to != right.from || right.to != p.to {
-				t.Errorf("halves of %v..%v are %v..%v and %v..%v", p.from, p.to, left.from, left.to, right.from, right.to)
+				t.Errorf("halves of %v..%v are %v..%v and %v..%v", p.from, p.to, left.from, left.to, right.from,
+					right.to)
 			}
 			todo = append(todo, right, left)
 		} else if !p.isBlank() {
@@ -73,26 +74,39 @@ func TestCut(t *testing.T) {
 		{"byte order mark", "text", "\xef\xbb\xbfa\nb\n", "1:a|2:b"},
 		{"nothing", "text", "", ""},
 		{"empty lines", "text", "\n\n", ""},
-		{"line protocol", "lineproto", "# two\ncpu v=1 1\n\n \t# more\r\n  cpu v=2 2\r\n# the end", "2:cpu v=1 1|5:cpu v=2 2"},
+		{"line protocol", "lineproto", "# two\ncpu v=1 1\n\n \t# more\r\n  cpu v=2 2\r\n# the end",
+			"2:cpu v=1 1|5:cpu v=2 2"},
 		{"line protocol of comments", "lineproto", "# a\n\n# b\n", ""},
-		{"line ends in texts of line protocol", "lineproto", "m,a=\"x a=\"1\n2\",b=\"\\\"\n#\\\\\",c=1 1\nm,a=x b=\"\\\n\"\nm b=\"\"", "1:m,a=\"x a=\"1\n2\",b=\"\\\"\n#\\\\\",c=1 1|4:m,a=x b=\"\\\n\"|6:m b=\"\""},
-		{"what is no line protocol ends with its line", "lineproto", "m a=\"1 1\nm a=\"2\" 2\nx\"y\nm a=b\"c\nm\\\nm b=\"3", "1:m a=\"1 1|2:m a=\"2\" 2|3:x\"y|4:m a=b\"c|5:m\\|6:m b=\"3"},
-		{"objects", "json", `{"a":1} {"b":"}{\""}` + "\n\n" + `{"c":[1,{"d":2}]}`, `1:{"a":1}|1:{"b":"}{\""}|3:{"c":[1,{"d":2}]}`},
+		{"line ends in texts of line protocol", "lineproto",
+			"m,a=\"x a=\"1\n2\",b=\"\\\"\n#\\\\\",c=1 1\nm,a=x b=\"\\\n\"\nm b=\"\"",
+			"1:m,a=\"x a=\"1\n2\",b=\"\\\"\n#\\\\\",c=1 1|4:m,a=x b=\"\\\n\"|6:m b=\"\""},
+		{"what is no line protocol ends with its line", "lineproto",
+			"m a=\"1 1\nm a=\"2\" 2\nx\"y\nm a=b\"c\nm\\\nm b=\"3",
+			"1:m a=\"1 1|2:m a=\"2\" 2|3:x\"y|4:m a=b\"c|5:m\\|6:m b=\"3"},
+		{"objects", "json", `{"a":1} {"b":"}{\""}` + "\n\n" + `{"c":[1,{"d":2}]}`,
+			`1:{"a":1}|1:{"b":"}{\""}|3:{"c":[1,{"d":2}]}`},
 		{"an array", "json", "[\n {\"a\":1},\n {\"b\":\n  2}\n]\n", `2:{"a":1}|3:{"b":   2}`},
 		{"arrays and objects", "json", `[{"a":1}][]{"b":2}`, `1:{"a":1}|1:{"b":2}`},
 		{"other values are entries", "json", "1 [true,\"x\"]\nfalse", `1:1|1:true|1:"x"|2:false`},
-		{"a string over two lines", "json", "{\"a\":\"b\nc\"}\n{}", `1:refused a line ends inside of a string: JSON wants \n there|3:{}`},
+		{"a string over two lines", "json", "{\"a\":\"b\nc\"}\n{}",
+			`1:refused a line ends inside of a string: JSON wants \n there|3:{}`},
 		{"points", "jsonput", `[{"metric":"m"},{"metric":"n"}]`, `1:{"metric":"m"}|1:{"metric":"n"}`},
-		{"streams", "logpush", `{"x":{"streams":[1]},"streams":[{"stream":{"a":"b"},"values":[["1","x"]]},` + "\n" + `{"stream":{}}],"y":["]"]}{"streams":[]}`, `1:{"stream":{"a":"b"},"values":[["1","x"]]}|2:{"stream":{}}`},
-		{"csv", "csv", "a,b\n1,x\n2,\"y, \"\"z\"\"\nw\"\n,\n3,\"\"\n", `2:{"a":1,"b":"x"}|3:{"a":2,"b":"y, \"z\"\nw"}|5:{}|6:{"a":3,"b":""}`},
+		{"streams", "logpush", `{"x":{"streams":[1]},"streams":[{"stream":{"a":"b"},"values":[["1","x"]]},` + "\n" +
+			`{"stream":{}}],"y":["]"]}{"streams":[]}`, `1:{"stream":{"a":"b"},"values":[["1","x"]]}|2:{"stream":{}}`},
+		{"csv", "csv", "a,b\n1,x\n2,\"y, \"\"z\"\"\nw\"\n,\n3,\"\"\n",
+			`2:{"a":1,"b":"x"}|3:{"a":2,"b":"y, \"z\"\nw"}|5:{}|6:{"a":3,"b":""}`},
 		{"csv without an end", "csv", "a,b\r\n1.5,true\r\n2,false", `2:{"a":1.5,"b":true}|3:{"a":2.0,"b":false}`},
 		{"csv with a number in quotes", "csv", "a\n1\n\"2\"\n", `2:{"a":"1"}|3:{"a":"2"}`},
-		{"csv with other records", "csv", "a,b\n1\n2,3\n4,5,6\n", `2:refused the record has 1 cells, and the head line 2|3:{"a":2,"b":3}|4:refused the record has 3 cells, and the head line 2`},
-		{"csv with a quote in a cell", "csv", "a,b\n5\" disk,x\n6,y\n", `2:{"a":"5\" disk","b":"x"}|3:{"a":"6","b":"y"}`},
-		{"csv of large numbers", "csv", "a\n18446744073709551615\n007\n", `2:{"a":"18446744073709551615"}|3:{"a":"007"}`},
+		{"csv with other records", "csv", "a,b\n1\n2,3\n4,5,6\n",
+			`2:refused the record has 1 cells, and the head line 2|3:{"a":2,"b":3}|4:refused the record has 3 cells, and the head line 2`},
+		{"csv with a quote in a cell", "csv", "a,b\n5\" disk,x\n6,y\n",
+			`2:{"a":"5\" disk","b":"x"}|3:{"a":"6","b":"y"}`},
+		{"csv of large numbers", "csv", "a\n18446744073709551615\n007\n",
+			`2:{"a":"18446744073709551615"}|3:{"a":"007"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in)), iotest.DataErrReader(strings.NewReader(c.in))} {
+			for _, r := range []io.Reader{strings.NewReader(c.in), iotest.OneByteReader(strings.NewReader(c.in)),
+				iotest.DataErrReader(strings.NewReader(c.in))} {
 				src, err := unpack(&countingReader{r: r, done: func(int) {}})
 				if err != nil {
 					t.Fatal(err)
@@ -123,10 +137,13 @@ func TestHeadOfCSV(t *testing.T) {
 		src  *source
 		want string
 	}{
-		{"a pause in the head line", &source{head: []byte("a"), r: strings.NewReader(",b\n1,2\n")}, `2:{"a":"1","b":"2"}`},
-		{"a pause behind a comma of it", &source{head: []byte("a,"), r: strings.NewReader("b\n1,2\n")}, `2:{"a":"1","b":"2"}`},
+		{"a pause in the head line", &source{head: []byte("a"), r: strings.NewReader(",b\n1,2\n")},
+			`2:{"a":"1","b":"2"}`},
+		{"a pause behind a comma of it", &source{head: []byte("a,"), r: strings.NewReader("b\n1,2\n")},
+			`2:{"a":"1","b":"2"}`},
 		{"a pause inside of its quotes", &source{head: []byte(`"a`), r: strings.NewReader("b\"\n1\n")}, `2:{"ab":"1"}`},
-		{"a pause in the first record", &source{head: []byte("a\n1"), r: strings.NewReader("x\n2\n")}, `2:{"a":"1x"}|3:{"a":"2"}`},
+		{"a pause in the first record", &source{head: []byte("a\n1"), r: strings.NewReader("x\n2\n")},
+			`2:{"a":"1x"}|3:{"a":"2"}`},
 		{"a whole text without an end", &source{head: []byte("a\n1"), r: eof{}, whole: true}, `2:{"a":1}`},
 		{"a head line longer than what is looked at", nil, "2:{" + strings.Join(want, ",") + "}"},
 	} {
@@ -143,7 +160,8 @@ func TestHeadOfCSV(t *testing.T) {
 			}
 		})
 	}
-	for in, want := range map[string]string{head + "\n1\n": "line 1: the head line of the CSV has 128890 bytes", strings.Repeat("n,", headSize) + "\n1\n": "no name for column"} {
+	for in, want := range map[string]string{head + "\n1\n": "line 1: the head line of the CSV has 128890 bytes",
+		strings.Repeat("n,", headSize) + "\n1\n": "no name for column"} {
 		size := leastBatch
 		if in[0] == 'n' {
 			size = 1 << 20
@@ -175,8 +193,8 @@ func TestCutFails(t *testing.T) {
 	}
 }
 
-// TestCutRandomly: whatever the sizes of batches and of reads, entries and their lines are those of the text, also behind
-// any place where one ends.
+// TestCutRandomly: whatever the sizes of batches and of reads, entries and their lines are those of the text, also
+// behind any place where one ends.
 func TestCutRandomly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {
@@ -196,14 +214,16 @@ func TestCutRandomly(t *testing.T) {
 			size := 400 + rng.IntN(2000)
 			out, err := cutAll(t, format, &source{head: []byte(all), r: eof{}}, size, mark{})
 			if got := strings.Join(out, "|"); err != nil || got != strings.Join(want, "|") {
-				t.Fatalf("round %d, %s in batches of %d: %v\n got %.300s\nwant %.300s", round, format, size, err, got, strings.Join(want, "|"))
+				t.Fatalf("round %d, %s in batches of %d: %v\n got %.300s\nwant %.300s", round, format, size, err, got,
+					strings.Join(want, "|"))
 			}
 			k := rng.IntN(len(want))
 			begin := strings.Index(all, want[k][strings.IndexByte(want[k], ':')+1:])
 			from := mark{int64(begin), int64(strings.Count(all[:begin], "\n"))}
 			out, err = cutAll(t, format, &source{head: []byte(all), r: eof{}}, size, from)
 			if got := strings.Join(out, "|"); err != nil || got != strings.Join(want[k:], "|") {
-				t.Fatalf("round %d, %s from %v: %v\n got %.300s\nwant %.300s", round, format, from, err, got, strings.Join(want[k:], "|"))
+				t.Fatalf("round %d, %s from %v: %v\n got %.300s\nwant %.300s", round, format, from, err, got,
+					strings.Join(want[k:], "|"))
 			}
 		}
 	}
@@ -218,7 +238,9 @@ func TestLongLine(t *testing.T) {
 	}
 	r := io.MultiReader(strings.NewReader("a\n"), io.LimitReader(zeros{}, mostEntry+1), strings.NewReader("\nb\n"))
 	out, err = cutAll(t, "text", &source{r: r}, leastBatch, mark{})
-	if got, want := strings.Join(out, "|"), fmt.Sprintf("1:a|2:refused the line has %d bytes, at most %d can be sent: --batch raises that|3:b", mostEntry+1, mostEntry); err != nil || got != want {
+	if got, want := strings.Join(out, "|"),
+		fmt.Sprintf("1:a|2:refused the line has %d bytes, at most %d can be sent: --batch raises that|3:b", mostEntry+1,
+			mostEntry); err != nil || got != want {
 		t.Errorf("%v\n got %.200s", err, got)
 	}
 	for _, format := range []string{"json", "csv"} {

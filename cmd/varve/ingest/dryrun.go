@@ -56,7 +56,8 @@ func (r *run) dryRunOne(ctx context.Context, in *input) error {
 		return err
 	}
 	if in.format.path != "/v1/ingest" {
-		return &client.UsageError{Err: fmt.Errorf("--dry-run is for entries of pipelines; %s has none", in.format.title)}
+		return &client.UsageError{Err: fmt.Errorf("--dry-run is for entries of pipelines; %s has none",
+			in.format.title)}
 	}
 	lines, err := r.firstLines(in)
 	if err != nil {
@@ -73,7 +74,8 @@ func (r *run) dryRunOne(ctx context.Context, in *input) error {
 			all = merge(all, &tables[i])
 		}
 	}
-	if r.report.note("%s: the first %s; nothing is stored", in.name, counted(int64(len(lines)), "entry", "entries")); len(all) == 0 {
+	if r.report.note("%s: the first %s; nothing is stored", in.name,
+		counted(int64(len(lines)), "entry", "entries")); len(all) == 0 {
 		r.report.note("they give no rows")
 	}
 	for _, t := range all {
@@ -132,7 +134,8 @@ func (r *run) try(ctx context.Context, in *input, data []byte) ([]dryTable, erro
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/pipelines/dryrun", Header: http.Header{"Content-Type": {"application/json"}}, Body: bytes.NewReader(body)})
+	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/pipelines/dryrun",
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: bytes.NewReader(body)})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +182,8 @@ func (t *dryTable) print(w io.Writer, table string) {
 	fmt.Fprintf(w, "%s: %s\n", client.Visible(name), counted(int64(len(t.Rows)), "row", "rows"))
 	tab := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range t.Schema {
-		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\n", client.Visible(c.Name), client.Visible(c.Type), client.Visible(c.Role), client.Visible(t.first(c.Name)))
+		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\n", client.Visible(c.Name), client.Visible(c.Type), client.Visible(c.Role),
+			client.Visible(t.first(c.Name)))
 	}
 	tab.Flush() //nolint:errcheck // as the lines before
 }

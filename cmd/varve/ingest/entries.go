@@ -26,8 +26,8 @@ type entryCutter struct {
 
 // scanner finds entries.
 type scanner interface {
-	// scan looks at text up to the end of an entry. n bytes are used. begin is where an entry begins in them, or -1; done: it
-	// ends behind them. An error says why what follows cannot be read.
+	// scan looks at text up to the end of an entry. n bytes are used. begin is where an entry begins in them, or -1;
+	// done: it ends behind them. An error says why what follows cannot be read.
 	scan(text []byte) (n, begin int, done bool, err error)
 	// end tells that the text is over; done: that ends an entry.
 	end() (done bool, err error)
@@ -43,7 +43,8 @@ type scanner interface {
 const mostEnds = 64 << 10
 
 func newEntryCutter(s scanner, in *input, o *Options, src *source, at mark, ahead []span) *entryCutter {
-	c := &entryCutter{src: src, scanner: s, drop: ahead, ends: in.ends, mostRows: mostEnds, chunk: make([]byte, 256<<10)}
+	c := &entryCutter{src: src, scanner: s, drop: ahead, ends: in.ends, mostRows: mostEnds,
+		chunk: make([]byte, 256<<10)}
 	if o.Rate.Rows > 0 {
 		c.mostRows = min(mostEnds, o.Rate.Rows)
 	}
@@ -130,8 +131,8 @@ func (c *entryCutter) next(b *batch) (full bool, err error) {
 	return full || b.refused != "" || c.ended(b, before), nil
 }
 
-// ended reports whether a batch ends with its last entry, which begins behind a place: an earlier run cut there, or, where none did
-// behind it, it has enough.
+// ended reports whether a batch ends with its last entry, which begins behind a place: an earlier run cut there, or,
+// where none did behind it, it has enough.
 func (c *entryCutter) ended(b *batch, before int64) bool {
 	_, c.ends = nextEnd(c.ends, before)
 	end, rest := nextEnd(c.ends, c.at.Byte)

@@ -111,7 +111,8 @@ func (r *record) refresh(in *input) {
 	r.fingerprint = now
 }
 
-// begin finds where an input begins to be sent. skip says why it is not sent at all; more are inputs to be sent before it.
+// begin finds where an input begins to be sent. skip says why it is not sent at all; more are inputs to be sent before
+// it.
 func (s *state) begin(in *input, to target, o *Options) (more []*input, skip string, err error) {
 	if in.path == "" {
 		return nil, "", nil
@@ -130,7 +131,8 @@ func (s *state) begin(in *input, to target, o *Options) (more []*input, skip str
 		old = nil
 	}
 	switch {
-	case old == nil || o.Restart || in.fresh, !o.Resume && !holds(in.path, old.Head), !old.Open && old.At.Byte == 0 && len(old.Ahead) == 0 && !old.Done:
+	case old == nil || o.Restart || in.fresh, !o.Resume && !holds(in.path, old.Head),
+		!old.Open && old.At.Byte == 0 && len(old.Ahead) == 0 && !old.Done:
 		if old != nil && !o.Restart && !in.fresh && holds(in.path, old.Head) {
 			fresh.Stream, fresh.Batch = old.Stream, old.Batch // an answer may have been lost
 		}
@@ -182,7 +184,8 @@ func (s *state) rotated(in *input, old *record, now *fingerprint) ([]*input, err
 		}
 		went := *old
 		went.Path, went.Open = name, true
-		was := &input{name: filepath.Join(filepath.Dir(in.name), filepath.Base(name)), path: name, table: in.table, timeIndex: in.timeIndex}
+		was := &input{name: filepath.Join(filepath.Dir(in.name), filepath.Base(name)), path: name, table: in.table,
+			timeIndex: in.timeIndex}
 		skip, err := old.admit(was, &p, old.target, &Options{Resume: true})
 		if err != nil || skip != "" {
 			return nil, err
@@ -191,7 +194,9 @@ func (s *state) rotated(in *input, old *record, now *fingerprint) ([]*input, err
 		was.note = in.name + " was rotated to " + was.note
 		return []*input{was}, nil
 	}
-	return nil, errors.New(in.name + ": the file has changed before the place up to which it is stored, so it cannot be resumed: --restart stores it from its beginning")
+	return nil, errors.New(in.name +
+		": the file has changed before the place up to which it is stored, so it cannot be resumed: --restart stores " +
+		"it from its beginning")
 }
 
 // globQuote lets a pattern find a name as it is.

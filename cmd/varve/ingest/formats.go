@@ -26,20 +26,30 @@ type format struct {
 const formatNames = "ndjson, json, text, csv, parquet, arrow, lineproto, jsonput, logpush and insert"
 
 var formats = map[string]*format{
-	"ndjson":    {name: "ndjson", title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
-	"json":      {name: "json", title: "JSON", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newJSONCutter},
-	"text":      {name: "text", title: "text lines", path: "/v1/ingest", contentType: "text/plain", newCutter: newLineCutter},
-	"csv":       {name: "csv", title: "CSV", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newCSVCutter},
-	"lineproto": {name: "lineproto", title: "line protocol", path: "/v1/lineproto/write", contentType: "text/plain", namesTables: true, newCutter: newProtocolCutter},
-	"jsonput":   {name: "jsonput", title: "JSON put", path: "/v1/jsonput/api/put", contentType: "application/json", namesTables: true, newCutter: newJSONCutter, before: "[", after: "]"},
-	"logpush":   {name: "logpush", title: "log push", path: "/v1/logpush/api/v1/push", contentType: "application/json", newCutter: newStreamsCutter, before: `{"streams":[`, after: "]}"},
-	parquetRows: {name: parquetRows, title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
-	arrowRows:   {name: arrowRows, title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newLineCutter},
-	"insert":    insert,
+	"ndjson": {name: "ndjson", title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson",
+		newCutter: newLineCutter},
+	"json": {name: "json", title: "JSON", path: "/v1/ingest", contentType: "application/x-ndjson",
+		newCutter: newJSONCutter},
+	"text": {name: "text", title: "text lines", path: "/v1/ingest", contentType: "text/plain",
+		newCutter: newLineCutter},
+	"csv": {name: "csv", title: "CSV", path: "/v1/ingest", contentType: "application/x-ndjson",
+		newCutter: newCSVCutter},
+	"lineproto": {name: "lineproto", title: "line protocol", path: "/v1/lineproto/write", contentType: "text/plain",
+		namesTables: true, newCutter: newProtocolCutter},
+	"jsonput": {name: "jsonput", title: "JSON put", path: "/v1/jsonput/api/put", contentType: "application/json",
+		namesTables: true, newCutter: newJSONCutter, before: "[", after: "]"},
+	"logpush": {name: "logpush", title: "log push", path: "/v1/logpush/api/v1/push", contentType: "application/json",
+		newCutter: newStreamsCutter, before: `{"streams":[`, after: "]}"},
+	parquetRows: {name: parquetRows, title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson",
+		newCutter: newLineCutter},
+	arrowRows: {name: arrowRows, title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson",
+		newCutter: newLineCutter},
+	"insert": insert,
 }
 
 // insert is the format of rows that go to a table which is there, with all the types that only SQL can write.
-var insert = &format{name: "insert", title: "exported rows", path: "/v1/sql", contentType: "application/x-www-form-urlencoded", newCutter: newLineCutter}
+var insert = &format{name: "insert", title: "exported rows", path: "/v1/sql",
+	contentType: "application/x-www-form-urlencoded", newCutter: newLineCutter}
 
 // choose sets the format of an input: the one asked for, or what its name and its beginning say.
 func (in *input) choose(o *Options, src *source) error {
@@ -66,7 +76,8 @@ func (in *input) choose(o *Options, src *source) error {
 	}
 	in.format = formats[guess(in.path, src.head)]
 	if o.Time != "" && (in.format.namesTables || in.format.name == "text" || in.format.name == "logpush") {
-		return fmt.Errorf("it was read as %s, which has no fields for --time; --format says what it is", in.format.title)
+		return fmt.Errorf("it was read as %s, which has no fields for --time; --format says what it is",
+			in.format.title)
 	}
 	return nil
 }
@@ -174,7 +185,8 @@ func looksLike(object []byte, members ...string) bool {
 		}
 		return true
 	}
-	return len(members) == 1 && bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(object, []byte("{")), " \t\r\n"), []byte(`"`+members[0]+`"`))
+	return len(members) == 1 && bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(object, []byte("{")), " \t\r\n"),
+		[]byte(`"`+members[0]+`"`))
 }
 
 // wholeLines are the first lines that are not empty; the last of the text is left out unless it is the only one.

@@ -40,7 +40,8 @@ func TestGuess(t *testing.T) {
 
 func TestBaseName(t *testing.T) {
 	for path, want := range map[string]string{
-		"/var/log/web-1.ndjson.gz": "web_1", "a.log": "a", "access.log.1": "access_log_1", "x.tar.zst": "x_tar", "/d/t.csv": "t",
+		"/var/log/web-1.ndjson.gz": "web_1", "a.log": "a", "access.log.1": "access_log_1", "x.tar.zst": "x_tar",
+		"/d/t.csv": "t",
 	} {
 		if got := baseName(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)

@@ -9,8 +9,8 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// gate bounds the requests in flight: one fewer each time the server says that it has too many, one more again after many
-// that went well.
+// gate bounds the requests in flight: one fewer each time the server says that it has too many, one more again after
+// many that went well.
 type gate struct {
 	mu       sync.Mutex
 	most     int

@@ -160,9 +160,11 @@ func (o *Options) complete(c *client.Client) error {
 		return usage("--connections %d: between 1 and 64 are possible", o.Connections)
 	case o.Resume && o.Restart:
 		return usage("--resume and --restart exclude each other")
-	case o.Manifest != "" && (len(o.Args) > 0 || o.Table+o.Pipeline+o.PipelineVersion+o.PipelineFile+o.Format+o.Time != "" ||
+	case o.Manifest != "" && (len(o.Args) > 0 ||
+		o.Table+o.Pipeline+o.PipelineVersion+o.PipelineFile+o.Format+o.Time != "" ||
 		len(o.Hints) > 0 || o.SkipError || o.MaxNestedLevels != 0 || o.Follow || o.DryRun > 0):
-		return usage("--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
+		return usage(
+			"--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
 	case o.Manifest != "":
 		o.Batch = min(o.Batch, mostInsert)
 		o.slowDown()
@@ -179,8 +181,10 @@ func (o *Options) complete(c *client.Client) error {
 		return usage("--pipeline and --pipeline-file exclude each other")
 	case o.PipelineVersion != "" && o.Pipeline == "":
 		return usage("--pipeline-version needs --pipeline")
-	case f == insert && (o.Time+o.Pipeline+o.PipelineFile != "" || len(o.Hints) > 0 || o.SkipError || o.MaxNestedLevels != 0):
-		return usage("--format insert is for rows as the table has them: leave --time, pipelines and what is for them out")
+	case f == insert && (o.Time+o.Pipeline+o.PipelineFile != "" || len(o.Hints) > 0 || o.SkipError ||
+		o.MaxNestedLevels != 0):
+		return usage(
+			"--format insert is for rows as the table has them: leave --time, pipelines and what is for them out")
 	case o.Time != "" && (o.PipelineFile != "" || o.Pipeline != "" && o.Pipeline != identity):
 		return usage("--time is for entries without a pipeline: a pipeline has a time index of its own")
 	case o.Time != "" && f != nil && (f.namesTables || f.name == "text" || f.name == "logpush"):
@@ -320,9 +324,11 @@ func (r *run) outcome(ctx context.Context) error {
 	case len(r.unmade) > 0:
 		return r.left(s.failed)
 	case len(s.failed) > 0:
-		return &client.PartialError{Err: errors.Join(append(s.failed, fmt.Errorf("%d of %d inputs could not be read whole", len(s.failed), len(r.inputs)))...)}
+		return &client.PartialError{Err: errors.Join(
+			append(s.failed, fmt.Errorf("%d of %d inputs could not be read whole", len(s.failed), len(r.inputs)))...)}
 	case s.rejected > 0:
-		return &client.PartialError{Err: fmt.Errorf("%s rejected%s", counted(s.rejected, "entry was", "entries were"), r.send.rejects.where())}
+		return &client.PartialError{Err: fmt.Errorf("%s rejected%s", counted(s.rejected, "entry was", "entries were"),
+			r.send.rejects.where())}
 	}
 	return nil
 }

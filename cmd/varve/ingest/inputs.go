@@ -56,7 +56,8 @@ func findInputs(o *Options) ([]*input, error) {
 	for _, arg := range o.Args {
 		if arg == "-" {
 			if o.Resume || seen["-"] {
-				return nil, &client.UsageError{Err: errors.New("standard input can be read but once: name files to resume")}
+				return nil,
+					&client.UsageError{Err: errors.New("standard input can be read but once: name files to resume")}
 			}
 			seen["-"] = true
 			all = append(all, &input{name: "standard input"})
@@ -83,7 +84,8 @@ func findInputs(o *Options) ([]*input, error) {
 	}
 	for _, in := range all {
 		if in.table = strings.ReplaceAll(o.Table, "{name}", baseName(in.path)); in.path == "" && in.table != o.Table {
-			return nil, &client.UsageError{Err: errors.New("--table '{name}' takes the name of a file, and standard input has none")}
+			return nil, &client.UsageError{Err: errors.New(
+				"--table '{name}' takes the name of a file, and standard input has none")}
 		}
 	}
 	if len(all) == 0 {
@@ -160,7 +162,8 @@ func baseName(path string) string {
 
 // endings are those of names that say how a file is written, not what it is about.
 var endings = map[string]bool{
-	".gz": true, ".zst": true, ".bz2": true, ".ndjson": true, ".jsonl": true, ".json": true, ".csv": true, ".log": true, ".txt": true, ".lp": true,
+	".gz": true, ".zst": true, ".bz2": true, ".ndjson": true, ".jsonl": true, ".json": true, ".csv": true, ".log": true,
+	".txt": true, ".lp": true,
 	".parquet": true, ".arrow": true, ".arrows": true, ".feather": true,
 }
 

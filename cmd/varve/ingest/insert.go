@@ -85,7 +85,8 @@ func appendEscaped(dst, text []byte) []byte {
 	const hex = "0123456789ABCDEF"
 	for _, c := range text {
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.~,()':{}[]/*", c) >= 0, c == '"':
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
+			strings.IndexByte("-_.~,()':{}[]/*", c) >= 0, c == '"':
 			dst = append(dst, c)
 		case c == ' ':
 			dst = append(dst, '+')

@@ -52,7 +52,8 @@ func (l *ledger) done(from, to mark) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dirty = true
-	i, _ := slices.BinarySearchFunc(l.ahead, from.Byte, func(s span, b int64) int { return int(min(1, max(-1, s.From.Byte-b))) })
+	i, _ := slices.BinarySearchFunc(l.ahead, from.Byte,
+		func(s span, b int64) int { return int(min(1, max(-1, s.From.Byte-b))) })
 	l.ahead = slices.Insert(l.ahead, i, span{from, to})
 	for i = max(0, i-1); i+1 < len(l.ahead); {
 		if l.ahead[i].To.Byte < l.ahead[i+1].From.Byte {

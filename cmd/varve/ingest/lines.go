@@ -11,9 +11,9 @@ import (
 
 // cutter fills batches with whole entries of one input.
 type cutter interface {
-	// fill makes a batch of what it reads into buf, whose capacity is the size of a batch. A batch without a body says that
-	// there is nothing for now. The error is io.EOF at the end, with the last batch, or says why the input cannot be read
-	// further.
+	// fill makes a batch of what it reads into buf, whose capacity is the size of a batch. A batch without a body says
+	// that there is nothing for now. The error is io.EOF at the end, with the last batch, or says why the input cannot
+	// be read further.
 	fill(b *batch, buf []byte) error
 }
 
@@ -33,7 +33,8 @@ type lineCutter struct {
 }
 
 func newLineCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
-	c := &lineCutter{src: src, from: at, at: at, ahead: ahead, ends: in.ends, mostRows: o.Rate.Rows, most: int64(max(mostEntry, o.Batch))}
+	c := &lineCutter{src: src, from: at, at: at, ahead: ahead, ends: in.ends, mostRows: o.Rate.Rows,
+		most: int64(max(mostEntry, o.Batch))}
 	switch {
 	case at.Byte > 0 && in.size > 0 && src.packed == "":
 		src.head = nil
@@ -138,8 +139,8 @@ func (c *lineCutter) read(buf []byte) (n int, err error) {
 	return n, err
 }
 
-// cut is where the last whole entry ends that a batch can have of a text; last: the last entry of the text may lack its line end;
-// whole: it has all of them, however many they are.
+// cut is where the last whole entry ends that a batch can have of a text; last: the last entry of the text may lack its
+// line end; whole: it has all of them, however many they are.
 func (c *lineCutter) cut(text []byte, last, whole bool) int {
 	most := c.mostRows
 	if whole {

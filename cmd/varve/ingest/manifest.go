@@ -34,8 +34,8 @@ type manifest struct {
 	}
 }
 
-// readManifest checks an exported directory, makes its tables and gives their rows as inputs. Without --resume no table may
-// be there.
+// readManifest checks an exported directory, makes its tables and gives their rows as inputs. Without --resume no table
+// may be there.
 func (r *run) readManifest(ctx context.Context) error {
 	m, err := loadManifest(r.o.Manifest)
 	if err != nil {
@@ -47,7 +47,9 @@ func (r *run) readManifest(ctx context.Context) error {
 	}
 	for _, t := range m.Tables {
 		if there[t.Name] && !r.o.Resume && !r.o.Restart {
-			return fmt.Errorf("table %s is in database %s already: --db names another, --resume goes on with an earlier run", t.Name, r.o.DB)
+			return fmt.Errorf(
+				"table %s is in database %s already: --db names another, --resume goes on with an earlier run", t.Name,
+				r.o.DB)
 		}
 	}
 	left, err := r.makeTables(ctx, m, there)
@@ -56,7 +58,8 @@ func (r *run) readManifest(ctx context.Context) error {
 	}
 	for _, t := range m.Tables {
 		if left[t.Create] != nil {
-			r.unmade = append(r.unmade, fmt.Errorf("table %s is left out with its %s: %w", t.Name, counted(t.Rows, "row", "rows"), left[t.Create]))
+			r.unmade = append(r.unmade, fmt.Errorf("table %s is left out with its %s: %w", t.Name,
+				counted(t.Rows, "row", "rows"), left[t.Create]))
 			continue
 		}
 		if t.Data == "" || t.Rows == 0 {
@@ -70,14 +73,15 @@ func (r *run) readManifest(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.inputs = append(r.inputs, &input{name: filepath.Join(r.o.Manifest, t.Data), path: path, table: t.Name, format: insert, columns: table.Columns, fresh: !there[t.Name]})
+		r.inputs = append(r.inputs, &input{name: filepath.Join(r.o.Manifest, t.Data), path: path, table: t.Name,
+			format: insert, columns: table.Columns, fresh: !there[t.Name]})
 	}
 	return nil
 }
 
-// makeTables makes the tables that are not there. Views may be made of views that stand behind them in the manifest: those that
-// fail are tried again as long as another could be made. left are the files of statements that the server refuses, with the reason:
-// names that other protocols take may be none of SQL.
+// makeTables makes the tables that are not there. Views may be made of views that stand behind them in the manifest:
+// those that fail are tried again as long as another could be made. left are the files of statements that the server
+// refuses, with the reason: names that other protocols take may be none of SQL.
 func (r *run) makeTables(ctx context.Context, m *manifest, there map[string]bool) (left map[string]error, err error) {
 	var views []string // files of the statements
 	left = map[string]error{}
@@ -133,11 +137,13 @@ func loadManifest(dir string) (*manifest, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, manifestName), err)
 	}
 	if m.Version != manifestVersion {
-		return nil, fmt.Errorf("%s has version %d, this program reads version %d", filepath.Join(dir, manifestName), m.Version, manifestVersion)
+		return nil, fmt.Errorf("%s has version %d, this program reads version %d", filepath.Join(dir, manifestName),
+			m.Version, manifestVersion)
 	}
 	for _, t := range m.Tables {
 		if t.Create == "" || t.Create != filepath.Base(t.Create) || t.Data != "" && t.Data != filepath.Base(t.Data) {
-			return nil, fmt.Errorf("%s: the files of table %q are not in the directory", filepath.Join(dir, manifestName), t.Name)
+			return nil, fmt.Errorf("%s: the files of table %q are not in the directory",
+				filepath.Join(dir, manifestName), t.Name)
 		}
 		if t.Data == "" {
 			continue
@@ -147,7 +153,8 @@ func loadManifest(dir string) (*manifest, error) {
 			return nil, err
 		}
 		if bytes != t.Bytes || sum != t.SHA256 {
-			return nil, fmt.Errorf("%s is damaged: it has %d bytes and the hash %s, its manifest says %d and %s", filepath.Join(dir, t.Data), bytes, sum, t.Bytes, t.SHA256)
+			return nil, fmt.Errorf("%s is damaged: it has %d bytes and the hash %s, its manifest says %d and %s",
+				filepath.Join(dir, t.Data), bytes, sum, t.Bytes, t.SHA256)
 		}
 	}
 	return m, nil
@@ -155,7 +162,8 @@ func loadManifest(dir string) (*manifest, error) {
 
 // tablesThere are the tables of the database.
 func (r *run) tablesThere(ctx context.Context) (map[string]bool, error) {
-	a, err := r.c.Query(ctx, r.o.DB, "SELECT table_name FROM information_schema.tables WHERE table_schema = "+client.Text(r.o.DB))
+	a, err := r.c.Query(ctx, r.o.DB,
+		"SELECT table_name FROM information_schema.tables WHERE table_schema = "+client.Text(r.o.DB))
 	if err != nil {
 		return nil, err
 	}

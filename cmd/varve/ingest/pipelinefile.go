@@ -29,7 +29,8 @@ func (r *run) uploadPipeline(ctx context.Context) (remove func() error, err erro
 		return nil, err
 	}
 	name := fmt.Sprintf("ingest_%d_%08x", time.Now().Unix(), rand.Uint32())
-	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/pipelines/" + name, Header: http.Header{"Content-Type": {"application/x-yaml"}}, Body: strings.NewReader(string(text))})
+	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/pipelines/" + name,
+		Header: http.Header{"Content-Type": {"application/x-yaml"}}, Body: strings.NewReader(string(text))})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.o.PipelineFile, err)
 	}
@@ -40,7 +41,8 @@ func (r *run) uploadPipeline(ctx context.Context) (remove func() error, err erro
 		err = json.Unmarshal(body, &answer)
 	}
 	if err != nil || len(answer.Pipelines) != 1 {
-		return nil, errors.Join(fmt.Errorf("%s was uploaded as %s, but the server answered something else: %.200q", r.o.PipelineFile, name, body), err)
+		return nil, errors.Join(fmt.Errorf("%s was uploaded as %s, but the server answered something else: %.200q",
+			r.o.PipelineFile, name, body), err)
 	}
 	r.o.Pipeline = name
 	return func() error {

@@ -2,10 +2,10 @@ package ingest
 
 import "bytes"
 
-// protocolEntry finds the first entry of line protocol in a text that begins outside of one: blanks, empty lines and comments before
-// it are passed over. It ends behind its line end, which is not one within the quotes of a field. Where last says that nothing follows
-// the text, it may lack that, and a quote that nothing closes is none. whole is false where the text holds no whole entry: begin
-// is where the line begins that it holds a part of, or the end of the text.
+// protocolEntry finds the first entry of line protocol in a text that begins outside of one: blanks, empty lines and
+// comments before it are passed over. It ends behind its line end, which is not one within the quotes of a field. Where
+// last says that nothing follows the text, it may lack that, and a quote that nothing closes is none. whole is false
+// where the text holds no whole entry: begin is where the line begins that it holds a part of, or the end of the text.
 func protocolEntry(text []byte, last bool) (begin, end int, whole bool) {
 	for {
 		rest := bytes.TrimLeft(text[begin:], " \t\r\n")
@@ -31,8 +31,8 @@ func protocolEntry(text []byte, last bool) (begin, end int, whole bool) {
 	}
 }
 
-// protocolEnd is behind the line end of the entry that a text begins with; -1: the text does not hold it. What is no entry ends with
-// its line, as it does for the server.
+// protocolEnd is behind the line end of the entry that a text begins with; -1: the text does not hold it. What is no
+// entry ends with its line, as it does for the server.
 func protocolEnd(text []byte) int {
 	line := bytes.IndexByte(text, '\n') + 1
 	if line > 0 && bytes.IndexByte(text[:line], '"') < 0 {
@@ -48,7 +48,8 @@ func protocolEnd(text []byte) int {
 	return -1
 }
 
-// skipFields is where the fields end that begin at p, perhaps the end of the text; ok is false where what stands there are none.
+// skipFields is where the fields end that begin at p, perhaps the end of the text; ok is false where what stands there
+// are none.
 func skipFields(text []byte, p int) (end int, ok bool) {
 	for p < len(text) && text[p] == ' ' {
 		p++
@@ -72,7 +73,8 @@ func skipFields(text []byte, p int) (end int, ok bool) {
 	}
 }
 
-// skipToken is the place from p on of the first of some bytes, or line end, that no backslash stands before, or the end of the text.
+// skipToken is the place from p on of the first of some bytes, or line end, that no backslash stands before, or the end
+// of the text.
 func skipToken(text []byte, p int, ends ...byte) int {
 	for p < len(text) && text[p] != '\n' && bytes.IndexByte(ends, text[p]) < 0 {
 		if p++; text[p-1] == '\\' && p < len(text) && text[p] != '\n' {
@@ -95,8 +97,8 @@ func skipQuoted(text []byte, p int) int {
 	return len(text)
 }
 
-// protocolEntries is where the whole entries of a text end, at most so many (0: any number), with comments and empty lines among
-// them, and how many they are. last is that of protocolEntry.
+// protocolEntries is where the whole entries of a text end, at most so many (0: any number), with comments and empty
+// lines among them, and how many they are. last is that of protocolEntry.
 func protocolEntries(text []byte, most int64, last bool) (end int, entries int64) {
 	for most == 0 || entries < most {
 		begin, n, whole := protocolEntry(text[end:], last)

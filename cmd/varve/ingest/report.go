@@ -232,11 +232,14 @@ func (r *report) show() {
 	raw := r.raw.Load()
 	parts := []string{r.current}
 	if r.known > 0 && !r.o.Follow {
-		parts = append(parts, fmt.Sprintf("%s of %s, %d %%", client.Bytes(raw), client.Bytes(r.known), min(100, raw*100/r.known)))
+		parts = append(parts, fmt.Sprintf("%s of %s, %d %%", client.Bytes(raw), client.Bytes(r.known),
+			min(100, raw*100/r.known)))
 	} else {
 		parts = append(parts, client.Bytes(raw))
 	}
-	parts = append(parts, client.Number(r.sums.stored)+" rows", client.Number(int64(float64(r.sums.stored)/seconds))+" rows/s", client.Bytes(int64(float64(r.sums.bytes)/seconds))+"/s")
+	parts = append(parts, client.Number(r.sums.stored)+" rows",
+		client.Number(int64(float64(r.sums.stored)/seconds))+" rows/s",
+		client.Bytes(int64(float64(r.sums.bytes)/seconds))+"/s")
 	if r.sums.retries > 0 {
 		parts = append(parts, counted(r.sums.retries, "retry", "retries"))
 	}
@@ -273,18 +276,21 @@ func (r *report) summary(s *sums) {
 	}
 	seconds := max(s.took.Seconds(), 0.001)
 	fmt.Fprintf(r.o.Result, "%s: %s stored, %s rejected%s, %s skipped by the server; %s in %s, %s rows/s; %s, %s\n",
-		counted(int64(s.files), "input", "inputs"), counted(s.stored, "row", "rows"), client.Number(s.rejected), rejectsFile(r.o, s), client.Number(s.skipped),
+		counted(int64(s.files), "input", "inputs"), counted(s.stored, "row", "rows"), client.Number(s.rejected),
+		rejectsFile(r.o, s), client.Number(s.skipped),
 		client.Bytes(s.bytes), s.took.Round(time.Millisecond), client.Number(int64(float64(s.stored)/seconds)),
 		counted(s.requests, "request", "requests"), counted(s.retries, "retry", "retries"))
 	if s.doubtful > 0 {
-		fmt.Fprintf(r.o.Result, "%s of %s may be stored twice: the answer was lost\n", counted(s.doubtful, "batch", "batches"), counted(s.doubtRow, "row", "rows"))
+		fmt.Fprintf(r.o.Result, "%s of %s may be stored twice: the answer was lost\n",
+			counted(s.doubtful, "batch", "batches"), counted(s.doubtRow, "row", "rows"))
 	}
 	if s.lost > 0 {
 		again := "resuming stores them again"
 		if s.remembers {
 			again = "resuming stores what is not"
 		}
-		fmt.Fprintf(r.o.Result, "%s of %s may be stored although no answer said so: %s\n", counted(s.lost, "batch", "batches"), counted(s.lostRow, "entry", "entries"), again)
+		fmt.Fprintf(r.o.Result, "%s of %s may be stored although no answer said so: %s\n",
+			counted(s.lost, "batch", "batches"), counted(s.lostRow, "entry", "entries"), again)
 	}
 }
 

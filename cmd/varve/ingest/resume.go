@@ -14,14 +14,21 @@ func (r *record) admit(in *input, now *fingerprint, to target, o *Options) (skip
 	if !o.Resume {
 		switch {
 		case r.Done && now.Size > r.Size:
-			return "", fmt.Errorf("%s has grown since it was stored: --resume stores what was added, --restart all of it", in.name)
+			return "", fmt.Errorf(
+				"%s has grown since it was stored: --resume stores what was added, --restart all of it", in.name)
 		case r.Done:
 			return "", fmt.Errorf("%s has changed since it was stored: --restart stores it from its beginning", in.name)
 		}
-		return "", fmt.Errorf("%s is stored up to line %d by an earlier run: --resume goes on from there, --restart stores it from its beginning", in.name, r.At.Line)
+		return "",
+			fmt.Errorf(
+				"%s is stored up to line %d by an earlier run: --resume goes on from there, --restart stores it from "+
+					"its beginning", in.name, r.At.Line)
 	}
 	if now.Size < r.Size && r.Packed || !r.Packed && (now.Size < r.At.Byte || !holds(in.path, r.Tail)) {
-		return "", fmt.Errorf("%s: the file has changed before line %d, up to which it is stored, so it cannot be resumed: --restart stores it from its beginning", in.name, r.At.Line+1)
+		return "",
+			fmt.Errorf(
+				"%s: the file has changed before line %d, up to which it is stored, so it cannot be resumed: "+
+					"--restart stores it from its beginning", in.name, r.At.Line+1)
 	}
 	at, err := r.lineEnd(in)
 	if err != nil {
@@ -40,7 +47,8 @@ func (r *record) admit(in *input, now *fingerprint, to target, o *Options) (skip
 		for _, s := range r.Ahead {
 			lines += s.To.Line - s.From.Line
 		}
-		in.note += fmt.Sprintf("; %d lines behind it are stored, but the file has changed: they are stored twice", lines)
+		in.note += fmt.Sprintf("; %d lines behind it are stored, but the file has changed: they are stored twice",
+			lines)
 	}
 	return "", nil
 }
@@ -64,7 +72,10 @@ func (r *record) lineEnd(in *input) (mark, error) {
 	case around[1] == '\n':
 		return mark{at.Byte + 1, at.Line + 1}, nil
 	case n == 2:
-		return at, fmt.Errorf("%s: line %d was stored before it was written whole: --restart stores the file from its beginning", in.name, at.Line+1)
+		return at,
+			fmt.Errorf(
+				"%s: line %d was stored before it was written whole: --restart stores the file from its beginning",
+				in.name, at.Line+1)
 	}
 	return at, err
 }

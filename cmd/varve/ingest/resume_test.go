@@ -32,7 +32,8 @@ func TestResume(t *testing.T) {
 			case "bom.gz":
 				content = gzipped(t, "\xef\xbb\xbf"+content)
 			}
-			o := Options{Args: []string{write(t, name, content)}, Batch: leastBatch, Connections: 3, StateDir: t.TempDir()}
+			o := Options{Args: []string{write(t, name, content)}, Batch: leastBatch, Connections: 3,
+				StateDir: t.TempDir()}
 			moment := 0
 			for range 10 {
 				moment += 1 + rng.IntN(5)
@@ -40,7 +41,8 @@ func TestResume(t *testing.T) {
 				if !errors.Is(out.err, errInterrupt) {
 					t.Fatalf("got %v", out.err)
 				}
-				if plain := f.send(t.Context(), Options{Args: o.Args, StateDir: o.StateDir}); plain.err == nil || !strings.Contains(plain.err.Error(), "--resume goes on from there") {
+				if plain := f.send(t.Context(), Options{Args: o.Args, StateDir: o.StateDir}); plain.err == nil ||
+					!strings.Contains(plain.err.Error(), "--resume goes on from there") {
 					t.Errorf("without --resume: %v", plain.err)
 				}
 				moment = f.count()
@@ -91,7 +93,8 @@ func TestResumeBehindFault(t *testing.T) {
 // TestKilled: a run that was cut off without a word is told, and resumed from its last note.
 func TestKilled(t *testing.T) {
 	f, lines := newFake(t), made(1000)
-	o := Options{Args: []string{write(t, "x", text(lines))}, Batch: leastBatch, Connections: 1, State: filepath.Join(t.TempDir(), "state")}
+	o := Options{Args: []string{write(t, "x", text(lines))}, Batch: leastBatch, Connections: 1,
+		State: filepath.Join(t.TempDir(), "state")}
 	var noted []byte
 	f.after = func(n int) {
 		if n == 5 {
@@ -129,14 +132,20 @@ func TestChangedFiles(t *testing.T) {
 		note   string   // or note
 		stored []string // once each, besides those of the first run
 	}{
-		{"changed at its beginning", func(p string) { edit(p, 0, "X") }, Options{Resume: true}, "has changed before", "", nil},
-		{"changed before the place", func(p string) { edit(p, 5000, "X") }, Options{Resume: true}, "has changed before", "", nil},
+		{"changed at its beginning", func(p string) { edit(p, 0, "X") }, Options{Resume: true}, "has changed before",
+			"", nil},
+		{"changed before the place", func(p string) { edit(p, 5000, "X") }, Options{Resume: true}, "has changed before",
+			"", nil},
 		{"cut", func(p string) { os.Truncate(p, 100) }, Options{Resume: true}, "has changed before", "", nil}, //nolint:errcheck
-		{"grown", func(p string) { add(p, "new\n") }, Options{Resume: true}, "", "goes on behind line", append(lines[:1200:1200], "new")},
+		{"grown", func(p string) { add(p, "new\n") }, Options{Resume: true}, "", "goes on behind line",
+			append(lines[:1200:1200], "new")},
 		{"moved", func(p string) { rename(p, p+".1") }, Options{Resume: true}, "no such file", "", nil},
-		{"rotated", func(p string) { rename(p, p+".1"); add(p, "new\n") }, Options{Resume: true}, "", "was rotated to", append(lines[:1200:1200], "new")},
-		{"another file", func(p string) { rename(p, p+".gone/x"); add(p, "new\n") }, Options{Resume: true}, "has changed before", "", nil},
-		{"another file, without --resume", func(p string) { rename(p, p+".gone/x"); add(p, "new\n") }, Options{}, "", "", nil},
+		{"rotated", func(p string) { rename(p, p+".1"); add(p, "new\n") }, Options{Resume: true}, "", "was rotated to",
+			append(lines[:1200:1200], "new")},
+		{"another file", func(p string) { rename(p, p+".gone/x"); add(p, "new\n") }, Options{Resume: true},
+			"has changed before", "", nil},
+		{"another file, without --resume", func(p string) { rename(p, p+".gone/x"); add(p, "new\n") }, Options{}, "",
+			"", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, path := newFake(t), write(t, "x", text(lines))
@@ -183,7 +192,8 @@ func TestStoredFiles(t *testing.T) {
 		{"touched", func(p string) { edit(p, 0, "{") }, Options{}, "already stored, use --restart", lines},
 		{"renamed", func(p string) { rename(p, p+".1"); add(p, "new\n") }, Options{}, "", append(lines[:10:10], "new")},
 		{"grown", func(p string) { add(p, "new\n") }, Options{}, "has grown since it was stored", lines},
-		{"grown, resumed", func(p string) { add(p, "new\n") }, Options{Resume: true}, "goes on behind line 10", append(lines[:10:10], "new")},
+		{"grown, resumed", func(p string) { add(p, "new\n") }, Options{Resume: true}, "goes on behind line 10",
+			append(lines[:10:10], "new")},
 		{"changed", func(p string) { edit(p, 30, "X") }, Options{}, "", nil},
 		{"restarted", func(string) {}, Options{Restart: true}, "", nil},
 	} {
@@ -207,7 +217,8 @@ func TestStoredFiles(t *testing.T) {
 
 // TestUnfinishedLine: a line that was stored before it was written whole is not cut in two.
 func TestUnfinishedLine(t *testing.T) {
-	for _, c := range []struct{ more, want string }{{"\nb\n", "goes on behind line 1"}, {"rest\nb\n", "line 1 was stored before it was written whole"}} {
+	for _, c := range []struct{ more, want string }{{"\nb\n", "goes on behind line 1"},
+		{"rest\nb\n", "line 1 was stored before it was written whole"}} {
 		f, path := newFake(t), write(t, "x", "a")
 		dir := t.TempDir()
 		f.mustSend(Options{Args: []string{path}, StateDir: dir})

@@ -57,7 +57,8 @@ func newRowText(rows rowReader, fields []vector.Field) (*rowText, error) {
 		return nil, err
 	}
 	t := &rowText{rows: rows}
-	t.w, err = rowfile.NewWriter(&t.text, fields, rowfile.WriteOptions{Format: rowfile.JSON, Times: rowfile.Times{Timestamp: layout}})
+	t.w, err = rowfile.NewWriter(&t.text, fields,
+		rowfile.WriteOptions{Format: rowfile.JSON, Times: rowfile.Times{Timestamp: layout}})
 	return t, err
 }
 

@@ -62,7 +62,8 @@ func rowFields(path string) []vector.Field {
 	}
 	begin := make([]byte, 8)
 	n, _ := f.ReadAt(begin, 0) //nolint:errcheck // a short file is no error
-	named := slices.ContainsFunc(rowEndings, func(ending string) bool { return strings.Contains(strings.ToLower(path), ending) })
+	named := slices.ContainsFunc(rowEndings,
+		func(ending string) bool { return strings.Contains(strings.ToLower(path), ending) })
 	if rowsOf(begin[:n]) == "" && !named {
 		return nil
 	}
@@ -100,7 +101,8 @@ func (r *run) makeFor(ctx context.Context, in *input) error {
 	if _, err := r.c.Query(ctx, r.o.DB, sql.String()); err != nil {
 		return fmt.Errorf("%s: table %s cannot be made of the file: %w", in.name, in.table, err)
 	}
-	r.report.note("%s: table %s is made of its columns, with the time index %s", in.name, in.table, in.fields[index].Name)
+	r.report.note("%s: table %s is made of its columns, with the time index %s", in.name, in.table,
+		in.fields[index].Name)
 	return nil
 }
 
@@ -117,18 +119,25 @@ func timeColumn(fields []vector.Field) (int, error) {
 	first := slices.IndexFunc(fields, isTime)
 	switch {
 	case first < 0:
-		return 0, errors.New("no column is a timestamp; --time 'FIELD;epoch;ms' or 'FIELD;datestr;FORMAT' names the field with the time")
+		return 0, errors.New(
+			"no column is a timestamp; --time 'FIELD;epoch;ms' or 'FIELD;datestr;FORMAT' names the field with the time")
 	case slices.IndexFunc(fields[first+1:], isTime) >= 0:
-		return 0, errors.New("several columns are timestamps, and none is called ts, time or timestamp; CREATE TABLE says which is the time index")
+		return 0,
+			errors.New(
+				"several columns are timestamps, and none is called ts, time or timestamp; CREATE TABLE says which " +
+					"is the time index")
 	}
 	return first, nil
 }
 
 // sqlTypes are the types of columns in SQL that have no parameters; what is not among them is kept as text.
 var sqlTypes = map[vector.TypeID]string{
-	vector.TypeBool: "BOOLEAN", vector.TypeInt8: "TINYINT", vector.TypeInt16: "SMALLINT", vector.TypeInt32: "INT", vector.TypeInt64: "BIGINT",
-	vector.TypeUint8: "TINYINT UNSIGNED", vector.TypeUint16: "SMALLINT UNSIGNED", vector.TypeUint32: "INT UNSIGNED", vector.TypeUint64: "BIGINT UNSIGNED",
-	vector.TypeFloat32: "FLOAT", vector.TypeFloat64: "DOUBLE", vector.TypeBinary: "BINARY", vector.TypeJSON: "JSON", vector.TypeDate: "DATE",
+	vector.TypeBool: "BOOLEAN", vector.TypeInt8: "TINYINT", vector.TypeInt16: "SMALLINT", vector.TypeInt32: "INT",
+	vector.TypeInt64: "BIGINT",
+	vector.TypeUint8: "TINYINT UNSIGNED", vector.TypeUint16: "SMALLINT UNSIGNED", vector.TypeUint32: "INT UNSIGNED",
+	vector.TypeUint64:  "BIGINT UNSIGNED",
+	vector.TypeFloat32: "FLOAT", vector.TypeFloat64: "DOUBLE", vector.TypeBinary: "BINARY", vector.TypeJSON: "JSON",
+	vector.TypeDate: "DATE",
 }
 
 func sqlType(t vector.Type) string {

@@ -76,7 +76,8 @@ func TestInputs(t *testing.T) {
 	for _, compress := range []string{"zstd", "none"} {
 		t.Run("standard input, "+compress, func(t *testing.T) {
 			f := newFake(t)
-			f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines)), Batch: leastBatch, Compress: compress})
+			f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines)), Batch: leastBatch,
+				Compress: compress})
 			f.wantLines(lines)
 		})
 	}
@@ -98,7 +99,8 @@ func TestInputs(t *testing.T) {
 // TestDirectories: files go in the order of their names, each to its table; hidden ones are named and left out.
 func TestDirectories(t *testing.T) {
 	f, dir := newFake(t), t.TempDir()
-	for name, content := range map[string]string{"b.ndjson": `{"f":"b"}`, "a.log": "a line", "sub/c.txt": "c line", ".hidden": "x", ".git/config": "x", "p.png": "\x89PNG\x00\x00"} {
+	for name, content := range map[string]string{"b.ndjson": `{"f":"b"}`, "a.log": "a line", "sub/c.txt": "c line",
+		".hidden": "x", ".git/config": "x", "p.png": "\x89PNG\x00\x00"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -119,18 +121,23 @@ func TestDirectories(t *testing.T) {
 // TestRequest: what the flags say reaches the server.
 func TestRequest(t *testing.T) {
 	f := newFake(t)
-	f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(`{"ts":1700000000000}` + "\n"), DB: "d", Time: "auto", MaxNestedLevels: 3, Hints: []string{"ttl=7d", "x=y"}, SkipError: true})
+	f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(`{"ts":1700000000000}` + "\n"), DB: "d",
+		Time: "auto", MaxNestedLevels: 3, Hints: []string{"ttl=7d", "x=y"}, SkipError: true})
 	r := f.requests[len(f.requests)-1]
-	if got, want := r.URL.RequestURI(), "/v1/ingest?custom_time_index=ts%3Bepoch%3Bms&db=d&pipeline_name=service_identity&table=t"; got != want {
+	if got, want := r.URL.RequestURI(),
+		"/v1/ingest?custom_time_index=ts%3Bepoch%3Bms&db=d&pipeline_name=service_identity&table=t"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := r.Header.Get("X-Service-Hints") + " " + r.Header.Get("X-Service-Pipeline-Params"); got != "ttl=7d,x=y max_nested_levels=3&skip_error=true" {
+	if got := r.Header.Get("X-Service-Hints") + " " +
+		r.Header.Get("X-Service-Pipeline-Params"); got != "ttl=7d,x=y max_nested_levels=3&skip_error=true" {
 		t.Errorf("got %s", got)
 	}
 	for _, c := range []struct{ format, in, body, path string }{
 		{"lineproto", "cpu v=1 1\ncpu v=2 2\n", "cpu v=1 1\ncpu v=2 2\n", "/v1/lineproto/write?db=public"},
-		{"jsonput", `[{"metric":"a"}, {"metric":"b"}]`, `[{"metric":"a"},{"metric":"b"}]`, "/v1/jsonput/api/put?db=public"},
-		{"logpush", `{"streams":[{"stream":{}} ,{"values":[]}]}`, `{"streams":[{"stream":{}},{"values":[]}]}`, "/v1/logpush/api/v1/push?db=public"},
+		{"jsonput", `[{"metric":"a"}, {"metric":"b"}]`, `[{"metric":"a"},{"metric":"b"}]`,
+			"/v1/jsonput/api/put?db=public"},
+		{"logpush", `{"streams":[{"stream":{}} ,{"values":[]}]}`, `{"streams":[{"stream":{}},{"values":[]}]}`,
+			"/v1/logpush/api/v1/push?db=public"},
 	} {
 		f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(c.in), Format: c.format})
 		if got := f.bodies[len(f.bodies)-1]; got != c.body || f.requests[len(f.requests)-1].URL.RequestURI() != c.path {
@@ -150,7 +157,8 @@ func TestPipelineFile(t *testing.T) {
 		f.requests = nil
 		f.send(t.Context(), Options{Args: []string{"-"}, Stdin: strings.NewReader(entry + "\n"), PipelineFile: doc})
 		first, last := f.requests[0], f.requests[len(f.requests)-1]
-		if first.Method != "POST" || last.Method != "DELETE" || first.URL.Path != last.URL.Path || last.URL.Query().Get("version") != "2026-01-01 00:00:00" {
+		if first.Method != "POST" || last.Method != "DELETE" || first.URL.Path != last.URL.Path ||
+			last.URL.Query().Get("version") != "2026-01-01 00:00:00" {
 			t.Errorf("%s %s, %s %s", first.Method, first.URL, last.Method, last.URL)
 		}
 		if got := f.requests[2].URL.Query().Get("pipeline_name"); "/v1/pipelines/"+got != first.URL.Path {
@@ -183,7 +191,8 @@ func TestRejects(t *testing.T) {
 			prefix = "\xef\xbb\xbf"
 		}
 		path, rejects := write(t, "x.ndjson", prefix+text(all)), filepath.Join(t.TempDir(), "rejects")
-		out := f.send(t.Context(), Options{Args: []string{path}, Rejects: rejects, Batch: leastBatch << rng.IntN(4), Connections: 3})
+		out := f.send(t.Context(),
+			Options{Args: []string{path}, Rejects: rejects, Batch: leastBatch << rng.IntN(4), Connections: 3})
 		f.wantLines(good)
 		var partial *client.PartialError
 		if len(want) > 0 && !errors.As(out.err, &partial) {
@@ -214,18 +223,21 @@ func TestRejectsEnd(t *testing.T) {
 	f := newFake(t)
 	three := text([]string{"a", "bad 1", "b", "bad 2", "c", "bad 3"})
 	out := f.send(t.Context(), Options{Args: []string{write(t, "x", three)}})
-	if out.err == nil || !strings.Contains(out.err.Error(), `x, line 2: "bad 1": ingest failed (1004): a bad entry. --rejects FILE`) {
+	if out.err == nil || !strings.Contains(out.err.Error(),
+		`x, line 2: "bad 1": ingest failed (1004): a bad entry. --rejects FILE`) {
 		t.Errorf("got %v", out.err)
 	}
 	f.wantLines([]string{"a"})
 	f = newFake(t)
 	out = f.send(t.Context(), Options{Args: []string{write(t, "x", three)}, MaxRejects: 2})
-	if out.err == nil || !strings.Contains(out.err.Error(), "more than 2 entries were refused") || !strings.Contains(out.err.Error(), "line 6") {
+	if out.err == nil || !strings.Contains(out.err.Error(), "more than 2 entries were refused") ||
+		!strings.Contains(out.err.Error(), "line 6") {
 		t.Errorf("got %v", out.err)
 	}
 	wants(t, out.notes, "line 2 was refused", "line 4 was refused")
 	f = newFake(t)
-	out = f.send(t.Context(), Options{Args: []string{write(t, "x", strings.Repeat("bad\n", 5000))}, Rejects: filepath.Join(t.TempDir(), "r"), Connections: 1})
+	out = f.send(t.Context(), Options{Args: []string{write(t, "x", strings.Repeat("bad\n", 5000))},
+		Rejects: filepath.Join(t.TempDir(), "r"), Connections: 1})
 	if out.err == nil || !strings.Contains(out.err.Error(), "the first 1000 entries were all refused") {
 		t.Errorf("got %v", out.err)
 	}
@@ -236,17 +248,20 @@ func TestBrokenInputs(t *testing.T) {
 	lines := made(500)
 	whole := gzipped(t, text(lines))
 	f, good := newFake(t), write(t, "good", "good\n")
-	out := f.send(t.Context(), Options{Args: []string{write(t, "cut.gz", whole[:len(whole)-20]), good}, Batch: leastBatch})
+	out := f.send(t.Context(), Options{Args: []string{write(t, "cut.gz", whole[:len(whole)-20]), good},
+		Batch: leastBatch})
 	var partial *client.PartialError
 	if !errors.As(out.err, &partial) {
 		t.Errorf("got %v", out.err)
 	}
-	wants(t, fmt.Sprint(out.err), "cut.gz: the file ends in the middle of its gzip: it was cut", "1 of 2 inputs could not be read whole")
+	wants(t, fmt.Sprint(out.err), "cut.gz: the file ends in the middle of its gzip: it was cut",
+		"1 of 2 inputs could not be read whole")
 	if f.lines["good"] != 1 {
 		t.Error("the other input was not sent")
 	}
 	long := gzipped(t, strings.Repeat("x", 100*leastBatch))
-	out = f.send(t.Context(), Options{Args: []string{write(t, "long.gz", long[:len(long)-20])}, Batch: leastBatch, Format: "text"})
+	out = f.send(t.Context(), Options{Args: []string{write(t, "long.gz", long[:len(long)-20])}, Batch: leastBatch,
+		Format: "text"})
 	wants(t, fmt.Sprint(out.err), "long.gz: the file ends in the middle of its gzip")
 	for line := range f.lines {
 		if line != "good" && !slices.Contains(lines, line) {
@@ -303,7 +318,8 @@ func TestRowsWithoutAnAnswer(t *testing.T) {
 		{"lineproto", "cpu v=1 1", "1 row stored"},
 		{"lineproto", "# a\ncpu v=1 1\n  \n # b\ncpu v=\"2\n3\" 2\n#", "2 rows stored"},
 		{"lineproto", "# a\n", "0 rows stored"},
-		{"logpush", `{"streams":[{"stream":{},"values":[["1","a"],["2","b"],["3","c"]]},{"stream":{},"values":[]},{"values":[["4","d"]]}]}`, "4 rows stored"},
+		{"logpush",
+			`{"streams":[{"stream":{},"values":[["1","a"],["2","b"],["3","c"]]},{"stream":{},"values":[]},{"values":[["4","d"]]}]}`, "4 rows stored"},
 	} {
 		f := newFake(t)
 		f.before = func(_ int, w http.ResponseWriter, _ []byte) bool {
@@ -318,7 +334,8 @@ func TestRowsWithoutAnAnswer(t *testing.T) {
 // TestCSVOfPipelines: a pipeline gets cells as text, in a trial too.
 func TestCSVOfPipelines(t *testing.T) {
 	f := newFake(t)
-	f.send(t.Context(), Options{Args: []string{write(t, "x.csv", "a\n1\n")}, PipelineFile: write(t, "p.yaml", "processors: []\n"), DryRun: 1})
+	f.send(t.Context(), Options{Args: []string{write(t, "x.csv", "a\n1\n")},
+		PipelineFile: write(t, "p.yaml", "processors: []\n"), DryRun: 1})
 	wants(t, f.bodies[len(f.bodies)-1], `{\"a\":\"1\"}`)
 }
 
@@ -330,7 +347,8 @@ func TestNotesAreVisible(t *testing.T) {
 	out := newFake(t).mustSend(Options{Args: []string{dir}})
 	wants(t, out.notes, `a\x1b[2J.log: read as`, `.h\x1b[2J: hidden`)
 	table := &dryTable{Name: "t\x1b[2J", Schema: []dryColumn{{Name: "c\x1b[2J", Type: "String", Role: "FIELD\x9b2J"}}}
-	must(json.Unmarshal([]byte(`[[{"key":"c\u001b[2J","value":"v`+"\u009b"+`2J`+strings.Repeat("ü", shownValue)+`"}]]`), &table.Rows))
+	must(json.Unmarshal([]byte(`[[{"key":"c\u001b[2J","value":"v`+"\u009b"+`2J`+strings.Repeat("ü", shownValue)+`"}]]`),
+		&table.Rows))
 	var shown strings.Builder
 	table.print(&shown, "t")
 	wants(t, shown.String(), `t\x1b[2J: 1 row`, `c\x1b[2J`, `FIELD\x9b2J`, `"v\u009b2Jü`, "ü…")
@@ -370,7 +388,8 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", c.o, out.err, c.want)
 		}
 	}
-	for _, arg := range []string{filepath.Join(t.TempDir(), "absent"), filepath.Join(t.TempDir(), "*.log"), t.TempDir()} {
+	for _, arg := range []string{filepath.Join(t.TempDir(), "absent"), filepath.Join(t.TempDir(), "*.log"),
+		t.TempDir()} {
 		if out := newFake(t).send(t.Context(), Options{Args: []string{arg}}); out.err == nil {
 			t.Errorf("%s: no error", arg)
 		}
@@ -389,7 +408,8 @@ func TestRate(t *testing.T) {
 	f = newFake(t)
 	f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines)), Rate: Rate{Rows: 20}})
 	f.wantLines(lines)
-	if len(f.bodies) != 3 || time.Since(begun) < time.Second/2 { // one batch waits for the other, a second for that of 20 entries, half of one for that of 10
+	// one batch waits for the other, a second for that of 20 entries, half of one for that of 10
+	if len(f.bodies) != 3 || time.Since(begun) < time.Second/2 {
 		t.Errorf("%d requests in %s", len(f.bodies), time.Since(begun))
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// Waits between attempts: doubled each time, half of it by chance so that clients do not come back together. Tests shorten
-// the first.
+// Waits between attempts: doubled each time, half of it by chance so that clients do not come back together. Tests
+// shorten the first.
 var firstWait = 250 * time.Millisecond
 
 const mostWait = 30 * time.Second
@@ -138,7 +138,8 @@ func isRefused(err error) bool {
 
 // isRefusal: the server does not want these entries, and others may be well.
 func isRefusal(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
+	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge ||
+		status == http.StatusUnprocessableEntity
 }
 
 // isLost: who answered may not be who stores.
@@ -247,7 +248,8 @@ func (w *worker) bodyOf(b *batch, p *part, header http.Header) (io.Reader, error
 func (w *worker) pack(body []byte) []byte {
 	if w.encoder == nil {
 		var err error
-		if w.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(512<<10)); err != nil {
+		if w.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(512<<10)); err != nil {
 			panic(fmt.Sprintf("the options of zstd are wrong: %v", err))
 		}
 	}
@@ -265,7 +267,9 @@ func (w *worker) reject(b *batch, p *part, cause error) error {
 		w.r.report.note("%s, line %d was refused: %v", b.in.name, p.line(), cause)
 	}
 	if w.r.o.MaxRejects < 0 && n >= hopeless && w.r.report.nothingStored() {
-		return fmt.Errorf("the first %d entries were all refused, so nothing further is sent; the last: %s, line %d: %w", n, b.in.name, p.line(), cause)
+		return fmt.Errorf(
+			"the first %d entries were all refused, so nothing further is sent; the last: %s, line %d: %w", n,
+			b.in.name, p.line(), cause)
 	}
 	b.in.ledger.done(p.from, p.to)
 	return nil

@@ -49,7 +49,8 @@ func TestTrouble(t *testing.T) {
 				wants(t, out.result, " retries")
 				wants(t, out.notes, "tried again for 10m0s")
 			}
-			if lost := strings.Contains(out.result, "may be stored twice"); lost != (name == "408" || name == "504" || strings.HasPrefix(name, "cut")) {
+			if lost := strings.Contains(out.result, "may be stored twice"); lost !=
+				(name == "408" || name == "504" || strings.HasPrefix(name, "cut")) {
 				t.Errorf("lost answers: %v\n%s", lost, out.result)
 			}
 		})
@@ -155,15 +156,19 @@ func TestGivesUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Run(t.Context(), c, &Options{Args: []string{"-"}, Stdin: strings.NewReader(""), Table: "t", Notes: io.Discard, Result: io.Discard, StateDir: t.TempDir()})
+	err = Run(t.Context(), c, &Options{Args: []string{"-"}, Stdin: strings.NewReader(""), Table: "t", Notes: io.Discard,
+		Result: io.Discard, StateDir: t.TempDir()})
 	if !errors.As(err, &unreachable) {
 		t.Errorf("without a server: %v", err)
 	}
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }))
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(401)
+	}))
 	defer refusing.Close()
 	f.http.URL = refusing.URL
 	var refused *client.RefusedError
-	if out := f.send(t.Context(), Options{Args: []string{"-"}, Stdin: strings.NewReader("")}); !errors.As(out.err, &refused) {
+	if out := f.send(t.Context(), Options{Args: []string{"-"}, Stdin: strings.NewReader("")}); !errors.As(out.err,
+		&refused) {
 		t.Errorf("got %v", out.err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"slices"
 )
 
-// An input has a stream, a random name, of which the ids of its batches are made, and a file beside the state with the ends of the
-// batches that were sent. A run that goes on behind one that was cut off, or that lost answers, cuts its batches at the same places, so
-// that they have the same ids, and the server knows which of them it has.
+// An input has a stream, a random name, of which the ids of its batches are made, and a file beside the state with the
+// ends of the batches that were sent. A run that goes on behind one that was cut off, or that lost answers, cuts its
+// batches at the same places, so that they have the same ids, and the server knows which of them it has.
 
 // newStream is a name for what is sent of an input.
 func newStream() string {

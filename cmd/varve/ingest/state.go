@@ -25,8 +25,8 @@ const saveEvery = time.Second
 // stateVersion is that of the file.
 const stateVersion = 1
 
-// state says of each input up to where it is stored. Its file may be shared by several runs: each writes its own records
-// and leaves the others as they are.
+// state says of each input up to where it is stored. Its file may be shared by several runs: each writes its own
+// records and leaves the others as they are.
 type state struct {
 	path   string
 	server stateFile // but its inputs
@@ -68,7 +68,8 @@ type record struct {
 
 // openState reads the state of a table.
 func openState(o *Options, server string) (*state, error) {
-	s := &state{path: o.State, asked: o.State != "" || o.Resume, server: stateFile{Version: stateVersion, Server: server, DB: o.DB, Table: o.Table}, ended: make(chan struct{})}
+	s := &state{path: o.State, asked: o.State != "" || o.Resume,
+		server: stateFile{Version: stateVersion, Server: server, DB: o.DB, Table: o.Table}, ended: make(chan struct{})}
 	if s.path == "" {
 		key := sha256.Sum256([]byte(server + "\x00" + o.DB + "\x00" + o.Table))
 		s.path = filepath.Join(o.StateDir, hex.EncodeToString(key[:8])+".json")
@@ -92,9 +93,11 @@ func (s *state) load() ([]*record, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the state %s cannot be read: %w", s.path, err)
 	case f.Version != stateVersion:
-		return nil, fmt.Errorf("the state %s has version %d, this program reads version %d", s.path, f.Version, stateVersion)
+		return nil, fmt.Errorf("the state %s has version %d, this program reads version %d", s.path, f.Version,
+			stateVersion)
 	case f.Server != s.server.Server || f.DB != s.server.DB || f.Table != s.server.Table:
-		return nil, fmt.Errorf("the state %s is of table %s.%s at %s, not of %s.%s at %s", s.path, f.DB, f.Table, f.Server, s.server.DB, s.server.Table, s.server.Server)
+		return nil, fmt.Errorf("the state %s is of table %s.%s at %s, not of %s.%s at %s", s.path, f.DB, f.Table,
+			f.Server, s.server.DB, s.server.Table, s.server.Server)
 	}
 	return f.Inputs, nil
 }
@@ -121,8 +124,8 @@ func (s *state) follow(in *input) {
 	}
 }
 
-// leave forgets the record of a followed file that was truncated: what it says is of a content that is gone, and would be
-// taken for one of the content that took its place.
+// leave forgets the record of a followed file that was truncated: what it says is of a content that is gone, and would
+// be taken for one of the content that took its place.
 func (s *state) leave(in *input) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,8 +229,8 @@ func (s *state) save() {
 	}
 }
 
-// identified learns what the table of an input is, once rows may have made it: without that the state would hold for the table's
-// successor, too. false: it is not known yet, and the server cannot be asked for the moment.
+// identified learns what the table of an input is, once rows may have made it: without that the state would hold for
+// the table's successor, too. false: it is not known yet, and the server cannot be asked for the moment.
 func (s *state) identified(in *input) bool {
 	t := s.run.targets[in.table]
 	if !t.known() || in.record.Table != 0 || !in.ledger.moved() {

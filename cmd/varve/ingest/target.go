@@ -12,11 +12,12 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// target is by what a table is known again: the state of an input holds for it alone. The zero value is of a server that does not say,
-// which does not remember batches either.
+// target is by what a table is known again: the state of an input holds for it alone. The zero value is of a server
+// that does not say, which does not remember batches either.
 type target struct {
-	Store string `json:"store,omitempty"`    // an emptied server has another one
-	Table uint64 `json:"table_id,omitempty"` // a table that was dropped and made anew has another one; 0: there is none yet
+	Store string `json:"store,omitempty"` // an emptied server has another one
+	// a table that was dropped and made anew has another one; 0: there is none yet
+	Table uint64 `json:"table_id,omitempty"`
 	// Emptied rises whenever the table is truncated. 0: it never was.
 	Emptied uint64 `json:"emptied,omitempty"`
 }
@@ -24,10 +25,11 @@ type target struct {
 // known reports whether the server says what it is.
 func (t target) known() bool { return t.Store != "" }
 
-// left reports whether what was stored in t lies elsewhere than in now, or is gone. A table that was not there yet may have been made
-// by the rows.
+// left reports whether what was stored in t lies elsewhere than in now, or is gone. A table that was not there yet may
+// have been made by the rows.
 func (t target) left(now target) bool {
-	return t.known() && now.known() && (t.Store != now.Store || t.Table != 0 && (t.Table != now.Table || t.Emptied != now.Emptied))
+	return t.known() && now.known() &&
+		(t.Store != now.Store || t.Table != 0 && (t.Table != now.Table || t.Emptied != now.Emptied))
 }
 
 // reason says where it lies.
@@ -43,7 +45,8 @@ func (t target) reason(now target) string {
 
 // identify asks the server what a table is. A server that cannot be asked is an old one.
 func (r *run) identify(ctx context.Context, table string) (t target, err error) {
-	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/ingest/target", Query: url.Values{"db": {r.o.DB}, "table": {table}}})
+	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/ingest/target",
+		Query: url.Values{"db": {r.o.DB}, "table": {table}}})
 	var answer *client.AnswerError
 	switch {
 	case errors.As(err, &answer) && answer.Status == http.StatusNotFound:

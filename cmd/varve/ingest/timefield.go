@@ -25,7 +25,8 @@ func checkTime(time string) error {
 	}
 	parts := strings.Split(time, ";")
 	wrong := func(what string) error {
-		return &client.UsageError{Err: fmt.Errorf("--time %s: %s; wanted is auto, 'FIELD;epoch;ms' or 'FIELD;datestr;FORMAT'", time, what)}
+		return &client.UsageError{Err: fmt.Errorf(
+			"--time %s: %s; wanted is auto, 'FIELD;epoch;ms' or 'FIELD;datestr;FORMAT'", time, what)}
 	}
 	switch {
 	case len(parts) != 3 || parts[0] == "":
@@ -49,7 +50,9 @@ func (in *input) findTime(o *Options, src *source) error {
 		return err
 	}
 	if in.timeIndex = timeOf(entries); in.timeIndex == "" {
-		return fmt.Errorf("--time auto: none of the fields of its first entries is a time: 'FIELD;epoch;ms' or 'FIELD;datestr;FORMAT' names one")
+		return fmt.Errorf(
+			"--time auto: none of the fields of its first entries is a time: 'FIELD;epoch;ms' or " +
+				"'FIELD;datestr;FORMAT' names one")
 	}
 	return nil
 }
@@ -92,7 +95,8 @@ func firstOfHead(f *format, head []byte, most int) ([][]byte, error) {
 }
 
 // usualTimes are the names that times have, the most usual first.
-var usualTimes = []string{"timestamp", "@timestamp", "time", "ts", "datetime", "date", "created_at", "event_time", "eventtime", "_time", "t"}
+var usualTimes = []string{"timestamp", "@timestamp", "time", "ts", "datetime", "date", "created_at", "event_time",
+	"eventtime", "_time", "t"}
 
 // timeOf finds the field that holds the time of entries: the one of a usual name, or the only one that reads as a time.
 func timeOf(entries []map[string]any) string {
@@ -141,13 +145,17 @@ var timeForms = []struct {
 	{client.Pattern(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ?[+-]\d\d:?\d\d$`), "datestr;%Y-%m-%d %H:%M:%S%#z"},
 	{client.Pattern(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,9} ?[+-]\d\d:?\d\d$`), "datestr;%Y-%m-%d %H:%M:%S%.f%#z"},
 	{client.Pattern(`^\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$`), "datestr;%d/%b/%Y:%H:%M:%S %z"},
-	{client.Pattern(`^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}$`), "datestr;%a, %d %b %Y %H:%M:%S %z"},
+	{client.Pattern(`^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}$`),
+		"datestr;%a, %d %b %Y %H:%M:%S %z"},
 }
 
 // formOf is the second and third part of the time index that reads all values; empty: there is none.
 func formOf(values []any) string {
 	for _, f := range timeForms {
-		if !slices.ContainsFunc(values, func(v any) bool { s, ok := v.(string); return !ok || !f.text().MatchString(s) }) {
+		if !slices.ContainsFunc(values, func(v any) bool {
+			s, ok := v.(string)
+			return !ok || !f.text().MatchString(s)
+		}) {
 			return f.format
 		}
 	}

@@ -70,7 +70,9 @@ func (s *source) explain(err error) error {
 	case err == nil || err == io.EOF || errors.Is(err, errIdle) || errors.Is(err, errStopped) || s.packed == "":
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the file ends in the middle of its %s: it was cut, or is still written; once it is whole, --resume stores the rest", s.packed)
+		return fmt.Errorf(
+			"the file ends in the middle of its %s: it was cut, or is still written; once it is whole, --resume "+
+				"stores the rest", s.packed)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.As(err, new(*fs.PathError)):
 		return err
 	}
@@ -140,7 +142,8 @@ var magics = []struct {
 }
 
 func openZstd(r io.Reader) (io.Reader, error) {
-	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(mostWindow))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +156,9 @@ type zstdReader struct{ *zstd.Decoder }
 func (z zstdReader) Read(p []byte) (int, error) {
 	n, err := z.Decoder.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("it is packed with a window of more than %d MiB: zstd -dc --long=31 FILE | varve ingest - (%w)", mostWindow>>20, err)
+		err = fmt.Errorf(
+			"it is packed with a window of more than %d MiB: zstd -dc --long=31 FILE | varve ingest - (%w)",
+			mostWindow>>20, err)
 	}
 	return n, err
 }

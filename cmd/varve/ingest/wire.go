@@ -20,7 +20,8 @@ func newWire(o *Options) *wire { return &wire{o} }
 // request is that of an input, without its body.
 func (w *wire) request(in *input) client.Request {
 	f, o := in.format, w.o
-	r := client.Request{Method: http.MethodPost, Path: f.path, Query: url.Values{"db": {o.DB}}, Header: http.Header{"Content-Type": {f.contentType}}}
+	r := client.Request{Method: http.MethodPost, Path: f.path, Query: url.Values{"db": {o.DB}},
+		Header: http.Header{"Content-Type": {f.contentType}}}
 	if len(o.Hints) > 0 {
 		r.Header.Set("X-Service-Hints", strings.Join(o.Hints, ","))
 	}
@@ -62,7 +63,8 @@ func (w *wire) request(in *input) client.Request {
 	return r
 }
 
-// trial is a request without entries: of the endpoint of JSON lines where that is where they go, else of the server's health.
+// trial is a request without entries: of the endpoint of JSON lines where that is where they go, else of the server's
+// health.
 func (w *wire) trial(inputs []*input) client.Request {
 	f := formats[w.o.Format]
 	if inputs[0].format != nil {
@@ -138,8 +140,8 @@ func readAnswer(resp *http.Response, f *format, p *part) taken {
 	return t
 }
 
-// rows is how many rows a part makes where all of it is taken: one of each entry, and of a stream of a log push, one of each
-// of its values.
+// rows is how many rows a part makes where all of it is taken: one of each entry, and of a stream of a log push, one of
+// each of its values.
 func (f *format) rows(p *part) (n int64) {
 	if f.name != "logpush" {
 		return p.entries()

@@ -130,7 +130,8 @@ func diffLines(a, b []string) (edits []edit) {
 	return edits
 }
 
-// commonTails[i][j] is the number of lines that x[i:] and y[j:] have in common, in order; nil: there are too many to tell.
+// commonTails[i][j] is the number of lines that x[i:] and y[j:] have in common, in order; nil: there are too many to
+// tell.
 func commonTails(x, y []string) [][]int32 {
 	if (len(x)+1)*(len(y)+1) > mostCells {
 		return nil

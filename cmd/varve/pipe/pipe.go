@@ -37,7 +37,9 @@ const tableNotFound = 4001
 
 // List gives all pipelines by name.
 func (s Server) List(ctx context.Context) (list []Listed, err error) {
-	rows, err := s.query(ctx, "SELECT name, count(*), CAST(CAST(max(created_at) AS BIGINT) AS STRING) FROM service_private.pipelines GROUP BY name ORDER BY name")
+	rows, err := s.query(ctx,
+		"SELECT name, count(*), CAST(CAST(max(created_at) AS BIGINT) AS STRING) FROM service_private.pipelines GROUP "+
+			"BY name ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,9 @@ func (s Server) List(ctx context.Context) (list []Listed, err error) {
 
 // Versions gives the versions of a pipeline, the newest first. One that is not there is an error.
 func (s Server) Versions(ctx context.Context, name string) (versions []string, err error) {
-	rows, err := s.query(ctx, "SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = "+client.Text(name)+" ORDER BY created_at DESC")
+	rows, err := s.query(ctx,
+		"SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = "+
+			client.Text(name)+" ORDER BY created_at DESC")
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +167,8 @@ func (s Server) Push(ctx context.Context, name string, text []byte) (d *Document
 		return d, false, nil
 	}
 	d, err = s.manage(ctx, client.Request{
-		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/x-yaml"}}, Body: bytes.NewReader(text),
+		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/x-yaml"}},
+		Body: bytes.NewReader(text),
 	}, name)
 	if err == nil && d == nil {
 		err = fmt.Errorf("%s answered without the version of %s", s.Base, name)
@@ -175,7 +180,8 @@ func (s Server) Push(ctx context.Context, name string, text []byte) (d *Document
 func (s Server) Delete(ctx context.Context, name, version string) error {
 	d, err := s.manage(ctx, client.Request{Method: http.MethodDelete, Query: url.Values{"version": {version}}}, name)
 	if err == nil && d == nil {
-		err = fmt.Errorf("%s has no version %s of the pipeline %s: varve pipeline versions %[3]s lists them", s.Base, version, name)
+		err = fmt.Errorf("%s has no version %s of the pipeline %s: varve pipeline versions %[3]s lists them", s.Base,
+			version, name)
 	}
 	return err
 }

@@ -26,9 +26,12 @@ func TestDiff(t *testing.T) {
 	}
 	for _, c := range []struct{ name, old, new, want string }{
 		{"equal", "a\nb\n", "a\nb\n", ""},
-		{"one of many", lines(0, 20, nil), lines(0, 20, map[int]string{10: "new"}), "--- old\n+++ new\n@@ -8,7 +8,7 @@\n line h\n line i\n line j\n-line k\n+new\n line l\n line m\n line n\n"},
-		{"two far apart", lines(0, 20, nil), lines(0, 20, map[int]string{1: "", 19: "x"}), "--- old\n+++ new\n@@ -1,5 +1,4 @@\n line a\n-line b\n line c\n line d\n line e\n@@ -17,5 +16,5 @@\n line q\n line r\n line s\n-line t\n+x\n line u\n"},
-		{"two near each other", lines(0, 9, nil), lines(0, 9, map[int]string{2: "", 8: "x"}), "--- old\n+++ new\n@@ -1,10 +1,9 @@\n line a\n line b\n-line c\n line d\n line e\n line f\n line g\n line h\n-line i\n+x\n line j\n"},
+		{"one of many", lines(0, 20, nil), lines(0, 20, map[int]string{10: "new"}),
+			"--- old\n+++ new\n@@ -8,7 +8,7 @@\n line h\n line i\n line j\n-line k\n+new\n line l\n line m\n line n\n"},
+		{"two far apart", lines(0, 20, nil), lines(0, 20, map[int]string{1: "", 19: "x"}),
+			"--- old\n+++ new\n@@ -1,5 +1,4 @@\n line a\n-line b\n line c\n line d\n line e\n@@ -17,5 +16,5 @@\n line q\n line r\n line s\n-line t\n+x\n line u\n"},
+		{"two near each other", lines(0, 9, nil), lines(0, 9, map[int]string{2: "", 8: "x"}),
+			"--- old\n+++ new\n@@ -1,10 +1,9 @@\n line a\n line b\n-line c\n line d\n line e\n line f\n line g\n line h\n-line i\n+x\n line j\n"},
 		{"from nothing", "", "a\n", "--- old\n+++ new\n@@ -0,0 +1,1 @@\n+a\n"},
 		{"to nothing", "a\n", "", "--- old\n+++ new\n@@ -1,1 +0,0 @@\n-a\n"},
 		{"no line end", "a", "a\n", "--- old\n+++ new\n@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n"},
@@ -42,7 +45,8 @@ func TestDiff(t *testing.T) {
 // TestLargeDiff: texts with too many lines to match are compared within bounds.
 func TestLargeDiff(t *testing.T) {
 	one, other := strings.Repeat("a\n", 10000), strings.Repeat("b\n", 10000)
-	if got := Diff("x", "y", "same\n"+one, "same\n"+other); !strings.HasPrefix(got, "--- x\n+++ y\n@@ -1,10001 +1,10001 @@\n same\n-a\n") || strings.Count(got, "\n+b") != 10000 {
+	if got := Diff("x", "y", "same\n"+one, "same\n"+other); !strings.HasPrefix(got,
+		"--- x\n+++ y\n@@ -1,10001 +1,10001 @@\n same\n-a\n") || strings.Count(got, "\n+b") != 10000 {
 		t.Errorf("got %.200s", got)
 	}
 }
@@ -61,10 +65,12 @@ dispatcher:
     - {value: error, table_suffix: _errors, pipeline: errors}
 `
 
-// TestTrial: rows by table, entries that fail and that are dropped; documents that dispatchers name are at hand; the outcome is the same each time.
+// TestTrial: rows by table, entries that fail and that are dropped; documents that dispatchers name are at hand; the
+// outcome is the same each time.
 func TestTrial(t *testing.T) {
 	trial := Trial{File: "d.yaml", Text: []byte(document), With: map[string][]byte{
-		"errors": []byte("version: 2\nprocessors:\n  - letter: {fields: [level], method: upper}\ntransform:\n  - {field: n, type: 'epoch, s', index: timestamp}\n"),
+		"errors": []byte(
+			"version: 2\nprocessors:\n  - letter: {fields: [level], method: upper}\ntransform:\n  - {field: n, type: 'epoch, s', index: timestamp}\n"),
 	}}
 	samples := "info 1 a\nerror 2 b\tc\ndebug 3 c\nwarn many d\n"
 	o, err := trial.Run(t.Context(), []byte(samples))
@@ -78,7 +84,8 @@ func TestTrial(t *testing.T) {
 	if err := o.Print(&table); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"table dry_run\n", "table dry_run_errors\n", "1970-01-01T00:00:01", `b\tc`, "entry 4 fails: ", "4 entries, 1 failed, 1 dropped\n"} {
+	for _, want := range []string{"table dry_run\n", "table dry_run_errors\n", "1970-01-01T00:00:01", `b\tc`,
+		"entry 4 fails: ", "4 entries, 1 failed, 1 dropped\n"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("no %q in\n%s", want, &table)
 		}
@@ -103,7 +110,8 @@ func TestTrial(t *testing.T) {
 	}
 	table.Reset()
 	var different *DifferentError
-	if err := other.Expect(&table, file, false); !errors.As(err, &different) || !strings.Contains(table.String(), "\n-{\"entry\":1,") {
+	if err := other.Expect(&table, file, false); !errors.As(err, &different) ||
+		!strings.Contains(table.String(), "\n-{\"entry\":1,") {
 		t.Errorf("another outcome: %v\n%s", err, &table)
 	}
 }
@@ -144,13 +152,15 @@ func TestLargeFiles(t *testing.T) {
 func TestBadDocuments(t *testing.T) {
 	bad := []byte("processors:\n  - disect: {}\n")
 	var usage *client.UsageError
-	if _, err := Lint(t.Context(), "bad.yaml", bad); !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "bad.yaml: ") || !strings.Contains(err.Error(), "line 2") {
+	if _, err := Lint(t.Context(), "bad.yaml", bad); !errors.As(err, &usage) ||
+		!strings.HasPrefix(err.Error(), "bad.yaml: ") || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("lint: %v", err)
 	}
 	if _, err := (&Trial{File: "bad.yaml", Text: bad}).Run(t.Context(), nil); !errors.As(err, &usage) {
 		t.Errorf("test: %v", err)
 	}
-	if _, err := (&Trial{Text: []byte(document), With: map[string][]byte{"errors": bad}}).Run(t.Context(), nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "the pipeline errors") {
+	if _, err := (&Trial{Text: []byte(document), With: map[string][]byte{"errors": bad}}).Run(t.Context(),
+		nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "the pipeline errors") {
 		t.Errorf("test with a bad one: %v", err)
 	}
 }

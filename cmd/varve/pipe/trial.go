@@ -22,7 +22,8 @@ func Lint(ctx context.Context, file string, text []byte) (warnings []string, err
 	if _, err := pipeline.Compile(text); err != nil {
 		return nil, &client.UsageError{Err: fmt.Errorf("%s: %w", file, err)}
 	}
-	r, err := pipeline.New(pipeline.Options{}).DryRun(ctx, pipeline.DryRun{Document: text, ContentType: contentTypes["ndjson"], EachEntry: true}, strings.NewReader(""))
+	r, err := pipeline.New(pipeline.Options{}).DryRun(ctx,
+		pipeline.DryRun{Document: text, ContentType: contentTypes["ndjson"], EachEntry: true}, strings.NewReader(""))
 	return r.Warnings, err
 }
 
@@ -56,7 +57,8 @@ func (t *Trial) Run(ctx context.Context, samples []byte) (o Outcome, err error) 
 	options := pipeline.Options{Now: func() time.Time { return sampleTime }}
 	if len(t.With) > 0 {
 		// The documents are kept where a server keeps them, in a store that is gone with the trial.
-		if options.Store, err = engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "trial", NoBackground: true, MinFree: -1}); err != nil {
+		if options.Store, err = engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "trial", NoBackground: true,
+			MinFree: -1}); err != nil {
 			return o, err
 		}
 		defer func() { err = errors.Join(err, options.Store.Close(context.Background(), false)) }()
@@ -71,7 +73,8 @@ func (t *Trial) Run(ctx context.Context, samples []byte) (o Outcome, err error) 
 	if kind == "" {
 		kind = kindOf(samples)
 	}
-	o.DryResult, err = m.DryRun(ctx, pipeline.DryRun{Document: t.Text, ContentType: contentTypes[kind], EachEntry: true, Unbounded: true}, bytes.NewReader(samples))
+	o.DryResult, err = m.DryRun(ctx, pipeline.DryRun{Document: t.Text, ContentType: contentTypes[kind], EachEntry: true,
+		Unbounded: true}, bytes.NewReader(samples))
 	if err != nil && ctx.Err() != nil {
 		return o, context.Cause(ctx)
 	}

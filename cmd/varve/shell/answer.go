@@ -50,7 +50,8 @@ type answerReader struct {
 	cells [][]byte
 }
 
-// readAnswer gives the rows of an answer to a sink and what else it says to out, also when it breaks off. Columns are made by made.
+// readAnswer gives the rows of an answer to a sink and what else it says to out, also when it breaks off. Columns are
+// made by made.
 func readAnswer(body io.Reader, made func(client.Column) column, to sink, out *outcome) error {
 	a := &answerReader{in: bufio.NewReaderSize(body, 64<<10), to: to, made: made, out: out}
 	found := false

@@ -24,8 +24,8 @@ var (
 	aliasIn  = client.Pattern(`(?i)^\s+(?:as\s+)?([a-z_]\w*)`)
 )
 
-// complete gives what could stand in the place of the word that ends at the cursor; it begins at start, a byte of before. after is
-// the rest of the text. Names that would steer the terminal are not offered.
+// complete gives what could stand in the place of the word that ends at the cursor; it begins at start, a byte of
+// before. after is the rest of the text. Names that would steer the terminal are not offered.
 func (s *Shell) complete(before, after string) (start int, list []offer) {
 	if strings.HasPrefix(strings.TrimLeft(before, " "), `\`) {
 		return s.completeCommand(before)
@@ -118,7 +118,8 @@ func named(name string) string {
 }
 
 func (s *Shell) offerTables(db string) (list []offer) {
-	for _, r := range s.list("SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = " + client.Text(db) + " ORDER BY table_name LIMIT 10000") {
+	for _, r := range s.list("SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = " +
+		client.Text(db) + " ORDER BY table_name LIMIT 10000") {
 		name := text0(r[0])
 		list = append(list, offer{named(name), name, strings.ToLower(text0(r[1])), "tables"})
 	}
@@ -151,7 +152,8 @@ func (s *Shell) offerColumns(statement, alias string) (list []offer) {
 		}
 		seen[db+"."+name] = true
 		for _, r := range s.list("SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_schema = " + client.Text(db) + " AND table_name = " + client.Text(name) + " ORDER BY ordinal_position") {
-			list = append(list, offer{named(text0(r[0])), text0(r[0]), text0(r[1]) + " " + strings.ToLower(text0(r[2])), "columns"})
+			list = append(list, offer{named(text0(r[0])), text0(r[0]), text0(r[1]) + " " + strings.ToLower(text0(r[2])),
+				"columns"})
 		}
 	}
 	return list
@@ -185,7 +187,8 @@ func (s *Shell) completeCommand(before string) (start int, list []offer) {
 	switch commands()[i].offers {
 	case offersTables:
 		table := strings.Fields(text + "x")[1]
-		if list = s.offerTables(s.db); name == `\top` && strings.Count(strings.TrimSpace(text)+"x", " ") > 1 || name == `\top` && arg == "" && strings.HasSuffix(text, table+" ") {
+		if list = s.offerTables(s.db); name == `\top` && strings.Count(strings.TrimSpace(text)+"x", " ") > 1 ||
+			name == `\top` && arg == "" && strings.HasSuffix(text, table+" ") {
 			list = s.offerColumns("FROM "+table, "")
 		}
 	case offersDatabases:
@@ -202,7 +205,8 @@ func (s *Shell) completeCommand(before string) (start int, list []offer) {
 			list[i].text = strings.TrimSuffix(list[i].text, "(")
 		}
 	}
-	return len(before) - len(arg), slices.DeleteFunc(list, func(o offer) bool { return !hasPrefixFold(o.text, arg) || strings.ContainsFunc(o.text, client.Steers) })
+	return len(before) - len(arg), slices.DeleteFunc(list,
+		func(o offer) bool { return !hasPrefixFold(o.text, arg) || strings.ContainsFunc(o.text, client.Steers) })
 }
 
 // offerFiles are those whose path begins so; hidden ones only where that is typed.

@@ -61,7 +61,8 @@ func (s *Shell) find(ctx context.Context, text string) (*tableRef, error) {
 			}
 		}
 	}
-	rows, err := s.ask(ctx, "SELECT column_name, data_type, column_key FROM information_schema.columns WHERE "+t.where()+" ORDER BY ordinal_position")
+	rows, err := s.ask(ctx, "SELECT column_name, data_type, column_key FROM information_schema.columns WHERE "+
+		t.where()+" ORDER BY ordinal_position")
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,8 @@ func (s *Shell) describe(ctx context.Context, arg string) error {
 		_, err := s.describeColumns(ctx, arg)
 		return err
 	}
-	rows, err := s.ask(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = "+client.Text(s.db)+
+	rows, err := s.ask(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = "+
+		client.Text(s.db)+
 		" AND column_key = 'TIME INDEX' ORDER BY table_name")
 	if err != nil {
 		return err
@@ -112,12 +114,16 @@ func (s *Shell) describe(ctx context.Context, arg string) error {
 	if len(rows) > 0 && s.db != "information_schema" {
 		var parts []string
 		for _, r := range rows {
-			parts = append(parts, fmt.Sprintf("SELECT %s AS t, CAST(max(%s) AS TIMESTAMP(3)) AS newest FROM %s", client.Text(text0(r[0])), client.Name(text0(r[1])), client.Name(text0(r[0]))))
+			parts = append(parts, fmt.Sprintf("SELECT %s AS t, CAST(max(%s) AS TIMESTAMP(3)) AS newest FROM %s",
+				client.Text(text0(r[0])), client.Name(text0(r[1])), client.Name(text0(r[0]))))
 		}
-		newest, join = ", n.newest AS newest", " LEFT JOIN ("+strings.Join(parts, " UNION ALL ")+") n ON n.t = i.table_name"
+		newest, join = ", n.newest AS newest",
+			" LEFT JOIN ("+strings.Join(parts, " UNION ALL ")+") n ON n.t = i.table_name"
 	}
-	return s.statement(ctx, `SELECT i.table_name AS "table", i.table_type AS kind, i.table_rows AS "rows", i.data_length AS bytes`+newest+
-		" FROM information_schema.tables i"+join+" WHERE i.table_schema = "+client.Text(s.db)+own+" ORDER BY i.table_name", s.chosen(false))
+	return s.statement(ctx,
+		`SELECT i.table_name AS "table", i.table_type AS kind, i.table_rows AS "rows", i.data_length AS bytes`+newest+
+			" FROM information_schema.tables i"+join+" WHERE i.table_schema = "+client.Text(s.db)+own+
+			" ORDER BY i.table_name", s.chosen(false))
 }
 
 // describeColumns prints the columns of a table.
@@ -126,8 +132,9 @@ func (s *Shell) describeColumns(ctx context.Context, arg string) (*tableRef, err
 	if err != nil {
 		return nil, err
 	}
-	return t, s.statement(ctx, `SELECT column_name AS "column", data_type AS "type", semantic_type AS role, is_nullable AS "null", column_default AS "default", column_comment AS "comment"`+
-		" FROM information_schema.columns WHERE "+t.where()+" ORDER BY ordinal_position", s.chosen(false))
+	return t, s.statement(ctx,
+		`SELECT column_name AS "column", data_type AS "type", semantic_type AS role, is_nullable AS "null", column_default AS "default", column_comment AS "comment"`+
+			" FROM information_schema.columns WHERE "+t.where()+" ORDER BY ordinal_position", s.chosen(false))
 }
 
 func (s *Shell) describeMore(ctx context.Context, arg string) error {
@@ -148,19 +155,24 @@ func (s *Shell) describeMore(ctx context.Context, arg string) error {
 	}
 	for _, r := range rows {
 		text := strings.TrimSpace(text0(r[len(r)-1]))
-		if err := s.show(strings.ReplaceAll(string(appendSafe(nil, []byte(text), "\n\t")), "\n\n", "\n") + ";\n"); err != nil {
+		if err := s.show(strings.ReplaceAll(string(appendSafe(nil, []byte(text), "\n\t")), "\n\n", "\n") +
+			";\n"); err != nil {
 			return err
 		}
 	}
 	if err := s.spanOf(ctx, t); err != nil {
 		return err
 	}
-	return s.statement(ctx, "SELECT level, count(*) AS files, sum(num_rows) AS \"rows\", sum(file_size) AS bytes, min(min_ts) AS oldest, max(max_ts) AS newest FROM information_schema.ssts_manifest WHERE table_dir = "+
-		client.Text(t.db+"/"+t.name)+" GROUP BY level ORDER BY level", s.chosen(false))
+	return s.statement(ctx,
+		"SELECT level, count(*) AS files, sum(num_rows) AS \"rows\", sum(file_size) AS bytes, min(min_ts) AS oldest, "+
+			"max(max_ts) AS newest FROM information_schema.ssts_manifest WHERE table_dir = "+
+			client.Text(t.db+"/"+t.name)+" GROUP BY level ORDER BY level", s.chosen(false))
 }
 
 func (s *Shell) listPipelines(ctx context.Context, _ string) error {
-	err := s.statement(ctx, "SELECT name, count(*) AS versions, max(created_at) AS latest FROM service_private.pipelines GROUP BY name ORDER BY name", s.chosen(false))
+	err := s.statement(ctx,
+		"SELECT name, count(*) AS versions, max(created_at) AS latest FROM service_private.pipelines GROUP BY name "+
+			"ORDER BY name", s.chosen(false))
 	var answer *client.AnswerError
 	if errors.As(err, &answer) && answer.Code == 4001 {
 		return s.note("there are no pipelines")
@@ -169,7 +181,8 @@ func (s *Shell) listPipelines(ctx context.Context, _ string) error {
 }
 
 func (s *Shell) listMetrics(ctx context.Context, arg string) error {
-	resp, err := s.o.Client.Do(ctx, client.Request{Path: "/v1/metricsapi/api/v1/label/__name__/values", Query: url.Values{"db": {s.db}}})
+	resp, err := s.o.Client.Do(ctx,
+		client.Request{Path: "/v1/metricsapi/api/v1/label/__name__/values", Query: url.Values{"db": {s.db}}})
 	if err != nil {
 		return err
 	}
@@ -193,7 +206,8 @@ func (s *Shell) listMetrics(ctx context.Context, arg string) error {
 // matches reports whether a name holds a text; * and % stand for anything.
 func matches(name, pattern string) bool {
 	name = strings.ToLower(name)
-	for _, part := range strings.FieldsFunc(strings.ToLower(pattern), func(r rune) bool { return r == '*' || r == '%' }) {
+	for _, part := range strings.FieldsFunc(strings.ToLower(pattern),
+		func(r rune) bool { return r == '*' || r == '%' }) {
 		i := strings.Index(name, part)
 		if i < 0 {
 			return false
@@ -218,7 +232,9 @@ func (s *Shell) spanOf(ctx context.Context, t *tableRef) error {
 		return s.statement(ctx, `SELECT count(*) AS "rows" FROM `+t.sql(), s.chosen(false))
 	}
 	at = client.Name(at)
-	return s.statement(ctx, fmt.Sprintf(`SELECT count(*) AS "rows", min(%[1]s) AS oldest, max(%[1]s) AS newest, count(*) FILTER (WHERE %[1]s >= now() - INTERVAL '1 hour') AS last_hour, count(*) FILTER (WHERE %[1]s >= now() - INTERVAL '1 day') AS last_day FROM %[2]s`, at, t.sql()), s.chosen(false))
+	return s.statement(ctx,
+		fmt.Sprintf(
+			`SELECT count(*) AS "rows", min(%[1]s) AS oldest, max(%[1]s) AS newest, count(*) FILTER (WHERE %[1]s >= now() - INTERVAL '1 hour') AS last_hour, count(*) FILTER (WHERE %[1]s >= now() - INTERVAL '1 day') AS last_day FROM %[2]s`, at, t.sql()), s.chosen(false))
 }
 
 func (s *Shell) sample(ctx context.Context, arg string) error {
@@ -235,7 +251,9 @@ func (s *Shell) sample(ctx context.Context, arg string) error {
 	if at == "" {
 		return s.statement(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", t.sql(), n), s.chosen(false))
 	}
-	return s.statement(ctx, fmt.Sprintf("SELECT * FROM (SELECT * FROM %s ORDER BY %s DESC LIMIT %d) AS newest ORDER BY %[2]s", t.sql(), client.Name(at), n), s.chosen(false))
+	return s.statement(ctx,
+		fmt.Sprintf("SELECT * FROM (SELECT * FROM %s ORDER BY %s DESC LIMIT %d) AS newest ORDER BY %[2]s", t.sql(),
+			client.Name(at), n), s.chosen(false))
 }
 
 func (s *Shell) top(ctx context.Context, arg string) error {
@@ -252,6 +270,8 @@ func (s *Shell) top(ctx context.Context, arg string) error {
 		return err
 	}
 	column := client.Name(strings.Trim(words[1], "\"`"))
-	return s.statement(ctx, fmt.Sprintf(`SELECT %[1]s, count(*) AS "rows", round(count(*) * 100.0 / (SELECT count(*) FROM %[2]s), 1) AS share FROM %[2]s GROUP BY %[1]s ORDER BY "rows" DESC, %[1]s LIMIT %[3]d`,
-		column, t.sql(), n), s.chosen(false))
+	return s.statement(ctx,
+		fmt.Sprintf(
+			`SELECT %[1]s, count(*) AS "rows", round(count(*) * 100.0 / (SELECT count(*) FROM %[2]s), 1) AS share FROM %[2]s GROUP BY %[1]s ORDER BY "rows" DESC, %[1]s LIMIT %[3]d`,
+			column, t.sql(), n), s.chosen(false))
 }

@@ -15,8 +15,8 @@ var errCancelled = errors.New("cancelled")
 
 // typist reads what is typed.
 type typist interface {
-	// read gives a text, which may have several lines; open says what the statement that is begun waits for, 0: none is. io.EOF:
-	// there is no more. errCancelled: Ctrl-C.
+	// read gives a text, which may have several lines; open says what the statement that is begun waits for, 0: none
+	// is. io.EOF: there is no more. errCancelled: Ctrl-C.
 	read(open byte) (string, error)
 }
 
@@ -43,7 +43,9 @@ type editor struct {
 
 func newEditor(s *Shell, h *history) *editor {
 	e := &editor{s: s, rl: readline.NewShell()}
-	for name, value := range map[string]any{"cursor-position-probe": false, "completion-ignore-case": true, "enable-bracketed-paste": true, "multiline-column": true, "menu-complete-display-prefix": true, "comment-begin": "--"} {
+	for name, value := range map[string]any{"cursor-position-probe": false, "completion-ignore-case": true,
+		"enable-bracketed-paste": true, "multiline-column": true, "menu-complete-display-prefix": true,
+		"comment-begin": "--"} {
 		e.rl.Config.Set(name, value) //nolint:errcheck // they are settings of its own
 	}
 	for _, keys := range e.rl.Config.Binds {
@@ -75,9 +77,9 @@ func newEditor(s *Shell, h *history) *editor {
 	return e
 }
 
-// room is what makes a terminal scroll until a text fits between the prompt and its last line, with the line below that the
-// editor clears; fits says whether there can be that much. It does not ask the terminal where the cursor is: an answer that
-// arrives together with keys would take them along.
+// room is what makes a terminal scroll until a text fits between the prompt and its last line, with the line below that
+// the editor clears; fits says whether there can be that much. It does not ask the terminal where the cursor is: an
+// answer that arrives together with keys would take them along.
 func (e *editor) room(text string) (escapes string, fits bool) {
 	columns, rows := 80, 0
 	if e.s.o.Size != nil {
@@ -117,8 +119,8 @@ func openAfter(text string) byte {
 	return cut.open()
 }
 
-// offers gives the line editor what could stand in the place of the word at the cursor. It takes words from blank to blank, so
-// what stands before the name there is a part of each offer.
+// offers gives the line editor what could stand in the place of the word at the cursor. It takes words from blank to
+// blank, so what stands before the name there is a part of each offer.
 func (e *editor) offers(line []rune, cursor int) readline.Completions {
 	before := string(line[:cursor])
 	start, list := e.s.complete(before, string(line[cursor:]))
@@ -130,7 +132,8 @@ func (e *editor) offers(line []rune, cursor int) readline.Completions {
 			continue
 		}
 		seen[o.text] = true
-		values = append(values, readline.Completion{Value: lead + o.text, Display: o.shown, Description: string(appendSafe(nil, []byte(o.about), "")), Tag: o.kind})
+		values = append(values, readline.Completion{Value: lead + o.text, Display: o.shown,
+			Description: string(appendSafe(nil, []byte(o.about), "")), Tag: o.kind})
 	}
 	return readline.CompleteRaw(values)
 }

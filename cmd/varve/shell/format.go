@@ -12,7 +12,8 @@ import (
 )
 
 // Formats are what results can be printed as.
-var Formats = []string{"table", "tsv", "csv", "csv-noheader", "json", "ndjson", "vertical", "markdown", "line", "arrow", "null"}
+var Formats = []string{"table", "tsv", "csv", "csv-noheader", "json", "ndjson", "vertical", "markdown", "line", "arrow",
+	"null"}
 
 // passed are the formats that the server writes, and what it calls them.
 var passed = map[string]string{"csv": "csvWithNames", "csv-noheader": "csv", "arrow": "arrow", "null": "null"}
@@ -237,7 +238,8 @@ func (m *markdown) row(cells [][]byte) error {
 	return m.flush(false)
 }
 
-var markdownMarks = strings.NewReplacer("|", `\|`, "\n", "<br>", "\r", "", "<", "&lt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", `\`, `\\`)
+var markdownMarks = strings.NewReplacer("|", `\|`, "\n", "<br>", "\r", "", "<", "&lt;", "&", "&amp;", "*", `\*`, "_",
+	`\_`, "`", "\\`", `\`, `\\`)
 
 func (m *markdown) cell(text []byte) {
 	m.buf = append(m.buf, "| "...)

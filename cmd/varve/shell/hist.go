@@ -16,7 +16,8 @@ import (
 const histogramLines = 40
 
 // steps are lengths of time that people count in.
-var steps = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+var steps = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second,
+	30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
@@ -95,13 +96,18 @@ func (s *Shell) histogram(ctx context.Context, arg string) error {
 	b.counts = make([][]int64, to.Sub(b.from)/b.step+1)
 	level := "NULL"
 	for _, want := range levelColumns {
-		if i := slices.IndexFunc(t.columns, func(c columnRef) bool { return strings.EqualFold(c.name, want) }); i >= 0 && !b.levels {
+		if i := slices.IndexFunc(t.columns, func(c columnRef) bool {
+			return strings.EqualFold(c.name, want)
+		}); i >= 0 && !b.levels {
 			level, b.levels = "CAST("+client.Name(t.columns[i].name)+" AS STRING)", true
 		}
 	}
 	seconds := int64(b.step / time.Second)
-	rows, err := s.ask(ctx, fmt.Sprintf(`SELECT CAST(CAST(date_bin(INTERVAL '%d seconds', %s) AS TIMESTAMP(3)) AS BIGINT) AS at, %s AS level, count(*) AS n FROM %s WHERE %[2]s >= %[5]s AND %[2]s <= %[6]s GROUP BY at, level`,
-		seconds, client.Name(at), level, t.sql(), client.Text(from.UTC().Format(time.RFC3339Nano)), client.Text(to.UTC().Format(time.RFC3339Nano))))
+	rows, err := s.ask(ctx,
+		fmt.Sprintf(
+			`SELECT CAST(CAST(date_bin(INTERVAL '%d seconds', %s) AS TIMESTAMP(3)) AS BIGINT) AS at, %s AS level, count(*) AS n FROM %s WHERE %[2]s >= %[5]s AND %[2]s <= %[6]s GROUP BY at, level`,
+			seconds, client.Name(at), level, t.sql(), client.Text(from.UTC().Format(time.RFC3339Nano)),
+			client.Text(to.UTC().Format(time.RFC3339Nano))))
 	if err != nil {
 		return err
 	}
@@ -114,7 +120,8 @@ func (s *Shell) histogram(ctx context.Context, arg string) error {
 	return s.show(b.draw(s.zone, s.look))
 }
 
-// binOf is the beginning of the span that an instant is in. Spans are whole seconds, counted from 1970 as date_bin does.
+// binOf is the beginning of the span that an instant is in. Spans are whole seconds, counted from 1970 as date_bin
+// does.
 func binOf(at time.Time, step time.Duration) time.Time {
 	seconds := int64(step / time.Second)
 	return time.Unix(timefmt.FloorDiv(at.Unix(), seconds)*seconds, 0)
@@ -210,7 +217,8 @@ func (b *bars) legend(totals []int64, colour bool) string {
 			if colour {
 				mark = grades[g].colour + mark + off
 			}
-			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name, strings.TrimSpace(strings.TrimSuffix(client.Plural(n, ""), "s"))))
+			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name,
+				strings.TrimSpace(strings.TrimSuffix(client.Plural(n, ""), "s"))))
 		}
 	}
 	text := fmt.Sprintf("%s, a line is %s", client.Plural(all, "row"), lengthOf(b.step))

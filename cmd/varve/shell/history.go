@@ -18,14 +18,16 @@ const (
 	longestHistory = 64 << 10
 )
 
-// history is what was typed, oldest first, also by earlier sessions: a file with a JSON text a line. One goroutine at a time.
+// history is what was typed, oldest first, also by earlier sessions: a file with a JSON text a line. One goroutine at a
+// time.
 type history struct {
 	file string // empty: none is kept
 	list []string
 }
 
 // secret finds what looks like a password in a statement.
-var secret = client.Pattern(`(?i)(password|passwd|pwd|secret|api_?key|access_?key|token|identified)["']?\s*(=|:|'|\bby\b|\bto\b|\bwith\b)`)
+var secret = client.Pattern(
+	`(?i)(password|passwd|pwd|secret|api_?key|access_?key|token|identified)["']?\s*(=|:|'|\bby\b|\bto\b|\bwith\b)`)
 
 // openHistory reads a file, of which the last statements count. One that is missing is made by the first statement.
 func openHistory(file string) (*history, error) {
@@ -93,11 +95,12 @@ func line(s string) []byte {
 	return append(text, '\n')
 }
 
-// add takes a statement. What begins with a blank, holds what looks like a password or is very long is not kept, nor what was typed
-// just before.
+// add takes a statement. What begins with a blank, holds what looks like a password or is very long is not kept, nor
+// what was typed just before.
 func (h *history) add(text string) error {
 	text = strings.TrimRight(text, " \t\r\n")
-	if text == "" || len(text) > longestHistory || text[0] == ' ' || text[0] == '\t' || secret().MatchString(text) || len(h.list) > 0 && h.list[len(h.list)-1] == text {
+	if text == "" || len(text) > longestHistory || text[0] == ' ' || text[0] == '\t' || secret().MatchString(text) ||
+		len(h.list) > 0 && h.list[len(h.list)-1] == text {
 		return nil
 	}
 	if h.list = append(h.list, text); len(h.list) > mostHistory {

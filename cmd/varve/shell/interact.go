@@ -63,7 +63,8 @@ func (s *Shell) Interact() error {
 	}
 }
 
-// isStuck reports whether a text is an open statement with a word alone on its last line: somebody wants to get out of it.
+// isStuck reports whether a text is an open statement with a word alone on its last line: somebody wants to get out of
+// it.
 func isStuck(text string) bool {
 	text = strings.TrimRight(text, "\r\n")
 	end := strings.LastIndexByte(text, '\n')
@@ -136,7 +137,8 @@ func (r *running) end() {
 	}
 }
 
-// watchSignals ends what runs at Ctrl-C. SIGTERM, and a terminal that goes away, end the process, with the terminal as it was.
+// watchSignals ends what runs at Ctrl-C. SIGTERM, and a terminal that goes away, end the process, with the terminal as
+// it was.
 func (s *Shell) watchSignals() (ends *running, stop func()) {
 	ends = &running{}
 	fd := -1

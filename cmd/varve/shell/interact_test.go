@@ -73,7 +73,8 @@ func completed(s *Shell, before, after string) (start int, list []offer) {
 }
 
 func TestComplete(t *testing.T) {
-	s, err := New(Options{Client: server(t, known(nil)), Format: "table", Zone: "UTC", Out: io.Discard, Notes: io.Discard})
+	s, err := New(Options{Client: server(t, known(nil)), Format: "table", Zone: "UTC", Out: io.Discard,
+		Notes: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,8 @@ func TestComplete(t *testing.T) {
 		{"column", "select ho", " from logs", "ho", []string{"host", "hour("}, []string{"hour_of"}},
 		{"columns of a join", "select * from logs join other.inner on ho", "", "ho", []string{"host", "hour_of"}, nil},
 		{"column in brackets", "select * from logs where lower(hos", "", "hos", []string{"host"}, nil},
-		{"column of an alias", "select l.", " from logs l", "", []string{"host", "ts", `"Status Code"`}, []string{"SELECT"}},
+		{"column of an alias", "select l.", " from logs l", "", []string{"host", "ts", `"Status Code"`},
+			[]string{"SELECT"}},
 		{"quoted column", `select "Sta`, " from logs", `"Sta`, []string{`"Status Code"`}, nil},
 		{"function with arguments", "select date_b", "", "date_b", []string{"date_bin("}, nil},
 		{"another statement", "select 1; select * from log", "", "log", []string{"logs"}, nil},
@@ -139,7 +141,8 @@ func TestComplete(t *testing.T) {
 // TestNamesAreKept: names are asked for once, until a statement may have changed them; a slow server holds nobody up.
 func TestNamesAreKept(t *testing.T) {
 	var asked []string
-	s, err := New(Options{Client: server(t, known(&asked)), Format: "table", Zone: "UTC", Out: io.Discard, Notes: io.Discard})
+	s, err := New(Options{Client: server(t, known(&asked)), Format: "table", Zone: "UTC", Out: io.Discard,
+		Notes: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +181,8 @@ func TestHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"SELECT 1;\n", "SELECT 1;", "SELECT\n 'ü';", " SELECT 2;", "CREATE USER a IDENTIFIED BY 'b';", "SET password = 'x';", "SELECT token = 'x'", "", "SELECT tokens FROM t"} {
+	for _, text := range []string{"SELECT 1;\n", "SELECT 1;", "SELECT\n 'ü';", " SELECT 2;",
+		"CREATE USER a IDENTIFIED BY 'b';", "SET password = 'x';", "SELECT token = 'x'", "", "SELECT tokens FROM t"} {
 		if err := h.add(text); err != nil {
 			t.Fatal(err)
 		}
@@ -200,8 +204,10 @@ func TestHistory(t *testing.T) {
 	}
 	h, err = openHistory(file)
 	text, readErr := os.ReadFile(file)
-	if err != nil || readErr != nil || h.Len() != mostHistory || h.list[0] != fmt.Sprintf("SELECT %d", mostHistory/5) || strings.Count(string(text), "\n") != mostHistory {
-		t.Errorf("of a long file %d statements from %q on are left, %d in the file, %v", h.Len(), h.list[0], strings.Count(string(text), "\n"), err)
+	if err != nil || readErr != nil || h.Len() != mostHistory || h.list[0] != fmt.Sprintf("SELECT %d", mostHistory/5) ||
+		strings.Count(string(text), "\n") != mostHistory {
+		t.Errorf("of a long file %d statements from %q on are left, %d in the file, %v", h.Len(), h.list[0],
+			strings.Count(string(text), "\n"), err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
@@ -219,7 +225,8 @@ func TestPlaceholders(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = regexp.MustCompile(`<= '\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z'`).ReplaceAllString(got, "<= NOW")
-	if want := `SELECT '$from', "$to", ts > '2026-11-21T03:46:00.000Z', $fromage, a$to /* $from */ -- $to` + "\n, ts <= NOW"; got != want {
+	if want := `SELECT '$from', "$to", ts > '2026-11-21T03:46:00.000Z', $fromage, a$to /* $from */ -- $to` +
+		"\n, ts <= NOW"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -240,7 +247,8 @@ func TestHistogramPicture(t *testing.T) {
 	golden(t, "hist.colour", b.draw(time.UTC, look{colour: true, terminal: 60}))
 }
 
-// TestHistogramBins: a line is a bin of the query, whatever the length of the bins is, and of no instant before the first.
+// TestHistogramBins: a line is a bin of the query, whatever the length of the bins is, and of no instant before the
+// first.
 func TestHistogramBins(t *testing.T) {
 	var want []string
 	c := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -286,7 +294,9 @@ func TestSteps(t *testing.T) {
 	for _, c := range []struct {
 		length time.Duration
 		want   time.Duration
-	}{{time.Second, time.Second}, {time.Minute, 2 * time.Second}, {time.Hour, 2 * time.Minute}, {24 * time.Hour, time.Hour}, {30 * 24 * time.Hour, 24 * time.Hour}, {1000 * 24 * time.Hour, 4 * 7 * 24 * time.Hour}} {
+	}{{time.Second, time.Second}, {time.Minute, 2 * time.Second}, {time.Hour, 2 * time.Minute},
+		{24 * time.Hour, time.Hour}, {30 * 24 * time.Hour, 24 * time.Hour},
+		{1000 * 24 * time.Hour, 4 * 7 * 24 * time.Hour}} {
 		if got := stepOf(c.length, 40); got != c.want || c.length/got > 40 {
 			t.Errorf("%s: %s, want %s", c.length, got, c.want)
 		}
@@ -296,10 +306,12 @@ func TestSteps(t *testing.T) {
 // TestGraph draws two series.
 func TestGraph(t *testing.T) {
 	from := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-	a := &client.Answer{Columns: []client.Column{{Name: "ts", Type: "TimestampMillisecond"}, {Name: "rate", Type: "Float64"}, {Name: "host", Type: "String"}}}
+	a := &client.Answer{Columns: []client.Column{{Name: "ts", Type: "TimestampMillisecond"},
+		{Name: "rate", Type: "Float64"}, {Name: "host", Type: "String"}}}
 	for i := range 30 {
 		at := json.Number(fmt.Sprint(from.Add(time.Duration(i) * time.Minute).UnixMilli()))
-		a.Rows = append(a.Rows, []any{at, json.Number(fmt.Sprint(i * i)), "a"}, []any{at, json.Number("100"), "b\x1b"}, []any{at, nil, "c"})
+		a.Rows = append(a.Rows, []any{at, json.Number(fmt.Sprint(i * i)), "a"}, []any{at, json.Number("100"), "b\x1b"},
+			[]any{at, nil, "c"})
 	}
 	to := from.Add(29 * time.Minute)
 	golden(t, "graph", graph(gather(a, from, to, 60), from, to, 60))
@@ -311,7 +323,8 @@ func TestManualOfWords(t *testing.T) {
 	for _, f := range functions() {
 		found[f.name] = f
 	}
-	for name, args := range map[string]string{"date_bin": "(", "count": "(*)", "octet_length": "(s)", "regexp_replace": "(s, re, with", "approx_distinct": "(x)"} {
+	for name, args := range map[string]string{"date_bin": "(", "count": "(*)", "octet_length": "(s)",
+		"regexp_replace": "(s, re, with", "approx_distinct": "(x)"} {
 		if f := found[name]; !strings.HasPrefix(f.args, args) || f.line == "" {
 			t.Errorf("%s: %+v, want arguments %s", name, f, args)
 		}
@@ -331,7 +344,8 @@ func TestManualOfWords(t *testing.T) {
 
 func TestHighlight(t *testing.T) {
 	strip := regexp.MustCompile(`\x1b\[\d+m`)
-	for _, text := range []string{"SELECT (1 + 2), 'a(b' -- )\n FROM t /* x */ WHERE \"a\" = $$b$$", "'open", "", "((]", "TQL EVAL (1,2,'3s') a{b=\"c\\\"\"}"} {
+	for _, text := range []string{"SELECT (1 + 2), 'a(b' -- )\n FROM t /* x */ WHERE \"a\" = $$b$$", "'open", "", "((]",
+		"TQL EVAL (1,2,'3s') a{b=\"c\\\"\"}"} {
 		for cursor := range len(text) + 1 {
 			if got := strip.ReplaceAllString(highlight(text, cursor), ""); got != text {
 				t.Errorf("%q becomes %q", text, got)
@@ -341,7 +355,8 @@ func TestHighlight(t *testing.T) {
 	for _, c := range []struct {
 		text              string
 		cursor, open, end int
-	}{{"a (b (c)) d", 9, 2, 8}, {"a (b (c)) d", 8, 5, 7}, {"a (b (c)) d", 2, 2, 8}, {"(')')", 5, 0, 4}, {"(a", 1, -1, -1}, {"a)", 2, -1, -1}} {
+	}{{"a (b (c)) d", 9, 2, 8}, {"a (b (c)) d", 8, 5, 7}, {"a (b (c)) d", 2, 2, 8}, {"(')')", 5, 0, 4},
+		{"(a", 1, -1, -1}, {"a)", 2, -1, -1}} {
 		if open, end := brackets(c.text, c.cursor); open != c.open || end != c.end {
 			t.Errorf("%q at %d: %d, %d, want %d, %d", c.text, c.cursor, open, end, c.open, c.end)
 		}
@@ -353,16 +368,18 @@ func TestProduction(t *testing.T) {
 	var asked []string
 	var questions []string
 	answer := false
-	s, err := New(Options{Client: session(t, &asked), Format: "table", Zone: "UTC", Out: io.Discard, Notes: io.Discard, Session: Session{Label: "prod", Production: true,
-		Confirm: func(_ context.Context, q string) (bool, error) {
-			questions = append(questions, q)
-			return answer, nil
-		}}})
+	s, err := New(Options{Client: session(t, &asked), Format: "table", Zone: "UTC", Out: io.Discard, Notes: io.Discard,
+		Session: Session{Label: "prod", Production: true,
+			Confirm: func(_ context.Context, q string) (bool, error) {
+				questions = append(questions, q)
+				return answer, nil
+			}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.asking = true
-	for _, text := range []string{"SELECT 1", "INSERT INTO t VALUES (1)", "/* why */ DROP TABLE t", "truncate t", "DELETE FROM t"} {
+	for _, text := range []string{"SELECT 1", "INSERT INTO t VALUES (1)", "/* why */ DROP TABLE t", "truncate t",
+		"DELETE FROM t"} {
 		s.statement(t.Context(), text, "tsv") //nolint:errcheck // what is asked counts
 	}
 	if len(asked) != 2 || len(questions) != 3 || !strings.Contains(questions[0], "prod is production. Run") {

@@ -6,9 +6,9 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// keys are those of the terminal in a session with a line editor. While a statement runs they wait, unseen and as they were pressed:
-// a terminal that makes lines of them would take Ctrl-D, Ctrl-R and others for itself, and the editor would never see them. Only
-// Ctrl-C and such still send signals.
+// keys are those of the terminal in a session with a line editor. While a statement runs they wait, unseen and as they
+// were pressed: a terminal that makes lines of them would take Ctrl-D, Ctrl-R and others for itself, and the editor
+// would never see them. Only Ctrl-C and such still send signals.
 type keys struct {
 	fd     int
 	before *term.State // as the session found the terminal

@@ -29,14 +29,19 @@ func TestCommands(t *testing.T) {
 	}{
 		{"format", "\\f line\nSELECT 1;\n\\f", "0\t\n", "line; there are table, tsv,", "", []string{"SELECT 1"}},
 		{"unknown format", `\f xml`, "", "", `\f xml: table, tsv`, nil},
-		{"vertical", "\\x\nSELECT 1;\n\\x off", "─[ row 1 ]", "results are printed vertically\nresults are printed as tsv\n", "", []string{"SELECT 1"}},
+		{"vertical", "\\x\nSELECT 1;\n\\x off", "─[ row 1 ]",
+			"results are printed vertically\nresults are printed as tsv\n", "", []string{"SELECT 1"}},
 		{"once vertical", "SELECT 1\\G\nSELECT 2;", "─[ row 1 ]", "", "", []string{"SELECT 1", "SELECT 2"}},
-		{"again", "SELECT 1;\n\\g\n\\G", "n\ts\n0\t\nn\ts\n0\t\n─[ row 1 ]", "", "", []string{"SELECT 1", "SELECT 1", "SELECT 1"}},
+		{"again", "SELECT 1;\n\\g\n\\G", "n\ts\n0\t\nn\ts\n0\t\n─[ row 1 ]", "", "",
+			[]string{"SELECT 1", "SELECT 1", "SELECT 1"}},
 		{"nothing to run again", `\g`, "", "", "no statement has run yet", nil},
-		{"explain", "SELECT 1;\n\\explain\n\\analyze", "", "", "", []string{"SELECT 1", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1"}},
-		{"explain a query of metrics", "tql  eval (0, 1, '1s') up;\n\\explain\n\\analyze", "", "", "", []string{"tql  eval (0, 1, '1s') up", "TQL EXPLAIN (0, 1, '1s') up", "TQL ANALYZE (0, 1, '1s') up"}},
+		{"explain", "SELECT 1;\n\\explain\n\\analyze", "", "", "",
+			[]string{"SELECT 1", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1"}},
+		{"explain a query of metrics", "tql  eval (0, 1, '1s') up;\n\\explain\n\\analyze", "", "", "",
+			[]string{"tql  eval (0, 1, '1s') up", "TQL EXPLAIN (0, 1, '1s') up", "TQL ANALYZE (0, 1, '1s') up"}},
 		{"forget", "SELECT 1,\n\\r\nSELECT 2;", "", "", "", []string{"SELECT 2"}},
-		{"amid a statement", "SELECT 1,\n\\tz +02:00\n2;", "", "times are those of +02:00\n", "", []string{"SELECT 1,\n\n2"}},
+		{"amid a statement", "SELECT 1,\n\\tz +02:00\n2;", "", "times are those of +02:00\n", "",
+			[]string{"SELECT 1,\n\n2"}},
 		{"zone", `\tz Mars/Olympus`, "", "", "Mars/Olympus", nil},
 		{"since", `\since 2026-11-21 03:46`, "", "$from is 2026-11-21 03:46 (2026-11-21 03:46:00 +00:00)\n", "", nil},
 		{"no time", `\since whenever`, "", "", "whenever", nil},
@@ -88,7 +93,8 @@ func TestTimeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := run(t, Options{Client: limited}, "SELECT 1"); err == nil || !strings.Contains(err.Error(), "no whole answer within the time of --timeout") {
+	if _, _, err := run(t, Options{Client: limited}, "SELECT 1"); err == nil ||
+		!strings.Contains(err.Error(), "no whole answer within the time of --timeout") {
 		t.Errorf("got %v", err)
 	}
 }

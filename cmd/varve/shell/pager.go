@@ -128,7 +128,8 @@ func progress(notes io.Writer, rows func() int64) (stop func()) {
 				return
 			case <-next:
 				shown = true
-				fmt.Fprintf(notes, "\r\x1b[K%.1f s, %s (Ctrl-C ends it)", time.Since(begun).Seconds(), client.Plural(rows(), "row"))
+				fmt.Fprintf(notes, "\r\x1b[K%.1f s, %s (Ctrl-C ends it)", time.Since(begun).Seconds(),
+					client.Plural(rows(), "row"))
 				next = time.After(progressEvery)
 			}
 		}

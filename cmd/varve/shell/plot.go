@@ -30,7 +30,8 @@ func (s *Shell) tql(query string, most int) (sql string, from, to time.Time, err
 	}
 	step := stepOf(to.Sub(from), most)
 	time0 := func(t time.Time) string { return client.Text(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
-	return fmt.Sprintf("TQL EVAL (%s, %s, '%ds') %s", time0(from), time0(to), int64(step/time.Second), query), from, to, nil
+	return fmt.Sprintf("TQL EVAL (%s, %s, '%ds') %s", time0(from), time0(to), int64(step/time.Second), query), from, to,
+		nil
 }
 
 // metrics prints a query of metrics as a table.
@@ -80,7 +81,8 @@ func gather(a *client.Answer, from, to time.Time, columns int) []*series {
 		switch {
 		case at < 0 && strings.HasPrefix(c.Type, "Timestamp"):
 			at = i
-			for u, name := range map[time.Duration]string{time.Second: "Second", time.Millisecond: "Millisecond", time.Microsecond: "Microsecond", time.Nanosecond: "Nanosecond"} {
+			for u, name := range map[time.Duration]string{time.Second: "Second", time.Millisecond: "Millisecond",
+				time.Microsecond: "Microsecond", time.Nanosecond: "Nanosecond"} {
 				if c.Type == "Timestamp"+name {
 					unit = u
 				}
@@ -101,7 +103,8 @@ func gather(a *client.Answer, from, to time.Time, columns int) []*series {
 		}
 		n, err := t.Int64()
 		y, errV := v.Float64()
-		x := float64(columns-1) * float64(time.Unix(0, 0).Add(time.Duration(n)*unit).Sub(from)) / float64(max(1, to.Sub(from)))
+		x := float64(columns-1) * float64(time.Unix(0, 0).Add(time.Duration(n)*unit).Sub(from)) / float64(
+			max(1, to.Sub(from)))
 		if err != nil || errV != nil || x < 0 || x > float64(columns) {
 			continue
 		}
@@ -168,7 +171,8 @@ func graph(list []*series, from, to time.Time, columns int) string {
 		fmt.Fprintf(&out, "%10s │%s\n", label, strings.TrimRight(string(line), " "))
 	}
 	const layout = "2006-01-02 15:04:05"
-	fmt.Fprintf(&out, "%10s └%s\n%12s%s%*s\n", "", strings.Repeat("─", columns), "", from.Format(layout), max(1, columns-len(layout)), to.Format(layout))
+	fmt.Fprintf(&out, "%10s └%s\n%12s%s%*s\n", "", strings.Repeat("─", columns), "", from.Format(layout),
+		max(1, columns-len(layout)), to.Format(layout))
 	for i, f := range list {
 		if i == 3*len(plotMarks) {
 			fmt.Fprintf(&out, "%12sand %d more\n", "", len(list)-i)

@@ -152,7 +152,8 @@ func (s *Shell) progress(out *outcome) (stop func()) {
 	return progress(s.o.Notes, out.rows.Load)
 }
 
-// results is where the result of a statement goes, and what ends it. began is called before anything appears on the terminal.
+// results is where the result of a statement goes, and what ends it. began is called before anything appears on the
+// terminal.
 func (s *Shell) results(began func()) (to io.Writer, end func() error) {
 	if s.out != nil {
 		return s.out, func() error { return nil }
@@ -169,7 +170,8 @@ func (s *Shell) results(began func()) (to io.Writer, end func() error) {
 	return p, p.Close
 }
 
-// allowed refuses statements that change something where nothing may be changed, and asks before they destroy something in production.
+// allowed refuses statements that change something where nothing may be changed, and asks before they destroy something
+// in production.
 func (s *Shell) allowed(ctx context.Context, text string) error {
 	word := firstWord(text)
 	switch {
@@ -211,7 +213,8 @@ func (s *Shell) query(ctx context.Context, text, format string, to io.Writer, ou
 	if s.rawTimes {
 		zone = nil
 	}
-	err = readAnswer(resp.Body, func(c client.Column) column { return newColumn(c, zone) }, newSink(format, s.look, to), out)
+	err = readAnswer(resp.Body, func(c client.Column) column { return newColumn(c, zone) }, newSink(format, s.look, to),
+		out)
 	return s.broken(err)
 }
 
@@ -245,16 +248,19 @@ func (s *Shell) broken(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
-		return &client.UnreachableError{Base: s.o.Client.Base, Cause: errors.New("no whole answer within the time of --timeout")}
+		return &client.UnreachableError{Base: s.o.Client.Base,
+			Cause: errors.New("no whole answer within the time of --timeout")}
 	}
 	return &brokenError{&client.UnreachableError{Base: s.o.Client.Base, Cause: err}}
 }
 
-// brokenError is an answer that ended in the middle: the query failed after it had begun to answer, or the connection did.
+// brokenError is an answer that ended in the middle: the query failed after it had begun to answer, or the connection
+// did.
 type brokenError struct{ cause *client.UnreachableError }
 
 func (e *brokenError) Error() string {
-	return fmt.Sprintf("the answer of %s broke off: %v. The query failed while it was answered, or the server stopped; its log says more", e.cause.Base, e.cause.Cause)
+	return fmt.Sprintf(
+		"the answer of %s broke off: %v. The query failed while it was answered, or the server stopped; its log says more", e.cause.Base, e.cause.Cause)
 }
 func (e *brokenError) Unwrap() error { return e.cause }
 
@@ -276,7 +282,8 @@ func footer(out *outcome, took time.Duration) string {
 	if out.serverMS < 0 {
 		return fmt.Sprintf("%s (%s)", text, shortTime(took))
 	}
-	return fmt.Sprintf("%s (%s, server %s)", text, shortTime(took), shortTime(time.Duration(out.serverMS)*time.Millisecond))
+	return fmt.Sprintf("%s (%s, server %s)", text, shortTime(took),
+		shortTime(time.Duration(out.serverMS)*time.Millisecond))
 }
 
 // shortTime is a duration in ms, or in seconds from ten of them on.
@@ -288,7 +295,8 @@ func shortTime(d time.Duration) string {
 }
 
 // counting are the words that begin statements that give no rows.
-var counting = map[string]bool{"alter": true, "comment": true, "copy": true, "create": true, "delete": true, "drop": true, "insert": true, "kill": true,
+var counting = map[string]bool{"alter": true, "comment": true, "copy": true, "create": true, "delete": true,
+	"drop": true, "insert": true, "kill": true,
 	"replace": true, "set": true, "truncate": true, "use": true}
 
 // givesRows reports whether a statement answers with rows.

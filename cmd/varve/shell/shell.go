@@ -155,8 +155,8 @@ func linkedZone() string {
 	return name
 }
 
-// Run runs the statements of a text as it is read; name is that of the file, for errors. The first error ends it, unless
-// KeepGoing says otherwise: then each is a note, and Failed counts them.
+// Run runs the statements of a text as it is read; name is that of the file, for errors. The first error ends it,
+// unless KeepGoing says otherwise: then each is a note, and Failed counts them.
 func (s *Shell) Run(ctx context.Context, name string, text io.Reader) error {
 	return s.script(ctx, name, text)
 }

@@ -89,8 +89,8 @@ func golden(t *testing.T, name, got string) {
 // sized is a terminal of so many columns.
 func sized(columns int) func() (int, int) { return func() (int, int) { return columns, 0 } }
 
-// TestFormats: NULL and the empty text, quotes, line ends, wide characters, the largest numbers, nanoseconds, JSON and bytes in all
-// formats that are made here.
+// TestFormats: NULL and the empty text, quotes, line ends, wide characters, the largest numbers, nanoseconds, JSON and
+// bytes in all formats that are made here.
 func TestFormats(t *testing.T) {
 	c := server(t, canned(t))
 	for _, f := range []struct {
@@ -127,7 +127,8 @@ func TestFormats(t *testing.T) {
 // TestPassed: the formats that the server writes arrive as they are.
 func TestPassed(t *testing.T) {
 	c := server(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s\r\n\x00", r.FormValue("format")) })
-	for format, want := range map[string]string{"csv": "csvWithNames", "csv-noheader": "csv", "arrow": "arrow", "null": "null"} {
+	for format, want := range map[string]string{"csv": "csvWithNames", "csv-noheader": "csv", "arrow": "arrow",
+		"null": "null"} {
 		if out, _, err := run(t, Options{Client: c, Format: format}, "SELECT 1"); err != nil || out != want+"\r\n\x00" {
 			t.Errorf("--format %s: got %q, %v, want the body of %s", format, out, err, want)
 		}
@@ -136,7 +137,8 @@ func TestPassed(t *testing.T) {
 
 // rows answers with so many rows, a number and a text each.
 func rows(w io.Writer, n int, end string) {
-	io.WriteString(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"n","data_type":"Int64"},{"name":"s","data_type":"String"}]},"rows":[`) //nolint:errcheck // a test's
+	io.WriteString(w,
+		`{"output":[{"records":{"schema":{"column_schemas":[{"name":"n","data_type":"Int64"},{"name":"s","data_type":"String"}]},"rows":[`) //nolint:errcheck // a test's
 	for i := range n {
 		if i > 0 {
 			w.Write([]byte{','}) //nolint:errcheck // a test's
@@ -161,7 +163,8 @@ func (c *counter) Write(p []byte) (int, error) {
 func TestLongAnswers(t *testing.T) {
 	const n = 200_000
 	c := server(t, func(w http.ResponseWriter, _ *http.Request) { rows(w, n, whole) })
-	// A table grows by a line where numbers have more digits than those of the rows before: from 1,000, 10,000 and 100,000 on.
+	// A table grows by a line where numbers have more digits than those of the rows before: from 1,000, 10,000 and
+	// 100,000 on.
 	for format, extra := range map[string]int{"tsv": 1, "ndjson": 0, "table": 4 + 3, "json": 2} {
 		var out counter
 		s, err := New(Options{Client: c, Format: format, Zone: "UTC", Out: &out, Notes: io.Discard})
@@ -210,7 +213,8 @@ func TestBrokenAnswers(t *testing.T) {
 			s := server(t, func(w http.ResponseWriter, _ *http.Request) { rows(w, 3, c.end) })
 			out, _, err := run(t, Options{Client: s}, "SELECT 1")
 			var unreachable *client.UnreachableError
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.HasPrefix(c.want, "after") != errors.As(err, &unreachable) && c.name != "no result" {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				strings.HasPrefix(c.want, "after") != errors.As(err, &unreachable) && c.name != "no result" {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 			if strings.HasPrefix(c.want, "after") && out != "" && !strings.HasPrefix(out, "n\ts\n0\t") {
@@ -244,10 +248,12 @@ func session(t *testing.T, asked *[]string) *client.Client {
 func TestSession(t *testing.T) {
 	var asked []string
 	c := session(t, &asked)
-	if _, _, err := run(t, Options{Client: c, DB: "d1"}, "SELECT 1; USE `D 2`; SELECT 2; SET time_zone = '+02:00'; SELECT 3; SET x = 1; use d3; SELECT 4"); err != nil {
+	if _, _, err := run(t, Options{Client: c, DB: "d1"},
+		"SELECT 1; USE `D 2`; SELECT 2; SET time_zone = '+02:00'; SELECT 3; SET x = 1; use d3; SELECT 4"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"d1 UTC SELECT 1", "d1 UTC USE `D 2`", "D 2 UTC SELECT 2", "D 2 UTC SET time_zone = '+02:00'", "D 2 +02:00 SELECT 3",
+	want := []string{"d1 UTC SELECT 1", "d1 UTC USE `D 2`", "D 2 UTC SELECT 2", "D 2 UTC SET time_zone = '+02:00'",
+		"D 2 +02:00 SELECT 3",
 		"D 2 +02:00 SET x = 1", "D 2 +02:00 use d3", "d3 +02:00 SELECT 4"}
 	if strings.Join(asked, "\n") != strings.Join(want, "\n") {
 		t.Errorf("asked\n%s\nwant\n%s", strings.Join(asked, "\n"), strings.Join(want, "\n"))
@@ -261,9 +267,12 @@ func TestErrors(t *testing.T) {
 		asked        int
 		err, notes   string
 	}{
-		{"the first error ends", "SELECT 1;\nfail;\nSELECT 2", false, 2, "-e: line 2: query failed (4001): Table not found: fail", ""},
-		{"keep going", "fail 1;\nfail 2;\nSELECT 2", true, 3, "2 statements failed", "varve: query failed (4001): Table not found: fail 1\nvarve: -e: line 2: query failed (4001): Table not found: fail 2\n"},
-		{"not allowed, keep going", "deny;SELECT 2", true, 2, "a statement failed", "varve: query failed (7006): not allowed\n"},
+		{"the first error ends", "SELECT 1;\nfail;\nSELECT 2", false, 2,
+			"-e: line 2: query failed (4001): Table not found: fail", ""},
+		{"keep going", "fail 1;\nfail 2;\nSELECT 2", true, 3, "2 statements failed",
+			"varve: query failed (4001): Table not found: fail 1\nvarve: -e: line 2: query failed (4001): Table not found: fail 2\n"},
+		{"not allowed, keep going", "deny;SELECT 2", true, 2, "a statement failed",
+			"varve: query failed (7006): not allowed\n"},
 		{"not allowed", "deny;SELECT 2", false, 1, "query failed (7006): not allowed", ""},
 		{"no such command", `\nope`, false, 0, `\nope is not known`, ""},
 	} {
@@ -271,7 +280,8 @@ func TestErrors(t *testing.T) {
 			var asked []string
 			_, notes, err := run(t, Options{Client: session(t, &asked), KeepGoing: c.keepGoing}, c.script)
 			if err == nil || !strings.Contains(err.Error(), c.err) || notes != c.notes || len(asked) != c.asked {
-				t.Errorf("got %v, notes %q after %d requests, want %s, %q after %d", err, notes, len(asked), c.err, c.notes, c.asked)
+				t.Errorf("got %v, notes %q after %d requests, want %s, %q after %d", err, notes, len(asked), c.err,
+					c.notes, c.asked)
 			}
 		})
 	}
@@ -281,7 +291,8 @@ func TestErrors(t *testing.T) {
 func TestAffected(t *testing.T) {
 	for _, format := range []string{"tsv", "csv", "json", "table"} {
 		var asked []string
-		out, notes, err := run(t, Options{Client: session(t, &asked), Format: format, Footer: true}, "-- why\nINSERT INTO t VALUES (1)")
+		out, notes, err := run(t, Options{Client: session(t, &asked), Format: format, Footer: true},
+			"-- why\nINSERT INTO t VALUES (1)")
 		if err != nil || out != "" {
 			t.Errorf("%s: printed %q, %v", format, out, err)
 		}
@@ -293,7 +304,8 @@ func TestAffected(t *testing.T) {
 
 // TestCounted: thousands stand apart.
 func TestCounted(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 rows", 1: "1 row", 999: "999 rows", 1000: "1,000 rows", 1234567: "1,234,567 rows"} {
+	for n, want := range map[int64]string{0: "0 rows", 1: "1 row", 999: "999 rows", 1000: "1,000 rows",
+		1234567: "1,234,567 rows"} {
 		if got := client.Plural(n, "row"); got != want {
 			t.Errorf("%s: got %s, want %s", strconv.FormatInt(n, 10), got, want)
 		}
@@ -324,7 +336,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestNothingSteers: what a server says in rows, heads and errors reaches a terminal escaped, and everything else as it is.
+// TestNothingSteers: what a server says in rows, heads and errors reaches a terminal escaped, and everything else as it
+// is.
 func TestNothingSteers(t *testing.T) {
 	const nasty = "a\u009b31m\u202e\u200f"
 	c := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -333,39 +346,47 @@ func TestNothingSteers(t *testing.T) {
 			fmt.Fprintf(w, `{"code":1001,"error":"no \u001b]0;x\u0007 %s"}`, nasty)
 			return
 		}
-		fmt.Fprintf(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"%s","data_type":"String"},{"name":"j","data_type":"Json"}]},"rows":[["%[1]s",{"k":"%[1]s"}]]}}]}`, nasty)
+		fmt.Fprintf(w,
+			`{"output":[{"records":{"schema":{"column_schemas":[{"name":"%s","data_type":"String"},{"name":"j","data_type":"Json"}]},"rows":[["%[1]s",{"k":"%[1]s"}]]}}]}`, nasty)
 	})
 	for _, format := range Formats {
 		if isPassed(format) {
 			continue
 		}
-		out, notes, err := run(t, Options{Client: c, Format: format, Size: sized(80), KeepGoing: true}, "fails; SELECT 1")
-		if strings.ContainsAny(out+notes, "\u009b\u202e\u200f\x1b\x07") || !strings.Contains(notes, `no \x1b]0;x\x07 a\u009b31m`) || !strings.Contains(out, `a\u009b31m\u202e\u200f`) {
+		out, notes, err := run(t, Options{Client: c, Format: format, Size: sized(80), KeepGoing: true},
+			"fails; SELECT 1")
+		if strings.ContainsAny(out+notes, "\u009b\u202e\u200f\x1b\x07") ||
+			!strings.Contains(notes, `no \x1b]0;x\x07 a\u009b31m`) || !strings.Contains(out, `a\u009b31m\u202e\u200f`) {
 			t.Errorf("%s: %q, %q, %v", format, out, notes, err)
 		}
 		file := filepath.Join(t.TempDir(), "out")
-		if _, _, err := run(t, Options{Client: c, Format: format, Size: sized(80)}, "SELECT 1;\n\\o "+file+"\nSELECT 1;"); err != nil {
+		if _, _, err := run(t, Options{Client: c, Format: format, Size: sized(80)},
+			"SELECT 1;\n\\o "+file+"\nSELECT 1;"); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)
-		if raw := strings.Contains(string(text), nasty); err != nil || raw != (format == "json" || format == "ndjson" || format == "line") {
+		if raw := strings.Contains(string(text), nasty); err != nil ||
+			raw != (format == "json" || format == "ndjson" || format == "line") {
 			t.Errorf("%s to a file: %q, %v", format, text, err)
 		}
 	}
 }
 
-// TestColoursOfFiles: what \o sends to a file or a command has no colours, unless they are always wanted; what follows on the terminal has.
+// TestColoursOfFiles: what \o sends to a file or a command has no colours, unless they are always wanted; what follows
+// on the terminal has.
 func TestColoursOfFiles(t *testing.T) {
 	c := server(t, func(w http.ResponseWriter, _ *http.Request) { rows(w, 1, whole) })
 	for _, format := range []string{"table", "vertical"} {
 		for _, to := range []string{"out", "| cat > out", "/no/such/directory/out"} {
 			for _, always := range []bool{false, true} {
 				t.Chdir(t.TempDir())
-				o := Options{Client: c, Format: format, Size: sized(80), Colour: true, ColourFiles: always, KeepGoing: true}
+				o := Options{Client: c, Format: format, Size: sized(80), Colour: true, ColourFiles: always,
+					KeepGoing: true}
 				out, _, err := run(t, o, "\\o "+to+"\nSELECT 1;\n\\o\nSELECT 1;")
 				text, _ := os.ReadFile("out") //nolint:errcheck // one is not written
 				wrote := !strings.HasPrefix(to, "/")
-				if (err == nil) != wrote || len(text) > 0 != wrote || bytes.Contains(text, []byte("\x1b[")) != (wrote && always) || !strings.Contains(out, "\x1b[") {
+				if (err == nil) != wrote || len(text) > 0 != wrote ||
+					bytes.Contains(text, []byte("\x1b[")) != (wrote && always) || !strings.Contains(out, "\x1b[") {
 					t.Errorf("%s to %q, always %v: %q, then %q, %v", format, to, always, text, out, err)
 				}
 			}
@@ -381,7 +402,8 @@ func TestWatchedResult(t *testing.T) {
 		answered = n
 		for _, format := range Formats {
 			var out bytes.Buffer
-			s, err := New(Options{Client: c, Format: format, Zone: "UTC", Out: &out, Notes: io.Discard, Size: func() (int, int) { return 80, 14 }})
+			s, err := New(Options{Client: c, Format: format, Zone: "UTC", Out: &out, Notes: io.Discard,
+				Size: func() (int, int) { return 80, 14 }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -389,7 +411,9 @@ func TestWatchedResult(t *testing.T) {
 			if err := s.redraw(t.Context(), time.Second); err != nil {
 				t.Fatalf("%s: %v", format, err)
 			}
-			if lines := strings.Count(out.String(), "\n"); lines > 13 || out.Len() > 2*heldMost || strings.HasSuffix(out.String(), "there is more\n") != (lines == 13 || n > 2) || n > 2 && lines != 13 && !isPassed(format) {
+			if lines := strings.Count(out.String(), "\n"); lines > 13 || out.Len() > 2*heldMost ||
+				strings.HasSuffix(out.String(), "there is more\n") != (lines == 13 || n > 2) ||
+				n > 2 && lines != 13 && !isPassed(format) {
 				t.Errorf("%d rows as %s: %d lines, %d bytes: %.300q", n, format, lines, out.Len(), out.String())
 			}
 		}

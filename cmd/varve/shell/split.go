@@ -105,7 +105,8 @@ func (s *splitter) backslash() (p piece, ok bool) {
 	text := strings.TrimSpace(string(s.buf[s.at:stop]))
 	for _, run := range []string{`\g`, `\G`} {
 		rest, found := strings.CutPrefix(text, run)
-		if found && (rest == "" || rest[0] == ';' || rest[0] == ' ' || rest[0] == '\t') && len(trimLead(s.buf[:s.at])) > 0 {
+		if found && (rest == "" || rest[0] == ';' || rest[0] == ' ' || rest[0] == '\t') &&
+			len(trimLead(s.buf[:s.at])) > 0 {
 			p, ok = s.statement(s.at, s.at+len(run))
 			p.vertical = run == `\G`
 			return p, ok
@@ -165,7 +166,8 @@ func (s *splitter) word() {
 	start := s.at
 	for s.at < len(s.buf) {
 		c := s.buf[s.at]
-		if c != '_' && c != '#' && c != '$' && c != '@' && !(c >= '0' && c <= '9') && !(c|0x20 >= 'a' && c|0x20 <= 'z') && c < utf8.RuneSelf {
+		if c != '_' && c != '#' && c != '$' && c != '@' && !(c >= '0' && c <= '9') &&
+			!(c|0x20 >= 'a' && c|0x20 <= 'z') && c < utf8.RuneSelf {
 			break
 		}
 		s.at++
@@ -222,7 +224,8 @@ func (s *splitter) inside() {
 	s.at = len(s.buf)
 }
 
-// open says what a begun statement waits for: the quote that is open, ( of a bracket, * of a comment, - of anything else; 0: none is begun.
+// open says what a begun statement waits for: the quote that is open, ( of a bracket, * of a comment, - of anything
+// else; 0: none is begun.
 func (s *splitter) open() byte {
 	switch {
 	case s.quote == 'e':

@@ -46,19 +46,23 @@ func TestSplit(t *testing.T) {
 		{"nothing", " \n;;-- only\n/* comments */;", nil},
 		{"two on a line", "SELECT 1; SELECT 2", []string{"1 SELECT 1", "1 SELECT 2"}},
 		{"lines", "SELECT\n 1;\n\n-- a comment\nSELECT 2;\n", []string{"1 SELECT\n 1", "5 SELECT 2"}},
-		{"strings", "SELECT ';', 'it''s;', \";\"; SELECT `a;b`", []string{"1 SELECT ';', 'it''s;', \";\"", "1 SELECT `a;b`"}},
+		{"strings", "SELECT ';', 'it''s;', \";\"; SELECT `a;b`",
+			[]string{"1 SELECT ';', 'it''s;', \";\"", "1 SELECT `a;b`"}},
 		{"a string over lines", "SELECT 'a;\n-- b\n';SELECT 2", []string{"1 SELECT 'a;\n-- b\n'", "3 SELECT 2"}},
 		{"escapes", `SELECT E'\';', 'x\';SELECT e'''\\';`, []string{`1 SELECT E'\';', 'x\'`, `1 SELECT e'''\\'`}},
 		{"a word that ends with e", `SELECT ae'\';SELECT 2`, []string{`1 SELECT ae'\'`, "1 SELECT 2"}},
 		{"dollars", "SELECT $$;'$$; SELECT a$$b; SELECT 3", []string{"1 SELECT $$;'$$", "1 SELECT a$$b", "1 SELECT 3"}},
-		{"comments", "SELECT 1 -- ;'\n+ 1 /* ;' */; SELECT a//*b*/2;", []string{"1 SELECT 1 -- ;'\n+ 1 /* ;' */", "2 SELECT a//*b*/2"}},
+		{"comments", "SELECT 1 -- ;'\n+ 1 /* ;' */; SELECT a//*b*/2;",
+			[]string{"1 SELECT 1 -- ;'\n+ 1 /* ;' */", "2 SELECT a//*b*/2"}},
 		{"metrics", `TQL EVAL (0, 10, '5s') m{a="\";#",b='x'} # it's; here` + "\n; SELECT 1",
 			[]string{`1 TQL EVAL (0, 10, '5s') m{a="\";#",b='x'} # it's; here`, "2 SELECT 1"}},
 		{"metrics within", `WITH m AS (TQL EVAL (0, 10, '5s') a{b="\")"}) SELECT '\'; SELECT 2`,
 			[]string{`1 WITH m AS (TQL EVAL (0, 10, '5s') a{b="\")"}) SELECT '\'`, "1 SELECT 2"}},
 		{"a column tql", `SELECT tql FROM t; SELECT 'a\';`, []string{"1 SELECT tql FROM t", `1 SELECT 'a\'`}},
-		{"vertical", `SELECT 1\G` + "\n" + `SELECT 2 \g SELECT 3 \G;`, []string{`1 \G SELECT 1`, "2 SELECT 2", `2 \G SELECT 3`}},
-		{"commands", "\\x\nSELECT 1\n\\d t\n, 2;\n  \\q  ", []string{`1 meta \x`, `3 meta \d t`, "2 SELECT 1\n\n, 2", `5 meta \q`}},
+		{"vertical", `SELECT 1\G` + "\n" + `SELECT 2 \g SELECT 3 \G;`,
+			[]string{`1 \G SELECT 1`, "2 SELECT 2", `2 \G SELECT 3`}},
+		{"commands", "\\x\nSELECT 1\n\\d t\n, 2;\n  \\q  ",
+			[]string{`1 meta \x`, `3 meta \d t`, "2 SELECT 1\n\n, 2", `5 meta \q`}},
 		{"a backslash in a string", `SELECT '\d'`, []string{`1 SELECT '\d'`}},
 		{"bare commands", `\g` + "\n" + `\G`, []string{`1 meta \g`, `2 meta \G`}},
 	} {
@@ -106,7 +110,8 @@ func TestWhatIsOpen(t *testing.T) {
 		in   string
 		want byte
 	}{
-		{"", 0}, {"-- comment\n", 0}, {"SELECT 1;\n", 0}, {"SELECT\n", '-'}, {"SELECT (1,\n", '('}, {"SELECT 'a\n", '\''}, {"SELECT E'a\\'\n", '\''},
+		{"", 0}, {"-- comment\n", 0}, {"SELECT 1;\n", 0}, {"SELECT\n", '-'}, {"SELECT (1,\n", '('},
+		{"SELECT 'a\n", '\''}, {"SELECT E'a\\'\n", '\''},
 		{"SELECT \"a\n", '"'}, {"SELECT `a\n", '`'}, {"SELECT $$a\n", '$'}, {"/* a\n", '*'}, {"SELECT (1)\n", '-'},
 	} {
 		s := newSplitter()

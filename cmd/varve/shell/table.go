@@ -6,14 +6,16 @@ import (
 )
 
 const (
-	// chunkRows and chunkBytes are after how many rows a table is written: the widths of its columns are those of the rows so far.
+	// chunkRows and chunkBytes are after how many rows a table is written: the widths of its columns are those of the
+	// rows so far.
 	chunkRows  = 1000
 	chunkBytes = 4 << 20
 	// narrowest is how narrow a column is made so that a table fits into the terminal.
 	narrowest = 8
 )
 
-// table draws boxes. It holds a chunk of the rows: a later one whose values are wider goes on below a line with wider boxes.
+// table draws boxes. It holds a chunk of the rows: a later one whose values are wider goes on below a line with wider
+// boxes.
 type table struct {
 	textWriter
 	heads  []cell
@@ -139,7 +141,8 @@ func (t *table) label(text string, column int) cell {
 	return c
 }
 
-// widen makes the columns as wide as what is to be written, as far as the terminal has room. It reports whether one grew.
+// widen makes the columns as wide as what is to be written, as far as the terminal has room. It reports whether one
+// grew.
 func (t *table) widen() (wider bool) {
 	before := append([]int(nil), t.widths...)
 	grow := func(cells []cell) {

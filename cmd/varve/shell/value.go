@@ -61,7 +61,8 @@ func newColumn(c client.Column, zone *time.Location) column {
 		v.kind = kindText
 	case c.Type == "Binary":
 		v.kind = kindBinary
-	case strings.HasPrefix(c.Type, "Int") || strings.HasPrefix(c.Type, "UInt") || strings.HasPrefix(c.Type, "Float") || strings.HasPrefix(c.Type, "Decimal"):
+	case strings.HasPrefix(c.Type, "Int") || strings.HasPrefix(c.Type, "UInt") || strings.HasPrefix(c.Type, "Float") ||
+		strings.HasPrefix(c.Type, "Decimal"):
 		v.kind = kindNumber
 	}
 	if v.zone == nil && (v.kind == kindTimestamp || v.kind == kindDate || v.kind == kindClock) {
@@ -97,8 +98,8 @@ func (c *column) appendJSON(dst, raw []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendTime appends a time; layout is that of a timestamp without fraction, and says with its T whether the zone follows.
-// What is none, or of a year that has no four digits, stays as it is.
+// appendTime appends a time; layout is that of a timestamp without fraction, and says with its T whether the zone
+// follows. What is none, or of a year that has no four digits, stays as it is.
 func (c *column) appendTime(dst, raw []byte, layout string) []byte {
 	if c.kind != kindTimestamp && c.kind != kindDate && c.kind != kindClock {
 		return append(dst, raw...)
@@ -166,8 +167,8 @@ func appendHex(dst, raw []byte) []byte {
 	return dst
 }
 
-// appendSafe appends a text whose control characters are shown escaped, but for those of keep, and whose bytes that are no
-// characters are.
+// appendSafe appends a text whose control characters are shown escaped, but for those of keep, and whose bytes that are
+// no characters are.
 func appendSafe(dst, text []byte, keep string) []byte {
 	for i := 0; i < len(text); {
 		c := text[i]

@@ -50,7 +50,8 @@ func (s *Shell) redraw(ctx context.Context, every time.Duration) error {
 	}
 	columns, rows := s.o.Size()
 	s.look.terminal = columns
-	result := &screen{left: max(1, rows-4)} // two lines stand above, one says that there is more, and the cursor is on one
+	// two lines stand above, one says that there is more, and the cursor is on one
+	result := &screen{left: max(1, rows-4)}
 	s.out = result
 	err := s.again(ctx, s.chosen(false))
 	s.out = nil
@@ -61,7 +62,8 @@ func (s *Shell) redraw(ctx context.Context, every time.Duration) error {
 	if result.more {
 		more = "... there is more\n"
 	}
-	_, err = fmt.Fprintf(s.o.Out, "\x1b[H\x1b[2Jevery %s, %s (Ctrl-C ends it)\n\n%s%s", every, time.Now().In(s.zone).Format("15:04:05"), result.text, more)
+	_, err = fmt.Fprintf(s.o.Out, "\x1b[H\x1b[2Jevery %s, %s (Ctrl-C ends it)\n\n%s%s", every,
+		time.Now().In(s.zone).Format("15:04:05"), result.text, more)
 	return err
 }
 

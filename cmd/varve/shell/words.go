@@ -17,7 +17,8 @@ import (
 
 // keywords are the words of statements that completion offers.
 var keywords = sync.OnceValue(func() []string {
-	return strings.Fields(`ADMIN ALIGN ALL ALTER ANALYZE AND AS ASC BETWEEN BY CASE CAST COLUMN COPY CREATE CROSS DATABASE DATABASES DEFAULT DELETE DESC DESCRIBE
+	return strings.Fields(
+		`ADMIN ALIGN ALL ALTER ANALYZE AND AS ASC BETWEEN BY CASE CAST COLUMN COPY CREATE CROSS DATABASE DATABASES DEFAULT DELETE DESC DESCRIBE
 	DISTINCT DROP ELSE END EVAL EXCEPT EXISTS EXPLAIN FALSE FILL FILTER FIRST FROM FULL GROUP HAVING IF ILIKE IN INDEX INNER INSERT INTERSECT INTERVAL INTO IS JOIN
 	KILL LAST LEFT LIKE LIMIT NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER PARTITION PRIMARY KEY PROCESSLIST RANGE RENAME REPLACE RIGHT SELECT SET SHOW STATUS TABLE TABLES
 	THEN TIME TIMESTAMP TO TQL TRUE TRUNCATE UNION UPDATE USE USING VALUES VARIABLES VIEW VIEWS WHEN WHERE WITH WITHIN`)
@@ -63,7 +64,8 @@ var functions = sync.OnceValue(func() (list []function) {
 			}
 			seen[m[1]] = true
 			about := strings.TrimSpace(strings.TrimSuffix(strings.Join(cells[1:], " | "), "|"))
-			list = append(list, function{m[1], args, about, strings.ReplaceAll(strings.TrimPrefix(cells[0], "| "), "`", "")})
+			list = append(list, function{m[1], args, about,
+				strings.ReplaceAll(strings.TrimPrefix(cells[0], "| "), "`", "")})
 		}
 	}
 	slices.SortFunc(list, func(a, b function) int { return strings.Compare(a.name, b.name) })

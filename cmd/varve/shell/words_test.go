@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWords: what people type who do not know the commands works where statements do, typed and in scripts, with and without a
-// semicolon; within a statement that is begun it says how to get out.
+// TestWords: what people type who do not know the commands works where statements do, typed and in scripts, with and
+// without a semicolon; within a statement that is begun it says how to get out.
 func TestWords(t *testing.T) {
 	c := server(t, known(nil))
 	for _, text := range []string{"help", "HELP;", "?", " ? ", `\?`} {
@@ -40,7 +40,8 @@ func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want bool
-	}{{"SELECT 1\nexit", true}, {"SELECT 1;\nexit", false}, {"exit", false}, {"SELECT 'a\nhelp", true}, {"SELECT\nexits", false}} {
+	}{{"SELECT 1\nexit", true}, {"SELECT 1;\nexit", false}, {"exit", false}, {"SELECT 'a\nhelp", true},
+		{"SELECT\nexits", false}} {
 		if got := isStuck(c.text); got != c.want {
 			t.Errorf("isStuck(%q) = %v", c.text, got)
 		}

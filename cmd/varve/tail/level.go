@@ -35,7 +35,8 @@ func wordColor(word string) string {
 	return plain
 }
 
-// syslog are the colours of its severities, which are numbered from 0, the gravest; telemetry are those of its numbers 1 to 24 by four.
+// syslog are the colours of its severities, which are numbered from 0, the gravest; telemetry are those of its numbers
+// 1 to 24 by four.
 var (
 	syslog    = [...]string{alarm, alarm, alarm, red, yellow, cyan, green, gray}
 	telemetry = [...]string{gray, gray, green, yellow, red, alarm}

@@ -17,8 +17,9 @@ import (
 // secondsPerPoll is of how many seconds with late rows these are read in one poll; others have their turn in the next.
 const secondsPerPoll = 20
 
-// poller asks for the rows of a table that are new. Each time it asks for the newest anew, back to some seconds before the newest it
-// knows, so that rows that come late are seen; those that come again it knows. Instants are in units of the time index.
+// poller asks for the rows of a table that are new. Each time it asks for the newest anew, back to some seconds before
+// the newest it knows, so that rows that come late are seen; those that come again it knows. Instants are in units of
+// the time index.
 type poller struct {
 	c          *client.Client
 	db         string
@@ -51,8 +52,10 @@ func newPoller(c *client.Client, t *client.Table, o Options, conditions []string
 		columns = append(slices.Clip(columns), index)
 	}
 	p := &poller{
-		c: c, db: o.DB, table: client.Name(t.Name), time: client.Name(index), perSecond: t.PerSecond(), conditions: conditions,
-		wanted: o.Rows, follows: o.Follow, floor: math.MinInt64, bySecond: map[int64]int64{}, piles: map[int64]int64{},
+		c: c, db: o.DB, table: client.Name(t.Name), time: client.Name(index), perSecond: t.PerSecond(),
+		conditions: conditions,
+		wanted:     o.Rows, follows: o.Follow, floor: math.MinInt64, bySecond: map[int64]int64{},
+		piles: map[int64]int64{},
 	}
 	p.from = client.Names(columns) + " FROM " + p.table
 	if p.at = t.Time; len(columns) > 0 {
@@ -74,7 +77,8 @@ func (p *poller) first(ctx context.Context) (rows [][]any, leftOut int64, err er
 	}
 	limit := max(1, p.wanted)
 	if p.follows {
-		limit = max(limit, perPoll) // polls see again what is not shown: rows of the oldest instant shown, and those within the overlap
+		// polls see again what is not shown: rows of the oldest instant shown, and those within the overlap
+		limit = max(limit, perPoll)
 	}
 	rows, err = p.ask(ctx, limit)
 	if err != nil {
@@ -129,13 +133,14 @@ func (p *poller) poll(ctx context.Context) (fresh [][]any, leftOut int64, err er
 	return fresh, leftOut, nil
 }
 
-// full deals with an answer that has as many rows as it may: of the oldest instant in it there may be more, and of those before it.
-// It gives the new rows that are older than those it takes.
+// full deals with an answer that has as many rows as it may: of the oldest instant in it there may be more, and of
+// those before it. It gives the new rows that are older than those it takes.
 func (p *poller) full(ctx context.Context, high int64, rows [][]any) (older [][]any, err error) {
 	oldest, between := p.instant(rows[0]), int64(0)
 	if oldest > high {
 		// There is no telling how many of those between were seen: none, as they are newer than all that was.
-		if between, err = p.count(ctx, fmt.Sprintf("%s > %d", p.time, high), fmt.Sprintf("%s < %d", p.time, oldest)); err != nil {
+		if between, err = p.count(ctx, fmt.Sprintf("%s > %d", p.time, high),
+			fmt.Sprintf("%s < %d", p.time, oldest)); err != nil {
 			return nil, err
 		}
 	}
@@ -156,8 +161,8 @@ func (p *poller) full(ctx context.Context, high int64, rows [][]any) (older [][]
 	return p.take(late), err
 }
 
-// complete adds the rows to an answer that it lacks of its oldest instant, and gives how many there are too many of. What it gives is
-// to be taken: it is known from then on.
+// complete adds the rows to an answer that it lacks of its oldest instant, and gives how many there are too many of.
+// What it gives is to be taken: it is known from then on.
 func (p *poller) complete(ctx context.Context, rows [][]any) (whole [][]any, tooMany int64, err error) {
 	oldest := p.instant(rows[0])
 	newer := slices.IndexFunc(rows, func(row []any) bool { return p.instant(row) > oldest })
@@ -219,15 +224,17 @@ func (p *poller) take(rows [][]any) [][]any {
 	return fresh
 }
 
-// late gives rows of the seconds that an answer does not reach back to, where the table has more than were seen. Where they are too many,
-// they are left out.
+// late gives rows of the seconds that an answer does not reach back to, where the table has more than were seen. Where
+// they are too many, they are left out.
 func (p *poller) late(ctx context.Context, high, oldest int64) ([][]any, error) {
 	from, to := p.second(p.after(high))+1, p.second(oldest) // seconds, the last not whole in the answer
 	if from > to {
 		return nil, nil
 	}
-	a, err := p.c.Query(ctx, p.db, fmt.Sprintf("SELECT CAST(%s AS BIGINT) / %d, count(*) FROM %s%s GROUP BY 1 ORDER BY 1 DESC", p.time, p.perSecond, p.table,
-		client.Where(append([]string{p.seconds(from, to)}, p.conditions...)...)))
+	a, err := p.c.Query(ctx, p.db,
+		fmt.Sprintf("SELECT CAST(%s AS BIGINT) / %d, count(*) FROM %s%s GROUP BY 1 ORDER BY 1 DESC", p.time,
+			p.perSecond, p.table,
+			client.Where(append([]string{p.seconds(from, to)}, p.conditions...)...)))
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +287,8 @@ func (p *poller) second(units int64) int64 {
 
 // ask gives the newest rows that fulfil more conditions, oldest first.
 func (p *poller) ask(ctx context.Context, limit int, more ...string) ([][]any, error) {
-	a, err := p.c.Query(ctx, p.db, fmt.Sprintf("SELECT %s%s ORDER BY %s DESC LIMIT %d", p.from, client.Where(append(more, p.conditions...)...), p.time, limit))
+	a, err := p.c.Query(ctx, p.db, fmt.Sprintf("SELECT %s%s ORDER BY %s DESC LIMIT %d", p.from,
+		client.Where(append(more, p.conditions...)...), p.time, limit))
 	if err != nil {
 		return nil, err
 	}

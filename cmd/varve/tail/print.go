@@ -212,7 +212,8 @@ func (r *roles) column(name string, columns []client.Column) string {
 func checkTemplate(text string, t *client.Table) error {
 	found := placeholder.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
-		return &client.UsageError{Err: fmt.Errorf("--template %q names no column: '{{.time}} {{.level}} {{.message}}' does", text)}
+		return &client.UsageError{Err: fmt.Errorf(
+			"--template %q names no column: '{{.time}} {{.level}} {{.message}}' does", text)}
 	}
 	names := []string{"time", "level", "message"}
 	for _, c := range t.Columns {
@@ -220,7 +221,8 @@ func checkTemplate(text string, t *client.Table) error {
 	}
 	for _, f := range found {
 		if !slices.Contains(names, f[1]) {
-			return &client.UsageError{Err: fmt.Errorf("--template: the table %s has no column %s.%s", t.Name, f[1], nearest.Hint(f[1], names))}
+			return &client.UsageError{Err: fmt.Errorf("--template: the table %s has no column %s.%s", t.Name, f[1],
+				nearest.Hint(f[1], names))}
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// whenLeft calls left when the reader of a pipe or a socket closes it, so that a list that waits for rows ends with head at once
-// and not with the next row. stop ends the watching.
+// whenLeft calls left when the reader of a pipe or a socket closes it, so that a list that waits for rows ends with
+// head at once and not with the next row. stop ends the watching.
 func whenLeft(out io.Writer, left func()) (stop func()) {
 	f, ok := out.(*os.File)
 	if !ok {

@@ -58,8 +58,8 @@ const pollLimit = time.Minute
 // errLeft: nobody reads what is written any more.
 var errLeft = errors.New("the reader has left")
 
-// Run shows rows until ctx ends, or only the last ones. Rows go to out, notes to notes. A reader of out that leaves, and while it
-// follows Ctrl-C, are no errors.
+// Run shows rows until ctx ends, or only the last ones. Rows go to out, notes to notes. A reader of out that leaves,
+// and while it follows Ctrl-C, are no errors.
 func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -93,7 +93,8 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	if table.Time < 0 {
-		return &client.UsageError{Err: fmt.Errorf("%s has no time index, so that no rows of it are the last", r.o.Table)}
+		return &client.UsageError{Err: fmt.Errorf("%s has no time index, so that no rows of it are the last",
+			r.o.Table)}
 	}
 	if err := table.Pick(r.o.Columns); err != nil {
 		return err

@@ -17,16 +17,20 @@ import (
 // columns is what a server says of a table with a time index and a text.
 const columns = `{"output":[{"records":{"rows":[["ts","TimestampSecond","TIMESTAMP"],["message","String","FIELD"]]}}]}`
 
-// TestServersOfOtherKinds: whatever is answered, and to whichever question, it ends with an error that says so, and shows what came before.
+// TestServersOfOtherKinds: whatever is answered, and to whichever question, it ends with an error that says so, and
+// shows what came before.
 func TestServersOfOtherKinds(t *testing.T) {
 	good := []string{
 		columns, `{"output":[{"records":{"rows":[[1795232760123456789]]}}]}`,
 		`{"output":[{"records":{"schema":{"column_schemas":[{"name":"ts","data_type":"TimestampSecond"},{"name":"message","data_type":"String"}]},"rows":[[1795232760,"x"]]}}]}`,
 	}
-	noRows := []string{`{"output":[{}]}`, `{"output":[{"affectedrows":1}]}`} // where rows are asked for, that is what these are
+	// where rows are asked for, that is what these are
+	noRows := []string{`{"output":[{}]}`, `{"output":[{"affectedrows":1}]}`}
 	for _, bad := range append([]string{
-		``, `null`, `{}`, `[]`, `<html>`, `{"output":[]}`, `{"output":[{"records":{"rows":[[]]}}]}`, `{"output":[{"records":{"rows":[[null]]}}]}`,
-		`{"output":[{"records":{"rows":[[null,null,null]]}}]}`, `{"output":[{"records":{"rows":[["a","b"]]}}]}`, `{"output":[{"records":{"rows":[[{"a":1},[1],true]]}}]}`,
+		``, `null`, `{}`, `[]`, `<html>`, `{"output":[]}`, `{"output":[{"records":{"rows":[[]]}}]}`,
+		`{"output":[{"records":{"rows":[[null]]}}]}`,
+		`{"output":[{"records":{"rows":[[null,null,null]]}}]}`, `{"output":[{"records":{"rows":[["a","b"]]}}]}`,
+		`{"output":[{"records":{"rows":[[{"a":1},[1],true]]}}]}`,
 		`{"output":[{"records":{"schema":{"column_schemas":[{"name":"x","data_type":"y"}]},"rows":[[1,2],[]]}}]}`,
 	}, noRows...) {
 		for place := range len(good) + 1 { // behind the good ones are polls
@@ -47,7 +51,8 @@ func TestServersOfOtherKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out strings.Builder
-			err = Run(ctx, c, Options{DB: "public", Table: "t", Rows: 5, Zone: time.UTC, Follow: place == len(good), Every: time.Millisecond, Format: "text"}, &out, io.Discard)
+			err = Run(ctx, c, Options{DB: "public", Table: "t", Rows: 5, Zone: time.UTC, Follow: place == len(good),
+				Every: time.Millisecond, Format: "text"}, &out, io.Discard)
 			wantOut := ""
 			if place == len(good) {
 				wantOut = "2026-11-21 03:46:00 x\n"
@@ -91,7 +96,8 @@ func TestSeen(t *testing.T) {
 
 func TestLevelColor(t *testing.T) {
 	for level, want := range map[string]string{
-		"": plain, "x": plain, "25": plain, "-1": plain, "ERROR": red, "Warning": yellow, "info": green, "ERROR2": red, "fatal": alarm, "T": gray,
+		"": plain, "x": plain, "25": plain, "-1": plain, "ERROR": red, "Warning": yellow, "info": green, "ERROR2": red,
+		"fatal": alarm, "T": gray,
 		"0": alarm, "3": red, "6": green, "7": gray, "9": green, "17": red, "24": alarm,
 	} {
 		if got := levelColor(level); got != want {

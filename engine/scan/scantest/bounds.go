@@ -10,7 +10,8 @@ import (
 	"varve/engine/vector"
 )
 
-// bounds reads a run while bounds are tightened: every row within them comes, and no row that the reader did not ask for.
+// bounds reads a run while bounds are tightened: every row within them comes, and no row that the reader did not ask
+// for.
 func (d *Data) bounds(t *testing.T, r *rand.Rand, run scan.Run, spec *scan.Spec, asked []row) {
 	all := lines(asked, spec.Columns)
 	for _, read := range []func(*scan.Spec, func()) []string{

@@ -73,9 +73,11 @@ func (d *Data) tagValues(t *testing.T, run scan.Run, tag schema.Column) {
 		t.Fatal(err)
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("tag %s has values %q, want %q", tag.Name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		t.Errorf("tag %s has values %q, want %q", tag.Name, slices.Sorted(maps.Keys(got)),
+			slices.Sorted(maps.Keys(want)))
 	}
-	if err := run.TagValues(tables[2:], tag, nil, func(val []byte) { t.Errorf("another table has value %q", val) }); err != nil {
+	if err := run.TagValues(tables[2:], tag, nil,
+		func(val []byte) { t.Errorf("another table has value %q", val) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,7 +108,8 @@ func (d *Data) stat(t *testing.T, run scan.Run, c schema.Column) {
 // spec draws what a reader wants.
 func (d *Data) spec(r *rand.Rand) *scan.Spec {
 	all := []schema.Column{Time, Host, Shard, Float, Text, Int, Late, schema.SequenceColumn, schema.KindColumn}
-	s := &scan.Spec{TimeColumn: Time, Time: scan.All, FilterColumns: all[:7], Newest: r.IntN(3) == 0, Stats: &scan.Stats{}}
+	s := &scan.Spec{TimeColumn: Time, Time: scan.All, FilterColumns: all[:7], Newest: r.IntN(3) == 0,
+		Stats: &scan.Stats{}}
 	for _, c := range all {
 		if r.IntN(3) > 0 {
 			s.Columns = append(s.Columns, c)
@@ -139,17 +142,22 @@ func condition(r *rand.Rand, deep bool) filter.Cond {
 	}
 	switch k := r.IntN(9); {
 	case k == 0 && deep:
-		return filter.Cond{Op: filter.AnyOf, Any: []filter.And{{condition(r, false)}, {condition(r, false), condition(r, false)}}}
+		return filter.Cond{Op: filter.AnyOf,
+			Any: []filter.And{{condition(r, false)}, {condition(r, false), condition(r, false)}}}
 	case k <= 1:
-		return with(Host, []filter.Op{filter.Equal, filter.NotEqual, filter.Prefix}[r.IntN(3)], fmt.Sprint("h", r.IntN(4)))
+		return with(Host, []filter.Op{filter.Equal, filter.NotEqual, filter.Prefix}[r.IntN(3)],
+			fmt.Sprint("h", r.IntN(4)))
 	case k == 2:
 		return with(Shard, []filter.Op{filter.Equal, filter.Less, filter.GreaterEqual}[r.IntN(3)], r.Int64N(10)-5)
 	case k == 3:
-		return filter.Cond{Column: []schema.Column{Host, Shard, Float, Text}[r.IntN(4)].ID, Op: []filter.Op{filter.IsNull, filter.IsNotNull}[r.IntN(2)]}
+		return filter.Cond{Column: []schema.Column{Host, Shard, Float, Text}[r.IntN(4)].ID,
+			Op: []filter.Op{filter.IsNull, filter.IsNotNull}[r.IntN(2)]}
 	case k == 4:
-		return with(Float, []filter.Op{filter.Less, filter.LessEqual, filter.Greater}[r.IntN(3)], float64(r.IntN(100))/4)
+		return with(Float, []filter.Op{filter.Less, filter.LessEqual, filter.Greater}[r.IntN(3)],
+			float64(r.IntN(100))/4)
 	case k == 5:
-		return with(Text, []filter.Op{filter.Equal, filter.Contains, filter.Term, filter.NotContains}[r.IntN(4)], fmt.Sprint(r.IntN(30)))
+		return with(Text, []filter.Op{filter.Equal, filter.Contains, filter.Term, filter.NotContains}[r.IntN(4)],
+			fmt.Sprint(r.IntN(30)))
 	case k == 6:
 		return with(Late, filter.Equal, r.Int64N(2)+41)
 	}
@@ -253,7 +261,8 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// scans reads a run by cursors: one over everything, and many over its pieces at the same time. Order between rows is the run's.
+// scans reads a run by cursors: one over everything, and many over its pieces at the same time. Order between rows is
+// the run's.
 func (d *Data) scans(t *testing.T, r *rand.Rand, run scan.Run, spec *scan.Spec, want []row) {
 	wanted := lines(want, spec.Columns)
 	slices.Sort(wanted)
@@ -345,7 +354,8 @@ func (d *Data) walk(t *testing.T, run scan.Run, spec *scan.Spec) (out []string) 
 		if !ok {
 			return out
 		}
-		if last != nil && bytes.Compare(last, key) >= 0 || !bytes.HasPrefix(key, spec.KeyPrefix) || !spec.Keys.Holds(key) {
+		if last != nil && bytes.Compare(last, key) >= 0 || !bytes.HasPrefix(key, spec.KeyPrefix) ||
+			!spec.Keys.Holds(key) {
 			t.Fatalf("series %x comes behind %x", key, last)
 		}
 		last = bytes.Clone(key)
@@ -414,7 +424,8 @@ func (d *Data) finds(t *testing.T, r *rand.Rand, run scan.Run) {
 		case !ok && pass && len(rows) > 0:
 			t.Fatalf("series %x with %d rows was not found", d.rows[from].key, len(rows))
 		case ok:
-			same(t, "rows of a series", read[i], lines(rows, []schema.Column{Time, Float, Late, Text, schema.SequenceColumn, schema.KindColumn}))
+			same(t, "rows of a series", read[i],
+				lines(rows, []schema.Column{Time, Float, Late, Text, schema.SequenceColumn, schema.KindColumn}))
 		}
 		from = to
 	}
@@ -479,7 +490,8 @@ func (d *Data) readFound(t *testing.T, f scan.Found, want *scan.Find) [][]string
 
 // tagTest draws a test of a tag.
 func tagTest(r *rand.Rand) scan.TagTest {
-	test := scan.TagTest{Column: Host, Null: r.IntN(2) == 0, Values: [][]byte{[]byte("h1"), []byte("h3"), []byte("nowhere")}}
+	test := scan.TagTest{Column: Host, Null: r.IntN(2) == 0,
+		Values: [][]byte{[]byte("h1"), []byte("h3"), []byte("nowhere")}}
 	if r.IntN(2) == 0 {
 		test.Column, test.Values = Shard, [][]byte{schema.AppendKeyInt(nil, -4), schema.AppendKeyInt(nil, 0)}
 	}

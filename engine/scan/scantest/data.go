@@ -20,11 +20,13 @@ var (
 	Float = schema.Column{ID: 4, Name: "f", Type: vector.FloatType, Nullable: true}
 	Text  = schema.Column{ID: 5, Name: "s", Type: vector.StringType, Nullable: true}
 	Int   = schema.Column{ID: 6, Name: "i", Type: vector.Int64Type, Nullable: true}
-	Late  = schema.Column{ID: 9, Name: "late", Type: vector.Int64Type, Nullable: true, Default: vector.ConstInt(vector.Int64Type, 42)}
+	Late  = schema.Column{ID: 9, Name: "late", Type: vector.Int64Type, Nullable: true,
+		Default: vector.ConstInt(vector.Int64Type, 42)}
 )
 
 // Table is the table of the rows.
-var Table = &schema.Table{ID: 7, Columns: []schema.Column{Time, Host, Shard, Float, Text, Int}, Tags: []int{1, 2}, Time: 0}
+var Table = &schema.Table{ID: 7, Columns: []schema.Column{Time, Host, Shard, Float, Text, Int}, Tags: []int{1, 2},
+	Time: 0}
 
 // stored are the columns that a part keeps, in order.
 var stored = []schema.Column{Time, Float, Text, Int, schema.SequenceColumn, schema.KindColumn}
@@ -87,7 +89,8 @@ func New(r *rand.Rand, series, writes, rowsOfEach int) *Data {
 }
 
 func newRow(r *rand.Rand, series int, w Write) row {
-	x := row{values: map[schema.ColumnID]any{Time.ID: r.Int64N(int64(2000)), schema.SequenceID: w.Seq, schema.KindID: uint64(w.Kind)}}
+	x := row{values: map[schema.ColumnID]any{Time.ID: r.Int64N(int64(2000)), schema.SequenceID: w.Seq,
+		schema.KindID: uint64(w.Kind)}}
 	var tags [2][]byte
 	if s := r.IntN(series); s > 0 {
 		host := fmt.Sprint("h", s/2)

@@ -30,7 +30,8 @@ func fields(t *testing.T, source, text string) string {
 
 func TestCompile(t *testing.T) {
 	for _, c := range []struct{ name, source, text, want string }{
-		{"fields", "%{IP:client} %{WORD:method} %{NUMBER:took}", "10.9.8.7 PUT 0.25", "client=10.9.8.7|method=PUT|took=0.25"},
+		{"fields", "%{IP:client} %{WORD:method} %{NUMBER:took}", "10.9.8.7 PUT 0.25",
+			"client=10.9.8.7|method=PUT|took=0.25"},
 		{"search", "%{INT:n}", "abc -12 d", "n=-12"},
 		{"no field", "%{WORD} %{WORD:b}", "x y", "b=y"},
 		{"dotted field", "%{WORD:a.b[c]}", "x", "a.b[c]=x"},
@@ -50,12 +51,14 @@ func TestCompile(t *testing.T) {
 		{"month", "%{MONTH:x} %{MONTHDAY:d}", "on March 31", "d=31|x=March"},
 		{"iso time", "%{TIMESTAMP_ISO8601:t}", "at 2024-02-29T08:00:01.5+01:00 x", "t=2024-02-29T08:00:01.5+01:00"},
 		{"level", "%{LOGLEVEL:l}", "a WARNING b", "l=WARNING"},
-		{"syslog", "%{SYSLOGLINE}", "Oct 11 22:14:15 host su[77]: failed", "logsource=host|message=failed|pid=77|program=su|timestamp=Oct 11 22:14:15"},
+		{"syslog", "%{SYSLOGLINE}", "Oct 11 22:14:15 host su[77]: failed",
+			"logsource=host|message=failed|pid=77|program=su|timestamp=Oct 11 22:14:15"},
 		{"common", "%{COMMONAPACHELOG}", `1.2.3.4 - bob [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 23`,
 			"auth=bob|bytes=23|clientip=1.2.3.4|httpversion=1.0|ident=-|request=/a|response=200|timestamp=10/Oct/2000:13:55:36 -0700|verb=GET"},
 		{"combined", "%{COMBINEDAPACHELOG}", `h - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 - "-" "UA"`,
 			`agent="UA"|auth=-|clientip=h|httpversion=1.0|ident=-|referrer="-"|request=/a|response=200|timestamp=10/Oct/2000:13:55:36 -0700|verb=GET`},
-		{"redis", "%{REDISMONLOG}", `1339518083.107412 [0 127.0.0.1:60866] "keys" "*"`, `client=127.0.0.1|command=keys|database=0|params="*"|port=60866|timestamp=1339518083.107412`},
+		{"redis", "%{REDISMONLOG}", `1339518083.107412 [0 127.0.0.1:60866] "keys" "*"`,
+			`client=127.0.0.1|command=keys|database=0|params="*"|port=60866|timestamp=1339518083.107412`},
 		{"anchored number", "^%{INT:n}$", "abc", "no match"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,7 +79,8 @@ func TestAllPatternsCompile(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for source, want := range map[string]string{
-		"%{NOPE:x}": "no pattern has the name", "%{WORD": "without an end", "%{}": "not a name", "%{A=%{A}}": "deeper", "(?=a)": "look-around",
+		"%{NOPE:x}": "no pattern has the name", "%{WORD": "without an end", "%{}": "not a name", "%{A=%{A}}": "deeper",
+		"(?=a)": "look-around",
 		"%{A:x=" + strings.Repeat("%{IPV6}", 200) + "}": "more than",
 	} {
 		if _, err := Compile(source, nil); err == nil || !strings.Contains(err.Error(), want) {
@@ -86,7 +90,8 @@ func TestErrors(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, s := range []string{"%{IP:client} %{WORD:m}", "%{A=%{B=x}}%{A}", "(?<n>a)%{NUMBER:n}", "%{X:f:extract=[a-z]{2}}", "%{DATA:a}%{GREEDYDATA:b}$"} {
+	for _, s := range []string{"%{IP:client} %{WORD:m}", "%{A=%{B=x}}%{A}", "(?<n>a)%{NUMBER:n}",
+		"%{X:f:extract=[a-z]{2}}", "%{DATA:a}%{GREEDYDATA:b}$"} {
 		f.Add(s, "10.0.0.1 GET é")
 	}
 	f.Fuzz(func(t *testing.T, source, text string) {

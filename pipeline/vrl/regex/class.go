@@ -111,7 +111,8 @@ func asciiClass(s string) string {
 	return name
 }
 
-var asciiClasses = map[string]bool{"alnum": true, "alpha": true, "ascii": true, "blank": true, "cntrl": true, "digit": true, "graph": true,
+var asciiClasses = map[string]bool{"alnum": true, "alpha": true, "ascii": true, "blank": true, "cntrl": true,
+	"digit": true, "graph": true,
 	"lower": true, "print": true, "punct": true, "space": true, "upper": true, "word": true, "xdigit": true}
 
 // classSet evaluates a class in brackets: unions, and operations between them from left to right.

@@ -117,12 +117,15 @@ func (t *translator) property() (string, error) {
 
 // properties are those that Go has under no name, as members of a class.
 var properties = map[string]string{
-	"alphabetic": `\p{L}\p{Nl}\p{Mc}`, "alpha": `\p{L}\p{Nl}\p{Mc}`, "uppercase": `\p{Lu}`, "upper": `\p{Lu}`, "lowercase": `\p{Ll}\x{AA}\x{BA}`, "lower": `\p{Ll}\x{AA}\x{BA}`,
+	"alphabetic": `\p{L}\p{Nl}\p{Mc}`, "alpha": `\p{L}\p{Nl}\p{Mc}`, "uppercase": `\p{Lu}`, "upper": `\p{Lu}`,
+	"lowercase": `\p{Ll}\x{AA}\x{BA}`, "lower": `\p{Ll}\x{AA}\x{BA}`,
 	"whitespace": spaceClass, "space": spaceClass, "any": `\x00-\x{10FFFF}`, "ascii": `\x00-\x7F`,
-	"letter": `\p{L}`, "uppercaseletter": `\p{Lu}`, "lowercaseletter": `\p{Ll}`, "titlecaseletter": `\p{Lt}`, "modifierletter": `\p{Lm}`, "otherletter": `\p{Lo}`,
+	"letter": `\p{L}`, "uppercaseletter": `\p{Lu}`, "lowercaseletter": `\p{Ll}`, "titlecaseletter": `\p{Lt}`,
+	"modifierletter": `\p{Lm}`, "otherletter": `\p{Lo}`,
 	"mark": `\p{M}`, "nonspacingmark": `\p{Mn}`, "spacingmark": `\p{Mc}`, "enclosingmark": `\p{Me}`,
 	"number": `\p{N}`, "decimalnumber": `\p{Nd}`, "digit": `\p{Nd}`, "letternumber": `\p{Nl}`, "othernumber": `\p{No}`,
-	"punctuation": `\p{P}`, "punct": `\p{P}`, "symbol": `\p{S}`, "mathsymbol": `\p{Sm}`, "currencysymbol": `\p{Sc}`, "separator": `\p{Z}`, "spaceseparator": `\p{Zs}`,
+	"punctuation": `\p{P}`, "punct": `\p{P}`, "symbol": `\p{S}`, "mathsymbol": `\p{Sm}`, "currencysymbol": `\p{Sc}`,
+	"separator": `\p{Z}`, "spaceseparator": `\p{Zs}`,
 	"other": `\p{C}`, "control": `\p{Cc}`, "cntrl": `\p{Cc}`, "format": `\p{Cf}`,
 }
 
@@ -195,7 +198,8 @@ func (t *translator) hex(start, n int) (rune, error) {
 // quoteRune writes a character as Go reads it, inside and outside of classes.
 func quoteRune(r rune) string {
 	switch {
-	case r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'), r > utf8.RuneSelf && r != utf8.RuneError:
+	case r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'),
+		r > utf8.RuneSelf && r != utf8.RuneError:
 		return string(r)
 	case r > ' ' && r < 0x7F:
 		return `\` + string(r)

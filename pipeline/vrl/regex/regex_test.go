@@ -75,12 +75,17 @@ func TestNames(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{`(a`, "unclosed group"}, {`a)`, "unopened group"}, {`[a`, "unclosed character class"}, {`*a`, "repetition operator missing expression"},
-		{`a|*`, "repetition operator missing expression"}, {`(?=a)`, "look-around"}, {`(?<!a)`, "look-around"}, {`(a)\1`, "backreferences"},
-		{`\q`, "unrecognized escape"}, {`\`, "incomplete escape"}, {`(?P<1>a)`, "invalid capture group name"}, {`(?P<a>x)(?P<a>y)`, "duplicate capture group name"},
-		{`(?z)`, "unrecognized flag"}, {`a{x}`, "valid decimal"}, {`a{2`, "unclosed counted"}, {`[z-a]`, "invalid character class range"},
+		{`(a`, "unclosed group"}, {`a)`, "unopened group"}, {`[a`, "unclosed character class"},
+		{`*a`, "repetition operator missing expression"},
+		{`a|*`, "repetition operator missing expression"}, {`(?=a)`, "look-around"}, {`(?<!a)`, "look-around"},
+		{`(a)\1`, "backreferences"},
+		{`\q`, "unrecognized escape"}, {`\`, "incomplete escape"}, {`(?P<1>a)`, "invalid capture group name"},
+		{`(?P<a>x)(?P<a>y)`, "duplicate capture group name"},
+		{`(?z)`, "unrecognized flag"}, {`a{x}`, "valid decimal"}, {`a{2`, "unclosed counted"},
+		{`[z-a]`, "invalid character class range"},
 		{`\p{Nope}`, "invalid"}, {`\x{110000}`, "invalid hexadecimal"}, {`[[z-a]]`, "invalid character class range"},
-		{strings.Repeat("(", 300) + strings.Repeat(")", 300), "nest deeper"}, {strings.Repeat("a", MaxSource+1), "at most"},
+		{strings.Repeat("(", 300) + strings.Repeat(")", 300), "nest deeper"},
+		{strings.Repeat("a", MaxSource+1), "at most"},
 	} {
 		if _, err := Compile(c.source); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40s: got %v, want %q", c.source, err, c.want)
@@ -89,7 +94,8 @@ func TestErrors(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, s := range []string{`[a-z&&[^x]]`, `(?x) a # b`, `(?P<n>\w+)`, `\p{Greek}`, `[\W--[:alpha:]]`, `a{1,2}?`, `(?-u:\d)`, `[]--a]`, `[^-~~x]`} {
+	for _, s := range []string{`[a-z&&[^x]]`, `(?x) a # b`, `(?P<n>\w+)`, `\p{Greek}`, `[\W--[:alpha:]]`, `a{1,2}?`,
+		`(?-u:\d)`, `[]--a]`, `[^-~~x]`} {
 		f.Add(s, "aé1 ")
 	}
 	f.Fuzz(func(t *testing.T, source, text string) {
@@ -106,7 +112,8 @@ func FuzzCompile(f *testing.F) {
 
 func TestCertain(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{`(a)(b)?(c)`, "1 3"}, {`(a)|(b)`, ""}, {`(?:x(a))+(b){2}(c){0,2}`, "1 2"}, {`((a)|(b))`, "1"}, {`(a)*((b)(c)?)`, "2 3"}, {`^(?P<d>\S+) \[(?P<t>[^\]]+)\]$`, "1 2"}, {`(?:(a)|)`, ""},
+		{`(a)(b)?(c)`, "1 3"}, {`(a)|(b)`, ""}, {`(?:x(a))+(b){2}(c){0,2}`, "1 2"}, {`((a)|(b))`, "1"},
+		{`(a)*((b)(c)?)`, "2 3"}, {`^(?P<d>\S+) \[(?P<t>[^\]]+)\]$`, "1 2"}, {`(?:(a)|)`, ""},
 		{`(a){0}`, ""}, {`(?i)(a)(?:b(c))??`, "1"},
 	} {
 		re, err := Compile(c.source)

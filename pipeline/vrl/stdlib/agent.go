@@ -12,7 +12,8 @@ import (
 
 // agentFunctions recognise user agents.
 var agentFunctions = []vrl.Function{
-	{Name: "parse_user_agent", Params: []vrl.Param{arg("value", vrl.String), word("mode", "fast", "fast", "reliable", "enriched")}, ReturnsFor: agentType, Compile: compileUserAgent},
+	{Name: "parse_user_agent", Params: []vrl.Param{arg("value", vrl.String),
+		word("mode", "fast", "fast", "reliable", "enriched")}, ReturnsFor: agentType, Compile: compileUserAgent},
 }
 
 // maxAgent is how much of a user agent is looked at, in bytes: hundreds of rules run over it.
@@ -25,7 +26,8 @@ const agentSteps = 10_000
 var agentRules = sync.OnceValues(func() (*uaparser.Parser, error) { return uaparser.New() })
 
 func agentType(c *vrl.Call) vrl.Type {
-	version := []vrl.Known{knownField("family", vrl.Of(vrl.String, vrl.Null)), knownField("version", vrl.Of(vrl.String, vrl.Null))}
+	version := []vrl.Known{knownField("family", vrl.Of(vrl.String, vrl.Null)),
+		knownField("version", vrl.Of(vrl.String, vrl.Null))}
 	browser, system, device := version, version, []vrl.Known{knownField("category", vrl.Of(vrl.String, vrl.Null))}
 	if mode, _ := c.Const("mode"); mode.Kind() == value.StringKind && mode.Str() == "enriched" {
 		more := fieldsOf(vrl.Of(vrl.String, vrl.Null), "major", "minor", "patch")
@@ -33,7 +35,8 @@ func agentType(c *vrl.Call) vrl.Type {
 		system = fields(version, more, fieldsOf(vrl.Of(vrl.String, vrl.Null), "patch_minor"))
 		device = fields(device, fieldsOf(vrl.Of(vrl.String, vrl.Null), "family", "brand", "model"))
 	}
-	return vrl.ObjectOf(knownField("browser", vrl.ObjectOf(browser...)), knownField("device", vrl.ObjectOf(device...)), knownField("os", vrl.ObjectOf(system...)))
+	return vrl.ObjectOf(knownField("browser", vrl.ObjectOf(browser...)), knownField("device", vrl.ObjectOf(device...)),
+		knownField("os", vrl.ObjectOf(system...)))
 }
 
 func compileUserAgent(c *vrl.Call) (vrl.Run, error) {
@@ -48,7 +51,8 @@ func compileUserAgent(c *vrl.Call) (vrl.Run, error) {
 			return value.Null, fl
 		}
 		s := strings.Clone(args[0].Str()[:min(len(args[0].Str()), maxAgent)]) // the parser keeps what it has seen
-		client := &uaparser.Client{UserAgent: rules.ParseUserAgent(s), Os: rules.ParseOs(s), Device: rules.ParseDevice(s)}
+		client := &uaparser.Client{UserAgent: rules.ParseUserAgent(s), Os: rules.ParseOs(s),
+			Device: rules.ParseDevice(s)}
 		a := f.Arena
 		browser, device, system := a.Object(6), a.Object(6), a.Object(6)
 		if enriched {
@@ -106,9 +110,12 @@ func setVersion(a *value.Arena, o *value.Object, enriched bool, family string, p
 
 // agentCategories say what kind of device a system runs on.
 var agentCategories = []struct{ system, category string }{
-	{"Windows Phone", "smartphone"}, {"Android", "smartphone"}, {"iOS", "smartphone"}, {"BlackBerry", "smartphone"}, {"Symbian", "mobilephone"},
-	{"Firefox OS", "smartphone"}, {"Tizen", "smartphone"}, {"Windows", "pc"}, {"Mac OS", "pc"}, {"Ubuntu", "pc"}, {"Fedora", "pc"}, {"Debian", "pc"},
-	{"Red Hat", "pc"}, {"SUSE", "pc"}, {"Linux", "pc"}, {"Chrome OS", "pc"}, {"FreeBSD", "pc"}, {"OpenBSD", "pc"}, {"NetBSD", "pc"}, {"Solaris", "pc"},
+	{"Windows Phone", "smartphone"}, {"Android", "smartphone"}, {"iOS", "smartphone"}, {"BlackBerry", "smartphone"},
+	{"Symbian", "mobilephone"},
+	{"Firefox OS", "smartphone"}, {"Tizen", "smartphone"}, {"Windows", "pc"}, {"Mac OS", "pc"}, {"Ubuntu", "pc"},
+	{"Fedora", "pc"}, {"Debian", "pc"},
+	{"Red Hat", "pc"}, {"SUSE", "pc"}, {"Linux", "pc"}, {"Chrome OS", "pc"}, {"FreeBSD", "pc"}, {"OpenBSD", "pc"},
+	{"NetBSD", "pc"}, {"Solaris", "pc"},
 }
 
 // agentCategory is pc, smartphone, mobilephone, crawler or appliance, "" when nobody knows.

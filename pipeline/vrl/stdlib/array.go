@@ -7,17 +7,22 @@ import (
 
 // arrayFunctions work on arrays.
 var arrayFunctions = []vrl.Function{
-	{Name: "push", Light: true, Params: []vrl.Param{arg("value", vrl.Array), arg("item", vrl.AnyValue)}, ReturnsFor: func(c *vrl.Call) vrl.Type {
-		return c.Type("value").Pushed(c.Type("item"))
-	}, Run: push},
-	{Name: "append", Light: true, Params: []vrl.Param{arg("value", vrl.Array), arg("items", vrl.Array)}, ReturnsFor: func(c *vrl.Call) vrl.Type {
-		return c.Type("value").Appended(c.Type("items"))
-	}, Run: appendItems},
+	{Name: "push", Light: true, Params: []vrl.Param{arg("value", vrl.Array), arg("item", vrl.AnyValue)},
+		ReturnsFor: func(c *vrl.Call) vrl.Type {
+			return c.Type("value").Pushed(c.Type("item"))
+		}, Run: push},
+	{Name: "append", Light: true, Params: []vrl.Param{arg("value", vrl.Array), arg("items", vrl.Array)},
+		ReturnsFor: func(c *vrl.Call) vrl.Type {
+			return c.Type("value").Appended(c.Type("items"))
+		}, Run: appendItems},
 	{Name: "pop", Light: true, Params: []vrl.Param{arg("value", vrl.Array)}, ReturnsFor: sameItems, Run: pop},
-	{Name: "includes", Params: []vrl.Param{arg("value", vrl.Array), arg("item", vrl.AnyValue)}, Returns: vrl.Of(vrl.Boolean), Run: includes},
+	{Name: "includes", Params: []vrl.Param{arg("value", vrl.Array), arg("item", vrl.AnyValue)},
+		Returns: vrl.Of(vrl.Boolean), Run: includes},
 	{Name: "unique", Params: []vrl.Param{arg("value", vrl.Array)}, ReturnsFor: sameItems, Run: unique},
-	{Name: "tally", Params: []vrl.Param{arg("value", vrl.Array)}, Fails: vrl.Always, Returns: vrl.ObjectOfAny(vrl.Of(vrl.Integer)), Run: tally},
-	{Name: "tally_value", Params: []vrl.Param{arg("array", vrl.Array), arg("value", vrl.AnyValue)}, Returns: vrl.Of(vrl.Integer), Run: tallyValue},
+	{Name: "tally", Params: []vrl.Param{arg("value", vrl.Array)}, Fails: vrl.Always,
+		Returns: vrl.ObjectOfAny(vrl.Of(vrl.Integer)), Run: tally},
+	{Name: "tally_value", Params: []vrl.Param{arg("array", vrl.Array), arg("value", vrl.AnyValue)},
+		Returns: vrl.Of(vrl.Integer), Run: tallyValue},
 	{Name: "zip", Params: []vrl.Param{arg("array_0", vrl.Array), opt("array_1", vrl.Array)},
 		Returns: vrl.ArrayOf(vrl.Of(vrl.Array)), Run: zip},
 }

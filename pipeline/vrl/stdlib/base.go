@@ -11,24 +11,30 @@ import (
 
 // baseFunctions write bytes as text and back.
 var baseFunctions = []vrl.Function{
-	{Name: "encode_base64", Params: []vrl.Param{arg("value", vrl.String), flag("padding", true), base64Charset}, Returns: vrl.Of(vrl.String), Run: encodeBase64},
-	{Name: "decode_base64", Params: []vrl.Param{arg("value", vrl.String), base64Charset}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodeBase64},
-	{Name: "encode_base16", Params: stringParam, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		s := args[0].Str()
-		b := f.Arena.Alloc(hex.EncodedLen(len(s)))
-		hex.Encode(b, []byte(s))
-		return value.Bytes(b), nil
-	}},
-	{Name: "decode_base16", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		s := args[0].Str()
-		b := f.Arena.Alloc(hex.DecodedLen(len(s)))
-		if _, err := hex.Decode(b, []byte(s)); err != nil {
-			return f.Fail("unable to decode value from base16")
-		}
-		return value.Bytes(b), nil
-	}},
-	{Name: "encode_percent", Params: []vrl.Param{arg("value", vrl.String), word("ascii_set", "NON_ALPHANUMERIC", "NON_ALPHANUMERIC", "CONTROLS", "FRAGMENT", "QUERY", "SPECIAL",
-		"PATH", "USERINFO", "COMPONENT", "WWW_FORM_URLENCODED")}, Returns: vrl.Of(vrl.String), Compile: compileEncodePercent},
+	{Name: "encode_base64", Params: []vrl.Param{arg("value", vrl.String), flag("padding", true), base64Charset},
+		Returns: vrl.Of(vrl.String), Run: encodeBase64},
+	{Name: "decode_base64", Params: []vrl.Param{arg("value", vrl.String), base64Charset}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: decodeBase64},
+	{Name: "encode_base16", Params: stringParam, Returns: vrl.Of(vrl.String),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			s := args[0].Str()
+			b := f.Arena.Alloc(hex.EncodedLen(len(s)))
+			hex.Encode(b, []byte(s))
+			return value.Bytes(b), nil
+		}},
+	{Name: "decode_base16", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			s := args[0].Str()
+			b := f.Arena.Alloc(hex.DecodedLen(len(s)))
+			if _, err := hex.Decode(b, []byte(s)); err != nil {
+				return f.Fail("unable to decode value from base16")
+			}
+			return value.Bytes(b), nil
+		}},
+	{Name: "encode_percent", Params: []vrl.Param{arg("value", vrl.String),
+		word("ascii_set", "NON_ALPHANUMERIC", "NON_ALPHANUMERIC", "CONTROLS", "FRAGMENT", "QUERY", "SPECIAL",
+			"PATH", "USERINFO", "COMPONENT",
+			"WWW_FORM_URLENCODED")}, Returns: vrl.Of(vrl.String), Compile: compileEncodePercent},
 	{Name: "decode_percent", Params: stringParam, Returns: vrl.Of(vrl.String), Run: decodePercent},
 }
 
@@ -91,7 +97,8 @@ var percentSets = func() map[string]asciiSet {
 	path := query.and("?`{}")
 	userinfo := path.and("/:;=@[\\]^|")
 	component := userinfo.and("$%&+,")
-	return map[string]asciiSet{"NON_ALPHANUMERIC": others, "CONTROLS": controls, "FRAGMENT": controls.and(" \"<>`"), "QUERY": query, "SPECIAL": query.and("'"),
+	return map[string]asciiSet{"NON_ALPHANUMERIC": others, "CONTROLS": controls, "FRAGMENT": controls.and(" \"<>`"),
+		"QUERY": query, "SPECIAL": query.and("'"),
 		"PATH": path, "USERINFO": userinfo, "COMPONENT": component, "WWW_FORM_URLENCODED": component.and("!'()~")}
 }()
 

@@ -37,51 +37,57 @@ const (
 )
 
 // boundaryNames are the words of excluded_boundaries.
-var boundaryNames = map[string]boundaries{"underscore": atUnderscore, "hyphen": atHyphen, "space": atSpace, "lower_upper": lowerUpper, "upper_lower": upperLower,
-	"acronym": acronym, "lower_digit": lowerDigit, "upper_digit": upperDigit, "digit_lower": digitLower, "digit_upper": digitUpper}
+var boundaryNames = map[string]boundaries{"underscore": atUnderscore, "hyphen": atHyphen, "space": atSpace,
+	"lower_upper": lowerUpper, "upper_lower": upperLower,
+	"acronym": acronym, "lower_digit": lowerDigit, "upper_digit": upperDigit, "digit_lower": digitLower,
+	"digit_upper": digitUpper}
 
 // originalCases are the words of original_case, with where names of that convention are split.
-var originalCases = map[string]boundaries{"kebab-case": atHyphen, "camelCase": inWords, "PascalCase": inWords, "SCREAMING_SNAKE": atUnderscore, "snake_case": atUnderscore}
+var originalCases = map[string]boundaries{"kebab-case": atHyphen, "camelCase": inWords, "PascalCase": inWords,
+	"SCREAMING_SNAKE": atUnderscore, "snake_case": atUnderscore}
 
-// caseFunction declares the function that joins the words of a name by a separator (0: none), each written by spell; the
-// first one in small letters if firstLower is set.
-func caseFunction(name string, separator byte, spell func(string) string, firstLower bool, more ...vrl.Param) vrl.Function {
+// caseFunction declares the function that joins the words of a name by a separator (0: none), each written by spell;
+// the first one in small letters if firstLower is set.
+func caseFunction(name string, separator byte, spell func(string) string, firstLower bool,
+	more ...vrl.Param) vrl.Function {
 	params := append([]vrl.Param{arg("value", vrl.String),
-		optional(word("original_case", "", "kebab-case", "camelCase", "PascalCase", "SCREAMING_SNAKE", "snake_case"))}, more...)
-	return vrl.Function{Name: name, Params: params, Returns: vrl.Of(vrl.String), Compile: func(c *vrl.Call) (vrl.Run, error) {
-		at := atAny
-		if original, ok := c.Const("original_case"); ok && !original.IsNull() {
-			at = originalCases[original.Str()]
-		}
-		excluded := -1
-		if len(params) > 2 {
-			excluded = 2
-		}
-		return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-			at := at
-			if excluded >= 0 && !args[excluded].IsNull() {
-				without, fl := excludedBoundaries(f, args[excluded].Array())
-				if fl != nil {
-					return value.Null, fl
-				}
-				at &^= without
+		optional(word("original_case", "", "kebab-case", "camelCase", "PascalCase", "SCREAMING_SNAKE",
+			"snake_case"))}, more...)
+	return vrl.Function{Name: name, Params: params, Returns: vrl.Of(vrl.String),
+		Compile: func(c *vrl.Call) (vrl.Run, error) {
+			at := atAny
+			if original, ok := c.Const("original_case"); ok && !original.IsNull() {
+				at = originalCases[original.Str()]
 			}
-			b := f.Arena.Begin()
-			first := true
-			for w := range words(validText(args[0].Str()), at) {
-				if !first && separator != 0 {
-					b = append(b, separator)
-				}
-				if first && firstLower {
-					b = append(b, fullLower(w)...)
-				} else {
-					b = append(b, spell(w)...)
-				}
-				first = false
+			excluded := -1
+			if len(params) > 2 {
+				excluded = 2
 			}
-			return f.Arena.End(b), nil
-		}, nil
-	}}
+			return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+				at := at
+				if excluded >= 0 && !args[excluded].IsNull() {
+					without, fl := excludedBoundaries(f, args[excluded].Array())
+					if fl != nil {
+						return value.Null, fl
+					}
+					at &^= without
+				}
+				b := f.Arena.Begin()
+				first := true
+				for w := range words(validText(args[0].Str()), at) {
+					if !first && separator != 0 {
+						b = append(b, separator)
+					}
+					if first && firstLower {
+						b = append(b, fullLower(w)...)
+					} else {
+						b = append(b, spell(w)...)
+					}
+					first = false
+				}
+				return f.Arena.End(b), nil
+			}, nil
+		}}
 }
 
 // excludedBoundaries reads the list of boundary names.

@@ -9,24 +9,27 @@ import (
 
 // cefFunctions read the common event format.
 var cefFunctions = []vrl.Function{
-	{Name: "parse_cef", Params: []vrl.Param{arg("value", vrl.String), flag("translate_custom_fields", false), flag("strict", true)}, Fails: vrl.Always,
+	{Name: "parse_cef", Params: []vrl.Param{arg("value", vrl.String), flag("translate_custom_fields", false),
+		flag("strict", true)}, Fails: vrl.Always,
 		Returns: vrl.ObjectWith(vrl.Of(vrl.String), fieldsOf(vrl.Of(vrl.String), cefHeader...)...), Run: parseCEF},
 }
 
-var cefHeader = []string{"cefVersion", "deviceVendor", "deviceProduct", "deviceVersion", "deviceEventClassId", "name", "severity"}
+var cefHeader = []string{"cefVersion", "deviceVendor", "deviceProduct", "deviceVersion", "deviceEventClassId", "name",
+	"severity"}
 
 // cefCustom are the fields that have a label in another one, named like them with "Label" behind.
 var cefCustom = func() map[string]bool {
 	names := map[string]bool{}
-	for _, name := range []string{"c6a1", "c6a2", "c6a3", "c6a4", "cfp1", "cfp2", "cfp3", "cfp4", "cn1", "cn2", "cn3", "cs1", "cs2", "cs3", "cs4", "cs5", "cs6",
+	for _, name := range []string{"c6a1", "c6a2", "c6a3", "c6a4", "cfp1", "cfp2", "cfp3", "cfp4", "cn1", "cn2", "cn3",
+		"cs1", "cs2", "cs3", "cs4", "cs5", "cs6",
 		"deviceCustomDate1", "deviceCustomDate2", "flexDate1", "flexString1", "flexString2"} {
 		names[name] = true
 	}
 	return names
 }()
 
-// parseCEF reads "CEF:" and seven fields between bars, then key=value pairs; what stands before "CEF:" does not count. When
-// not strict, text in the extension that is no pair is left out.
+// parseCEF reads "CEF:" and seven fields between bars, then key=value pairs; what stands before "CEF:" does not count.
+// When not strict, text in the extension that is no pair is left out.
 func parseCEF(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	_, s, found := strings.Cut(args[0].Str(), "CEF:")
 	if !found {
@@ -142,8 +145,8 @@ func keyEnd(s string) int {
 	return -1
 }
 
-// cefValueEnd is where a value ends: before the blanks of the next key. stray says that it has an equals sign in it that no
-// backslash protects.
+// cefValueEnd is where a value ends: before the blanks of the next key. stray says that it has an equals sign in it
+// that no backslash protects.
 func cefValueEnd(s string) (end int, stray bool) {
 	word := 0 // where the current word begins
 	for i := 0; i < len(s); i++ {

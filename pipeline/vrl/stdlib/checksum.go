@@ -18,10 +18,13 @@ import (
 // checksumFunctions compute hashes that are no secrets' friends: checksums, hash table hashes, flow hashes.
 var checksumFunctions = []vrl.Function{
 	{Name: "crc", Params: []vrl.Param{arg("value", vrl.String), text("algorithm", "CRC_32_ISO_HDLC")},
-		Fails:   vrl.UnlessConst("algorithm", func(v value.Value) bool { return v.Kind() == value.StringKind && crcAlgorithms[v.Str()] != nil }),
+		Fails: vrl.UnlessConst("algorithm",
+			func(v value.Value) bool { return v.Kind() == value.StringKind && crcAlgorithms[v.Str()] != nil }),
 		Returns: vrl.Of(vrl.String), Compile: compileCRC},
 	{Name: "xxhash", Params: []vrl.Param{arg("value", vrl.String), text("variant", "XXH32")},
-		Fails: vrl.UnlessConst("variant", func(v value.Value) bool { return v.Kind() == value.StringKind && xxhashVariants[v.Str()] != nil }),
+		Fails: vrl.UnlessConst("variant", func(v value.Value) bool {
+			return v.Kind() == value.StringKind && xxhashVariants[v.Str()] != nil
+		}),
 		ReturnsFor: func(c *vrl.Call) vrl.Type {
 			v, ok := c.Const("variant")
 			switch {
@@ -32,11 +35,14 @@ var checksumFunctions = []vrl.Function{
 			}
 			return vrl.Of(vrl.Integer)
 		}, Compile: compileXXHash},
-	{Name: "seahash", Params: stringParam, Returns: vrl.Of(vrl.Integer), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return value.Int(int64(seahash(args[0].Str()))), nil
-	}},
-	{Name: "community_id", Params: []vrl.Param{arg("source_ip", vrl.String), arg("destination_ip", vrl.String), arg("protocol", vrl.Integer), opt("source_port", vrl.Integer),
-		opt("destination_port", vrl.Integer), opt("seed", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: communityID},
+	{Name: "seahash", Params: stringParam, Returns: vrl.Of(vrl.Integer),
+		Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return value.Int(int64(seahash(args[0].Str()))), nil
+		}},
+	{Name: "community_id", Params: []vrl.Param{arg("source_ip", vrl.String), arg("destination_ip", vrl.String),
+		arg("protocol", vrl.Integer), opt("source_port", vrl.Integer),
+		opt("destination_port", vrl.Integer),
+		opt("seed", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: communityID},
 }
 
 func compileCRC(c *vrl.Call) (vrl.Run, error) {
@@ -101,7 +107,8 @@ func xxh32(s string) uint32 {
 				lanes[lane] = bits.RotateLeft32(lanes[lane]+word(i+4*lane)*xxPrime2, 13) * xxPrime1
 			}
 		}
-		h = bits.RotateLeft32(lanes[0], 1) + bits.RotateLeft32(lanes[1], 7) + bits.RotateLeft32(lanes[2], 12) + bits.RotateLeft32(lanes[3], 18)
+		h = bits.RotateLeft32(lanes[0], 1) + bits.RotateLeft32(lanes[1], 7) + bits.RotateLeft32(lanes[2], 12) +
+			bits.RotateLeft32(lanes[3], 18)
 	}
 	h += uint32(len(s))
 	for ; i+4 <= len(s); i += 4 {
@@ -134,10 +141,12 @@ func seahash(s string) uint64 {
 	return diffuse(lanes[0] ^ lanes[1] ^ lanes[2] ^ lanes[3] ^ uint64(len(s)))
 }
 
-// portPairs are the ports that stand for the type and code of ICMP messages that have an answer: type to the answer's type.
+// portPairs are the ports that stand for the type and code of ICMP messages that have an answer: type to the answer's
+// type.
 var (
 	icmp4Answers = map[int64]int64{8: 0, 0: 8, 13: 14, 14: 13, 15: 16, 16: 15, 17: 18, 18: 17, 10: 9, 9: 10}
-	icmp6Answers = map[int64]int64{128: 129, 129: 128, 133: 134, 134: 133, 135: 136, 136: 135, 130: 131, 131: 130, 139: 140, 140: 139, 144: 145, 145: 144}
+	icmp6Answers = map[int64]int64{128: 129, 129: 128, 133: 134, 134: 133, 135: 136, 136: 135, 130: 131, 131: 130,
+		139: 140, 140: 139, 144: 145, 145: 144}
 )
 
 // communityID is version 1 of the community ID flow hash: SHA-1 of the ordered ends of a flow.

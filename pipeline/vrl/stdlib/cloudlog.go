@@ -9,10 +9,14 @@ import (
 
 // cloudlogFunctions read the logs of a cloud's load balancers and networks.
 var cloudlogFunctions = []vrl.Function{
-	{Name: "parse_aws_alb_log", Params: []vrl.Param{arg("value", vrl.String), flag("strict_mode", true)}, Fails: vrl.Always, Returns: albType(), Run: parseALB},
-	{Name: "parse_aws_vpc_flow_log", Params: []vrl.Param{arg("value", vrl.String), opt("format", vrl.String)}, Fails: vrl.Always,
-		Returns: vrl.ObjectOf(append(fieldsOf(vrl.Of(vrl.String, vrl.Null), vpcTexts...), fieldsOf(vrl.Of(vrl.Integer, vrl.Null), vpcNumbers...)...)...), Run: parseVPC},
-	{Name: "parse_aws_cloudwatch_log_subscription_message", Params: stringParam, Fails: vrl.Always, Returns: cloudwatchType, Run: parseCloudwatch},
+	{Name: "parse_aws_alb_log", Params: []vrl.Param{arg("value", vrl.String), flag("strict_mode", true)},
+		Fails: vrl.Always, Returns: albType(), Run: parseALB},
+	{Name: "parse_aws_vpc_flow_log", Params: []vrl.Param{arg("value", vrl.String), opt("format", vrl.String)},
+		Fails: vrl.Always,
+		Returns: vrl.ObjectOf(append(fieldsOf(vrl.Of(vrl.String, vrl.Null), vpcTexts...),
+			fieldsOf(vrl.Of(vrl.Integer, vrl.Null), vpcNumbers...)...)...), Run: parseVPC},
+	{Name: "parse_aws_cloudwatch_log_subscription_message", Params: stringParam, Fails: vrl.Always,
+		Returns: cloudwatchType, Run: parseCloudwatch},
 }
 
 // albField is one field of a load balancer's line, in order of the line.
@@ -28,14 +32,22 @@ const albRequest = "request"
 // albFields are the fields of the format; those from optional on are missing in older lines. Source: the vendor's
 // documentation of the access logs of application load balancers.
 var albFields = []albField{
-	{"type", false, vrl.String}, {"timestamp", false, vrl.String}, {"elb", false, vrl.String}, {"client_host", false, vrl.String},
-	{"target_host", false, vrl.String}, {"request_processing_time", false, vrl.Float}, {"target_processing_time", false, vrl.Float},
-	{"response_processing_time", false, vrl.Float}, {"elb_status_code", false, vrl.String}, {"target_status_code", false, vrl.String},
-	{"received_bytes", false, vrl.Integer}, {"sent_bytes", false, vrl.Integer}, {albRequest, true, vrl.String}, {"user_agent", true, vrl.String},
-	{"ssl_cipher", false, vrl.String}, {"ssl_protocol", false, vrl.String}, {"target_group_arn", false, vrl.String}, {"trace_id", true, vrl.String},
-	{"domain_name", true, vrl.String}, {"chosen_cert_arn", true, vrl.String}, {"matched_rule_priority", false, vrl.String},
-	{"request_creation_time", false, vrl.String}, {"actions_executed", true, vrl.String}, {"redirect_url", true, vrl.String},
-	{"error_reason", true, vrl.String}, {"target_port_list", true, vrl.Array}, {"target_status_code_list", true, vrl.Array},
+	{"type", false, vrl.String}, {"timestamp", false, vrl.String}, {"elb", false, vrl.String},
+	{"client_host", false, vrl.String},
+	{"target_host", false, vrl.String}, {"request_processing_time", false, vrl.Float},
+	{"target_processing_time", false, vrl.Float},
+	{"response_processing_time", false, vrl.Float}, {"elb_status_code", false, vrl.String},
+	{"target_status_code", false, vrl.String},
+	{"received_bytes", false, vrl.Integer}, {"sent_bytes", false, vrl.Integer}, {albRequest, true, vrl.String},
+	{"user_agent", true, vrl.String},
+	{"ssl_cipher", false, vrl.String}, {"ssl_protocol", false, vrl.String}, {"target_group_arn", false, vrl.String},
+	{"trace_id", true, vrl.String},
+	{"domain_name", true, vrl.String}, {"chosen_cert_arn", true, vrl.String},
+	{"matched_rule_priority", false, vrl.String},
+	{"request_creation_time", false, vrl.String}, {"actions_executed", true, vrl.String},
+	{"redirect_url", true, vrl.String},
+	{"error_reason", true, vrl.String}, {"target_port_list", true, vrl.Array},
+	{"target_status_code_list", true, vrl.Array},
 	{"classification", true, vrl.String}, {"classification_reason", true, vrl.String},
 }
 
@@ -45,7 +57,8 @@ func albType() vrl.Type {
 		t := vrl.Of(p.kind)
 		switch {
 		case p.name == albRequest:
-			list = append(list, fieldsOf(vrl.Of(vrl.String, vrl.Null), "request_method", "request_url", "request_protocol")...)
+			list = append(list, fieldsOf(vrl.Of(vrl.String, vrl.Null), "request_method", "request_url",
+				"request_protocol")...)
 			continue
 		case p.kind == vrl.Array:
 			t = vrl.ArrayOf(vrl.Of(vrl.String)).Or(vrl.Null)
@@ -166,10 +179,14 @@ func addRequest(a *value.Arena, o *value.Object, text string) bool {
 
 // The fields of flow logs up to version 8. Source: the vendor's documentation of flow log records.
 var (
-	vpcNumbers = []string{"bytes", "dstport", "end", "packets", "protocol", "srcport", "start", "tcp_flags", "traffic_path", "version"}
-	vpcTexts   = []string{"account_id", "action", "az_id", "dstaddr", "flow_direction", "instance_id", "interface_id", "log_status", "pkt_dstaddr", "pkt_dst_aws_service",
-		"pkt_srcaddr", "pkt_src_aws_service", "region", "srcaddr", "sublocation_id", "sublocation_type", "subnet_id", "type", "vpc_id", "ecs_cluster_arn",
-		"ecs_cluster_name", "ecs_container_instance_arn", "ecs_container_instance_id", "ecs_container_id", "ecs_second_container_id", "ecs_service_name",
+	vpcNumbers = []string{"bytes", "dstport", "end", "packets", "protocol", "srcport", "start", "tcp_flags",
+		"traffic_path", "version"}
+	vpcTexts = []string{"account_id", "action", "az_id", "dstaddr", "flow_direction", "instance_id", "interface_id",
+		"log_status", "pkt_dstaddr", "pkt_dst_aws_service",
+		"pkt_srcaddr", "pkt_src_aws_service", "region", "srcaddr", "sublocation_id", "sublocation_type", "subnet_id",
+		"type", "vpc_id", "ecs_cluster_arn",
+		"ecs_cluster_name", "ecs_container_instance_arn", "ecs_container_instance_id", "ecs_container_id",
+		"ecs_second_container_id", "ecs_service_name",
 		"ecs_task_definition_arn", "ecs_task_arn", "ecs_task_id", "reject_reason"}
 )
 
@@ -185,7 +202,8 @@ var vpcKinds = func() map[string]vrl.Kinds {
 	return kinds
 }()
 
-const vpcDefault = "version account_id interface_id srcaddr dstaddr srcport dstport protocol packets bytes start end action log_status"
+const vpcDefault = "version account_id interface_id srcaddr dstaddr srcport dstport protocol packets bytes start end " +
+	"action log_status"
 
 func parseVPC(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	format, s := vpcDefault, args[0].Str()
@@ -228,9 +246,12 @@ func parseVPC(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	}
 }
 
-var cloudwatchType = vrl.ObjectOf(knownField("owner", vrl.Of(vrl.String)), knownField("message_type", vrl.Of(vrl.String)), knownField("log_group", vrl.Of(vrl.String)), knownField("log_stream", vrl.Of(vrl.String)),
+var cloudwatchType = vrl.ObjectOf(knownField("owner", vrl.Of(vrl.String)),
+	knownField("message_type", vrl.Of(vrl.String)), knownField("log_group", vrl.Of(vrl.String)),
+	knownField("log_stream", vrl.Of(vrl.String)),
 	knownField("subscription_filters", vrl.ArrayOf(vrl.Of(vrl.String))),
-	knownField("log_events", vrl.ArrayOf(vrl.ObjectOf(knownField("id", vrl.Of(vrl.String)), knownField("timestamp", vrl.Of(vrl.Timestamp)), knownField("message", vrl.Of(vrl.String))))))
+	knownField("log_events", vrl.ArrayOf(vrl.ObjectOf(knownField("id", vrl.Of(vrl.String)),
+		knownField("timestamp", vrl.Of(vrl.Timestamp)), knownField("message", vrl.Of(vrl.String))))))
 
 // parseCloudwatch reads the JSON envelope of log subscriptions.
 func parseCloudwatch(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
@@ -243,8 +264,10 @@ func parseCloudwatch(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failur
 	for _, p := range []struct {
 		from, to string
 		kind     value.Kind
-	}{{"logGroup", "log_group", value.StringKind}, {"logStream", "log_stream", value.StringKind}, {"messageType", "message_type", value.StringKind},
-		{"owner", "owner", value.StringKind}, {"subscriptionFilters", "subscription_filters", value.ArrayKind}, {"logEvents", "log_events", value.ArrayKind}} {
+	}{{"logGroup", "log_group", value.StringKind}, {"logStream", "log_stream", value.StringKind},
+		{"messageType", "message_type", value.StringKind},
+		{"owner", "owner", value.StringKind}, {"subscriptionFilters", "subscription_filters", value.ArrayKind},
+		{"logEvents", "log_events", value.ArrayKind}} {
 		field, ok := in.Get(p.from)
 		if !ok {
 			return f.Fail("unable to parse: missing field `%s`", value.String(p.from))
@@ -282,7 +305,8 @@ func logEvent(a *value.Arena, v value.Value) (event value.Value, ok bool) {
 	message, _ := v.Object().Get("message")
 	at, _ := v.Object().Get("timestamp")
 	const maxMillis = 1<<63/1_000_000 - 1
-	if id.Kind() != value.StringKind || message.Kind() != value.StringKind || at.Kind() != value.IntKind || at.Int() > maxMillis || at.Int() < -maxMillis {
+	if id.Kind() != value.StringKind || message.Kind() != value.StringKind || at.Kind() != value.IntKind ||
+		at.Int() > maxMillis || at.Int() < -maxMillis {
 		return value.Null, false
 	}
 	o := a.Object(3)

@@ -17,10 +17,14 @@ import (
 // codecFunctions translate between encodings of text.
 var codecFunctions = []vrl.Function{
 	{Name: "decode_mime_q", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodeMIMEQ},
-	{Name: "encode_punycode", Params: []vrl.Param{arg("value", vrl.String), flag("validate", true)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: encodePunycode},
-	{Name: "decode_punycode", Params: []vrl.Param{arg("value", vrl.String), flag("validate", true)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodePunycode},
-	{Name: "encode_charset", Params: []vrl.Param{arg("value", vrl.String), arg("to_charset", vrl.String)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: encodeCharset},
-	{Name: "decode_charset", Params: []vrl.Param{arg("value", vrl.String), arg("from_charset", vrl.String)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodeCharset},
+	{Name: "encode_punycode", Params: []vrl.Param{arg("value", vrl.String), flag("validate", true)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: encodePunycode},
+	{Name: "decode_punycode", Params: []vrl.Param{arg("value", vrl.String), flag("validate", true)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: decodePunycode},
+	{Name: "encode_charset", Params: []vrl.Param{arg("value", vrl.String), arg("to_charset", vrl.String)},
+		Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: encodeCharset},
+	{Name: "decode_charset", Params: []vrl.Param{arg("value", vrl.String), arg("from_charset", vrl.String)},
+		Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodeCharset},
 }
 
 // wordDecoder knows the character sets of the web.
@@ -32,8 +36,8 @@ var wordDecoder = mime.WordDecoder{CharsetReader: func(charset string, in io.Rea
 	return e.NewDecoder().Reader(in), nil
 }}
 
-// decodeMIMEQ decodes the encoded words of RFC 2047, =?charset?Q|B?text?=; a text without any must be such a word without its
-// frame and is decoded as quoted-printable.
+// decodeMIMEQ decodes the encoded words of RFC 2047, =?charset?Q|B?text?=; a text without any must be such a word
+// without its frame and is decoded as quoted-printable.
 func decodeMIMEQ(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	s := args[0].Str()
 	if strings.Contains(s, "=?") {
@@ -91,8 +95,9 @@ func quotedPrintable(a *value.Arena, s string) (text string, ok bool) {
 
 // punycodeLoose translates without the rules of names, punycodeStrict with them.
 var (
-	punycodeStrict = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(true), idna.CheckHyphens(false))
-	punycodeLoose  = idna.Punycode
+	punycodeStrict = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(true),
+		idna.CheckHyphens(false))
+	punycodeLoose = idna.Punycode
 )
 
 func encodePunycode(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {

@@ -13,10 +13,15 @@ import (
 
 // coercionFunctions turn a value of one type into one of another.
 var coercionFunctions = []vrl.Function{
-	{Name: "to_string", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Fails: vrl.If(vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.String), Run: toString},
-	{Name: "to_int", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Fails: vrl.If(vrl.String | vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.Integer), Run: toInt},
-	{Name: "to_float", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Fails: vrl.If(vrl.String | vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.Float), Run: toFloat},
-	{Name: "to_bool", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Fails: vrl.If(vrl.String | vrl.Timestamp | vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.Boolean), Run: toBool},
+	{Name: "to_string", Params: []vrl.Param{arg("value", vrl.AnyValue)},
+		Fails: vrl.If(vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.String), Run: toString},
+	{Name: "to_int", Params: []vrl.Param{arg("value", vrl.AnyValue)},
+		Fails: vrl.If(vrl.String | vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.Integer), Run: toInt},
+	{Name: "to_float", Params: []vrl.Param{arg("value", vrl.AnyValue)},
+		Fails: vrl.If(vrl.String | vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.Float), Run: toFloat},
+	{Name: "to_bool", Params: []vrl.Param{arg("value", vrl.AnyValue)},
+		Fails: vrl.If(vrl.String | vrl.Timestamp | vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.Boolean),
+		Run: toBool},
 	{Name: "to_regex", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Regex), Run: toRegex},
 }
 
@@ -165,8 +170,8 @@ func parseFloatText(f *vrl.Frame, v value.Value) (value.Value, *vrl.Failure) {
 	return value.Float(x), nil
 }
 
-// floatOf reads a float in decimal form; Go's underscores, hexadecimal floats and the like are none. Beyond the range it is
-// an infinity.
+// floatOf reads a float in decimal form; Go's underscores, hexadecimal floats and the like are none. Beyond the range
+// it is an infinity.
 func floatOf(s string) (x float64, ok bool) {
 	body := s
 	if body != "" && (body[0] == '-' || body[0] == '+') {

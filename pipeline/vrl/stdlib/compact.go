@@ -7,7 +7,8 @@ import (
 
 // compactFunctions drop members that say nothing.
 var compactFunctions = []vrl.Function{
-	{Name: "compact", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), flag("recursive", true), flag("null", true), flag("string", true), flag("object", true),
+	{Name: "compact", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), flag("recursive", true),
+		flag("null", true), flag("string", true), flag("object", true),
 		flag("array", true), flag("nullish", false)}, ReturnsFor: sameContainer, Run: compact},
 }
 

@@ -19,16 +19,22 @@ import (
 
 // compressFunctions compress and expand. What a text expands to is bounded like every string.
 var compressFunctions = []vrl.Function{
-	{Name: "encode_gzip", Params: levelParams(6), Fails: vrl.UnlessConst("compression_level", goodLevel), Returns: vrl.Of(vrl.String), Compile: leveled(encodeGzip)},
-	{Name: "decode_gzip", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decompress("gzip", func(b []byte) (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) })},
-	{Name: "encode_zlib", Params: levelParams(6), Fails: vrl.UnlessConst("compression_level", goodLevel), Returns: vrl.Of(vrl.String), Compile: leveled(encodeZlib)},
-	{Name: "decode_zlib", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decompress("zlib", func(b []byte) (io.Reader, error) { return zlib.NewReader(bytes.NewReader(b)) })},
+	{Name: "encode_gzip", Params: levelParams(6), Fails: vrl.UnlessConst("compression_level", goodLevel),
+		Returns: vrl.Of(vrl.String), Compile: leveled(encodeGzip)},
+	{Name: "decode_gzip", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+		Run: decompress("gzip", func(b []byte) (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) })},
+	{Name: "encode_zlib", Params: levelParams(6), Fails: vrl.UnlessConst("compression_level", goodLevel),
+		Returns: vrl.Of(vrl.String), Compile: leveled(encodeZlib)},
+	{Name: "decode_zlib", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+		Run: decompress("zlib", func(b []byte) (io.Reader, error) { return zlib.NewReader(bytes.NewReader(b)) })},
 	{Name: "encode_zstd", Params: levelParams(3), Returns: vrl.Of(vrl.String), Run: encodeZstd},
 	{Name: "decode_zstd", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodeZstd},
 	{Name: "encode_snappy", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: encodeSnappy},
 	{Name: "decode_snappy", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: decodeSnappy},
-	{Name: "encode_lz4", Params: []vrl.Param{arg("value", vrl.String), flag("prepend_size", true)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: encodeLZ4},
-	{Name: "decode_lz4", Params: []vrl.Param{arg("value", vrl.String), with("buf_size", vrl.Integer, value.Int(1_000_000)), flag("prepended_size", false)}, Fails: vrl.Always,
+	{Name: "encode_lz4", Params: []vrl.Param{arg("value", vrl.String), flag("prepend_size", true)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: encodeLZ4},
+	{Name: "decode_lz4", Params: []vrl.Param{arg("value", vrl.String),
+		with("buf_size", vrl.Integer, value.Int(1_000_000)), flag("prepended_size", false)}, Fails: vrl.Always,
 		Returns: vrl.Of(vrl.String), Run: decodeLZ4},
 }
 
@@ -205,7 +211,8 @@ const maxLZ4Ratio = 255
 func decodeLZ4(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	in, size := []byte(args[0].Str()), args[1].Int()
 	if len(in) >= 4 && binary.LittleEndian.Uint32(in) == 0x184D2204 {
-		return decompress("LZ4", func(b []byte) (io.Reader, error) { return lz4.NewReader(bytes.NewReader(b)), nil })(f, args)
+		return decompress("LZ4", func(b []byte) (io.Reader, error) { return lz4.NewReader(bytes.NewReader(b)), nil })(f,
+			args)
 	}
 	if args[2].True() {
 		if len(in) < 4 {

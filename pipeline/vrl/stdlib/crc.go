@@ -42,8 +42,8 @@ func (a crcWord) reverse(width uint) crcWord {
 	return crcWord{bits.Reverse64(a.lo), bits.Reverse64(a.hi)}.right(128 - width)
 }
 
-// prepare makes the table. The register of checks that are not reflected stands at the top of 128 bits, so that widths below
-// eight are no case of their own.
+// prepare makes the table. The register of checks that are not reflected stands at the top of 128 bits, so that widths
+// below eight are no case of their own.
 func (t *crcAlgorithm) prepare() {
 	if t.reflected {
 		t.start = t.init.reverse(t.width)
@@ -105,7 +105,8 @@ var crcAlgorithms = func() map[string]*crcAlgorithm {
 			continue
 		}
 		width, _ := decimal(p[1])
-		t := &crcAlgorithm{width: uint(width), poly: hexWord(p[2]), init: hexWord(p[3]), reflected: p[4][0] == 'r', refOut: p[4][1] == 'r', xorOut: hexWord(p[5]), check: p[6]}
+		t := &crcAlgorithm{width: uint(width), poly: hexWord(p[2]), init: hexWord(p[3]), reflected: p[4][0] == 'r',
+			refOut: p[4][1] == 'r', xorOut: hexWord(p[5]), check: p[6]}
 		all["CRC_"+p[0]] = t
 	}
 	return all
@@ -122,8 +123,9 @@ func hexWord(s string) crcWord {
 	return crcWord{hi.Uint64(), lo.Uint64()}
 }
 
-// crcCatalogue has, for each algorithm: name, width, polynomial, initial register, reflected in and out (r or -), what is
-// xored at the end, and the check of the text 123456789. Source: the catalogue of parametrised CRC algorithms (reveng).
+// crcCatalogue has, for each algorithm: name, width, polynomial, initial register, reflected in and out (r or -), what
+// is xored at the end, and the check of the text 123456789. Source: the catalogue of parametrised CRC algorithms
+// (reveng).
 const crcCatalogue = `
 3_GSM 3 3 0 -- 7 4
 3_ROHC 3 3 7 rr 0 6

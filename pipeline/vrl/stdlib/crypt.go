@@ -20,14 +20,17 @@ import (
 
 // cryptFunctions encrypt with keys of the script.
 var cryptFunctions = []vrl.Function{
-	{Name: "encrypt", Params: cryptParams("plaintext"), Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: crypt(func(c ciphered) cipherRun { return c.encrypt })},
-	{Name: "decrypt", Params: cryptParams("ciphertext"), Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: crypt(func(c ciphered) cipherRun { return c.decrypt })},
+	{Name: "encrypt", Params: cryptParams("plaintext"), Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+		Run: crypt(func(c ciphered) cipherRun { return c.encrypt })},
+	{Name: "decrypt", Params: cryptParams("ciphertext"), Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+		Run: crypt(func(c ciphered) cipherRun { return c.decrypt })},
 	{Name: "encrypt_ip", Params: ipCryptParams, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipCrypt(true)},
 	{Name: "decrypt_ip", Params: ipCryptParams, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipCrypt(false)},
 }
 
 func cryptParams(text string) []vrl.Param {
-	return []vrl.Param{arg(text, vrl.String), arg("algorithm", vrl.String), arg("key", vrl.String), arg("iv", vrl.String)}
+	return []vrl.Param{arg(text, vrl.String), arg("algorithm", vrl.String), arg("key", vrl.String),
+		arg("iv", vrl.String)}
 }
 
 // ciphered is an algorithm by its name: how long keys and initial values are, in bytes, and what it does.
@@ -70,9 +73,11 @@ func crypt(direction func(c ciphered) cipherRun) vrl.Run {
 		case !ok:
 			return f.Fail("Invalid algorithm: %s", args[1])
 		case len(args[2].Str()) != c.keySize:
-			return f.Fail("Invalid key size. Expected %s bytes, got %s bytes", value.Int(int64(c.keySize)), value.Int(int64(len(args[2].Str()))))
+			return f.Fail("Invalid key size. Expected %s bytes, got %s bytes", value.Int(int64(c.keySize)),
+				value.Int(int64(len(args[2].Str()))))
 		case len(args[3].Str()) != c.ivSize:
-			return f.Fail("Invalid iv size. Expected %s bytes, got %s bytes", value.Int(int64(c.ivSize)), value.Int(int64(len(args[3].Str()))))
+			return f.Fail("Invalid iv size. Expected %s bytes, got %s bytes", value.Int(int64(c.ivSize)),
+				value.Int(int64(len(args[3].Str()))))
 		}
 		out, err := direction(c)([]byte(args[0].Str()), []byte(args[2].Str()), []byte(args[3].Str()))
 		if err != nil {
@@ -82,8 +87,8 @@ func crypt(direction func(c ciphered) cipherRun) vrl.Run {
 	}
 }
 
-// streamed is AES that makes a stream of blocks, which the text is added to. next makes the block of iv; used sees text, in and out, of
-// that block, and may set iv for the next one.
+// streamed is AES that makes a stream of blocks, which the text is added to. next makes the block of iv; used sees
+// text, in and out, of that block, and may set iv for the next one.
 func streamed(next func(block cipher.Block, stream, iv []byte), used func(iv, in, out []byte)) cipherRun {
 	return func(text, key, iv []byte) ([]byte, error) {
 		block, err := aes.NewCipher(key)
@@ -157,7 +162,8 @@ var paddings = map[string]padding{
 		}
 		return nil
 	}, lastByte(func(b, n byte) bool { return b == n })},
-	"ANSIX923": {func(rest []byte) error { rest[len(rest)-1] = byte(len(rest)); return nil }, lastByte(func(b, _ byte) bool { return b == 0 })},
+	"ANSIX923": {func(rest []byte) error { rest[len(rest)-1] = byte(len(rest)); return nil },
+		lastByte(func(b, _ byte) bool { return b == 0 })},
 	"ISO10126": {func(rest []byte) error {
 		_, err := rand.Read(rest)
 		rest[len(rest)-1] = byte(len(rest))
@@ -274,7 +280,8 @@ func cmac(block cipher.Block, text []byte) (mac [16]byte) {
 	return mac
 }
 
-// siv makes the ciphers of the two halves of a key: for the code that stands for the text, and for the text. Source: RFC 5297.
+// siv makes the ciphers of the two halves of a key: for the code that stands for the text, and for the text. Source:
+// RFC 5297.
 func siv(key []byte) (mac, stream cipher.Block, err error) {
 	if mac, err = aes.NewCipher(key[:len(key)/2]); err != nil {
 		return nil, nil, err

@@ -9,8 +9,10 @@ import (
 
 // csvFunctions read and write lines of separated fields.
 var csvFunctions = []vrl.Function{
-	{Name: "parse_csv", Params: []vrl.Param{arg("value", vrl.String), text("delimiter", ",")}, Fails: vrl.Always, Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Run: parseCSV},
-	{Name: "encode_csv", Params: []vrl.Param{arg("value", vrl.Array), text("delimiter", ",")}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: encodeCSV},
+	{Name: "parse_csv", Params: []vrl.Param{arg("value", vrl.String), text("delimiter", ",")}, Fails: vrl.Always,
+		Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Run: parseCSV},
+	{Name: "encode_csv", Params: []vrl.Param{arg("value", vrl.Array), text("delimiter", ",")}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: encodeCSV},
 	{Name: "parse_tokens", Params: stringParam, Returns: vrl.ArrayOf(vrl.Of(vrl.String, vrl.Null)), Run: parseTokens},
 }
 
@@ -98,7 +100,8 @@ func encodeCSV(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 		start := len(b)
 		b = appendScalar(b, v)
 		field := string(b[start:])
-		if field == "" && list.Len() == 1 || strings.IndexByte(field, delimiter) >= 0 || strings.ContainsAny(field, "\"\r\n") {
+		if field == "" && list.Len() == 1 || strings.IndexByte(field, delimiter) >= 0 ||
+			strings.ContainsAny(field, "\"\r\n") {
 			b = append(b[:start], '"')
 			b = append(b, strings.ReplaceAll(field, `"`, `""`)...)
 			b = append(b, '"')
@@ -134,7 +137,8 @@ func parseTokens(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return list.Of(), f.Spend(list.Len())
 }
 
-// bracketEnd is behind the bracket that closes the one at the start, 0 without one. A backslash protects the next character.
+// bracketEnd is behind the bracket that closes the one at the start, 0 without one. A backslash protects the next
+// character.
 func bracketEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

@@ -18,7 +18,8 @@ import (
 // documentFunctions read other notations of JSON-like values.
 var documentFunctions = []vrl.Function{
 	{Name: "parse_yaml", Params: stringParam, Fails: vrl.Always, Returns: vrl.JSON(), Run: parseYAML},
-	{Name: "parse_cbor", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.AnyValue &^ vrl.Regex), Run: parseCBOR},
+	{Name: "parse_cbor", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.AnyValue &^ vrl.Regex),
+		Run: parseCBOR},
 	{Name: "parse_ruby_hash", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Object), Run: parseRubyHash},
 }
 
@@ -125,8 +126,9 @@ func yamlScalar(n *yaml.Node) (value.Value, error) {
 
 // cborMode reads CBOR with bounds; numbers keep their types.
 var cborMode = func() cbor.DecMode {
-	mode, err := cbor.DecOptions{MaxNestedLevels: value.MaxDepth, MaxArrayElements: maxNodes, MaxMapPairs: maxNodes, IntDec: cbor.IntDecConvertSignedOrBigInt,
-		UTF8: cbor.UTF8DecodeInvalid, TimeTag: cbor.DecTagOptional}.DecMode()
+	mode, err := cbor.DecOptions{MaxNestedLevels: value.MaxDepth, MaxArrayElements: maxNodes, MaxMapPairs: maxNodes,
+		IntDec: cbor.IntDecConvertSignedOrBigInt,
+		UTF8:   cbor.UTF8DecodeInvalid, TimeTag: cbor.DecTagOptional}.DecMode()
 	if err != nil {
 		panic("vrl: CBOR options: " + err.Error())
 	}

@@ -11,9 +11,11 @@ import (
 
 // encodeKeyValueFunctions write objects as lines of keys with values.
 var encodeKeyValueFunctions = []vrl.Function{
-	{Name: "encode_key_value", Params: []vrl.Param{arg("value", vrl.Object), opt("fields_ordering", vrl.Array), text("key_value_delimiter", "="), text("field_delimiter", " "),
+	{Name: "encode_key_value", Params: []vrl.Param{arg("value", vrl.Object), opt("fields_ordering", vrl.Array),
+		text("key_value_delimiter", "="), text("field_delimiter", " "),
 		flag("flatten_boolean", false)}, Fails: orderingGiven, Returns: vrl.Of(vrl.String), Run: encodeKeyValue},
-	{Name: "encode_logfmt", Params: []vrl.Param{arg("value", vrl.Object), opt("fields_ordering", vrl.Array)}, Fails: orderingGiven, Returns: vrl.Of(vrl.String), Run: encodeLogfmt},
+	{Name: "encode_logfmt", Params: []vrl.Param{arg("value", vrl.Object), opt("fields_ordering", vrl.Array)},
+		Fails: orderingGiven, Returns: vrl.Of(vrl.String), Run: encodeLogfmt},
 }
 
 func orderingGiven(c *vrl.Call) bool { return c.Given("fields_ordering") }

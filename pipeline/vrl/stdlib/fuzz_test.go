@@ -9,10 +9,12 @@ import (
 
 // FuzzQuery compiles any text as a query and runs what compiles.
 func FuzzQuery(f *testing.F) {
-	for _, s := range []string{`a AND (b OR -c:d*)`, `@x.y:[1 TO *} "q \" r"`, `_exists_:@a _missing_:b`, `*:* && !a || tags:(a b)`, `a:>=5`} {
+	for _, s := range []string{`a AND (b OR -c:d*)`, `@x.y:[1 TO *} "q \" r"`, `_exists_:@a _missing_:b`,
+		`*:* && !a || tags:(a b)`, `a:>=5`} {
 		f.Add(s)
 	}
-	event, _ := value.ReadJSON(nil, `{"message":"a b","x":{"y":5},"tags":["a:1","b"],"custom":{"error":{"message":"c"}}}`, value.JSONOptions{})
+	event, _ := value.ReadJSON(nil,
+		`{"message":"a b","x":{"y":5},"tags":["a:1","b"],"custom":{"error":{"message":"c"}}}`, value.JSONOptions{})
 	f.Fuzz(func(t *testing.T, s string) {
 		if test, err := compileQuery(s); err == nil {
 			test(event)
@@ -22,8 +24,10 @@ func FuzzQuery(f *testing.F) {
 
 // FuzzRule compiles any text as a rule of parse_groks and runs what compiles.
 func FuzzRule(f *testing.F) {
-	for _, s := range []string{`%{date("yyyy-MM-dd'T'HH:mm:ss.SSSZ"):d} %{data:a.b:array("[]", ",", scale(2))}`, `%{number:n:scale(0.5)}%{notSpace:x:nullIf("-")}`,
-		`%{data::keyvalue("=", "/", "<>", "|")}`, `(?<g>\d+)%{IP:ip}`, `%{boolean("yes","no"):b} %{regex("[a-z]{2}"):r} %{a:f["q"]:uppercase}`} {
+	for _, s := range []string{`%{date("yyyy-MM-dd'T'HH:mm:ss.SSSZ"):d} %{data:a.b:array("[]", ",", scale(2))}`,
+		`%{number:n:scale(0.5)}%{notSpace:x:nullIf("-")}`,
+		`%{data::keyvalue("=", "/", "<>", "|")}`, `(?<g>\d+)%{IP:ip}`,
+		`%{boolean("yes","no"):b} %{regex("[a-z]{2}"):r} %{a:f["q"]:uppercase}`} {
 		f.Add(s, "2024-02-29T08:00:00.000Z [1,2]")
 	}
 	frame := vrl.NewFrame(new(value.Arena))

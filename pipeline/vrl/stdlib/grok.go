@@ -8,7 +8,8 @@ import (
 
 // grokFunctions match by named patterns.
 var grokFunctions = []vrl.Function{
-	{Name: "parse_grok", Params: []vrl.Param{arg("value", vrl.String), constant(arg("pattern", vrl.String))}, Fails: vrl.Always,
+	{Name: "parse_grok", Params: []vrl.Param{arg("value", vrl.String), constant(arg("pattern", vrl.String))},
+		Fails:   vrl.Always,
 		Returns: vrl.ObjectOfAny(vrl.Of(vrl.String)), Compile: compileGrok},
 }
 

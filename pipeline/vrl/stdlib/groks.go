@@ -14,7 +14,8 @@ import (
 
 // groksFunctions match by rules of the richer grok dialect: %{matcher(arguments):field.path:filter(arguments)}.
 var groksFunctions = []vrl.Function{
-	{Name: "parse_groks", Params: []vrl.Param{arg("value", vrl.String), constant(arg("patterns", vrl.Array)), constant(opt("aliases", vrl.Object)), constant(opt("alias_sources", vrl.Array))},
+	{Name: "parse_groks", Params: []vrl.Param{arg("value", vrl.String), constant(arg("patterns", vrl.Array)),
+		constant(opt("aliases", vrl.Object)), constant(opt("alias_sources", vrl.Array))},
 		Fails: vrl.Always, Returns: vrl.Of(vrl.Object), Compile: compileGroks},
 }
 
@@ -192,7 +193,9 @@ func (c *ruleCompiler) reference(ref ruleReference) error {
 	case err != nil:
 		return err
 	case expression == "" && !grok.Known(ref.matcher.name):
-		return fmt.Errorf("failed to parse grok expression: the given pattern definition name %q could not be found in the definition map", ref.matcher.name)
+		return fmt.Errorf(
+			"failed to parse grok expression: the given pattern definition name %q could not be found in the "+
+				"definition map", ref.matcher.name)
 	}
 	if auto != nil && !isAlias {
 		filters = append(filters, auto)

@@ -24,7 +24,8 @@ type dateFormat struct {
 }
 
 // dateExpressions match each part; those of MMM and more letters and of a few others depend on the count.
-var dateExpressions = map[byte]string{'y': `\d{1,4}`, 'M': `\d{1,2}`, 'd': `\d{1,2}`, 'H': `\d{1,2}`, 'h': `\d{1,2}`, 'K': `\d{1,2}`, 'k': `\d{1,2}`, 'm': `\d{1,2}`, 's': `\d{1,2}`,
+var dateExpressions = map[byte]string{'y': `\d{1,4}`, 'M': `\d{1,2}`, 'd': `\d{1,2}`, 'H': `\d{1,2}`, 'h': `\d{1,2}`,
+	'K': `\d{1,2}`, 'k': `\d{1,2}`, 'm': `\d{1,2}`, 's': `\d{1,2}`,
 	'a': `(?i:am|pm)`, 'E': `[A-Za-z]+`, 'Z': `(?:Z|[+-]\d{2}:?\d{2})`, 'z': `[\w+:/-]+`}
 
 // dateMatcher matches a date and gives its milliseconds: date("format"[, "zone"]).
@@ -51,7 +52,8 @@ func looseZone(s string) (*time.Location, bool) {
 	if offset, ok := strings.CutPrefix(s, "UTC"); ok && offset != "" {
 		s = offset
 	}
-	if s == "CET" || s == "EET" || s == "MET" || s == "WET" || s == "EST" || s == "MST" || s == "HST" || s == "GMT" || s == "UT" {
+	if s == "CET" || s == "EET" || s == "MET" || s == "WET" || s == "EST" || s == "MST" || s == "HST" || s == "GMT" ||
+		s == "UT" {
 		if loc, err := timefmt.Zone(s); err == nil {
 			return loc, true
 		}
@@ -105,7 +107,8 @@ func (d *dateFormat) expression() string {
 			b.WriteString(`\d{1,9}`)
 		case p.letter == 'M' && p.count > 2:
 			b.WriteString(`[A-Za-z]+`)
-		case i+1 < len(d.steps) && d.steps[i+1].letter != 0 && p.count <= 4 && p.count > 1 && strings.IndexByte("yMdHhms", p.letter) >= 0:
+		case i+1 < len(d.steps) && d.steps[i+1].letter != 0 && p.count <= 4 && p.count > 1 &&
+			strings.IndexByte("yMdHhms", p.letter) >= 0:
 			b.WriteString(`\d{` + string(rune('0'+p.count)) + `}`) // the next part follows directly
 		default:
 			b.WriteString(dateExpressions[p.letter])
@@ -142,10 +145,12 @@ func (d *dateFormat) parse(f *vrl.Frame, s string) (value.Value, bool) {
 	if x.half >= 0 {
 		x.hour = x.hour%12 + 12*x.half
 	}
-	if s != "" || x.month > 12 || x.day > timefmt.DaysInMonth(x.year, x.month) || x.hour > 24 || x.minute > 59 || x.second > 60 {
+	if s != "" || x.month > 12 || x.day > timefmt.DaysInMonth(x.year, x.month) || x.hour > 24 || x.minute > 59 ||
+		x.second > 60 {
 		return value.Null, false
 	}
-	return value.Int(time.Date(x.year, time.Month(x.month), x.day, x.hour, x.minute, x.second, x.nanos, x.zone).UnixMilli()), true
+	return value.Int(time.Date(x.year, time.Month(x.month), x.day, x.hour, x.minute, x.second, x.nanos,
+		x.zone).UnixMilli()), true
 }
 
 // read reads one part; direct says that the next one follows without text between.

@@ -15,7 +15,8 @@ type groksPairs struct {
 	groups int // groups of the key; as many of the value follow
 }
 
-// keyValueFilter reads all pairs of a text: keyvalue([separator [, more characters of values [, quotes [, delimiter]]]]).
+// keyValueFilter reads all pairs of a text: keyvalue([separator [, more characters of values [, quotes [,
+// delimiter]]]]).
 func keyValueFilter(c ruleCall, room *regex.Room) (groksFilter, error) {
 	texts := []string{"=", "", "", ""}
 	if len(c.args) > len(texts) {
@@ -94,8 +95,8 @@ func firstGroup(s string, at []int, n int) (text string, inQuotes bool) {
 	return "", false
 }
 
-// groksScalar makes a number or boolean of a text that looks like one; null is "" and "null". A leading zero makes octal
-// digits a number and others a text.
+// groksScalar makes a number or boolean of a text that looks like one; null is "" and "null". A leading zero makes
+// octal digits a number and others a text.
 func groksScalar(s string) value.Value {
 	switch s {
 	case "", "null":

@@ -15,20 +15,25 @@ import (
 var matcherExpressions = map[string]string{
 	"notSpace": `\S+`, "data": `.*?`, "word": `\b\w+\b`,
 	"numberStr": `[+-]?(?:\d+(?:\.\d*)?|\.\d+)`, "number": `[+-]?(?:\d+(?:\.\d*)?|\.\d+)`,
-	"numberExtStr": `[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`, "numberExt": `[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`,
-	"integerStr": `[+-]?\d+`, "integer": `[+-]?\d+`, "integerExtStr": `[+-]?\d+(?:[eE][+-]?\d+)?`, "integerExt": `[+-]?\d+(?:[eE][+-]?\d+)?`,
-	"boolean": `(?i:true|false)`, "doubleQuotedString": `"(?:[^"\\]|\\.)*"`, "singleQuotedString": `'(?:[^'\\]|\\.)*'`,
-	"quotedString": `(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`, "port": `\b\d{1,5}\b`,
+	"numberExtStr": `[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`,
+	"numberExt":    `[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`,
+	"integerStr":   `[+-]?\d+`, "integer": `[+-]?\d+`, "integerExtStr": `[+-]?\d+(?:[eE][+-]?\d+)?`,
+	"integerExt": `[+-]?\d+(?:[eE][+-]?\d+)?`,
+	"boolean":    `(?i:true|false)`, "doubleQuotedString": `"(?:[^"\\]|\\.)*"`,
+	"singleQuotedString": `'(?:[^'\\]|\\.)*'`,
+	"quotedString":       `(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`, "port": `\b\d{1,5}\b`,
 }
 
 // classicMatchers have their expression from the classic set.
-var classicMatchers = map[string]string{"uuid": "UUID", "mac": "MAC", "ipv4": "IPV4", "ipv6": "IPV6", "ip": "IP", "hostname": "HOSTNAME", "ipOrHost": "IPORHOST"}
+var classicMatchers = map[string]string{"uuid": "UUID", "mac": "MAC", "ipv4": "IPV4", "ipv6": "IPV6", "ip": "IP",
+	"hostname": "HOSTNAME", "ipOrHost": "IPORHOST"}
 
 func invalidArguments(name string) error {
 	return fmt.Errorf("invalid arguments for the function '%s'", name)
 }
 
-// matcherOf returns the expression of a matcher and the filter that comes with it. Without an expression it is no matcher.
+// matcherOf returns the expression of a matcher and the filter that comes with it. Without an expression it is no
+// matcher.
 func matcherOf(c ruleCall) (expression string, auto groksFilter, err error) {
 	switch c.name {
 	case "regex":
@@ -137,8 +142,10 @@ func byRun(run vrl.Run, defaults ...value.Value) groksFilter {
 var plainFilters = map[string]groksFilter{
 	"number": filterNumber, "integer": filterInteger, "boolean": filterBoolean,
 	"lowercase": byRun(downcase), "uppercase": byRun(upcase), "json": byRun(parseJSON, value.Null, value.Bool(true)),
-	"decodeuricomponent": byRun(decodePercent), "rubyhash": byRun(parseRubyHash), "url": byRun(parseURL, value.Bool(false)),
-	"xml": byRun(parseXML, value.Bool(true), value.Bool(true), value.String("@"), value.String("text"), value.Bool(false), value.Bool(true), value.Bool(true), value.Bool(true)),
+	"decodeuricomponent": byRun(decodePercent), "rubyhash": byRun(parseRubyHash),
+	"url": byRun(parseURL, value.Bool(false)),
+	"xml": byRun(parseXML, value.Bool(true), value.Bool(true), value.String("@"), value.String("text"),
+		value.Bool(false), value.Bool(true), value.Bool(true), value.Bool(true)),
 	"querystring": onText(func(f *vrl.Frame, s string) (value.Value, bool) {
 		v, fl := queryObject(f, strings.TrimPrefix(s, "?"), true)
 		return v, fl == nil

@@ -11,8 +11,11 @@ import (
 
 // influxFunctions read the line protocol.
 var influxFunctions = []vrl.Function{
-	{Name: "parse_influxdb", Params: stringParam, Fails: vrl.Always, Returns: vrl.ArrayOf(vrl.ObjectOf(knownField("name", vrl.Of(vrl.String)), knownField("tags", vrl.ObjectOfAny(vrl.Of(vrl.String)).Or(vrl.Null)),
-		knownField("timestamp", vrl.Of(vrl.Timestamp, vrl.Null)), knownField("kind", vrl.Of(vrl.String)), knownField("gauge", vrl.ObjectOf(knownField("value", vrl.Of(vrl.Float)))))), Run: parseInflux},
+	{Name: "parse_influxdb", Params: stringParam, Fails: vrl.Always,
+		Returns: vrl.ArrayOf(vrl.ObjectOf(knownField("name", vrl.Of(vrl.String)),
+			knownField("tags", vrl.ObjectOfAny(vrl.Of(vrl.String)).Or(vrl.Null)),
+			knownField("timestamp", vrl.Of(vrl.Timestamp, vrl.Null)), knownField("kind", vrl.Of(vrl.String)),
+			knownField("gauge", vrl.ObjectOf(knownField("value", vrl.Of(vrl.Float)))))), Run: parseInflux},
 }
 
 // parseInflux makes one metric of each field of each line.

@@ -14,21 +14,26 @@ import (
 // ipFunctions work on addresses and networks.
 var ipFunctions = []vrl.Function{
 	{Name: "ip_aton", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Integer), Run: ipAton},
-	{Name: "ip_ntoa", Params: []vrl.Param{arg("value", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipNtoa},
+	{Name: "ip_ntoa", Params: []vrl.Param{arg("value", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+		Run: ipNtoa},
 	{Name: "ip_pton", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipPton},
 	{Name: "ip_ntop", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipNtop},
-	{Name: "ip_cidr_contains", Params: []vrl.Param{arg("cidr", vrl.String|vrl.Array), arg("value", vrl.String)}, Fails: vrl.Always, Returns: vrl.Of(vrl.Boolean), Compile: compileCIDRContains},
-	{Name: "ip_subnet", Params: []vrl.Param{arg("value", vrl.String), arg("subnet", vrl.String)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipSubnet},
+	{Name: "ip_cidr_contains", Params: []vrl.Param{arg("cidr", vrl.String|vrl.Array), arg("value", vrl.String)},
+		Fails: vrl.Always, Returns: vrl.Of(vrl.Boolean), Compile: compileCIDRContains},
+	{Name: "ip_subnet", Params: []vrl.Param{arg("value", vrl.String), arg("subnet", vrl.String)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: ipSubnet},
 	{Name: "ip_to_ipv6", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipToIPv6},
 	{Name: "ipv6_to_ipv4", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: ipv6ToIPv4},
-	{Name: "is_ipv4", Params: stringParam, Returns: vrl.Of(vrl.Boolean), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		ip, ok := address(args[0].Str())
-		return value.Bool(ok && ip.Is4()), nil
-	}},
-	{Name: "is_ipv6", Params: stringParam, Returns: vrl.Of(vrl.Boolean), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		ip, ok := address(args[0].Str())
-		return value.Bool(ok && ip.Is6()), nil
-	}},
+	{Name: "is_ipv4", Params: stringParam, Returns: vrl.Of(vrl.Boolean),
+		Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			ip, ok := address(args[0].Str())
+			return value.Bool(ok && ip.Is4()), nil
+		}},
+	{Name: "is_ipv6", Params: stringParam, Returns: vrl.Of(vrl.Boolean),
+		Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			ip, ok := address(args[0].Str())
+			return value.Bool(ok && ip.Is6()), nil
+		}},
 }
 
 // address reads an address without a zone.
@@ -164,7 +169,8 @@ func ipSubnet(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 			return f.Fail("invalid subnet: %s", args[1])
 		}
 		if int(bits) > ip.BitLen() {
-			return f.Fail("subnet cannot be greater than %s for %s addresses", value.Int(int64(ip.BitLen())), value.String(family(ip)))
+			return f.Fail("subnet cannot be greater than %s for %s addresses", value.Int(int64(ip.BitLen())),
+				value.String(family(ip)))
 		}
 		n, err := ip.Prefix(int(bits))
 		if err != nil {
@@ -177,7 +183,8 @@ func ipSubnet(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 		return f.Fail("invalid subnet: %s", args[1])
 	}
 	if mask.Is4() != ip.Is4() {
-		return f.Fail("attempting to mask %s address with %s mask", value.String(family(ip)), value.String(family(mask)))
+		return f.Fail("attempting to mask %s address with %s mask", value.String(family(ip)),
+			value.String(family(mask)))
 	}
 	a, m := ip.AsSlice(), mask.AsSlice()
 	for i := range a {

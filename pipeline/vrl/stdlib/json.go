@@ -9,14 +9,18 @@ import (
 
 // jsonFunctions read and write JSON.
 var jsonFunctions = []vrl.Function{
-	{Name: "parse_json", Params: []vrl.Param{arg("value", vrl.String), opt("max_depth", vrl.Integer), flag("lossy", true)}, Fails: vrl.Always,
+	{Name: "parse_json", Params: []vrl.Param{arg("value", vrl.String), opt("max_depth", vrl.Integer),
+		flag("lossy", true)}, Fails: vrl.Always,
 		Returns: vrl.JSON(), Compile: compileParseJSON},
-	{Name: "encode_json", Params: []vrl.Param{arg("value", vrl.AnyValue), flag("pretty", false)}, Returns: vrl.Of(vrl.String), Run: encodeJSON},
+	{Name: "encode_json", Params: []vrl.Param{arg("value", vrl.AnyValue), flag("pretty", false)},
+		Returns: vrl.Of(vrl.String), Run: encodeJSON},
 }
 
 func compileParseJSON(c *vrl.Call) (vrl.Run, error) {
 	if depth, ok := c.Const("max_depth"); ok && !depth.IsNull() && !goodDepth(depth) {
-		return nil, c.Invalid("max_depth", "max_depth value should be greater than 0 and less than or equal to %d, got %d", value.MaxDepth, depth.Int())
+		return nil, c.Invalid("max_depth",
+			"max_depth value should be greater than 0 and less than or equal to %d, got %d", value.MaxDepth,
+			depth.Int())
 	}
 	return parseJSON, nil
 }
@@ -29,7 +33,8 @@ func parseJSON(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	var o value.JSONOptions
 	if depth := args[1]; !depth.IsNull() {
 		if !goodDepth(depth) {
-			return f.Fail("max_depth value should be greater than 0 and less than or equal to %s, got %s", value.Int(value.MaxDepth), depth)
+			return f.Fail("max_depth value should be greater than 0 and less than or equal to %s, got %s",
+				value.Int(value.MaxDepth), depth)
 		}
 		o.Shallow = int(depth.Int())
 	}

@@ -10,13 +10,15 @@ import (
 
 // keyValueFunctions read lines of keys with values.
 var keyValueFunctions = []vrl.Function{
-	{Name: "parse_key_value", Params: []vrl.Param{arg("value", vrl.String), text("key_value_delimiter", "="), text("field_delimiter", " "),
+	{Name: "parse_key_value", Params: []vrl.Param{arg("value", vrl.String), text("key_value_delimiter", "="),
+		text("field_delimiter", " "),
 		word("whitespace", "lenient", "lenient", "strict"), flag("accept_standalone_key", true)}, Fails: vrl.Always,
 		Returns: keyValueType, Run: parseKeyValue},
 	{Name: "parse_logfmt", Params: stringParam, Fails: vrl.Always, Returns: keyValueType, Run: parseLogfmt},
 }
 
-var keyValueType = vrl.ObjectOfAny(vrl.Union(vrl.Of(vrl.String, vrl.Boolean), vrl.ArrayOf(vrl.Of(vrl.String, vrl.Boolean))))
+var keyValueType = vrl.ObjectOfAny(vrl.Union(vrl.Of(vrl.String, vrl.Boolean),
+	vrl.ArrayOf(vrl.Of(vrl.String, vrl.Boolean))))
 
 func parseLogfmt(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	r := keyValueReader{s: args[0].Str(), equals: "=", between: " ", lenient: true, alone: true}
@@ -24,7 +26,8 @@ func parseLogfmt(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 }
 
 func parseKeyValue(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-	r := keyValueReader{s: args[0].Str(), equals: args[1].Str(), between: args[2].Str(), lenient: args[3].Str() == "lenient", alone: args[4].True()}
+	r := keyValueReader{s: args[0].Str(), equals: args[1].Str(), between: args[2].Str(),
+		lenient: args[3].Str() == "lenient", alone: args[4].True()}
 	if r.equals == "" || r.between == "" {
 		return f.Fail("delimiters must not be empty")
 	}
@@ -95,7 +98,8 @@ func parserError(s string, steps ...any) string {
 		}
 		begin := strings.LastIndexByte(s[:at], '\n') + 1
 		line, _, _ := strings.Cut(s[begin:], "\n")
-		fmt.Fprintf(&b, "%d: at line %d, in %s:\n%s\n%*s\n\n", i/2, strings.Count(s[:at], "\n")+1, name, line, at-begin+1, "^")
+		fmt.Fprintf(&b, "%d: at line %d, in %s:\n%s\n%*s\n\n", i/2, strings.Count(s[:at], "\n")+1, name, line,
+			at-begin+1, "^")
 	}
 	return b.String()
 }
@@ -186,8 +190,9 @@ func (r *keyValueReader) takeEquals() bool {
 	return false
 }
 
-// key takes a key: in quotes, up to the delimiter before its value, or up to that between fields, which may hold the former:
-// "=x" alone is a key. Where every key has a value, it goes up to the delimiter before that. ok is false for an empty key.
+// key takes a key: in quotes, up to the delimiter before its value, or up to that between fields, which may hold the
+// former: "=x" alone is a key. Where every key has a value, it goes up to the delimiter before that. ok is false for an
+// empty key.
 func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
 	if r.at == len(r.s) {
 		return "", false
@@ -204,7 +209,8 @@ func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
 	}
 	start, end := r.at, r.at
 	for first, other := r.equals[0], r.between[0]; end < len(r.s); end++ {
-		if c := r.s[end]; c == first && strings.HasPrefix(r.s[end:], r.equals) || c == other && r.alone && strings.HasPrefix(r.s[end:], r.between) {
+		if c := r.s[end]; c == first && strings.HasPrefix(r.s[end:], r.equals) ||
+			c == other && r.alone && strings.HasPrefix(r.s[end:], r.between) {
 			break
 		}
 	}
@@ -260,8 +266,8 @@ func trimBlanksRight(s string) string {
 	return s
 }
 
-// quotedEnd reads the text in the quotes that start at i: \" \\ and \n are escapes, other backslashes stay. end is behind
-// the closing quote.
+// quotedEnd reads the text in the quotes that start at i: \" \\ and \n are escapes, other backslashes stay. end is
+// behind the closing quote.
 func quotedEnd(a *value.Arena, s string, i int) (text string, end int, ok bool) {
 	quote, start := s[i], i+1
 	escaped := false

@@ -9,16 +9,21 @@ import (
 )
 
 // kindFunctions test and assert types.
-var kindFunctions = append(assertions("string", vrl.String, "int", vrl.Integer, "float", vrl.Float, "bool", vrl.Boolean, "timestamp", vrl.Timestamp, "array", vrl.Array, "object", vrl.Object),
-	append(kindTests("is_string", vrl.String, "is_integer", vrl.Integer, "is_float", vrl.Float, "is_boolean", vrl.Boolean, "is_timestamp", vrl.Timestamp,
+var kindFunctions = append(assertions("string", vrl.String, "int", vrl.Integer, "float", vrl.Float, "bool", vrl.Boolean,
+	"timestamp", vrl.Timestamp, "array", vrl.Array, "object", vrl.Object),
+	append(kindTests("is_string", vrl.String, "is_integer", vrl.Integer, "is_float", vrl.Float, "is_boolean",
+		vrl.Boolean, "is_timestamp", vrl.Timestamp,
 		"is_regex", vrl.Regex, "is_null", vrl.Null, "is_array", vrl.Array, "is_object", vrl.Object), []vrl.Function{
-		{Name: "is_nullish", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Returns: vrl.Of(vrl.Boolean), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-			return value.Bool(nullish(args[0])), nil
-		}},
-		{Name: "is_empty", Light: true, Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object)}, Returns: vrl.Of(vrl.Boolean), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-			return value.Bool(length(args[0]) == 0), nil
-		}},
-		{Name: "is_json", Params: []vrl.Param{arg("value", vrl.String), optional(word("variant", "", "object", "array", "string", "number", "bool", "null"))},
+		{Name: "is_nullish", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Returns: vrl.Of(vrl.Boolean),
+			Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+				return value.Bool(nullish(args[0])), nil
+			}},
+		{Name: "is_empty", Light: true, Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object)},
+			Returns: vrl.Of(vrl.Boolean), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+				return value.Bool(length(args[0]) == 0), nil
+			}},
+		{Name: "is_json", Params: []vrl.Param{arg("value", vrl.String),
+			optional(word("variant", "", "object", "array", "string", "number", "bool", "null"))},
 			Returns: vrl.Of(vrl.Boolean), Run: isJSON},
 	}...)...)
 
@@ -29,7 +34,8 @@ func assertions(namesAndKinds ...any) []vrl.Function {
 		kind := namesAndKinds[i+1].(vrl.Kinds)
 		expected := value.String(kind.String())
 		table = append(table, vrl.Function{
-			Name: namesAndKinds[i].(string), Light: true, Params: []vrl.Param{arg("value", vrl.AnyValue)}, Fails: vrl.Unless(kind),
+			Name: namesAndKinds[i].(string), Light: true, Params: []vrl.Param{arg("value", vrl.AnyValue)},
+			Fails: vrl.Unless(kind),
 			ReturnsFor: func(c *vrl.Call) vrl.Type {
 				if t := c.Type("value"); t.May(kind) {
 					return t.Only(kind)
@@ -53,7 +59,8 @@ func kindTests(namesAndKinds ...any) []vrl.Function {
 	for i := 0; i < len(namesAndKinds); i += 2 {
 		kind := namesAndKinds[i+1].(vrl.Kinds)
 		table = append(table, vrl.Function{
-			Name: namesAndKinds[i].(string), Light: true, Params: []vrl.Param{arg("value", vrl.AnyValue)}, Returns: vrl.Of(vrl.Boolean),
+			Name: namesAndKinds[i].(string), Light: true, Params: []vrl.Param{arg("value", vrl.AnyValue)},
+			Returns: vrl.Of(vrl.Boolean),
 			Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 				return value.Bool(kind.Has(args[0])), nil
 			},

@@ -11,20 +11,24 @@ import (
 
 // klogFunctions read the logs of programs that log with glog or klog.
 var klogFunctions = []vrl.Function{
-	{Name: "parse_glog", Params: stringParam, Fails: vrl.Always, Returns: klogType, Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return parseGoogleLog(f, args[0].Str(), true)
-	}},
-	{Name: "parse_klog", Params: stringParam, Fails: vrl.Always, Returns: klogType, Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return parseGoogleLog(f, args[0].Str(), false)
-	}},
+	{Name: "parse_glog", Params: stringParam, Fails: vrl.Always, Returns: klogType,
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return parseGoogleLog(f, args[0].Str(), true)
+		}},
+	{Name: "parse_klog", Params: stringParam, Fails: vrl.Always, Returns: klogType,
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return parseGoogleLog(f, args[0].Str(), false)
+		}},
 }
 
-var klogType = vrl.ObjectOf(append(fieldsOf(vrl.Of(vrl.String, vrl.Null), "level", "file", "message"), knownField("timestamp", vrl.Of(vrl.Timestamp, vrl.Null)), knownField("id", vrl.Of(vrl.Integer, vrl.Null)), knownField("line", vrl.Of(vrl.Integer, vrl.Null)))...)
+var klogType = vrl.ObjectOf(append(fieldsOf(vrl.Of(vrl.String, vrl.Null), "level", "file", "message"),
+	knownField("timestamp", vrl.Of(vrl.Timestamp, vrl.Null)), knownField("id", vrl.Of(vrl.Integer, vrl.Null)),
+	knownField("line", vrl.Of(vrl.Integer, vrl.Null)))...)
 
 var klogLevels = map[byte]string{'I': "info", 'W': "warning", 'E': "error", 'F': "fatal"}
 
-// parseGoogleLog reads "Lyyyymmdd hh:mm:ss.uuuuuu id file:line] message"; klog has no year: it is the current one, or the
-// last for December when it is January.
+// parseGoogleLog reads "Lyyyymmdd hh:mm:ss.uuuuuu id file:line] message"; klog has no year: it is the current one, or
+// the last for December when it is January.
 func parseGoogleLog(f *vrl.Frame, s string, withYear bool) (value.Value, *vrl.Failure) {
 	name := "klog"
 	if withYear {
@@ -83,5 +87,6 @@ func klogDay(f *vrl.Frame, s string, withYear bool) (day time.Time, ok bool) {
 	if !withYear {
 		year = yearNear(f.Now().In(f.Zone()), month)
 	}
-	return time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, f.Zone()), dayOfMonth <= timefmt.DaysInMonth(year, month)
+	return time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, f.Zone()),
+		dayOfMonth <= timefmt.DaysInMonth(year, month)
 }

@@ -16,9 +16,12 @@ import (
 var Library = vrl.NewLibrary(
 	coercionFunctions, kindFunctions, stringFunctions, caseFunctions, matchFunctions, redactFunctions, numberFunctions,
 	timeFunctions, unitFunctions, objectFunctions, compactFunctions, arrayFunctions, jsonFunctions, keyValueFunctions,
-	encodeKeyValueFunctions, weblogFunctions, syslogFunctions, csvFunctions, urlFunctions, baseFunctions, hashFunctions, ipFunctions,
-	randomFunctions, grokFunctions, cloudlogFunctions, cefFunctions, klogFunctions, influxFunctions, xmlFunctions, documentFunctions,
-	compressFunctions, codecFunctions, checksumFunctions, agentFunctions, pathFunctions, surveyFunctions, hostFunctions, cryptFunctions,
+	encodeKeyValueFunctions, weblogFunctions, syslogFunctions, csvFunctions, urlFunctions, baseFunctions, hashFunctions,
+	ipFunctions,
+	randomFunctions, grokFunctions, cloudlogFunctions, cefFunctions, klogFunctions, influxFunctions, xmlFunctions,
+	documentFunctions,
+	compressFunctions, codecFunctions, checksumFunctions, agentFunctions, pathFunctions, surveyFunctions, hostFunctions,
+	cryptFunctions,
 	refusedFunctions, groksFunctions, queryFunctions,
 )
 

@@ -11,21 +11,30 @@ import (
 
 // matchFunctions search by text or regular expression.
 var matchFunctions = []vrl.Function{
-	{Name: "find", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.String|vrl.Regex), with("from", vrl.Integer, value.Int(0))}, Returns: vrl.Of(vrl.Integer, vrl.Null), Run: find},
-	{Name: "match", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.Regex)}, Returns: vrl.Of(vrl.Boolean), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return value.Bool(matches(f, args[1].Regex(), args[0].Str())), nil
-	}},
-	{Name: "match_any", Params: []vrl.Param{arg("value", vrl.String), arg("patterns", vrl.Array)}, Returns: vrl.Of(vrl.Boolean), Run: matchAny},
-	{Name: "match_array", Params: []vrl.Param{arg("value", vrl.Array), arg("pattern", vrl.Regex), flag("all", false)}, Returns: vrl.Of(vrl.Boolean), Run: matchArray},
-	{Name: "replace", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.String|vrl.Regex), arg("with", vrl.String), with("count", vrl.Integer, value.Int(-1))},
+	{Name: "find", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.String|vrl.Regex),
+		with("from", vrl.Integer, value.Int(0))}, Returns: vrl.Of(vrl.Integer, vrl.Null), Run: find},
+	{Name: "match", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.Regex)},
+		Returns: vrl.Of(vrl.Boolean), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return value.Bool(matches(f, args[1].Regex(), args[0].Str())), nil
+		}},
+	{Name: "match_any", Params: []vrl.Param{arg("value", vrl.String), arg("patterns", vrl.Array)},
+		Returns: vrl.Of(vrl.Boolean), Run: matchAny},
+	{Name: "match_array", Params: []vrl.Param{arg("value", vrl.Array), arg("pattern", vrl.Regex), flag("all", false)},
+		Returns: vrl.Of(vrl.Boolean), Run: matchArray},
+	{Name: "replace", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.String|vrl.Regex),
+		arg("with", vrl.String), with("count", vrl.Integer, value.Int(-1))},
 		Returns: vrl.Of(vrl.String), Run: replace},
-	{Name: "split", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.String|vrl.Regex), with("limit", vrl.Integer, value.Int(999_999_999))},
+	{Name: "split", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.String|vrl.Regex),
+		with("limit", vrl.Integer, value.Int(999_999_999))},
 		Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Run: split},
-	{Name: "sieve", Params: []vrl.Param{arg("value", vrl.String), arg("permitted_characters", vrl.Regex), text("replace_single", ""), text("replace_repeated", "")},
+	{Name: "sieve", Params: []vrl.Param{arg("value", vrl.String), arg("permitted_characters", vrl.Regex),
+		text("replace_single", ""), text("replace_repeated", "")},
 		Returns: vrl.Of(vrl.String), Run: sieve},
-	{Name: "parse_regex", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.Regex), flag("numeric_groups", false)}, Fails: vrl.Always,
+	{Name: "parse_regex", Params: []vrl.Param{arg("value", vrl.String), arg("pattern", vrl.Regex),
+		flag("numeric_groups", false)}, Fails: vrl.Always,
 		ReturnsFor: groupsType, Run: parseRegex},
-	{Name: "parse_regex_all", Params: []vrl.Param{arg("value", vrl.AnyValue), arg("pattern", vrl.Regex), flag("numeric_groups", false)}, Fails: vrl.Always,
+	{Name: "parse_regex_all", Params: []vrl.Param{arg("value", vrl.AnyValue), arg("pattern", vrl.Regex),
+		flag("numeric_groups", false)}, Fails: vrl.Always,
 		ReturnsFor: func(c *vrl.Call) vrl.Type { return vrl.ArrayOf(groupsType(c)) }, Run: parseRegexAll},
 }
 
@@ -125,8 +134,8 @@ func replace(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return f.Arena.End(append(b, s[last:]...)), nil
 }
 
-// expand appends a replacement: $1 and ${name} stand for groups, $$ for a dollar sign. A name is as long as it can be, and
-// one that no group has stands for nothing.
+// expand appends a replacement: $1 and ${name} stand for groups, $$ for a dollar sign. A name is as long as it can be,
+// and one that no group has stands for nothing.
 func expand(dst []byte, template, s string, groups []int, names []string) []byte {
 	for {
 		before, rest, found := strings.Cut(template, "$")

@@ -18,31 +18,41 @@ import (
 // pathFunctions and surveyFunctions work on file paths and measure texts and places; hostFunctions look at the server.
 var (
 	pathFunctions = []vrl.Function{
-		{Name: "basename", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String, vrl.Null), Run: basename},
+		{Name: "basename", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String, vrl.Null),
+			Run: basename},
 		{Name: "dirname", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: dirname},
 		{Name: "split_path", Params: stringParam, Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Run: splitPath},
 	}
 	surveyFunctions = []vrl.Function{
-		{Name: "shannon_entropy", Params: []vrl.Param{arg("value", vrl.String), word("segmentation", "byte", "byte", "codepoint", "grapheme")}, Returns: vrl.Of(vrl.Float), Run: entropy},
-		{Name: "haversine", Params: []vrl.Param{arg("latitude1", vrl.Float), arg("longitude1", vrl.Float), arg("latitude2", vrl.Float), arg("longitude2", vrl.Float),
-			word("measurement_unit", "kilometers", "kilometers", "miles")}, Returns: vrl.ObjectOf(knownField("distance", vrl.Of(vrl.Float)), knownField("bearing", vrl.Of(vrl.Float))), Run: haversine},
-		{Name: "parse_etld", Params: []vrl.Param{arg("value", vrl.String), with("plus_parts", vrl.Integer, value.Int(0)), opt("psl", vrl.String)}, Fails: vrl.Always,
-			Returns: vrl.ObjectOf(knownField("etld", vrl.Of(vrl.String)), knownField("etld_plus", vrl.Of(vrl.String)), knownField("known_suffix", vrl.Of(vrl.Boolean))), Compile: compileETLD},
-		{Name: "uuid_from_friendly_id", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: fromFriendlyID},
+		{Name: "shannon_entropy", Params: []vrl.Param{arg("value", vrl.String),
+			word("segmentation", "byte", "byte", "codepoint", "grapheme")}, Returns: vrl.Of(vrl.Float), Run: entropy},
+		{Name: "haversine", Params: []vrl.Param{arg("latitude1", vrl.Float), arg("longitude1", vrl.Float),
+			arg("latitude2", vrl.Float), arg("longitude2", vrl.Float),
+			word("measurement_unit", "kilometers", "kilometers", "miles")}, Returns: vrl.ObjectOf(
+			knownField("distance", vrl.Of(vrl.Float)), knownField("bearing", vrl.Of(vrl.Float))), Run: haversine},
+		{Name: "parse_etld", Params: []vrl.Param{arg("value", vrl.String),
+			with("plus_parts", vrl.Integer, value.Int(0)), opt("psl", vrl.String)}, Fails: vrl.Always,
+			Returns: vrl.ObjectOf(knownField("etld", vrl.Of(vrl.String)), knownField("etld_plus", vrl.Of(vrl.String)),
+				knownField("known_suffix", vrl.Of(vrl.Boolean))), Compile: compileETLD},
+		{Name: "uuid_from_friendly_id", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+			Run: fromFriendlyID},
 	}
 	hostFunctions = []vrl.Function{
-		{Name: "log", Params: []vrl.Param{arg("value", vrl.AnyValue), word("level", "info", "trace", "debug", "info", "warn", "error"),
+		{Name: "log", Params: []vrl.Param{arg("value", vrl.AnyValue),
+			word("level", "info", "trace", "debug", "info", "warn", "error"),
 			with("rate_limit_secs", vrl.Integer, value.Int(1))}, Returns: vrl.Of(vrl.Null), Compile: compileLog},
-		{Name: "get_hostname", Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
-			name, err := os.Hostname()
-			if err != nil {
-				return f.Fail("failed to get hostname: %s", value.String(err.Error()))
-			}
-			return value.String(name), nil
-		}},
-		{Name: "get_timezone_name", Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
-			return value.String(f.Zone().String()), nil
-		}},
+		{Name: "get_hostname", Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+			Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
+				name, err := os.Hostname()
+				if err != nil {
+					return f.Fail("failed to get hostname: %s", value.String(err.Error()))
+				}
+				return value.String(name), nil
+			}},
+		{Name: "get_timezone_name", Fails: vrl.Always, Returns: vrl.Of(vrl.String),
+			Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
+				return value.String(f.Zone().String()), nil
+			}},
 	}
 )
 
@@ -146,7 +156,8 @@ func haversine(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 		radius /= kilometersPerMile
 	}
 	distance := 2 * radius * math.Asin(math.Sqrt(min(a, 1)))
-	bearing := math.Atan2(math.Sin(lon2-lon1)*math.Cos(lat2), math.Cos(lat1)*math.Sin(lat2)-math.Sin(lat1)*math.Cos(lat2)*math.Cos(lon2-lon1))
+	bearing := math.Atan2(math.Sin(lon2-lon1)*math.Cos(lat2),
+		math.Cos(lat1)*math.Sin(lat2)-math.Sin(lat1)*math.Cos(lat2)*math.Cos(lon2-lon1))
 	degrees := math.Mod(bearing*180/math.Pi+360, 360)
 	if math.IsNaN(distance) || math.IsNaN(degrees) {
 		return f.Fail("operation would produce NaN")
@@ -205,7 +216,8 @@ func fromFriendlyID(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure
 	return f.Arena.End(appendUUID(f.Arena.Begin(), u)), nil
 }
 
-var logLevels = map[string]slog.Level{"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+var logLevels = map[string]slog.Level{"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "info": slog.LevelInfo,
+	"warn": slog.LevelWarn, "error": slog.LevelError}
 
 // compileLog writes to the journal of the pipeline, for each call in a script at most once in so many seconds.
 func compileLog(c *vrl.Call) (vrl.Run, error) {

@@ -10,7 +10,8 @@ import (
 
 // nginxFields are the types of the fields of each format; they come from the shapes below.
 var nginxFields = map[string][]vrl.Known{
-	"error": fields(fieldsOf(vrl.Of(vrl.Timestamp), "timestamp"), fieldsOf(vrl.Of(vrl.String), "severity", "message"), fieldsOf(vrl.Of(vrl.Integer), "pid", "tid"),
+	"error": fields(fieldsOf(vrl.Of(vrl.Timestamp), "timestamp"), fieldsOf(vrl.Of(vrl.String), "severity", "message"),
+		fieldsOf(vrl.Of(vrl.Integer), "pid", "tid"),
 		fieldsOf(vrl.Of(vrl.Integer, vrl.Null), "cid"), fieldsOf(vrl.Of(vrl.Float, vrl.Null), "excess"),
 		fieldsOf(vrl.Of(vrl.String, vrl.Null), "zone", "client", "server", "request", "upstream", "host", "referer")),
 	"combined":             shapeFields(nginxCombined),
@@ -48,26 +49,37 @@ const (
 type lineShape []lineField
 
 var nginxCombined = lineShape{
-	{name: "client", dash: true, kind: vrl.String}, {form: aDash}, {name: "user", dash: true, kind: vrl.String}, {name: "timestamp", form: bracketed, kind: vrl.Timestamp},
-	{name: "request", form: inQuotes, kind: vrl.String}, {name: "status", kind: vrl.Integer}, {name: "size", kind: vrl.Integer},
+	{name: "client", dash: true, kind: vrl.String}, {form: aDash}, {name: "user", dash: true, kind: vrl.String},
+	{name: "timestamp", form: bracketed, kind: vrl.Timestamp},
+	{name: "request", form: inQuotes, kind: vrl.String}, {name: "status", kind: vrl.Integer},
+	{name: "size", kind: vrl.Integer},
 	{name: "referer", form: inQuotes, kind: vrl.String}, {name: "agent", form: inQuotes, kind: vrl.String},
 	{name: "compression", form: inQuotes, kind: vrl.String, dash: true, maybe: true},
 }
 
 var nginxMain = lineShape{
-	{name: "remote_addr", dash: true, kind: vrl.String}, {form: aDash}, {name: "remote_user", dash: true, kind: vrl.String}, {name: "timestamp", form: bracketed, kind: vrl.Timestamp},
-	{name: "request", form: inQuotes, kind: vrl.String}, {name: "status", kind: vrl.Integer}, {name: "body_bytes_size", kind: vrl.Integer},
-	{name: "http_referer", form: inQuotes, dash: true, kind: vrl.String}, {name: "http_user_agent", form: inQuotes, dash: true, kind: vrl.String},
+	{name: "remote_addr", dash: true, kind: vrl.String}, {form: aDash},
+	{name: "remote_user", dash: true, kind: vrl.String}, {name: "timestamp", form: bracketed, kind: vrl.Timestamp},
+	{name: "request", form: inQuotes, kind: vrl.String}, {name: "status", kind: vrl.Integer},
+	{name: "body_bytes_size", kind: vrl.Integer},
+	{name: "http_referer", form: inQuotes, dash: true, kind: vrl.String},
+	{name: "http_user_agent", form: inQuotes, dash: true, kind: vrl.String},
 	{name: "http_x_forwarded_for", form: inQuotes, dash: true, kind: vrl.String},
 }
 
 var nginxIngress = lineShape{
-	{name: "remote_addr", dash: true, kind: vrl.String}, {form: aDash}, {name: "remote_user", dash: true, kind: vrl.String}, {name: "timestamp", form: bracketed, kind: vrl.Timestamp},
-	{name: "request", form: inQuotes, kind: vrl.String}, {name: "status", kind: vrl.Integer}, {name: "body_bytes_size", kind: vrl.Integer},
-	{name: "http_referer", form: inQuotes, dash: true, kind: vrl.String}, {name: "http_user_agent", form: inQuotes, dash: true, kind: vrl.String},
-	{name: "request_length", kind: vrl.Integer}, {name: "request_time", kind: vrl.Float}, {name: "proxy_upstream_name", form: bracketed, kind: vrl.String},
-	{name: "proxy_alternative_upstream_name", form: bracketed, kind: vrl.String}, {name: "upstream_addr", kind: vrl.String},
-	{name: "upstream_response_length", kind: vrl.Integer, dash: true}, {name: "upstream_response_time", kind: vrl.Float, dash: true},
+	{name: "remote_addr", dash: true, kind: vrl.String}, {form: aDash},
+	{name: "remote_user", dash: true, kind: vrl.String}, {name: "timestamp", form: bracketed, kind: vrl.Timestamp},
+	{name: "request", form: inQuotes, kind: vrl.String}, {name: "status", kind: vrl.Integer},
+	{name: "body_bytes_size", kind: vrl.Integer},
+	{name: "http_referer", form: inQuotes, dash: true, kind: vrl.String},
+	{name: "http_user_agent", form: inQuotes, dash: true, kind: vrl.String},
+	{name: "request_length", kind: vrl.Integer}, {name: "request_time", kind: vrl.Float},
+	{name: "proxy_upstream_name", form: bracketed, kind: vrl.String},
+	{name: "proxy_alternative_upstream_name", form: bracketed, kind: vrl.String},
+	{name: "upstream_addr", kind: vrl.String},
+	{name: "upstream_response_length", kind: vrl.Integer, dash: true},
+	{name: "upstream_response_time", kind: vrl.Float, dash: true},
 	{name: "upstream_status", kind: vrl.Integer, dash: true}, {name: "req_id", kind: vrl.String},
 }
 
@@ -96,14 +108,16 @@ func compileNginxLog(c *vrl.Call) (vrl.Run, error) {
 		}, nil
 	}
 	layout := timeLayout(c, commonTime)
-	shape := map[string]lineShape{"combined": nginxCombined, "main": nginxMain, "ingress_upstreaminfo": nginxIngress}[format.Str()]
+	shape := map[string]lineShape{"combined": nginxCombined, "main": nginxMain,
+		"ingress_upstreaminfo": nginxIngress}[format.Str()]
 	return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 		return shape.object(f, args[0].Str(), layout, args[2])
 	}, nil
 }
 
 // object reads a line of a shape.
-func (shape lineShape) object(f *vrl.Frame, s string, layout *timefmt.Layout, format value.Value) (value.Value, *vrl.Failure) {
+func (shape lineShape) object(f *vrl.Frame, s string, layout *timefmt.Layout, format value.Value) (value.Value,
+	*vrl.Failure) {
 	o := f.Arena.Object(len(shape))
 	s = strings.TrimSpace(s)
 	for i := range shape {
@@ -159,7 +173,8 @@ func (p *lineField) take(s string) (text, rest string, ok bool) {
 }
 
 // value makes the value of a field.
-func (p *lineField) value(f *vrl.Frame, text string, layout *timefmt.Layout, format value.Value) (value.Value, *vrl.Failure) {
+func (p *lineField) value(f *vrl.Frame, text string, layout *timefmt.Layout, format value.Value) (value.Value,
+	*vrl.Failure) {
 	switch p.kind {
 	case vrl.Timestamp:
 		return logTime(f, layout, format, text)
@@ -185,7 +200,8 @@ var nginxTail = []struct {
 	quoted bool
 	name   string
 }{
-	{", referrer: ", true, "referer"}, {", referer: ", true, "referer"}, {", host: ", true, "host"}, {", upstream: ", true, "upstream"}, {", request: ", true, "request"},
+	{", referrer: ", true, "referer"}, {", referer: ", true, "referer"}, {", host: ", true, "host"},
+	{", upstream: ", true, "upstream"}, {", request: ", true, "request"},
 	{", server: ", false, "server"}, {", client: ", false, "client"},
 }
 

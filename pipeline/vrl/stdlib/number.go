@@ -16,14 +16,19 @@ var numberFunctions = []vrl.Function{
 	{Name: "floor", Params: roundParams, ReturnsFor: sameNumber, Run: rounded(math.Floor)},
 	{Name: "round", Params: roundParams, ReturnsFor: sameNumber, Run: rounded(math.Round)},
 	{Name: "mod", Params: []vrl.Param{arg("value", vrl.Number), arg("modulus", vrl.Number)},
-		Fails: vrl.UnlessConst("modulus", func(v value.Value) bool { return v.IsNumber() && v.Number() != 0 }), ReturnsFor: modType, Run: mod},
-	{Name: "format_int", Params: []vrl.Param{arg("value", vrl.Integer), with("base", vrl.Integer, value.Int(10))}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: formatInt},
-	{Name: "format_number", Params: []vrl.Param{arg("value", vrl.Number), opt("scale", vrl.Integer), text("decimal_separator", "."), opt("grouping_separator", vrl.String)},
+		Fails:      vrl.UnlessConst("modulus", func(v value.Value) bool { return v.IsNumber() && v.Number() != 0 }),
+		ReturnsFor: modType, Run: mod},
+	{Name: "format_int", Params: []vrl.Param{arg("value", vrl.Integer), with("base", vrl.Integer, value.Int(10))},
+		Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: formatInt},
+	{Name: "format_number", Params: []vrl.Param{arg("value", vrl.Number), opt("scale", vrl.Integer),
+		text("decimal_separator", "."), opt("grouping_separator", vrl.String)},
 		Returns: vrl.Of(vrl.String), Run: formatNumber},
-	{Name: "parse_int", Params: []vrl.Param{arg("value", vrl.String), opt("base", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.Integer), Run: parseInt},
-	{Name: "parse_float", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Float), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return parseFloatText(f, args[0])
-	}},
+	{Name: "parse_int", Params: []vrl.Param{arg("value", vrl.String), opt("base", vrl.Integer)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.Integer), Run: parseInt},
+	{Name: "parse_float", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Float),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return parseFloatText(f, args[0])
+		}},
 }
 
 var roundParams = []vrl.Param{arg("value", vrl.Number), with("precision", vrl.Integer, value.Int(0))}

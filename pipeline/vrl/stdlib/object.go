@@ -10,24 +10,36 @@ import (
 
 // objectFunctions work on objects and paths.
 var objectFunctions = []vrl.Function{
-	{Name: "get", Light: true, Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), arg("path", vrl.Array)}, Fails: vrl.Always, Returns: vrl.Of(vrl.AnyValue), Run: get},
-	{Name: "set", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), arg("path", vrl.Array), arg("data", vrl.AnyValue)}, Fails: vrl.Always, ReturnsFor: setType, Run: set},
-	{Name: "remove", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), arg("path", vrl.Array), flag("compact", false)}, Fails: vrl.Always, ReturnsFor: sameContainer, Run: remove},
-	{Name: "merge", Params: []vrl.Param{arg("to", vrl.Object), arg("from", vrl.Object), flag("deep", false)}, ReturnsFor: mergedType, Run: merge},
+	{Name: "get", Light: true, Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), arg("path", vrl.Array)},
+		Fails: vrl.Always, Returns: vrl.Of(vrl.AnyValue), Run: get},
+	{Name: "set", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), arg("path", vrl.Array),
+		arg("data", vrl.AnyValue)}, Fails: vrl.Always, ReturnsFor: setType, Run: set},
+	{Name: "remove", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), arg("path", vrl.Array),
+		flag("compact", false)}, Fails: vrl.Always, ReturnsFor: sameContainer, Run: remove},
+	{Name: "merge", Params: []vrl.Param{arg("to", vrl.Object), arg("from", vrl.Object), flag("deep", false)},
+		ReturnsFor: mergedType, Run: merge},
 	{Name: "keys", Params: []vrl.Param{arg("value", vrl.Object)}, Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Run: keys},
-	{Name: "values", Params: []vrl.Param{arg("value", vrl.Object)}, ReturnsFor: func(c *vrl.Call) vrl.Type { return vrl.ArrayOf(c.Type("value").Only(vrl.Object).Members()) }, Run: values},
-	{Name: "flatten", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), text("separator", "."), constant(opt("except", vrl.Array))},
+	{Name: "values", Params: []vrl.Param{arg("value", vrl.Object)}, ReturnsFor: func(c *vrl.Call) vrl.Type {
+		return vrl.ArrayOf(c.Type("value").Only(vrl.Object).Members())
+	}, Run: values},
+	{Name: "flatten", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array), text("separator", "."),
+		constant(opt("except", vrl.Array))},
 		ReturnsFor: sameContainer, Run: flatten},
-	{Name: "unflatten", Params: []vrl.Param{arg("value", vrl.Object), text("separator", "."), flag("recursive", true)}, Returns: vrl.Of(vrl.Object), Run: unflatten},
-	{Name: "object_from_array", Params: []vrl.Param{arg("values", vrl.Array), opt("keys", vrl.Array)}, Returns: vrl.Of(vrl.Object), Run: objectFromArray},
+	{Name: "unflatten", Params: []vrl.Param{arg("value", vrl.Object), text("separator", "."), flag("recursive", true)},
+		Returns: vrl.Of(vrl.Object), Run: unflatten},
+	{Name: "object_from_array", Params: []vrl.Param{arg("values", vrl.Array), opt("keys", vrl.Array)},
+		Returns: vrl.Of(vrl.Object), Run: objectFromArray},
 	{Name: "to_entries", Params: []vrl.Param{arg("value", vrl.Object|vrl.Array)},
 		ReturnsFor: func(c *vrl.Call) vrl.Type {
-			return vrl.ArrayOf(vrl.ObjectOf(knownField("key", vrl.Of(vrl.String, vrl.Integer)), knownField("value", c.Type("value").Members().Or(vrl.Null))))
+			return vrl.ArrayOf(vrl.ObjectOf(knownField("key", vrl.Of(vrl.String, vrl.Integer)),
+				knownField("value", c.Type("value").Members().Or(vrl.Null))))
 		}, Run: toEntries},
 	{Name: "from_entries", Params: []vrl.Param{arg("value", vrl.Array)}, Returns: vrl.Of(vrl.Object), Run: fromEntries},
-	{Name: "tag_types_externally", Params: []vrl.Param{arg("value", vrl.AnyValue)}, Returns: vrl.Of(vrl.Object, vrl.Array, vrl.Null), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return tagTypes(f, args[0])
-	}},
+	{Name: "tag_types_externally", Params: []vrl.Param{arg("value", vrl.AnyValue)},
+		Returns: vrl.Of(vrl.Object, vrl.Array, vrl.Null),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return tagTypes(f, args[0])
+		}},
 }
 
 // mergedType is the type of what merge gives.
@@ -124,7 +136,8 @@ func merge(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return mergeObjects(f.Arena, args[0].Object(), args[1].Object(), true).Of(), nil
 }
 
-// mergeObjects makes the union of two objects. Of fields in both the right one stays; with deep, two objects are merged.
+// mergeObjects makes the union of two objects. Of fields in both the right one stays; with deep, two objects are
+// merged.
 func mergeObjects(a *value.Arena, to, from *value.Object, deep bool) *value.Object {
 	o := a.Object(to.Len() + from.Len())
 	i, j := 0, 0
@@ -233,7 +246,8 @@ func (t *flattening) object(prefix string, from *value.Object) *vrl.Failure {
 				return t.frame.Room(t.bytes)
 			}
 		}
-		whole := m.Value.Kind() != value.ObjectKind || slices.Contains(t.except, m.Key) || slices.Contains(t.except, key)
+		whole := m.Value.Kind() != value.ObjectKind || slices.Contains(t.except, m.Key) ||
+			slices.Contains(t.except, key)
 		if whole {
 			t.to.Append(t.frame.Arena, key, m.Value.Share())
 			continue
@@ -257,7 +271,8 @@ func unflattenObject(f *vrl.Frame, from *value.Object, separator string, recursi
 		return value.Null, fl
 	}
 	root := f.Arena.Object(from.Len()).Of()
-	// Keys without a separator go first, so that an object replaces a scalar of the same name and not the other way round.
+	// Keys without a separator go first, so that an object replaces a scalar of the same name and not the other way
+	// round.
 	for _, nested := range []bool{false, true} {
 		for i := range from.Len() {
 			m := from.Member(i)
@@ -280,7 +295,8 @@ func unflattenObject(f *vrl.Frame, from *value.Object, separator string, recursi
 	return root, nil
 }
 
-// unflattened puts a value at the path that a joined key says. An object stays where a scalar comes later; two objects become one.
+// unflattened puts a value at the path that a joined key says. An object stays where a scalar comes later; two objects
+// become one.
 func unflattened(f *vrl.Frame, root *value.Value, key, separator string, v value.Value) *vrl.Failure {
 	at := root
 	for depth := 0; ; depth++ {

@@ -14,16 +14,17 @@ import (
 
 // queryFunctions test events by queries of a log search.
 var queryFunctions = []vrl.Function{
-	{Name: "match_datadog_query", Params: []vrl.Param{arg("value", vrl.Object), constant(arg("query", vrl.String))}, Returns: vrl.Of(vrl.Boolean), Compile: func(c *vrl.Call) (vrl.Run, error) {
-		query, _ := c.Const("query")
-		test, err := compileQuery(query.Str())
-		if err != nil {
-			return nil, c.Invalid("query", "%v", err)
-		}
-		return func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-			return value.Bool(test(args[0])), nil
-		}, nil
-	}},
+	{Name: "match_datadog_query", Params: []vrl.Param{arg("value", vrl.Object), constant(arg("query", vrl.String))},
+		Returns: vrl.Of(vrl.Boolean), Compile: func(c *vrl.Call) (vrl.Run, error) {
+			query, _ := c.Const("query")
+			test, err := compileQuery(query.Str())
+			if err != nil {
+				return nil, c.Invalid("query", "%v", err)
+			}
+			return func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+				return value.Bool(test(args[0])), nil
+			}, nil
+		}},
 }
 
 // queryTest says whether an event is what a part of a query asks for.
@@ -40,8 +41,8 @@ const (
 
 var errQuery = errors.New("the query is not of the search syntax")
 
-// compileQuery reads a query: words, field:value, @path:value, comparisons, ranges, _exists_: and _missing_:, joined by AND
-// (or blanks), OR, NOT or a minus, and parentheses. AND binds closer than OR.
+// compileQuery reads a query: words, field:value, @path:value, comparisons, ranges, _exists_: and _missing_:, joined by
+// AND (or blanks), OR, NOT or a minus, and parentheses. AND binds closer than OR.
 func compileQuery(s string) (queryTest, error) {
 	if len(s) > maxQuery {
 		return nil, fmt.Errorf("the query is longer than %d bytes", maxQuery)
@@ -80,7 +81,8 @@ func (p *queryParser) word(w string) bool {
 
 // any takes parts of which one is enough. In the parentheses behind a field, field is that field.
 func (p *queryParser) any(field string, depth int) (queryTest, error) {
-	tests, err := p.list(depth, func() (queryTest, error) { return p.all(field, depth) }, func() bool { return p.word("OR") || p.take("||") })
+	tests, err := p.list(depth, func() (queryTest, error) { return p.all(field, depth) },
+		func() bool { return p.word("OR") || p.take("||") })
 	if err != nil || len(tests) == 1 {
 		return first(tests), err
 	}
@@ -93,7 +95,8 @@ func (p *queryParser) all(field string, depth int) (queryTest, error) {
 		if p.word("AND") || p.take("&&") {
 			return true
 		}
-		return p.s != "" && p.s[0] != ')' && !strings.HasPrefix(p.s, "||") && !strings.HasPrefix(p.s, "OR ") && !strings.HasPrefix(p.s, "OR(")
+		return p.s != "" && p.s[0] != ')' && !strings.HasPrefix(p.s, "||") && !strings.HasPrefix(p.s, "OR ") &&
+			!strings.HasPrefix(p.s, "OR(")
 	})
 	if err != nil || len(tests) == 1 {
 		return first(tests), err
@@ -109,7 +112,8 @@ func first(tests []queryTest) queryTest {
 }
 
 // list takes parts as long as something joins them.
-func (p *queryParser) list(depth int, part func() (queryTest, error), joined func() bool) (tests []queryTest, err error) {
+func (p *queryParser) list(depth int, part func() (queryTest, error), joined func() bool) (tests []queryTest,
+	err error) {
 	if depth > maxQueryDepth {
 		return nil, errQuery
 	}
@@ -178,8 +182,8 @@ func (p *queryParser) one(field string, depth int) (queryTest, error) {
 	return p.term(name)
 }
 
-// text takes a word, in quotes or up to a blank, a parenthesis or one of the stops; a backslash protects a character. The
-// wildcards of a text stay marked by what text cannot hold.
+// text takes a word, in quotes or up to a blank, a parenthesis or one of the stops; a backslash protects a character.
+// The wildcards of a text stay marked by what text cannot hold.
 func (p *queryParser) text(stops string) (text string, quoted bool, err error) {
 	var b strings.Builder
 	if p.take(`"`) {
@@ -273,7 +277,8 @@ func (p *queryParser) span(field string) (queryTest, error) {
 // The fields that are not tags, and those that words without a field are looked for in.
 var (
 	reservedFields = []string{"host", "source", "status", "service", "trace_id", "message", "timestamp", "tags"}
-	defaultFields  = [][]string{{"message"}, {"custom", "error", "message"}, {"custom", "error", "stack"}, {"custom", "title"}, {"_default_"}}
+	defaultFields  = [][]string{{"message"}, {"custom", "error", "message"}, {"custom", "error", "stack"},
+		{"custom", "title"}, {"_default_"}}
 )
 
 // at is the value of an attribute or of a reserved field.
@@ -366,8 +371,8 @@ func comparison(op, text string) valueTest {
 	}
 }
 
-// equality makes the test for a text, which may have wildcards: of words in the default fields, of all of a field, or of a
-// whole tag.
+// equality makes the test for a text, which may have wildcards: of words in the default fields, of all of a field, or
+// of a whole tag.
 func equality(field, text string) (queryTest, error) {
 	wild := strings.ContainsAny(text, string([]byte{anyText, anyByte}))
 	pattern := regexp.QuoteMeta(text)

@@ -14,27 +14,34 @@ const maxRandomBytes = 64 << 10
 
 // randomFunctions give another value each time. The generator is seeded by the system and not meant for secrets.
 var randomFunctions = []vrl.Function{
-	{Name: "uuid_v4", Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
-		return uuid(f, rand.Uint64(), rand.Uint64(), 4), nil
-	}},
-	{Name: "uuid_v7", Params: []vrl.Param{opt("timestamp", vrl.Timestamp)}, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		at := f.Now().UnixNano()
-		if !args[0].IsNull() {
-			at = args[0].Nanos()
-		}
-		return uuid(f, uint64(max(timefmt.FloorDiv(at, 1e6), 0))<<16|rand.Uint64()&0xffff, rand.Uint64(), 7), nil
-	}},
-	{Name: "random_bool", Returns: vrl.Of(vrl.Boolean), Run: func(*vrl.Frame, []value.Value) (value.Value, *vrl.Failure) {
-		return value.Bool(rand.Uint64()&1 != 0), nil
-	}},
-	{Name: "random_int", Params: []vrl.Param{arg("min", vrl.Integer), arg("max", vrl.Integer)}, Fails: unlessRange, Returns: vrl.Of(vrl.Integer), Compile: checkRange(randomInt)},
-	{Name: "random_float", Params: []vrl.Param{arg("min", vrl.Float), arg("max", vrl.Float)}, Fails: unlessRange, Returns: vrl.Of(vrl.Float), Compile: checkRange(randomFloat)},
-	{Name: "random_bytes", Params: []vrl.Param{arg("length", vrl.Integer)}, Fails: vrl.UnlessConst("length", goodLength), Returns: vrl.Of(vrl.String), Compile: func(c *vrl.Call) (vrl.Run, error) {
-		if n, ok := c.Const("length"); ok && !goodLength(n) {
-			return nil, c.Invalid("length", "Number of bytes must be between 0 and %d", maxRandomBytes)
-		}
-		return randomBytes, nil
-	}},
+	{Name: "uuid_v4", Returns: vrl.Of(vrl.String),
+		Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
+			return uuid(f, rand.Uint64(), rand.Uint64(), 4), nil
+		}},
+	{Name: "uuid_v7", Params: []vrl.Param{opt("timestamp", vrl.Timestamp)}, Returns: vrl.Of(vrl.String),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			at := f.Now().UnixNano()
+			if !args[0].IsNull() {
+				at = args[0].Nanos()
+			}
+			return uuid(f, uint64(max(timefmt.FloorDiv(at, 1e6), 0))<<16|rand.Uint64()&0xffff, rand.Uint64(), 7), nil
+		}},
+	{Name: "random_bool", Returns: vrl.Of(vrl.Boolean),
+		Run: func(*vrl.Frame, []value.Value) (value.Value, *vrl.Failure) {
+			return value.Bool(rand.Uint64()&1 != 0), nil
+		}},
+	{Name: "random_int", Params: []vrl.Param{arg("min", vrl.Integer), arg("max", vrl.Integer)}, Fails: unlessRange,
+		Returns: vrl.Of(vrl.Integer), Compile: checkRange(randomInt)},
+	{Name: "random_float", Params: []vrl.Param{arg("min", vrl.Float), arg("max", vrl.Float)}, Fails: unlessRange,
+		Returns: vrl.Of(vrl.Float), Compile: checkRange(randomFloat)},
+	{Name: "random_bytes", Params: []vrl.Param{arg("length", vrl.Integer)},
+		Fails: vrl.UnlessConst("length", goodLength), Returns: vrl.Of(vrl.String),
+		Compile: func(c *vrl.Call) (vrl.Run, error) {
+			if n, ok := c.Const("length"); ok && !goodLength(n) {
+				return nil, c.Invalid("length", "Number of bytes must be between 0 and %d", maxRandomBytes)
+			}
+			return randomBytes, nil
+		}},
 }
 
 // uuid writes 128 bits as a UUID of a version.

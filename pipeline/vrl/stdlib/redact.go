@@ -15,8 +15,9 @@ import (
 
 // redactFunctions hide what nobody should see.
 var redactFunctions = []vrl.Function{
-	{Name: "redact", Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object), constant(arg("filters", vrl.Array)), {Name: "redactor", Kinds: vrl.String | vrl.Object, Const: true,
-		Default: value.String("full")}}, ReturnsFor: func(c *vrl.Call) vrl.Type {
+	{Name: "redact", Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object),
+		constant(arg("filters", vrl.Array)), {Name: "redactor", Kinds: vrl.String | vrl.Object, Const: true,
+			Default: value.String("full")}}, ReturnsFor: func(c *vrl.Call) vrl.Type {
 		if t := vrl.Of(c.Type("value").Kinds() & (vrl.String | vrl.Array | vrl.Object)); !t.Never() {
 			return t
 		}
@@ -24,8 +25,8 @@ var redactFunctions = []vrl.Function{
 	}, Compile: compileRedact},
 }
 
-// socialSecurity finds the numbers that the United States give: an area other than 000, 666 and those from 900 on, a group
-// and a serial other than zeros.
+// socialSecurity finds the numbers that the United States give: an area other than 000, 666 and those from 900 on, a
+// group and a serial other than zeros.
 const socialSecurity = `\b(?:00[1-9]|0[1-9][0-9]|[1-578][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])-(?:0[1-9]|[1-9][0-9])-(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})\b`
 
 // redactFilter finds what is to be hidden: by a regular expression, or as a text.

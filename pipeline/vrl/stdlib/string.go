@@ -16,19 +16,24 @@ import (
 var stringFunctions = []vrl.Function{
 	{Name: "upcase", Params: stringParam, Returns: vrl.Of(vrl.String), Run: upcase},
 	{Name: "downcase", Params: stringParam, Returns: vrl.Of(vrl.String), Run: downcase},
-	{Name: "strip_whitespace", Params: stringParam, Returns: vrl.Of(vrl.String), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return value.String(strings.TrimFunc(args[0].Str(), unicode.IsSpace)), nil
-	}},
+	{Name: "strip_whitespace", Params: stringParam, Returns: vrl.Of(vrl.String),
+		Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return value.String(strings.TrimFunc(args[0].Str(), unicode.IsSpace)), nil
+		}},
 	{Name: "strip_ansi_escape_codes", Params: stringParam, Returns: vrl.Of(vrl.String), Run: stripANSI},
-	{Name: "truncate", Params: []vrl.Param{arg("value", vrl.String), arg("limit", vrl.Integer), text("suffix", "")}, Returns: vrl.Of(vrl.String), Run: truncate},
+	{Name: "truncate", Params: []vrl.Param{arg("value", vrl.String), arg("limit", vrl.Integer), text("suffix", "")},
+		Returns: vrl.Of(vrl.String), Run: truncate},
 	{Name: "contains", Params: affixParams, Returns: vrl.Of(vrl.Boolean), Run: affixTest(strings.Contains)},
 	{Name: "starts_with", Params: affixParams, Returns: vrl.Of(vrl.Boolean), Run: affixTest(strings.HasPrefix)},
 	{Name: "ends_with", Params: affixParams, Returns: vrl.Of(vrl.Boolean), Run: affixTest(strings.HasSuffix)},
-	{Name: "contains_all", Params: []vrl.Param{arg("value", vrl.String), arg("substrings", vrl.Array), flag("case_sensitive", true)},
+	{Name: "contains_all", Params: []vrl.Param{arg("value", vrl.String), arg("substrings", vrl.Array),
+		flag("case_sensitive", true)},
 		Fails:   func(c *vrl.Call) bool { return !allWithin(c.Type("substrings"), vrl.String) },
 		Returns: vrl.Of(vrl.Boolean), Run: containsAll},
-	{Name: "join", Params: []vrl.Param{arg("value", vrl.Array), text("separator", "")}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: join},
-	{Name: "slice", Params: []vrl.Param{arg("value", vrl.String|vrl.Array), arg("start", vrl.Integer), opt("end", vrl.Integer)}, Fails: vrl.Always,
+	{Name: "join", Params: []vrl.Param{arg("value", vrl.Array), text("separator", "")}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: join},
+	{Name: "slice", Params: []vrl.Param{arg("value", vrl.String|vrl.Array), arg("start", vrl.Integer),
+		opt("end", vrl.Integer)}, Fails: vrl.Always,
 		ReturnsFor: func(c *vrl.Call) vrl.Type {
 			t := c.Type("value").Only(vrl.String | vrl.Array)
 			start, known := c.Const("start")
@@ -39,13 +44,16 @@ var stringFunctions = []vrl.Function{
 			}
 			return t
 		}, Run: slice},
-	{Name: "strlen", Params: stringParam, Returns: vrl.Of(vrl.Integer), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return value.Int(int64(utf8.RuneCountInString(args[0].Str()))), nil
-	}},
-	{Name: "length", Light: true, Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object)}, Returns: vrl.Of(vrl.Integer), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return value.Int(int64(length(args[0]))), nil
-	}},
-	{Name: "chunks", Params: []vrl.Param{arg("value", vrl.String), arg("chunk_size", vrl.Integer)}, Fails: vrl.UnlessConst("chunk_size", positive),
+	{Name: "strlen", Params: stringParam, Returns: vrl.Of(vrl.Integer),
+		Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return value.Int(int64(utf8.RuneCountInString(args[0].Str()))), nil
+		}},
+	{Name: "length", Light: true, Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object)},
+		Returns: vrl.Of(vrl.Integer), Run: func(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return value.Int(int64(length(args[0]))), nil
+		}},
+	{Name: "chunks", Params: []vrl.Param{arg("value", vrl.String), arg("chunk_size", vrl.Integer)},
+		Fails:   vrl.UnlessConst("chunk_size", positive),
 		Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Compile: func(c *vrl.Call) (vrl.Run, error) {
 			if size, ok := c.Const("chunk_size"); ok && !positive(size) {
 				return nil, c.Invalid("chunk_size", `"chunk_size" must be at least 1 byte`)

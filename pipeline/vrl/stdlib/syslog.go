@@ -13,35 +13,40 @@ import (
 var syslogFunctions = []vrl.Function{
 	{Name: "parse_syslog", Params: stringParam, Fails: vrl.Always, Returns: syslogType, Run: parseSyslog},
 	{Name: "parse_linux_authorization", Params: stringParam, Fails: vrl.Always, Returns: syslogType, Run: parseSyslog},
-	{Name: "to_syslog_level", Params: []vrl.Param{arg("value", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		if n := args[0].Int(); n >= 0 && n < int64(len(syslogLevels)) {
-			return value.String(syslogLevels[n]), nil
-		}
-		return f.Fail("severity level %s not valid", args[0])
-	}},
-	{Name: "to_syslog_severity", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Integer), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		if n, ok := syslogSeverities[args[0].Str()]; ok {
-			return value.Int(n), nil
-		}
-		return f.Fail("syslog level %s not valid", args[0])
-	}},
-	{Name: "to_syslog_facility", Params: []vrl.Param{arg("value", vrl.Integer)}, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		if n := args[0].Int(); n >= 0 && n < int64(len(syslogFacilities)) {
-			return value.String(syslogFacilities[n]), nil
-		}
-		return f.Fail("facility code %s not valid", args[0])
-	}},
-	{Name: "to_syslog_facility_code", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Integer), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		if n, ok := syslogFacilityCodes[args[0].Str()]; ok {
-			return value.Int(n), nil
-		}
-		return f.Fail("syslog facility '%s' not valid", args[0])
-	}},
+	{Name: "to_syslog_level", Params: []vrl.Param{arg("value", vrl.Integer)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			if n := args[0].Int(); n >= 0 && n < int64(len(syslogLevels)) {
+				return value.String(syslogLevels[n]), nil
+			}
+			return f.Fail("severity level %s not valid", args[0])
+		}},
+	{Name: "to_syslog_severity", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Integer),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			if n, ok := syslogSeverities[args[0].Str()]; ok {
+				return value.Int(n), nil
+			}
+			return f.Fail("syslog level %s not valid", args[0])
+		}},
+	{Name: "to_syslog_facility", Params: []vrl.Param{arg("value", vrl.Integer)}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			if n := args[0].Int(); n >= 0 && n < int64(len(syslogFacilities)) {
+				return value.String(syslogFacilities[n]), nil
+			}
+			return f.Fail("facility code %s not valid", args[0])
+		}},
+	{Name: "to_syslog_facility_code", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.Integer),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			if n, ok := syslogFacilityCodes[args[0].Str()]; ok {
+				return value.Int(n), nil
+			}
+			return f.Fail("syslog facility '%s' not valid", args[0])
+		}},
 }
 
 var syslogLevels = [...]string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"}
 
-var syslogFacilities = [...]string{"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp", "security", "console",
+var syslogFacilities = [...]string{"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron",
+	"authpriv", "ftp", "ntp", "security", "console",
 	"solaris-cron", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"}
 
 var syslogSeverities = func() map[string]int64 {
@@ -61,12 +66,15 @@ var syslogFacilityCodes = func() map[string]int64 {
 }()
 
 var syslogType = vrl.ObjectWith(vrl.ObjectOfAny(vrl.Of(vrl.String)).Or(vrl.Null),
-	knownField("appname", vrl.Of(vrl.String, vrl.Null)), knownField("facility", vrl.Of(vrl.String, vrl.Null)), knownField("hostname", vrl.Of(vrl.String, vrl.Null)), knownField("message", vrl.Of(vrl.String)),
-	knownField("msgid", vrl.Of(vrl.String, vrl.Null)), knownField("procid", vrl.Of(vrl.Integer, vrl.String, vrl.Null)), knownField("severity", vrl.Of(vrl.String, vrl.Null)),
+	knownField("appname", vrl.Of(vrl.String, vrl.Null)), knownField("facility", vrl.Of(vrl.String, vrl.Null)),
+	knownField("hostname", vrl.Of(vrl.String, vrl.Null)), knownField("message", vrl.Of(vrl.String)),
+	knownField("msgid", vrl.Of(vrl.String, vrl.Null)), knownField("procid", vrl.Of(vrl.Integer, vrl.String, vrl.Null)),
+	knownField("severity", vrl.Of(vrl.String, vrl.Null)),
 	knownField("timestamp", vrl.Of(vrl.Timestamp, vrl.Null)), knownField("version", vrl.Of(vrl.Integer, vrl.Null)))
 
 // syslogNames are the names of the parts of a message.
-var syslogNames = map[string]bool{"appname": true, "facility": true, "hostname": true, "message": true, "msgid": true, "procid": true, "severity": true,
+var syslogNames = map[string]bool{"appname": true, "facility": true, "hostname": true, "message": true, "msgid": true,
+	"procid": true, "severity": true,
 	"timestamp": true, "version": true}
 
 // syslogMessage is a message taken apart. Parts that are not there are empty.
@@ -172,7 +180,8 @@ func rfc3339(s string, loc *time.Location) (at value.Value, ok bool) {
 	return value.Timestamp(sec*1e9 + int64(nanos)), true
 }
 
-// takeStructured takes structured data off a text. Elements that are none are left out, whatever stands in their brackets.
+// takeStructured takes structured data off a text. Elements that are none are left out, whatever stands in their
+// brackets.
 func takeStructured(a *value.Arena, s string) (data, rest string) {
 	if end := structuredEnd(s); end > 0 && (end == len(s) || s[end] != '[') {
 		return s[:end], s[end:]
@@ -251,7 +260,8 @@ func valueStart(s string, i int) int {
 	return i + 1
 }
 
-// valueEnd is behind the quote that ends the value starting at i, 0 without one. A backslash protects the next character.
+// valueEnd is behind the quote that ends the value starting at i, 0 without one. A backslash protects the next
+// character.
 func valueEnd(s string, i int) int {
 	for ; i < len(s); i++ {
 		switch s[i] {
@@ -264,8 +274,8 @@ func valueEnd(s string, i int) int {
 	return 0
 }
 
-// read3164 reads the older and looser form: time, host, tag[process]: text. Host and tag may be missing; a word alone is the
-// host unless it has a process.
+// read3164 reads the older and looser form: time, host, tag[process]: text. Host and tag may be missing; a word alone
+// is the host unless it has a process.
 func (m *syslogMessage) read3164(f *vrl.Frame, s string) bool {
 	at, s, ok := looseTime(f, skipBlanks(s))
 	if !ok {
@@ -296,7 +306,8 @@ func (m *syslogMessage) read3164(f *vrl.Frame, s string) bool {
 	return true
 }
 
-// syslogWord takes a word up to a blank or a colon; in a host, which may be an address, a colon counts before a blank only.
+// syslogWord takes a word up to a blank or a colon; in a host, which may be an address, a colon counts before a blank
+// only.
 func syslogWord(s string, tag bool) (word, rest string) {
 	for i := range len(s) {
 		c := s[i]
@@ -317,7 +328,8 @@ func (m *syslogMessage) takeTag(word string) bool {
 	return true
 }
 
-var monthNumbers = map[string]int{"Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6, "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12}
+var monthNumbers = map[string]int{"Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6, "Jul": 7, "Aug": 8,
+	"Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12}
 
 // monthOf is the number of a month by its first three letters in any case, 0 for others.
 func monthOf(s string) int {

@@ -16,12 +16,16 @@ var timeFunctions = []vrl.Function{
 	{Name: "now", Returns: vrl.Of(vrl.Timestamp), Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
 		return value.Timestamp(f.Now().UnixNano()), nil
 	}},
-	{Name: "parse_timestamp", Params: []vrl.Param{arg("value", vrl.String|vrl.Timestamp), arg("format", vrl.String), opt("timezone", vrl.String)},
+	{Name: "parse_timestamp", Params: []vrl.Param{arg("value", vrl.String|vrl.Timestamp), arg("format", vrl.String),
+		opt("timezone", vrl.String)},
 		Fails: vrl.Always, Returns: vrl.Of(vrl.Timestamp), Compile: compileParseTimestamp},
-	{Name: "format_timestamp", Params: []vrl.Param{arg("value", vrl.Timestamp), arg("format", vrl.String), opt("timezone", vrl.String)},
+	{Name: "format_timestamp", Params: []vrl.Param{arg("value", vrl.Timestamp), arg("format", vrl.String),
+		opt("timezone", vrl.String)},
 		Fails: vrl.Always, Returns: vrl.Of(vrl.String), Compile: compileFormatTimestamp},
-	{Name: "to_unix_timestamp", Params: []vrl.Param{arg("value", vrl.Timestamp), unixUnit}, Returns: vrl.Of(vrl.Integer), Compile: compileToUnix},
-	{Name: "from_unix_timestamp", Params: []vrl.Param{arg("value", vrl.Integer), unixUnit}, Fails: vrl.Always, Returns: vrl.Of(vrl.Timestamp), Compile: compileFromUnix},
+	{Name: "to_unix_timestamp", Params: []vrl.Param{arg("value", vrl.Timestamp), unixUnit},
+		Returns: vrl.Of(vrl.Integer), Compile: compileToUnix},
+	{Name: "from_unix_timestamp", Params: []vrl.Param{arg("value", vrl.Integer), unixUnit}, Fails: vrl.Always,
+		Returns: vrl.Of(vrl.Timestamp), Compile: compileFromUnix},
 }
 
 var unixUnit = word("unit", "seconds", "seconds", "milliseconds", "microseconds", "nanoseconds")
@@ -29,7 +33,8 @@ var unixUnit = word("unit", "seconds", "seconds", "milliseconds", "microseconds"
 // unixUnits are the nanoseconds of each unit.
 var unixUnits = map[string]int64{"seconds": 1e9, "milliseconds": 1e6, "microseconds": 1e3, "nanoseconds": 1}
 
-// layouts caches formats that are not constants. It holds at most maxLayouts; past that, formats are compiled each time.
+// layouts caches formats that are not constants. It holds at most maxLayouts; past that, formats are compiled each
+// time.
 var layouts = struct {
 	sync.RWMutex
 	known map[string]*timefmt.Layout
@@ -84,7 +89,8 @@ func constantZone(c *vrl.Call) *time.Location {
 const localZone = "local"
 
 // zoneOf is the zone of an argument; known is it when that is a constant.
-func zoneOf(f *vrl.Frame, known *time.Location, name value.Value, byDefault *time.Location) (*time.Location, *vrl.Failure) {
+func zoneOf(f *vrl.Frame, known *time.Location, name value.Value, byDefault *time.Location) (*time.Location,
+	*vrl.Failure) {
 	switch {
 	case known != nil:
 		return known, nil

@@ -11,14 +11,17 @@ import (
 
 // unitFunctions read quantities with units.
 var unitFunctions = []vrl.Function{
-	{Name: "parse_duration", Params: []vrl.Param{arg("value", vrl.String), word("unit", "", "ns", "us", "µs", "ms", "cs", "ds", "s", "m", "h", "d", "w")},
+	{Name: "parse_duration", Params: []vrl.Param{arg("value", vrl.String),
+		word("unit", "", "ns", "us", "µs", "ms", "cs", "ds", "s", "m", "h", "d", "w")},
 		Fails: vrl.Always, Returns: vrl.Of(vrl.Float), Compile: compileParseDuration},
-	{Name: "parse_bytes", Params: []vrl.Param{arg("value", vrl.String), arg("unit", vrl.String), word("base", "2", "2", "10")},
+	{Name: "parse_bytes", Params: []vrl.Param{arg("value", vrl.String), arg("unit", vrl.String),
+		word("base", "2", "2", "10")},
 		Fails: vrl.Always, Returns: vrl.Of(vrl.Float), Compile: compileParseBytes},
 }
 
 // durationUnits are the nanoseconds of each unit of time.
-var durationUnits = map[string]uint64{"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "cs": 1e7, "ds": 1e8, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 604800e9}
+var durationUnits = map[string]uint64{"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "cs": 1e7, "ds": 1e8,
+	"s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 604800e9}
 
 // binaryUnits and decimalUnits are the bytes of each unit of size.
 var binaryUnits, decimalUnits = byteUnits()
@@ -72,8 +75,8 @@ func compileParseBytes(c *vrl.Call) (vrl.Run, error) {
 	}, nil
 }
 
-// quantity reads numbers with units, such as "1h 30m", and gives their sum in units of the given size. There may be one part
-// only unless many. bad is a unit that nobody knows.
+// quantity reads numbers with units, such as "1h 30m", and gives their sum in units of the given size. There may be one
+// part only unless many. bad is a unit that nobody knows.
 func quantity(s string, units map[string]uint64, size uint64, many bool) (sum float64, bad string, ok bool) {
 	s = strings.TrimSpace(s)
 	for parts := 0; s != "" || parts == 0; parts++ {

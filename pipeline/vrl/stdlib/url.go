@@ -13,14 +13,18 @@ import (
 
 // urlFunctions take addresses apart.
 var urlFunctions = []vrl.Function{
-	{Name: "parse_url", Params: []vrl.Param{arg("value", vrl.String), flag("default_known_ports", false)}, Fails: vrl.Always, Returns: urlType, Run: parseURL},
-	{Name: "parse_query_string", Params: stringParam, Returns: vrl.ObjectOfAny(vrl.Of(vrl.String, vrl.Array)), Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		return queryObject(f, strings.TrimPrefix(args[0].Str(), "?"), true)
-	}},
+	{Name: "parse_url", Params: []vrl.Param{arg("value", vrl.String), flag("default_known_ports", false)},
+		Fails: vrl.Always, Returns: urlType, Run: parseURL},
+	{Name: "parse_query_string", Params: stringParam, Returns: vrl.ObjectOfAny(vrl.Of(vrl.String, vrl.Array)),
+		Run: func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+			return queryObject(f, strings.TrimPrefix(args[0].Str(), "?"), true)
+		}},
 }
 
-var urlType = vrl.ObjectOf(knownField("scheme", vrl.Of(vrl.String)), knownField("username", vrl.Of(vrl.String)), knownField("password", vrl.Of(vrl.String)), knownField("path", vrl.Of(vrl.String, vrl.Null)),
-	knownField("host", vrl.Of(vrl.String, vrl.Null)), knownField("port", vrl.Of(vrl.Integer, vrl.Null)), knownField("fragment", vrl.Of(vrl.String, vrl.Null)), knownField("query", vrl.ObjectOfAny(vrl.Of(vrl.String))))
+var urlType = vrl.ObjectOf(knownField("scheme", vrl.Of(vrl.String)), knownField("username", vrl.Of(vrl.String)),
+	knownField("password", vrl.Of(vrl.String)), knownField("path", vrl.Of(vrl.String, vrl.Null)),
+	knownField("host", vrl.Of(vrl.String, vrl.Null)), knownField("port", vrl.Of(vrl.Integer, vrl.Null)),
+	knownField("fragment", vrl.Of(vrl.String, vrl.Null)), knownField("query", vrl.ObjectOfAny(vrl.Of(vrl.String))))
 
 // knownPorts are the default ports of the schemes that have an authority and a path always.
 var knownPorts = map[string]int64{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}

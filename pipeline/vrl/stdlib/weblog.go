@@ -14,7 +14,8 @@ const commonTime = "%d/%b/%Y:%T %z"
 
 // weblogFunctions read the lines of web servers.
 var weblogFunctions = []vrl.Function{
-	{Name: "parse_common_log", Params: []vrl.Param{arg("value", vrl.String), text("timestamp_format", commonTime)}, Fails: vrl.Always,
+	{Name: "parse_common_log", Params: []vrl.Param{arg("value", vrl.String), text("timestamp_format", commonTime)},
+		Fails:   vrl.Always,
 		Returns: vrl.ObjectOf(commonFields...), Compile: func(c *vrl.Call) (vrl.Run, error) {
 			layout := timeLayout(c, commonTime)
 			return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
@@ -25,9 +26,11 @@ var weblogFunctions = []vrl.Function{
 				return l.object(f, layout, args[1], false)
 			}, nil
 		}},
-	{Name: "parse_apache_log", Params: []vrl.Param{arg("value", vrl.String), word("format", "", "common", "combined", "error"), text("timestamp_format", commonTime)},
+	{Name: "parse_apache_log", Params: []vrl.Param{arg("value", vrl.String),
+		word("format", "", "common", "combined", "error"), text("timestamp_format", commonTime)},
 		Fails: vrl.Always, ReturnsFor: apacheType, Compile: compileApacheLog},
-	{Name: "parse_nginx_log", Params: []vrl.Param{arg("value", vrl.String), word("format", "", "combined", "error", "ingress_upstreaminfo", "main"), opt("timestamp_format", vrl.String)},
+	{Name: "parse_nginx_log", Params: []vrl.Param{arg("value", vrl.String),
+		word("format", "", "combined", "error", "ingress_upstreaminfo", "main"), opt("timestamp_format", vrl.String)},
 		Fails: vrl.Always, ReturnsFor: nginxType, Compile: compileNginxLog},
 }
 
@@ -49,7 +52,8 @@ func fields(lists ...[]vrl.Known) []vrl.Known {
 	return all
 }
 
-var commonFields = fields(fieldsOf(vrl.Of(vrl.String, vrl.Null), "host", "identity", "user", "message", "method", "path", "protocol"),
+var commonFields = fields(fieldsOf(vrl.Of(vrl.String, vrl.Null), "host", "identity", "user", "message", "method",
+	"path", "protocol"),
 	fieldsOf(vrl.Of(vrl.Integer, vrl.Null), "status", "size"), fieldsOf(vrl.Of(vrl.Timestamp, vrl.Null), "timestamp"))
 
 func apacheType(c *vrl.Call) vrl.Type {
@@ -63,8 +67,10 @@ func apacheType(c *vrl.Call) vrl.Type {
 	case "combined":
 		return vrl.ObjectOf(fields(commonFields, fieldsOf(vrl.Of(vrl.String, vrl.Null), "referrer", "agent"))...)
 	}
-	return vrl.ObjectOf(fields(fieldsOf(vrl.Of(vrl.String, vrl.Null), "module", "severity", "thread", "client", "message", "message1", "message2"),
-		fieldsOf(vrl.Of(vrl.Integer, vrl.Null), "pid", "port"), fieldsOf(vrl.Of(vrl.Timestamp, vrl.Null), "timestamp"))...)
+	return vrl.ObjectOf(fields(fieldsOf(vrl.Of(vrl.String, vrl.Null), "module", "severity", "thread", "client",
+		"message", "message1", "message2"),
+		fieldsOf(vrl.Of(vrl.Integer, vrl.Null), "pid", "port"),
+		fieldsOf(vrl.Of(vrl.Timestamp, vrl.Null), "timestamp"))...)
 }
 
 // timeLayout compiles the constant timestamp_format of a call, or byDefault when there is none. nil: the call has to.
@@ -88,12 +94,14 @@ func logTime(f *vrl.Frame, l *timefmt.Layout, format value.Value, text string) (
 	if l == nil {
 		var err error
 		if l, err = layoutOf(format.Str()); err != nil {
-			return f.Fail("failed parsing timestamp %s using format %s: bad or unsupported format string", value.String(text), format)
+			return f.Fail("failed parsing timestamp %s using format %s: bad or unsupported format string",
+				value.String(text), format)
 		}
 	}
 	ns, _, err := l.Parse(text, f.Zone())
 	if err != nil {
-		return f.Fail("failed parsing timestamp %s using format %s: input contains invalid characters", value.String(text), value.String(l.String()))
+		return f.Fail("failed parsing timestamp %s using format %s: input contains invalid characters",
+			value.String(text), value.String(l.String()))
 	}
 	return value.Timestamp(ns), nil
 }
@@ -107,8 +115,8 @@ type accessLine struct {
 	hasMessage, hasTimestamp, hasRef, hasAgt bool
 }
 
-// read takes a line apart: host identity user [time] "request" status size, and for the combined format "referrer" "agent".
-// Each may be a dash.
+// read takes a line apart: host identity user [time] "request" status size, and for the combined format "referrer"
+// "agent". Each may be a dash.
 func (l *accessLine) read(s string, combined bool) bool {
 	s = strings.TrimSpace(s)
 	var ok bool
@@ -275,7 +283,8 @@ func optionalQuoted(s string) (text string, present bool, rest string, ok bool) 
 }
 
 // object makes the object of a line; its keys come in order.
-func (l *accessLine) object(f *vrl.Frame, layout *timefmt.Layout, format value.Value, combined bool) (value.Value, *vrl.Failure) {
+func (l *accessLine) object(f *vrl.Frame, layout *timefmt.Layout, format value.Value, combined bool) (value.Value,
+	*vrl.Failure) {
 	a := f.Arena
 	o := a.Object(16)
 	if l.hasAgt {
@@ -332,10 +341,12 @@ func addInt(f *vrl.Frame, o *value.Object, key, digits string) *vrl.Failure {
 
 // The two forms of Apache's error log: the simple one, and that of threaded servers.
 var apacheErrors = []*regexp.Regexp{
-	regexp.MustCompile(`^\s*(?:-|\[(?:-|(?P<timestamp>[^\[]*))\])\s+(?:-|\[(?:-|(?P<module>[^:]*):(?P<severity>[^\[]*))\])\s+` +
-		`(?:-|\[\s*pid\s*(?:-|(?P<pid>[^:]*)(?::\s*tid\s*(?P<thread>[^\[]*))?)\])\s+(?:-|\[\s*client\s*(?:-|(?P<client>.*:?):(?P<port>[^\[]*))\])\s+(?:-|(?P<message>.*))\s*$`),
-	regexp.MustCompile(`^\s*\[(?P<timestamp>[^\]]+)\]\s+\[(?:-|(?P<module>[^:]+)):(?P<severity>[^\]]+)\]\s+\[pid\s+(?P<pid>\d+)(?::tid\s+(?P<thread>\d+))?\]\s+` +
-		`(?P<message1>[^\[]*?:\s+(?:[^\[]*?:\s+)?)?(?:\[client\s+(?P<client>.+?):(?P<port>\d+)\]\s+)?(?P<message2>.*)\s*$`),
+	regexp.MustCompile(
+		`^\s*(?:-|\[(?:-|(?P<timestamp>[^\[]*))\])\s+(?:-|\[(?:-|(?P<module>[^:]*):(?P<severity>[^\[]*))\])\s+` +
+			`(?:-|\[\s*pid\s*(?:-|(?P<pid>[^:]*)(?::\s*tid\s*(?P<thread>[^\[]*))?)\])\s+(?:-|\[\s*client\s*(?:-|(?P<client>.*:?):(?P<port>[^\[]*))\])\s+(?:-|(?P<message>.*))\s*$`),
+	regexp.MustCompile(
+		`^\s*\[(?P<timestamp>[^\]]+)\]\s+\[(?:-|(?P<module>[^:]+)):(?P<severity>[^\]]+)\]\s+\[pid\s+(?P<pid>\d+)(?::tid\s+(?P<thread>\d+))?\]\s+` +
+			`(?P<message1>[^\[]*?:\s+(?:[^\[]*?:\s+)?)?(?:\[client\s+(?P<client>.+?):(?P<port>\d+)\]\s+)?(?P<message2>.*)\s*$`),
 }
 
 func compileApacheLog(c *vrl.Call) (vrl.Run, error) {
@@ -363,7 +374,8 @@ func compileApacheLog(c *vrl.Call) (vrl.Run, error) {
 }
 
 // errorObject makes the object of an error line from the groups that took part.
-func errorObject(f *vrl.Frame, s string, at []int, names []string, layout *timefmt.Layout, format value.Value) (value.Value, *vrl.Failure) {
+func errorObject(f *vrl.Frame, s string, at []int, names []string, layout *timefmt.Layout,
+	format value.Value) (value.Value, *vrl.Failure) {
 	o := f.Arena.Object(len(names))
 	for i, name := range names {
 		if name == "" || at[2*i] < 0 {

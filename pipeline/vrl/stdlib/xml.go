@@ -12,8 +12,10 @@ import (
 
 // xmlFunctions read XML.
 var xmlFunctions = []vrl.Function{
-	{Name: "parse_xml", Params: []vrl.Param{arg("value", vrl.String), flag("trim", true), flag("include_attr", true), text("attr_prefix", "@"), text("text_key", "text"),
-		flag("always_use_text_key", false), flag("parse_bool", true), flag("parse_null", true), flag("parse_number", true)}, Fails: vrl.Always,
+	{Name: "parse_xml", Params: []vrl.Param{arg("value", vrl.String), flag("trim", true), flag("include_attr", true),
+		text("attr_prefix", "@"), text("text_key", "text"),
+		flag("always_use_text_key", false), flag("parse_bool", true), flag("parse_null", true),
+		flag("parse_number", true)}, Fails: vrl.Always,
 		Returns: vrl.Of(vrl.Object), Run: parseXML},
 }
 
@@ -28,13 +30,16 @@ type xmlReader struct {
 	trim, attributes, alwaysText, asBool, asNull, asNumber bool
 }
 
-// parseXML makes an object of a document: an element with only text is that text, others are objects of their attributes,
-// children and texts; of children with one name an array is made. Trimming drops the blanks between elements.
+// parseXML makes an object of a document: an element with only text is that text, others are objects of their
+// attributes, children and texts; of children with one name an array is made. Trimming drops the blanks between
+// elements.
 func parseXML(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-	r := xmlReader{frame: f, trim: args[1].True(), attributes: args[2].True(), prefix: args[3].Str(), textKey: args[4].Str(), alwaysText: args[5].True(),
+	r := xmlReader{frame: f, trim: args[1].True(), attributes: args[2].True(), prefix: args[3].Str(),
+		textKey: args[4].Str(), alwaysText: args[5].True(),
 		asBool: args[6].True(), asNull: args[7].True(), asNumber: args[8].True()}
 	r.tokens = xml.NewDecoder(strings.NewReader(validText(args[0].Str())))
-	r.tokens.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // the text is UTF-8 whatever it says
+	// the text is UTF-8 whatever it says
+	r.tokens.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	root := f.Arena.Object(1)
 	for {
 		t, err := r.tokens.RawToken()

@@ -23,7 +23,8 @@ const (
 // table keeps a row for each definition. Its time is zero, so that the last one written replaces those before.
 var table = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
 	Name: engine.DashboardsTable, Time: "saved_at", Tags: []string{"name"},
-	Columns: []vector.Field{{Name: "definition", Type: vector.StringType}, {Name: "name", Type: vector.StringType}, {Name: "saved_at", Type: vector.Timestamp(3)}},
+	Columns: []vector.Field{{Name: "definition", Type: vector.StringType}, {Name: "name", Type: vector.StringType},
+		{Name: "saved_at", Type: vector.Timestamp(3)}},
 }}
 
 // definition is one that was saved.
@@ -89,7 +90,9 @@ func (s *store) save(ctx context.Context, d definition) error {
 		}
 	}
 	if count > maxCount || total > maxTotal {
-		return status.New(status.InvalidArguments, "there would be %d dashboards of %d bytes, the most are %d and %d: delete some", count, total, maxCount, maxTotal)
+		return status.New(status.InvalidArguments,
+			"there would be %d dashboards of %d bytes, the most are %d and %d: delete some", count, total, maxCount,
+			maxTotal)
 	}
 	return table.Put(ctx, s.engine, []any{d.text, d.name, int64(0)})
 }

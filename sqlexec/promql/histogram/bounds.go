@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// fractions[k] is 2^(k/256): the bounds of the finest schema between 1 and 2. Coarser schemas take every second, fourth,
-// ... of them.
+// fractions[k] is 2^(k/256): the bounds of the finest schema between 1 and 2. Coarser schemas take every second,
+// fourth, ... of them.
 var fractions = exponentialFractions()
 
 // below is, for each k, by how many units in the last place less one the bound of the reference lies below the nearest
@@ -87,7 +87,8 @@ func (h *Histogram) negative(b Bucket) Interval {
 
 // zero is the interval of the zero bucket.
 func (h *Histogram) zero() Interval {
-	return Interval{Lower: -h.ZeroThreshold, Upper: h.ZeroThreshold, LowerInclusive: true, UpperInclusive: true, Count: h.ZeroCount}
+	return Interval{Lower: -h.ZeroThreshold, Upper: h.ZeroThreshold, LowerInclusive: true, UpperInclusive: true,
+		Count: h.ZeroCount}
 }
 
 // Intervals appends all buckets in rising order. Buckets that overlap the zero bucket are cut at its edge.
@@ -112,8 +113,8 @@ func (h *Histogram) Intervals(dst []Interval) []Interval {
 	return dst
 }
 
-// share is the part of the interval that lies below v, which must lie inside it: linear in custom and zero buckets, else
-// on the logarithmic scale on which exponential buckets are equally wide.
+// share is the part of the interval that lies below v, which must lie inside it: linear in custom and zero buckets,
+// else on the logarithmic scale on which exponential buckets are equally wide.
 func (iv Interval) share(v float64, linear bool) float64 {
 	if linear {
 		return (v - iv.Lower) / (iv.Upper - iv.Lower)

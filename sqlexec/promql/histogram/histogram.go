@@ -23,8 +23,8 @@ const (
 	CustomSchema = -53
 )
 
-// MaxSentSchema is the finest schema that is taken. The published format keeps those above MaxSchema for later; a receiver may bring
-// them down to it, which loses resolution and no observation.
+// MaxSentSchema is the finest schema that is taken. The published format keeps those above MaxSchema for later; a
+// receiver may bring them down to it, which loses resolution and no observation.
 const MaxSentSchema = 52
 
 // ErrIncompatible is the error of putting exponential and custom buckets together.
@@ -186,7 +186,8 @@ func (h *Histogram) Validate() error {
 			return fmt.Errorf("a bucket lies outside of the %d custom bounds", len(h.Bounds))
 		}
 	case h.Schema < MinSchema || h.Schema > MaxSchema:
-		return fmt.Errorf("histogram schema %d: %d to %d and %d are known", h.Schema, MinSchema, MaxSchema, CustomSchema)
+		return fmt.Errorf("histogram schema %d: %d to %d and %d are known", h.Schema, MinSchema, MaxSchema,
+			CustomSchema)
 	case len(h.Bounds) > 0:
 		return errors.New("a histogram with exponential buckets has no custom bounds")
 	}

@@ -48,10 +48,12 @@ func random(r *rand.Rand, custom bool) *Histogram {
 }
 
 func toReference(h *Histogram) *reference.FloatHistogram {
-	hints := map[ResetHint]reference.CounterResetHint{UnknownReset: reference.UnknownCounterReset, CounterReset: reference.CounterReset,
-		NoReset: reference.NotCounterReset, Gauge: reference.GaugeType}
-	f := &reference.FloatHistogram{CounterResetHint: hints[h.Hint], Schema: h.Schema, ZeroThreshold: h.ZeroThreshold, ZeroCount: h.ZeroCount,
-		Count: h.Count, Sum: h.Sum, CustomValues: h.Bounds}
+	hints := map[ResetHint]reference.CounterResetHint{UnknownReset: reference.UnknownCounterReset,
+		CounterReset: reference.CounterReset,
+		NoReset:      reference.NotCounterReset, Gauge: reference.GaugeType}
+	f := &reference.FloatHistogram{CounterResetHint: hints[h.Hint], Schema: h.Schema, ZeroThreshold: h.ZeroThreshold,
+		ZeroCount: h.ZeroCount,
+		Count:     h.Count, Sum: h.Sum, CustomValues: h.Bounds}
 	side := func(bs []Bucket) (spans []reference.Span, counts []float64) {
 		end := int32(0)
 		for i, b := range bs {
@@ -72,8 +74,10 @@ func toReference(h *Histogram) *reference.FloatHistogram {
 // check compares a histogram with the reference's, its empty buckets apart.
 func check(t *testing.T, what string, h *Histogram, f *reference.FloatHistogram) {
 	t.Helper()
-	if !near(h.Count, f.Count) || !near(h.Sum, f.Sum) || !near(h.ZeroCount, f.ZeroCount) || h.ZeroThreshold != f.ZeroThreshold || h.Schema != f.Schema {
-		t.Fatalf("%s: %s (schema %d, zero %v of %v), want %s (schema %d, zero %v of %v)", what, h, h.Schema, h.ZeroCount, h.ZeroThreshold,
+	if !near(h.Count, f.Count) || !near(h.Sum, f.Sum) || !near(h.ZeroCount, f.ZeroCount) ||
+		h.ZeroThreshold != f.ZeroThreshold || h.Schema != f.Schema {
+		t.Fatalf("%s: %s (schema %d, zero %v of %v), want %s (schema %d, zero %v of %v)", what, h, h.Schema,
+			h.ZeroCount, h.ZeroThreshold,
 			f, f.Schema, f.ZeroCount, f.ZeroThreshold)
 	}
 	sides := []struct {
@@ -105,7 +109,8 @@ func check(t *testing.T, what string, h *Histogram, f *reference.FloatHistogram)
 }
 
 func near(a, b float64) bool {
-	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
+	return a == b || math.IsNaN(a) && math.IsNaN(b) ||
+		math.Abs(a-b) <= 1e-9*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
 }
 
 // TestReference holds arithmetic, resets and trimming against the reference.
@@ -124,9 +129,11 @@ func TestReference(t *testing.T) {
 		}
 		if err == nil {
 			if sum.Collision != collision || sum.Reconciled != reconciled {
-				t.Fatalf("%s + %s: collision %v, reconciled %v, want %v and %v", a, b, sum.Collision, sum.Reconciled, collision, reconciled)
+				t.Fatalf("%s + %s: collision %v, reconciled %v, want %v and %v", a, b, sum.Collision, sum.Reconciled,
+					collision, reconciled)
 			}
-			check(t, fmt.Sprintf("%s (schema %d, zero %v) + %s (schema %d, zero %v)", a, a.Schema, a.ZeroThreshold, b, b.Schema, b.ZeroThreshold), sum.Result(), want)
+			check(t, fmt.Sprintf("%s (schema %d, zero %v) + %s (schema %d, zero %v)", a, a.Schema, a.ZeroThreshold, b,
+				b.Schema, b.ZeroThreshold), sum.Result(), want)
 			less := NewSum(a)
 			if err := less.Subtract(b); err != nil {
 				t.Fatal(err)
@@ -151,13 +158,16 @@ func TestReference(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	for schema := int32(MinSchema); schema <= MaxSchema; schema++ {
-		for _, index := range []int32{-1000, -17, -1, 0, 1, 2, 3, 100, 1024 << max(0, schema), 1024<<max(0, schema) + 1} {
-			f := &reference.FloatHistogram{Schema: schema, PositiveSpans: []reference.Span{{Offset: index, Length: 1}}, PositiveBuckets: []float64{1}}
+		for _, index := range []int32{-1000, -17, -1, 0, 1, 2, 3, 100, 1024 << max(0, schema),
+			1024<<max(0, schema) + 1} {
+			f := &reference.FloatHistogram{Schema: schema, PositiveSpans: []reference.Span{{Offset: index, Length: 1}},
+				PositiveBuckets: []float64{1}}
 			it := f.PositiveBucketIterator()
 			it.Next()
 			h := &Histogram{Schema: schema}
 			if got, want := h.positive(Bucket{index, 1}), it.At(); got.Lower != want.Lower || got.Upper != want.Upper {
-				t.Errorf("bucket %d of schema %d: (%v,%v], want (%v,%v]", index, schema, got.Lower, got.Upper, want.Lower, want.Upper)
+				t.Errorf("bucket %d of schema %d: (%v,%v], want (%v,%v]", index, schema, got.Lower, got.Upper,
+					want.Lower, want.Upper)
 			}
 		}
 	}
@@ -222,7 +232,8 @@ func TestBinaryLayout(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	h := &Histogram{Schema: 0, ZeroThreshold: 0.25, ZeroCount: 3, Count: 16.5, Sum: -1e-7, Positive: []Bucket{{0, 12}, {3, 0}}, Negative: []Bucket{{1, 1.5}}}
+	h := &Histogram{Schema: 0, ZeroThreshold: 0.25, ZeroCount: 3, Count: 16.5, Sum: -1e-7,
+		Positive: []Bucket{{0, 12}, {3, 0}}, Negative: []Bucket{{1, 1.5}}}
 	want := `{"count":"16.5","sum":"-1e-07","buckets":[[1,"-2","-1","1.5"],[3,"-0.25","0.25","3"],[0,"0.5","1","12"]]}`
 	if got := string(h.AppendJSON(nil)); got != want {
 		t.Errorf("got %s, want %s", got, want)

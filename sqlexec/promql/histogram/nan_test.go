@@ -7,8 +7,8 @@ import (
 	"varve/sqlexec/promql/histogram"
 )
 
-// TestQuantileBesideNaN: observations of NaN count as if they lay above all buckets. A quantile that lies in a bucket is that of a
-// histogram of as many observations there, whichever bucket it is and whichever side of zero.
+// TestQuantileBesideNaN: observations of NaN count as if they lay above all buckets. A quantile that lies in a bucket
+// is that of a histogram of as many observations there, whichever bucket it is and whichever side of zero.
 func TestQuantileBesideNaN(t *testing.T) {
 	buckets := []histogram.Bucket{{Index: 1, Count: 1}, {Index: 2, Count: 2}, {Index: 3, Count: 3}}
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ const (
 	OnlyNaN         // the answer lies among them: NaN
 )
 
-// Quantile estimates the q-quantile, 0 <= q <= 1. Inside of a bucket it interpolates on a logarithmic scale, in zero and
-// custom buckets linearly.
+// Quantile estimates the q-quantile, 0 <= q <= 1. Inside of a bucket it interpolates on a logarithmic scale, in zero
+// and custom buckets linearly.
 func (h *Histogram) Quantile(q float64) (float64, Skew) {
 	switch {
 	case q < 0:
@@ -67,8 +67,8 @@ func (h *Histogram) Quantile(q float64) (float64, Skew) {
 	return h.inside(iv, rank/iv.Count), skew
 }
 
-// reach adds up intervals, from below or from above, until they are as many observations as rank. It returns the last one that has any,
-// and from below those behind it.
+// reach adds up intervals, from below or from above, until they are as many observations as rank. It returns the last
+// one that has any, and from below those behind it.
 func (h *Histogram) reach(rank float64, forward bool) (last Interval, count float64, rest []Interval) {
 	all := h.Intervals(nil)
 	for used := range all {

@@ -21,7 +21,8 @@ func (h *Histogram) ResetSince(prev *Histogram) bool {
 	}
 	zero, pos, neg := prev.ZeroCount, prev.Positive, prev.Negative
 	if h.ZeroThreshold > prev.ZeroThreshold {
-		t, threshold := swallow(term{n: zero}, appendTerms(nil, pos, 1), appendTerms(nil, neg, 1), prev.Schema, h.ZeroThreshold)
+		t, threshold := swallow(term{n: zero}, appendTerms(nil, pos, 1), appendTerms(nil, neg, 1), prev.Schema,
+			h.ZeroThreshold)
 		if threshold != h.ZeroThreshold { // a populated bucket lies across the edge
 			return true
 		}
@@ -33,8 +34,8 @@ func (h *Histogram) ResetSince(prev *Histogram) bool {
 	return h.sideReset(h.Positive, pos, prev.Schema) || h.sideReset(h.Negative, neg, prev.Schema)
 }
 
-// sideReset compares the buckets of one side outside of the zero bucket. Those of the previous histogram are in its own,
-// finer or equal, schema.
+// sideReset compares the buckets of one side outside of the zero bucket. Those of the previous histogram are in its
+// own, finer or equal, schema.
 func (h *Histogram) sideReset(side, prev []Bucket, schema int32) bool {
 	shift := schema - h.Schema
 	for len(prev) > 0 {

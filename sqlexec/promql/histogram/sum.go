@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Sum adds histograms with compensation: beside each number stands what its additions lost (Kahan and Neumaier), so that
-// 1e100 + 1 - 1e100 is 1. It brings the histograms to one layout as it goes: to the coarsest schema, to the widest zero
-// bucket that cuts no populated bucket, to the custom bounds that all have. The zero value is not ready: use NewSum.
+// Sum adds histograms with compensation: beside each number stands what its additions lost (Kahan and Neumaier), so
+// that 1e100 + 1 - 1e100 is 1. It brings the histograms to one layout as it goes: to the coarsest schema, to the widest
+// zero bucket that cuts no populated bucket, to the custom bounds that all have. The zero value is not ready: use
+// NewSum.
 type Sum struct {
 	// Collision is set once a histogram with a counter reset met one that went on.
 	Collision bool
