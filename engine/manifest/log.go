@@ -75,8 +75,8 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	}
 	m.state.Store(s)
 	if clean {
-		// Everything is intact: go on at the end. After a crash the last edit may be in the page cache only, and after a
-		// sync of the directory that failed so may the name of the file.
+		// Everything is intact: go on at the end. After a crash the last edit may be in the page cache only, and after
+		// a sync of the directory that failed so may the name of the file.
 		if m.f, err = fs.OpenAppend(name); err == nil {
 			err = errors.Join(m.f.Sync(), fs.SyncDir(dir))
 		}
