@@ -102,6 +102,7 @@ func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog))
 	if err := e.apply(edit); err != nil {
 		return err
 	}
+	e.removals.Add(1)
 	e.change(func(c *catalog) {
 		for _, name := range edit.DropDatabase {
 			delete(c.databases, name)
@@ -271,6 +272,7 @@ func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	if r.dropped.Load() || !e.lists(r) {
 		err = droppedError(n)
 	} else if err = e.apply(edit); err == nil {
+		e.removals.Add(1)
 		r.pending = nil
 		r.replace(func(s *regionSnap) {
 			s.live, s.frozen, s.parts, s.schema = newMem(nil), nil, nil, next

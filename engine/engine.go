@@ -167,7 +167,8 @@ type Engine struct {
 	cache    *sst.Cache
 	metrics  *Metrics
 
-	views atomic.Pointer[func(schema.Name) bool] // see NamesOfViews; nil: there are none
+	views    atomic.Pointer[func(schema.Name) bool] // see NamesOfViews; nil: there are none
+	removals atomic.Uint64                          // see Removals
 
 	ddl     sync.Mutex // held while the catalog or a schema changes
 	catalog atomic.Pointer[catalog]
@@ -315,6 +316,9 @@ func (e *Engine) awaitWritable(ctx context.Context) bool {
 	}
 	return true
 }
+
+// Removals counts how often tables were dropped or emptied since the start.
+func (e *Engine) Removals() uint64 { return e.removals.Load() }
 
 // ReadOnly says why nothing of the store can be changed; nil: it can.
 func (e *Engine) ReadOnly() error { return e.space.readOnly() }

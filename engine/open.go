@@ -111,16 +111,16 @@ func Open(o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
-// openedReadOnly prepares for a store on a read-only file system, be it that of the data directory, of its parts or of
-// the log alone: all rows that were acknowledged are read, and nothing is changed anywhere. Its locks are shared, so
-// that several may read; a server that mounts the same disk for writing is kept out, or keeps this one out.
+// openedReadOnly changes the options of a store for reading if the file system of its data directory, its parts or its
+// log is read-only, and says why; nil: none is. Such a store reads all acknowledged rows and changes no file. It takes
+// shared locks: several servers may read, and none may write meanwhile.
 func openedReadOnly(o *Options) error {
 	found := (&space{fs: o.FS, dir: o.Dir, logDir: o.WALDir}).findReadOnly(true)
 	if found == nil {
 		return nil
 	}
 	o.FS, o.NoBackground, o.Ballast = vfs.ReadOnly(o.FS), true, 0
-	found.Msg += "; once it can be written to, start the server again"
+	found.Msg += ". To write again, make it writable, then start the server again"
 	return found
 }
 

@@ -341,6 +341,7 @@ func (e *Engine) truncateLogical(tab *Table) error {
 		nil {
 		return err
 	}
+	e.removals.Add(1)
 	e.change(func(c *catalog) {
 		c.remove(p)
 		c.put(home{p.region, newLogical(p.region, &t)})

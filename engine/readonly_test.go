@@ -293,7 +293,7 @@ func TestTurnsReadOnly(t *testing.T) {
 				o.FS = disk
 			} else {
 				want = resume(t, e, disk, c.still)
-				if !strings.Contains(log.String(), "can be written to again") {
+				if !strings.Contains(log.String(), "the store is writable again") {
 					t.Errorf("the log:\n%s", log.String())
 				}
 			}

@@ -12,20 +12,20 @@ import (
 	"varve/engine/vfs"
 )
 
-// RestoringName is a file that stands in a data directory while it is made of a backup. Where it is and a manifest is
-// not, parts are missing: nobody takes the directory for a store, see unfinished. The manifest comes last; from then on
-// the file means nothing, and is removed by the restore or the next start.
+// RestoringName is the file that marks a data directory while Restore makes it. The manifest is written last: with this
+// file and no manifest the directory lacks parts, and unfinished refuses it. With a manifest the file means nothing;
+// the restore or the next start removes it.
 const RestoringName = "RESTORING"
 
-const restoringText = "A data directory is made here of a backup. Without a MANIFEST beside this file that was cut short:\n" +
-	"run varve restore once more, or remove the directory.\n"
+const restoringText = "varve restore makes a data directory here. If there is no MANIFEST beside this file and no restore " +
+	"is running,\nthe restore was cut short: run it once more, or remove the directory.\n"
 
 // copyBytes is what is copied at a time.
 const copyBytes = 1 << 20
 
-// Restore makes a data directory of a backup's parts that a state lists, and of that state. The directory is new or
-// empty, or one that an earlier Restore was making when it was cut short. After a crash it is whole, or as it was, or
-// refused by Open.
+// Restore makes a data directory of a state and of the parts of a backup that the state lists. The directory must be
+// new, empty, or left by an earlier Restore that was cut short. After a crash it is whole, or as it was before, or Open
+// refuses it.
 func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 	if err := fs.MkdirAll(dir); err != nil {
 		return err
@@ -60,7 +60,7 @@ func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 			}
 		}
 	}
-	// That of the parts is synced also where no part was copied: some may have been removed.
+	// The directory of the parts is synced even if no part was copied: some may have been removed.
 	for _, d := range []string{parts, dir, path.Dir(path.Clean(dir))} {
 		if err := fs.SyncDir(d); err != nil {
 			return err
@@ -75,8 +75,8 @@ func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 	return fs.SyncDir(dir)
 }
 
-// clearUnfinished removes what a restore that was cut short has left of parts. A directory that holds something else is
-// an error.
+// clearUnfinished removes the parts that a restore left which was cut short. Any other file in the directory is an
+// error.
 func clearUnfinished(fs vfs.FS, dir string) error {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func clearUnfinished(fs vfs.FS, dir string) error {
 	return nil
 }
 
-// publishCopy makes a file of the content of another one: the two share nothing.
+// publishCopy copies a file. The copy shares no blocks or links with it.
 func publishCopy(fs vfs.FS, from, dir, name string) error {
 	in, err := fs.Open(from)
 	if err != nil {
@@ -131,8 +131,7 @@ func publishCopy(fs vfs.FS, from, dir, name string) error {
 	return errors.Join(err, in.Close())
 }
 
-// RequireStore says why a directory holds no store: it has no manifest, because a restore was cut short say. Nil: it
-// has one.
+// RequireStore is an error if a directory has no manifest; the error says so if a restore was cut short.
 func RequireStore(fs vfs.FS, dir string) error {
 	if err := unfinished(fs, dir); err != nil {
 		return err
@@ -146,7 +145,7 @@ func RequireStore(fs vfs.FS, dir string) error {
 // unfinished refuses a directory in which a restore was cut short.
 func unfinished(fs vfs.FS, dir string) error {
 	if _, err := fs.Stat(path.Join(dir, manifest.FileName)); !vfs.NotExist(err) {
-		return nil // whoever reads it learns what is wrong
+		return nil // reading the manifest reports other errors
 	}
 	if _, err := fs.Stat(path.Join(dir, RestoringName)); err != nil {
 		return nil
@@ -155,7 +154,7 @@ func unfinished(fs vfs.FS, dir string) error {
 		"Run varve restore with this --data once more, or remove the directory", dir)
 }
 
-// endRestoring removes what a restore left that was cut short when all was there.
+// endRestoring removes the mark of a restore that was cut short after its manifest was written.
 func (e *Engine) endRestoring() {
 	name := path.Join(e.o.Dir, RestoringName)
 	if _, err := e.o.FS.Stat(name); err == nil {

@@ -85,7 +85,7 @@ func (s *space) lookWhetherFixed() {
 	if s.reads == nil {
 		found := s.findReadOnly(s.refused)
 		if s.refused = found != nil; s.refused {
-			found.Msg += "; writes resume when it can be written to"
+			found.Msg += "; writes resume when it is writable again"
 			s.fixed = found
 		}
 	}
@@ -93,12 +93,12 @@ func (s *space) lookWhetherFixed() {
 	case was == nil && s.fixed != nil:
 		s.log.Warn(s.fixed.Error(), "directory", s.dir, "log", s.logDir)
 	case was != nil && s.fixed == nil:
-		s.log.Info("the store can be written to again", "directory", s.dir, "log", s.logDir)
+		s.log.Info("the store is writable again", "directory", s.dir, "log", s.logDir)
 	}
 }
 
-// findReadOnly says which file system of the store is read-only; nil: none is. try asks by making files: one that the
-// system found at fault may say that it can be written to and take nothing.
+// findReadOnly names the file system of the store that is read-only; nil: none is. With try it also creates a file on
+// each: after a disk error a file system may call itself writable and refuse every change.
 func (s *space) findReadOnly(try bool) *status.Error {
 	for _, of := range []struct{ dir, what string }{{s.dir, "the data directory"},
 		{path.Join(s.dir, partsDir), "the parts"}, {s.logDir, "the log"}} {
@@ -107,17 +107,18 @@ func (s *space) findReadOnly(try bool) *status.Error {
 			err = s.try(of.dir)
 		}
 		if vfs.IsReadOnly(err) {
-			return status.Wrap(err, status.RegionReadonly, "the store is read-only: the file system of %s is. "+
-				"Queries are answered, nothing can be changed", of.what)
+			return status.Wrap(err, status.RegionReadonly,
+				"the store is read-only: the file system of %s is read-only. "+
+					"Queries are answered, changes are refused", of.what)
 		}
 	}
 	return nil
 }
 
-// tryName is a file that is there for a moment to learn whether files can be made.
+// tryName is the file that try creates.
 const tryName = "TRY" + vfs.TempSuffix
 
-// try makes a file in a directory and removes it.
+// try creates a file in a directory and removes it, to learn whether the directory can be written to.
 func (s *space) try(dir string) error {
 	name := path.Join(dir, tryName)
 	f, err := s.fs.Create(name)
@@ -127,26 +128,28 @@ func (s *space) try(dir string) error {
 	return errors.Join(f.Close(), s.fs.Remove(name))
 }
 
-// noted gives the error of a change, for who asked for it: where it failed because a file system is read-only it says
-// so as whatever comes next is refused.
+// noted is the error of a change as its caller gets it. If the change failed because a file system is read-only, that
+// is the error which all further changes get.
 func (s *space) noted(err error) error {
-	if !vfs.IsReadOnly(err) {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refused, s.at = true, time.Time{} // it has become so since the last look
-	s.look()
-	if s.fixed != nil {
-		return s.fixed
+	if fixed := s.learn(err); fixed != nil && vfs.IsReadOnly(err) {
+		return fixed
 	}
 	return err
 }
 
-// isNews reports whether the failure of a job in the background is to be logged: not that the store is read-only.
-func (s *space) isNews(err error) bool {
-	_ = s.noted(err)
-	return s.readOnly() == nil
+// isNews reports whether the failure of a job in the background is to be logged: not on a read-only store, which has
+// logged that once.
+func (s *space) isNews(err error) bool { return s.learn(err) == nil }
+
+// learn looks again at the file systems if a change failed because one is read-only, and gives what readOnly gives
+// then.
+func (s *space) learn(err error) error {
+	if vfs.IsReadOnly(err) {
+		s.mu.Lock()
+		s.refused, s.at = true, time.Time{} // it has become so since the last look
+		s.mu.Unlock()
+	}
+	return s.readOnly()
 }
 
 // short reports whether a disk has so little room that the log, of so many bytes, is better cut at once.

@@ -76,6 +76,14 @@ type Manager struct {
 	journals journals
 }
 
+// Removals counts how often tables of the store were dropped or emptied.
+func (m *Manager) Removals() uint64 {
+	if m.o.Store == nil {
+		return 0
+	}
+	return m.o.Store.Removals()
+}
+
 // New makes a manager.
 func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}

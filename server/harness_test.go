@@ -38,6 +38,9 @@ type fake struct {
 // Times gives times that are as good as any.
 func (f *fake) Times(int64) int64 { return time.Now().UnixNano() }
 
+// Removals is 0: nothing is removed.
+func (f *fake) Removals() uint64 { return 0 }
+
 func (f *fake) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome,
 	error) {
 	b, err := io.ReadAll(body)

@@ -183,8 +183,8 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 // figuresBytes is room for answers with figures, besides that of all others.
 const figuresBytes = 4 << 20
 
-// answers are those among which the answers of a route are counted. Figures of the server have places and room of their
-// own: an operator needs them most while a crowd of readers keeps the room of the others.
+// answers counts the answers of a route. Figures of the server have places and room of their own: an operator needs
+// them most while a crowd of readers keeps the room of the other answers.
 func (s *Server) answers(rt *route) *web.Answers {
 	if rt.path == "/metrics" || rt.path == "/status" {
 		return s.figures

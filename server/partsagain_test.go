@@ -82,6 +82,20 @@ func TestSentAgain(t *testing.T) {
 			h.holds("SELECT count(*) FROM \""+table+"\"", "[[2000]]") // another request of the same entries
 		}
 	}
+	for _, name := range []string{"hec", "agents"} {
+		for _, removal := range []string{"TRUNCATE", "DROP"} {
+			table := name + removal
+			store.left.Store(2) // the second part is refused
+			if a := tellers[name](h, table, objects); a.status != 503 {
+				t.Fatalf("%s: %d %.300s", table, a.status, a.body)
+			}
+			h.want(h.sql(removal+` TABLE "`+table+`"`), 200, "")
+			if a := tellers[name](h, table, objects); a.status > 202 {
+				t.Fatalf("%s: %d %.300s", table, a.status, a.body)
+			}
+			h.holds("SELECT count(*) FROM \""+table+"\"", "[[1000]]") // what was stored before is gone
+		}
+	}
 	addr, _ := h.forward()
 	for part := range int64(2) {
 		store.left.Store(part + 1)

@@ -31,7 +31,7 @@ type pushHandlers struct {
 func newProtocols(o *Options) *pushHandlers {
 	lines, ingest := &o.Lines, &o.Ingest
 	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate,
-		RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun()}
+		RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun(ingest.Pipelines)}
 	return &pushHandlers{
 		push: logpush.New(logpush.Options{
 			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix,

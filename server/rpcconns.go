@@ -207,8 +207,10 @@ func (p *rpcPlace) heard() (done func()) {
 	if k == nil {
 		return func() {}
 	}
+	k.of.mu.Lock() // as idlest looks: a call is idle, or its message is in hand
 	k.messages.Add(1)
-	p.leave()
+	delete(k.idle, p)
+	k.of.mu.Unlock()
 	return func() {
 		k.heard.Store(time.Now().UnixNano())
 		k.messages.Add(-1)

@@ -9,33 +9,38 @@ import (
 // maxBegun bounds the requests that are remembered.
 const maxBegun = 1024
 
-// Begun remembers requests of which a part was stored before the rest was refused for a time, for want of memory say.
-// Where the answer cannot tell which, their senders send them again whole: what is stored is not stored again then. A
-// restart forgets them. Safe for concurrent use.
+// Begun remembers requests that the store refused for a time, for want of memory say, when a part of their entries was
+// stored already. A sender that is not told which entries are stored sends the whole request again; the entries that
+// are stored are then left out. Begun forgets requests at a restart, and when a table is dropped or emptied: their
+// stored entries may be gone. Safe for concurrent use.
 type Begun struct {
-	seed maphash.Seed
+	seed      maphash.Seed
+	pipelines Pipelines
 
-	mu     sync.Mutex // protects what follows
-	stored map[uint64]int
-	order  []uint64 // the oldest first
+	mu     sync.Mutex     // protects what follows
+	stored map[uint64]int // by request, how many of its entries are stored
+	order  []uint64       // the requests, the oldest first
 }
 
 // NewBegun remembers none yet.
-func NewBegun() *Begun { return &Begun{seed: maphash.MakeSeed(), stored: map[uint64]int{}} }
+func NewBegun(p Pipelines) *Begun {
+	return &Begun{seed: maphash.MakeSeed(), pipelines: p, stored: map[uint64]int{}}
+}
 
-// request is one that may be sent again. The zero value is remembered by nobody.
+// request identifies a request that may be sent again. The zero value is never remembered.
 type request struct {
 	begun *Begun
 	key   uint64
 }
 
-// request is that of some texts: what it asks for, who sends it, and its body.
+// request identifies a request by its texts: the address, the user, the database and the body.
 func (b *Begun) request(texts ...[]byte) request {
 	if b == nil {
 		return request{}
 	}
 	var h maphash.Hash
 	h.SetSeed(b.seed)
+	maphash.WriteComparable(&h, b.pipelines.Removals())
 	for _, text := range texts {
 		maphash.WriteComparable(&h, len(text))
 		h.Write(text) //nolint:errcheck // it never fails
@@ -43,7 +48,7 @@ func (b *Begun) request(texts ...[]byte) request {
 	return request{b, h.Sum64()}
 }
 
-// stored is the place up to which the entries of the request are stored.
+// stored is the number of entries at the beginning of the request that are stored.
 func (r request) stored() int {
 	if r.begun == nil {
 		return 0
@@ -53,8 +58,8 @@ func (r request) stored() int {
 	return r.begun.stored[r.key]
 }
 
-// note notes that the entries are stored up to a place; 0: the request is dealt with.
-func (r request) note(place int) {
+// note remembers that so many entries at the beginning of the request are stored; 0 forgets the request.
+func (r request) note(n int) {
 	if r.begun == nil {
 		return
 	}
@@ -65,10 +70,10 @@ func (r request) note(place int) {
 		b.order = slices.DeleteFunc(b.order, func(key uint64) bool { return key == r.key })
 		delete(b.stored, r.key)
 	}
-	if place == 0 {
+	if n == 0 {
 		return
 	}
-	b.stored[r.key] = place
+	b.stored[r.key] = n
 	if b.order = append(b.order, r.key); len(b.order) > maxBegun {
 		delete(b.stored, b.order[0])
 		b.order = b.order[1:]

@@ -27,6 +27,8 @@ type Pipelines interface {
 	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
 	// Times returns n times, of which it gives the first, in ns: nobody else gets them.
 	Times(n int64) int64
+	// Removals counts how often tables were dropped or emptied.
+	Removals() uint64
 }
 
 // Arrival is the first of the times of the entries of a body that have none, a nanosecond apart: entries that come
