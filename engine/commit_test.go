@@ -42,7 +42,8 @@ func newCommitted(t *testing.T) *committed {
 		t.Fatal(err)
 	}
 	c.committer = &committer{log: log, memory: newMemory(1<<20, 0, nil),
-		space: &space{fs: c.disk, dir: "/", now: time.Now}, batches: newBatches(time.Now, slog.Default()),
+		space:   newSpace(&Options{FS: c.disk, Dir: "/", Now: time.Now}, nil),
+		batches: newBatches(time.Now, slog.Default()),
 		metrics: newMetrics(&Engine{}), now: time.Now,
 		patience: time.Millisecond, closing: c.closed, flushBytes: 1 << 20,
 		flush:        func(r *region) { c.asked = append(c.asked, r) },

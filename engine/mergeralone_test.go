@@ -61,7 +61,7 @@ func aloneMerger(t *testing.T, s *noStore, parts int) (*merger, *region) {
 	}
 	files := &partFiles{fs: o.FS, dir: dir, log: o.Logger, cache: sst.NewCache(o.CacheBytes), metrics: sst.NewMetrics(),
 		damages: &damages{log: o.Logger},
-		ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger}, space: &space{fs: o.FS, dir: o.Dir},
+		ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger}, space: newSpace(&o, nil),
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes,
 		describe: func(*partJob, *sst.Writer, bool) error { return nil }}
 	table := &schema.Table{ID: 7, Name: public("t"), NextColumn: 3, Engine: "mito", Columns: []schema.Column{

@@ -37,9 +37,8 @@ func Open(o Options) (_ *Engine, err error) {
 	start := o.Now()
 	reads := openedReadOnly(&o)
 	e := &Engine{o: o, reads: reads != nil, viewNames: map[schema.Name]struct{}{},
-		memory: newMemory(o.MemtableLimit, o.SeriesBytes, o.Held),
-		space: &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads,
-			log: o.Logger},
+		memory:  newMemory(o.MemtableLimit, o.SeriesBytes, o.Held),
+		space:   newSpace(&o, reads),
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger},
 		damages: &damages{log: o.Logger},
 		young:   map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
@@ -115,7 +114,7 @@ func Open(o Options) (_ *Engine, err error) {
 // log is read-only, and says why; nil: none is. Such a store reads all acknowledged rows and changes no file. It takes
 // shared locks: several servers may read, and none may write meanwhile.
 func openedReadOnly(o *Options) error {
-	found := (&space{fs: o.FS, dir: o.Dir, logDir: o.WALDir}).findReadOnly(true)
+	found := newSpace(o, nil).findReadOnly(true)
 	if found == nil {
 		return nil
 	}

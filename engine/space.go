@@ -37,6 +37,12 @@ type space struct {
 	probed  time.Time  // when the log was last tried
 }
 
+// newSpace watches the disks of a store with these options. reads is why it is opened for reading alone; nil: it is
+// not.
+func newSpace(o *Options, reads error) *space {
+	return &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads, log: o.Logger}
+}
+
 // check refuses writes before the disk is full, so that flushes and the manifest still have room. The log needs none
 // that is kept for it: flushing is what makes room where it lies.
 func (s *space) check() error {

@@ -192,7 +192,7 @@ func (s *Server) answers(rt *route) *web.Answers {
 	return s.o.Answers
 }
 
-// answering is the answer of the request of a connection to a route, which begins to be counted.
+// answering begins to count the answer to the request of a connection.
 func (s *Server) answering(rt *route, k *conn) *web.Answer {
 	if k.answer == nil {
 		k.sends(s.answers(rt).Begin(k.address, k.interrupt))

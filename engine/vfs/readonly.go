@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// ErrReadOnly is what a read-only file system gives.
+// ErrReadOnly is the error of changes on a read-only file system.
 var ErrReadOnly error = syscall.EROFS
 
 // IsReadOnly reports whether an operation failed because the file system is read-only.
 func IsReadOnly(err error) bool { return errors.Is(err, ErrReadOnly) }
 
-// ReadOnly is a file system as if it were mounted read-only: every change fails as it does there, and nothing is
-// changed. Locks are the shared ones: readers do not disturb each other, and nobody who writes begins meanwhile.
+// ReadOnly refuses every change of a file system, as a read-only mount does. Its locks are shared: several readers may
+// hold one, and it keeps writers out.
 func ReadOnly(under FS) FS { return readOnly{under} }
 
 type readOnly struct{ FS }
@@ -30,7 +30,7 @@ func (readOnly) Link(_, to string) error              { return refuse("link", to
 func (readOnly) SyncDir(dir string) error             { return refuse("sync", dir) }
 func (readOnly) Writable(dir string) error            { return refuse("write", dir) }
 
-// MkdirAll makes nothing: who looks into the directory learns whether it is there.
+// MkdirAll makes nothing: the first use of the directory tells whether it exists.
 func (readOnly) MkdirAll(string) error { return nil }
 
 // Lock is LockShared.

@@ -33,8 +33,8 @@ type FS interface {
 	// Lock takes the exclusive advisory lock of a file, making it if absent; Close releases it. A lock held by
 	// another process (or by this one) is an error that says so.
 	Lock(name string) (io.Closer, error)
-	// LockShared takes the shared lock of a file: others may have it as well, and nobody the exclusive one. Nothing is
-	// written: of a file that is absent there is no lock to take.
+	// LockShared takes the shared lock of a file. Others may share it; it excludes Lock. It creates no file: if the
+	// file is absent, it locks nothing.
 	LockShared(name string) (io.Closer, error)
 	// FreeBytes is the room left for this user on the device that holds dir.
 	FreeBytes(dir string) (uint64, error)

@@ -67,14 +67,15 @@ type Set struct {
 	last   *Table
 	// KeepTexts keeps the texts of entries until they are stored, for those that turn out to be refused then.
 	KeepTexts bool
-	// TellRest has the entries fail alone that are refused for a time when others of the request are stored already.
+	// TellRest is for answers that list every entry: if the store refuses a part of the entries for a time, and others
+	// are stored already, the refused ones fail alone.
 	TellRest bool
-	// Rest is why those do; nil: none does.
+	// Rest is the error of the entries that failed by TellRest; nil: none did.
 	Rest error
 
-	request request // as it is known again when it is sent again
-	stored  int     // of entries in parts: those before this place are
-	earlier int     // and these were by the request before
+	request request // identifies the request if it is sent again
+	stored  int     // so many entries at the beginning of the request are stored by now
+	earlier int     // so many were stored when the same request was refused before
 
 	most int64 // that they may take
 	hold func(bytes int64) error

@@ -122,8 +122,8 @@ func (sel *selection) group(q *parse.Query) error {
 	return sel.having()
 }
 
-// meant is the item that an element of GROUP BY means: by its position, by its alias, or by the text of its subquery;
-// nil: none, the element is an expression.
+// meant is the item that an element of GROUP BY names by its position, its alias or the text of its subquery. nil: the
+// element is an expression.
 func (sel *selection) meant(x parse.Expr) (*item, error) {
 	if it, ok, err := sel.position(x, "GROUP BY"); ok || err != nil {
 		return it, err
