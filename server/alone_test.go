@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"varve/server/rejects"
 	"varve/server/web"
+	"varve/server/write/rows/rejects"
 )
 
 // senders are the ways in which a number comes for the field v of a table, five times in a request.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"varve/server/protowire"
-	"varve/server/samples"
+	"varve/server/write/rows/samples"
 )
 
 // plainMetrics is a server whose metrics have tables of their own.

@@ -22,8 +22,8 @@ import (
 
 	"varve/engine"
 	"varve/pipeline"
-	"varve/server/samples"
 	"varve/server/web"
+	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 )
 

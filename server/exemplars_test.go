@@ -7,7 +7,7 @@ import (
 
 	"varve/engine"
 	"varve/server/protowire"
-	"varve/server/samples"
+	"varve/server/write/rows/samples"
 )
 
 // exemplar1 is an exemplar of version 1.0: labels and values in turn.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"varve/server/otlp"
 	"varve/server/protowire"
 	"varve/server/web"
+	"varve/server/write/otlp"
 )
 
 // OTLP over gRPC: its requests become those of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a

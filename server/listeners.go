@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"varve/server/forward"
-	"varve/server/syslog"
+	"varve/server/write/forward"
+	"varve/server/write/syslog"
 )
 
 // listeners are the protocols that are no HTTP and have no users: who reaches their addresses may write.

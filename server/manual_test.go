@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"varve/engine"
-	"varve/server/query"
+	"varve/server/read/query"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )

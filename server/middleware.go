@@ -16,11 +16,11 @@ import (
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/server/auth"
-	"varve/server/bulk"
-	"varve/server/hec"
-	"varve/server/lineproto"
-	"varve/server/metricsapi"
+	"varve/server/read/metricsapi"
 	"varve/server/web"
+	"varve/server/write/bulk"
+	"varve/server/write/hec"
+	"varve/server/write/lineproto"
 )
 
 // otherPath is the path label of requests that match no route.

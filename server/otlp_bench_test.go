@@ -9,10 +9,10 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"varve/engine"
-	"varve/server/otlp"
 	"varve/server/protowire"
-	"varve/server/samples"
 	"varve/server/web"
+	"varve/server/write/otlp"
+	"varve/server/write/rows/samples"
 )
 
 // The benchmarks below take requests through the whole handler and the store, without HTTP and without waiting for the

@@ -13,8 +13,8 @@ import (
 	"varve/engine"
 	"varve/engine/status"
 	"varve/pipeline"
-	"varve/server/rejects"
 	"varve/server/web"
+	"varve/server/write/rows/rejects"
 )
 
 // tellers are the ways of objects into a table whose answers tell of each entry. Columns of the event collector have

@@ -10,8 +10,8 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/server/protowire"
-	"varve/server/rejects"
-	"varve/server/slowquery"
+	"varve/server/read/slowquery"
+	"varve/server/write/rows/rejects"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )

@@ -7,14 +7,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/server/auth"
-	"varve/server/bulk"
-	"varve/server/datadog"
-	"varve/server/entries"
-	"varve/server/hec"
-	"varve/server/journald"
-	"varve/server/jsonput"
-	"varve/server/logpush"
 	"varve/server/web"
+	"varve/server/write/bulk"
+	"varve/server/write/datadog"
+	"varve/server/write/hec"
+	"varve/server/write/journald"
+	"varve/server/write/jsonput"
+	"varve/server/write/logpush"
+	"varve/server/write/rows/entries"
 )
 
 // pushHandlers are the handlers of protocols in which shippers and log libraries push.

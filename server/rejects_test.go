@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"varve/server/rejects"
 	"varve/server/web"
+	"varve/server/write/rows/rejects"
 )
 
 // rejecting is a server that keeps what cannot be stored.

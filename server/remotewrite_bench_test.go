@@ -9,10 +9,10 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"varve/engine"
-	"varve/server/metricsapi"
 	"varve/server/protowire"
-	"varve/server/samples"
+	"varve/server/read/metricsapi"
 	"varve/server/web"
+	"varve/server/write/rows/samples"
 )
 
 // BenchmarkRemoteWrite is a fleet of hosts that sends a sample of each of 10,000 series a request: ns and allocations a

@@ -15,8 +15,8 @@ import (
 
 	"varve/engine"
 	"varve/server/protowire"
-	"varve/server/samples"
 	"varve/server/web"
+	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 )
 

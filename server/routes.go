@@ -3,9 +3,9 @@ package server
 import (
 	"strings"
 
-	"varve/server/bulk"
-	"varve/server/lineproto"
 	"varve/server/web"
+	"varve/server/write/bulk"
+	"varve/server/write/lineproto"
 )
 
 // access is who may use a route on a server with users. The zero value is the strictest.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"varve/server/slowquery"
+	"varve/server/read/slowquery"
 	"varve/sqlexec"
 )
 

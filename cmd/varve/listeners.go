@@ -10,9 +10,9 @@ import (
 	"varve/engine"
 	"varve/pipeline"
 	"varve/server"
-	"varve/server/forward"
-	"varve/server/rejects"
-	"varve/server/syslog"
+	"varve/server/write/forward"
+	"varve/server/write/rows/rejects"
+	"varve/server/write/syslog"
 )
 
 // listener is an address besides that of HTTP.

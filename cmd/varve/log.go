@@ -78,7 +78,7 @@ func levelName(l slog.Level) string {
 	return strings.ToLower(l.String())
 }
 
-// level is the lowest level that is logged for a target; a target's parts are behind a slash: server/query.
+// level is the lowest level that is logged for a target; a target's parts are behind a slash: server/auth.
 func (f *filter) level(target string) slog.Level {
 	for t := target; t != ""; {
 		if l, ok := f.targets[t]; ok {

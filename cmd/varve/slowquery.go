@@ -2,7 +2,7 @@ package main
 
 import (
 	"varve/engine"
-	"varve/server/slowquery"
+	"varve/server/read/slowquery"
 	"varve/sqlexec"
 )
 

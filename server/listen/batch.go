@@ -5,8 +5,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/status"
-	"varve/server/rejects"
 	"varve/server/web"
+	"varve/server/write/rows/rejects"
 )
 
 // Batch are messages that wait to be written. One goroutine at a time.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"varve/server/rejects"
+	"varve/server/write/rows/rejects"
 )
 
 // past is a deadline that ends a read at once.

@@ -18,8 +18,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/spare"
-	"varve/server/rejects"
 	"varve/server/web"
+	"varve/server/write/rows/rejects"
 )
 
 // Options of a Server.

@@ -19,7 +19,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/status"
-	"varve/server/rejects"
+	"varve/server/write/rows/rejects"
 )
 
 // store keeps the messages of the batches that it takes. "bad" ones make their batch fail, "odd" ones are left out of

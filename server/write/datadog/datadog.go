@@ -1,0 +1,180 @@
+// Package datadog accepts logs from the agents of a monitoring service: arrays of JSON objects.
+package datadog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/pipeline"
+	"varve/server/web"
+	"varve/server/write/rows/entries"
+)
+
+// defaultTable takes the logs of requests that name no table.
+const defaultTable = "datadog_logs"
+
+// Handler answers requests of agents. Safe for concurrent use.
+type Handler struct {
+	o    entries.Options
+	rows prometheus.Counter
+}
+
+// New makes a handler.
+func New(o entries.Options) *Handler {
+	return &Handler{o: o, rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_datadog_rows_total",
+		Help: "Rows written by requests of agents that send logs."})}
+}
+
+// Collectors are the figures of the handler.
+func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
+
+// Logs answers POST .../api/v2/logs: a log that cannot be stored fails alone, and the answer tells of it.
+func (h *Handler) Logs(c *web.Ctx) error { return h.take(c, 202) }
+
+// Input answers POST .../v1/input, the path of older agents.
+func (h *Handler) Input(c *web.Ctx) error { return h.take(c, 200) }
+
+func (h *Handler) take(c *web.Ctx, good int) error {
+	failed, err := h.store(c)
+	switch {
+	case err != nil:
+		refuse(c, err)
+	case len(failed) > 0:
+		tell(c, failed)
+	default:
+		c.JSON(good, []byte("{}"))
+	}
+	return nil
+}
+
+// store stores the logs of a request, and tells of those that it does not store.
+func (h *Handler) store(c *web.Ctx) ([]failure, error) {
+	r, err := entries.Through(c, &h.o)
+	if err != nil {
+		return nil, err
+	}
+	r.Tags = tags
+	if r.Pipeline == pipeline.Identity && r.CustomTimeIndex == "" {
+		r.CustomTimeIndex = entries.TimeIndex
+	}
+	d, name, err := fromQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
+		body, err := c.WholeBody()
+		if err != nil {
+			return false, err
+		}
+		all := h.o.Entries(c, body)
+		if d.table, err = all.Table([]byte(name)); err != nil {
+			return false, err
+		}
+		d.now = entries.Arrival(h.o.Pipelines, body)
+		if strings.HasPrefix(strings.ToLower(c.HeaderText("Content-Type")), "text/plain") {
+			err = d.lines(body)
+		} else {
+			err = d.read(body)
+		}
+		if err != nil {
+			return false, err
+		}
+		d.r, d.body, d.pairs = jsontext.Reader{}, nil, nil
+		c.DropBody() // the entries are made
+		rows, err := all.Run(c.Context, h.o.Pipelines, r, set, h.o.Part(c, set, h.rows))
+		return rows > 0, err
+	})
+	for _, w := range written {
+		h.rows.Add(float64(w.Rows))
+	}
+	return d.failures(), err
+}
+
+// failure is a log that is not stored, by its number from 1.
+type failure struct {
+	log int
+	why error
+}
+
+// failures are the logs that are not stored.
+func (d *decoder) failures() []failure {
+	all := d.failed
+	if d.table != nil {
+		for entry, why := range d.table.Failed {
+			all = append(all, failure{int(d.logs[entry-1]), why})
+		}
+	}
+	slices.SortFunc(all, func(a, b failure) int { return cmp.Compare(a.log, b.log) })
+	return all
+}
+
+// maxTold bounds the logs of which an answer tells why they are not stored.
+const maxTold = 100
+
+// tell answers that some logs are not stored.
+func tell(c *web.Ctx, failed []failure) {
+	out := []byte(`{"errors":[`)
+	for i, f := range failed[:min(len(failed), maxTold)] {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		_, text := web.Message(f.why)
+		out = append(out,
+			`{"status":"400","title":"the log is not stored, those that are not named here are","detail":`...)
+		out = append(jsontext.AppendString(out,
+			fmt.Sprintf("log %d, one of %d that are not stored: %s", f.log, len(failed), text)), '}')
+	}
+	c.JSON(400, append(out, "]}"...))
+}
+
+// fromQuery takes what the query and the headers say of all logs, and their table.
+func fromQuery(c *web.Ctx) (d *decoder, table string, err error) {
+	p, err := c.LastQuery("ddsource", "ddtags", "hostname", "service", "table")
+	if err != nil {
+		return nil, "", err
+	}
+	if table, err = c.UTF8Header("x-service-log-table-name"); err != nil {
+		return nil, "", err
+	}
+	for _, name := range [...]string{p.String("table"), defaultTable} {
+		if table == "" {
+			table = name
+		}
+	}
+	d = &decoder{ddtags: []byte(p.String("ddtags"))}
+	for i, name := range tags {
+		if text := p.String(name); text != "" {
+			d.defaults[i] = []byte(text)
+		}
+	}
+	return d, table, nil
+}
+
+// Validate answers GET .../api/v1/validate: who gets here has shown a key that is right.
+func (h *Handler) Validate(c *web.Ctx) error {
+	c.JSON(200, []byte(`{"valid":true}`))
+	return nil
+}
+
+// refuse answers in the form in which agents read errors.
+func refuse(c *web.Ctx, err error) {
+	web.ReplyError(c, err)
+	code := c.Response.StatusCode()
+	if code == 408 {
+		return
+	}
+	text := string(c.Response.Body())
+	if !strings.HasPrefix(string(c.Response.Header.ContentType()), "text/plain") {
+		_, text = web.Message(err)
+	}
+	out := strconv.AppendInt([]byte(`{"errors":[{"status":"`), int64(code), 10)
+	out = jsontext.AppendString(append(out, `","title":"the logs are not stored","detail":`...), text)
+	c.JSON(code, append(out, "}]}"...))
+}
