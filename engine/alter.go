@@ -218,7 +218,7 @@ func (w rewrite) equal(o rewrite) bool {
 // rewrite prepares a region's rows: all are in parts, which can be read under the next schema, and nobody adds any
 // until open is called: writers wait, and find the next schema. Most of it is done before they have to.
 func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
-	err = e.flushRegion(ctx, r)
+	err = e.flusher.flush(ctx, r)
 	if err == nil && w.exact {
 		err = e.exact(r, w.columns)
 	}
@@ -232,7 +232,7 @@ func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func()
 		return nil, err
 	}
 	open = r.close()
-	if err = e.flushRegion(ctx, r); err == nil && w.exact {
+	if err = e.flusher.flush(ctx, r); err == nil && w.exact {
 		err = e.exact(r, w.columns)
 	}
 	if err == nil && w.appends {

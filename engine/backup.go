@@ -52,7 +52,7 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 		}
 	}()
 	for _, r := range e.catalog.Load().inOrder() {
-		if err := e.flushRegion(ctx, r); err != nil {
+		if err := e.flusher.flush(ctx, r); err != nil {
 			return b, err
 		}
 	}

@@ -136,16 +136,6 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 	return c
 }
 
-// change publishes a changed copy of the catalog. The caller holds e.ddl.
-func (e *Engine) change(f func(c *catalog)) {
-	old := e.catalog.Load()
-	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName),
-		regions:  maps.Clone(old.regions),
-		logicals: maps.Clone(old.logicals)}
-	f(c)
-	e.catalog.Store(c)
-}
-
 // Table finds a table: TableNotFound, or DatabaseNotFound.
 func (e *Engine) Table(n schema.Name) (*Table, error) {
 	c := e.catalog.Load()

@@ -188,10 +188,6 @@ func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	return edit, nil
 }
 
-// lists reports whether the manifest has the table of a region. It learns first that a table was dropped, so that edits
-// may fail before the region knows.
-func (e *Engine) lists(r *region) bool { return e.manifest.State().Tables[r.id] != nil }
-
 // discard lets go of everything that dropped tables hold; readers keep what they pinned.
 func (e *Engine) discard(gone []home) {
 	for _, p := range gone {

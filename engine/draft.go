@@ -47,7 +47,7 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 	if replace { // rows of the old table must not be gone before the new ones are as durable
 		tab, err := e.Table(draft)
 		if err == nil {
-			err = e.flushRegion(ctx, tab.region)
+			err = e.flusher.flush(ctx, tab.region)
 		}
 		if err != nil {
 			return err

@@ -23,7 +23,8 @@
 //
 // # Where things are
 //
-//	engine.go open.go replay.go          the store, its start, what the log gives back
+//	engine.go open.go start.go replay.go the store, its start, what the log gives back
+//	inventory.go                         what a store has: catalog, manifest, files
 //	catalog.go viewnames.go              names of tables and views
 //	region.go table.go                   where rows are, sizes
 //	writeset.go write.go align.go        rows of a request, held against schemas
@@ -35,7 +36,8 @@
 //	series.go samples.go freelabels.go   rows of series that are found once, labels of none
 //	create.go ddl.go alter.go draft.go   schemas
 //	physical.go physicalscan.go          many tables in one region
-//	flush.go origin.go                   memtables into parts
+//	flush.go partjob.go origin.go        memtables into parts
+//	cutlog.go                            what of the log is not needed any more
 //	schedule.go pick.go timewindow.go    which merge goes on, of which parts, cut where
 //	merger.go exchange.go compact.go     merges, in the background and asked for
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
@@ -74,7 +76,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -158,20 +159,17 @@ type Options struct {
 
 // Engine is the store. Safe for concurrent use.
 type Engine struct {
-	o        Options
-	lock     io.Closer // of the data directory
-	store    string    // see Store
-	reads    bool      // it was opened for reading alone, see openedReadOnly
-	manifest *manifest.Manifest
-	log      *wal.Log
-	cache    *sst.Cache
-	metrics  *Metrics
+	*inventory
+	lock    io.Closer // of the data directory
+	store   string    // see Store
+	log     *wal.Log
+	cache   *sst.Cache
+	metrics *Metrics
 
 	views    atomic.Pointer[func(schema.Name) bool] // see NamesOfViews; nil: there are none
 	removals atomic.Uint64                          // see Removals
 
-	ddl     sync.Mutex // held while the catalog or a schema changes
-	catalog atomic.Pointer[catalog]
+	ddl sync.Mutex // held while the catalog or a schema changes
 
 	viewNames map[schema.Name]struct{} // names of views; under ddl
 
@@ -181,18 +179,13 @@ type Engine struct {
 	committer *committer
 	memory    *memory
 	census    *census // nil: series are not bounded
-	space     *space
 	batches   *batches
-	ballast   *ballast
 	damages   *damages
-	files     *partFiles
+	flusher   *flusher
 	merger    *merger
 	asked     chan struct{} // holds one for each merge that somebody waits for
 
-	work     chan *region              // regions that want a flush
-	flushed  atomic.Pointer[time.Time] // when the last memtable was written into a part; nil: none was yet
-	flushing atomic.Bool               // the flush loop is at work: merges wait
-	scanning atomic.Int64              // scans that are open: merges yield
+	scanning atomic.Int64 // scans that are open: merges yield
 
 	calls  sync.RWMutex // held for reading by calls of the public face
 	closed atomic.Bool
@@ -200,14 +193,9 @@ type Engine struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 
-	ready  chan struct{} // closed when parts are open and the log is replayed, or failed is set
-	failed error         // why not
-
-	// Of the start, before it is ready:
-	found      Recovery
-	leastTable schema.TableID // above all that log and parts name; afterwards never changed
-	logWhole   bool           // replay found no damage
-	unwritable bool           // replay could not write a part
+	ready    chan struct{} // closed when parts are open and the log is replayed, or failed is set
+	failed   error         // why not
+	recovery Recovery      // what the start found; set before ready is closed
 }
 
 // HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them.
@@ -345,7 +333,7 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 		s := r.snap.Load()
 		// Rows of tables without a log live only in memory.
 		if (flush || s.unlogged()) && ctx.Err() == nil {
-			if err := e.flushRegion(ctx, r); vfs.IsReadOnly(err) {
+			if err := e.flusher.flush(ctx, r); vfs.IsReadOnly(err) {
 				still++
 			} else if err != nil {
 				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error",
@@ -356,7 +344,7 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 	if still > 0 {
 		e.o.Logger.Warn("not all is flushed at close: the store is read-only; the log has the rows", "tables", still)
 	} else if ready && flush {
-		e.leaveLog()
+		e.flusher.leaveLog()
 	}
 	errs = append(errs, e.log.Close(), e.manifest.Close())
 	for _, r := range e.catalog.Load().regions {

@@ -22,6 +22,17 @@ func (e *Engine) windowsOf(s *regionSnap) windows {
 	return windowsOf(s.schema, own, s.parts)
 }
 
+// traffic is what goes on besides merges.
+func (e *Engine) traffic() traffic {
+	t := traffic{flushing: e.flusher.busy.Load(), scanning: e.scanning.Load() > 0,
+		crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
+	t.pressed = e.o.Pressed != nil && e.o.Pressed()
+	if at := e.flusher.last.Load(); at != nil {
+		t.flushed = *at
+	}
+	return t
+}
+
 // draft begins a part out of the rows that some parts of a snapshot have within a span of time.
 func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
 	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group),

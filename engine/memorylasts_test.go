@@ -275,7 +275,7 @@ func (s *troubled) recovers(r *rand.Rand, after trouble) {
 func (s *troubled) counted() {
 	s.t.Helper()
 	for _, r := range s.e.catalog.Load().regions {
-		if err := s.e.flushRegion(ctx, r); err != nil {
+		if err := s.e.flusher.flush(ctx, r); err != nil {
 			s.t.Fatal(err)
 		}
 	}

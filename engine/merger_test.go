@@ -49,7 +49,7 @@ func TestLongMergesStepAside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r = tab.region; e.flushRegion(t.Context(), r) != nil {
+			if r = tab.region; e.flusher.flush(t.Context(), r) != nil {
 				t.Fatal("a flush failed")
 			}
 		}
@@ -138,7 +138,7 @@ func TestCompactionWaits(t *testing.T) {
 	}
 	counted("while a compaction waits", 1, 1)
 	now := e.o.Now()
-	e.flushed.Store(&now)
+	e.flusher.last.Store(&now)
 	j.unpaid = time.Hour
 	if err := e.merger.step(t.Context(), j); err != nil {
 		t.Errorf("the merge rests while a compaction waits: %v", err)

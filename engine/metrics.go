@@ -87,10 +87,10 @@ func newMetrics(e *Engine) *Metrics {
 		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.",
 			func() float64 { return float64(e.memory.series.Load()) }),
 		FlushesWaiting: gauge("varve_flushes_waiting", "Tables whose memtables wait for being written into parts.",
-			func() float64 { return float64(len(e.work)) }),
+			func() float64 { return float64(len(e.flusher.asked)) }),
 		FlushesRunning: gauge("varve_flushes_running", "Tables whose memtables are being written into parts.",
 			func() float64 {
-				if e.flushing.Load() {
+				if e.flusher.busy.Load() {
 					return 1
 				}
 				return 0

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"varve/engine/manifest"
@@ -34,18 +33,17 @@ type Recovery struct {
 // Where a file system of the store is read-only it is opened for reading, and stays so: see openedReadOnly.
 func Open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
-	start := o.Now()
+	began := o.Now()
 	reads := openedReadOnly(&o)
-	e := &Engine{o: o, reads: reads != nil, viewNames: map[schema.Name]struct{}{},
+	e := &Engine{
+		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
+			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
 		memory:  newMemory(o.MemtableLimit, o.SeriesBytes, o.Held),
-		space:   newSpace(&o, reads),
-		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger},
 		damages: &damages{log: o.Logger},
-		young:   map[tableLabel]time.Time{}, work: make(chan *region, 1024)}
+		young:   map[tableLabel]time.Time{}, viewNames: map[schema.Name]struct{}{}}
 	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
-	e.unwritable = e.reads
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.ready = make(chan struct{})
@@ -91,19 +89,23 @@ func Open(o Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, denied(o.WALDir, err)
 	}
+	e.flusher = &flusher{inventory: e.inventory, log: e.log, memory: e.memory, batches: e.batches, metrics: e.metrics,
+		merger: e.merger, asked: make(chan *region, 1024)}
 	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics,
 		now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
-		flushBytes: o.FlushBytes, flush: e.requestFlush, flushLargest: e.requestLargest}
+		flushBytes: o.FlushBytes, flush: e.flusher.request, flushLargest: e.flusher.requestLargest}
+	st := &starting{Engine: e, state: state, began: began, unwritable: e.reads,
+		found: Recovery{Tables: len(state.Tables)}}
 	if o.InBackground {
 		e.wg.Go(func() {
-			if err := e.recover(state, start); err != nil {
+			if err := st.recover(); err != nil {
 				e.failed = status.Wrap(err, status.RegionNotReady, "the server could not start: %v", err)
 			}
 			close(e.ready)
 		})
 		return e, nil
 	}
-	if err := e.recover(state, start); err != nil {
+	if err := st.recover(); err != nil {
 		return nil, err
 	}
 	close(e.ready)
@@ -166,42 +168,6 @@ func unwritable(dir string, err error) error {
 				"chown -R %d:%d %s", dir, err, os.Getuid(), os.Getgid(), dir)
 	}
 	return fmt.Errorf("data directory %s cannot be used: %w", dir, err)
-}
-
-// recover opens the parts, replays the log and starts the work in the background.
-func (e *Engine) recover(state *manifest.State, start time.Time) error {
-	found, err := e.strangers(state)
-	if err == nil {
-		err = e.knows(state, found)
-	}
-	if err != nil {
-		return denied(e.o.Dir, err)
-	}
-	e.openParts(state)
-	e.ballast.find()
-	if err := e.replay(); err != nil {
-		return denied(e.o.WALDir, err)
-	}
-	e.sweep(state, found)
-	e.finishReplay()
-	if e.census != nil {
-		e.census.take()
-	}
-	if e.reads {
-		e.found.Took = e.o.Now().Sub(start)
-		return nil
-	}
-	e.ballast.lay()
-	e.space.probeEmpty()
-	e.sweepSnapshots()
-	e.found.Took = e.o.Now().Sub(start)
-	if !e.o.NoBackground {
-		e.wg.Go(func() { e.flushLoop(e.run) })
-		e.wg.Go(func() { e.merger.loop(freshParts) })
-		e.wg.Go(func() { e.merger.loop(mergedParts) })
-		e.wg.Go(func() { e.tend(e.run) })
-	}
-	return nil
 }
 
 // requireManifest refuses a directory whose manifest is gone: without it everything else would look left over. One
@@ -275,83 +241,8 @@ func (e *Engine) list(state *manifest.State) {
 					t.Schema.Physical)})
 		}
 	}
-	e.found.Tables = len(state.Tables)
 	e.files.next.Store(state.NextFile)
 	e.catalog.Store(c)
-}
-
-// openParts opens the parts that the manifest lists, several at a time. Parts that cannot be read are set aside.
-func (e *Engine) openParts(state *manifest.State) {
-	var wg sync.WaitGroup
-	room := make(chan struct{}, e.o.Parallelism)
-	opened := map[*region][]*part{}
-	var changed damageEdits
-	for _, t := range state.Tables {
-		e.committer.seen(t.Flushed)
-		parts := make([]*part, len(t.Parts))
-		for i, m := range t.Parts {
-			e.found.Parts++
-			e.found.DiskBytes += m.Bytes
-			e.committer.seen(m.MaxSeq)
-			room <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-room }()
-				parts[i] = e.openListed(t.Schema, m, &changed)
-			})
-		}
-		if r := e.catalog.Load().regions[t.Schema.ID]; r != nil { // logical tables have no parts of their own
-			opened[r] = parts
-		}
-	}
-	wg.Wait()
-	for r, parts := range opened {
-		r.replace(func(s *regionSnap) {
-			s.parts = slices.DeleteFunc(parts, func(p *part) bool { return p == nil })
-		})
-	}
-	if len(changed.list) > 0 && !e.reads {
-		if err := e.apply(manifest.Edit{Damaged: changed.list}); err != nil {
-			e.o.Logger.Error("what is left of earlier damage cannot be noted in the manifest", "error", err)
-		}
-	}
-}
-
-// damageEdits collects edits. Safe for concurrent use.
-type damageEdits struct {
-	mu   sync.Mutex
-	list []manifest.DamageEdit
-}
-
-// openListed opens a part that the manifest lists; nil when it is set aside.
-func (e *Engine) openListed(t *schema.Table, m manifest.PartMeta, changed *damageEdits) *part {
-	p, err := e.files.open(m)
-	if err == nil && p.file.Meta().Checksum != m.Checksum {
-		err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, p.file.Meta().Checksum, m.Checksum)
-		p.release()
-	}
-	if err != nil {
-		e.damages.note(setAsideOf(t, m, nil, manifest.Damage{Block: -1, Reason: err.Error()}))
-		return nil
-	}
-	if len(m.Damage) == 0 {
-		return p
-	}
-	left, whole := e.recheck(p)
-	if !slices.Equal(left, m.Damage) {
-		changed.mu.Lock()
-		changed.list = append(changed.list, manifest.DamageEdit{Table: t.ID, File: m.File, Damage: left})
-		changed.mu.Unlock()
-	}
-	p.hurt = left
-	for _, d := range left {
-		e.damages.note(setAsideOf(t, m, p.file, d))
-		p.file.SetAside(d.Block)
-	}
-	if whole {
-		p.release()
-		return nil
-	}
-	return p
 }
 
 // Recovery says what Open found; nothing before the store is ready.
@@ -359,7 +250,7 @@ func (e *Engine) Recovery() Recovery {
 	if e.isReady() != nil {
 		return Recovery{SetAside: e.SetAside()}
 	}
-	r := e.found
+	r := e.recovery
 	r.SetAside = e.SetAside()
 	return r
 }

@@ -26,9 +26,9 @@ func (j *partJob) finish(w *sst.Writer, unique bool) (sst.Meta, bool, error) {
 }
 
 // describe writes into a part what it is.
-func (e *Engine) describe(j *partJob, w *sst.Writer, unique bool) error {
-	c := e.catalog.Load()
-	o := manifest.Origin{Edit: e.manifest.State().Edit, Table: j.table.ID, Schemas: []*schema.Table{j.table},
+func (v *inventory) describe(j *partJob, w *sst.Writer, unique bool) error {
+	c := v.catalog.Load()
+	o := manifest.Origin{Edit: v.manifest.State().Edit, Table: j.table.ID, Schemas: []*schema.Table{j.table},
 		Options:  c.databases[j.table.Name.DB].Options,
 		Replaces: j.replaces, Flushed: j.flushed, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Level: j.level, Unique: unique,
 		IndexUS: j.indexUS}
@@ -44,14 +44,3 @@ func (e *Engine) describe(j *partJob, w *sst.Writer, unique bool) error {
 	w.Describe(b)
 	return nil
 }
-
-// flushedOf is the sequence number up to which all rows of a region are in parts.
-func (e *Engine) flushedOf(r *region) uint64 {
-	if t := e.manifest.State().Tables[r.id]; t != nil {
-		return t.Flushed
-	}
-	return 0
-}
-
-// nextTable is the smallest id of a table that neither the manifest nor any file knows.
-func (e *Engine) nextTable() schema.TableID { return max(e.manifest.State().NextTable, e.leastTable) }

@@ -27,112 +27,112 @@ func keptReason(name string) string {
 }
 
 // replay applies the log's records that are in no part, flushing when memory runs out.
-func (e *Engine) replay() error {
-	last := e.o.Now()
-	result, err := e.log.Replay(0, func(at wal.LSN, rec []byte) error {
-		if err := e.run.Err(); err != nil {
+func (st *starting) replay() error {
+	last := st.o.Now()
+	result, err := st.log.Replay(0, func(at wal.LSN, rec []byte) error {
+		if err := st.run.Err(); err != nil {
 			return err // closed before it was ready
 		}
-		if now := e.o.Now(); now.Sub(last) > 2*time.Second {
+		if now := st.o.Now(); now.Sub(last) > 2*time.Second {
 			last = now
-			e.o.Logger.Info("replaying the log", "at", at.String(), "rows", e.found.ReplayedRows)
+			st.o.Logger.Info("replaying the log", "at", at.String(), "rows", st.found.ReplayedRows)
 		}
-		return e.replayRecord(at, rec)
+		return st.replayRecord(at, rec)
 	})
 	if err != nil {
 		return fmt.Errorf("replay of the log: %w", err)
 	}
-	e.found.ReplayedBytes = result.Bytes
-	e.logWhole = len(result.Damaged) == 0
+	st.found.ReplayedBytes = result.Bytes
+	st.logWhole = len(result.Damaged) == 0
 	for _, d := range result.Damaged {
-		e.damages.note(SetAside{File: "wal/" + d.File, Reason: d.String()})
-		e.log.Keep(d.Segment)
+		st.damages.note(SetAside{File: "wal/" + d.File, Reason: d.String()})
+		st.log.Keep(d.Segment)
 	}
 	for _, name := range result.Kept {
-		e.damages.note(SetAside{File: "wal/" + name, Reason: keptReason(name)})
+		st.damages.note(SetAside{File: "wal/" + name, Reason: keptReason(name)})
 	}
 	return nil
 }
 
-func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
+func (st *starting) replayRecord(at wal.LSN, rec []byte) error {
 	r, body, err := readRecordHead(rec)
 	if err != nil {
-		e.keepRecord(at, err)
+		st.keepRecord(at, err)
 		return nil
 	}
 	if r.kind == recordBatches {
-		if err := e.batches.found(body); err != nil {
-			e.keepRecord(at, err)
+		if err := st.batches.found(body); err != nil {
+			st.keepRecord(at, err)
 		}
 		return nil
 	}
-	e.committer.seen(r.seq)
-	e.leastTable = max(e.leastTable, r.table+1)
-	p, ok := e.catalog.Load().find(r.table)
-	if !ok || r.seq <= e.manifest.State().Tables[p.region.id].Flushed {
+	st.committer.seen(r.seq)
+	st.leastTable = max(st.leastTable, r.table+1)
+	p, ok := st.catalog.Load().find(r.table)
+	if !ok || r.seq <= st.manifest.State().Tables[p.region.id].Flushed {
 		return nil
 	}
-	if e.batches.knows(r) { // it was logged twice: the answer of the log was an error
+	if st.batches.knows(r) { // it was logged twice: the answer of the log was an error
 		return nil
 	}
 	region, t := p.region, p.schema()
 	// Strings of a decoded batch point into the mapped log; the memtable copies them.
 	if err := r.decode(body, t); err != nil {
-		e.keepRecord(at, err)
+		st.keepRecord(at, err)
 		return nil
 	}
 	for _, ref := range r.refs {
-		e.leastTable = max(e.leastTable, schema.KeyTable(ref.Key())+1)
+		st.leastTable = max(st.leastTable, schema.KeyTable(ref.Key())+1)
 	}
 	if err := r.leaveOut(); err != nil {
-		e.keepRecord(at, fmt.Errorf("table %s: %w", t.Name, err))
+		st.keepRecord(at, fmt.Errorf("table %s: %w", t.Name, err))
 	}
 	m := region.snap.Load().live
 	region.mu.Lock()
-	m.began(at, r.seq, e.o.Now())
+	m.began(at, r.seq, st.o.Now())
 	region.mu.Unlock()
 	m.append(r, t, false)
-	e.batches.stored(r)
-	e.memory.account(m)
-	e.found.ReplayedRows += int64(r.batch.N)
-	e.metrics.ReplayedRows.Add(float64(r.batch.N))
-	if e.memory.flushable(m) > e.o.FlushBytes {
-		return e.makeRoom(region)
+	st.batches.stored(r)
+	st.memory.account(m)
+	st.found.ReplayedRows += int64(r.batch.N)
+	st.metrics.ReplayedRows.Add(float64(r.batch.N))
+	if st.memory.flushable(m) > st.o.FlushBytes {
+		return st.makeRoom(region)
 	}
-	if e.memory.full() {
-		if region = e.largest(); region != nil {
-			return e.makeRoom(region)
+	if st.memory.full() {
+		if region = st.flusher.largest(); region != nil {
+			return st.makeRoom(region)
 		}
 	}
 	return nil
 }
 
 // keepRecord sets a record aside that cannot be applied, or not wholly: its segment stays for who wants the rows.
-func (e *Engine) keepRecord(at wal.LSN, why error) {
-	e.damages.note(SetAside{File: "wal " + at.String(), Reason: why.Error()})
-	e.log.Keep(at.Segment())
+func (st *starting) keepRecord(at wal.LSN, why error) {
+	st.damages.note(SetAside{File: "wal " + at.String(), Reason: why.Error()})
+	st.log.Keep(at.Segment())
 }
 
 // makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is
 // full say, the rows stay in memory: that is where they were when the server ended.
-func (e *Engine) makeRoom(r *region) error {
-	full := e.memory.load() > 2*e.o.MemtableLimit
-	if e.unwritable && !full {
+func (st *starting) makeRoom(r *region) error {
+	full := st.memory.load() > 2*st.o.MemtableLimit
+	if st.unwritable && !full {
 		return nil
 	}
-	if e.reads {
+	if st.reads {
 		return fmt.Errorf(
 			"rows that are in the log alone do not fit into memory: they take %d bytes, and a store that is "+
 				"read-only has no parts to write them into. "+
 				"Raise memory_limit or storage.memtable_limit, now %d, or let the file system be written to",
-			e.memory.load(), e.o.MemtableLimit)
+			st.memory.load(), st.o.MemtableLimit)
 	}
-	err := e.flushReplayed(r)
+	err := st.flushReplayed(r)
 	if err == nil || full {
 		return err
 	}
-	e.unwritable = true
-	e.o.Logger.Error("rows of the log cannot be written into parts; they are kept in memory until they can", "error",
+	st.unwritable = true
+	st.o.Logger.Error("rows of the log cannot be written into parts; they are kept in memory until they can", "error",
 		err)
 	return nil
 }
@@ -141,13 +141,13 @@ func (e *Engine) makeRoom(r *region) error {
 // The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
 // a crash before the end leaves files that no manifest lists, and the log. A memtable without rows gives up its
 // registry.
-func (e *Engine) flushReplayed(r *region) error {
+func (st *starting) flushReplayed(r *region) error {
 	m := r.snap.Load().live
-	p, err := e.writeReplayed(r, m)
+	p, err := st.writeReplayed(r, m)
 	if err != nil && !errors.Is(err, errNoRows) {
 		return err
 	}
-	next := e.memory.after(m)
+	next := st.memory.after(m)
 	if p == nil {
 		next = newMem(nil)
 	}
@@ -158,13 +158,13 @@ func (e *Engine) flushReplayed(r *region) error {
 			s.parts = append(s.parts, p)
 		}
 	})
-	e.memory.forget(m)
+	st.memory.forget(m)
 	return nil
 }
 
 // writeReplayed writes the rows of a memtable into a part and adds it to those that wait for the manifest. errNoRows:
 // there are no rows, or all are of dropped tables.
-func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
+func (st *starting) writeReplayed(r *region, m *mem) (*part, error) {
 	run := m.table.Freeze()
 	if run.Rows() == 0 {
 		return nil, errNoRows
@@ -173,8 +173,8 @@ func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 	lo, hi := run.Sequences()
 	mode := flushMode(t)
 	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
-	p, err := e.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi,
-		mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
+	p, err := st.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi,
+		mode: mode, workers: flushWorkers, lives: st.lives(r), flushed: st.flushedOf(r)})
 	if err != nil {
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func (e *Engine) writeReplayed(r *region, m *mem) (*part, error) {
 
 // finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of
 // the last sequence number in one edit. What fails is tried again by the flush loop.
-func (e *Engine) finishReplay() {
-	for _, r := range e.catalog.Load().inOrder() {
+func (st *starting) finishReplay() {
+	for _, r := range st.catalog.Load().inOrder() {
 		if len(r.pending) == 0 {
 			continue
 		}
-		r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, s.live), e.memory.after(s.live) })
-		if err := e.flushRegion(e.run, r); err != nil {
-			e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error",
+		r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, s.live), st.memory.after(s.live) })
+		if err := st.flusher.flush(st.run, r); err != nil {
+			st.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error",
 				err)
 		}
 	}

@@ -17,30 +17,6 @@ import (
 // by what it says of itself. Everything else stays: a manifest that lost its end must not cost the parts that it
 // listed.
 
-// apply makes an edit of the manifest, on a full disk by giving up the ballast.
-func (e *Engine) apply(edit manifest.Edit) error {
-	failed := e.files.enter(&edit)
-	err := e.manifest.Apply(edit)
-	if err != nil && e.ballast.give(err) {
-		err = e.manifest.Apply(edit)
-	}
-	if err != nil {
-		failed()
-		return e.space.noted(err)
-	}
-	for _, file := range edit.Retired {
-		e.left(partName(file), e.files.unlink(file))
-	}
-	return nil
-}
-
-// left says of a file that is left over why it could not be removed. A store that is opened for reading leaves it.
-func (e *Engine) left(name string, err error) {
-	if err != nil && !e.reads {
-		e.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
-	}
-}
-
 // stranger is a file that the manifest does not know.
 type stranger struct {
 	file   uint64
@@ -52,14 +28,14 @@ type stranger struct {
 
 // strangers looks at the files that the manifest does not list: it removes those that were never finished and those
 // that were given up, and gives the others.
-func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
-	dir := path.Join(e.o.Dir, partsDir)
-	names, err := e.o.FS.List(dir)
-	if err != nil && !(e.reads && vfs.NotExist(err)) {
+func (st *starting) strangers() ([]stranger, error) {
+	dir := path.Join(st.o.Dir, partsDir)
+	names, err := st.o.FS.List(dir)
+	if err != nil && !(st.reads && vfs.NotExist(err)) {
 		return nil, fmt.Errorf("parts directory: %w", err)
 	}
 	listed := map[uint64]bool{}
-	for _, t := range state.Tables {
+	for _, t := range st.state.Tables {
 		for _, p := range t.Parts {
 			listed[p.File] = true
 		}
@@ -70,23 +46,23 @@ func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
 		if !isPart {
 			continue
 		}
-		e.files.next.Store(max(e.files.next.Load(), n+1))
+		st.files.next.Store(max(st.files.next.Load(), n+1))
 		switch {
 		case strings.HasSuffix(name, vfs.TempSuffix):
-			err = e.o.FS.Remove(path.Join(dir, name))
+			err = st.o.FS.Remove(path.Join(dir, name))
 		case listed[n]:
 			continue
-		case slices.Contains(state.Retired, n):
-			err = e.files.unlink(n)
+		case slices.Contains(st.state.Retired, n):
+			err = st.files.unlink(n)
 		default:
-			found = append(found, lookAt(e.o.FS, e.o.Dir, n))
+			found = append(found, lookAt(st.o.FS, st.o.Dir, n))
 			continue
 		}
-		e.left(name, err)
+		st.left(name, err)
 	}
-	for _, n := range state.Retired {
+	for _, n := range st.state.Retired {
 		if !slices.Contains(names, partName(n)) {
-			e.files.gone(n)
+			st.files.gone(n)
 		}
 	}
 	return found, nil
@@ -114,18 +90,18 @@ func lookAt(fs vfs.FS, dir string, file uint64) stranger {
 }
 
 // knows refuses to go on with a manifest that others were written behind: it lost its end, or is an old one.
-func (e *Engine) knows(state *manifest.State, found []stranger) error {
+func (st *starting) knows(found []stranger) error {
 	for _, s := range found {
 		if s.origin == nil {
 			continue
 		}
-		e.leastTable = max(e.leastTable, s.origin.Table+1)
+		st.leastTable = max(st.leastTable, s.origin.Table+1)
 		for _, t := range s.origin.Schemas {
-			e.leastTable = max(e.leastTable, t.ID+1)
+			st.leastTable = max(st.leastTable, t.ID+1)
 		}
 	}
-	if err := isBehind(state, e.log.Edit(), found); err != nil {
-		return fmt.Errorf("%s/%w. Nothing was changed. %s", e.o.Dir, err, wayOut(e.o.Dir))
+	if err := isBehind(st.state, st.log.Edit(), found); err != nil {
+		return fmt.Errorf("%s/%w. Nothing was changed. %s", st.o.Dir, err, wayOut(st.o.Dir))
 	}
 	return nil
 }
@@ -154,17 +130,17 @@ func wayOut(dir string) string {
 
 // sweep removes the files that the manifest does not know and whose rows are known to be elsewhere: what a crash left
 // of flushes and merges. Others are reported and stay. The log has been replayed.
-func (e *Engine) sweep(state *manifest.State, found []stranger) {
+func (st *starting) sweep(found []stranger) {
 	for i := range found {
 		s := &found[i]
-		switch why := s.holds(e.o.FS, e.o.Dir, state, e.logWhole); {
+		switch why := s.holds(st.o.FS, st.o.Dir, st.state, st.logWhole); {
 		case why == "":
-			e.left(partName(s.file), e.files.unlink(s.file))
-			e.files.stray(s.file) // it may come back
+			st.left(partName(s.file), st.files.unlink(s.file))
+			st.files.stray(s.file) // it may come back
 		case s.err == nil && s.origin == nil:
-			e.o.Logger.Warn("a part that no list names is kept", "file", partName(s.file), "reason", why)
+			st.o.Logger.Warn("a part that no list names is kept", "file", partName(s.file), "reason", why)
 		default:
-			e.damages.note(s.aside(state, why))
+			st.damages.note(s.aside(st.state, why))
 		}
 	}
 }

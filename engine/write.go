@@ -121,24 +121,6 @@ func tally(all []*tableWrite) []Written {
 	return out
 }
 
-// requestLargest asks for a flush of the region whose flush gives back the most memory.
-func (e *Engine) requestLargest() {
-	if r := e.largest(); r != nil {
-		e.requestFlush(r)
-	}
-}
-
-// largest is the region whose flush gives back the most memory; nil: none gives back any.
-func (e *Engine) largest() (largest *region) {
-	var most int64
-	for _, r := range e.catalog.Load().regions {
-		if n := e.memory.returnable(r.snap.Load()); n > most {
-			largest, most = r, n
-		}
-	}
-	return largest
-}
-
 // prepare makes the records: tables and columns that are absent are made, all at once, columns of integers that meet
 // floats become columns of floats, and what the rows have is held against the schemas. Whoever comes between finds that
 // it looks again: what two writers bring at once is no error of either.

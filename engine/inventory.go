@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"maps"
+	"sync/atomic"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+)
+
+// inventory is what a store has: the catalog in memory, the manifest on disk, and the files that the manifest lists.
+type inventory struct {
+	o        Options
+	reads    bool // the store was opened for reading alone, see openedReadOnly
+	catalog  atomic.Pointer[catalog]
+	manifest *manifest.Manifest
+	files    *partFiles
+	ballast  *ballast
+	space    *space
+	// leastTable is above the ids of all tables that the log and the parts name. It is set before ready is closed.
+	leastTable schema.TableID
+}
+
+// apply makes an edit of the manifest, on a full disk by giving up the ballast.
+func (v *inventory) apply(edit manifest.Edit) error {
+	failed := v.files.enter(&edit)
+	err := v.manifest.Apply(edit)
+	if err != nil && v.ballast.give(err) {
+		err = v.manifest.Apply(edit)
+	}
+	if err != nil {
+		failed()
+		return v.space.noted(err)
+	}
+	for _, file := range edit.Retired {
+		v.left(partName(file), v.files.unlink(file))
+	}
+	return nil
+}
+
+// left says of a file that is left over why it could not be removed. A store that is opened for reading leaves it.
+func (v *inventory) left(name string, err error) {
+	if err != nil && !v.reads {
+		v.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
+	}
+}
+
+// change publishes a changed copy of the catalog. The caller holds v.ddl.
+func (v *inventory) change(f func(c *catalog)) {
+	old := v.catalog.Load()
+	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName),
+		regions:  maps.Clone(old.regions),
+		logicals: maps.Clone(old.logicals)}
+	f(c)
+	v.catalog.Store(c)
+}
+
+// lists reports whether the manifest has the table of a region. It learns first that a table was dropped, so that edits
+// may fail before the region knows.
+func (v *inventory) lists(r *region) bool { return v.manifest.State().Tables[r.id] != nil }
+
+// flushedOf is the sequence number up to which all rows of a region are in parts.
+func (v *inventory) flushedOf(r *region) uint64 {
+	if t := v.manifest.State().Tables[r.id]; t != nil {
+		return t.Flushed
+	}
+	return 0
+}
+
+// lives tells the series of a shared region whose logical table is still there; nil: the region is not shared.
+func (v *inventory) lives(r *region) func(key []byte) bool {
+	if !r.snap.Load().schema.Shared() {
+		return nil
+	}
+	logicals := v.catalog.Load().logicals
+	return func(key []byte) bool { return logicals[schema.KeyTable(key)] != nil }
+}
+
+// nextTable is the smallest id of a table that neither the manifest nor any file knows.
+func (v *inventory) nextTable() schema.TableID {
+	return max(v.manifest.State().NextTable, v.leastTable)
+}
