@@ -24,15 +24,13 @@ type backupCommand struct {
 	beside string // a temporary directory with the snapshot of a store that is read-only; empty: there is none
 }
 
-// run makes a consistent snapshot, by the server or here, takes it to its destination and removes it.
-func (c *backupCommand) run(io streams) (err error) {
+// Run makes a consistent snapshot, by the server or here, takes it to its destination and removes it.
+func (c *backupCommand) Run(ctx context.Context, io streams) (err error) {
 	if c.Dest != "-" {
 		if err := emptyDir(c.Dest); err != nil {
 			return err
 		}
 	}
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	name := engine.SnapshotPrefix + time.Now().UTC().Format(engine.SnapshotTime)
 	ask := c.askServer
 	if c.Data != "" {

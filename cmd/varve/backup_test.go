@@ -320,7 +320,7 @@ func TestClientVariables(t *testing.T) {
 	for want, args := range map[string][]string{"ops:from the file": nil, "me:from the file": {"--user", "me"}} {
 		var out, errs bytes.Buffer
 		if code := run(append([]string{"backup", filepath.Join(t.TempDir(), "backup")}, args...),
-			streams{&out, &errs, environ}); code != exitRefused {
+			streams{out: &out, err: &errs, environ: environ}); code != exitRefused {
 			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 		if got := <-seen; got != want {

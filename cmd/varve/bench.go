@@ -50,12 +50,10 @@ func (n *quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (c *benchCommand) run(s streams) (err error) {
+func (c *benchCommand) Run(ctx context.Context, s streams) (err error) {
 	if c.Connections < 1 {
 		return &usageError{errors.New("--connections is at least 1")}
 	}
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	environ := s.environ
 	if c.URL == "" && c.Profile == "" {
 		own, err := startOwn(ctx, environ)

@@ -30,8 +30,8 @@ type checkCommand struct {
 	RebuildManifest bool `name:"rebuild-manifest" help:"First make the manifest anew, of what the parts and the log say; no server may run. The old one is kept as MANIFEST.before."`
 }
 
-// run verifies a data directory; damage ends with exit code 6.
-func (c *checkCommand) run(out io.Writer) error {
+// Run verifies a data directory; damage ends with exit code 6.
+func (c *checkCommand) Run(s streams) error {
 	if info, err := os.Stat(c.Dir); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is no data directory: it is a file; varve dump prints one", c.Dir)
 	}
@@ -53,11 +53,11 @@ func (c *checkCommand) run(out io.Writer) error {
 				count(rebuilt.Tables, "table"), count(rebuilt.Parts, "part")))
 	}
 	if c.JSON {
-		e := json.NewEncoder(out)
+		e := json.NewEncoder(s.out)
 		e.SetIndent("", "  ")
 		err = e.Encode(r)
 	} else {
-		_, err = io.WriteString(out, printCheck(c.Dir, r))
+		_, err = io.WriteString(s.out, printCheck(c.Dir, r))
 	}
 	if err == nil && len(r.Faults) > 0 {
 		err = &damageError{len(r.Faults)}

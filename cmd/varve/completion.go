@@ -42,15 +42,15 @@ func (completionCommand) Help() string {
 			"varve completion fish > ~/.config/fish/completions/varve.fish")
 }
 
-func (c *completionCommand) run(out io.Writer) error {
-	_, err := io.WriteString(out,
+func (c *completionCommand) Run(s streams) error {
+	_, err := io.WriteString(s.out,
 		map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell])
 	return err
 }
 
 // run prints what may come next, a line each: the word, a tab, and what it means; or :files or :dirs where names of
 // these do.
-func (c *completeCommand) run(io streams) error {
+func (c *completeCommand) Run(io streams) error {
 	words := c.Words
 	if len(words) == 0 {
 		words = []string{""}
@@ -89,7 +89,7 @@ type typed struct {
 func (t *typed) complete(words []string) []offer {
 	var line commandLine
 	exited := -1
-	t.node = newParser(&line, streams{io.Discard, io.Discard, nil}, &exited).Model.Node
+	t.node = newParser(&line, streams{out: io.Discard, err: io.Discard}, &exited).Model.Node
 	last := words[len(words)-1]
 	open, ended := t.read(words[:len(words)-1])
 	switch {

@@ -42,7 +42,7 @@ func (configShowCommand) Help() string {
 		examples("varve config show", "varve config show --profile prod")
 }
 
-func (c *configCheckCommand) run(out io.Writer) error {
+func (c *configCheckCommand) Run(s streams) error {
 	config, err := loadConfig(c.File, nil, nil)
 	if err != nil {
 		return err
@@ -55,11 +55,11 @@ func (c *configCheckCommand) run(out io.Writer) error {
 	if err := config.checkCertificates(); err != nil {
 		return &configError{fmt.Sprintf("%s: %v", c.File, err)}
 	}
-	_, err = fmt.Fprintf(out, "%s: a server starts with it\n", c.File)
+	_, err = fmt.Fprintf(s.out, "%s: a server starts with it\n", c.File)
 	return err
 }
 
-func (c *configShowCommand) run(s streams) error {
+func (c *configShowCommand) Run(s streams) error {
 	server, err := c.Connect(s.environ, s.err)
 	if err != nil {
 		return err
@@ -75,9 +75,9 @@ func (c *configShowCommand) run(s streams) error {
 	return err
 }
 
-// run prints the default file. What the keys mean is what docs/config.md says.
-func (configDefaultCommand) run(out io.Writer) error {
-	w := bufio.NewWriter(out)
+// Run prints the default file. What the keys mean is what docs/config.md says.
+func (configDefaultCommand) Run(s streams) error {
+	w := bufio.NewWriter(s.out)
 	fmt.Fprintf(w,
 		"# Configuration of varve serve. Every key stands here with its default; remove the # before those that are "+
 			"to differ.\n")

@@ -28,14 +28,14 @@ type dumpCommand struct {
 	JSON    bool   `help:"Print each line with the indented lines below it as JSON."`
 }
 
-// run prints a file by its format, which its first bytes tell.
-func (c *dumpCommand) run(out io.Writer) (err error) {
+// Run prints a file by its format, which its first bytes tell.
+func (c *dumpCommand) Run(s streams) (err error) {
 	f, err := os.Open(c.File)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriter(out)
+	w := bufio.NewWriter(s.out)
 	defer func() { err = errors.Join(err, w.Flush()) }()
 	if c.Hex {
 		d := hex.Dumper(w)

@@ -44,8 +44,8 @@ func (exportCommand) Help() string {
 			"varve export --db public --output-dir public-monday")
 }
 
-// run exports rows.
-func (c *exportCommand) run(io streams) error {
+// Run exports rows.
+func (c *exportCommand) Run(io streams) error {
 	if c.Table == "" && c.Query == "" && c.OutputDir == "" {
 		return &usageError{errors.New("varve export wants --table, --query or --output-dir")}
 	}

@@ -30,8 +30,8 @@ func (healthCommand) Help() string {
 			"varve health --ready --wait 10m")
 }
 
-// run asks until the server is healthy, or ready, or the time is over.
-func (h *healthCommand) run(io streams) error {
+// Run asks until the server is healthy, or ready, or the time is over.
+func (h *healthCommand) Run(io streams) error {
 	if h.Timeout == 0 {
 		h.Timeout = healthTimeout
 	}

@@ -141,7 +141,7 @@ func TestConfigCommands(t *testing.T) {
 func TestUserCommands(t *testing.T) {
 	var out strings.Builder
 	for user, word := range map[string]string{"ann": "secret\n", "ben:ro": "mit = und : und ä"} {
-		if err := (&userHashCommand{User: user}).run(strings.NewReader(word), &out); err != nil {
+		if err := (&userHashCommand{User: user}).Run(streams{in: strings.NewReader(word), out: &out}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,11 +175,11 @@ func TestUserCommands(t *testing.T) {
 	}
 	for _, user := range []string{"a=b", "#a", ":ro", "a:zz", "a\nb"} {
 		var usage *usageError
-		if err := (&userHashCommand{User: user}).run(strings.NewReader("x"), &out); !errors.As(err, &usage) {
+		if err := (&userHashCommand{User: user}).Run(streams{in: strings.NewReader("x"), out: &out}); !errors.As(err, &usage) {
 			t.Errorf("user %q: %v", user, err)
 		}
 	}
-	if err := (&userHashCommand{}).run(strings.NewReader("\n"), &out); err == nil {
+	if err := (&userHashCommand{}).Run(streams{in: strings.NewReader("\n"), out: &out}); err == nil {
 		t.Error("an empty password is taken")
 	}
 }

@@ -64,9 +64,9 @@ func (restoreCommand) Help() string {
 // Help is what varve help --help says besides.
 func (helpCommand) Help() string { return examples("varve help serve", "varve help --man > varve.1") }
 
-// run prints the manual; help of commands is printed by the parser.
-func (helpCommand) run(model *kong.Application, out io.Writer) error {
-	_, err := io.WriteString(out, roff(manual(model)))
+// Run prints the manual; help of commands is printed by the parser.
+func (helpCommand) Run(line *kong.Context, s streams) error {
+	_, err := io.WriteString(s.out, roff(manual(line.Model)))
 	return err
 }
 

@@ -66,7 +66,7 @@ func (ingestCommand) Help() string {
 			"journalctl -f -o json | varve ingest --table journal -")
 }
 
-func (c *ingestCommand) run(s streams) error {
+func (c *ingestCommand) Run(s streams) error {
 	o, err := c.options(s)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (c *ingestCommand) run(s streams) error {
 // options are what the flags say.
 func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	o := &ingest.Options{
-		Args: c.Inputs, Manifest: c.Manifest, Stdin: os.Stdin, Notes: s.err, Result: s.out, Width: widthOf(s.err),
+		Args: c.Inputs, Manifest: c.Manifest, Stdin: s.in, Notes: s.err, Result: s.out, Width: widthOf(s.err),
 		Quiet: c.Quiet,
 		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile,
 		Format: c.Format,

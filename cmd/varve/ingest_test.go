@@ -14,7 +14,7 @@ func atHome(t *testing.T) func(args ...string) (code int, out, errs string) {
 	home := t.TempDir()
 	return func(args ...string) (code int, out, errs string) {
 		var o, e bytes.Buffer
-		code = run(append([]string{"ingest"}, args...), streams{&o, &e, []string{"HOME=" + home}})
+		code = run(append([]string{"ingest"}, args...), streams{out: &o, err: &e, environ: []string{"HOME=" + home}})
 		return code, o.String(), e.String()
 	}
 }

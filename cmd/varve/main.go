@@ -2,13 +2,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"varve/cmd/varve/client"
@@ -52,6 +52,7 @@ type commandLine struct {
 
 // streams are what a command reads and writes.
 type streams struct {
+	in       io.Reader
 	out, err io.Writer
 	environ  []string
 }
@@ -59,7 +60,7 @@ type streams struct {
 func main() {
 	// A reader that leaves is an error of writing and not the end of the process: a server survives it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	os.Exit(run(os.Args[1:], streams{os.Stdout, os.Stderr, os.Environ()}))
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, os.Environ()}))
 }
 
 // run executes a command line and gives the exit code.
@@ -87,61 +88,16 @@ func run(args []string, io streams) int {
 		}
 		return code
 	}
-	if strings.HasPrefix(parsed.Command(), "help") {
-		return complain(io.err, line.Help.run(parsed.Model, io.out))
+	stop := func() {}
+	defer func() { stop() }()
+	// Commands with a context among their parameters get one that Ctrl-C ends; others deal with signals in their own ways.
+	if err := parsed.BindToProvider(func() (ctx context.Context, err error) {
+		ctx, stop = client.Interruptible(context.Background())
+		return ctx, nil
+	}); err != nil {
+		panic(fmt.Sprintf("the context of commands: %v", err))
 	}
-	return line.execute(parsed.Command(), io)
-}
-
-// execute runs a command that was understood and gives the exit code.
-func (line *commandLine) execute(command string, io streams) int {
-	var err error
-	if strings.HasPrefix(command, "pipeline ") {
-		return complain(io.err, line.Pipeline.run(command, io))
-	}
-	switch command {
-	case "serve":
-		err = line.Serve.run(io)
-	case "ingest", "ingest <input>":
-		err = line.Ingest.run(io)
-	case "health":
-		err = line.Health.run(io)
-	case "config check <file>":
-		err = line.Config.Check.run(io.out)
-	case "config default":
-		err = line.Config.Default.run(io.out)
-	case "config show":
-		err = line.Config.Show.run(io)
-	case "user hash", "user hash <name>":
-		err = line.User.Hash.run(os.Stdin, io.out)
-	case "user check <file>":
-		err = line.User.Check.run(io.out)
-	case "sql":
-		err = line.SQL.run(os.Stdin, io)
-	case "vrl":
-		return line.VRL.run(os.Stdin, io)
-	case "bench", "bench <what>":
-		err = line.Bench.run(io)
-	case "check <dir>":
-		err = line.Check.run(io.out)
-	case "dump <file>":
-		err = line.Dump.run(io.out)
-	case "export":
-		err = line.Export.run(io)
-	case "tail <table>":
-		err = line.Tail.run(io)
-	case "backup <dest>":
-		err = line.Backup.run(io)
-	case "restore <source>":
-		err = line.Restore.run(os.Stdin, io)
-	case "completion <shell>":
-		err = line.Completion.run(io.out)
-	case "__complete", "__complete <words>":
-		err = line.Complete.run(io)
-	case "version":
-		err = line.Version.run(io.out)
-	}
-	return complain(io.err, err)
+	return complain(io.err, parsed.Run(io))
 }
 
 // complain prints an error as one sentence and gives the exit code.
@@ -149,9 +105,17 @@ func complain(w io.Writer, err error) int {
 	if err == nil || outputClosed(err) {
 		return 0
 	}
+	if said := (saidError{}); errors.As(err, &said) {
+		return said.code
+	}
 	fmt.Fprintf(w, "varve: %s\n", client.Line(err))
 	return exitCode(err)
 }
+
+// saidError is the exit code of a command that has said itself what failed.
+type saidError struct{ code int }
+
+func (e saidError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // outputClosed reports whether an error is that the reader of standard output has left, as head does when it has
 // enough.

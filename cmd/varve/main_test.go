@@ -32,7 +32,7 @@ func TestCommandLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, err strings.Builder
-			code := run(c.args, streams{&out, &err, nil})
+			code := run(c.args, streams{out: &out, err: &err})
 			if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(err.String(), c.err) {
 				t.Errorf("exit code %d, want %d\nout: %s\nerr: %s", code, c.code, out.String(), err.String())
 			}

@@ -115,36 +115,13 @@ func (pipelineLintCommand) Help() string {
 	return "Exit code 2: it does not compile.\n\n" + examples("varve pipeline lint access.yaml")
 }
 
-// run runs one of the commands, by its words.
-func (p *pipelineCommand) run(command string, io streams) error {
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
-	switch strings.Fields(command)[1] {
-	case "list":
-		return p.List.run(ctx, io)
-	case "show":
-		return p.Show.run(ctx, io)
-	case "versions":
-		return p.Versions.run(ctx, io)
-	case "push":
-		return p.Push.run(ctx, io)
-	case "diff":
-		return p.Diff.run(ctx, io)
-	case "delete":
-		return p.Delete.run(ctx, io)
-	case "test":
-		return p.Test.run(ctx, io)
-	}
-	return p.Lint.run(ctx, io)
-}
-
 // pipelines are those of the server of the flags.
 func pipelines(f *client.Flags, io streams) (pipe.Server, error) {
 	c, err := f.Connect(io.environ, io.err)
 	return pipe.Server{Client: c}, err
 }
 
-func (c *pipelineListCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineListCommand) Run(ctx context.Context, io streams) error {
 	server, err := pipelines(&c.Flags, io)
 	if err != nil {
 		return err
@@ -161,7 +138,7 @@ func (c *pipelineListCommand) run(ctx context.Context, io streams) error {
 	return w.Flush()
 }
 
-func (c *pipelineShowCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineShowCommand) Run(ctx context.Context, io streams) error {
 	server, err := pipelines(&c.Flags, io)
 	if err != nil {
 		return err
@@ -174,7 +151,7 @@ func (c *pipelineShowCommand) run(ctx context.Context, io streams) error {
 	return err
 }
 
-func (c *pipelineVersionsCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineVersionsCommand) Run(ctx context.Context, io streams) error {
 	server, err := pipelines(&c.Flags, io)
 	if err != nil {
 		return err
@@ -198,7 +175,7 @@ func nameOf(file, name string) (string, error) {
 	return pipe.NameOf(file), nil
 }
 
-func (c *pipelinePushCommand) run(ctx context.Context, io streams) error {
+func (c *pipelinePushCommand) Run(ctx context.Context, io streams) error {
 	name, err := nameOf(c.File, c.Name)
 	if err != nil {
 		return err
@@ -233,7 +210,7 @@ func warn(io streams, quiet bool, warnings []string) {
 	}
 }
 
-func (c *pipelineDiffCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineDiffCommand) Run(ctx context.Context, io streams) error {
 	server, err := pipelines(&c.Flags, io)
 	if err != nil {
 		return err
@@ -266,7 +243,7 @@ func (c *pipelineDiffCommand) run(ctx context.Context, io streams) error {
 	return &client.UsageError{Err: errors.New("varve pipeline diff wants a file, or a name and two versions")}
 }
 
-func (c *pipelineDeleteCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineDeleteCommand) Run(ctx context.Context, io streams) error {
 	server, err := pipelines(&c.Flags, io)
 	if err != nil {
 		return err
@@ -291,7 +268,7 @@ func (c *pipelineDeleteCommand) run(ctx context.Context, io streams) error {
 	return err
 }
 
-func (c *pipelineTestCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineTestCommand) Run(ctx context.Context, io streams) error {
 	if c.Update && c.Expect == "" {
 		return &client.UsageError{Err: errors.New("--update needs --expect FILE")}
 	}
@@ -335,7 +312,7 @@ func (c *pipelineTestCommand) run(ctx context.Context, io streams) error {
 	return err
 }
 
-func (c *pipelineLintCommand) run(ctx context.Context, io streams) error {
+func (c *pipelineLintCommand) Run(ctx context.Context, io streams) error {
 	text, err := pipe.Read(c.File)
 	if err != nil {
 		return err

@@ -22,12 +22,12 @@ type restoreCommand struct {
 	Check  bool     `help:"Only verify the backup."`
 }
 
-// run verifies a backup and makes a data directory of it.
-func (c *restoreCommand) run(in io.Reader, s streams) error {
+// Run verifies a backup and makes a data directory of it.
+func (c *restoreCommand) Run(s streams) error {
 	if c.Data == "" && !c.Check {
 		return &usageError{errors.New("--data DIR is needed, or --check")}
 	}
-	source, clean, err := c.directory(in)
+	source, clean, err := c.directory(s.in)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (s *serveCommand) load(environ []string) (*Config, error) {
 	return loadConfig(s.Config, environ, settings)
 }
 
-func (s *serveCommand) run(io streams) (err error) {
+func (s *serveCommand) Run(io streams) (err error) {
 	config, err := s.load(io.environ)
 	if err != nil {
 		return err

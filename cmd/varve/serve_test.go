@@ -232,7 +232,7 @@ func TestReload(t *testing.T) {
 // as runs a command line of a user.
 func as(user, password string, args ...string) (code int, out, errs string) {
 	var o, e strings.Builder
-	code = run(args, streams{&o, &e, []string{"VARVE_USER=" + user, "VARVE_PASSWORD=" + password}})
+	code = run(args, streams{out: &o, err: &e, environ: []string{"VARVE_USER=" + user, "VARVE_PASSWORD=" + password}})
 	return code, o.String(), e.String()
 }
 

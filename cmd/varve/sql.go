@@ -58,8 +58,8 @@ func (sqlCommand) Help() string {
 			`varve sql -e "SELECT * FROM app ORDER BY ts DESC LIMIT 1\G"`)
 }
 
-// run runs the statements of the command line, of files, of standard input.
-func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
+// Run runs the statements of the command line, of files, of standard input.
+func (c *sqlCommand) Run(s streams) (err error) {
 	if len(c.Execute) > 0 && len(c.File) > 0 {
 		return &usageError{errors.New("-e and -f do not go together: statements of files come from files")}
 	}
@@ -71,7 +71,7 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeServer()) }()
-	o := c.options(server, in, s)
+	o := c.options(server, s)
 	o.Exit = func(code int) {
 		closeServer() //nolint:errcheck // the process ends
 		os.Exit(code)
@@ -81,7 +81,7 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sh.Close()) }()
-	if len(c.Execute) == 0 && len(c.File) == 0 && client.IsTerminal(in) && client.IsTerminal(s.out) {
+	if len(c.Execute) == 0 && len(c.File) == 0 && client.IsTerminal(s.in) && client.IsTerminal(s.out) {
 		return c.ask(server, sh, s)
 	}
 	ctx, stop := client.Interruptible(context.Background())
@@ -96,7 +96,7 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 		files = []string{"-"}
 	}
 	for _, name := range files {
-		if err := c.script(ctx, sh, name, in); err != nil {
+		if err := c.script(ctx, sh, name, s.in); err != nil {
 			return err
 		}
 	}
@@ -179,11 +179,11 @@ func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, i
 }
 
 // options are those of the shell: what is not said follows from whether there is a terminal.
-func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) shell.Options {
+func (c *sqlCommand) options(server *client.Client, s streams) shell.Options {
 	o := shell.Options{Client: server, DB: cmp.Or(c.DB, server.DB), Zone: cmp.Or(c.Timezone.Timezone, server.Timezone),
 		Format: c.Format, MaxWidth: c.MaxWidth,
 		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err,
-		Session: c.session(server, in, s)}
+		Session: c.session(server, s)}
 	if c.Data != "" {
 		o.ReadOnly = "--data only reads"
 	}
@@ -212,9 +212,9 @@ func (c *sqlCommand) colour(s streams) bool {
 }
 
 // session is what a shell that asks needs.
-func (c *sqlCommand) session(server *client.Client, in io.Reader, s streams) shell.Session {
+func (c *sqlCommand) session(server *client.Client, s streams) shell.Session {
 	env := func(name string) string { return client.Getenv(s.environ, name) }
-	o := shell.Session{In: in, Label: cmp.Or(c.Profile, env("VARVE_PROFILE")), Production: server.Profile.Production,
+	o := shell.Session{In: s.in, Label: cmp.Or(c.Profile, env("VARVE_PROFILE")), Production: server.Profile.Production,
 		Editor: cmp.Or(env("VISUAL"), env("EDITOR"), "vi"), Confirm: client.Confirm}
 	o.Plain = env("TERM") == "" || env("TERM") == "dumb"
 	switch {

@@ -41,8 +41,8 @@ func (tailCommand) Help() string {
 			"varve tail app --template '{{.time}} {{.message}}'")
 }
 
-// run shows rows.
-func (c *tailCommand) run(io streams) error {
+// Run shows rows.
+func (c *tailCommand) Run(io streams) error {
 	switch {
 	case c.Rows > tail.MostRows:
 		return &usageError{fmt.Errorf("-n %d: at most %d; varve export writes more rows", c.Rows, tail.MostRows)}

@@ -12,7 +12,7 @@ import (
 // model is the parser, which tests ask for its commands.
 func model(line *commandLine) *kong.Kong {
 	exited := -1
-	return newParser(line, streams{&strings.Builder{}, &strings.Builder{}, nil}, &exited)
+	return newParser(line, streams{out: &strings.Builder{}, err: &strings.Builder{}}, &exited)
 }
 
 // TestExamples: every command has help with an example, and the examples are understood.

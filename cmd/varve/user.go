@@ -36,14 +36,14 @@ func (userCheckCommand) Help() string {
 		examples("varve user check /etc/varve/users")
 }
 
-// run asks for a password and prints its line.
-func (u *userHashCommand) run(in io.Reader, out io.Writer) error {
+// Run asks for a password and prints its line.
+func (u *userHashCommand) Run(s streams) error {
 	if u.User != "" {
 		if err := auth.CheckName(u.User); err != nil {
 			return &usageError{err}
 		}
 	}
-	word, err := newPassword(in)
+	word, err := newPassword(s.in)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (u *userHashCommand) run(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	_, err = fmt.Fprintln(out, line)
+	_, err = fmt.Fprintln(s.out, line)
 	return err
 }
 
@@ -78,10 +78,10 @@ func newPassword(in io.Reader) (string, error) {
 	return word, nil
 }
 
-func (u *userCheckCommand) run(out io.Writer) error {
+func (u *userCheckCommand) Run(s streams) error {
 	users, bad, err := auth.CheckFile(u.File)
 	for _, line := range bad {
-		if _, err := fmt.Fprintf(out, "%s:%d: %s\n", u.File, line.Number, line.Reason); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%s:%d: %s\n", u.File, line.Number, line.Reason); err != nil {
 			return err
 		}
 	}
@@ -91,6 +91,6 @@ func (u *userCheckCommand) run(out io.Writer) error {
 	case len(bad) > 0:
 		return &configError{fmt.Sprintf("%s: %s of %s are to be mended", u.File, count(len(bad), "line"), u.File)}
 	}
-	_, err = fmt.Fprintf(out, "%s: %s\n", u.File, count(users, "user"))
+	_, err = fmt.Fprintf(s.out, "%s: %s\n", u.File, count(users, "user"))
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	_ "embed" // for VERSION
 	"encoding/json"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -109,14 +108,14 @@ func variantHint(built, could string) string {
 	return fmt.Sprintf("this processor could run a program built with GOAMD64=%s", could)
 }
 
-func (v *versionCommand) run(w io.Writer) error {
+func (v *versionCommand) Run(s streams) error {
 	f := facts()
 	if v.JSON {
 		text, err := json.Marshal(f)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(w, "%s\n", text)
+		_, err = fmt.Fprintf(s.out, "%s\n", text)
 		return err
 	}
 	changed := ""
@@ -131,10 +130,10 @@ func (v *versionCommand) run(w io.Writer) error {
 	if f.GOAMD64 != "" {
 		variant = " " + f.GOAMD64
 	}
-	_, err := fmt.Fprintf(w, "varve %s (%s%s, %s, %s/%s%s)\ncommit of %s, %s the dashboard\n", f.Version, f.Commit,
+	_, err := fmt.Fprintf(s.out, "varve %s (%s%s, %s, %s/%s%s)\ncommit of %s, %s the dashboard\n", f.Version, f.Commit,
 		changed, f.Go, f.OS, f.Arch, variant, cmp.Or(f.Date, "an unknown day"), board)
 	if err == nil && f.Hint != "" {
-		_, err = fmt.Fprintln(w, f.Hint)
+		_, err = fmt.Fprintln(s.out, f.Hint)
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func TestVersionsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := (&versionCommand{JSON: true}).run(&out); err != nil {
+	if err := (&versionCommand{JSON: true}).Run(streams{out: &out}); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(out.Bytes(), &own); err != nil {

@@ -34,14 +34,14 @@ type vrlCommand struct {
 	ReadOnlyRecursive []string `sep:"none" placeholder:"PATH" help:"The same with all below it; may be repeated."`
 }
 
-// run compiles the script, runs it and gives the exit code.
-func (c *vrlCommand) run(in io.Reader, out streams) int {
-	complain := func(code int, err error) int {
+// Run compiles the script and runs it.
+func (c *vrlCommand) Run(out streams) error {
+	complain := func(code int, err error) error {
 		if outputClosed(err) {
-			return 0
+			return nil
 		}
 		fmt.Fprintf(out.err, "varve: %v\n", err)
-		return code
+		return saidError{code}
 	}
 	options, err := c.options()
 	if err != nil {
@@ -51,6 +51,7 @@ func (c *vrlCommand) run(in io.Reader, out streams) int {
 	if err != nil {
 		return complain(vrlUsage, err)
 	}
+	in := out.in
 	if c.Input != "" {
 		file, err := os.Open(c.Input)
 		if err != nil {
@@ -62,7 +63,7 @@ func (c *vrlCommand) run(in io.Reader, out streams) int {
 	program, err := vrl.Compile(string(source), stdlib.Library, options)
 	if err != nil {
 		fmt.Fprint(out.err, err)
-		return vrlNoProgram
+		return saidError{vrlNoProgram}
 	}
 	fmt.Fprint(out.err, vrl.Render(string(source), program.Warnings()))
 	frame := vrl.NewFrame(new(value.Arena))
@@ -77,9 +78,9 @@ func (c *vrlCommand) run(in io.Reader, out streams) int {
 	case err != nil:
 		return complain(vrlUsage, err)
 	case r.failed:
-		return vrlRunFailed
+		return saidError{vrlRunFailed}
 	}
-	return 0
+	return nil
 }
 
 func (c *vrlCommand) options() (o vrl.Options, err error) {
