@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,133 +16,7 @@ import (
 
 	"varve/engine/nearest"
 	"varve/engine/timefmt"
-	"varve/server/auth"
 )
-
-// Config is everything that can be configured. The keys, their defaults and what they mean are in keys.go.
-type Config struct {
-	EnableTelemetry           bool
-	DefaultTimezone           string
-	AutoCreateTable           bool
-	UserProvider              string
-	MemoryLimit               string
-	InitRegionsInBackground   bool
-	InitRegionsParallelism    int
-	MaxConcurrentQueries      int
-	MaxInFlightWriteBytes     Size
-	WriteBytesExhaustedPolicy string
-	DefaultColumnPrefix       string
-
-	HTTP struct {
-		Addr            string
-		TLSCert, TLSKey string
-		Timeout         time.Duration
-		BodyLimit       Size
-		IsStrictMode    bool
-		EnableCORS      bool
-		CORSOrigins     []string
-		MetricsNeedAuth bool
-		MaxConnections  int
-		MaxPerAddress   int
-		Hosts           []string
-		AnalyzeStream   bool
-		EnableAPIServer bool
-		APIServerAddr   string
-	}
-	GRPC struct {
-		Addr           string
-		MaxConnections int
-		MaxPerAddress  int
-	}
-	Forward struct {
-		Addr, TLSAddr   string
-		TLSCert, TLSKey string
-		SharedKey       string
-		MaxMessage      Size
-		MaxConnections  int
-		MaxPerAddress   int
-		IdleTimeout     time.Duration
-	}
-	Syslog struct {
-		TCPAddr, UDPAddr, TLSAddr string
-		TLSCert, TLSKey           string
-		Table                     string
-		MaxMessage                Size
-		MaxConnections            int
-		MaxPerAddress             int
-		IdleTimeout               time.Duration
-	}
-	Storage struct {
-		DataHome          string
-		FlushBytes        Size
-		FlushAge          time.Duration
-		MemtableLimit     Size
-		WriteWait         time.Duration
-		CacheBytes        Size
-		MinFree           Size
-		MaxSeries         int
-		MaxSeriesPerTable int
-	}
-	WAL struct {
-		Dir            string
-		FileSize       Size
-		PurgeThreshold Size
-		PurgeInterval  time.Duration
-		Sync           string
-		SyncPeriod     time.Duration
-	}
-	Copy   struct{ Dir string }
-	Ingest struct{ WidenNumbers, OptionVariables bool }
-	Puts   struct{ Enable bool }
-	Lines  struct {
-		Enable    bool
-		MergeMode string
-	}
-	TraceQueries struct{ Enable bool }
-	OTLP         struct {
-		Enable         bool
-		TraceChunkSize int
-	}
-	Metrics struct {
-		Enable           bool
-		WithMetricEngine bool
-		ValidationMode   string
-		QueryTimeout     time.Duration
-		Lookback         time.Duration
-		MaxSamples       int
-		MaxExemplars     int
-		MaxConcurrent    int
-	}
-	Dashboard struct {
-		Enable bool
-		Dir    string
-	}
-	Logging struct {
-		Level, Format string
-		Dir           string
-		AppendStdout  bool
-		MaxFiles      int
-	}
-	SlowQuery struct {
-		Enable      bool
-		Threshold   time.Duration
-		RecordType  string
-		SampleRatio float64
-		TTL         string
-	}
-	Query struct {
-		Parallelism int
-		MemoryPool  string
-		SpillLimit  Size
-	}
-	Process struct {
-		HeapTarget Size
-		GCPercent  int
-	}
-
-	// warnings are sentences about what was found and not used.
-	warnings []string
-}
 
 // Size is a number of bytes, written 64MiB.
 type Size int64
@@ -193,9 +68,7 @@ func loadConfig(file string, environ []string, settings []setting) (*Config, err
 	c := &Config{}
 	keys := c.keys()
 	for i := range keys {
-		if err := keys[i].set(keys[i].def); err != nil {
-			panic(fmt.Sprintf("the default of %s is wrong: %v", keys[i].name, err))
-		}
+		keys[i].reset()
 	}
 	if file != "" {
 		if err := readFile(file, keys); err != nil {
@@ -222,11 +95,7 @@ func assign(keys []key, from, name string, value any) error {
 	for i := range keys {
 		if keys[i].name == name {
 			if err := keys[i].set(value); err != nil {
-				shown := fmt.Sprint(value)
-				if name == "user_provider" {
-					shown = auth.Mask(shown)
-				}
-				return &configError{fmt.Sprintf("%s: %s = %q: %v", from, name, shown, err)}
+				return &configError{fmt.Sprintf("%s: %s = %q: %v", from, name, keys[i].masked(fmt.Sprint(value)), err)}
 			}
 			return nil
 		}
@@ -360,22 +229,28 @@ func isPort(text string) bool {
 // TOML is the configuration as a file that gives it again, top-level keys first; secrets are masked.
 func (c *Config) TOML() string {
 	var b strings.Builder
-	section := ""
-	for _, k := range c.keys() {
-		table, name, dotted := strings.Cut(k.name, ".")
-		if !dotted {
-			table, name = "", k.name
+	printKeys(&b, c.keys(), func(k *key, name string) {
+		if k.name != "user_provider" || c.UserProvider != "" {
+			fmt.Fprintf(&b, "%s = %s\n", name, k.print())
 		}
-		if k.name == "user_provider" && c.UserProvider == "" {
-			continue
+	})
+	return b.String()
+}
+
+// printKeys prints keys below the names of their sections; print prints one, with its name there.
+func printKeys(w io.Writer, keys []key, print func(k *key, name string)) {
+	section := ""
+	for i := range keys {
+		table, name, dotted := strings.Cut(keys[i].name, ".")
+		if !dotted {
+			table, name = "", keys[i].name
 		}
 		if table != section {
 			section = table
-			fmt.Fprintf(&b, "\n[%s]\n", table)
+			fmt.Fprintf(w, "\n[%s]\n", table)
 		}
-		fmt.Fprintf(&b, "%s = %s\n", name, k.print())
+		print(&keys[i], name)
 	}
-	return b.String()
 }
 
 // running is the configuration as TOML with what changed since the start.

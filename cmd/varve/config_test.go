@@ -154,7 +154,7 @@ func TestConfigIsDocumented(t *testing.T) {
 	}
 	keys := (&Config{}).keys()
 	for _, k := range keys {
-		def := k.def
+		def := k.tag.Get("default")
 		if _, list := k.into.(*[]string); list {
 			def = "[]"
 		}

@@ -82,25 +82,14 @@ func (configDefaultCommand) Run(s streams) error {
 		"# Configuration of varve serve. Every key stands here with its default; remove the # before those that are "+
 			"to differ.\n")
 	meanings := keyMeanings(docs.Config)
-	section := ""
-	for _, k := range new(Config).keys() {
-		table, name, dotted := strings.Cut(k.name, ".")
-		if !dotted {
-			table, name = "", k.name
-		}
-		if table != section {
-			section = table
-			fmt.Fprintf(w, "\n[%s]\n", table)
-		}
-		if err := k.set(k.def); err != nil {
-			return fmt.Errorf("the default of %s: %w", k.name, err)
-		}
+	printKeys(w, new(Config).keys(), func(k *key, name string) {
+		k.reset()
 		fmt.Fprintln(w)
 		for _, line := range fold(meanings[k.name], 118) {
 			fmt.Fprintf(w, "# %s\n", line)
 		}
 		fmt.Fprintf(w, "#%s = %s\n", name, k.print())
-	}
+	})
 	return w.Flush()
 }
 

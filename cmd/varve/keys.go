@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,156 +14,268 @@ import (
 	"varve/server/auth"
 )
 
-// key is one key of the configuration: where it is kept, its default as text, and what it accepts.
-type key struct {
-	name string
-	into any // *string, *bool, *int, *float64, *Size, *time.Duration or *[]string
-	def  string
-	// ok refuses values that the type lets through; may be nil.
-	ok func() error
+// Config is everything that can be configured. The tags of a field say all there is to a key but its meaning, which
+// docs/config.md has:
+//
+//	key      its name; that of a struct is the section
+//	default  as text
+//	min, max the least and the greatest value
+//	enum     the values, with commas between
+//	check    the name of one of checks
+//	secret   how it is masked: provider, the password in a user provider; word, all of it
+//
+// The order is that of the printed configuration.
+type Config struct {
+	EnableTelemetry           bool   `key:"enable_telemetry" default:"false"`
+	DefaultTimezone           string `key:"default_timezone" default:"UTC" check:"zone"`
+	AutoCreateTable           bool   `key:"auto_create_table" default:"true"`
+	UserProvider              string `key:"user_provider" secret:"provider"`
+	MemoryLimit               string `key:"memory_limit" default:"50%" check:"memory"`
+	InitRegionsInBackground   bool   `key:"init_regions_in_background" default:"true"`
+	InitRegionsParallelism    int    `key:"init_regions_parallelism" default:"16" min:"1"`
+	MaxConcurrentQueries      int    `key:"max_concurrent_queries" default:"0" min:"0"`
+	MaxInFlightWriteBytes     Size   `key:"max_in_flight_write_bytes" default:"0B"`
+	WriteBytesExhaustedPolicy string `key:"write_bytes_exhausted_policy" default:"wait" check:"policy"`
+	DefaultColumnPrefix       string `key:"default_column_prefix" default:"service"`
+	HTTP                      struct {
+		Addr            string        `key:"addr" default:"127.0.0.1:4000"`
+		Timeout         time.Duration `key:"timeout" default:"0s"`
+		BodyLimit       Size          `key:"body_limit" default:"64MiB"`
+		IsStrictMode    bool          `key:"is_strict_mode" default:"false"`
+		EnableCORS      bool          `key:"enable_cors" default:"true"`
+		CORSOrigins     []string      `key:"cors_allowed_origins"`
+		MetricsNeedAuth bool          `key:"metrics_need_auth" default:"false"`
+		MaxConnections  int           `key:"max_connections" default:"1024" min:"1"`
+		MaxPerAddress   int           `key:"max_connections_per_address" default:"0" min:"0"`
+		Hosts           []string      `key:"hosts"`
+		AnalyzeStream   bool          `key:"experimental_enable_explain_analyze_stream" default:"true"`
+		EnableAPIServer bool          `key:"enable_api_server" default:"false"`
+		APIServerAddr   string        `key:"api_server_addr" default:"127.0.0.1:4006"`
+		TLSCert         string        `key:"tls_cert"`
+		TLSKey          string        `key:"tls_key"`
+	} `key:"http"`
+	GRPC struct {
+		Addr           string `key:"addr"`
+		MaxConnections int    `key:"max_connections" default:"256" min:"1"`
+		MaxPerAddress  int    `key:"max_connections_per_address" default:"0" min:"0"`
+	} `key:"grpc"`
+	Forward struct {
+		Addr           string        `key:"addr"`
+		TLSAddr        string        `key:"tls_addr"`
+		TLSCert        string        `key:"tls_cert"`
+		TLSKey         string        `key:"tls_key"`
+		SharedKey      string        `key:"shared_key" secret:"word"`
+		MaxMessage     Size          `key:"max_message" default:"16MiB" min:"64KiB" max:"64MiB"`
+		MaxConnections int           `key:"max_connections" default:"256" min:"1"`
+		MaxPerAddress  int           `key:"max_connections_per_address" default:"0" min:"0"`
+		IdleTimeout    time.Duration `key:"idle_timeout" default:"10m" check:"positive"`
+	} `key:"forward"`
+	Syslog struct {
+		TCPAddr        string        `key:"tcp_addr"`
+		UDPAddr        string        `key:"udp_addr"`
+		TLSAddr        string        `key:"tls_addr"`
+		TLSCert        string        `key:"tls_cert"`
+		TLSKey         string        `key:"tls_key"`
+		Table          string        `key:"table" default:"syslog" check:"nonempty"`
+		MaxMessage     Size          `key:"max_message" default:"64KiB" min:"1KiB" max:"1MiB"`
+		MaxConnections int           `key:"max_connections" default:"256" min:"1"`
+		MaxPerAddress  int           `key:"max_connections_per_address" default:"0" min:"0"`
+		IdleTimeout    time.Duration `key:"idle_timeout" default:"10m" check:"positive"`
+	} `key:"syslog"`
+	Storage struct {
+		DataHome          string        `key:"data_home" default:"./data" check:"nonempty"`
+		FlushBytes        Size          `key:"flush_bytes" default:"64MiB" min:"1MiB"`
+		FlushAge          time.Duration `key:"flush_age" default:"5m" check:"positive"`
+		MemtableLimit     Size          `key:"memtable_limit" default:"144MiB"`
+		WriteWait         time.Duration `key:"write_wait" default:"5s" check:"positive"`
+		CacheBytes        Size          `key:"cache_bytes" default:"512MiB"`
+		MinFree           Size          `key:"min_free" default:"256MiB"`
+		MaxSeries         int           `key:"max_series" default:"0" min:"0"`
+		MaxSeriesPerTable int           `key:"max_series_per_table" default:"0" min:"0"`
+	} `key:"storage"`
+	WAL struct {
+		Dir            string        `key:"dir"`
+		FileSize       Size          `key:"file_size" default:"128MiB" min:"1MiB"`
+		PurgeThreshold Size          `key:"purge_threshold" default:"1GiB" min:"1MiB"`
+		PurgeInterval  time.Duration `key:"purge_interval" default:"1m" check:"positive"`
+		Sync           string        `key:"sync" default:"always" enum:"always,interval,never"`
+		SyncPeriod     time.Duration `key:"sync_period" default:"1s" check:"positive"`
+	} `key:"wal"`
+	Copy struct {
+		Dir string `key:"dir"`
+	} `key:"copy"`
+	Ingest struct {
+		WidenNumbers    bool `key:"widen_numbers" default:"true"`
+		OptionVariables bool `key:"option_variables" default:"false"`
+	} `key:"ingest"`
+	Puts struct {
+		Enable bool `key:"enable" default:"true"`
+	} `key:"opentsdb"`
+	Lines struct {
+		Enable    bool   `key:"enable" default:"true"`
+		MergeMode string `key:"default_merge_mode" default:"last_non_null" enum:"last_non_null,last_row"`
+	} `key:"influxdb"`
+	Metrics struct {
+		Enable           bool          `key:"enable" default:"true"`
+		WithMetricEngine bool          `key:"with_metric_engine" default:"true"`
+		ValidationMode   string        `key:"prom_validation_mode" default:"strict" enum:"strict,lossy,unchecked"`
+		QueryTimeout     time.Duration `key:"query_timeout" default:"2m"`
+		Lookback         time.Duration `key:"lookback" default:"5m" check:"positive"`
+		MaxSamples       int           `key:"max_samples" default:"50000000" min:"1"`
+		MaxExemplars     int           `key:"max_exemplars" default:"100000" min:"0"`
+		MaxConcurrent    int           `key:"max_concurrent_queries" default:"20" min:"0"`
+	} `key:"prom_store"`
+	TraceQueries struct {
+		Enable bool `key:"enable" default:"true"`
+	} `key:"jaeger"`
+	OTLP struct {
+		Enable         bool `key:"enable" default:"true"`
+		TraceChunkSize int  `key:"trace_ingest_chunk_size" default:"512" min:"1"`
+	} `key:"otlp"`
+	Logging struct {
+		Level        string `key:"level" default:"info" check:"filter"`
+		Dir          string `key:"dir"`
+		AppendStdout bool   `key:"append_stdout" default:"true"`
+		MaxFiles     int    `key:"max_log_files" default:"720" min:"1"`
+		Format       string `key:"log_format" default:"text" enum:"text,json"`
+	} `key:"logging"`
+	SlowQuery struct {
+		Enable      bool          `key:"enable" default:"true"`
+		Threshold   time.Duration `key:"threshold" default:"10s"`
+		RecordType  string        `key:"record_type" default:"system_table" enum:"system_table,log"`
+		SampleRatio float64       `key:"sample_ratio" default:"1" min:"0" max:"1"`
+		TTL         string        `key:"ttl" default:"30d" check:"ttl"`
+	} `key:"slow_query"`
+	Query struct {
+		Parallelism int    `key:"parallelism" default:"0" min:"0"`
+		MemoryPool  string `key:"memory_pool_size" default:"50%" check:"share"`
+		SpillLimit  Size   `key:"spill_limit" default:"16GiB"`
+	} `key:"query"`
+	Dashboard struct {
+		Enable bool   `key:"enable" default:"true"`
+		Dir    string `key:"dir"`
+	} `key:"dashboard"`
+	Process struct {
+		HeapTarget Size `key:"heap_target" default:"480MiB" min:"32MiB"`
+		GCPercent  int  `key:"gc_percent" default:"50" min:"10"`
+	} `key:"process"`
+
+	// warnings are sentences about what was found and not used.
+	warnings []string
 }
 
-// keys lists all keys, top-level ones first, then section by section. docs/config.md says what they mean.
-func (c *Config) keys() []key {
-	h, f, l, s, w, q := &c.HTTP, &c.Forward, &c.Syslog, &c.Storage, &c.WAL, &c.SlowQuery
-	return []key{
-		{"enable_telemetry", &c.EnableTelemetry, "false", nil},
-		{"default_timezone", &c.DefaultTimezone, "UTC",
-			func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
-		{"auto_create_table", &c.AutoCreateTable, "true", nil},
-		{"user_provider", &c.UserProvider, "", nil},
-		{"memory_limit", &c.MemoryLimit, "50%", c.checkMemory},
-		{"init_regions_in_background", &c.InitRegionsInBackground, "true", nil},
-		{"init_regions_parallelism", &c.InitRegionsParallelism, "16", atLeast(&c.InitRegionsParallelism, 1)},
-		{"max_concurrent_queries", &c.MaxConcurrentQueries, "0", atLeast(&c.MaxConcurrentQueries, 0)},
-		{"max_in_flight_write_bytes", &c.MaxInFlightWriteBytes, "0B", nil},
-		{"write_bytes_exhausted_policy", &c.WriteBytesExhaustedPolicy, "wait",
-			func() error { _, err := writePolicy(c.WriteBytesExhaustedPolicy); return err }},
-		{"default_column_prefix", &c.DefaultColumnPrefix, "service", nil},
+// checks refuse values that the type of a key lets through.
+var checks = map[string]func(c *Config, into any) error{
+	"positive": func(_ *Config, into any) error {
+		if *into.(*time.Duration) <= 0 {
+			return errors.New("a duration above zero is wanted")
+		}
+		return nil
+	},
+	"nonempty": func(_ *Config, into any) error {
+		if *into.(*string) == "" {
+			return errors.New("it must not be empty")
+		}
+		return nil
+	},
+	"memory": func(c *Config, _ any) error { return c.checkMemory() },
+	"share":  func(_ *Config, into any) error { return checkShare(*into.(*string)) },
+	"zone":   func(_ *Config, into any) error { _, err := timefmt.Zone(*into.(*string)); return err },
+	"policy": func(_ *Config, into any) error { _, err := writePolicy(*into.(*string)); return err },
+	"filter": func(_ *Config, into any) error { _, err := parseFilter(*into.(*string)); return err },
+	"ttl":    func(_ *Config, into any) error { _, _, err := schema.ParseTTL(*into.(*string)); return err },
+}
 
-		{"http.addr", &h.Addr, "127.0.0.1:4000", nil},
-		{"http.timeout", &h.Timeout, "0s", nil},
-		{"http.body_limit", &h.BodyLimit, "64MiB", nil},
-		{"http.is_strict_mode", &h.IsStrictMode, "false", nil},
-		{"http.enable_cors", &h.EnableCORS, "true", nil},
-		{"http.cors_allowed_origins", &h.CORSOrigins, "", nil},
-		{"http.metrics_need_auth", &h.MetricsNeedAuth, "false", nil},
-		{"http.max_connections", &h.MaxConnections, "1024", atLeast(&h.MaxConnections, 1)},
-		{"http.max_connections_per_address", &h.MaxPerAddress, "0", atLeast(&h.MaxPerAddress, 0)},
-		{"http.hosts", &h.Hosts, "", nil},
-		{"http.experimental_enable_explain_analyze_stream", &h.AnalyzeStream, "true", nil},
-		{"http.enable_api_server", &h.EnableAPIServer, "false", nil},
-		{"http.api_server_addr", &h.APIServerAddr, "127.0.0.1:4006", nil},
-		{"http.tls_cert", &h.TLSCert, "", nil},
-		{"http.tls_key", &h.TLSKey, "", nil},
+// key is one key of the configuration.
+type key struct {
+	config *Config
+	name   string // with its section
+	into   any    // *string, *bool, *int, *float64, *Size, *time.Duration or *[]string
+	tag    reflect.StructTag
+}
 
-		{"grpc.addr", &c.GRPC.Addr, "", nil},
-		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},
-		{"grpc.max_connections_per_address", &c.GRPC.MaxPerAddress, "0", atLeast(&c.GRPC.MaxPerAddress, 0)},
+// keys lists all keys, top-level ones first, then section by section.
+func (c *Config) keys() []key { return c.appendKeys(nil, "", reflect.ValueOf(c).Elem()) }
 
-		{"forward.addr", &f.Addr, "", nil},
-		{"forward.tls_addr", &f.TLSAddr, "", nil},
-		{"forward.tls_cert", &f.TLSCert, "", nil},
-		{"forward.tls_key", &f.TLSKey, "", nil},
-		{"forward.shared_key", &f.SharedKey, "", nil},
-		{"forward.max_message", &f.MaxMessage, "16MiB", sizeWithin(&f.MaxMessage, 64<<10, 64<<20)},
-		{"forward.max_connections", &f.MaxConnections, "256", atLeast(&f.MaxConnections, 1)},
-		{"forward.max_connections_per_address", &f.MaxPerAddress, "0", atLeast(&f.MaxPerAddress, 0)},
-		{"forward.idle_timeout", &f.IdleTimeout, "10m", positive(&f.IdleTimeout)},
+func (c *Config) appendKeys(list []key, section string, fields reflect.Value) []key {
+	for i := range fields.NumField() {
+		f := fields.Type().Field(i)
+		name, isKey := f.Tag.Lookup("key")
+		switch {
+		case !isKey:
+		case f.Type.Kind() == reflect.Struct:
+			list = c.appendKeys(list, name+".", fields.Field(i))
+		default:
+			list = append(list, key{c, section + name, fields.Field(i).Addr().Interface(), f.Tag})
+		}
+	}
+	return list
+}
 
-		{"syslog.tcp_addr", &l.TCPAddr, "", nil},
-		{"syslog.udp_addr", &l.UDPAddr, "", nil},
-		{"syslog.tls_addr", &l.TLSAddr, "", nil},
-		{"syslog.tls_cert", &l.TLSCert, "", nil},
-		{"syslog.tls_key", &l.TLSKey, "", nil},
-		{"syslog.table", &l.Table, "syslog", notEmpty(&l.Table)},
-		{"syslog.max_message", &l.MaxMessage, "64KiB", sizeWithin(&l.MaxMessage, 1<<10, 1<<20)},
-		{"syslog.max_connections", &l.MaxConnections, "256", atLeast(&l.MaxConnections, 1)},
-		{"syslog.max_connections_per_address", &l.MaxPerAddress, "0", atLeast(&l.MaxPerAddress, 0)},
-		{"syslog.idle_timeout", &l.IdleTimeout, "10m", positive(&l.IdleTimeout)},
-
-		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},
-		{"storage.flush_bytes", &s.FlushBytes, "64MiB", sizeAtLeast(&s.FlushBytes, 1<<20)},
-		{"storage.flush_age", &s.FlushAge, "5m", positive(&s.FlushAge)},
-		{"storage.memtable_limit", &s.MemtableLimit, "144MiB", nil},
-		{"storage.write_wait", &s.WriteWait, "5s", positive(&s.WriteWait)},
-		{"storage.cache_bytes", &s.CacheBytes, "512MiB", nil},
-		{"storage.min_free", &s.MinFree, "256MiB", nil},
-		{"storage.max_series", &s.MaxSeries, "0", atLeast(&s.MaxSeries, 0)},
-		{"storage.max_series_per_table", &s.MaxSeriesPerTable, "0", atLeast(&s.MaxSeriesPerTable, 0)},
-
-		{"wal.dir", &w.Dir, "", nil},
-		{"wal.file_size", &w.FileSize, "128MiB", sizeAtLeast(&w.FileSize, 1<<20)},
-		{"wal.purge_threshold", &w.PurgeThreshold, "1GiB", sizeAtLeast(&w.PurgeThreshold, 1<<20)},
-		{"wal.purge_interval", &w.PurgeInterval, "1m", positive(&w.PurgeInterval)},
-		{"wal.sync", &w.Sync, "always", oneOf(&w.Sync, "always", "interval", "never")},
-		{"wal.sync_period", &w.SyncPeriod, "1s", positive(&w.SyncPeriod)},
-
-		{"copy.dir", &c.Copy.Dir, "", nil},
-
-		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "true", nil},
-		{"ingest.option_variables", &c.Ingest.OptionVariables, "false", nil},
-
-		{"opentsdb.enable", &c.Puts.Enable, "true", nil},
-
-		{"influxdb.enable", &c.Lines.Enable, "true", nil},
-		{"influxdb.default_merge_mode", &c.Lines.MergeMode, "last_non_null",
-			oneOf(&c.Lines.MergeMode, "last_non_null", "last_row")},
-
-		{"prom_store.enable", &c.Metrics.Enable, "true", nil},
-		{"prom_store.with_metric_engine", &c.Metrics.WithMetricEngine, "true", nil},
-		{"prom_store.prom_validation_mode", &c.Metrics.ValidationMode, "strict",
-			oneOf(&c.Metrics.ValidationMode, "strict", "lossy", "unchecked")},
-		{"prom_store.query_timeout", &c.Metrics.QueryTimeout, "2m", nil},
-		{"prom_store.lookback", &c.Metrics.Lookback, "5m", positive(&c.Metrics.Lookback)},
-		{"prom_store.max_samples", &c.Metrics.MaxSamples, "50000000", atLeast(&c.Metrics.MaxSamples, 1)},
-		{"prom_store.max_exemplars", &c.Metrics.MaxExemplars, "100000", atLeast(&c.Metrics.MaxExemplars, 0)},
-		{"prom_store.max_concurrent_queries", &c.Metrics.MaxConcurrent, "20", atLeast(&c.Metrics.MaxConcurrent, 0)},
-
-		{"jaeger.enable", &c.TraceQueries.Enable, "true", nil},
-
-		{"otlp.enable", &c.OTLP.Enable, "true", nil},
-		{"otlp.trace_ingest_chunk_size", &c.OTLP.TraceChunkSize, "512", atLeast(&c.OTLP.TraceChunkSize, 1)},
-
-		{"logging.level", &c.Logging.Level, "info",
-			func() error { _, err := parseFilter(c.Logging.Level); return err }},
-		{"logging.dir", &c.Logging.Dir, "", nil},
-		{"logging.append_stdout", &c.Logging.AppendStdout, "true", nil},
-		{"logging.max_log_files", &c.Logging.MaxFiles, "720", atLeast(&c.Logging.MaxFiles, 1)},
-		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
-
-		{"slow_query.enable", &q.Enable, "true", nil},
-		{"slow_query.threshold", &q.Threshold, "10s", nil},
-		{"slow_query.record_type", &q.RecordType, "system_table", oneOf(&q.RecordType, "system_table", "log")},
-		{"slow_query.sample_ratio", &q.SampleRatio, "1", within(&q.SampleRatio, 0, 1)},
-		{"slow_query.ttl", &q.TTL, "30d", func() error { _, _, err := schema.ParseTTL(q.TTL); return err }},
-
-		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
-		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
-		{"query.spill_limit", &c.Query.SpillLimit, "16GiB", nil},
-
-		{"dashboard.enable", &c.Dashboard.Enable, "true", nil},
-		{"dashboard.dir", &c.Dashboard.Dir, "", nil},
-
-		{"process.heap_target", &c.Process.HeapTarget, "480MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
-		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
+// reset sets the default.
+func (k *key) reset() {
+	if err := k.set(k.tag.Get("default")); err != nil {
+		panic(fmt.Sprintf("the default of %s is wrong: %v", k.name, err))
 	}
 }
 
 // set takes a value of a TOML file, or the text of a variable or flag.
 func (k *key) set(value any) error {
-	if err := k.convert(value); err != nil {
+	if err := convert(value, k.into); err != nil {
 		return err
 	}
-	if k.ok != nil {
-		return k.ok()
+	if values := k.tag.Get("enum"); values != "" && !slices.Contains(strings.Split(values, ","), *k.into.(*string)) {
+		return fmt.Errorf("one of %s is wanted", strings.ReplaceAll(values, ",", ", "))
+	}
+	if err := k.bounded(); err != nil {
+		return err
+	}
+	if check := checks[k.tag.Get("check")]; check != nil {
+		return check(k.config, k.into)
 	}
 	return nil
 }
 
-func (k *key) convert(value any) error {
+// bounded refuses what lies outside of the bounds.
+func (k *key) bounded() error {
+	least, hasLeast := k.tag.Lookup("min")
+	most, hasMost := k.tag.Lookup("max")
+	x := magnitude(k.into)
+	switch {
+	case !hasLeast || x >= k.bound(least) && (!hasMost || x <= k.bound(most)):
+		return nil
+	case hasMost:
+		return fmt.Errorf("%s to %s are wanted", least, most)
+	}
+	return fmt.Errorf("at least %s is wanted", least)
+}
+
+// bound reads a bound of the key.
+func (k *key) bound(text string) float64 {
+	into := reflect.New(reflect.TypeOf(k.into).Elem()).Interface()
+	if err := convert(text, into); err != nil {
+		panic(fmt.Sprintf("the bound %s of %s is wrong: %v", text, k.name, err))
+	}
+	return magnitude(into)
+}
+
+// magnitude is a value that has bounds as a number.
+func magnitude(into any) float64 {
+	switch v := into.(type) {
+	case *int:
+		return float64(*v)
+	case *Size:
+		return float64(*v)
+	case *float64:
+		return *v
+	}
+	return 0
+}
+
+// convert takes a value into where a key is kept.
+func convert(value, into any) error {
 	text, isText := value.(string)
-	switch into := k.into.(type) {
+	switch into := into.(type) {
 	case *string:
 		if !isText {
 			return fmt.Errorf("text in quotes is wanted")
@@ -266,17 +380,22 @@ func convertList(value any, into *[]string) error {
 	return fmt.Errorf("a list of texts is wanted")
 }
 
+// masked is a text of the key as others may see it.
+func (k *key) masked(text string) string {
+	switch secret := k.tag.Get("secret"); {
+	case secret == "provider":
+		return auth.Mask(text)
+	case secret == "word" && text != "":
+		return "***"
+	}
+	return text
+}
+
 // print is the value as TOML.
 func (k *key) print() string {
 	switch v := k.into.(type) {
 	case *string:
-		if k.name == "user_provider" {
-			return strconv.Quote(auth.Mask(*v))
-		}
-		if k.name == "forward.shared_key" && *v != "" {
-			return `"***"`
-		}
-		return strconv.Quote(*v)
+		return strconv.Quote(k.masked(*v))
 	case *bool:
 		return strconv.FormatBool(*v)
 	case *int:
@@ -295,71 +414,6 @@ func (k *key) print() string {
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}
 	panic(fmt.Sprintf("the key %s has the type %T", k.name, k.into))
-}
-
-func atLeast(n *int, least int) func() error {
-	return func() error {
-		if *n < least {
-			return fmt.Errorf("at least %d is wanted", least)
-		}
-		return nil
-	}
-}
-
-// within accepts numbers from least to most, and no NaN.
-func within(x *float64, least, most float64) func() error {
-	return func() error {
-		if !(*x >= least && *x <= most) {
-			return fmt.Errorf("%g to %g are wanted", least, most)
-		}
-		return nil
-	}
-}
-
-func sizeAtLeast(n *Size, least Size) func() error {
-	return func() error {
-		if *n < least {
-			return fmt.Errorf("at least %s is wanted", least)
-		}
-		return nil
-	}
-}
-
-// sizeWithin accepts sizes from least to most.
-func sizeWithin(n *Size, least, most Size) func() error {
-	return func() error {
-		if *n < least || *n > most {
-			return fmt.Errorf("%s to %s are wanted", least, most)
-		}
-		return nil
-	}
-}
-
-func positive(d *time.Duration) func() error {
-	return func() error {
-		if *d <= 0 {
-			return fmt.Errorf("a duration above zero is wanted")
-		}
-		return nil
-	}
-}
-
-func notEmpty(s *string) func() error {
-	return func() error {
-		if *s == "" {
-			return fmt.Errorf("it must not be empty")
-		}
-		return nil
-	}
-}
-
-func oneOf(s *string, values ...string) func() error {
-	return func() error {
-		if !slices.Contains(values, *s) {
-			return fmt.Errorf("one of %s is wanted", strings.Join(values, ", "))
-		}
-		return nil
-	}
 }
 
 // writePolicy reads wait, wait(30s) or fail: how long a write may wait for room.
