@@ -88,16 +88,9 @@ func (c *benchCommand) Run(ctx context.Context, s streams) (err error) {
 		err = report.Print(s.out)
 	}
 	if n := report.Failed(); err == nil && n > 0 {
-		err = fmt.Errorf("%s failed", queriesCount(n))
+		err = fmt.Errorf("%s failed", client.Plural(int64(n), "query"))
 	}
 	return err
-}
-
-func queriesCount(n int) string {
-	if n == 1 {
-		return "1 query"
-	}
-	return fmt.Sprintf("%d queries", n)
 }
 
 // ownServer is one that is started to be measured.

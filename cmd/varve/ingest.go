@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"varve/cmd/varve/client"
 	"varve/cmd/varve/ingest"
@@ -87,7 +84,7 @@ func (c *ingestCommand) Run(s streams) error {
 // options are what the flags say.
 func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	o := &ingest.Options{
-		Args: c.Inputs, Manifest: c.Manifest, Stdin: s.in, Notes: s.err, Result: s.out, Width: widthOf(s.err),
+		Args: c.Inputs, Manifest: c.Manifest, Stdin: s.in, Notes: s.err, Result: s.out, Width: client.Width(s.err),
 		Quiet: c.Quiet,
 		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile,
 		Format: c.Format,
@@ -140,19 +137,6 @@ func setPositive[T int | time.Duration](flag string, to, value *T) error {
 	}
 	*to = *value
 	return nil
-}
-
-// widthOf is how many columns a terminal has; 0: it is none.
-func widthOf(stream any) int {
-	f, ok := stream.(*os.File)
-	if !ok || !client.IsTerminal(f) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
-		return 80
-	}
-	return width
 }
 
 // parseRate reads rows or bytes a second.

@@ -148,7 +148,7 @@ func (c *sqlCommand) load(s streams) (*local, error) {
 	}
 	ctx, stop := client.Interruptible(context.Background())
 	defer stop()
-	o := &ingest.Options{Args: c.Files, Notes: s.err, Result: s.err, Width: widthOf(s.err), Quiet: c.Quiet,
+	o := &ingest.Options{Args: c.Files, Notes: s.err, Result: s.err, Width: client.Width(s.err), Quiet: c.Quiet,
 		Table: cmp.Or(c.As, "{name}"), DB: "public", PipelineFile: c.Pipeline, MaxRejects: -1,
 		StateDir: filepath.Join(l.temp, "state")}
 	if err := ingest.Run(ctx, l.connect(&c.Flags, s), o); err != nil {

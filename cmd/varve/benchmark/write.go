@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
 const (
@@ -133,12 +134,7 @@ func pause(ctx context.Context, err error) error {
 		answer.Status != http.StatusServiceUnavailable {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(max(answer.RetryAfter, busyPause)):
-		return nil
-	}
+	return progress.Sleep(ctx, max(answer.RetryAfter, busyPause))
 }
 
 // watch asks for the server's memory until ctx ends, and gives the most that it saw.

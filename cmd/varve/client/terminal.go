@@ -22,6 +22,19 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Width is how many columns a terminal has; 0: it is none.
+func Width(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok || !IsTerminal(f) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
 // terminal opens the terminal that the process was started on: standard input may be data. A process whose errors go
 // elsewhere is one of a script.
 func terminal() (*os.File, error) {

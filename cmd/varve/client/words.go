@@ -20,6 +20,8 @@ func Plural(n int64, thing string) string {
 	case n == 1:
 	case strings.HasSuffix(thing, "y"):
 		thing = strings.TrimSuffix(thing, "y") + "ies"
+	case strings.HasSuffix(thing, "ch"):
+		thing += "es"
 	default:
 		thing += "s"
 	}

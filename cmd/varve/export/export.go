@@ -24,6 +24,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
 // Options say what is exported, and to where.
@@ -67,7 +68,7 @@ func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer)
 // begin finds out what an export has to do.
 func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*run, error) {
 	r := &run{c: c, o: o, notes: newNotes(notes, o.Quiet)}
-	r.patience = patience{retryFor: o.RetryFor, say: r.notes.say}
+	r.tries = progress.Tries{First: progress.FirstWait, For: o.RetryFor, Again: mends, Say: r.sayAgain}
 	var err error
 	if r.format, r.packing, err = formatOf(o.Output, o.Format); err != nil {
 		return nil, err
@@ -81,12 +82,13 @@ func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*
 
 // run is an export that runs.
 type run struct {
-	c        *client.Client
-	o        Options
-	notes    *notes
-	patience patience
-	format   Format
-	packing  Packing
+	c       *client.Client
+	o       Options
+	notes   *notes
+	tries   progress.Tries
+	retries int // of all statements
+	format  Format
+	packing Packing
 
 	table      *client.Table // nil: a statement
 	conditions []string
@@ -154,7 +156,7 @@ func (r *run) count(ctx context.Context) (err error) {
 		return nil
 	}
 	if r.done == nil {
-		if err := r.patience.run(ctx, func() (err error) {
+		if err := r.patiently(ctx, func() (err error) {
 			r.all, err = r.plan.begin(ctx)
 			return err
 		}); err != nil {
@@ -163,14 +165,14 @@ func (r *run) count(ctx context.Context) (err error) {
 	}
 	r.notes.total = r.all.rows
 	if r.all.rows == 0 {
-		r.notes.say("varve: no row of %s fits\n", r.o.Table)
+		r.notes.Say("no row of %s fits", r.o.Table)
 		return nil
 	}
 	if left, any := r.left(); any {
 		r.plan.todo = []span{left}
 	}
 	until := client.AtUnits(r.all.last, r.table.PerSecond()).In(r.o.Zone)
-	r.notes.say("varve: %s of %s, up to %s; what comes later is left out\n", client.Plural(r.all.rows, "row"),
+	r.notes.Say("%s of %s, up to %s; what comes later is left out", client.Plural(r.all.rows, "row"),
 		r.o.Table, until.Format("2006-01-02 15:04:05.999999999 -07:00"))
 	return nil
 }
@@ -200,14 +202,14 @@ func (r *run) toFile(ctx context.Context) error {
 	if err = r.fill(ctx, file); err == nil {
 		err = r.complete(ctx, file)
 	}
-	r.notes.end()
+	r.notes.Wipe()
 	if err != nil {
 		if left := r.leave(file); left != nil {
-			r.notes.say("varve: nothing can be gone on with: %v\n", left)
+			r.notes.Say("nothing can be gone on with: %v", left)
 		}
 		return err
 	}
-	r.notes.summary(r.rows, fileSize(r.o.Output), r.o.Output, r.patience.retries)
+	r.notes.summary(r.rows, fileSize(r.o.Output), r.o.Output, r.retries)
 	r.sayDifference()
 	return nil
 }
@@ -223,7 +225,7 @@ func (r *run) complete(ctx context.Context, file *part) error {
 // sayDifference tells of rows that came or went while the table was read.
 func (r *run) sayDifference() {
 	if r.plan != nil && r.rows != r.all.rows {
-		r.notes.say("varve: %s were counted at the start: rows of this range were written or removed meanwhile\n",
+		r.notes.Say("%s were counted at the start: rows of this range were written or removed meanwhile",
 			client.Plural(r.all.rows, "row"))
 	}
 }
@@ -249,9 +251,9 @@ func (r *run) open() (*part, error) {
 			r.all, r.done, r.rows = span{state.First, state.Last, state.Total}, state.Done, state.Rows
 			r.sink.restore(state.Sink)
 			r.notes.had = r.rows
-			r.notes.say("varve: %s are in %s%s already\n", client.Plural(r.rows, "row"), r.o.Output, partEnding)
+			r.notes.Say("%s are in %s%s already", client.Plural(r.rows, "row"), r.o.Output, partEnding)
 		} else {
-			r.notes.say("varve: there is no %s%s to go on from: the export begins anew\n", r.o.Output, stateEnding)
+			r.notes.Say("there is no %s%s to go on from: the export begins anew", r.o.Output, stateEnding)
 		}
 	}
 	if file == nil {
@@ -284,11 +286,11 @@ func (r *run) leave(file *part) error {
 	}
 	switch {
 	case err == nil:
-		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n",
+		r.notes.Say("%s of %s are in %s%s; the same command with --resume goes on",
 			client.Plural(r.rows, "row"), client.Number(r.all.rows), r.o.Output, partEnding)
 		return file.leave()
 	case file.saved: // the disk is full, perhaps
-		r.notes.say("varve: a part is in %s%s; the same command with --resume goes on\n", r.o.Output, partEnding)
+		r.notes.Say("a part is in %s%s; the same command with --resume goes on", r.o.Output, partEnding)
 		file.f.Close() //nolint:errcheck // what the state counts is safe already
 		return nil
 	}
@@ -315,7 +317,7 @@ func (r *run) write(ctx context.Context, to dest) error {
 			return err
 		}
 		size, rows, state := to.written(), r.rows, r.sink.state()
-		err = r.patience.run(ctx, func() error {
+		err = r.patiently(ctx, func() error {
 			err := r.section(ctx, sql, to)
 			if err == nil {
 				return nil
@@ -347,7 +349,7 @@ func (r *run) write(ctx context.Context, to dest) error {
 func (r *run) next(ctx context.Context) (sql string, s span, ok bool, err error) {
 	switch {
 	case r.plan != nil:
-		if err := r.patience.run(ctx, func() (err error) {
+		if err := r.patiently(ctx, func() (err error) {
 			s, ok, err = r.plan.next(ctx)
 			return err
 		}); err != nil || !ok {
@@ -401,7 +403,7 @@ func (r *run) toStream(ctx context.Context, out io.Writer) error {
 	stream := &stream{w: out}
 	r.sink = &sink{out: stream, format: r.format, packing: r.packing, rawTimes: r.o.RawTimes, empty: true}
 	err := r.fill(ctx, stream)
-	r.notes.end()
+	r.notes.Wipe()
 	if err == nil {
 		r.sayDifference()
 	}

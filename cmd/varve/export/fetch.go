@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,12 +15,6 @@ import (
 
 	"varve/cmd/varve/arrowrows"
 	"varve/cmd/varve/client"
-)
-
-// Waits between two tries.
-const (
-	firstWait = 250 * time.Millisecond
-	mostWait  = 30 * time.Second
 )
 
 // mostBroken is how often the answer to one statement may break off: the server ends one so whose query fails on its
@@ -127,57 +120,24 @@ func (w *watched) cause(err error) error {
 	return err
 }
 
-// patience is how failures of a server are borne: how long, since the first that no success came after.
-type patience struct {
-	retryFor time.Duration
-	say      func(format string, args ...any)
-	wait     func(ctx context.Context, d time.Duration) error // nil: by the clock
-	retries  int                                              // of all statements
-}
-
-// run runs what may be tried again, up to an error that trying again does not mend.
-func (p *patience) run(ctx context.Context, do func() error) error {
-	wait, broken := firstWait, 0
-	var failed time.Time // first
-	for {
+// patiently runs what may be tried again, up to an error that trying again does not mend.
+func (r *run) patiently(ctx context.Context, do func() error) error {
+	broken := 0
+	return r.tries.Run(ctx, func() error {
 		err := do()
-		again, least := mends(err)
-		if !again {
-			return err
-		}
 		if is := (*brokenError)(nil); errors.As(err, &is) {
 			if broken++; broken == mostBroken {
-				return fmt.Errorf("%w, %d times; the log of the server says why", err, broken)
+				return finalError{fmt.Errorf("%w, %d times; the log of the server says why", err, broken)}
 			}
 		}
-		pause := max(least, wait/2+rand.N(wait/2)) //nolint:gosec // no secret
-		if failed.IsZero() {
-			failed = time.Now()
-		}
-		if time.Since(failed)+pause > p.retryFor {
-			return err
-		}
-		p.retries++
-		p.say("varve: %s. Trying again in %s\n", client.Line(err), pause.Round(10*time.Millisecond))
-		if err := p.sleep(ctx, pause); err != nil {
-			return err
-		}
-		wait = min(2*wait, mostWait)
-	}
+		return err
+	})
 }
 
-func (p *patience) sleep(ctx context.Context, d time.Duration) error {
-	if p.wait != nil {
-		return p.wait(ctx, d)
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
+// sayAgain tells of an error that is borne.
+func (r *run) sayAgain(err error, pause time.Duration) {
+	r.retries++
+	r.notes.Say("%s. Trying again in %s", client.Line(err), pause.Round(10*time.Millisecond))
 }
 
 // mends tells whether an error may be gone when the same is tried again, and how long the server asks to wait before.

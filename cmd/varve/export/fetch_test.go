@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
 // answer is a stream of batches of whole numbers.
@@ -132,14 +133,15 @@ func TestMisbehavingServers(t *testing.T) {
 				c.answer(asked-1, w)
 			})
 			var waited time.Duration
-			p := patience{retryFor: time.Hour, say: func(string, ...any) {}}
-			p.wait = func(_ context.Context, d time.Duration) error {
+			r := &run{notes: newNotes(io.Discard, true)}
+			r.tries = progress.Tries{First: progress.FirstWait, For: time.Hour, Again: mends, Say: r.sayAgain}
+			r.tries.Sleep = func(_ context.Context, d time.Duration) error {
 				if waited += d; waited > time.Minute && c.asked < 0 {
-					p.retryFor = 0
+					r.tries.For = 0
 				}
 				return nil
 			}
-			err := p.run(t.Context(), func() error {
+			err := r.patiently(t.Context(), func() error {
 				return fetch(t.Context(), server, "public", "SELECT 1",
 					func(*arrow.Schema, arrow.RecordBatch) error { return nil })
 			})
@@ -160,11 +162,12 @@ func TestMisbehavingServers(t *testing.T) {
 func TestEndedWhileItWaits(t *testing.T) {
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	p := patience{retryFor: time.Hour, say: func(string, ...any) { cancel(stop) }}
+	r := &run{tries: progress.Tries{First: progress.FirstWait, For: time.Hour, Again: mends,
+		Say: func(error, time.Duration) { cancel(stop) }}}
 	server := connect(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "", http.StatusServiceUnavailable)
 	})
-	err := p.run(ctx, func() error {
+	err := r.patiently(ctx, func() error {
 		return fetch(ctx, server, "", "SELECT 1", func(*arrow.Schema, arrow.RecordBatch) error { return nil })
 	})
 	if !errors.Is(err, stop) {

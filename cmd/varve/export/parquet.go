@@ -54,7 +54,7 @@ func (r *run) parquetToStream(ctx context.Context, out io.Writer) error {
 	defer rows.f.Close()
 	r.sink = &sink{out: rows, format: Arrow, packing: Zstd, empty: true}
 	err = r.fill(ctx, rows)
-	r.notes.end()
+	r.notes.Wipe()
 	if err != nil {
 		return err
 	}

@@ -19,14 +19,17 @@ func TestProgress(t *testing.T) {
 		{"lines", false, false,
 			"varve: 2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\nvarve: note\n"},
 		{"terminal", true, false,
-			"\r1,600,000 of 10,000,000 rows (16 %), 1.0 KiB, 150,000 rows/s, 56s left\x1b[K\r2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\x1b[K\r\x1b[Kvarve: note\n"},
+			"1,600,000 of 10,000,000 rows (16 %), 1.0 KiB, 150,000 rows/s, 56s left\r\x1b[K2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\r\x1b[Kvarve: note\n"},
 		{"quiet", false, true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out strings.Builder
 			n := newNotes(&out, c.quiet)
 			n.said = n.begun
-			n.terminal, n.total, n.had = c.terminal, 10_000_000, 1_000_000
+			n.total, n.had = 10_000_000, 1_000_000
+			if c.terminal {
+				n.Width = 100
+			}
 			now := n.begun
 			n.now = func() time.Time { return now }
 			now = now.Add(4 * time.Second)
@@ -35,8 +38,8 @@ func TestProgress(t *testing.T) {
 			now = now.Add(6 * time.Second)
 			n.progress(2_500_000, 3<<29)
 			n.progress(2_500_001, 3<<29)
-			n.say("varve: %s\n", "note")
-			n.end()
+			n.Say("%s", "note")
+			n.Wipe()
 			if out.String() != c.want {
 				t.Errorf("got %q, want %q", out.String(), c.want)
 			}

@@ -75,7 +75,7 @@ func (r *run) dryRunOne(ctx context.Context, in *input) error {
 		}
 	}
 	if r.report.note("%s: the first %s; nothing is stored", in.name,
-		counted(int64(len(lines)), "entry", "entries")); len(all) == 0 {
+		client.Plural(int64(len(lines)), "entry")); len(all) == 0 {
 		r.report.note("they give no rows")
 	}
 	for _, t := range all {
@@ -179,7 +179,7 @@ func (t *dryTable) print(w io.Writer, table string) {
 	} else {
 		name = t.Name
 	}
-	fmt.Fprintf(w, "%s: %s\n", client.Visible(name), counted(int64(len(t.Rows)), "row", "rows"))
+	fmt.Fprintf(w, "%s: %s\n", client.Visible(name), client.Plural(int64(len(t.Rows)), "row"))
 	tab := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range t.Schema {
 		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\n", client.Visible(c.Name), client.Visible(c.Type), client.Visible(c.Role),

@@ -327,7 +327,11 @@ func (r *run) outcome(ctx context.Context) error {
 		return &client.PartialError{Err: errors.Join(
 			append(s.failed, fmt.Errorf("%d of %d inputs could not be read whole", len(s.failed), len(r.inputs)))...)}
 	case s.rejected > 0:
-		return &client.PartialError{Err: fmt.Errorf("%s rejected%s", counted(s.rejected, "entry was", "entries were"),
+		were := "were"
+		if s.rejected == 1 {
+			were = "was"
+		}
+		return &client.PartialError{Err: fmt.Errorf("%s %s rejected%s", client.Plural(s.rejected, "entry"), were,
 			r.send.rejects.where())}
 	}
 	return nil

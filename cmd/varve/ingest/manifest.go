@@ -59,7 +59,7 @@ func (r *run) readManifest(ctx context.Context) error {
 	for _, t := range m.Tables {
 		if left[t.Create] != nil {
 			r.unmade = append(r.unmade, fmt.Errorf("table %s is left out with its %s: %w", t.Name,
-				counted(t.Rows, "row", "rows"), left[t.Create]))
+				client.Plural(t.Rows, "row"), left[t.Create]))
 			continue
 		}
 		if t.Data == "" || t.Rows == 0 {

@@ -9,12 +9,7 @@ import (
 	"time"
 
 	"varve/cmd/varve/client"
-)
-
-// How often progress is shown.
-const (
-	liveEvery  = 250 * time.Millisecond
-	plainEvery = 10 * time.Second
+	"varve/cmd/varve/progress"
 )
 
 // report counts what happens and says it. Safe for concurrent use.
@@ -27,7 +22,7 @@ type report struct {
 	sums    sums
 	known   int64  // bytes of all inputs; 0: not known
 	current string // input
-	shown   bool   // a line of progress stands in the terminal
+	line    progress.Line
 	told    map[string]bool
 	fatal   error
 
@@ -51,34 +46,15 @@ type sums struct {
 }
 
 func newReport(o *Options) *report {
-	return &report{o: o, start: time.Now(), told: map[string]bool{}, ended: make(chan struct{})}
+	return &report{o: o, start: time.Now(), told: map[string]bool{}, ended: make(chan struct{}),
+		line: progress.Line{W: o.Notes, Quiet: o.Quiet, Width: o.Width}}
 }
 
 // note says something, above the line of progress.
 func (r *report) note(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(fmt.Sprintf(format, args...))
-}
-
-func (r *report) write(text string) {
-	if !r.o.Quiet {
-		r.say(text)
-	}
-}
-
-// say writes a line whether notes are wanted or not. Names and answers of servers are among what it says.
-func (r *report) say(text string) {
-	r.wipe()
-	fmt.Fprintf(r.o.Notes, "varve: %s\n", client.Visible(text))
-}
-
-// wipe removes the line of progress.
-func (r *report) wipe() {
-	if r.shown {
-		fmt.Fprint(r.o.Notes, "\r\x1b[K")
-		r.shown = false
-	}
+	r.line.Say(format, args...)
 }
 
 // once says something the first time.
@@ -87,7 +63,7 @@ func (r *report) once(text string) {
 		return
 	}
 	r.told[text] = true
-	r.write(text)
+	r.line.Say("%s", text)
 }
 
 // took says what an input was taken for, where that is not what the one before was.
@@ -107,7 +83,7 @@ func (r *report) took(in *input) {
 		return
 	}
 	r.told["taken for "+what] = true
-	r.write(fmt.Sprintf("%s: read as %s", in.name, what))
+	r.line.Say("%s: read as %s", in.name, what)
 	if in.format.namesTables && in.table != "" {
 		r.once("entries of " + in.format.title + " name their tables: --table is not used for them")
 	}
@@ -176,7 +152,7 @@ func (r *report) fail(in *input, err error) {
 	defer r.mu.Unlock()
 	err = fmt.Errorf("%s: %w", in.name, client.FileReason(err))
 	if r.sums.failed = append(r.sums.failed, err); r.o.Follow {
-		r.say(err.Error())
+		r.line.Insist(err.Error())
 	}
 }
 
@@ -196,12 +172,8 @@ func (r *report) begin(inputs []*input) {
 	if r.o.Quiet {
 		return
 	}
-	every := plainEvery
-	if r.o.Width > 0 {
-		every = liveEvery
-	}
 	r.shows.Go(func() {
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(r.line.Every())
 		defer tick.Stop()
 		for {
 			select {
@@ -221,43 +193,29 @@ func (r *report) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sums.took = time.Since(r.start)
-	r.wipe()
+	r.line.Wipe()
 }
 
 // show writes one line of progress.
 func (r *report) show() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seconds := max(time.Since(r.start).Seconds(), 0.001)
-	raw := r.raw.Load()
-	parts := []string{r.current}
-	if r.known > 0 && !r.o.Follow {
-		parts = append(parts, fmt.Sprintf("%s of %s, %d %%", client.Bytes(raw), client.Bytes(r.known),
-			min(100, raw*100/r.known)))
-	} else {
-		parts = append(parts, client.Bytes(raw))
+	took, raw := time.Since(r.start), r.raw.Load()
+	whole := r.known > 0 && !r.o.Follow
+	parts := []string{r.current, client.Bytes(raw)}
+	if whole {
+		parts[1] = fmt.Sprintf("%s of %s, %d %%", client.Bytes(raw), client.Bytes(r.known), min(100, raw*100/r.known))
 	}
 	parts = append(parts, client.Number(r.sums.stored)+" rows",
-		client.Number(int64(float64(r.sums.stored)/seconds))+" rows/s",
-		client.Bytes(int64(float64(r.sums.bytes)/seconds))+"/s")
+		client.Number(progress.PerSecond(r.sums.stored, took))+" rows/s",
+		client.Bytes(progress.PerSecond(r.sums.bytes, took))+"/s")
 	if r.sums.retries > 0 {
-		parts = append(parts, counted(r.sums.retries, "retry", "retries"))
+		parts = append(parts, client.Plural(r.sums.retries, "retry"))
 	}
-	if r.known > 0 && !r.o.Follow && raw > 0 && raw < r.known {
-		left := time.Duration(float64(r.known-raw) / float64(raw) * seconds * float64(time.Second))
-		parts = append(parts, left.Round(time.Second).String()+" left")
+	if whole && raw > 0 && raw < r.known {
+		parts = append(parts, progress.Left(raw, r.known, took).String()+" left")
 	}
-	line := client.Visible(strings.Join(parts, "  "))
-	if r.o.Width > 0 {
-		r.wipe()
-		if runes := []rune(line); len(runes) >= r.o.Width { // a longer one would not be wiped whole
-			line = string(runes[:r.o.Width-1])
-		}
-		fmt.Fprint(r.o.Notes, line)
-		r.shown = true
-		return
-	}
-	fmt.Fprintf(r.o.Notes, "varve: %s\n", line)
+	r.line.Draw(strings.Join(parts, "  "))
 }
 
 // sum gives the figures.
@@ -274,15 +232,14 @@ func (r *report) summary(s *sums) {
 	if r.o.Quiet {
 		return
 	}
-	seconds := max(s.took.Seconds(), 0.001)
 	fmt.Fprintf(r.o.Result, "%s: %s stored, %s rejected%s, %s skipped by the server; %s in %s, %s rows/s; %s, %s\n",
-		counted(int64(s.files), "input", "inputs"), counted(s.stored, "row", "rows"), client.Number(s.rejected),
+		client.Plural(int64(s.files), "input"), client.Plural(s.stored, "row"), client.Number(s.rejected),
 		rejectsFile(r.o, s), client.Number(s.skipped),
-		client.Bytes(s.bytes), s.took.Round(time.Millisecond), client.Number(int64(float64(s.stored)/seconds)),
-		counted(s.requests, "request", "requests"), counted(s.retries, "retry", "retries"))
+		client.Bytes(s.bytes), s.took.Round(time.Millisecond), client.Number(progress.PerSecond(s.stored, s.took)),
+		client.Plural(s.requests, "request"), client.Plural(s.retries, "retry"))
 	if s.doubtful > 0 {
 		fmt.Fprintf(r.o.Result, "%s of %s may be stored twice: the answer was lost\n",
-			counted(s.doubtful, "batch", "batches"), counted(s.doubtRow, "row", "rows"))
+			client.Plural(s.doubtful, "batch"), client.Plural(s.doubtRow, "row"))
 	}
 	if s.lost > 0 {
 		again := "resuming stores them again"
@@ -290,7 +247,7 @@ func (r *report) summary(s *sums) {
 			again = "resuming stores what is not"
 		}
 		fmt.Fprintf(r.o.Result, "%s of %s may be stored although no answer said so: %s\n",
-			counted(s.lost, "batch", "batches"), counted(s.lostRow, "entry", "entries"), again)
+			client.Plural(s.lost, "batch"), client.Plural(s.lostRow, "entry"), again)
 	}
 }
 
@@ -299,12 +256,4 @@ func rejectsFile(o *Options, s *sums) string {
 		return ""
 	}
 	return " (in " + client.Visible(o.Rejects) + ")"
-}
-
-// counted writes a number with its noun.
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return client.Number(n) + " " + many
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
 	"sync"
@@ -16,13 +15,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
-// Waits between attempts: doubled each time, half of it by chance so that clients do not come back together. Tests
-// shorten the first.
-var firstWait = 250 * time.Millisecond
+// firstWait is the first between attempts. Tests shorten it.
+var firstWait = progress.FirstWait
 
-const mostWait = 30 * time.Second
+// longestAsked bounds the waits that the server may ask for.
+const longestAsked = time.Minute
 
 // hopeless is after how many rejects without a single stored entry the fault is not one of entries.
 const hopeless = 1000
@@ -165,7 +165,7 @@ func (w *worker) deliver(b *batch, p *part) (err error) {
 			w.r.report.lost(p)
 		}
 	}()
-	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+	for waits := progress.Backoff(firstWait); ; {
 		if !w.gate.enter(w.r.stop) {
 			return errStopped
 		}
@@ -190,19 +190,15 @@ func (w *worker) deliver(b *batch, p *part) (err error) {
 			doubtful = doubtful || sent && w.ctx.Err() != nil
 			return err
 		}
+		wait := max(waits.Next(), min(after, longestAsked))
 		if time.Since(begun)+wait > w.r.o.RetryFor || w.ctx.Err() != nil || w.r.stopped() {
 			return err
 		}
 		w.r.report.retry(err)
-		if !w.r.sleep(w.ctx, jitter(wait, after)) {
+		if !w.r.sleep(w.ctx, wait) {
 			return errStopped
 		}
 	}
-}
-
-// jitter gives a wait between half and the whole of it, but not less than the server asks for.
-func jitter(wait, asked time.Duration) time.Duration {
-	return max(wait/2+rand.N(wait/2), min(asked, 2*mostWait))
 }
 
 // attempt sends a part once, under its id. sent: the server may have got it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
 // target is by what a table is known again: the state of an input holds for it alone. The zero value is of a server
@@ -79,16 +80,14 @@ func (r *run) identifyAll(ctx context.Context) error {
 
 // patiently asks until the server has an answer, as long as it asks to come again.
 func (r *run) patiently(ctx context.Context, ask func() error) error {
-	begun := time.Now()
-	for wait := firstWait; ; wait = min(2*wait, mostWait) {
-		err := ask()
-		var answer *client.AnswerError
-		if again, _ := client.Temporary(err); !again || !errors.As(err, &answer) || time.Since(begun) > r.o.RetryFor {
-			return err
-		}
-		r.report.retry(err)
-		if !r.sleep(ctx, jitter(wait, answer.RetryAfter)) {
-			return context.Cause(ctx)
-		}
-	}
+	tries := progress.Tries{First: firstWait, For: r.o.RetryFor, Again: busy,
+		Say: func(err error, _ time.Duration) { r.report.retry(err) }}
+	return tries.Run(ctx, ask)
+}
+
+// busy reports whether a server that answers asks to come again, and when.
+func busy(err error) (again bool, least time.Duration) {
+	var answer *client.AnswerError
+	again, least = client.Temporary(err)
+	return again && errors.As(err, &answer), min(least, longestAsked)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
 // MostRows is how many rows may be asked for at the start.
@@ -119,7 +120,7 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) follow(ctx context.Context) error {
 	wait, failures := r.o.Every, 0
 	for {
-		if err := sleep(ctx, wait); err != nil {
+		if err := progress.Sleep(ctx, wait); err != nil {
 			return err
 		}
 		begun := time.Now()
@@ -174,17 +175,5 @@ func (r *run) sayLeftOut(n int64) {
 func (r *run) say(format string, args ...any) {
 	if !r.o.Quiet {
 		fmt.Fprintf(r.notes, format, args...)
-	}
-}
-
-// sleep waits, unless ctx ends, whose cause is the error then.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
 	}
 }
