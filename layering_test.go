@@ -69,13 +69,15 @@ var within = map[string][]string{
 	// Commands that talk to a server share the client, and it knows none of them.
 	"cmd/varve": {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail",
 		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows"},
-	"cmd/varve/ingest": {"cmd/varve/client", "cmd/varve/arrowrows"},
-	"cmd/varve/export": {"cmd/varve/client", "cmd/varve/arrowrows"},
-	"cmd/varve/tail":   {"cmd/varve/client"},
-	"cmd/varve/shell":  {"cmd/varve/client"},
-	"cmd/varve/pipe":   {"cmd/varve/client"},
+	"cmd/varve/ingest": {"cmd/varve/client", "cmd/varve/arrowrows", "cmd/varve/progress", "cmd/varve/export",
+		"cmd/varve/pipe"},
+	"cmd/varve/export":   {"cmd/varve/client", "cmd/varve/arrowrows", "cmd/varve/progress"},
+	"cmd/varve/tail":     {"cmd/varve/client", "cmd/varve/progress"},
+	"cmd/varve/shell":    {"cmd/varve/client"},
+	"cmd/varve/pipe":     {"cmd/varve/client"},
+	"cmd/varve/progress": {"cmd/varve/client"},
 
-	"cmd/varve/benchmark": {"cmd/varve/client"},
+	"cmd/varve/benchmark": {"cmd/varve/client", "cmd/varve/progress"},
 }
 
 // homes lists for each library the packages that may import it; "bench" and such stand for all below them as well.

@@ -70,17 +70,7 @@ func (c *backupCommand) Run(ctx context.Context, io streams) (err error) {
 	if err := m.copyTo(ctx, c.Dest, dir, c.Base); err != nil {
 		return err
 	}
-	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dest})
-	if err != nil {
-		return err
-	}
-	if len(r.Faults) > 0 {
-		fmt.Fprint(io.err, printCheck(c.Dest, r))
-		return &damageError{len(r.Faults)}
-	}
-	_, err = fmt.Fprintf(io.out, "%s: %s, %s with %d rows, %s\n", c.Dest, count(r.Tables, "table"),
-		count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
-	return err
+	return checkMade(c.Dest, io)
 }
 
 // emptyDir refuses a directory that holds something; it need not be there.

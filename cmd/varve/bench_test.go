@@ -43,9 +43,9 @@ func TestBench(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	var table, notes strings.Builder
-	code = run([]string{"bench", "ingest", "--rows", "2k", "--quiet"}, streams{out: &table, err: &notes, environ: []string{
-		"VARVE_TEST_PROGRAM=1", "VARVE_USER_PROVIDER=nonsense", "VARVE_CONFIG=/nonexistent",
-		"VARVE_LOGGING__LEVEL=nonsense", "VARVE_HTTP__BODY_LIMIT=nonsense"}})
+	code = run([]string{"bench", "ingest", "--rows", "2k", "--quiet"}, streams{out: &table, err: &notes,
+		environ: []string{"VARVE_TEST_PROGRAM=1", "VARVE_USER_PROVIDER=nonsense", "VARVE_CONFIG=/nonexistent",
+			"VARVE_LOGGING__LEVEL=nonsense", "VARVE_HTTP__BODY_LIMIT=nonsense"}})
 	words := strings.Join(strings.Fields(table.String()), " ")
 	if code != 0 || notes.String() != "" || !strings.Contains(words, " rows 2000 ") {
 		t.Errorf("exit code %d: %s%s", code, table.String(), notes.String())

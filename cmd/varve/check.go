@@ -85,3 +85,18 @@ func printCheck(dir string, r *engine.CheckReport) string {
 		client.Bytes(r.Bytes), count(r.Records, "record"), client.Bytes(r.LogSize), count(len(r.Faults), "fault"))
 	return b.String()
 }
+
+// checkMade verifies a directory that was just made, and says what is in it.
+func checkMade(dir string, s streams) error {
+	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: dir})
+	if err != nil {
+		return err
+	}
+	if len(r.Faults) > 0 {
+		fmt.Fprint(s.err, printCheck(dir, r))
+		return &damageError{len(r.Faults)}
+	}
+	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", dir, count(r.Tables, "table"),
+		count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
+	return err
+}

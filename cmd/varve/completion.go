@@ -77,6 +77,13 @@ var (
 	dirs  = []offer{{word: ":dirs"}}
 )
 
+// Statements that ask for names; %s is the database.
+const (
+	askTables    = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000"
+	askDatabases = "SELECT schema_name FROM information_schema.schemata ORDER BY schema_name LIMIT 1000"
+	askPipelines = "SELECT name FROM service_private.pipelines GROUP BY name ORDER BY name"
+)
+
 // typed is what of a command line is typed.
 type typed struct {
 	environ []string
@@ -211,24 +218,28 @@ func matching(typed, prefix string, offers []offer) (list []offer) {
 	return list
 }
 
+// valuesOf offers the values of an enumeration.
+func valuesOf(enum string) (offers []offer) {
+	for value := range strings.SplitSeq(enum, ",") {
+		offers = append(offers, offer{word: value})
+	}
+	return offers
+}
+
 // values offers what a flag may be set to.
 func (t *typed) values(f *kong.Flag) (offers []offer) {
 	if f.Enum != "" {
-		for value := range strings.SplitSeq(f.Enum, ",") {
-			offers = append(offers, offer{word: value})
-		}
-		return offers
+		return valuesOf(f.Enum)
 	}
 	switch {
 	case f.Name == "profile":
 		return named(client.Profiles(t.environ))
 	case f.Name == "table" || f.Name == "tables":
-		return t.ask(
-			"SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
+		return t.ask(askTables)
 	case f.Name == "db":
-		return t.ask("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name LIMIT 1000")
+		return t.ask(askDatabases)
 	case f.Name == "pipeline":
-		return t.pipelines()
+		return t.ask(askPipelines)
 	case f.Name == "version" && len(t.args) > 0:
 		return t.versions(t.args[0])
 	case strings.Contains(f.PlaceHolder, "FILE"):
@@ -247,22 +258,18 @@ func (t *typed) argument() (offers []offer) {
 	}
 	p := t.node.Positional[at]
 	if p.Enum != "" {
-		for value := range strings.SplitSeq(p.Enum, ",") {
-			offers = append(offers, offer{word: value})
-		}
-		return offers
+		return valuesOf(p.Enum)
 	}
 	switch p.Name {
 	case "table":
-		return t.ask(
-			"SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
+		return t.ask(askTables)
 	case "dir":
 		return dirs
 	case "versions":
 		return t.versions(t.args[0])
 	case "name":
 		if t.node.Parent.Name == "pipeline" {
-			return t.pipelines()
+			return t.ask(askPipelines)
 		}
 		return nil
 	}
@@ -315,22 +322,6 @@ func (t *typed) ask(statement string) (offers []offer) {
 	var names []string
 	for _, row := range answer.Rows {
 		names = append(names, fmt.Sprint(row[0]))
-	}
-	return named(names)
-}
-
-func (t *typed) pipelines() []offer {
-	c := t.server()
-	if c == nil {
-		return nil
-	}
-	list, err := pipe.Server{Client: c}.List(context.Background())
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, one := range list {
-		names = append(names, one.Name)
 	}
 	return named(names)
 }

@@ -175,7 +175,8 @@ func TestUserCommands(t *testing.T) {
 	}
 	for _, user := range []string{"a=b", "#a", ":ro", "a:zz", "a\nb"} {
 		var usage *usageError
-		if err := (&userHashCommand{User: user}).Run(streams{in: strings.NewReader("x"), out: &out}); !errors.As(err, &usage) {
+		err := (&userHashCommand{User: user}).Run(streams{in: strings.NewReader("x"), out: &out})
+		if !errors.As(err, &usage) {
 			t.Errorf("user %q: %v", user, err)
 		}
 	}

@@ -57,6 +57,12 @@ type streams struct {
 	environ  []string
 }
 
+// coloured reports whether results have colours: always, never, or auto, which is on a terminal that wants them.
+func (s streams) coloured(when string) bool {
+	return when == "always" || when == "auto" && client.IsTerminal(s.out) &&
+		client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
+}
+
 func main() {
 	// A reader that leaves is an error of writing and not the end of the process: a server survives it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -90,7 +96,7 @@ func run(args []string, io streams) int {
 	}
 	stop := func() {}
 	defer func() { stop() }()
-	// Commands with a context among their parameters get one that Ctrl-C ends; others deal with signals in their own ways.
+	// Commands with a context among their parameters get one that Ctrl-C ends; others deal with signals themselves.
 	if err := parsed.BindToProvider(func() (ctx context.Context, err error) {
 		ctx, stop = client.Interruptible(context.Background())
 		return ctx, nil

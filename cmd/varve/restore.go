@@ -11,8 +11,6 @@ import (
 	"varve/engine"
 	"varve/engine/manifest"
 	"varve/engine/vfs"
-
-	"varve/cmd/varve/client"
 )
 
 type restoreCommand struct {
@@ -110,15 +108,5 @@ func (c *restoreCommand) restore(wanted *manifest.State, source string, s stream
 	if err := engine.Restore(vfs.OS(), source, c.Data, wanted); err != nil {
 		return err
 	}
-	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Data})
-	if err != nil {
-		return err
-	}
-	if len(r.Faults) > 0 {
-		fmt.Fprint(s.err, printCheck(c.Data, r))
-		return &damageError{len(r.Faults)}
-	}
-	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", c.Data, count(r.Tables, "table"),
-		count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
-	return err
+	return checkMade(c.Data, s)
 }

@@ -201,14 +201,8 @@ func (c *sqlCommand) options(server *client.Client, s streams) shell.Options {
 	}
 	o.Footer = client.IsTerminal(s.err) && !c.Quiet &&
 		(o.Format == "table" || o.Format == "vertical" || o.Format == "markdown")
-	o.Colour, o.ColourFiles = c.colour(s), c.Color == "always"
+	o.Colour, o.ColourFiles = s.coloured(c.Color), c.Color == "always"
 	return o
-}
-
-// colour reports whether results have colours.
-func (c *sqlCommand) colour(s streams) bool {
-	return c.Color == "always" || c.Color == "auto" && client.IsTerminal(s.out) &&
-		client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
 }
 
 // session is what a shell that asks needs.
@@ -226,7 +220,7 @@ func (c *sqlCommand) session(server *client.Client, s streams) shell.Session {
 	o.Tail = func(ctx context.Context, db, table, search string, zone *time.Location) error {
 		return tail.Run(ctx, server, tail.Options{DB: db, Table: table, Rows: -1, Search: search, Zone: zone,
 			Follow: true, Every: time.Second, Overlap: 10 * time.Second,
-			Format: "text", Terminal: true, Color: c.colour(s)}, s.out, s.err)
+			Format: "text", Terminal: true, Color: s.coloured(c.Color)}, s.out, s.err)
 	}
 	if !c.NoHistory {
 		o.HistoryFile = historyFile(env)

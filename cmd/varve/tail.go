@@ -62,8 +62,7 @@ func (c *tailCommand) Run(io streams) error {
 		Follow: c.Follow, Every: c.Every, Overlap: c.Overlap,
 		Format: c.Format, Template: c.Template, Raw: c.Raw, Terminal: client.IsTerminal(io.out), Quiet: c.Quiet,
 	}
-	o.Color = c.Color == "always" || c.Color == "auto" && o.Terminal && client.Getenv(io.environ, "NO_COLOR") == "" &&
-		client.Getenv(io.environ, "TERM") != "dumb"
+	o.Color = io.coloured(c.Color)
 	if o.Zone, err = client.Zone(cmp.Or(c.Timezone.Timezone, server.Timezone)); err != nil {
 		return err
 	}

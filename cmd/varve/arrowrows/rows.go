@@ -7,7 +7,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"varve/engine/timefmt"
 	"varve/engine/vector"
+	"varve/sqlexec/rowfile"
 )
 
 // Fields are the columns of an Arrow schema.
@@ -217,4 +219,13 @@ func push[T string | []byte](v *vector.Vector, x T) {
 	off := uint32(len(v.Heap))
 	v.Heap = append(v.Heap, x...)
 	v.Views = append(v.Views, vector.View{Off: off, Len: uint32(len(x))})
+}
+
+// Times is how timestamps stand in the text of rows: in UTC, with as many digits as they need.
+func Times() rowfile.Times {
+	layout, err := timefmt.Compile("%Y-%m-%dT%H:%M:%S%.fZ")
+	if err != nil {
+		panic(fmt.Sprintf("the layout of times: %v", err))
+	}
+	return rowfile.Times{Timestamp: layout}
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -136,11 +135,9 @@ func (b *bench) rows(ctx context.Context, r *Report) error {
 	}
 	b.o.Note(fmt.Sprintf("asking %d queries", len(queries)))
 	for _, q := range queries {
-		form := url.Values{"sql": {q.SQL}, "db": {b.db}}.Encode()
+		form := url.Values{"sql": {q.SQL}, "db": {b.db}}
 		asked := ask(q.Name, func() (int, error) {
-			body, err := b.fetch(ctx, client.Request{Path: "/v1/sql",
-				Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-				Body:   strings.NewReader(form)})
+			body, err := b.fetch(ctx, client.Statement(form))
 			return rowsOfSQL(body), err
 		})
 		if ctx.Err() != nil {

@@ -23,6 +23,12 @@ type Answer struct {
 	Affected int64   // rows that a statement without rows changed
 }
 
+// Statement is the request that runs the statement of a form.
+func Statement(form url.Values) Request {
+	return Request{Path: "/v1/sql", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		Body: strings.NewReader(form.Encode())}
+}
+
 // mostAnswer bounds an answer that is read whole, bytes.
 const mostAnswer = 64 << 20
 
@@ -32,9 +38,7 @@ func (c *Client) Query(ctx context.Context, db, sql string) (*Answer, error) {
 	if db != "" {
 		form.Set("db", db)
 	}
-	resp, err := c.Do(ctx, Request{Path: "/v1/sql",
-		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-		Body:   strings.NewReader(form.Encode())})
+	resp, err := c.Do(ctx, Statement(form))
 	if err != nil {
 		return nil, err
 	}
@@ -69,4 +73,15 @@ func (c *Client) readAnswer(text []byte) (*Answer, error) {
 	}
 	last := body.Output[len(body.Output)-1]
 	return &Answer{Columns: last.Records.Schema.Columns, Rows: last.Records.Rows, Affected: last.AffectedRows}, nil
+}
+
+// Whole reads a whole number of an answer.
+func Whole(cell any, to *int64) error {
+	n, ok := cell.(json.Number)
+	if !ok {
+		return fmt.Errorf("a whole number is wanted, the server sent %v", cell)
+	}
+	x, err := n.Int64()
+	*to = x
+	return err
 }

@@ -20,30 +20,33 @@ func Visible(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, Steers) < 0 {
 		return s
 	}
-	var b strings.Builder
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				fmt.Fprintf(&b, `\x%02x`, s[i])
-				continue
-			}
+	return string(AppendVisible(nil, []byte(s), ""))
+}
+
+// AppendVisible appends a text as Visible shows it, but for the control characters of keep, which stay as they are.
+func AppendVisible(dst, text []byte, keep string) []byte {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= ' ' && c < 0x7f {
+			dst = append(dst, c)
+			i++
+			continue
 		}
+		r, size := utf8.DecodeRune(text[i:])
 		switch {
-		case !Steers(r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
+		case r == utf8.RuneError && size <= 1, r == 0x7f, r < ' ' && strings.IndexByte("\n\t\r"+keep, c) < 0:
+			dst = append(dst, `\x`...)
+			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		case !Steers(r) || r < ' ' && strings.IndexByte(keep, c) >= 0:
+			dst = append(dst, text[i:i+size]...)
+		case r < ' ':
+			dst = append(dst, '\\', "tn  r"[c-'\t'])
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			dst = fmt.Appendf(dst, `\u%04x`, r)
 		}
+		i += size
 	}
-	return b.String()
+	return dst
 }
 
 // Line is an error as one line that steers no terminal: its text may be a server's.

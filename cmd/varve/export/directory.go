@@ -21,9 +21,12 @@ import (
 // ManifestName is the file of a directory of tables that says what is in it. It is there when all tables are.
 const ManifestName = "MANIFEST.json"
 
+// ManifestVersion is the version of directories that are written and can be read.
+const ManifestVersion = 1
+
 // Manifest says what a directory of tables holds.
 type Manifest struct {
-	Version  int             `json:"version"` // 1
+	Version  int             `json:"version"`
 	Database string          `json:"database"`
 	Begun    time.Time       `json:"begun"`
 	Ended    time.Time       `json:"ended"`
@@ -52,7 +55,7 @@ type ManifestTable struct {
 const (
 	kindPhysical = "physical"
 	kindTable    = "table"
-	kindView     = "view"
+	KindView     = "view"
 )
 
 // toDirectory exports all tables of a database.
@@ -104,7 +107,7 @@ func toDirectory(ctx context.Context, c *client.Client, o Options, notes io.Writ
 
 // beginDirectory begins a manifest, or goes on with that of a directory that is not complete.
 func beginDirectory(o Options) (*Manifest, error) {
-	m := &Manifest{Version: 1, Database: o.DB, Begun: time.Now().UTC().Truncate(time.Millisecond)}
+	m := &Manifest{Version: ManifestVersion, Database: o.DB, Begun: time.Now().UTC().Truncate(time.Millisecond)}
 	names, err := os.ReadDir(o.OutputDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -125,7 +128,7 @@ func beginDirectory(o Options) (*Manifest, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, m); err != nil || m.Version != 1 {
+	if err := json.Unmarshal(text, m); err != nil || m.Version != ManifestVersion {
 		return nil, fmt.Errorf("%s: this is no manifest that this version knows",
 			filepath.Join(o.OutputDir, ManifestName+partEnding))
 	}
@@ -163,7 +166,7 @@ func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable
 		case row[1] == "LOCAL TEMPORARY":
 			continue
 		case row[1] == "VIEW":
-			kind = kindView
+			kind = KindView
 		case row[2] == "metric" && strings.Contains(fmt.Sprint(row[3]), "physical_metric_table="):
 			kind = kindPhysical
 		}
@@ -178,7 +181,7 @@ func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable
 		}
 		byKind[kind] = append(byKind[kind], t)
 	}
-	return slices.Concat(byKind[kindPhysical], byKind[kindTable], byKind[kindView]), nil
+	return slices.Concat(byKind[kindPhysical], byKind[kindTable], byKind[KindView]), nil
 }
 
 // longestBase bounds names of files without their endings, which file systems bound to 255 bytes with them; of a longer
@@ -235,7 +238,7 @@ func exportTable(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 // writeCreate writes the statement that makes a table.
 func writeCreate(ctx context.Context, c *client.Client, o Options, t *ManifestTable) error {
 	what := "TABLE"
-	if t.Kind == kindView {
+	if t.Kind == KindView {
 		what = "VIEW"
 	}
 	a, err := c.Query(ctx, o.DB, "SHOW CREATE "+what+" "+client.Name(t.Name))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -31,9 +30,7 @@ func (e *brokenError) Unwrap() error { return e.cause }
 func fetch(ctx context.Context, c *client.Client, db, sql string,
 	take func(*arrow.Schema, arrow.RecordBatch) error) error {
 	form := url.Values{"sql": {sql}, "db": {db}, "format": {"arrow"}}
-	resp, err := c.Do(ctx, client.Request{Path: "/v1/sql",
-		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-		Body:   strings.NewReader(form.Encode())})
+	resp, err := c.Do(ctx, client.Statement(form))
 	if err != nil {
 		return err
 	}

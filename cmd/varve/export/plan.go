@@ -2,7 +2,6 @@ package export
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -40,14 +39,14 @@ func (p *plan) begin(ctx context.Context) (span, error) {
 		return span{}, err
 	}
 	var all span
-	if len(a.Rows) != 1 || len(a.Rows[0]) != 3 || whole(a.Rows[0][2], &all.rows) != nil {
+	if len(a.Rows) != 1 || len(a.Rows[0]) != 3 || client.Whole(a.Rows[0][2], &all.rows) != nil {
 		return span{}, fmt.Errorf("%s answered something else than a count", p.server.Base)
 	}
 	if all.rows == 0 {
 		return all, nil
 	}
 	for i, to := range []*int64{&all.first, &all.last} {
-		if err := whole(a.Rows[0][i], to); err != nil {
+		if err := client.Whole(a.Rows[0][i], to); err != nil {
 			return span{}, err
 		}
 	}
@@ -89,7 +88,7 @@ func (p *plan) cut(ctx context.Context, s span, step int64) ([]span, error) {
 	open := span{first: s.first}
 	for _, row := range a.Rows {
 		var bucket, rows int64
-		if len(row) != 2 || whole(row[0], &bucket) != nil || whole(row[1], &rows) != nil {
+		if len(row) != 2 || client.Whole(row[0], &bucket) != nil || client.Whole(row[1], &rows) != nil {
 			return nil, fmt.Errorf("%s answered something else than counts by time", p.server.Base)
 		}
 		// What is too large alone stands alone, without the emptiness before it too, so that it is looked at closer
@@ -128,15 +127,4 @@ func (p *plan) rows(columns string, s span) string {
 	}
 	return "SELECT " + columns + " FROM " + p.table + client.Where(append([]string{p.within(s)}, p.conditions...)...) +
 		order
-}
-
-// whole reads a whole number of an answer.
-func whole(cell any, to *int64) error {
-	n, ok := cell.(json.Number)
-	if !ok {
-		return fmt.Errorf("a whole number is wanted, the server sent %v", cell)
-	}
-	x, err := n.Int64()
-	*to = x
-	return err
 }

@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"varve/cmd/varve/arrowrows"
-	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/rowfile"
 )
@@ -34,15 +32,6 @@ type sink struct {
 	arrow *ipc.Writer
 }
 
-// times is how timestamps stand in text: in UTC, with as many digits as they need.
-func times() rowfile.Times {
-	layout, err := timefmt.Compile("%Y-%m-%dT%H:%M:%S%.fZ")
-	if err != nil {
-		panic(fmt.Sprintf("the layout of times: %v", err))
-	}
-	return rowfile.Times{Timestamp: layout}
-}
-
 // begin begins a section of rows with the schema, which is that of all.
 func (s *sink) begin(schema *arrow.Schema) (err error) {
 	if s.schema != nil && !s.schema.Equal(schema) {
@@ -58,7 +47,7 @@ func (s *sink) begin(schema *arrow.Schema) (err error) {
 	if s.format == Arrow {
 		return s.beginArrow()
 	}
-	o := rowfile.WriteOptions{Format: rowfile.JSON, Continued: s.head, Times: times()}
+	o := rowfile.WriteOptions{Format: rowfile.JSON, Continued: s.head, Times: arrowrows.Times()}
 	to := io.Writer(s.pack)
 	switch s.format {
 	case CSV:

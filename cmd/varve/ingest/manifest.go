@@ -9,33 +9,14 @@ import (
 	"slices"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/export"
 )
-
-// manifestName is the file of a directory that `varve export --output-dir` wrote.
-const manifestName = "MANIFEST.json"
-
-// manifestVersion is the version of directories that can be read.
-const manifestVersion = 1
 
 // mostInsert bounds the rows of a statement, which takes several times their size while it is written, bytes.
 const mostInsert = 1 << 20
 
-// manifest says what such a directory holds.
-type manifest struct {
-	Version int
-	Tables  []struct {
-		Name   string
-		Kind   string // view: of other tables, and views; others may be made in their order
-		Create string // file of the statement that makes it
-		Data   string // file of its rows, each an object a line; empty: it has none of its own
-		Rows   int64
-		Bytes  int64
-		SHA256 string
-	}
-}
-
-// readManifest checks an exported directory, makes its tables and gives their rows as inputs. Without --resume no table
-// may be there.
+// readManifest checks a directory that `varve export --output-dir` wrote, makes its tables and gives their rows as
+// inputs. Without --resume no table may be there.
 func (r *run) readManifest(ctx context.Context) error {
 	m, err := loadManifest(r.o.Manifest)
 	if err != nil {
@@ -82,13 +63,14 @@ func (r *run) readManifest(ctx context.Context) error {
 // makeTables makes the tables that are not there. Views may be made of views that stand behind them in the manifest:
 // those that fail are tried again as long as another could be made. left are the files of statements that the server
 // refuses, with the reason: names that other protocols take may be none of SQL.
-func (r *run) makeTables(ctx context.Context, m *manifest, there map[string]bool) (left map[string]error, err error) {
+func (r *run) makeTables(ctx context.Context, m *export.Manifest,
+	there map[string]bool) (left map[string]error, err error) {
 	var views []string // files of the statements
 	left = map[string]error{}
 	for _, t := range m.Tables {
 		switch {
 		case there[t.Name]:
-		case t.Kind == "view":
+		case t.Kind == export.KindView:
 			views = append(views, t.Create)
 		default:
 			if err := r.makeTable(ctx, t.Create); isRefused(err) {
@@ -127,23 +109,23 @@ func (r *run) makeTable(ctx context.Context, file string) error {
 }
 
 // loadManifest reads a manifest and compares the files with it.
-func loadManifest(dir string) (*manifest, error) {
-	text, err := os.ReadFile(filepath.Join(dir, manifestName))
+func loadManifest(dir string) (*export.Manifest, error) {
+	text, err := os.ReadFile(filepath.Join(dir, export.ManifestName))
 	if err != nil {
 		return nil, err
 	}
-	m := &manifest{}
+	m := &export.Manifest{}
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, manifestName), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, export.ManifestName), err)
 	}
-	if m.Version != manifestVersion {
-		return nil, fmt.Errorf("%s has version %d, this program reads version %d", filepath.Join(dir, manifestName),
-			m.Version, manifestVersion)
+	if m.Version != export.ManifestVersion {
+		return nil, fmt.Errorf("%s has version %d, this program reads version %d",
+			filepath.Join(dir, export.ManifestName), m.Version, export.ManifestVersion)
 	}
 	for _, t := range m.Tables {
 		if t.Create == "" || t.Create != filepath.Base(t.Create) || t.Data != "" && t.Data != filepath.Base(t.Data) {
 			return nil, fmt.Errorf("%s: the files of table %q are not in the directory",
-				filepath.Join(dir, manifestName), t.Name)
+				filepath.Join(dir, export.ManifestName), t.Name)
 		}
 		if t.Data == "" {
 			continue

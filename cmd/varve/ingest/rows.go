@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"varve/cmd/varve/arrowrows"
-	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/rowfile"
 )
@@ -50,15 +49,10 @@ type rowText struct {
 	err  error // to be told behind the text
 }
 
-// newRowText begins to read; times are written in UTC with as many digits as they need.
-func newRowText(rows rowReader, fields []vector.Field) (*rowText, error) {
-	layout, err := timefmt.Compile("%Y-%m-%dT%H:%M:%S%.fZ")
-	if err != nil {
-		return nil, err
-	}
-	t := &rowText{rows: rows}
-	t.w, err = rowfile.NewWriter(&t.text, fields,
-		rowfile.WriteOptions{Format: rowfile.JSON, Times: rowfile.Times{Timestamp: layout}})
+// newRowText begins to read.
+func newRowText(rows rowReader, fields []vector.Field) (t *rowText, err error) {
+	t = &rowText{rows: rows}
+	t.w, err = rowfile.NewWriter(&t.text, fields, rowfile.WriteOptions{Format: rowfile.JSON, Times: arrowrows.Times()})
 	return t, err
 }
 

@@ -45,7 +45,7 @@ func (s Server) List(ctx context.Context) (list []Listed, err error) {
 	}
 	for _, row := range rows {
 		l := Listed{Name: fmt.Sprint(row[0])}
-		if l.Versions, err = integer(row[1]); err != nil {
+		if err = client.Whole(row[1], &l.Versions); err != nil {
 			return nil, err
 		}
 		if l.Latest, err = version(row[2]); err != nil {
@@ -88,14 +88,6 @@ func (s Server) query(ctx context.Context, sql string) ([][]any, error) {
 		return nil, err
 	}
 	return answer.Rows, nil
-}
-
-func integer(v any) (int64, error) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return 0, fmt.Errorf("the server answered %v where a number was asked", v)
-	}
-	return n.Int64()
 }
 
 // version prints a version that came as nanoseconds since the epoch.
@@ -166,14 +158,20 @@ func (s Server) Push(ctx context.Context, name string, text []byte) (d *Document
 	if d != nil && d.Text == string(text) {
 		return d, false, nil
 	}
-	d, err = s.manage(ctx, client.Request{
+	d, err = s.Put(ctx, name, text)
+	return d, true, err
+}
+
+// Put uploads a document.
+func (s Server) Put(ctx context.Context, name string, text []byte) (*Document, error) {
+	d, err := s.manage(ctx, client.Request{
 		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/x-yaml"}},
 		Body: bytes.NewReader(text),
 	}, name)
 	if err == nil && d == nil {
 		err = fmt.Errorf("%s answered without the version of %s", s.Base, name)
 	}
-	return d, true, err
+	return d, err
 }
 
 // Delete deletes a version.

@@ -18,8 +18,8 @@ const (
 	lineEvery = 10 * time.Second
 )
 
-// Line writes notes, and progress: on a terminal a line that is drawn over, elsewhere a line each time. One goroutine at
-// a time.
+// Line writes notes and progress: on a terminal one line that is drawn over, elsewhere a line each time. It belongs to
+// one goroutine at a time.
 type Line struct {
 	W     io.Writer
 	Quiet bool // nothing is said

@@ -27,7 +27,8 @@ func (b *Backoff) Next() time.Duration {
 type Tries struct {
 	First time.Duration // wait
 	For   time.Duration // since the first failure
-	// Again says whether an error may be gone the next time, and how long to wait at least. It is asked of successes too.
+	// Again says whether an error may be gone the next time, and how long to wait at least. A success is never tried
+	// again.
 	Again func(err error) (again bool, least time.Duration)
 	// Say is told of each failure that is borne.
 	Say func(err error, pause time.Duration)

@@ -155,7 +155,7 @@ func (s *Shell) describeMore(ctx context.Context, arg string) error {
 	}
 	for _, r := range rows {
 		text := strings.TrimSpace(text0(r[len(r)-1]))
-		if err := s.show(strings.ReplaceAll(string(appendSafe(nil, []byte(text), "\n\t")), "\n\n", "\n") +
+		if err := s.show(strings.ReplaceAll(string(client.AppendVisible(nil, []byte(text), "\n\t")), "\n\n", "\n") +
 			";\n"); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (s *Shell) listMetrics(ctx context.Context, arg string) error {
 	var b strings.Builder
 	for _, name := range body.Data {
 		if matches(name, arg) {
-			fmt.Fprintf(&b, "%s\n", appendSafe(nil, []byte(name), ""))
+			fmt.Fprintf(&b, "%s\n", client.AppendVisible(nil, []byte(name), ""))
 		}
 	}
 	if b.Len() == 0 {

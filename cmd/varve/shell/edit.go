@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/reeflective/readline"
+
+	"varve/cmd/varve/client"
 )
 
 // errCancelled: Ctrl-C was pressed.
@@ -133,7 +135,7 @@ func (e *editor) offers(line []rune, cursor int) readline.Completions {
 		}
 		seen[o.text] = true
 		values = append(values, readline.Completion{Value: lead + o.text, Display: o.shown,
-			Description: string(appendSafe(nil, []byte(o.about), "")), Tag: o.kind})
+			Description: string(client.AppendVisible(nil, []byte(o.about), "")), Tag: o.kind})
 	}
 	return readline.CompleteRaw(values)
 }

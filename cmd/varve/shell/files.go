@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"varve/cmd/varve/client"
 )
 
 // deepest is how many scripts may run one another.
@@ -120,7 +122,7 @@ func (s *Shell) edit(ctx context.Context, arg string) error {
 	if err != nil || strings.TrimSpace(string(text)) == "" {
 		return err
 	}
-	if err := s.note("%s", appendSafe(nil, []byte(strings.TrimSpace(string(text))), "\n\t")); err != nil {
+	if err := s.note("%s", client.AppendVisible(nil, []byte(strings.TrimSpace(string(text))), "\n\t")); err != nil {
 		return err
 	}
 	return s.script(ctx, "", strings.NewReader(string(text)))

@@ -136,13 +136,13 @@ func appendTSV(dst, text []byte, _ bool) []byte {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		text = bytes.ReplaceAll(text, []byte{'\\'}, []byte(`\\`))
 	}
-	return appendSafe(dst, text, "")
+	return client.AppendVisible(dst, text, "")
 }
 
 // appendPlain appends a value as it is. What steers a terminal does not reach one.
 func appendPlain(dst, text []byte, terminal bool) []byte {
 	if terminal {
-		return appendSafe(dst, text, "\n\t")
+		return client.AppendVisible(dst, text, "\n\t")
 	}
 	return append(dst, text...)
 }
@@ -243,7 +243,7 @@ var markdownMarks = strings.NewReplacer("|", `\|`, "\n", "<br>", "\r", "", "<", 
 
 func (m *markdown) cell(text []byte) {
 	m.buf = append(m.buf, "| "...)
-	m.buf = appendSafe(m.buf, []byte(markdownMarks.Replace(string(text))), "")
+	m.buf = client.AppendVisible(m.buf, []byte(markdownMarks.Replace(string(text))), "")
 	m.buf = append(m.buf, ' ')
 }
 
@@ -259,7 +259,7 @@ func (v *vertical) begin(columns []column) error {
 	v.columns = columns
 	widest := 0
 	for _, c := range columns {
-		name := appendSafe(nil, []byte(c.Name), "")
+		name := client.AppendVisible(nil, []byte(c.Name), "")
 		widest = max(widest, width(name))
 		v.names = append(v.names, name)
 	}
@@ -279,7 +279,7 @@ func (v *vertical) row(cells [][]byte) error {
 		if isNull(raw) {
 			v.paint(dim, "NULL")
 		} else {
-			v.cell = appendSafe(v.cell[:0], v.text(i, raw), "\n\t")
+			v.cell = client.AppendVisible(v.cell[:0], v.text(i, raw), "\n\t")
 			indent := "\n" + strings.Repeat(" ", width(v.names[i])) + " │ "
 			v.buf = append(v.buf, bytes.ReplaceAll(v.cell, []byte{'\n'}, []byte(indent))...)
 		}

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,16 +128,13 @@ func binOf(at time.Time, step time.Duration) time.Time {
 
 // add counts a row of the answer: time, level, count.
 func (b *bars) add(r []any) {
-	ms, ok := r[0].(json.Number)
-	n, okN := r[2].(json.Number)
-	if !ok || !okN {
+	var at, count int64
+	if client.Whole(r[0], &at) != nil || client.Whole(r[2], &count) != nil {
 		return
 	}
-	at, err := ms.Int64()
-	count, errN := n.Int64()
 	since := time.UnixMilli(at).Sub(b.from)
 	i := int(since / b.step)
-	if err != nil || errN != nil || since < 0 || i >= len(b.counts) {
+	if since < 0 || i >= len(b.counts) {
 		return
 	}
 	if b.counts[i] == nil {

@@ -180,7 +180,7 @@ func (s *Shell) prompt(open byte) string {
 	if s.o.Label != "" {
 		label = s.o.Label + "/" + s.db
 	}
-	label = string(appendSafe(nil, []byte(label), ""))
+	label = string(client.AppendVisible(nil, []byte(label), ""))
 	if open != 0 {
 		return strings.Repeat(" ", max(0, width([]byte(label))-1)) + string(rune(open)) + "> "
 	}

@@ -79,14 +79,8 @@ func gather(a *client.Answer, from, to time.Time, columns int) []*series {
 	unit := time.Millisecond
 	for i, c := range a.Columns {
 		switch {
-		case at < 0 && strings.HasPrefix(c.Type, "Timestamp"):
-			at = i
-			for u, name := range map[time.Duration]string{time.Second: "Second", time.Millisecond: "Millisecond",
-				time.Microsecond: "Microsecond", time.Nanosecond: "Nanosecond"} {
-				if c.Type == "Timestamp"+name {
-					unit = u
-				}
-			}
+		case at < 0 && client.UnitsPerSecond(c.Type) > 0:
+			at, unit = i, time.Second/time.Duration(client.UnitsPerSecond(c.Type))
 		case value < 0 && strings.HasPrefix(c.Type, "Float"):
 			value = i
 		}
@@ -96,16 +90,15 @@ func gather(a *client.Answer, from, to time.Time, columns int) []*series {
 	}
 	found := map[string]*series{}
 	for _, r := range a.Rows {
-		t, okT := r[at].(json.Number)
-		v, okV := r[value].(json.Number)
-		if !okT || !okV {
+		var n int64
+		v, ok := r[value].(json.Number)
+		if !ok || client.Whole(r[at], &n) != nil {
 			continue
 		}
-		n, err := t.Int64()
-		y, errV := v.Float64()
+		y, err := v.Float64()
 		x := float64(columns-1) * float64(time.Unix(0, 0).Add(time.Duration(n)*unit).Sub(from)) / float64(
 			max(1, to.Sub(from)))
-		if err != nil || errV != nil || x < 0 || x > float64(columns) {
+		if err != nil || x < 0 || x > float64(columns) {
 			continue
 		}
 		name := seriesName(a, r, at, value)
@@ -178,7 +171,7 @@ func graph(list []*series, from, to time.Time, columns int) string {
 			fmt.Fprintf(&out, "%12sand %d more\n", "", len(list)-i)
 			break
 		}
-		fmt.Fprintf(&out, "%12s%c %s\n", "", plotMarks[i%len(plotMarks)], appendSafe(nil, []byte(f.name), ""))
+		fmt.Fprintf(&out, "%12s%c %s\n", "", plotMarks[i%len(plotMarks)], client.AppendVisible(nil, []byte(f.name), ""))
 	}
 	return out.String()
 }

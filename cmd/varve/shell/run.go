@@ -197,8 +197,9 @@ func (s *Shell) query(ctx context.Context, text, format string, to io.Writer, ou
 	} else {
 		form.Set("non_finite", "text")
 	}
-	resp, err := s.o.Client.Do(ctx, client.Request{Path: "/v1/sql", Body: strings.NewReader(form.Encode()),
-		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Service-Timezone": {s.zoneName}}})
+	r := client.Statement(form)
+	r.Header.Set("X-Service-Timezone", s.zoneName)
+	resp, err := s.o.Client.Do(ctx, r)
 	if err != nil {
 		return err
 	}

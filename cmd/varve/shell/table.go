@@ -3,6 +3,8 @@ package shell
 import (
 	"bytes"
 	"strings"
+
+	"varve/cmd/varve/client"
 )
 
 const (
@@ -51,7 +53,7 @@ func (t *table) row(cells [][]byte) error {
 		if c.null {
 			t.heap = append(t.heap, "NULL"...)
 		} else {
-			t.heap = appendSafe(t.heap, t.text(i, raw), "")
+			t.heap = client.AppendVisible(t.heap, t.text(i, raw), "")
 		}
 		t.chunk = append(t.chunk, t.measured(c, i))
 		if (t.look.autoVertical || t.look.fit) && !t.drawn {
@@ -136,7 +138,7 @@ func (t *table) draw() error {
 // label puts a text of the head of a column into the heap.
 func (t *table) label(text string, column int) cell {
 	c := cell{from: len(t.heap)}
-	t.heap = appendSafe(t.heap, []byte(text), "")
+	t.heap = client.AppendVisible(t.heap, []byte(text), "")
 	c = t.measured(c, column)
 	return c
 }

@@ -167,38 +167,6 @@ func appendHex(dst, raw []byte) []byte {
 	return dst
 }
 
-// appendSafe appends a text whose control characters are shown escaped, but for those of keep, and whose bytes that are
-// no characters are.
-func appendSafe(dst, text []byte, keep string) []byte {
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= ' ' && c < 0x7f {
-			dst = append(dst, c)
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRune(text[i:])
-		switch {
-		case r == utf8.RuneError && size <= 1, r == 0x7f, r < ' ' && strings.IndexByte("\n\t\r"+keep, c) < 0:
-			dst = append(dst, `\x`...)
-			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		case !client.Steers(r) || r < ' ' && strings.IndexByte(keep, c) >= 0:
-			dst = append(dst, text[i:i+size]...)
-		case r < ' ':
-			dst = append(dst, '\\', "tn  r"[c-'\t'])
-		default:
-			dst = append(append(dst, `\u`...), hex4(r)...)
-		}
-		i += size
-	}
-	return dst
-}
-
-func hex4(r rune) string {
-	text := strconv.FormatUint(uint64(r), 16)
-	return strings.Repeat("0", max(0, 4-len(text))) + text
-}
-
 // width is how many columns of a terminal a text without control characters takes.
 func width(text []byte) int {
 	for _, c := range text {

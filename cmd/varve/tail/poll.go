@@ -313,24 +313,20 @@ func (p *poller) number(ctx context.Context, sql string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	ok := len(a.Rows) == 1 && len(a.Rows[0]) == 1
-	if ok {
-		_, ok = a.Rows[0][0].(json.Number)
-	}
-	if !ok {
+	var n int64
+	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || client.Whole(a.Rows[0][0], &n) != nil {
 		return 0, fmt.Errorf("%s answered something else than a number to %s", p.c.Base, sql)
 	}
-	return whole(a.Rows[0][0]), nil
+	return n, nil
 }
 
 // instant is when a row was.
 func (p *poller) instant(row []any) int64 { return whole(row[p.at]) }
 
 // whole is a whole number of an answer, 0 for what is none.
-func whole(cell any) int64 {
-	n, _ := cell.(json.Number)
-	x, _ := n.Int64() //nolint:errcheck // as said
-	return x
+func whole(cell any) (n int64) {
+	client.Whole(cell, &n) //nolint:errcheck // as said
+	return n
 }
 
 // encode writes a value as JSON, as the server wrote it.
