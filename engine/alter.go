@@ -184,7 +184,7 @@ func keepInitial(old, next *schema.Table) *schema.Table {
 	return &n
 }
 
-// rewrite is what a change of a schema asks of the rows that are there.
+// rewrite is the work that a change of a schema causes for existing rows.
 type rewrite struct {
 	columns []retyped
 	// appends: rows that are replaced or deleted must be gone, the table shows every row that it has.

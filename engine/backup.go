@@ -25,9 +25,9 @@ type Backup struct {
 
 var backupName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
-// Backup flushes all tables and links their parts into a new directory below BackupsDir, while reading and writing go
-// on: rows acknowledged before the call are in it, later ones may be. The manifest is written last, so a directory
-// without one is no backup.
+// Backup flushes all tables and links their parts into a new directory below BackupsDir, while reading and writing
+// continue. Rows acknowledged before the call are in the backup; later rows may be. The manifest is written last, so a
+// directory without a manifest is not a backup.
 func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) {
 	if err := e.enterToChange(); err != nil {
 		return b, err
@@ -83,7 +83,7 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 	return b, nil
 }
 
-// DropBackup removes a backup, or what a failure left of one.
+// DropBackup removes a backup, or the remains of a backup that failed.
 func (e *Engine) DropBackup(_ context.Context, name string) error {
 	if err := e.enterToChange(); err != nil {
 		return err
@@ -130,7 +130,7 @@ const (
 	// SnapshotPrefix and SnapshotTime make the names of backups that are copied elsewhere and removed at once.
 	SnapshotPrefix = "snapshot-"
 	SnapshotTime   = "20060102-150405.000"
-	// snapshotAge is how old one is that nobody will remove any more.
+	// snapshotAge is the age from which on a forgotten snapshot is removed.
 	snapshotAge = 24 * time.Hour
 )
 

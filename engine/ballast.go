@@ -20,7 +20,7 @@ const ballastWrite = 1 << 20
 type ballast struct {
 	fs   vfs.FS
 	dir  string
-	size int64 // 0: there is none
+	size int64 // 0: no ballast
 	free int64 // bytes that must be left besides
 	log  *slog.Logger
 
@@ -36,7 +36,7 @@ func (b *ballast) find() {
 	b.there = err == nil && info.Size() > 0
 }
 
-// lay makes the file unless it is there or there is no room to spare.
+// lay creates the ballast file, unless it exists or the disk has no room to spare.
 func (b *ballast) lay() {
 	if b.size == 0 {
 		return

@@ -56,7 +56,7 @@ type batches struct {
 	mu    sync.Mutex
 	at    map[batchNote]int64      // when it was stored, in seconds since 1970
 	order []batchNote              // the oldest first
-	busy  map[string]chan struct{} // ids of which a write is under way; closed when it is over
+	busy  map[string]chan struct{} // ids whose write is under way; the channel is closed when the write ends
 	added uint64                   // how often one was added
 	saved uint64                   // added, when all were written into the log
 	in    uint64                   // segment of the log that they were written into
@@ -69,20 +69,20 @@ func newBatches(now func() time.Time, log *slog.Logger) *batches {
 // batchContext is the key of the batch in a context.
 type batchContext struct{}
 
-// batch is one that a client may send again. One goroutine at a time.
+// batch is a batch that its client may send again. One goroutine at a time.
 type batch struct {
 	id    string
 	parts int // so far, those that failed included: each is the rows of a table in one write
 }
 
-// WithBatch gives the writes of a request the id of the batch that it brings: what was stored of it before is not
+// WithBatch gives the writes of a request the id of its batch. Parts of the batch that are already stored are not
 // stored again.
 func WithBatch(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, batchContext{}, &batch{id: id})
 }
 
 func batchOf(ctx context.Context) *batch {
-	b, _ := ctx.Value(batchContext{}).(*batch) //nolint:errcheck // nil: there is none
+	b, _ := ctx.Value(batchContext{}).(*batch) //nolint:errcheck // nil: the request has no batch
 	return b
 }
 

@@ -9,12 +9,12 @@ import (
 	"varve/engine/vector"
 )
 
-// rawRows are the rows of one series out of all runs, with what says which of them count.
+// rawRows are the rows of one series from all runs, with the data that decides which of them count.
 type rawRows struct {
 	cols  []vector.Vector // by column of the table
 	items []rawRow
 	pick  []int // by column: the row that counts at the time at hand; -1: none
-	last  []int // the same among the rows of one instant, see lastNonNull
+	last  []int // the same for the rows of one instant, see lastNonNull
 }
 
 // rawRow is a row before it is known whether it counts.
@@ -123,7 +123,7 @@ func setMS(items []rawRow, unit int64) {
 	}
 }
 
-// sort puts the rows in the order in which later ones replace earlier ones.
+// sort puts the rows in order, so that a later row replaces an earlier one.
 func (r *rawRows) sort() {
 	slices.SortStableFunc(r.items, func(a, b rawRow) int {
 		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.seq, b.seq))

@@ -13,7 +13,7 @@ import (
 // What is in the log a flush can write: each bound of a part is checked before a record is logged, and again when one
 // is replayed, as older programs did not check all of them.
 
-// tagFrame is what a tag takes in a series key besides its value, in which zero bytes count twice.
+// tagFrame is the size of a tag in a series key without its value. Zero bytes in the value count twice.
 const tagFrame = 6
 
 // checkBounds refuses a record with a row that no part takes, or a value of more than so many bytes.

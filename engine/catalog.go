@@ -179,7 +179,7 @@ func (e *Engine) Databases() []Database {
 	return all
 }
 
-// Database finds a database; false: there is none.
+// Database finds a database; false if it does not exist.
 func (e *Engine) Database(name string) (Database, bool) {
 	d, ok := e.catalog.Load().databases[name]
 	return Database{name, d.Options, d.Made}, ok

@@ -45,7 +45,7 @@ const (
 // promiseKept is how long a series counts that was let in and has no rows: its request has failed by then.
 const promiseKept = time.Minute
 
-// newCensus is nil where there are no bounds.
+// newCensus returns nil if no bounds are set.
 func newCensus(e *Engine) *census {
 	if e.o.MaxSeries <= 0 && e.o.MaxSeriesPerTable <= 0 {
 		return nil

@@ -26,7 +26,7 @@ type CheckOptions struct {
 // Fault is one damaged place.
 type Fault struct {
 	File string `json:"file"`
-	What string `json:"what"` // with the place in the file, where it is known
+	What string `json:"what"` // with the place in the file, if it is known
 	// Lost reports whether rows cannot be served.
 	Lost bool `json:"lost"`
 }
@@ -40,7 +40,7 @@ type CheckReport struct {
 	Bytes   int64    `json:"bytes"`
 	Records int      `json:"log_records"`
 	LogSize int64    `json:"log_bytes"`
-	Notes   []string `json:"notes"` // what is no damage: what a crash left over
+	Notes   []string `json:"notes"` // remains of a crash, which are not damage
 	Faults  []Fault  `json:"faults"`
 }
 
@@ -49,7 +49,7 @@ type check struct {
 	CheckReport
 	logEdit  uint64 // see wal.ReplayResult
 	logWhole bool
-	refused  error // the first file that this user may not read, which is no damage
+	refused  error // the first file that this user may not read; not damage
 }
 
 // Check verifies everything in a data directory: the manifest, the parts it lists, the log. Nothing is changed and no
@@ -180,7 +180,7 @@ func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 	return true
 }
 
-// leftOver says what is known of files that the manifest does not list.
+// leftOver describes the files that the manifest does not list.
 func (c *check) leftOver(state *manifest.State) {
 	listed := map[string]bool{}
 	for _, t := range state.Tables {

@@ -63,7 +63,7 @@ func (c *committer) hasRoom() bool {
 	return true
 }
 
-// ready says why writes are refused for want of memory: one has waited in vain, and there is no room yet.
+// ready returns the error for writes while memory is short: a write waited in vain, and there is still no room.
 func (c *committer) ready() error {
 	if c.hasRoom() || !c.refusing.Load() {
 		return nil

@@ -80,7 +80,7 @@ func (e *Engine) define(f func(d *definition) error) error {
 	return nil
 }
 
-// table returns a table as it is or will be; nil: there is none.
+// table returns a table as it is, or as the change will make it; nil if it does not exist.
 func (d *definition) table(n schema.Name) *schema.Table {
 	if t := d.changed[n]; t != nil {
 		return t

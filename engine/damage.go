@@ -31,7 +31,7 @@ type damages struct {
 	list []SetAside
 }
 
-// note enters what was found, and logs it, unless it is known.
+// note records damage and logs it, unless it is already recorded.
 func (d *damages) note(s SetAside) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,7 +81,7 @@ func (e *Engine) damage(r *region, p *part, err error) error {
 	return status.Wrap(err, status.StorageUnavailable, "damage was set aside, ask again for the rest: %v", err)
 }
 
-// hurtBy adds damage to what is known of the part; fresh: it was not known.
+// hurtBy adds damage to the recorded damage of the part; fresh reports that it was new.
 func (p *part) hurtBy(d manifest.Damage) (list []manifest.Damage, fresh bool) {
 	p.hurtMu.Lock()
 	defer p.hurtMu.Unlock()

@@ -188,7 +188,7 @@ func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	return edit, nil
 }
 
-// discard lets go of everything that dropped tables hold; readers keep what they pinned.
+// discard releases everything that dropped tables hold; readers keep the parts that they pinned.
 func (e *Engine) discard(gone []home) {
 	for _, p := range gone {
 		if p.logical != nil {
@@ -212,7 +212,7 @@ func (e *Engine) letGo(old *regionSnap) {
 	for _, m := range old.mems() {
 		m.writers.Wait()
 		e.memory.forget(m)
-		if m.built != nil { // nobody lists it any more
+		if m.built != nil { // no snapshot lists it any more
 			m.built.unlisted.Store(true)
 			m.built.retire()
 		}

@@ -122,8 +122,8 @@ type Options struct {
 	// AskedMerges is how many merges go on at once that somebody waits for, of different tables: each has as much in
 	// hand. Default 4.
 	AskedMerges int
-	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts
-	// against that.
+	// SeriesBytes is the memory for keys of series in memtables, in addition to MemtableLimit. Keys beyond it count
+	// against MemtableLimit.
 	SeriesBytes int64
 	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed
 	// or dropped while they are read. It must not call the store but for HeldBytes.
@@ -148,7 +148,7 @@ type Options struct {
 	InBackground bool
 	// neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
 	mergeParts int
-	maxPart    partSize // what merges put into one part at most. Default: maxPart
+	maxPart    partSize // bounds of a part that a merge writes. Default: maxPart
 	mergedRows int      // of one piece of runs that are merged. Default 128 Ki
 	// of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
 	spliceRows int
@@ -207,7 +207,7 @@ func (e *Engine) HeldBytes() int64 {
 // MemtableLimit is the memory that rows of all tables may have before they are in parts.
 func (e *Engine) MemtableLimit() int64 { return e.memory.limit }
 
-// Store is by what clients know this store from others: an empty one in its place has another name.
+// Store returns the name by which clients recognise this store. An empty store in its place has another name.
 func (e *Engine) Store() string { return e.store }
 
 // Memory is what the store's budgets have taken: the rows of memtables, the keys of their series, decoded blocks.

@@ -10,7 +10,7 @@ import (
 	"varve/engine/manifest"
 )
 
-// tendPeriod is how often the store looks after what nobody asks for.
+// tendPeriod is the period of the maintenance that nothing else triggers.
 const tendPeriod = 10 * time.Second
 
 // tend drops what has expired, and has the merger look at all tables: options that act at once may have changed.
@@ -56,7 +56,7 @@ func (e *Engine) dropExpired(r *region) error {
 	}
 	err := e.exchange(r, gone, nil)
 	if errors.Is(err, errOverrun) {
-		return nil // some were merged or dropped meanwhile; the others go the next time
+		return nil // some parts were merged or dropped meanwhile; the others are removed next time
 	}
 	if err == nil {
 		e.metrics.ExpiredParts.Add(float64(len(gone)))

@@ -68,7 +68,7 @@ func (f *flusher) loop(ctx context.Context) {
 		case r := <-f.asked:
 			r.queued.Store(false)
 			if f.space.readOnly() != nil {
-				continue // it is asked for again, by age or by who writes
+				continue // age, or a writer, will request it again
 			}
 			f.merger.catchUp(ctx, r)
 			f.busy.Store(true)

@@ -76,7 +76,7 @@ func (w *guardedSeries) Rows(b *vector.Batch) (bool, error) {
 	return ok, w.g.outcome(err)
 }
 
-// Least is that of the walk; of one that does not tell, the earliest of all.
+// Least returns the Least of the walk; for a walk without one, the earliest possible time.
 func (w *guardedSeries) Least() int64 {
 	if i, ok := w.Series.(scan.Idle); ok {
 		return i.Least()
@@ -84,7 +84,7 @@ func (w *guardedSeries) Least() int64 {
 	return math.MinInt64
 }
 
-// Ended is that of the walk; of one that does not tell, not known.
+// Ended returns the Ended of the walk; for a walk without one, unknown.
 func (w *guardedSeries) Ended() bool {
 	i, ok := w.Series.(scan.Ending)
 	return ok && i.Ended()

@@ -44,7 +44,7 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 	if err != nil {
 		return nil, err
 	}
-	return values, sorting.Func(values, strings.Compare, ctx.Err) // nobody asks for a number any more
+	return values, sorting.Func(values, strings.Compare, ctx.Err) // the numbers are not needed any more
 }
 
 // labelled is the tables of a region that have a label.
@@ -54,7 +54,7 @@ type labelled struct {
 	tables []schema.TableID
 }
 
-// add adds a table; a physical one stands for its logical tables.
+// add adds a table; a physical table stands for all its logical tables.
 func (l *labelled) add(e *Engine, t *Table) {
 	if !t.Schema.Shared() {
 		l.tables = append(l.tables, t.Schema.ID)
@@ -81,7 +81,7 @@ func (s *Selection) valuesIn(l *labelled) error {
 				known.text(next) == string(val) {
 				next++
 			} else if full == nil {
-				next, full = s.symbol(&l.label, val) // that of the value behind it, less 1
+				next, full = s.symbol(&l.label, val) // the number of the value itself, less 1
 			}
 		})
 		if err != nil {

@@ -9,12 +9,12 @@ import (
 	"varve/wal"
 )
 
-// MaxWriteBytes bounds the values of one write: it is one record of the log, whose length has 32 bits.
+// MaxWriteBytes bounds the values of one write: a write is one record of the log, whose length has 32 bits.
 const MaxWriteBytes = wal.MaxRecord
 
 // Bounds of the store, each with its reason.
 const (
-	// maxRegistryBytes bounds a registry that the next memtable goes on with: tags of its series lie in one vector,
+	// maxRegistryBytes bounds a registry that the next memtable takes over: the tags of its series lie in one vector,
 	// whose offsets have 32 bits.
 	maxRegistryBytes = 1 << 30
 	// maxMade bounds the tables that one request makes: a body of 64 MiB names a million.

@@ -20,7 +20,7 @@ type Matcher struct {
 	Value string
 }
 
-// MatchOp is what a matcher asks of a value.
+// MatchOp is the comparison of a matcher.
 type MatchOp uint8
 
 // The tests of labels. Expressions are of the syntax of package regexp, match the whole value, and the dot matches any
@@ -43,7 +43,7 @@ type labelTest struct {
 	empty  bool // the empty text passes
 }
 
-// compile reads the matcher; cancelled is asked why its request goes no further.
+// compile reads the matcher; cancelled returns the reason why the request must end.
 func (m *Matcher) compile(cancelled func() error) (*labelTest, error) {
 	t := &labelTest{label: m.Label}
 	value := []byte(m.Value)

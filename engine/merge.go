@@ -25,7 +25,7 @@ type mergeMode struct {
 // merged walks several runs as one, by series key, then time, then sequence. It alone looks at the hidden columns.
 type merged struct {
 	spec   *scan.Spec // what the caller wants
-	inner  *scan.Spec // what the runs are asked for: wanted columns, filter columns, time, sequence, kind
+	inner  *scan.Spec // request to the runs: wanted columns, filter columns, time, sequence, kind
 	mode   mergeMode
 	prog   *filter.Program
 	at     map[schema.ColumnID]int // positions in inner.Columns
@@ -39,7 +39,7 @@ type merged struct {
 	keep   vector.Bitmap
 	rows   []uint32
 
-	// Where runs lie among each other, see mergepick.go:
+	// Positions of runs relative to each other, see mergepick.go:
 
 	picks []vector.Pick
 	// firsts says, where rows are folded, at which pick each row of output begins: the later picks are put over it.
@@ -143,8 +143,8 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 // of each is less.
 var mostHeld = int64(invariant.Limit(32<<20, 16<<10))
 
-// heldBy shares out what the walks of n runs may have in hand. What one has is a piece of a block, which is read again
-// for each.
+// heldBy divides the memory for the pieces that the walks of n runs hold. A piece is a part of a block; each further
+// piece reads the block again.
 func heldBy(n int, most int64) *scan.Holding {
 	return &scan.Holding{Most: most, Least: most / int64(2*max(n, 1))}
 }
@@ -163,7 +163,7 @@ func (s *input) nextSeries() error {
 	return err
 }
 
-// load reads the input's next batch of the current series; ended when there is none.
+// load reads the next batch of the input's current series; the input has ended if there is none.
 func (m *merged) load(s *input) error {
 	ok, err := s.walk.Rows(&s.batch)
 	s.pos = 0

@@ -30,7 +30,8 @@ type head struct {
 
 func (h head) less(o head) bool { return h.time < o.time || h.time == o.time && h.seq < o.seq }
 
-// head is the order of the input's next row, or what is not behind it while no batch is in hand; false: there is none.
+// head returns the order of the input's next row or, while no batch is loaded, a bound before that row; false if there
+// is no further row.
 func (s *input) head() (head, bool) {
 	if s.pos < s.batch.N {
 		return head{s.times[s.pos], s.seqs[s.pos]}, true

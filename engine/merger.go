@@ -26,11 +26,11 @@ type merger struct {
 	plan    schedule
 }
 
-// mergeStore is what a merger asks its store for.
+// mergeStore is the part of the store that a merger uses.
 type mergeStore interface {
 	// awaitWritable waits until the store is not read-only; false: ctx is over first.
 	awaitWritable(ctx context.Context) bool
-	// traffic is what goes on besides merges.
+	// traffic returns the load besides merges.
 	traffic() traffic
 	// windowsOf are the windows of time of a table with the parts of a snapshot.
 	windowsOf(s *regionSnap) windows
@@ -217,8 +217,8 @@ func (m *merger) claim(ctx context.Context, j *job, parts []*part) bool {
 	return true
 }
 
-// leave takes from expired parts those that are merged, whose rows go by that, and keeps merges off the others until
-// left is called.
+// leave takes the parts out of expired that a merge works on; the merge drops their rows. It keeps merges off the other
+// parts until leave is called.
 func (m *merger) leave(r *region, parts []*part) (gone []*part, left func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -294,7 +294,7 @@ func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (m
 		}
 		out := m.store.draft(ctx, j.region, s, j.parts, span)
 		out.pace = m.pace(ctx, j, span)
-		if len(made) == 0 { // what a group's indexes have cost goes with its first part
+		if len(made) == 0 { // the first part carries the cost of the group's indexes
 			for _, p := range j.parts {
 				out.indexUS += p.meta.IndexUS
 			}
@@ -314,8 +314,8 @@ func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (m
 	return made, nil
 }
 
-// pace returns what a merge does between two batches of a span of time: it lets go of what it has passed through, and
-// lets others go first.
+// pace returns the function that a merge calls between two batches of a span of time. It releases the memory behind the
+// merge and lets other work go first.
 func (m *merger) pace(ctx context.Context, j *job, span scan.Range) func() error {
 	steps := 0
 	return func() error {

@@ -17,7 +17,7 @@ type part struct {
 	meta     manifest.PartMeta
 	file     *sst.Part
 	run      scan.Run
-	refs     atomic.Int64 // one for the snapshots that list it, one for each reader
+	refs     atomic.Int64 // one for the snapshots that list it, and one for each reader
 	obsolete atomic.Bool
 	unlisted atomic.Bool                            // the manifest does not list it yet
 	tables   atomic.Pointer[map[schema.TableID]int] // rows by logical table; made when they are asked for

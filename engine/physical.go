@@ -57,7 +57,7 @@ func keepsLast(t *schema.Table) error {
 	return nil
 }
 
-// metricShape says what keeps a table from being a physical or a logical one.
+// metricShape returns the reason why a table cannot be a physical or a logical table.
 func metricShape(t *schema.Table) error {
 	fields := map[vector.Type]int{}
 	for _, c := range t.Columns {

@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// physicalScan is what a scan of a physical table needs besides a scan: the tables it shows, one after the other, and
-// the tags that only series keys have. What is asked of those tags is decided once for each series.
+// physicalScan is a scan of a physical table. It has the tables to show, one after the other, and the tags that exist
+// only in series keys. Conditions on these tags are decided once for each series.
 type physicalScan struct {
 	logicals []*logicalTable
 	columns  []schema.ColumnID // wanted, the tags of the key among them
@@ -36,7 +36,7 @@ func newPhysicalScan(e *Engine, r *region, q Request) *physicalScan {
 	return v
 }
 
-// request is what is asked of the regions: stored columns, those that conditions on the key look at among them.
+// request is the request to the regions: the stored columns, including those for conditions on the key.
 func (v *physicalScan) request(q Request) Request {
 	q.Columns = nil
 	for _, id := range v.columns {
@@ -159,7 +159,7 @@ func (c *logicalSeries) give(b *vector.Batch) bool {
 // Close ends the walk.
 func (c *logicalSeries) Close() { c.walk.Close() }
 
-// physicalSeries walks all logical tables, one after the other: their ids lead the keys.
+// physicalSeries walks all logical tables in order: series keys begin with the id of the table.
 type physicalSeries struct {
 	s    *Scan
 	runs []*scanRun

@@ -13,7 +13,7 @@ import (
 // partSize is what of a part, or of some together, is bounded.
 type partSize struct {
 	rows   int64
-	blocks int64 // of at most 32 MiB of a column's values, but for one value
+	blocks int64 // at most 32 MiB of values of a column each, except for a single larger value
 	keys   int64 // bytes of series keys
 	// columns is the number of columns of each, all together: a merge keeps some hundred bytes for each of them,
 	// whatever it reads. 0: no bound. Two parts are merged in any case.
@@ -141,9 +141,9 @@ func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides
 	return nil
 }
 
-// take returns the first neighbours that are at least and at most so many and together fit into one part; nil: there
-// are none. Where it is anything but their rows that does not fit, two are enough: parts of the same series have less
-// of them together than one by one.
+// take returns the first neighbours that are at least and at most the given numbers and together fit into one part; nil
+// if there are none. If only their rows would fit, two parts are enough, because parts with the same series need less
+// for them together than apart.
 func take(parts []*part, least, most int, bound partSize) []*part {
 	if len(parts) < least {
 		return nil

@@ -67,7 +67,7 @@ func (s *WriteSet) checkOwner(ctx context.Context) error {
 	return nil // of samples their series are checked, see Series
 }
 
-// OwnTable is what one of the server's own tables must be like.
+// OwnTable is the required form of one of the server's own tables.
 type OwnTable struct {
 	Name string
 	// Columns are those that the server reads and writes; others may be there.
@@ -80,7 +80,7 @@ type OwnTable struct {
 	AppendMode bool // the table shows every row
 }
 
-// Own finds one of the server's own tables. One that is not as it must be is set aside; it is not there then:
+// Own finds one of the server's own tables. A table without the required form is set aside; the result is then
 // TableNotFound.
 func (e *Engine) Own(want *OwnTable) (*Table, error) {
 	n := schema.Name{DB: PrivateDB, Table: want.Name}

@@ -28,7 +28,7 @@ type rebuild struct {
 	fs      vfs.FS
 	dir     string
 	state   *manifest.State // that is made
-	before  *manifest.State // what can be read of the old one; nil: nothing
+	before  *manifest.State // the readable part of the old manifest; nil: nothing is readable
 	parts   map[uint64]*stranger
 	present map[uint64]bool
 	edits   map[schema.TableID]uint64 // at which a schema was seen last
@@ -83,7 +83,7 @@ func (b *rebuild) note(format string, args ...any) {
 	b.out.Notes = append(b.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// base takes over what the old manifest knows besides parts: tables without any, databases.
+// base takes over tables without parts and databases from the old manifest.
 func (b *rebuild) base() {
 	old := b.before
 	if old == nil {
@@ -195,7 +195,7 @@ func (b *rebuild) describe() {
 	}
 }
 
-// schema enters a schema unless a later one is known.
+// schema records a schema unless a later version is recorded.
 func (b *rebuild) schema(t *schema.Table, o *manifest.Origin) {
 	b.state.NextTable = max(b.state.NextTable, t.ID+1)
 	known := b.state.Tables[t.ID]
@@ -238,7 +238,7 @@ func (b *rebuild) name() {
 	b.out.Tables = len(b.state.Tables)
 }
 
-// log takes over what the log is, and what ids its records name.
+// log takes over the state of the log and the ids that its records name.
 func (b *rebuild) log(dir string) error {
 	found, err := wal.Check(b.fs, dir, wal.Range{}, func(_ wal.LSN, rec []byte) error {
 		r, _, err := readRecordHead(rec)

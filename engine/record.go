@@ -68,7 +68,7 @@ func (r *record) roomIn(buf []byte) []byte {
 // write.
 const apartBytes = 1 << 20
 
-// logged is the record as the log takes it: in buf, but for long texts, which stay where they lie.
+// logged returns the record for the log. It is in buf, except for long texts, which are not copied.
 func (r *record) logged(buf []byte) ([]byte, wal.Record) {
 	buf, apart := appendRecord(buf, r)
 	all := make(wal.Record, 0, 2*len(apart)+1)

@@ -128,7 +128,7 @@ func (w *tableWrite) leavesOut() bool {
 	return w.writeEntry != nil && (w.hint.LeftOut != nil || w.hint.Reject != nil)
 }
 
-// leaveOut leaves all rows out of the record but some, because there is no room for their series.
+// leaveOut removes all rows from the record except some, because there is no room for the other series.
 func (w *tableWrite) leaveOut(keep []uint32) {
 	before := w.rec.batch.N
 	if before == len(keep) {
@@ -162,7 +162,7 @@ func (w *tableWrite) refuseOthers(keep []uint32) {
 	}
 }
 
-// tell tells the writer of the rows that were left out.
+// tell reports the rows that were left out to the writer.
 func (w *tableWrite) tell() {
 	switch {
 	case w.left == 0:

@@ -44,12 +44,12 @@ type regionSnap struct {
 	parts  []*part // in the order they were added
 }
 
-// mem is a memtable with what the log and the limits need to know of it. Its sequence numbers lie between those of the
-// memtables before and behind it.
+// mem is a memtable with the data that the log and the limits need. Its sequence numbers lie between those of the
+// memtable before and the memtable after it.
 type mem struct {
 	table   *memtable.Memtable
 	series  *registry
-	writers sync.WaitGroup // who has a sequence number of it and has not appended yet
+	writers sync.WaitGroup // writers that have a sequence number of this memtable and have not appended yet
 	counted atomic.Int64   // bytes that the memory limit knows of
 
 	// Under region.mu while live; fixed when frozen and the writers are gone.
@@ -58,7 +58,7 @@ type mem struct {
 	born    time.Time // of the first write; zero: none
 	only    bool      // has rows that the log lacks
 
-	built *part // written, but the manifest could not be told yet; under region.maintain
+	built *part // written, but not yet in the manifest; under region.maintain
 
 	mu      sync.Mutex // protects what follows
 	readers int        // snapshots that were pinned with it
@@ -120,7 +120,7 @@ func (m *mem) append(r *record, t *schema.Table, take bool) {
 	}
 }
 
-// registry numbers the series of some memtables of a region, one after the other.
+// registry numbers the series of several consecutive memtables of a region.
 type registry struct {
 	*memtable.Registry
 	users   atomic.Int64 // memtables
@@ -183,7 +183,7 @@ func (r *region) pin() *regionSnap {
 	return s
 }
 
-// unpin lets go of what pin gave.
+// unpin releases a snapshot of pin.
 func (r *region) unpin(s *regionSnap) {
 	s.closeParts()
 	for _, m := range s.mems() {

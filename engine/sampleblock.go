@@ -10,9 +10,9 @@ import (
 	"varve/engine/vector"
 )
 
-// SampleBlock is what Read of a selection gives: for each series and wanted column its samples by time, as slices. It
-// is the memory of one reader, which uses it again and again: what it gives is valid until the next Read. One goroutine
-// at a time.
+// SampleBlock is the result of Read of a selection: for each series and each wanted column, its samples by time, as
+// slices. It is the memory of one reader, which uses it again and again: the slices are valid until the next Read. One
+// goroutine at a time.
 type SampleBlock struct {
 	s       *Selection
 	from    int
@@ -34,7 +34,7 @@ type blockSpan struct {
 	own            bool
 }
 
-// blockColumn is the values of one column, those of one series behind those of another.
+// blockColumn holds the values of one column, series after series.
 type blockColumn struct {
 	times  []int64 // of columns whose NULLs leave rows without a sample
 	floats []float64
@@ -42,7 +42,7 @@ type blockColumn struct {
 	heap   []byte
 }
 
-// Packed is bytes, one string behind the other.
+// Packed holds byte strings back to back.
 type Packed struct {
 	ends []int // ends[0] is where the first begins
 	heap []byte
@@ -335,7 +335,7 @@ func (b *SampleBlock) appendColumn(t *wantedTable, c int, v *vector.Vector, from
 	}
 }
 
-// appendValues appends rows [from, to) of v, none of which is NULL.
+// appendValues appends rows [from, to) of v, which contain no NULL.
 func (b *SampleBlock) appendValues(col *blockColumn, t *wantedTable, c int, v *vector.Vector, from, to int) {
 	switch {
 	case !t.floats(c):

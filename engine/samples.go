@@ -11,8 +11,8 @@ import (
 )
 
 // Samples are the samples of a request for the series of one region, series after series. They go into the log and the
-// memtable as one batch: a request that brings a sample to each of ten thousand tables costs what one to one table
-// does. One goroutine at a time.
+// memtable as one batch: a request with one sample for each of ten thousand tables costs as much as a request with ten
+// thousand samples for one table. One goroutine at a time.
 type Samples struct {
 	region *region
 	names  SampleColumns
@@ -46,7 +46,7 @@ const (
 	startColumn
 )
 
-// Samples returns the samples of the region in which a series lies. What follows is of the series.
+// Samples returns the samples of the region that holds a series. The following calls add to this series.
 func (s *WriteSet) Samples(x *Series, names *SampleColumns) *Samples {
 	for _, g := range s.samples {
 		if g.region == x.home.region {
@@ -294,7 +294,7 @@ func rowsBut(n int, rows []uint32) vector.Bitmap {
 	return b
 }
 
-// scattered is a vector of n rows of which some have the values of v, in order, and the others none.
+// scattered returns a vector of n rows. Some rows have the values of v, in order; the others are NULL.
 func scattered(v *vector.Vector, rows []uint32, n int) *vector.Vector {
 	if len(rows) == n {
 		return v

@@ -27,7 +27,7 @@ type Request struct {
 	Newest bool
 	// Stats counts what the scan did; may be nil.
 	Stats *scan.Stats
-	// Reserve, when not nil, is told of what cursors have in hand: see scan.Spec.
+	// Reserve, when not nil, learns the memory that cursors hold: see scan.Spec.
 	Reserve func(bytes int64) error
 }
 
@@ -110,7 +110,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s.snap = s.r.pin()
-	if r.Table.dropped() { // what is pinned may be what was left of it
+	if r.Table.dropped() { // the pinned snapshot may be the remains of the table
 		s.r.unpin(s.snap)
 		return nil, droppedError(s.t.Name)
 	}

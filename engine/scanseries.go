@@ -29,8 +29,8 @@ func (s *Scan) Series(i, n int) (scan.Series, error) {
 	return &stretchSeries{s: s, spec: spec, left: s.stretches(s.all)}, nil
 }
 
-// walk walks some runs by series: merged or, where there is but one whose rows are as they are, that alone, which then
-// tests all conditions itself and heeds all bounds.
+// walk walks runs by series. Several runs are merged. A single run without replaced rows is walked directly; it then
+// tests all conditions itself and respects all bounds.
 func (s *Scan) walk(runs []*scanRun, spec scan.Spec) (scan.Series, error) {
 	if len(runs) != 1 || !s.asItIs(runs[0]) {
 		return s.merge(runs, spec)

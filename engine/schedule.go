@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// schedule decides which merge of parts begins, and which goes on, and when. It reads no clock, starts nothing and
-// waits for nothing: who asks says what time it is and what else goes on, so that days of load can be played through in
-// a test. The rules, in the order of their weight:
+// schedule decides which merge of parts begins, which one continues, and when. It reads no clock, starts nothing and
+// waits for nothing: the caller passes the time and the other load, so that a test can play days of load. The rules,
+// most important first:
 //
 //   - Parts stay few whatever comes in: past mostMerges merges' worth of fresh parts a flush waits for a merge of them.
 //   - Fresh parts never wait for a merge of others, which may take minutes: two merges may be under way in the
@@ -35,12 +35,12 @@ type kind uint8
 
 const (
 	freshParts  kind = iota // that no merge has written
-	mergedParts             // of one level and window, which merges have written
-	background              // the number of kinds before this one: of each, one merge goes on by itself
-	asked                   // what somebody wants who waits for it; no other merge of the region goes on
+	mergedParts             // parts of one level and window that merges have written
+	background              // the number of kinds above: one merge of each kind runs in the background
+	asked                   // requested by a waiting caller; no other merge of the region runs meanwhile
 )
 
-// other is the other kind of those that go on by themselves.
+// other returns the other background kind.
 func (k kind) other() kind { return mergedParts - k }
 
 // job is a merge that is under way.
@@ -75,12 +75,12 @@ type plea struct {
 // mergeState is what a region keeps for the schedule.
 type mergeState struct {
 	queued  [background]bool
-	jobs    [background]*job // one that was asked for is both
+	jobs    [background]*job // a requested merge takes both places
 	hurry   int              // who waits for merges of the region to end
 	leaving []*part          // expired ones: no merge takes them
 }
 
-// traffic is what goes on besides merges.
+// traffic describes the load besides merges.
 type traffic struct {
 	flushing bool      // a memtable is written into a part
 	scanning bool      // scans are open
@@ -90,8 +90,9 @@ type traffic struct {
 }
 
 const (
-	// leastShare is what a merge takes of a processor, at the least, beside scans, and one of merged parts while rows
-	// come in; mostWaiting is the number of merges at which one of merged parts takes all of one.
+	// leastShare is the least share of a processor that a merge gets: beside scans, and for merges of merged parts
+	// while rows come in. mostWaiting is the number of waiting merges at which a merge of merged parts takes a whole
+	// processor.
 	leastShare  = 0.25
 	mostWaiting = 32
 	// leastRest is what a merge rests at least; longestRest is how long it rests before it asks again.

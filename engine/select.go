@@ -14,23 +14,23 @@ import (
 	"varve/engine/vector"
 )
 
-// SelectRequest is what a reader of series wants: an evaluator of metrics, or who lists labels.
+// SelectRequest describes the series that a reader wants: an evaluator of metrics, or a reader of labels.
 type SelectRequest struct {
-	Tables   []SelectTable // each once; tables that lie in one physical table are looked up together
+	Tables   []SelectTable // each once; tables of one physical table are looked up together
 	Matchers []Matcher     // all must pass
 	// From and To are milliseconds since the epoch, both inclusive, whatever the unit of a table's time index.
 	From, To int64
 	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded
 	// then to know that they have one.
 	Presence bool
-	// Labels, when not nil, are the only ones that are wanted: the label sets of series may then be equal. Physical
-	// tables, and tables in which series of several keys may be one, show all nevertheless.
+	// Labels, when not nil, are the only labels that are wanted; several series may then have equal label sets.
+	// Physical tables show all labels nevertheless, and so do tables in which several keys may form one series.
 	Labels []string
-	// Symbols number names and values of labels. Selections that share one can be compared by number. They count their
-	// own memory; nil: new ones that ask Reserve.
+	// Symbols number names and values of labels. Selections with the same Symbols can be compared by number. Symbols
+	// count their own memory; nil: new Symbols that use Reserve.
 	Symbols *Symbols
-	// Reserve, when not nil, is asked before memory is kept: its error ends the call. Readers of a selection call it at
-	// the same time.
+	// Reserve, when not nil, is called before memory is kept; its error ends the call. Readers of a selection call it
+	// at the same time.
 	Reserve func(bytes int64) error
 	Stats   *scan.Stats // what reads did; may be nil
 }
@@ -147,7 +147,7 @@ type wantedTable struct {
 	id       schema.TableID
 	schema   *schema.Table
 	columns  []schema.Column
-	at       []int // position of each column among those that the runs are asked for
+	at       []int // position of each column among the columns requested from the runs
 	group    *group
 	time     scan.Range // in its unit
 	unit     int64      // units of its time index in a second
@@ -378,8 +378,8 @@ func (s *Selection) Labels(i int) []Label { return s.labels[s.labelsFrom[i]:s.la
 // Symbols are the texts of the labels.
 func (s *Selection) Symbols() *Symbols { return s.request.Symbols }
 
-// Span bounds the times of the rows, in milliseconds: those of other series may lie within it. Its begin is greater
-// than its end where there are none.
+// Span bounds the times of the rows, in milliseconds; rows of other series may also lie in the span. If there are no
+// rows, its begin is greater than its end.
 func (s *Selection) Span() (from, to int64) {
 	from, to = math.MaxInt64, math.MinInt64
 	for _, g := range s.groups {

@@ -102,10 +102,11 @@ func (s *Selection) makeRoom(g *group) {
 // usualLabels is the number of labels that series have at most, but for few.
 const usualLabels = 8
 
-// accountSeries is the number of series after which a selection tells the budget and asks whether it is still wanted.
+// accountSeries is the number of series after which a selection reports to the budget and checks whether it was
+// cancelled.
 const accountSeries = 4096
 
-// load reads the key of the series at hand, if there is one.
+// load reads the key of the current series, if there is one.
 func (s *Selection) load(g *group, h *keyHead) (err error) {
 	if h.i == h.n {
 		return nil
@@ -245,7 +246,7 @@ func (s *Selection) symbol(l *labelOf, val []byte) (uint32, error) {
 	return id, nil
 }
 
-// physicalLabels sets the labels that a physical table shows besides those of its logical tables.
+// physicalLabels sets the labels that a physical table shows in addition to those of its logical tables.
 func (a *adder) physicalLabels(key []byte) error {
 	s, t := a.s, a.t
 	own := s.labels[s.labelsFrom[len(s.labelsFrom)-1]:]
@@ -281,8 +282,7 @@ func (t *wantedTable) rank(name uint32) int {
 	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.name == name })
 }
 
-// unite makes one series of those of a table that have the same labels: a tag may be NULL in the key of one and empty
-// in that of another.
+// unite joins series of a table with equal labels into one: a tag may be NULL in one key and empty in another.
 func (s *Selection) unite() error {
 	first := make(map[string]int, s.Len())
 	var of [][]seriesSource

@@ -29,8 +29,8 @@ type Series struct {
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive reports whether the table of the series is still there as it was, and the series still counts. Rows written to
-// one whose table is gone are gone with it.
+// Alive reports whether the table of the series exists unchanged and the series still counts. Rows written to a series
+// of a dropped table are lost with the table.
 func (s *Series) Alive() bool {
 	return !s.home.dropped() && s.in(s.home.schema()) && !s.census.stale(s)
 }
@@ -51,7 +51,7 @@ func (s *Series) in(t *schema.Table) bool {
 	return there
 }
 
-// SeriesName says which series is meant: its table and its labels, sorted by name, none of them empty.
+// SeriesName names a series: its table and its labels, sorted by name, without empty ones.
 type SeriesName struct {
 	Table schema.Name
 	// Physical is the physical table in which the table is made when it is absent; empty: it gets storage of its own.
@@ -313,8 +313,8 @@ func labelKey(t *schema.Table, labels []SeriesLabel) []byte {
 	return bytes.Clone(key) // kept for long: without room to grow
 }
 
-// admit makes what some series of a request lack: their tables, or labels and the column of values in them, for those
-// of a table at once. What keeps one from it is its error.
+// admit creates the missing tables, labels and columns of values for the series of a request, for all series of a table
+// at once. If that fails for a series, the series gets the error.
 func (d *definition) admit(r *SeriesRequest, which []int, errs []error) {
 	var order []schema.Name
 	byTable := map[schema.Name][]int{}
@@ -376,7 +376,7 @@ type admission struct {
 	more  int // of add, those that the physical table lacks
 }
 
-// take adds what a series lacks, all of it or nothing.
+// take adds everything that a series lacks, or nothing.
 func (a *admission) take(r *SeriesRequest, n *SeriesName) error {
 	if err := sampleTable(a.t, &r.Columns); err != nil {
 		return err

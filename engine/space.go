@@ -16,8 +16,8 @@ import (
 // spaceCheck is how old the knowledge of free space may be.
 const spaceCheck = 500 * time.Millisecond
 
-// space knows whether the disks take rows: that of the data directory and that of the log, which may be the same. Safe
-// for concurrent use.
+// space knows whether the disks of the data directory and of the log accept rows; both may be the same disk. Safe for
+// concurrent use.
 type space struct {
 	fs          vfs.FS
 	dir, logDir string
@@ -191,7 +191,7 @@ func (s *space) logged(err error) error {
 	return err
 }
 
-// retry tries a log whose last write failed: nobody may be there who writes.
+// retry tries a log whose last write failed, because there may be no writer that would try it.
 func (s *space) retry() {
 	if s.failed.Load() == nil {
 		return
@@ -213,7 +213,7 @@ const (
 	probeBytes = 4096
 )
 
-// probe asks the disk of the log itself whether it takes what is written.
+// probe tests with a write whether the disk of the log accepts data.
 func (s *space) probe() {
 	name := path.Join(s.logDir, probeName)
 	f, err := s.fs.Create(name)

@@ -9,8 +9,8 @@ import (
 	"varve/sst"
 )
 
-// spliceable returns the parts of a merge whose blocks may be taken over as they are: append-only tables, parts of one
-// series, the same in all of them. nil: rows are merged one by one.
+// spliceable returns the parts of a merge whose blocks can be taken over unchanged. That holds for append-only tables
+// and for parts that all hold the same single series. nil: rows are merged one by one.
 func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 	if !j.mode.keepAll || !j.table.Options.AppendMode {
 		return nil, nil, nil
@@ -49,7 +49,7 @@ type blockHeads struct {
 func headsOf(parts []*guardedRun, time scan.Range) *blockHeads {
 	h := &blockHeads{parts: parts, time: time, next: make([]int, len(parts)), end: make([]int, len(parts)),
 		last: make([]int64, len(parts))}
-	for i, p := range parts { // blocks of one series lie by time
+	for i, p := range parts { // blocks of one series are ordered by time
 		n := p.Blocks()
 		h.next[i] = sort.Search(n, func(b int) bool { _, span := p.Block(b); return span.To >= time.From })
 		h.end[i] = sort.Search(n, func(b int) bool {

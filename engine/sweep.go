@@ -89,7 +89,7 @@ func lookAt(fs vfs.FS, dir string, file uint64) stranger {
 	return s
 }
 
-// knows refuses to go on with a manifest that others were written behind: it lost its end, or is an old one.
+// knows refuses a manifest if parts or segments refer to later edits: the manifest has lost its end, or is an old copy.
 func (st *starting) knows(found []stranger) error {
 	for _, s := range found {
 		if s.origin == nil {

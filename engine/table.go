@@ -24,7 +24,7 @@ type PartInfo struct {
 	IndexBytes int64
 }
 
-// PartColumn is what a part says of one of its columns.
+// PartColumn describes a column as a part stores it.
 type PartColumn = sst.ColumnMeta
 
 // TableStats are the sizes of a table.
@@ -61,8 +61,8 @@ func (t *Table) Stats() TableStats {
 	return st
 }
 
-// PartColumns calls f with what each part says of its columns; not with those of logical tables, whose parts are those
-// of their physical table.
+// PartColumns calls f for each column of each part. The parts of a logical table belong to its physical table, so f is
+// not called for them.
 func (t *Table) PartColumns(f func(columns []PartColumn)) error {
 	if t.logical != nil {
 		return nil

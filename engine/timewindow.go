@@ -78,7 +78,7 @@ func (w windows) of(t int64) int64 {
 // within reports whether there are at most n windows from lo to hi, whose number may be more than 64 bits hold.
 func (w windows) within(lo, hi int64, n uint64) bool { return uint64(w.of(hi))-uint64(w.of(lo)) < n }
 
-// straddles reports whether a part lies in more than one window.
+// straddles reports whether the rows of a part lie in more than one window.
 func (w windows) straddles(p *part) bool { return w.of(p.meta.MinTime) != w.of(p.meta.MaxTime) }
 
 // cut returns the stretches of time that parts are written for: their windows as far as they go. One part lies in none

@@ -25,17 +25,17 @@ func (h *Hint) takesNumber(c *schema.Column, given vector.Type) bool {
 	return !h.StrictNumbers && c.Type == vector.FloatType && c.Semantic == schema.Field && isWhole(given)
 }
 
-// widens reports whether a column of integers becomes one of floats for those that come.
+// widens reports whether a column of integers must become a column of floats for new values.
 func (h *Hint) widens(c *schema.Column, given vector.Type) bool {
 	return !h.StrictNumbers && given == vector.FloatType && c.Semantic == schema.Field && c.Nullable && isWhole(c.Type)
 }
 
-// OneKind reports whether one of two types is that of floats and the other one of integers.
+// OneKind reports whether one of two types is a float and the other an integer.
 func OneKind(a, b vector.Type) bool {
 	return a == vector.FloatType && isWhole(b) || b == vector.FloatType && isWhole(a)
 }
 
-// isWhole reports whether a type is that of the integers which protocols have.
+// isWhole reports whether a type is one of the integer types that protocols send.
 func isWhole(t vector.Type) bool { return t == vector.Int64Type || t == vector.Uint64Type }
 
 // widen makes columns of integers columns of floats where writes have floats for them.
@@ -158,7 +158,7 @@ func (e *Engine) exact(r *region, columns []retyped) error {
 func beyondExact(p *part, c schema.Column) (x string, far bool) {
 	stat, ok := p.run.Stat(c)
 	if !ok || stat.Count == 0 {
-		return "", false // nobody can read the values any more
+		return "", false // no reader can use the values any more
 	}
 	for _, v := range [...]*vector.Vector{stat.Min, stat.Max} {
 		if v.Type.Kind() == vector.Uint64 {

@@ -149,7 +149,8 @@ func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	}
 }
 
-// roomFor returns the writes whose tables are made, or why none is: there is no room for their series.
+// roomFor returns the writes whose tables now exist. If none does, it returns the reason: there is no room for their
+// series.
 func (e *Engine) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
 	for _, w := range absent {
 		switch err := e.census.vacant(&schema.Table{Name: w.name}); {

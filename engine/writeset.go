@@ -35,8 +35,8 @@ type Hint struct {
 	// that it has no room for, a text that is too long. After the write it is told of each, by the entry that it came
 	// from (Builder.From), and why. Without it, one such row is the error of the write.
 	Reject func(entry int, why error)
-	// StrictNumbers keeps integers and floats apart. Without it they are one kind: integers go into columns of floats,
-	// and a column of integers that meets floats becomes one of floats.
+	// StrictNumbers keeps integers and floats apart. Without it, integers may be written to columns of floats, and a
+	// column of integers becomes a column of floats with the first float.
 	StrictNumbers bool
 	// Indexes are the indexes of created columns, by name.
 	Indexes map[string][]schema.Index
@@ -60,8 +60,8 @@ func AutoCreate(hints map[string]string) (bool, error) {
 		"Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
 }
 
-// WriteSet is the rows of one request: a builder per table and group of options. Reused through a pool. One goroutine
-// at a time.
+// WriteSet holds the rows of one request: a builder for each table and each group of options. It is reused through a
+// pool. One goroutine at a time.
 type WriteSet struct {
 	entries []*writeEntry
 	byName  map[schema.Name]*writeEntry // the last entry of a table; made when there are many
@@ -71,7 +71,7 @@ type WriteSet struct {
 	samples, spareSamples []*Samples
 }
 
-// writeEntry is the rows for one table with one hint.
+// writeEntry holds the rows for one table with one hint.
 type writeEntry struct {
 	name    schema.Name
 	hint    Hint
@@ -132,8 +132,9 @@ func (e *writeEntry) takes(h *Hint) bool {
 		slices.Equal(e.hint.Tags, h.Tags)
 }
 
-// NamesOfViews has the store ask whether a name is that of a view before a write makes a table of it: nobody would find
-// the table. isView may read tables, and is not asked for those of the server itself.
+// NamesOfViews sets a function that reports whether a name is the name of a view. The store calls it before a write
+// creates a table, because a view of the same name would hide the table. isView may read tables; it is not called for
+// the server's own tables.
 func (e *Engine) NamesOfViews(isView func(schema.Name) bool) { e.views.Store(&isView) }
 
 // noView refuses rows for a view. The caller has not entered the store yet: who is asked may wait for others that do.

@@ -38,9 +38,9 @@ type Regexp struct {
 	places     *places // nil: package regexp looks for matches
 
 	compiled sync.Once
-	prog     *syntax.Prog // what re is compiled to, once it was asked for
+	prog     *syntax.Prog // compiled program of re, set on first use
 	behind   sync.Once
-	after    *regexp.Regexp // re behind any one character, once it was asked for
+	after    *regexp.Regexp // re after any one character, set on first use
 	afterErr error
 }
 
@@ -92,8 +92,8 @@ func CheckPattern(p string) error {
 	return nil
 }
 
-// Match reports whether text holds a match. cancelled, which may be nil, is asked why to go no further: once it returns
-// an error the answer means nothing.
+// Match reports whether text contains a match. cancelled may be nil; once it returns an error, Match stops and its
+// result means nothing.
 func (r *Regexp) Match(text []byte, cancelled func() error) bool {
 	a := r.auto.Load()
 	if a == nil {
@@ -111,7 +111,7 @@ func (r *Regexp) pays(text []byte) bool {
 	return len(text) >= longText || r.texts.Load() > fewTexts || r.texts.Add(1) > fewTexts
 }
 
-// automaton is made of states and of what leads from one to the next.
+// automaton consists of states and of the transitions between them.
 type automaton struct {
 	re   *Regexp
 	prog *syntax.Prog
@@ -146,7 +146,7 @@ const (
 // state is a set of instructions that wait for the next character, and of assertions that cannot be decided before it.
 type state struct {
 	insts []uint32
-	prev  rune // stands for the character before, as far as assertions ask; -1: the text begins here
+	prev  rune // the previous character, for assertions; -1: the text begins here
 }
 
 // newAutomaton makes the classes and the first state, where there is room.
@@ -282,7 +282,7 @@ func (a *automaton) follower(s state, class uint32) uint32 {
 		a.set.add(pc)
 	}
 	holds := syntax.EmptyOpContext(s.prev, c)
-	for i := 0; i < len(a.set.list); i++ { // what follows an assertion that holds comes behind
+	for i := 0; i < len(a.set.list); i++ { // instructions that follow a true assertion are appended to the list
 		in := &a.prog.Inst[a.set.list[i]]
 		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^holds == 0 && a.follow(&a.set, in.Out) {
 			return accept
@@ -329,7 +329,8 @@ func (a *automaton) follow(to *set, pc uint32) (matched bool) {
 	return false
 }
 
-// row returns the row of a set of instructions behind a character, a new one if need be; unknown: there is no room.
+// row returns the row of a set of instructions after a character, and creates it if needed; unknown if there is no
+// room.
 func (a *automaton) row(s *set, prev rune) uint32 {
 	insts := make([]uint32, 0, len(s.list))
 	for _, pc := range s.list {

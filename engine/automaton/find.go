@@ -17,15 +17,15 @@ import (
 
 // Bounds in characters times instructions, which take some nanoseconds each.
 const (
-	shortWork = 1 << 20 // of one search, or of all searches in one text, that need not be cancelled
-	plainWork = 1 << 24 // of the searches in one text before what they do is counted
-	askWork   = 1 << 16 // between two questions whether to go on
+	shortWork = 1 << 20 // work of one search, or of all searches in one text, that need not be cancelled
+	plainWork = 1 << 24 // work of the searches in one text before it is counted
+	askWork   = 1 << 16 // work between two checks for cancellation
 	maxWork   = 1 << 30 // of the searches in one text
 )
 
-// Each calls found with the offsets of the matches in text, one behind the other, at most n of them (n < 0: all), as
-// FindAllSubmatchIndex of package regexp gives them: pairs of offsets, of the match and of its groups. Without groups
-// there is one pair. It ends early with the error of found or of cancelled; cancelled may be nil.
+// Each calls found with the offsets of the matches in text, in order, at most n of them (n < 0: all). The offsets are
+// those of FindAllSubmatchIndex of package regexp: pairs for the match and for its groups; without groups, one pair. It
+// ends early with the error of found or of cancelled; cancelled may be nil.
 func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
 	steps, size := int64(r.steps()), int64(len(text))+1
 	if (groups && r.Groups() > 0 || r.finder(text) == nil) && steps*size <= shortWork/size {
@@ -40,7 +40,8 @@ func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(of
 	return r.eachInTurn(text, -1, true, true, cancelled, found)
 }
 
-// eachInTurn looks for one match after the other; abutting are empty ones right behind another.
+// eachInTurn looks for one match after the other. A match is abutting if it is empty and directly follows another
+// match.
 func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled func() error,
 	found func(offsets []int) error) error {
 	steps := int64(r.steps())
@@ -54,7 +55,7 @@ func (r *Regexp) eachInTurn(text []byte, n int, groups, abutting bool, cancelled
 		if m == nil || err != nil {
 			return err
 		}
-		abuts := m[0] == last && m[1] == last // an empty match right behind another is none
+		abuts := m[0] == last && m[1] == last // an empty match directly after another match does not count
 		again := abuts && first == last       // it is the empty match before, which lay ahead
 		first, last = m[0], m[1]
 		switch {
@@ -112,7 +113,7 @@ func (r *Regexp) CheckWork(bytes int) error {
 // Groups is the number of groups of the expression.
 func (r *Regexp) Groups() int { return r.re.NumSubexp() }
 
-// Expand appends a template of package regexp, such as "${1}", with what a match's groups hold.
+// Expand appends a template of package regexp, such as "${1}", filled with the texts of a match's groups.
 func (r *Regexp) Expand(dst, template, text []byte, offsets []int) []byte {
 	return r.re.Expand(dst, template, text, offsets)
 }
@@ -129,8 +130,8 @@ type search struct {
 	reader reader
 }
 
-// next finds the first match from pos on. What lies before pos decides what ^ and \b say there: such expressions are
-// searched with the character before it, which begins the match.
+// next finds the first match from pos on. The character before pos decides whether ^ and \b hold at pos. Expressions
+// with such assertions are therefore searched from that character on, as a part of the match.
 func (s *search) next(pos int) ([]int, error) {
 	if s.finder != nil {
 		begin, end, known := s.finder.find(s.text, pos, &s.room, s.reader.cancelled)
@@ -242,7 +243,7 @@ func (r *Regexp) program() *syntax.Prog {
 	return r.prog
 }
 
-// looksBack reports whether what lies before a place decides whether a match begins there.
+// looksBack reports whether the text before a position decides whether a match begins there.
 func (r *Regexp) looksBack() bool {
 	for i := range r.program().Inst {
 		in := &r.prog.Inst[i]
@@ -253,7 +254,7 @@ func (r *Regexp) looksBack() bool {
 	return false
 }
 
-// afterAny is the expression behind any one character.
+// afterAny returns the expression after any one character.
 func (r *Regexp) afterAny() (*regexp.Regexp, error) {
 	r.behind.Do(func() { r.after, r.afterErr = regexp.Compile("(?s:.)(?:" + r.re.String() + ")") })
 	return r.after, r.afterErr
@@ -284,7 +285,7 @@ func (r *reader) ReadRune() (rune, int, error) {
 	return x, width, nil
 }
 
-// ask tells why a search must not go on.
+// ask returns the reason why a search must end.
 func (r *reader) ask() error {
 	if r.done += r.work; r.done > r.most && r.err == nil {
 		r.err = &WorkError{r.steps, len(r.text)}

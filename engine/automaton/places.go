@@ -15,8 +15,9 @@ const (
 	mostAnew = 16
 )
 
-// places is an automaton that tells where the first match lies. Unlike one that only tells whether there is one, it
-// keeps the instructions in the order in which package regexp prefers them, and drops those behind a match.
+// places is an automaton that finds the position of the first match. An automaton that only reports whether there is a
+// match ignores the order of instructions. places keeps the instructions in the order in which package regexp prefers
+// them, and drops the instructions after a match.
 type places struct {
 	prog *syntax.Prog
 	classes
@@ -110,11 +111,11 @@ func (p *places) find(text []byte, from int, work *int, cancelled func() error) 
 	}
 }
 
-// ending returns where the preferred match that begins at a place ends, -1 where there is none.
+// ending returns the end of the preferred match that begins at a position; -1 if there is none.
 func (p *places) ending(text []byte, at int, work *int) (end int, known bool) {
 	s := p.atText
 	if at > 0 {
-		s = p.begins[min(text[at-1], utf8.RuneSelf-1)] // the last one is no letter, as those behind it
+		s = p.begins[min(text[at-1], utf8.RuneSelf-1)] // the last class: all characters beyond ASCII
 	}
 	end = -1
 	for i := at; ; {
@@ -207,7 +208,7 @@ func (p *places) follow(pc uint32, holds syntax.EmptyOp) (matched bool) {
 	return false
 }
 
-// place returns the place of instructions behind a character, a new one if need be; nil: there is no room.
+// place returns the place of instructions after a character, and creates it if needed; nil if there is no room.
 func (p *places) place(insts []uint32, prev rune) *place {
 	key := make([]byte, 0, 4*len(insts)+4)
 	for _, x := range append(insts[:len(insts):len(insts)], uint32(prev)) {

@@ -81,7 +81,7 @@ func One(v *vector.Vector, to vector.Type) *vector.Vector {
 	return out
 }
 
-// retyped returns the same values under another type of the same kind.
+// retyped returns the same values with another type of the same kind.
 func retyped(dst, v *vector.Vector, to vector.Type) *vector.Vector {
 	*dst = *v
 	dst.Type = to
@@ -117,7 +117,7 @@ func Retypes(from, to vector.Type) bool {
 // where the value does not convert.
 type Func func(v *vector.Vector, i int, out *vector.Vector) bool
 
-// Between returns the way from one type to another; where there is none, no value converts.
+// Between returns the conversion from one type to another. If there is none, the conversion converts no value.
 func Between(from, to vector.Type) Func {
 	switch {
 	case to.IsText():

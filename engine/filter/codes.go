@@ -2,7 +2,7 @@ package filter
 
 import "varve/engine/vector"
 
-// KeepCodes takes the rows out of keep whose code is not in passes, which has a bit for every code there is.
+// KeepCodes removes the rows from keep whose code is not in passes. passes has a bit for every possible code.
 func KeepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
 	if len(passes) == 1 { // up to 64 values, as in most columns that have a dictionary
 		keepFewCodes(keep, codes, passes[0])

@@ -56,7 +56,7 @@ type Cond struct {
 	// Any are the alternatives of AnyOf.
 	Any []And
 
-	ready *condition // what Prepare made of it; nil: nothing
+	ready *condition // result of Prepare; nil: none
 }
 
 // And is a conjunction; empty means true.

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is a compiled LIKE pattern: % stands for any text, _ for one character, a backslash takes the next character
-// as it is. Safe for concurrent use.
+// Pattern is a compiled LIKE pattern: % stands for any text, _ for one character, and a backslash makes the next
+// character literal. Safe for concurrent use.
 type Pattern struct {
 	fold bool
-	// segments are what lies between the %; open[0] and open[1] tell whether a % precedes the first and follows the
-	// last of them.
+	// segments are the texts between the %; open[0] and open[1] report whether a % precedes the first and follows the
+	// last segment.
 	segments    []segment
 	open        [2]bool
 	onlyLiteral bool // no segment holds _

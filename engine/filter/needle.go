@@ -8,7 +8,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Needle is what a value must hold to pass a condition: the whole value where it is known, and words.
+// Needle is what a value must contain to pass a condition: the whole value, if it is known, and words.
 type Needle struct {
 	// Whole is the value, numbers as 8 bytes little endian; it means something when Exact is set.
 	Whole []byte
@@ -17,7 +17,7 @@ type Needle struct {
 	Words [][]byte
 }
 
-// Bounds of what filters are asked for.
+// Bounds of the lookups in token filters.
 const (
 	// maxNeedles is the number of alternatives beyond which asking is hardly worth it.
 	maxNeedles = 64
@@ -25,8 +25,8 @@ const (
 	maxNeedleWords = 64
 )
 
-// Needles returns what a value must hold to pass: one of the alternatives. ok is false when nothing is known,
-// as for negations and comparisons of order.
+// Needles returns what a value must contain to pass: one of the alternatives. ok is false if nothing is known, as for
+// negations and order comparisons.
 func (t *Test) Needles() (alternatives []Needle, ok bool) {
 	c := t.c
 	if c.negate || c.Args == nil {
@@ -146,7 +146,7 @@ func wordsOf(e *syntax.Regexp, left, right Edge) [][][]byte {
 	switch e.Op {
 	case syntax.OpLiteral:
 		text := []byte(string(e.Rune))
-		if e.Flags&syntax.FoldCase != 0 { // a letter may stand for one that is not ASCII, whose neighbours are others
+		if e.Flags&syntax.FoldCase != 0 { // a letter may stand for a non-ASCII letter, which has other neighbours
 			left, right, text = foldedEdge(left), foldedEdge(right), AppendFold(nil, text)
 		}
 		for _, r := range e.Rune {

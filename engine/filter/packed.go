@@ -2,8 +2,7 @@ package filter
 
 import "varve/engine/vector"
 
-// Comparison is what a test asks of values in a form in which a run may answer it by the values as they are packed. At
-// most one is set.
+// Comparison is a test in a form that a run can evaluate on packed values. At most one member is set.
 type Comparison struct {
 	Equal    []byte  // not nil: equality with this
 	OneOf    *Listed // a value is one of these
@@ -11,7 +10,7 @@ type Comparison struct {
 	Interval *Interval
 }
 
-// Listed are those of which a value has to be one: a few, so that each run can put them into its own form.
+// Listed are a few values, one of which a value must equal; each run can translate them into its own form.
 type Listed struct {
 	list *vector.Vector
 	n    int
@@ -43,8 +42,8 @@ type Interval struct {
 	Negate      bool
 }
 
-// comparison returns the condition in one of these forms, where it has one: a comparison with one constant or with a
-// few texts, as the value is.
+// comparison returns the condition in one of these forms, if it has one: a comparison with one constant or with a few
+// texts.
 func (c *condition) comparison() (p Comparison) {
 	if c.Op == In && c.kind == vector.Bytes && c.NArgs <= maxListed {
 		p.OneOf = &Listed{c.Args, c.NArgs}
@@ -69,7 +68,7 @@ func (c *condition) comparison() (p Comparison) {
 	return p
 }
 
-// interval is that of a comparison with k among integers from least on; nil: no value lies in it.
+// interval returns the interval of a comparison with k among integers from least on; nil if no value lies in it.
 func (c *condition) interval(k, least uint64) *Interval {
 	switch {
 	case c.op == Equal:

@@ -35,7 +35,7 @@ func (t *Test) IsText() bool {
 	return t.c.match != nil || t.c.op == Equal && t.c.kind == vector.Bytes
 }
 
-// JudgePieces says what a text operator decides about the texts that are made of such pieces.
+// JudgePieces returns the decision of a text operator about the texts that consist of the given pieces.
 func (t *Test) JudgePieces(pieces []Piece) Verdict {
 	if t.searched == nil {
 		t.search()

@@ -6,7 +6,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Stat is what is known about the values of one column in some rows (a block, a part) without reading them.
+// Stat describes the values of one column in some rows (a block, a part) without reading them.
 type Stat struct {
 	Rows, Nulls int
 	// Min and Max hold the bounds at position At, Flat and of the condition's type; nil: unknown. Bounds of bytes may

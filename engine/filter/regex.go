@@ -21,7 +21,7 @@ func newRegex(expr string, cancelled func() error) (*matcher, error) {
 	m := &matcher{check: match}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return m, nil // it was compiled; without its tree there is no literal
+		return m, nil // the expression compiles, but its tree has no literal
 	}
 	tree = tree.Simplify()
 	parts := appendRequired(nil, tree, false)
@@ -45,7 +45,7 @@ func newRegex(expr string, cancelled func() error) (*matcher, error) {
 	return m, nil
 }
 
-// holdsInOrder reports whether the row holds the parts one behind the other.
+// holdsInOrder reports whether the row contains the parts in this order.
 func holdsInOrder(row []byte, parts [][]byte) bool {
 	for _, p := range parts {
 		i := bytes.Index(row, p)
@@ -91,8 +91,8 @@ func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 // text for rows of 55 bytes, against 30 ns for an automaton of two texts, 37 of four, 41 of six.
 const maxTexts = 5
 
-// Texts returns the texts that a regular expression stands for, when it is nothing but a choice among few: it matches
-// where one of them is held.
+// Texts returns the texts that a regular expression stands for, if it is only a choice among a few: it matches if the
+// value contains one of them.
 func Texts(expr string) (texts [][]byte, ok bool) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {

@@ -58,7 +58,7 @@ func (t *Word) within(part []byte, first, last bool) bool {
 	if len(t.term) == 0 || t.kind == hanTerm {
 		return false
 	}
-	if !first && len(part) > 0 { // a character of the part that is known stands for the one before
+	if !first && len(part) > 0 { // a known character of the part stands for the previous character
 		_, size := utf8.DecodeRune(part)
 		return len(part) > size && t.in(part, size, last)
 	}

@@ -5,10 +5,10 @@ import (
 	"varve/engine/vector"
 )
 
-// Test is one comparison of a column with constants, compiled: a leaf of the tree of a Program. It knows what it costs,
-// what statistics, dictionaries, token filters and packed values decide about it, and evaluates itself on vectors. What
-// it means may be shared with other tests, its scratch memory is shared with those of its program: one goroutine at a
-// time.
+// Test is one comparison of a column with constants, compiled: a leaf of the tree of a Program. It knows its cost. It
+// knows the decisions of statistics, dictionaries, token filters and packed values, and it evaluates itself on vectors.
+// Several tests may share the compiled condition. A test shares scratch memory with the other tests of its program: one
+// goroutine at a time.
 type Test struct {
 	c      *condition
 	memory *memory
@@ -29,7 +29,7 @@ type memory struct {
 	text textScratch
 }
 
-// NewTest compiles a condition that is no AnyOf by itself. What cancelled says see Prepare.
+// NewTest compiles a condition that is not an AnyOf. For cancelled see Prepare.
 func NewTest(c *Cond, cancelled func() error) (*Test, error) {
 	compiled, err := compile(c, cancelled)
 	if err != nil {

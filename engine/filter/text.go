@@ -11,7 +11,7 @@ type matcher struct {
 	literal []byte
 	// fold: the literal is folded, and so are the rows before they are searched and checked.
 	fold bool
-	// raw: check looks at the row as it is all the same.
+	// raw: check works on the unchanged row all the same.
 	raw bool
 	// lower: the rows are lower-cased before they are searched and checked.
 	lower bool
@@ -146,7 +146,7 @@ func packed(views []vector.View) (from, to uint32, ok bool) {
 	return from, to, true
 }
 
-// evalRows looks at the rows of keep one by one.
+// evalRows tests the rows of keep one by one.
 func (m *matcher) evalRows(s *memory, views []vector.View, heap []byte, keep, hit vector.Bitmap) {
 	s.rows = keep.AppendRows(s.rows[:0])
 	for _, r := range s.rows {

@@ -2,8 +2,8 @@ package filter
 
 import "varve/engine/vector"
 
-// Tree is a condition over leaves: one of them, a conjunction or a choice. The leaves are tests, or what a run has made
-// of them. It holds scratch memory: one goroutine at a time.
+// Tree is a condition over leaves: one leaf, a conjunction or a choice. The leaves are tests, or the form that a run
+// gives them. It holds scratch memory: one goroutine at a time.
 type Tree[L any] struct {
 	Kind TreeKind
 	Leaf L
@@ -87,7 +87,7 @@ func (t *Tree[L]) Judge(judge func(leaf L) Verdict) Verdict {
 	return verdict
 }
 
-// Most is the greatest figure that f gives for a leaf; 0: there is none.
+// Most returns the greatest value of f over the leaves; 0 without leaves.
 func (t *Tree[L]) Most(f func(leaf L) int) (most int) {
 	if t.Kind == Leaf {
 		return f(t.Leaf)
@@ -98,7 +98,7 @@ func (t *Tree[L]) Most(f func(leaf L) int) (most int) {
 	return most
 }
 
-// Map returns the same condition over what f makes of the leaves.
+// Map returns the same condition over the results of f for the leaves.
 func Map[L, M any](t *Tree[L], f func(leaf L) (M, error)) (*Tree[M], error) {
 	out := &Tree[M]{Kind: t.Kind}
 	var err error

@@ -16,7 +16,7 @@ import (
 // Words are compared folded (AppendFold). So every condition that implies a whole word of a text, with or without
 // regard to case, implies a word of its filter.
 
-// Edge says what is known of the characters before and after a text that was found inside another one.
+// Edge describes the characters before and after a text that was found inside another text.
 type Edge uint8
 
 // The edges.

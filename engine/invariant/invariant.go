@@ -26,8 +26,8 @@ func Check(holds bool, format string, args ...any) {
 	}
 }
 
-// Limit is a limit of a package: the usual one or, with the tag, any from least to usual, small ones as often as large
-// ones.
+// Limit returns a limit of a package: the usual one or, with the build tag, any number from least to usual; small
+// numbers are as likely as large ones.
 func Limit(usual, least int) int {
 	if !On {
 		return usual
@@ -42,7 +42,8 @@ func Limit(usual, least int) int {
 // drawing protects the numbers that limits are drawn by.
 var drawing sync.Mutex
 
-// draws returns the source of the limits, the same for the same seed: packages are initialised in one order.
+// draws returns the source of the limits. The same seed gives the same limits, because packages are initialised in a
+// fixed order.
 var draws = sync.OnceValue(func() *rand.Rand {
 	seed, err := strconv.ParseUint(os.Getenv("VARVE_INVARIANTS"), 10, 64)
 	if err != nil {

@@ -129,7 +129,7 @@ func AppendDecimal(dst []byte, x float64, bits int) []byte {
 	start := len(dst)
 	if a := math.Abs(x); a != 0 && (a < 1e-5 || a >= 1e16) {
 		dst = strconv.AppendFloat(dst, x, 'e', -1, bits)
-		// Go writes e+16 and e-07: the sign of + and the zero go.
+		// Go writes e+16 and e-07: the plus sign and the zero are removed.
 		i := start + bytes.IndexByte(dst[start:], 'e') + 1
 		sign, digits := dst[i:i+1], dst[i+1:]
 		if sign[0] == '+' {

@@ -76,7 +76,7 @@ func (r *Reader) KeptKey() []byte {
 	return r.texts[at:len(r.texts):len(r.texts)]
 }
 
-// Err says why the text is not what was asked for.
+// Err returns the reason why the text did not have the expected form.
 func (r *Reader) Err() error { return r.err }
 
 // Offset is the place in the text of what was not read yet.
@@ -152,7 +152,7 @@ func (r *Reader) Enter(k Kind) bool {
 	return true
 }
 
-// next moves to what stands in the object or array that closes with a bracket.
+// next moves to the next element of an object or array that ends with the given bracket.
 func (r *Reader) next(closing byte) bool {
 	if r.err != nil {
 		return false
@@ -270,7 +270,7 @@ func (r *Reader) Plain() (text []byte, ok bool) {
 	return text, r.err == nil
 }
 
-// Skip goes past the value that follows. False: there is none.
+// Skip skips the next value; false if there is none.
 func (r *Reader) Skip() bool {
 	switch r.Peek() {
 	case Object:
@@ -297,7 +297,7 @@ func (r *Reader) Skip() bool {
 	return r.err == nil
 }
 
-// skipMember goes past a member, whose key nobody asks for.
+// skipMember skips a member whose key is not wanted.
 func (r *Reader) skipMember() bool {
 	if !r.next('}') {
 		return false

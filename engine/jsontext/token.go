@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is what tokens are read from. The functions here take a place in it and return the place behind the token, or
-// that of the byte that does not fit; the length of the text then means that it ends early.
+// Text is the input of tokens. The functions here take a position in it and return the position after the token, or the
+// position of the first byte that does not fit. The length of the text as a result means that the text ends too early.
 type Text interface{ string | []byte }
 
 const (
@@ -20,8 +20,8 @@ const (
 	blanks  = ones * ' '
 )
 
-// Plain is the place of the first byte from i on that a string does not hold as it is: a quote, a backslash or a
-// control character; the text's length where there is none.
+// Plain returns the position of the first byte from i on that a string cannot contain unescaped: a quote, a backslash
+// or a control character; without one, the length of the text.
 func Plain[T Text](s T, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		b := s[i : i+8]
@@ -113,8 +113,8 @@ func Unquote(m []byte) (text []byte, ok bool) {
 // escapes maps the letter after a backslash to what it stands for; 0: none, or u.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// Escape reads what stands behind a backslash: a letter, or the digits of a character or of a pair of surrogates. Half
-// of a pair that the other half does not follow is read alone, as itself.
+// Escape reads the part of an escape after the backslash: a letter, or the digits of a character or of a pair of
+// surrogates. Half of a pair without its other half is read as itself.
 func Escape[T Text](s T, i int) (r rune, end int, ok bool) {
 	if i >= len(s) {
 		return 0, i, false
@@ -192,7 +192,7 @@ func NumberEnd[T Text](s T, i int) (end int, ok bool) {
 	return i, true
 }
 
-// digits goes past digits, at least one.
+// digits skips at least one digit.
 func digits[T Text](s T, i int) (end int, ok bool) {
 	from := i
 	for i < len(s) && s[i]-'0' <= 9 {

@@ -10,7 +10,7 @@ import (
 	"varve/wal"
 )
 
-// Dump prints a manifest readably: the snapshot and every edit as they lie in the file, then what is not readable.
+// Dump prints a manifest: the snapshot and every edit in the order of the file, then the bytes that cannot be read.
 func Dump(out io.Writer, fs vfs.FS, dir string) error {
 	m, err := fs.Map(path.Join(dir, FileName))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 //	| magic "VARVMAN1" 8B | version 4B  | crc 4B | frame: snapshot       | frame: edit | ...   |
 //	+---------------------+-------------+--------+-----------------------+---------------------+
 //
-// Frames are those of the log. Their numbers, State.Edit, rise by one, also from one file to the next.
+// Frames have the form of the log's frames. Their numbers, State.Edit, rise by one, also from one file to the next.
 const (
 	// FileName is the manifest's name in the data directory.
 	FileName = "MANIFEST"
@@ -209,7 +209,7 @@ func (m *Manifest) Apply(e Edit) error {
 // abandon gives up a file whose end is not known: the next edit writes the whole state anew.
 func (m *Manifest) abandon() {
 	if m.f != nil {
-		_ = m.f.Close() // what it holds is not believed any more
+		_ = m.f.Close() // its content is not trusted any more
 	}
 	m.f = nil
 }

@@ -12,15 +12,15 @@ import (
 type Origin struct {
 	// Edit is the number of the manifest's last edit when the part was written.
 	Edit uint64 `json:"edit"`
-	// Table is the table that the part lies in, the physical one of logical tables.
+	// Table is the table of the part; for logical tables, their physical table.
 	Table schema.TableID `json:"table"`
-	// Schemas are those of the table and, in a physical one, of the logical tables that have rows in the part.
+	// Schemas are the schemas of the table and, for a physical table, of the logical tables with rows in the part.
 	Schemas []*schema.Table `json:"-"`
 	// Options are those of the database.
 	Options []schema.Option `json:"options,omitempty"`
 	// Replaces are the files of the parts that were merged into this one and its like; none: a memtable was flushed.
 	Replaces []uint64 `json:"replaces,omitempty"`
-	// Flushed is the sequence number up to which all rows of the table are in parts once this one is listed.
+	// Flushed is the sequence number up to which all rows of the table are in parts once this part is listed.
 	Flushed uint64 `json:"flushed"`
 	// The rest is as in PartMeta.
 	MinSeq  uint64 `json:"min_seq"`

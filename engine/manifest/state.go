@@ -14,10 +14,11 @@ import (
 	"varve/engine/schema"
 )
 
-// State is what the manifest says. A State handed out is never changed by the manifest: Apply publishes a new one.
+// State is the content of the manifest. The manifest never changes a State that it has handed out: Apply publishes a
+// new one.
 type State struct {
-	// Store is by what clients know this store from others, and from an empty one in its place. It is made at the first
-	// start and never changes; copies get one of their own.
+	// Store is the name by which clients recognise this store. The first start creates it, and it never changes; copies
+	// get a name of their own, and so does an empty store in its place.
 	Store     string
 	Databases map[string]Database
 	Tables    map[schema.TableID]*TableState
@@ -39,24 +40,24 @@ type LogRange struct {
 	Last  uint64 `json:"last,omitempty"`
 }
 
-// Database is what is known of a database besides its name.
+// Database describes a database, without its name.
 type Database struct {
 	Options []schema.Option `json:"options,omitempty"`
-	// Made tells the database from those before it that had its name: no two have the same. 0: it is from before there
-	// were such numbers, or is always there.
+	// Made distinguishes the database from earlier databases of the same name: no two have the same number. 0: the
+	// database is older than these numbers, or always exists.
 	Made int64 `json:"made,omitempty"`
 }
 
 // TableState is one table with its parts. Immutable.
 type TableState struct {
 	Schema *schema.Table
-	// Flushed is the highest sequence number whose rows, and those of all smaller ones, are in parts or gone by
-	// truncation: replay of the log skips them.
+	// Flushed is the highest sequence number up to which all rows are in parts or removed by truncation. Replay of the
+	// log skips these rows.
 	Flushed uint64
 	Parts   []PartMeta // in the order they were added
 }
 
-// PartMeta is what is known of a part without opening it.
+// PartMeta describes a part without opening it.
 type PartMeta struct {
 	File       uint64 `json:"file"`
 	Bytes      int64  `json:"bytes"`
@@ -78,7 +79,7 @@ type PartMeta struct {
 	Damage []Damage `json:"damage,omitempty"`
 }
 
-// Damage is a damaged place of a part: a block of it or, with Block -1, what all blocks need.
+// Damage is a damaged place of a part: a block or, with Block -1, a section that all blocks need.
 type Damage struct {
 	Block  int    `json:"block"`
 	Reason string `json:"reason"`
@@ -114,7 +115,7 @@ type PartEdit struct {
 	Part  PartMeta       `json:"part"`
 }
 
-// DamageEdit replaces what is known of a part's damage. A table or part that is gone meanwhile is passed over.
+// DamageEdit replaces the recorded damage of a part. A table or part that no longer exists is skipped.
 type DamageEdit struct {
 	Table  schema.TableID `json:"table"`
 	File   uint64         `json:"file"`

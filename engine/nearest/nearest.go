@@ -23,13 +23,14 @@ func Of(name string, among []string) string {
 type Finder struct {
 	To    string
 	Most  int    // takes names that are up to so many changes away instead, whatever their length; 0: no
-	Far   bool   // takes names however far away, but for those of absurd length
+	Far   bool   // accepts names at any distance, except absurdly long ones
 	Found string // the label of the nearest; empty: none is near
 
 	distance int
 }
 
-// Look compares one name; label is what Found is when it is the nearest. Of equally near ones the first counts.
+// Look compares one name; label is the result of Found if this name is the nearest. Of equally near names the first
+// counts.
 func (f *Finder) Look(name, label string) {
 	d := distance(name, f.To)
 	if near := d < 3 && 2*d <= len(f.To) || d <= f.Most ||
@@ -55,10 +56,10 @@ func (f *Finder) Hint() string {
 	return " Did you mean '" + f.Found + "'?"
 }
 
-// hidden is the key of contexts of those who must not be told names.
+// hidden is the context key of Hide.
 type hidden struct{}
 
-// Hide is a context for what is done for somebody who must not learn names of what is stored, from hints neither.
+// Hide returns a context for work on behalf of a user who must not learn names of stored things, not even from hints.
 func Hide(ctx context.Context) context.Context { return context.WithValue(ctx, hidden{}, true) }
 
 // Hidden reports whether names must not be told.

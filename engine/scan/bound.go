@@ -22,20 +22,19 @@ type wanted struct {
 	filter filter.And
 }
 
-// Tighten says that the rows that are wanted lie in a range of times and pass conditions on the bound's column. It
-// takes the place of what was said before.
+// Tighten declares that the wanted rows lie in a range of times and pass conditions on the bound's column. It replaces
+// the earlier declaration.
 func (b *Bound) Tighten(time Range, and filter.And) { b.wanted.Store(&wanted{time, and}) }
 
-// Narrowing is what a reader has seen of the bounds of its scan. One goroutine at a time; each reader begins with its
-// own.
+// Narrowing is a reader's view of the bounds of its scan. One goroutine at a time; each reader begins with its own.
 type Narrowing struct {
 	bounds []*Bound
 	known  []*wanted // of each bound when the scan began: the scan's own range and filter hold that
 	seen   []*wanted
 }
 
-// Watch is how a scan begins with bounds: it gives the range and the conditions of those that say something already,
-// which are the scan's from then on.
+// Watch begins a scan with bounds: it returns the range and the conditions that the bounds have so far, which belong to
+// the scan from then on.
 func Watch(bounds []*Bound) (n Narrowing, time Range, and filter.And) {
 	for _, b := range bounds {
 		n.bounds, n.known = append(n.bounds, b), append(n.known, nil)
@@ -73,8 +72,8 @@ func (n *Narrowing) Heed() (tightened bool) {
 	return tightened
 }
 
-// Wanted is where the rows lie that are wanted by what was seen last, and what they pass, beyond the scan's own range
-// and filter.
+// Wanted returns the time range of the wanted rows, as last seen, and the conditions that they pass in addition to the
+// scan's own range and filter.
 func (n *Narrowing) Wanted() (time Range, and filter.And) {
 	time = All
 	for i, w := range n.seen {

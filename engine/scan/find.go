@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Find is what a reader of whole series wants of a run: those of some tables whose tags pass. It is not changed by the
-// run.
+// Find describes the series that a reader wants from a run: series of some tables whose tags pass. The run does not
+// change it.
 type Find struct {
 	// Tables are the tables whose series are wanted, by rising id.
 	Tables []schema.TableID
@@ -25,20 +25,19 @@ type Find struct {
 	Presence bool
 	// Stats, when not nil, counts what is read.
 	Stats *Stats
-	// Cancelled, when not nil, is asked now and then by what takes long: its error ends it.
+	// Cancelled, when not nil, is called now and then during long work; its error ends the work.
 	Cancelled func() error
-	// Reserve, when not nil, is asked before memory is kept that lasts as long as what is found: its error ends the
-	// call.
+	// Reserve, when not nil, is called before memory is kept for as long as the result; its error ends the call.
 	Reserve func(bytes int64) error
 }
 
 // TagTest is a condition on a tag of a series.
 type TagTest struct {
-	// Column is the tag; its default is what series have whose key does not name it, as in Spec.
+	// Column is the tag. Its default is the value of series whose key does not name it, as in Spec.
 	Column schema.Column
 	// Values are the only values that pass, rising, in the form of series keys; nil: Match decides.
 	Values [][]byte
-	// Match tests a value in the form of series keys. A run asks once for each distinct value where it can. Safe for
+	// Match tests a value in the form of series keys. A run tests each distinct value once, if it can. Safe for
 	// concurrent use.
 	Match func(val []byte) bool
 	// Null reports whether series pass that lack the tag.
@@ -69,10 +68,10 @@ type Found interface {
 	Reader() (Rows, error)
 }
 
-// Keys walks keys one after the other.
+// Keys walks keys in order.
 type Keys interface {
-	// Next returns the next key, which is valid until the following Next. Who counts calls it no more often than there
-	// are keys.
+	// Next returns the next key, which is valid until the following Next. The caller counts the keys and calls it no
+	// more often.
 	Next() ([]byte, error)
 }
 
@@ -89,8 +88,7 @@ type Rows interface {
 	Close()
 }
 
-// Stretch is rows [From, To) of some vectors: rows of one series, one after the other. Vectors of columns are of any
-// form.
+// Stretch is rows [From, To) of some vectors: consecutive rows of one series. The vectors may have any form.
 type Stretch struct {
 	From, To int
 	Times    []int64

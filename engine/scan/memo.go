@@ -24,15 +24,15 @@ func (m *Memo) Reserve(bytes int64, reserve func(bytes int64) error) error {
 	return err
 }
 
-// Release gives back what was reserved, when the memo is not used any more.
+// Release gives back the reserved memory when the memo is no longer used.
 func (m *Memo) Release(reserve func(bytes int64) error) {
 	if kept := m.kept.Swap(0); kept > 0 {
 		_ = reserve(-kept) // giving back does not fail
 	}
 }
 
-// Once returns what find found for a key, which only the first who asks calls; the others wait for it. Without a memo
-// everybody calls it.
+// Once returns the result of find for a key. Only the first caller runs find; the others wait for it. Without a memo
+// every caller runs find.
 func Once[T any](m *Memo, key any, find func() (T, error)) (T, error) {
 	if m == nil {
 		return find()

@@ -29,7 +29,7 @@ func (r Range) Overlaps(min, max int64) bool { return max >= r.From && min <= r.
 // Covers reports whether all of [min, max] lies in the range.
 func (r Range) Covers(min, max int64) bool { return r.Holds(min) && r.Holds(max) }
 
-// And is what lies in both ranges.
+// And returns the intersection of two ranges.
 func (r Range) And(o Range) Range { return Range{max(r.From, o.From), min(r.To, o.To)} }
 
 // Spec is what a reader wants of a run. It is not changed by the run and may be shared by many cursors.
@@ -49,7 +49,7 @@ type Spec struct {
 	Narrowing Narrowing
 	// KeyPrefix restricts to series whose key begins with it (the logical table in a shared region). Empty: all.
 	KeyPrefix []byte
-	// Keys restricts a walk by series to those whose key lies in the range; cursors do not regard it.
+	// Keys restricts a walk by series to series whose keys lie in the range. Cursors ignore it.
 	Keys KeyRange
 	// Newest asks a cursor to give blocks newest first (rows inside a batch stay in run order).
 	Newest bool
@@ -57,13 +57,13 @@ type Spec struct {
 	Pieces *Pieces
 	// Stats, when not nil, counts what the scan did. Fields are updated atomically.
 	Stats *Stats
-	// Memo, when not nil, is shared by all pieces of a scan, whose conditions on tags are the same everywhere.
+	// Memo, when not nil, is shared by all pieces of a scan, because their conditions on tags are the same.
 	Memo *Memo
-	// Cancelled, when not nil, is asked now and then by what takes long: its error, that of a context, ends the scan.
-	// The function is called so in all layers.
+	// Cancelled, when not nil, is called now and then during long work; its error, the error of a context, ends the
+	// scan. The function has this name in all layers.
 	Cancelled func() error
-	// Reserve, when not nil, is told how many bytes cursors have in hand past what is ordinary, and what is given back
-	// as a negative number: its error ends the scan.
+	// Reserve, when not nil, is called with the bytes that cursors hold beyond the ordinary, and with a negative number
+	// when they give bytes back; its error ends the scan.
 	Reserve func(bytes int64) error
 	// Holding, when not nil, is what walks that are merged have in hand together.
 	Holding *Holding
@@ -76,7 +76,7 @@ type Holding struct {
 	Used  int64
 }
 
-// KeyRange is the series keys in [From, To). To nil: there is no end.
+// KeyRange is the series keys in [From, To). A nil To means no upper bound.
 type KeyRange struct{ From, To []byte }
 
 // Holds reports whether a key lies in the range.
@@ -114,9 +114,9 @@ type Ending interface {
 // Idle is a Series that need not have rows in hand before they are wanted.
 type Idle interface {
 	Series
-	// Least is a time before which no row lies of the current series that Rows has yet to give.
+	// Least returns a time. No later row of Rows for the current series lies before it.
 	Least() int64
-	// Rest lets go of memory until then. What Rows gave is not valid any more.
+	// Rest releases memory until the next call. Results of Rows are no longer valid.
 	Rest()
 }
 

@@ -77,15 +77,15 @@ type Column struct {
 	Type     vector.Type
 	Semantic Semantic
 	Nullable bool
-	// Default is what a row without a value reads: one row, Const; nil for NULL. For DefaultExpr it is what rows
-	// written before the column existed read.
+	// Default is the value that a row without a value reads: one row, Const; nil for NULL. With DefaultExpr, it is the
+	// value of rows written before the column existed.
 	Default *vector.Vector
 	// DefaultExpr is the default as DDL text when it is evaluated at each write: current_timestamp(). Empty otherwise.
 	DefaultExpr string
 	// Initial is what rows read that were written before the column existed: the default at the time it was added; one
 	// row, Const; nil for NULL. Later changes of the default do not touch it.
 	Initial *vector.Vector
-	// DefaultText is the default as DESC and SHOW CREATE TABLE print it; empty when there is none.
+	// DefaultText is the default as DESC and SHOW CREATE TABLE print it; empty if there is none.
 	DefaultText string
 	Indexes     []Index
 	Comment     string

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// MaxColumns bounds a table, and what one request makes of it: schemas are copied at each change and every part's
-	// directory names all its columns.
+	// MaxColumns bounds the columns of a table, and the columns that one request creates: each change copies the
+	// schema, and the directory of every part names all its columns.
 	MaxColumns = 4096
 	// MaxLabels bounds the columns of a physical table, which has the labels of all its logical tables.
 	MaxLabels = 4 * MaxColumns

@@ -20,7 +20,7 @@ import (
 // named: 0x00 0x02 behind the column id. The table id leads: logical tables can share a region, and one is then a key
 // range.
 
-// nullMark stands for NULL behind a column id; no value begins so.
+// nullMark stands for NULL after a column id; no value begins with it.
 const nullMark = "\x00\x02"
 
 // AppendSeriesKey appends the key of the series with the given tag values; tags[i] nil is left out. Values of tags that
@@ -61,13 +61,14 @@ func InitialTag(initial *vector.Vector) []byte {
 	return AppendTag([]byte{}, initial, 0)
 }
 
-// KeyPrefix is what the keys of all series of a table begin with, and those of no other table.
+// KeyPrefix is the beginning that the keys of all series of a table have, and no other keys.
 func KeyPrefix(t TableID) []byte { return binary.BigEndian.AppendUint32(nil, uint32(t)) }
 
 // KeyTable is the table that a series key names; the key has at least the length of KeyPrefix.
 func KeyTable(key []byte) TableID { return TableID(binary.BigEndian.Uint32(key)) }
 
-// KeyHash is a hash of the labels in a series key, the same for all tables with the ids of one physical table.
+// KeyHash is a hash of the labels in a series key. It is the same for all tables with the column ids of one physical
+// table.
 func KeyHash(key []byte) uint64 { return xxhash.Sum64(key[4:]) }
 
 // ParseSeriesKey calls tag for every tag that the key names; val nil: NULL. It is only valid during the call.

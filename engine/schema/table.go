@@ -64,8 +64,9 @@ type Table struct {
 	CreatedMS int64
 	// Engine is "mito" or "metric", as SHOW CREATE TABLE prints it.
 	Engine string
-	// Physical is the table in whose storage this one's rows lie: a logical table, whose columns have the ids of the
-	// physical table's and whose series keys begin with its own id. 0: the table has storage of its own.
+	// Physical is set for a logical table: the id of the physical table that stores its rows. The columns of a logical
+	// table have the ids of the physical table's columns, and its series keys begin with its own id. 0: the table
+	// stores its own rows.
 	Physical TableID
 	// Emptied is the sequence number up to which all rows went at once when the table was last truncated: by that a
 	// client knows that what it has written may be gone. 0: it never was. A logical table gets another ID instead.
@@ -80,7 +81,7 @@ func DraftName(of Name, n TableID) Name {
 	return Name{DB: of.DB, Table: of.Table + "/" + strconv.FormatUint(uint64(n), 10)}
 }
 
-// Finished is the table that a draft becomes; t itself where it is none.
+// Finished returns the table that a draft becomes; for any other table, t itself.
 func (t *Table) Finished() *Table {
 	if !t.Draft {
 		return t
@@ -123,7 +124,7 @@ func (t *Table) Given() *Table {
 	return t.without(func(c *Column) bool { return c.ID == TableTagID || c.ID == SeriesTagID })
 }
 
-// FreeTags is the table without some tags, which no row has; t itself when there are none.
+// FreeTags returns the table without those tags that no row has; t itself if there are none.
 func (t *Table) FreeTags(free func(ColumnID) bool) *Table {
 	n := t.without(func(c *Column) bool { return c.Semantic == Tag && free(c.ID) })
 	if n != t {
@@ -133,7 +134,7 @@ func (t *Table) FreeTags(free func(ColumnID) bool) *Table {
 	return n
 }
 
-// without is the table without some columns, none of which is the time index; t itself when there are none.
+// without returns the table without some columns, none of which is the time index; t itself if no column is to go.
 func (t *Table) without(drop func(*Column) bool) *Table {
 	n := *t
 	n.Columns, n.Tags = nil, nil
@@ -159,7 +160,7 @@ func (t *Table) without(drop func(*Column) bool) *Table {
 // TimeColumn is the time index.
 func (t *Table) TimeColumn() Column { return t.Columns[t.Time] }
 
-// Column finds a column by name; -1 when there is none.
+// Column finds a column by name; -1 if it does not exist.
 func (t *Table) Column(name string) int {
 	for i := range t.Columns {
 		if t.Columns[i].Name == name {
@@ -178,7 +179,7 @@ func (t *Table) IDs(names ...string) []ColumnID {
 	return ids
 }
 
-// ByID finds a column by id; -1 when there is none.
+// ByID finds a column by id; -1 if it does not exist.
 func (t *Table) ByID(id ColumnID) int {
 	for i := range t.Columns {
 		if t.Columns[i].ID == id {
@@ -201,8 +202,8 @@ func (t *Table) Evolve(add []Column) (*Table, error) {
 	return &n, nil
 }
 
-// Grow is Evolve of a version that nobody else knows yet: it gets the columns itself, without a copy of those that it
-// has. After an error it is as it was.
+// Grow is like Evolve for a version that no other goroutine knows yet: it appends the columns in place and does not
+// copy the existing ones. After an error the table is unchanged.
 func (t *Table) Grow(add []Column) error {
 	old := len(t.Columns)
 	t.Columns = append(t.Columns, add...)

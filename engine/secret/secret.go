@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// hidden is what stands in the place of a password.
+// hidden replaces a password.
 const hidden = "***"
 
 // shortest is the length from which on a password is looked for anywhere in other texts. Shorter ones are parts of
@@ -59,7 +59,7 @@ func inside(text string, from, to int, visit func(from, to int)) {
 	}
 }
 
-// unquoted visits what a text has between its quotes, of which the second may lack.
+// unquoted visits the text between quotes; the second quote may be missing.
 func unquoted(text string, from, to int, visit func(from, to int)) {
 	if from++; to > from && text[to-1] == text[from-1] {
 		to--

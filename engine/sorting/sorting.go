@@ -7,8 +7,8 @@ import "slices"
 // or less, however long they take.
 const askEvery = 1 << 12
 
-// Func sorts as slices.SortFunc does; equal elements come in any order. Its error is that of cancelled, which it asks
-// now and then; the list is then in no order.
+// Func sorts like slices.SortFunc; the order of equal elements is undefined. It calls cancelled now and then and
+// returns its error; the list is then in no particular order.
 func Func[T any](list []T, compare func(a, b T) int, cancelled func() error) error {
 	var ended error
 	compared := 0

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// MaxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value
-// that is larger by itself is not kept at all.
+// MaxBytes bounds the memory that a list keeps for good. Values beyond it go to a sync.Pool, whose memory is not
+// counted; a single value larger than MaxBytes is not kept at all.
 const MaxBytes = 32 << 20
 
 var (
@@ -43,7 +43,7 @@ type kept[T any] struct {
 	bytes int64
 }
 
-// Get takes a value out, the one that came last, or makes a zero one.
+// Get takes out the value that was put in last, or creates a zero value.
 func (l *List[T]) Get() *T {
 	l.mu.Lock()
 	if n := len(l.free) - 1; n >= 0 {

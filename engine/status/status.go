@@ -77,7 +77,7 @@ func (c Code) String() string {
 	return fmt.Sprintf("Code(%d)", int(c))
 }
 
-// Error is what a client may see. Msg is shown as it is; Cause goes to the log only.
+// Error is an error that a client may see. Msg is shown as it is; Cause goes only to the log.
 type Error struct {
 	Code  Code
 	Msg   string

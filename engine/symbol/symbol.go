@@ -51,8 +51,7 @@ func (t *Table) Find(text []byte) (n uint32, ok bool) {
 	return s - 1, s != 0
 }
 
-// Add returns the number of a text, which is copied when it is new; ok is false when it is new and there is no room for
-// it.
+// Add returns the number of a text. A new text is copied; ok is false if there is no room for it.
 func (t *Table) Add(text []byte) (n uint32, ok bool) {
 	if 3*(len(t.views)+1) > 2*len(t.slots) {
 		t.slots = Doubled(t.slots, t.hashes)
@@ -72,7 +71,7 @@ func (t *Table) Add(text []byte) (n uint32, ok bool) {
 	return n, true
 }
 
-// slot finds the slot of a text, or the free one where it belongs.
+// slot finds the slot of a text, or the free slot for it.
 func (t *Table) slot(h uint32, text []byte) int {
 	mask := len(t.slots) - 1
 	for at := int(h) & mask; ; at = (at + 1) & mask {

@@ -11,7 +11,7 @@ import (
 // zones caches what Zone found. Only names that exist get in, some thousands at most.
 var zones sync.Map // string -> *time.Location
 
-// Zone finds a time zone by IANA name (Asia/Shanghai) or offset (+08:00, +1:00, -0930). The same name gives the same
+// Zone finds a time zone by IANA name (Asia/Shanghai) or offset (+08:00, +1:00, -0930). Equal names give the same
 // pointer, and UTC gives time.UTC.
 func Zone(name string) (*time.Location, error) {
 	name = strings.TrimSpace(name)

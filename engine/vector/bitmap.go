@@ -138,7 +138,8 @@ func (b Bitmap) Slice(from, to int) Bitmap {
 	return s
 }
 
-// appendBits appends n bits of src beginning at bit off to b, which holds at bits. src nil stands for all ones.
+// appendBits appends n bits of src, starting at bit off, to b, which already has at bits. A nil src stands for all
+// ones.
 func (b Bitmap) appendBits(at int, src Bitmap, off, n int) Bitmap {
 	b = b.resize(at + n)
 	shift := uint(at) & 63

@@ -7,8 +7,8 @@ import (
 	"varve/engine/status"
 )
 
-// Builder collects the rows of one table, column by column. It is reused between requests: a warm builder allocates
-// nothing. One goroutine at a time.
+// Builder collects the rows of one table, column by column. It is reused between requests: a warm builder does not
+// allocate. One goroutine at a time.
 //
 // A row is the SetX calls since the last EndRow. Columns not set are NULL in the row, at no cost until a later row
 // sets them. New columns found within one row are put in byte order of their names at EndRow, because column order is
@@ -23,7 +23,7 @@ type Builder struct {
 	fields []Field
 	batch  Batch
 
-	from    int32   // the entry of the current row; 0: nobody asks
+	from    int32   // the entry of the current row; 0: not wanted
 	origins []int32 // of the committed rows, where somebody does
 }
 
@@ -47,7 +47,7 @@ func (b *Builder) Rows() int { return b.rows }
 // Columns is the number of columns so far.
 func (b *Builder) Columns() int { return len(b.cols) }
 
-// columnBytes is what a column takes besides its values.
+// columnBytes is the memory of a column without its values.
 const columnBytes = 512
 
 // Bytes is about the memory that the rows take, with the NULLs that Finish will put where columns have no value.
@@ -77,8 +77,8 @@ func (b *Builder) Held() (bytes int64) {
 // index before they add an entry's columns.
 func (b *Builder) Pin() { b.sorted = len(b.cols) }
 
-// Unpin takes back what Pin said of the columns behind the first n, which have no value in any row but the current one:
-// AbandonRow removes them.
+// Unpin undoes Pin for the columns after the first n. These columns have a value only in the current row, which
+// AbandonRow removes.
 func (b *Builder) Unpin(n int) { b.sorted = n }
 
 // Column finds or adds a column. Another type than the column has is an InvalidArguments error.
@@ -108,7 +108,7 @@ func (b *Builder) Column(name string, t Type) (*ColumnBuilder, error) {
 // Expect notes about how much text all rows will have; 0: nobody knows. Reset forgets it.
 func (b *Builder) Expect(bytes int64) { b.expect = bytes }
 
-// Lookup finds a column by name; nil when there is none.
+// Lookup finds a column by name; nil if it does not exist.
 func (b *Builder) Lookup(name string) *ColumnBuilder {
 	if c := b.byName[name]; c != nil && c.round == b.round {
 		return c
@@ -209,8 +209,8 @@ func (c *ColumnBuilder) Widen() {
 	v.Ints, v.Uints, v.Type = v.Ints[:0], v.Uints[:0], FloatType
 }
 
-// Retype makes a column one of another type; convert makes the values of n rows of it, NULL of those that have none.
-// false: there are such, and the column stays as it is.
+// Retype changes the type of a column. convert converts the values of n rows and sets NULL for values that cannot be
+// converted. If there are such values, Retype returns false and the column stays unchanged.
 func (c *ColumnBuilder) Retype(to Type, convert func(dst, v *Vector, to Type, n int) *Vector) bool {
 	next := convert(new(Vector), &c.vec, to, c.n)
 	for i := range c.n {
@@ -464,7 +464,7 @@ func (c *ColumnBuilder) SetString(x string) {
 	c.valued()
 }
 
-// largeHeap is the size from which on texts grow by what is expected, not as append does it.
+// largeHeap is the size from which on a heap of texts grows by the expected size instead of by append.
 const largeHeap = 1 << 20
 
 // room makes room for n bytes of text. append grows large slices by a quarter, and both are there meanwhile: 60 MB of

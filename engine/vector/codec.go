@@ -36,7 +36,7 @@ func AppendBatch(dst []byte, fields []Field, b *Batch) []byte {
 	return dst
 }
 
-// Apart is a part of an encoded batch that was left where it lies: it belongs behind the first At bytes of the rest.
+// Apart is a piece of an encoded batch that was not copied: it belongs after the first At bytes of the rest.
 type Apart struct {
 	At   int
 	Text []byte
@@ -154,7 +154,7 @@ func appendBits(dst []byte, b Bitmap, n int) []byte {
 	return dst
 }
 
-// appendPacked appends the strings, in one copy when they lie back to back.
+// appendPacked appends the strings, in one copy if they lie back to back.
 func appendPacked(dst []byte, views []View, heap []byte) []byte {
 	for i := 0; i < len(views); {
 		start, end := views[i].Off, views[i].Off+views[i].Len
@@ -331,7 +331,7 @@ func bound(n, width int) int {
 	return int(lo)
 }
 
-// number is what a column file may hold as it lies in memory.
+// number lists the types whose values a column file may store as they are in memory.
 type number interface {
 	uint32 | uint64 | int64 | float64
 }

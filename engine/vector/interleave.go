@@ -84,7 +84,7 @@ func interleave[T any](dst []T, srcs []*Vector, values func(*Vector) []T, picks 
 	return dst
 }
 
-// interleaveStrings copies the strings one by one: neighbours come from different heaps.
+// interleaveStrings copies the strings one by one, because neighbours come from different heaps.
 func (v *Vector) interleaveStrings(srcs []*Vector, picks []Pick) {
 	at := len(v.Views)
 	v.Views = interleave(v.Views, srcs, func(s *Vector) []View { return s.Views }, picks)

@@ -16,8 +16,8 @@ func Room[T uint32 | uint64 | int64 | float64 | View | byte](n int) []T {
 		return nil
 	}
 	var zero T
-	var b strings.Builder // the one type that gives such memory away
+	var b strings.Builder // the only type that can give such memory away
 	b.Grow(n * int(unsafe.Sizeof(zero)))
-	b.WriteByte(0) // of an empty string there is no address
+	b.WriteByte(0) // an empty string has no address
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(b.String()))), n)[:0]
 }

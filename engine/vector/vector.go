@@ -18,7 +18,7 @@ const (
 	Dict
 )
 
-// HeapRoom makes room for more bytes in the heap of a vector, or says why there is none.
+// HeapRoom makes room for more bytes in the heap of a vector, or returns the reason why it cannot.
 type HeapRoom interface {
 	Grow(v *Vector, bytes int64) error
 }
@@ -28,7 +28,7 @@ type HeapRoom interface {
 type Vector struct {
 	Type Type
 	Form Form
-	// Room, while the vector is made, is asked before Heap outgrows its memory; nil: nobody is.
+	// Room, while the vector is built, is called before Heap outgrows its memory; nil: no call.
 	Room HeapRoom
 	// Valid holds the rows that have a value. nil: all. For Const only bit 0 counts. The value under a NULL is
 	// defined (zero or stale) but has no meaning; a Dict code under a NULL is in range unless Values is empty.
@@ -225,7 +225,7 @@ func (v *Vector) Append(n int, src *Vector, from, to int) {
 	}
 }
 
-// appendViews copies strings: one copy of the whole span when they lie back to back, one each otherwise.
+// appendViews copies strings: the whole span in one copy if they lie back to back, otherwise one by one.
 func (v *Vector) appendViews(views []View, heap []byte) {
 	packed := true
 	end := views[0].Off
@@ -481,7 +481,7 @@ func (v *Vector) Bytes64(n int) int64 {
 	return b + int64(len(v.Heap)) + int64(len(v.Codes))*4
 }
 
-// Truncate cuts a Flat vector to its first n rows. The heap keeps what belonged to the others.
+// Truncate cuts a Flat vector to its first n rows. The heap keeps the bytes of the other rows.
 func (v *Vector) Truncate(n int) {
 	if v.Valid != nil {
 		v.Valid = v.Valid.resize(n)

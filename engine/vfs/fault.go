@@ -157,8 +157,8 @@ func (f faultFile) Sync() error {
 	return f.File.Sync()
 }
 
-// Fault fails one operation, or one and all after it, and counts. Its Before goes to WithFaults. Safe for concurrent
-// use.
+// Fault makes one operation fail, or one and all later ones, and counts operations. Its method Before is passed to
+// WithFaults. Safe for concurrent use.
 type Fault struct {
 	ops     []Op
 	err     error

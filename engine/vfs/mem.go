@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory that can lose power: it knows which bytes and which directory entries were synced.
-// Safe for concurrent use.
+// Mem is a file system in memory that can lose power: it knows which bytes and directory entries were synced. Safe for
+// concurrent use.
 type Mem struct {
 	mu    sync.Mutex
 	live  map[string]*memNode // what processes see
 	disk  map[string]*memNode // directory entries that were synced
 	dirs  map[string]bool
-	locks map[string]int // how many have the shared lock of a name; -1: one has the exclusive one
+	locks map[string]int // number of shared locks on a name; -1: an exclusive lock
 	free  uint64
 	rooms map[string]int64 // bytes of the files below a directory that is a file system of its own
 	still map[string]bool  // directories below which nothing changes
@@ -422,7 +422,7 @@ func (l memLock) Close() error {
 	return nil
 }
 
-// FreeBytes answers what SetFree set, or what SetRoom and the files leave.
+// FreeBytes returns the value of SetFree, or the room of SetRoom minus the files.
 func (m *Mem) FreeBytes(dir string) (uint64, error) {
 	if err := m.enter(); err != nil {
 		return 0, err

@@ -9,8 +9,8 @@ import (
 // program reads it.
 var ErrNewer = errors.New("a newer varve wrote it, and nothing is damaged: use that program, or a later one")
 
-// CheckVersion holds the format version of a file against those that this program reads, both inclusive. Only versions
-// whose bytes have been checked may be asked for: any other number is damage.
+// CheckVersion compares the format version of a file with the versions that this program reads, both bounds included.
+// Pass only versions whose bytes have been checked: any other number is damage.
 func CheckVersion(v, oldest, newest uint32) error {
 	if v >= oldest && v <= newest {
 		return nil

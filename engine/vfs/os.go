@@ -63,7 +63,7 @@ func (osFS) FreeBytes(dir string) (uint64, error) {
 // readOnlyFlag is ST_RDONLY of Linux, and MNT_RDONLY of the others.
 const readOnlyFlag = 1
 
-// Writable asks the mount first: where it is read-only, whose directory it is does not matter.
+// Writable tests the mount first: if it is read-only, the owner of the directory does not matter.
 func (osFS) Writable(dir string) error {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err == nil && uint64(s.Flags)&readOnlyFlag != 0 {

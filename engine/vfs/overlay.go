@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// overlay shows a directory to which nothing is written: what is changed below it lies in another one, which hides the
-// files of the first.
+// overlay shows a directory that is never written to: changes go to another directory, whose files hide those of the
+// first.
 type overlay struct {
 	FS           // of both directories
 	lower, upper string

@@ -49,7 +49,7 @@ type File interface {
 	io.Closer
 	// Sync makes what was written durable. After an error the file must not be trusted or synced again.
 	Sync() error
-	// Truncate cuts the file to a size, from which on nothing is written any more.
+	// Truncate cuts the file to a size; nothing is written after that size any more.
 	Truncate(size int64) error
 	// Forget advises that a synced range is not read soon: its memory may serve other pages. Offsets are in bytes.
 	Forget(off, n int64)
