@@ -45,7 +45,7 @@ type Options struct {
 	MaxDepth int
 	// Time says where the time index comes from.
 	Time TimeIndex
-	// IgnoreErrors drops what cannot be decoded and gives the current time to rows whose time cannot be read.
+	// IgnoreErrors drops entries that cannot be decoded, and gives the current time to rows whose time cannot be read.
 	IgnoreErrors bool
 	// SkipErrors leaves out entries that fail: no objects, clashing types, unreadable times.
 	SkipErrors bool
@@ -53,8 +53,7 @@ type Options struct {
 	AllFailures bool
 	// CheckOnly reads the body for its own errors and makes no rows.
 	CheckOnly bool
-	// StrictNumbers keeps integers and floats apart. Without it they are one kind: a column that meets both is one of
-	// floats.
+	// StrictNumbers keeps integers and floats apart. Without it, a column that receives both is a column of floats.
 	StrictNumbers bool
 	// Origins has rows know their entry (vector.Builder.From): its number in the body and the entries of others Before
 	// it.
@@ -69,8 +68,8 @@ type Options struct {
 	Now func() time.Time
 	// MaxBytes bounds what the rows of a body take; 0: nothing does.
 	MaxBytes int64
-	// Hold is told what the rows take by now, whenever it is notably more. It may wait; its error ends the request.
-	// nil: nobody counts.
+	// Hold is called with the current memory of the rows whenever it has grown notably. It may wait; its error ends the
+	// request. nil: the memory is not counted.
 	Hold func(bytes int64) error
 }
 
@@ -104,7 +103,7 @@ type Decoder struct {
 	src      io.Reader
 	srcErr   error // what the source ended with; io.EOF at the body's end
 	total    int64 // bytes read
-	partial  bool  // what ends at end may go on after it
+	partial  bool  // the text may continue after end
 	newlines bool  // line ends are blanks between tokens: true for JSONStream
 
 	root  node
@@ -207,7 +206,7 @@ func (d *Decoder) prepare(b *vector.Builder) {
 	b.Pin()
 }
 
-// release lets go of what belongs to the body.
+// release releases everything that belongs to the body.
 func (d *Decoder) release() {
 	d.o, d.rows, d.src, d.b, d.time, d.msg, d.group = Options{}, nil, nil, nil, nil, nil, group{}
 	clear(d.all)
@@ -236,7 +235,7 @@ func (d *Decoder) endRow() error {
 	return nil
 }
 
-// origin tells the row in hand which entry it comes from.
+// origin tells the current row which entry it comes from.
 func (d *Decoder) origin() {
 	if d.o.Origins {
 		d.b.From(d.o.Before + d.entries() + 1)

@@ -22,13 +22,14 @@ const (
 var errUntold = status.New(status.InvalidArguments, "the entry cannot be stored; only the first %d reasons are kept",
 	maxTold)
 
-// Subject is the error of an entry together with what it is about. Its text is that of the error alone: see Explain.
+// Subject is the error of an entry together with the thing that it is about. Its text is the text of the error alone:
+// see Explain.
 type Subject struct {
 	Err   error
 	Step  string // of a pipeline, such as "processor 2, date"
 	Field string
 	Value string // as the error shows it; empty for none
-	Hint  string // what was tried, or what helps
+	Hint  string // the alternatives tried, or advice
 }
 
 func (s *Subject) Error() string { return s.Err.Error() }
@@ -47,8 +48,8 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Explain is the error with the entry, of how many (0: not known), and what the error is about behind its text. Errors
-// that are no client's business stay as they are.
+// Explain returns the error with the number of the entry, the number of entries (0: not known) and the subject of the
+// error after its text. Errors that are not for clients stay unchanged.
 func (f *Failure) Explain(total int) error {
 	var e *status.Error
 	if !errors.As(f.Err, &e) || f.Entry == 0 {
@@ -72,7 +73,7 @@ func numbered(what string, n, total int, all bool) string {
 	return fmt.Sprintf("%s %d of %d%s", what, n, max(n, total), more)
 }
 
-// about is what the error is about, as it stands behind the entry.
+// about returns the subject of the error, in the form that follows the entry.
 func (s *Subject) about() string {
 	text := ""
 	if s.Step != "" {
@@ -104,7 +105,7 @@ func Cut(text string) string {
 	return text
 }
 
-// AddFailure notes one more failure, of which only the first few count unless all do.
+// AddFailure records one more failure. Only the first few are kept, unless all are wanted.
 func AddFailure(list []Failure, f Failure, all bool) []Failure {
 	if !all && len(list) >= MaxFailures {
 		return list

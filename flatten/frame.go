@@ -93,7 +93,7 @@ func (d *Decoder) wholeLines() int {
 	return stop
 }
 
-// line reads the line at pos and moves pos behind it. valid tells that it is known to be UTF-8.
+// line reads the line at pos and moves pos after it. valid reports that the line is known to be UTF-8.
 func (d *Decoder) line(index int, valid bool) error {
 	b, i := d.buf, d.pos
 	if b[i] == '\n' {
@@ -327,13 +327,13 @@ func (d *Decoder) badStream(odd *Failure, reason string, i int, left func() (n i
 		numbered("entry", d.entries()+1, d.entries()+n, ok), shown)
 }
 
-// untold is for bodies whose entries can not be told apart from the one at fault on.
+// untold is for bodies in which the entries after the failing one cannot be told apart.
 func untold() (n int, ok bool) { return 0, false }
 
 // onlyThis counts the entries of a body that ends within one.
 func onlyThis() (n int, ok bool) { return 1, true }
 
-// tally counts the entries from the one at pos on, which stands at a place of the stream and cannot be read.
+// tally counts the entries from pos on; pos is a place in the stream where an entry begins that cannot be read.
 func (d *Decoder) tally(at place) (n int, ok bool) {
 	t := newTally(at)
 	for {

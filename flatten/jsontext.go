@@ -22,7 +22,7 @@ type member struct {
 	from, to    int
 }
 
-// release lets go of what has grown for an outlier.
+// release releases memory that has grown for an outlier.
 func (t *jsonText) release() {
 	if cap(t.keys)+cap(t.sorted) > maxSpareScratch || cap(t.members) > maxSpareScratch/32 {
 		*t = jsonText{}

@@ -4,7 +4,7 @@ import "varve/engine/schema"
 
 // What a client can make us hold. Past a limit the answer is InvalidArguments with the limit in the text.
 const (
-	// maxValueBytes bounds one line, one entry or one element of an array: it must lie in memory as a whole.
+	// maxValueBytes bounds one line, one entry or one element of an array, because it must be in memory as a whole.
 	maxValueBytes = 16 << 20
 	// maxBodyBytes bounds a body, so that the text of a column always fits the 4 GiB of a heap: rewriting a number can
 	// make it five times longer.
@@ -18,18 +18,18 @@ const (
 	cellsPerByte = 8
 	// maxGroups bounds the sets of option variables in a request.
 	maxGroups = 64
-	// freeBytes is what rows may take more before they are measured again; it is counted in cells, of which one takes
-	// eight bytes or, where it is no text, less.
+	// freeBytes is the memory by which rows may grow before they are measured again. It is counted in cells: a cell of
+	// a type other than text takes at most eight bytes.
 	freeBytes = 64 << 10
 	freeCount = freeBytes / 8
-	// ColumnBytes is what a column takes besides its values, edgeBytes what a learned key takes, treeBytes a value of
-	// an entry that the general reader takes apart.
+	// ColumnBytes is the memory of a column without its values, edgeBytes the memory of a learned key, treeBytes the
+	// memory of a value of an entry that the general reader takes apart.
 	ColumnBytes = 512
 	edgeBytes   = 400
 	treeBytes   = 200
 )
 
-// What a decoder keeps from one body to the next.
+// Memory that a decoder keeps from one body to the next.
 const (
 	// windowBytes is what is read at a time: big enough for its cost per window to vanish, small enough for the second
 	// level cache.

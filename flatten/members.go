@@ -28,14 +28,14 @@ type keyAt struct {
 	name int
 }
 
-// Cell is the value of a name in an object. Text of a Given one is what a string holds, or what else is written; that
-// of a raw name is what is written, strings too.
+// Cell is the value of a name in an object. The text of a Given cell is the content of a string, or any other value as
+// written; the text of a raw name is the value as written, also for strings.
 type Cell struct {
 	State    CellState
 	Off, End int // of its text
 }
 
-// CellState tells a member that is not there from one that is null.
+// CellState distinguishes an absent member from a null member.
 type CellState uint8
 
 // The states of a cell.
@@ -60,8 +60,8 @@ func NewMembers(names []string, raw []bool) *Members {
 // Pad appends the zeros that Read needs behind a text.
 func Pad(text []byte) []byte { return append(text, make([]byte, padBytes)...) }
 
-// Read sets the cells of an object, one for each name, and appends their text to dst. text comes from Pad. Of members
-// with one name the last counts.
+// Read sets the cells of an object, one for each name, and appends their text to dst. text comes from Pad. Of several
+// members with the same name the last counts.
 func (m *Members) Read(text []byte, cells []Cell, dst []byte) ([]byte, error) {
 	clear(cells)
 	n := len(text) - padBytes

@@ -158,7 +158,7 @@ func (d *Decoder) forget() {
 	}
 }
 
-// unbind lets go of the columns of a body, whose rows would lie in memory as long as the decoder is idle.
+// unbind releases the columns of a body. Otherwise its rows would stay in memory while the decoder is idle.
 func (d *Decoder) unbind() {
 	for _, n := range d.nodes {
 		n.col = nil

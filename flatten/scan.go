@@ -20,7 +20,7 @@ type fault uint8
 const (
 	fine       fault = iota
 	odd              // well formed so far, but a case for the general reader
-	notAnEntry       // well formed, but no entry where only entries may stand
+	notAnEntry       // well formed, but not an entry, where only entries are allowed
 	badSyntax
 	badNesting
 	badRange

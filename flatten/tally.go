@@ -120,7 +120,7 @@ func (t *bracketTally) closing(c byte) {
 	t.list, t.comma, t.filled = false, false, false
 }
 
-// lineTally counts lines of which each holds one object, the first perhaps without its end.
+// lineTally counts lines that each hold one object; the first line may lack its end.
 type lineTally struct {
 	n       int
 	depth   int

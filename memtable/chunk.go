@@ -88,8 +88,8 @@ func whole(v *vector.Vector) bool {
 	return v.Form == vector.Flat && len(v.Heap) >= wholeBytes && cap(v.Heap)-len(v.Heap) <= len(v.Heap)/8
 }
 
-// wholeBytes is how long texts must be that go over to a chunk without being copied: what else lies around a column is
-// little beside them.
+// wholeBytes is the length from which on a chunk takes over texts without a copy: the other memory of the column is
+// small compared with them.
 const wholeBytes = 1 << 20
 
 // reserve makes v an empty Flat vector with room for n rows and some bytes of strings.
@@ -178,7 +178,8 @@ func (c *chunk) column(id schema.ColumnID) *vector.Vector {
 	return nil
 }
 
-// join concatenates two lists of which each may stand for one value for all its rows; nil when that stays so.
+// join concatenates two lists, each of which may hold one value for all its rows. It returns nil if the result holds
+// one value for all rows, too.
 func join[T comparable](a, b []T, oneA, oneB T, na, nb int) []T {
 	if a == nil && b == nil && oneA == oneB {
 		return nil

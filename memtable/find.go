@@ -157,8 +157,8 @@ func (v *seriesSnapshot) passing(id schema.TableID, want *scan.Find) ([]uint32, 
 	return ranks, nil
 }
 
-// named finds the series of the test that leaves the fewest, of those that name values. ranks is nil when there is none
-// such.
+// named finds the test with named values that leaves the fewest series, and returns these series. ranks is nil if there
+// is no such test.
 func (v *seriesSnapshot) named(id schema.TableID, want *scan.Find) (ranks []uint32, test int, err error) {
 	test = -1
 	for i := range want.Tests {
@@ -206,7 +206,7 @@ func (t *tagColumn) keep(ranks []uint32, test *scan.TagTest, want *scan.Find) ([
 	return kept, nil
 }
 
-// askValues is the number of series after which a test asks whether it is still wanted.
+// askValues is the number of series after which a test checks for cancellation.
 const askValues = 4096
 
 // inKeyOrder returns some series of a table, whose numbers rise, by rising key.

@@ -23,7 +23,7 @@ import (
 	"varve/engine/vector"
 )
 
-// ChunkRows is the size at which chunks are not merged any more. Larger appends are cut into chunks of this size.
+// ChunkRows is the size from which on chunks are no longer merged. Larger appends are cut into chunks of this size.
 const ChunkRows = 8192
 
 // chunkLimit is ChunkRows, or fewer where rare paths are looked for.
@@ -55,7 +55,7 @@ type snapshot struct {
 	series seriesSnapshot
 	rows   int
 	order  atomic.Pointer[order] // made by the first reader that needs it
-	part   atomic.Pointer[order] // of the table that was asked for last, where there are several
+	part   atomic.Pointer[order] // order for the table that was last read, if there are several
 }
 
 // New is an empty memtable whose series are numbered by r.
@@ -97,8 +97,8 @@ func (m *Memtable) Append(seq uint64, t *schema.Table, fields []vector.Field, b 
 	m.add(seq, schema.KindPut, t, fields, b, false)
 }
 
-// Take is Append of a batch that nobody reads afterwards: where its flat vectors are large their memory goes over to
-// the memtable or is let go of as soon as it is copied, so that the rows are not there twice.
+// Take is like Append, for a batch that is not read afterwards. Memory of large flat vectors moves to the memtable, or
+// is released once it is copied, so that the rows are not in memory twice.
 func (m *Memtable) Take(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
 	m.add(seq, schema.KindPut, t, fields, b, true)
 }

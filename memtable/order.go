@@ -13,7 +13,7 @@ import (
 // order is rows of a snapshot by (series key, time, sequence).
 type order struct {
 	table   schema.TableID // of all rows, among several tables; 0: of all there are
-	natural bool           // one series whose rows lie in order: rows is empty
+	natural bool           // one series whose rows are in order: rows is empty
 	rows    []rowRef       // otherwise
 	times   []int64        // of rows; nil: not wanted
 	ranks   []uint32       // series numbers by rising key
@@ -23,7 +23,8 @@ type order struct {
 // rowRef is a row: chunk in the high 32 bits, row in the low.
 type rowRef uint64
 
-// orderOf is the order of the rows that a walk may want: of all, which is kept, or of those of one table among several.
+// orderOf returns the order of the rows that a walk may want: of all rows, which is cached, or of the rows of one among
+// several tables.
 func (s *snapshot) orderOf(spec *scan.Spec) *order {
 	if len(spec.KeyPrefix) > len(schema.KeyPrefix(0)) && s.order.Load() == nil {
 		if numbers := s.series.begin(schema.KeyTable(spec.KeyPrefix), spec.KeyPrefix); len(numbers) <= fewSeries {
@@ -270,7 +271,7 @@ func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 	}
 }
 
-// rising reports whether the rows of all chunks, one after the other, lie by (time, sequence).
+// rising reports whether the rows of all chunks, in the order of the chunks, are sorted by (time, sequence).
 func (s *snapshot) rising() bool {
 	lastTime, lastSeq := int64(0), uint64(0)
 	for k, c := range s.chunks {

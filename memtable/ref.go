@@ -15,7 +15,7 @@ type Ref struct {
 	at  atomic.Uint64 // id of the registry << 32 | number; 0: in none
 }
 
-// Name makes the ref that of a key, which is kept. Nobody may have used it before.
+// Name makes the ref stand for a key, which it keeps. The ref must not have been used before.
 func (r *Ref) Name(key []byte) { r.key = key }
 
 // Key is the series key. It must not be changed.

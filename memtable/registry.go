@@ -32,7 +32,7 @@ type Registry struct {
 // seriesKeys are series by number. Slices grow at their ends alone, so a copy of the value goes on saying, without any
 // lock, what it said when it was made.
 type seriesKeys struct {
-	blocks [][]byte // keys, each after its length as a uvarint; what lies behind the last one is not read
+	blocks [][]byte // keys, each after its length as a uvarint; bytes after the last key are not read
 	places []uint64 // block << 32 | offset
 	owners []schema.TableID
 	ranks  []uint32 // position among the series of the owner
@@ -96,7 +96,7 @@ func (r *Registry) number(key []byte) uint32 {
 // seriesOverhead is the memory of a series besides its key: place, hash, owner, rank, number and slots.
 const seriesOverhead = 40
 
-// slot finds the slot of a key, or the free one where it belongs.
+// slot finds the slot of a key, or the free slot for it.
 func (r *Registry) slot(h uint32, key []byte) int {
 	mask := len(r.slots) - 1
 	for at := int(h) & mask; ; at = (at + 1) & mask {

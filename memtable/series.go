@@ -68,7 +68,7 @@ func (r *Run) Split(prefix []byte, n int) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// naturalWalk is the walk of one series whose rows lie in order: a cursor with a key.
+// naturalWalk is the walk of one series whose rows are in order: a cursor with a key.
 type naturalWalk struct {
 	rows  *cursor
 	key   []byte

@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Stat answers count, smallest and largest value of a column by a look at its slices, which lie in memory. ok is false
-// for tags, types whose order is not that of their bytes, and when there are tombstones.
+// Stat returns count, smallest and largest value of a column from its slices in memory. ok is false for tags, for types
+// whose order differs from the order of their bytes, and if there are tombstones.
 func (r *Run) Stat(c schema.Column) (scan.ColumnStat, bool) {
 	if c.Semantic == schema.Tag || c.ID >= schema.SeriesID {
 		return scan.ColumnStat{}, false

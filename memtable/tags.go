@@ -26,7 +26,7 @@ type tagDicts struct {
 type tagDict struct {
 	values symbol.Table // distinct, in series key form
 	codes  []uint32     // codes[rank] is 1 + position in values; 0: the key does not name the tag; namedNull
-	before []uint32     // 1 + rank of the series before with the same value; 0: there is none
+	before []uint32     // 1 + rank of the previous series with the same value; 0: none
 	last   []uint32     // by value: 1 + rank of the last series with it
 	nulls  bool         // there is a 0 in codes
 	made   *tagColumn
@@ -64,7 +64,7 @@ func (d *tagDicts) follow(keys *seriesKeys, numbers []uint32) {
 		return
 	}
 	defer d.mu.Unlock()
-	_ = d.extend(keys, numbers) // the reader who needs what cannot be read is told
+	_ = d.extend(keys, numbers) // a reader that needs unreadable values gets the error
 }
 
 // column returns a tag of the series with the given numbers, which are all of the table.

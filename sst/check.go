@@ -113,7 +113,7 @@ func (c *checker) tags() error {
 	return nil
 }
 
-// tag compares what the index says of a tag with what the keys say.
+// tag compares the tag index with the tags in the keys.
 func (c *checker) tag(got *indexedTag, id schema.ColumnID, want *tagWriter) error {
 	if got == nil {
 		return c.p.corrupt(fmt.Errorf("tag %d is missing", id), "tag index")

@@ -39,7 +39,7 @@ func newColumnSet(d *directory) *columnSet {
 // bytes is the memory that the set takes.
 func (s *columnSet) bytes() int64 { return int64(len(s.all)) * columnBytes }
 
-// columns returns the part's columns, which are read again when they were let go of.
+// columns returns the part's columns. It reads them again if they were released.
 func (p *Part) columns() (*columnSet, error) {
 	if s := p.set.Load(); s != nil {
 		return s, nil
@@ -99,7 +99,7 @@ func (c *columnCache) keep(p *Part, s *columnSet) {
 	c.kept = slices.Delete(c.kept, 0, gone)
 }
 
-// drop forgets a part that nobody reads any more.
+// drop forgets a part that has no readers any more.
 func (c *columnCache) drop(p *Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,8 +25,8 @@ type DumpOptions struct {
 	Rows int
 }
 
-// Dump prints a part readably: the places of all sections, every block's encoding, size and zone, dictionaries, series
-// and the first rows. What is damaged is printed as the error it gives; the dump goes on behind it.
+// Dump prints a part: the places of all sections; encoding, size and zone of every block; dictionaries; series; and the
+// first rows. For a damaged section it prints the error and continues after it.
 func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	p, err := Open(fs, name, OpenOptions{})
 	if err != nil {
@@ -51,7 +51,7 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	return nil
 }
 
-// sections prints those that are asked for and reports whether there were any.
+// sections prints the requested sections and reports whether there were any.
 func (d *dumper) sections(o DumpOptions) (found bool) {
 	wants := func(name string) bool {
 		is := o.Section == "" || o.Section == name

@@ -434,8 +434,8 @@ func (w *foundRows) open(block int) {
 	w.f.p.metrics.RowsScanned.Add(rows)
 }
 
-// narrow cuts rows [from, to) of a block of n rows to the first stretch of them whose times lie in the range; an empty
-// one ends where there are no more. The times of a series rise.
+// narrow cuts rows [from, to) of a block of n rows to the first stretch whose times lie in the range. An empty stretch
+// ends at the place where no further rows follow. The times of a series rise.
 func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 	times := t.Ints
 	if t.Form != vector.Flat {
@@ -449,7 +449,7 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 		times = w.times
 	}
 	end := to
-	if t.Valid != nil { // a type before could tell times that the wanted one cannot
+	if t.Valid != nil { // a type before may distinguish times that the wanted type cannot
 		for from < to && t.IsNull(from) {
 			from++
 		}
@@ -471,7 +471,7 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 	return end, end
 }
 
-// behind returns the position behind the last of rising times that is not greater than t.
+// behind returns the position after the last of rising times that is not greater than t.
 func behind(times []int64, t int64) int {
 	k, _ := slices.BinarySearchFunc(times, t, func(x, t int64) int {
 		if x <= t {

@@ -74,7 +74,7 @@ type directory struct {
 	series         ref
 	seriesCount    uint64
 	origin         ref    // since version 3
-	tags           ref    // since version 4: the tag index, if there is one
+	tags           ref    // since version 4: the tag index, if the part has one
 	blockRows      uint64 // the usual number of rows of a block
 	minSeq, maxSeq uint64
 	hidden         bool
@@ -145,7 +145,7 @@ func (r *bytesReader) take(n uint64) []byte {
 	return b
 }
 
-// ref reads a place and checks it against the size of what lies before the directory.
+// ref reads a place and checks it against the size of the file up to the directory.
 func (r *bytesReader) ref(size uint64) ref {
 	f := ref{r.uvarint(), r.uvarint()}
 	if f.length == 0 {
@@ -260,7 +260,7 @@ func (f *footer) append(dst []byte) []byte {
 	return append(dst, partMagic...)
 }
 
-// readFooter checks magic, version, checksum and that the directory lies where it can.
+// readFooter checks the magic, the version, the checksum, and that the directory has a possible place.
 func readFooter(file *mapped) (f footer, err error) {
 	size := file.size()
 	head, err := file.read(ref{0, uint64(len(partMagic))})

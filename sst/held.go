@@ -65,7 +65,7 @@ func (r *reader) allowance() int64 {
 // crowded reports whether more is in hand than may be.
 func (r *reader) crowded() bool { return r.held > r.allowance() }
 
-// shed lets go of the memory of what is loaded.
+// shed releases the memory of loaded data.
 func (r *reader) shed() {
 	r.let(r.held)
 	for _, s := range r.all {

@@ -47,7 +47,7 @@ func (c *indexCache) keep(p *Part, col *column, x *pageIndex) {
 	c.kept = slices.Delete(c.kept, 0, gone)
 }
 
-// drop forgets the indexes of a part that nobody reads any more.
+// drop forgets the indexes of a part that has no readers any more.
 func (c *indexCache) drop(p *Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

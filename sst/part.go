@@ -39,7 +39,7 @@ type Part struct {
 	aside   atomic.Pointer[vector.Bitmap] // damaged blocks that are not served; nil: none
 }
 
-// block is what is known of a block without reading it.
+// block describes a block without reading it.
 type block struct {
 	first, rows      int
 	minTime, maxTime int64
@@ -54,7 +54,7 @@ type column struct {
 	posts  atomic.Pointer[index.Postings]
 }
 
-// pageIndex says where a column's pages lie and what is in them.
+// pageIndex has the places of a column's pages and a description of their values.
 type pageIndex struct {
 	blockRefs
 	zones *index.Zones
@@ -148,7 +148,7 @@ func (p *Part) corrupt(err error, where string) error {
 	return fmt.Errorf("part %s: %s%w: %w", p.name, where, ErrCorrupt, err)
 }
 
-// Meta is what the part says of itself, but for its columns.
+// Meta is the part's description of itself, without its columns.
 func (p *Part) Meta() Meta { return p.meta }
 
 // ColumnMetas is what the part says of its columns.
@@ -170,7 +170,7 @@ func (p *Part) Columns() int { return p.width }
 // Run is the part as a sorted set of rows.
 func (p *Part) Run() scan.Run { return &run{p} }
 
-// Release takes what was read of the file out of the process's memory; reading goes on as before.
+// Release gives back the process memory of everything that was read from the file; reading works as before.
 func (p *Part) Release() { p.file.mapping.Release() }
 
 // Close unmaps the file. No cursor may be open.
@@ -294,7 +294,7 @@ func (p *Part) dictionary(c *column) (*vector.Vector, error) {
 	if err != nil {
 		return nil, p.corrupt(err, what)
 	}
-	// The first one wins: a dictionary is known by its pointer.
+	// The first one wins, because a dictionary is identified by its pointer.
 	c.values.CompareAndSwap(nil, v)
 	return c.values.Load(), nil
 }
@@ -362,8 +362,8 @@ func (p *Part) EachKey(f func(key []byte)) (err error) {
 // should.
 const preparedSeries = 32 << 10
 
-// Prepare reads of a part with very many series what every reader of it needs, so that the first one does not wait for
-// it. Damage is left to be found by readers.
+// Prepare reads in advance the sections that every reader of a part with very many series needs, so that the first
+// reader does not wait. Readers find damage themselves.
 func (p *Part) Prepare() {
 	if p.dir.seriesCount < preparedSeries {
 		return
@@ -434,7 +434,7 @@ func (p *Part) page(c *column, block int) ([]byte, error) {
 	return body, nil
 }
 
-// aheadBlocks is how many pages of a column are asked for at a time, when blocks are read one after the other.
+// aheadBlocks is the number of pages of a column that are requested at a time when blocks are read in order.
 const aheadBlocks = 8
 
 // readAhead has the pages of a column from a block on read while those before are decoded, as far as they lie side by

@@ -101,7 +101,7 @@ func (j *projector) nextOfBlock(b *vector.Batch) error {
 			return nil
 		}
 		switch {
-		case s.sparse: // the rows are some of those that pass, one after the other
+		case s.sparse: // some of the passing rows, in order
 			at := j.sel.passingBefore(j.rows[from])
 			if v.Valid != nil && at&63 != 0 {
 				b.Cols = append(b.Cols, j.gathered(i, v, j.following(at, b.N)))
@@ -128,7 +128,7 @@ func (j *projector) gathered(i int, v *vector.Vector, rows []uint32) *vector.Vec
 	return &j.gather[i]
 }
 
-// following are n numbers of rows, one after the other.
+// following returns n consecutive numbers of rows.
 func (j *projector) following(from, n int) []uint32 {
 	j.list = j.list[:0]
 	for i := range n {
@@ -166,7 +166,7 @@ func (j *projector) nextOfPane(b *vector.Batch) error {
 	return nil
 }
 
-// scratches are what panes are cut from: a block of one column at a time.
+// scratches are the memory of panes: one block of one column at a time.
 var scratches = sync.Pool{New: func() any { return &memory{} }}
 
 // fill makes a pane of the rows that pass from number from on: as many as may be held, one at the least.

@@ -36,7 +36,7 @@ type selector struct {
 	nothing    bool          // no row passes
 	keep       vector.Bitmap
 	passing    int                              // rows of the block in keep
-	rows       []uint32                         // the same, once they are asked for; see passingRows
+	rows       []uint32                         // the same, once requested; see passingRows
 	left       []*condition                     // scratch: conditions that zones leave
 	inChoice   func(*test, vector.Bitmap) error // evaluates a test of a choice on the block at hand
 	times      vector.Bitmap                    // scratch
@@ -50,7 +50,7 @@ type test struct {
 	*filter.Test
 	src   *source
 	pages *pageIndex // of an unchanged type; nil: no zones
-	find  *tokens    // what filters are asked for; nil: they cannot help
+	find  *tokens    // tokens to look up in filters; nil: filters cannot help
 }
 
 func (p *Part) selector(spec *scan.Spec) (_ *selector, err error) {
@@ -179,7 +179,7 @@ func (sel *selector) heed() error {
 	return nil
 }
 
-// test finds the column of a test and what is known about it.
+// test finds the column of a test and its statistics.
 func (sel *selector) test(t *filter.Test) (*test, error) {
 	described := func(c schema.Column) bool { return c.ID == t.Column() }
 	columns := sel.spec.FilterColumns
@@ -347,7 +347,7 @@ func (sel *selector) passingBefore(row uint32) int {
 	return n + bits.OnesCount64(sel.keep[row>>6]&(1<<(row&63)-1))
 }
 
-// eval evaluates one condition, which the zones leave, on the block at hand.
+// eval evaluates a condition that the zones did not decide on the current block.
 func (sel *selector) eval(c *condition, keep vector.Bitmap) error {
 	if c.Kind == filter.Leaf {
 		return sel.evalTest(c.Leaf, keep)
@@ -367,7 +367,7 @@ func (sel *selector) evalInChoice(t *test, keep vector.Bitmap) error {
 	return sel.evalTest(t, keep)
 }
 
-// evalTest evaluates a test on the page as it lies, or else on its values.
+// evalTest evaluates a test on the encoded page, or else on its values.
 func (sel *selector) evalTest(t *test, keep vector.Bitmap) error {
 	var before vector.Bitmap
 	if invariant.On {
@@ -401,8 +401,8 @@ func (sel *selector) prune(why func(*scan.Stats)) {
 	sel.p.metrics.BlocksPruned.Add(1)
 }
 
-// judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the
-// conditions that remain.
+// judge checks the zones and then the token filters. If one of them excludes the block, it counts the block and returns
+// false; otherwise it returns the remaining conditions.
 func (sel *selector) judge(block int) ([]*condition, bool) {
 	sel.left = sel.left[:0]
 	for _, conds := range [...][]*condition{sel.conds, sel.bounded} {

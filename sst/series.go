@@ -134,7 +134,7 @@ func (t *seriesTable) at(row int) int {
 	return sort.Search(t.len(), func(i int) bool { return int(t.first[i+1]) > row })
 }
 
-// keyWalk reads keys one after the other.
+// keyWalk reads keys in order.
 type keyWalk struct {
 	t    *seriesTable
 	next int // series that step reads
@@ -157,7 +157,7 @@ func (w *keyWalk) restart(i int) {
 	w.next, w.off, w.key = i*restartEvery, w.t.restarts[i], w.key[:0]
 }
 
-// seek goes to series i, which lies ahead: the next step reads it. Where it is far it begins again at a restart.
+// seek moves forward to series i, so that the next step reads it. If it is far, seek begins again at a restart.
 func (w *keyWalk) seek(i int) error {
 	if restart := i / restartEvery; w.next < restart*restartEvery || w.next == 0 {
 		w.restart(restart)
@@ -190,7 +190,7 @@ func (w *keyWalk) step() error {
 	return nil
 }
 
-// find returns the first series whose key is not less than key; the number of series when there is none.
+// find returns the first series whose key is not less than key; without one, the number of series.
 func (t *seriesTable) find(key []byte) (int, error) {
 	var failed error
 	w := &keyWalk{t: t}
@@ -218,7 +218,7 @@ func (t *seriesTable) find(key []byte) (int, error) {
 	return i, nil
 }
 
-// within returns the series of a range whose keys lie in keys.
+// within returns the series of a range whose keys are in keys.
 func (t *seriesTable) within(of seriesRange, keys scan.KeyRange) (from, to int, err error) {
 	from, to = of.from, of.to
 	if len(keys.From) > 0 {

@@ -24,7 +24,7 @@ type source struct {
 	memory                // of what is loaded
 
 	last  int // block that was read last
-	ahead int // block behind those that were asked for
+	ahead int // the block after the requested blocks
 }
 
 // memory is what a column of a block is read into. It is used again from block to block.
@@ -42,7 +42,7 @@ const (
 	number                   // the series' number
 )
 
-// reader reads the columns of one block after the other. One goroutine at a time.
+// reader reads the columns of one block after another. One goroutine at a time.
 type reader struct {
 	p       *Part
 	spec    *scan.Spec
@@ -52,7 +52,7 @@ type reader struct {
 	all     []*source
 	block   int
 	series  *seriesTable
-	of      seriesRange // whose tags are read: all, or those of a table
+	of      seriesRange // series whose tags are read: all, or the series of a table
 
 	held     int64 // bytes of the block at hand that are loaded, or of some of its rows that were copied
 	reserved int64 // of those, as far as the reader of the scan knows
@@ -241,7 +241,7 @@ func window(dst, v *vector.Vector, from, to int) {
 		return
 	}
 	dst.Codes = nil
-	switch v.Type.Kind() { // what else lies in the vector's buffers is left over from other blocks
+	switch v.Type.Kind() { // other buffers of the vector hold remains of other blocks
 	case vector.Bool:
 		dst.Ints, dst.Uints, dst.Floats, dst.Views = nil, nil, nil, nil
 	case vector.Int64:

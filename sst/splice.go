@@ -11,7 +11,7 @@ import (
 	"varve/sst/encoding"
 )
 
-// spliced is what a writer knows of a part whose blocks it takes over.
+// spliced describes a part whose blocks a writer takes over.
 type spliced struct {
 	ok    bool
 	cols  []*column  // by column of the writer

@@ -77,7 +77,7 @@ type WriterOptions struct {
 const (
 	// DefaultBlockRows is four streaming batches.
 	DefaultBlockRows = 8192
-	// MaxBlockRows bounds what a reader allocates for one column of a block.
+	// MaxBlockRows bounds the memory that a reader allocates for one column of a block.
 	MaxBlockRows = 1 << 16
 	// maxRows bounds a part: row numbers are 32 bits wide.
 	maxRows = 1<<32 - 1
@@ -86,12 +86,12 @@ const (
 // Meta is what the engine keeps of a part.
 type Meta struct {
 	Rows int64
-	// Bytes is the file's size; IndexBytes what of it is page indexes, postings, filters, series and directory.
+	// Bytes is the file's size; IndexBytes is the part of it for page indexes, postings, filters, series and directory.
 	Bytes, IndexBytes int64
 	// MinTime and MaxTime are the span of the time index, both inclusive.
 	MinTime, MaxTime int64
 	MinSeq, MaxSeq   uint64
-	// Checksum is the CRC-32C of directory and footer, which hold those of everything else.
+	// Checksum is the CRC-32C of directory and footer, which contain the checksums of all other sections.
 	Checksum uint32
 	Series   int64
 	// IndexTime is what a writer spent on zones, postings and token filters, all its workers together; 0 for a part

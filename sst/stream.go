@@ -42,7 +42,7 @@ func (s *stream) flush(at uint64) []byte {
 	return out
 }
 
-// extent is the part of the file that it lies in, what lies in between included.
+// extent returns the range of the file that contains it, including the bytes between its pieces.
 func (s *stream) extent() ref {
 	if s.bytes == 0 {
 		return ref{}

@@ -12,7 +12,7 @@ import (
 	"varve/engine/schema"
 )
 
-// tagIndex says which blocks of the file tell the series of a tag's values; tagwriter.go draws it.
+// tagIndex finds the blocks of the file that list the series of a tag's values; tagwriter.go draws them.
 type tagIndex struct {
 	tags map[schema.ColumnID]*indexedTag
 }
@@ -24,7 +24,7 @@ type indexedTag struct {
 	series uint64 // that have a value
 	nulls  []byte // postings of the series whose key says NULL
 	blockRefs
-	first   [][]byte      // value of each block, where it lies in the file
+	first   [][]byte      // first value of each block, inside the file
 	checked []atomic.Bool // blocks whose checksum was right
 }
 
@@ -72,7 +72,7 @@ func readTagIndex(src []byte, series, size uint64) (*tagIndex, error) {
 	return x, r.err
 }
 
-// readBlockRefs reads where the blocks lie and what their first values are.
+// readBlockRefs reads the places of the blocks and their first values.
 func (t *indexedTag) readBlockRefs(r *bytesReader, size uint64) {
 	at, blocks := r.uvarint(), r.uvarint()
 	if blocks > t.values {
@@ -117,7 +117,7 @@ type valueWalk struct {
 	postings []byte
 }
 
-// next moves to the next value; false: there is none.
+// next moves to the next value; false after the last.
 func (w *valueWalk) next() (bool, error) {
 	if len(w.b) == 0 {
 		return false, nil

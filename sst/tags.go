@@ -33,7 +33,7 @@ type tagKey struct {
 	seriesRange
 }
 
-// seriesRange is the series [from, to) of a part: those of one table.
+// seriesRange is the series [from, to) of a part: the series of one table.
 type seriesRange struct{ from, to int }
 
 // tagColumn is one tag of a range of the series of a part as a dictionary.
@@ -86,7 +86,7 @@ func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error,
 		}
 	}
 	var t *tagColumn
-	defer func() { // a fault of the file, too, lets the others go on
+	defer func() { // other waiters also continue after a fault of the file
 		if p.keepTag(key, t) || t == nil {
 			_ = room.settle(0) // giving back does not fail
 		}
@@ -116,7 +116,7 @@ func (c *tagCache) find(key tagKey) (t *tagColumn, kept bool, reading chan struc
 	return nil, false, reading
 }
 
-// awaitStep is the time after which who waits for another scan asks whether its own has ended.
+// awaitStep is the period after which a reader that waits for another scan checks whether its own scan has ended.
 const awaitStep = 10 * time.Millisecond
 
 func await(reading chan struct{}, cancelled func() error) error {
@@ -148,7 +148,7 @@ func (p *Part) keepTag(key tagKey, t *tagColumn) (kept bool) {
 	}
 	size := t.size()
 	if !p.cache.takeTags(size) {
-		// The others of this part make room: one that is asked for now is worth more.
+		// Other indexes of this part are dropped first: a requested index is worth more.
 		p.dropTags()
 		if !p.cache.takeTags(size) {
 			if p.tags.inUse == nil {
@@ -166,7 +166,7 @@ func (p *Part) keepTag(key tagKey, t *tagColumn) (kept bool) {
 	return true
 }
 
-// dropTags forgets the tags. The caller holds p.tags.mu, or nobody reads the part any more.
+// dropTags forgets the tags. The caller holds p.tags.mu, or the part has no readers any more.
 func (p *Part) dropTags() {
 	p.cache.tags.Add(-p.tags.bytes)
 	p.tags.tags, p.tags.bytes = nil, 0

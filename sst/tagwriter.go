@@ -11,7 +11,7 @@ import (
 	"varve/engine/symbol"
 )
 
-// The tag index says which series have a value of a tag, so that who looks for one need not read all keys:
+// The tag index lists the series of each value of a tag, so that a search for one value does not read all keys:
 //
 //	blocks of values, tag by tag: values, each with its series | CRC-32C 4B
 //	section: uvarint tags
@@ -29,7 +29,7 @@ import (
 // microseconds. A variable for the tests.
 var leastIndexed = invariant.Limit(512, 1)
 
-// tagBlockValues and tagBlockBytes bound a block of values: all of it is read to find one.
+// tagBlockValues and tagBlockBytes bound a block of values: a search reads the whole block.
 var (
 	tagBlockValues = invariant.Limit(128, 1)
 	tagBlockBytes  = invariant.Limit(64<<10, 1)
@@ -157,7 +157,7 @@ func (w *Writer) writeTags() (ref, error) {
 	return w.putSection(section)
 }
 
-// writeTag writes the blocks of a tag and appends what the section says of it.
+// writeTag writes the blocks of a tag and appends its entry to the section.
 func (w *Writer) writeTag(section []byte, id schema.ColumnID, t *tagWriter) ([]byte, error) {
 	section = binary.LittleEndian.AppendUint32(section, uint32(id))
 	section = binary.AppendUvarint(section, uint64(t.values.Len()))

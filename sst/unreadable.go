@@ -12,8 +12,8 @@ import (
 //
 //	defer p.reading(debug.SetPanicOnFault(true), &err)
 //
-// which makes such a fault an error like any other damage, in whatever goroutine it happens. What is given out holds no
-// bytes of the file, so nobody else can meet one.
+// which makes such a fault an error like any other damage, in every goroutine. Results contain no bytes of the file, so
+// no other code can meet such a fault.
 
 // reading ends a stretch of reading; before is what debug.SetPanicOnFault gave.
 func (p *Part) reading(before bool, err *error) {

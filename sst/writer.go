@@ -34,7 +34,7 @@ const (
 	MaxValue = encoding.MaxHeap - 32<<20
 )
 
-// Writer writes one part. One goroutine at a time. After an error the file is worthless.
+// Writer writes one part. One goroutine at a time. After an error the file is useless.
 type Writer struct {
 	f        vfs.File
 	o        WriterOptions
@@ -65,7 +65,7 @@ type columnWriter struct {
 	entry    columnEntry
 	indexing indexing
 	buf      vector.Vector // values of the open block
-	n        int           // rows that buf has: those behind, up to those of the block, are NULL
+	n        int           // number of rows in buf; later rows of the block are NULL
 	pages    stream
 	filters  stream
 	zones    *index.Zones
@@ -211,7 +211,7 @@ func (w *Writer) checkBatch(b *vector.Batch) error {
 	return nil
 }
 
-// fixedBytes is what a row takes in memory besides the bytes of its strings.
+// fixedBytes is the memory of a row without the bytes of its strings.
 func (w *Writer) fixedBytes() int { return 8 * len(w.cols) }
 
 // room returns how many rows from from on fit into the open block: 0 when it must be closed first.
@@ -454,8 +454,8 @@ func (w *Writer) putSection(pieces ...[]byte) (ref, error) {
 	return r, w.put(binary.LittleEndian.AppendUint32(nil, sum))
 }
 
-// Describe keeps in the part what it is to say of itself, which Origin gives: the store's, so that the part can be
-// understood without any other file. Call it before Finish.
+// Describe stores a description in the part, which Origin returns. The store uses it to understand the part without any
+// other file. Call it before Finish.
 func (w *Writer) Describe(origin []byte) { w.origin = origin }
 
 // Finish writes what is left, and the end of the file. Syncing and closing it is the caller's.
@@ -555,7 +555,7 @@ func (w *Writer) meta() (Meta, error) {
 	return m, nil
 }
 
-// meta is what is known of the part but for its columns.
+// meta describes the part without its columns.
 func (d *directory) meta(f *footer, size int64) Meta {
 	m := Meta{Rows: int64(f.rows), Bytes: size, MinTime: f.minTime, MaxTime: f.maxTime, MinSeq: d.minSeq,
 		MaxSeq:   d.maxSeq,

@@ -16,8 +16,8 @@ const (
 	typeClose  = 2 // the segment ends here; its frames are on disk
 )
 
-// gatherBytes is the size under which pieces of bodies are copied together into one write; larger ones are written from
-// where they lie.
+// gatherBytes is the size below which pieces of bodies are copied into one write; larger pieces are written without a
+// copy.
 const gatherBytes = 64 << 10
 
 // gatherMost bounds what is gathered before it is written.
@@ -35,7 +35,7 @@ type writer struct {
 	next     uint64   // number of the next segment
 	previous uint64   // number of the segment before that
 	size     int64    // of the open segment
-	good     int64    // of it, without frames that nobody was told are there
+	good     int64    // its length without frames that were never acknowledged
 	forgot   int64    // where the page cache still holds the open segment from
 	number   uint64   // of the last frame written
 	synced   uint64   // of the last frame known to be on disk
@@ -77,7 +77,7 @@ func (w *writer) run() {
 	}
 }
 
-// drain takes what else waits, up to a bound that keeps one commit short.
+// drain takes further waiting writes, up to a bound that keeps a commit short.
 func (w *writer) drain() {
 	for bytes := w.batch[0].together(); bytes < 32<<20; {
 		select {
@@ -142,7 +142,7 @@ func (w *writer) write() error {
 	return err
 }
 
-// frame puts one record into the buffer; pieces of it that are large go behind it.
+// frame puts one record into the buffer; large pieces of it follow without a copy.
 func (w *writer) frame(p *pending) error {
 	p.at = lsnAt(w.next-1, w.size+int64(len(w.buf)))
 	w.number++
@@ -246,7 +246,7 @@ func (w *writer) openSegment() error {
 	return nil
 }
 
-// oldest is the number of the oldest segment; without any that of the next one.
+// oldest returns the number of the oldest segment; without segments, the number of the next one.
 func (l *Log) oldest(next uint64) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

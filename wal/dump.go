@@ -9,8 +9,8 @@ import (
 	"varve/engine/vfs"
 )
 
-// Dump prints a segment readably: its header, a line for each frame, and what cannot be read where it lies. body prints
-// the body of a record behind its line; nil prints none.
+// Dump prints a segment: its header, a line for each frame, and bytes that cannot be read at their place. body prints
+// the body of a record after its line; nil prints none.
 func Dump(out io.Writer, fs vfs.FS, name string, body func(w io.Writer, rec []byte) error) error {
 	m, err := fs.Map(name)
 	if err != nil {
@@ -60,8 +60,8 @@ func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error
 	return nil
 }
 
-// Check reads all of a log, gives every intact record to look and tells what is damaged. Nothing is changed. What a
-// running server appends meanwhile may or may not be seen. The segments of needs must be there.
+// Check reads a whole log, passes every intact record to look and returns the damage. It changes nothing. Records that
+// a running server appends meanwhile may or may not be seen. The segments of needs must exist.
 func Check(fs vfs.FS, dir string, needs Range, look func(LSN, []byte) error) (r ReplayResult, err error) {
 	o, err := Options{Needs: needs}.withDefaults()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 //	| head crc 4B  | body crc 4B| length 4B | number 8B | synced 8B | type 1B | 0 3B   | body |
 //	+--------------+------------+-----------+-----------+-----------+---------+--------+------+
 //
-// Little endian; both checksums are CRC-32C, the head's over the 28 bytes behind it. Numbers rise by one; synced is the
-// number of the last frame known to be on disk when this one was written.
+// Numbers are little endian. Both checksums are CRC-32C; the head's checksum covers the 28 bytes after it. Frame
+// numbers rise by one; synced is the number of the last frame known to be on disk when this frame was written.
 type Frame struct {
 	Type   byte
 	Number uint64
@@ -23,7 +23,7 @@ type Frame struct {
 // FrameHead is the length of a frame's header in bytes.
 const FrameHead = 32
 
-// MaxRecord is the largest body of a frame: the batch of one request, whose body is limited far below.
+// MaxRecord is the largest body of a frame. A body is the batch of one request, whose size is limited far below.
 const MaxRecord = 1 << 30
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -50,8 +50,8 @@ func AppendFrame(dst []byte, f Frame) []byte {
 	return append(dst, f.Body...)
 }
 
-// ReadFrame reads the frame at the head of src; its body points into src. ok is false when there is no whole, intact
-// frame. headOK tells that at least the header is intact, so that length can be trusted.
+// ReadFrame reads the frame at the start of src; its body points into src. ok is false if there is no whole, intact
+// frame. headOK reports that at least the header is intact, so that length can be trusted.
 func ReadFrame(src []byte) (f Frame, length int, headOK, ok bool) {
 	if len(src) < FrameHead || binary.LittleEndian.Uint32(src) != Checksum(src[4:FrameHead]) {
 		return Frame{}, 0, false, false

@@ -51,7 +51,8 @@ type Options struct {
 	// Begun, if not nil, is told what the log is with a new segment before the first record in that is acknowledged. On
 	// an error the segment is given up. It must not append.
 	Begun func(all Range) error
-	// Store is the name of the store whose log this is: that of another is refused, see ErrElse. Empty: whoever's.
+	// Store is the name of the store that owns the log: the log of another store is refused, see ErrElse. Empty: any
+	// store.
 	Store string
 	// Edit, if not nil, gives the number that headers of new segments keep, see Log.Edit.
 	Edit func() uint64
@@ -126,7 +127,7 @@ func (l *Log) find(n uint64) (segment, error) {
 	if s.size, err = f.Size(); err == nil {
 		src := make([]byte, min(s.size, segmentHead))
 		if _, err := f.ReadAt(src, 0); err == nil || errors.Is(err, io.EOF) {
-			if h, err := readHead(src); err == nil { // what is wrong with a header is told by Replay
+			if h, err := readHead(src); err == nil { // Replay reports a wrong header
 				l.edit = max(l.edit, h.edit)
 			}
 		}
@@ -244,9 +245,9 @@ var pendings = sync.Pool{New: func() any { return &pending{wake: make(chan struc
 // ErrClosed is returned by Append after Close.
 var ErrClosed = errors.New("the log is closed")
 
-// Append adds records, one after the other and with one sync, and returns the place of the first when they are as
-// durable as Options.Sync says. On an error (a status.StorageUnavailable) each of them may or may not be found by a
-// later Replay, wholly. The records are not kept.
+// Append adds records in order, with one sync, and returns the place of the first once they are as durable as
+// Options.Sync says. After an error (a status.StorageUnavailable) a later Replay may find each of them, wholly, or not.
+// Append does not keep the records.
 func (l *Log) Append(recs ...Record) (at LSN, err error) {
 	for _, rec := range recs {
 		if size := rec.Size(); size > MaxRecord {
@@ -292,7 +293,7 @@ func (l *Log) Size() int64 {
 	return n
 }
 
-// End is a place at or behind which the next record will lie.
+// End returns a place at or before the place of the next record.
 func (l *Log) End() LSN {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -310,8 +311,8 @@ func (l *Log) ended(next uint64) {
 	l.open, l.upcoming = false, next
 }
 
-// EndSegment ends the open segment, if there is one: the next record begins another, so that all that is there can be
-// truncated.
+// EndSegment ends the open segment, if there is one. The next record begins a new segment, so that all earlier ones can
+// be truncated.
 func (l *Log) EndSegment() {
 	l.closing.RLock()
 	defer l.closing.RUnlock()
@@ -340,11 +341,11 @@ func (l *Log) oldestBefore(before LSN, keep Keeping) (number uint64, removed boo
 	return number, number < before.Segment()
 }
 
-// Keeping says what Truncate leaves of a log of which nothing is needed.
+// Keeping selects what Truncate leaves of a log that is not needed at all.
 type Keeping bool
 
 const (
-	KeepNewest Keeping = false // the newest segment, whose header says what else there was
+	KeepNewest Keeping = false // the newest segment, whose header refers to the earlier ones
 	KeepOpen   Keeping = true  // nothing but the segment that is open, where each byte of the disk counts
 )
 
@@ -384,9 +385,9 @@ func (l *Log) remove(number uint64) error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// Keep sees to it that a segment stays as NAME.damaged whatever becomes of the log: one that has damage, or a record
-// that cannot be applied, of which the next Replay may not learn. One that is missing leaves an empty NAME.missing.
-// Before the first Append.
+// Keep makes sure that a segment stays as NAME.damaged, whatever happens to the log. It is for segments with damage, or
+// with a record that cannot be applied, because the next Replay may not notice. A missing segment leaves an empty
+// NAME.missing. Call it before the first Append.
 func (l *Log) Keep(segment uint64) {
 	err := l.link(segment)
 	if vfs.NotExist(err) {
@@ -415,7 +416,7 @@ func (l *Log) noteMissing(segment uint64) error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// Missing reports whether a name among the segments kept stands for one that was missing.
+// Missing reports whether a name among the kept segments stands for a missing segment.
 func Missing(name string) bool { return strings.HasSuffix(name, missingSuffix) }
 
 // link adds the name under which a segment is kept as well. A rename between two names of one file would do nothing.

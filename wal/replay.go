@@ -31,7 +31,7 @@ type ReplayResult struct {
 	Records int
 	Bytes   int64
 	Damaged []Damage
-	// Segments are those that were there, Edit the highest number that Options.Edit gave for one of them.
+	// Segments are the segments found, Edit the highest number that Options.Edit gave for one of them.
 	Segments Range
 	Edit     uint64
 	// Kept are segments that earlier starts kept for what they could not replay, NAME.damaged, and those they missed,

@@ -20,8 +20,8 @@ const maxStoreFile = 256
 // ErrElse is in the error of Open where the directory holds the log of another store.
 var ErrElse = errors.New("it holds the log of another store")
 
-// Store is the name of the store whose log a directory holds; empty: it does not say, or what it says does not match
-// its checksum.
+// Store is the name of the store whose log a directory holds; empty if there is no name, or if it does not match its
+// checksum.
 func Store(fs vfs.FS, dir string) (string, error) {
 	f, err := fs.Open(path.Join(dir, storeFile))
 	if vfs.NotExist(err) {

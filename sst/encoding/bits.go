@@ -8,7 +8,7 @@ import (
 // word is what bit packing runs on.
 type word interface{ int64 | uint64 | uint32 }
 
-// packWidth rounds a width up to one that unpack takes: a value must lie inside one 8-byte load.
+// packWidth rounds a width up to a width that unpack supports: a value must lie inside one 8-byte load.
 func packWidth(w int) int {
 	if w > 56 {
 		return 64

@@ -91,9 +91,9 @@ func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
 	}
 }
 
-// AppendCodes appends a block of n rows that was decoded to codes of another part's dictionary, translated to this
-// one's. to holds, for each value of the other, its code here plus one, 0 where that is not known yet. false: the
-// values do not all fit, or v is otherwise; nothing is appended then.
+// AppendCodes appends a block of n rows that was decoded to codes of another part's dictionary, translated to the codes
+// of this part. to holds, for each value of the other dictionary, its code here plus one, or 0 if it is not known yet.
+// If not all values fit, or v has another form, it returns false and appends nothing.
 func (e *Encoder) AppendCodes(dst []byte, v *vector.Vector, n int, shared *Dictionary, to []uint32) (_ []byte,
 	ok bool) {
 	e.sharedCodes = e.sharedCodes[:0]

@@ -55,7 +55,7 @@ func planDecimal(v []float64, single bool) (digits int, ok bool) {
 	return 0, false
 }
 
-// appendDecimal encodes floats most of which are short decimals; false: they are not.
+// appendDecimal encodes floats if most of them are short decimals; otherwise it returns false.
 func appendDecimal(e *Encoder, dst []byte, v []float64, single bool) (out []byte, ok bool) {
 	digits, ok := planDecimal(v, single)
 	if !ok || len(v) == 0 {
@@ -139,7 +139,7 @@ func pickDecimal(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) 
 // patchSize is the size of an exception: its row and its value.
 const patchSize = 12
 
-// decimal reads what stands before the integers of n decimals.
+// decimal reads the header before the integers of n decimals.
 func (r *reader) decimal(n int) (head byte, patches []byte) {
 	head = r.byte()
 	patches = r.take(r.count(n, "exceptions") * patchSize)

@@ -8,7 +8,7 @@ import (
 
 // Decoder decodes blocks. It keeps scratch memory between them. One goroutine at a time.
 type Decoder struct {
-	reader        reader // of what is decoded: functions of schemes would take one to the heap each time
+	reader        reader // a field, because a local one would move to the heap
 	codes         []uint32
 	positions     []uint32
 	ranks         []uint32 // of rows that are picked, among those that are not NULL
@@ -33,9 +33,9 @@ func (d *Decoder) read(src []byte) *reader {
 	return &d.reader
 }
 
-// Decode decodes a block of n rows of type t into v, whose buffers are used again: v is Flat, Const or Dict
-// afterwards. Dictionaries are never used again, so a dictionary is known by its pointer. shared is the part's
-// dictionary of the column, if it has one.
+// Decode decodes a block of n rows of type t into v and reuses its buffers. v is then Flat, Const or Dict. Dictionaries
+// are never reused, so that a dictionary is identified by its pointer. shared is the part's dictionary of the column,
+// if it has one.
 func (d *Decoder) Decode(v *vector.Vector, src []byte, t vector.Type, n int, shared *vector.Vector) error {
 	if n < 0 || n > MaxRows {
 		return malformed("block of %d rows", n)

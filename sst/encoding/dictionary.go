@@ -17,7 +17,7 @@ const (
 	MaxInverted = 1 << 16
 )
 
-// Dictionary numbers the distinct byte strings of a column in the order in which they come. One goroutine at a time.
+// Dictionary numbers the distinct byte strings of a column in order of appearance. One goroutine at a time.
 type Dictionary struct {
 	Views []vector.View
 	Heap  []byte

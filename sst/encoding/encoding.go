@@ -132,7 +132,7 @@ func (r *reader) end() {
 	}
 }
 
-// Description is what the head of a block tells, for dumps.
+// Description is the content of a block's head, for dumps.
 type Description struct {
 	Encoding ID
 	Nulls    bool

@@ -7,7 +7,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Floats: the choice among Constant (8B), Decimal (decimal.go), XOR (xor.go) and Plain: section of 8B values.
+// Floats: the choice between Constant (8B), Decimal (decimal.go), XOR (xor.go) and Plain (a section of 8B values).
 
 // floatSchemes are the encodings of floats, those that are read fastest first. The first is taken that saves an eighth;
 // where none does, Plain.

@@ -120,7 +120,7 @@ func (e *Encoder) appendFrame(dst []byte, v []uint64, f frame) []byte {
 	return appendBits(dst, highs, 0, f.high)
 }
 
-// packedFrame is a frame as it lies; its exceptions come behind.
+// packedFrame is an encoded frame; its exceptions follow it.
 type packedFrame struct {
 	base       uint64
 	width      int

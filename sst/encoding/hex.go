@@ -191,7 +191,7 @@ func dashed(page []byte) bool {
 	return r.byte() == 1 && r.err == nil
 }
 
-// hexPage is a block of hex strings as it lies.
+// hexPage is an encoded block of hex strings.
 type hexPage struct {
 	size, width int // of a string, and of its bytes
 	dashes      bool
@@ -214,7 +214,7 @@ func openHex(r *reader, n int) (p hexPage, ok bool) {
 	return p, true
 }
 
-// pack packs a text as those of the block are; false: it is none of them.
+// pack packs a text like the texts of the block; false if the text does not have their form.
 func (p *hexPage) pack(dst, s []byte) bool {
 	switch {
 	case len(s) != p.size:

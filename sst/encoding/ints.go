@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Integers: the choice among Constant (8B), Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go) and Local
-// (localints.go).
+// Integers: the choice between Constant (8B), Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go) and
+// Local (localints.go).
 
 // What the choice weighs besides bytes. On log fields (access, nested and system logs, blocks of 8,192 rows) it ends
 // within 0.2 % of the fewest bytes that any of these would take.
@@ -31,7 +31,7 @@ type intBlock struct {
 	signed bool
 	runs   int
 	id     ID  // the cheapest encoding so far
-	cost   int // of it: bytes of the payload, and what the time to read it is worth
+	cost   int // bytes of the payload, plus the value of the time to read it
 
 	// What the encodings have planned.
 	packed, delta, deltaTwo frame

@@ -2,8 +2,8 @@ package encoding
 
 import "varve/engine/vector"
 
-// IPv4: dotted addresses as integers (ID and payload of ints.go follow). Only what prints back to the same bytes
-// counts: no leading zeros.
+// IPv4: dotted addresses as integers (ID and payload of ints.go follow). Only addresses that print back to the same
+// bytes are encoded: no leading zeros.
 
 func (e *Encoder) appendIPv4(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
 	e.texts = vector.Sized(e.texts, len(views))

@@ -28,7 +28,7 @@ func keepInts(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bit
 // lies in eight bytes of memory, as long as four.
 const manyExceptions = 4
 
-// take leaves of keep what is in hit or, negated, what is not.
+// take keeps the bits of keep that are also in hit or, if negated, that are not in hit.
 func take(keep, hit vector.Bitmap, negate bool) {
 	for w := range keep {
 		if negate {
@@ -181,7 +181,7 @@ func unpackOne(src []byte, i, width int) uint64 {
 }
 
 // hitNarrow sets the bits of the rows whose value, of at most 6 bits, is in passes, for the words of keep that have
-// rows. table, if there is one, tells the same of several values.
+// rows. table, if given, does the same for several values at once.
 func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64, table *[tableSize]uint8) {
 	fours := valuesOfTable(width) == 4
 	mask, w := uint64(1)<<width-1, uint(width)
@@ -215,7 +215,7 @@ func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64, tabl
 	}
 }
 
-// fewRows is the number of rows of a word up to which they are looked at one by one.
+// fewRows is the number of rows of a word up to which they are tested one by one.
 const fewRows = 8
 
 // hitRange sets the bits of the rows whose value x has x + add <= span, for the words of keep that have rows.
@@ -274,12 +274,13 @@ func (c *Codes) Inflated() bool { return c.inflated }
 // Bytes is the memory that they take.
 func (c *Codes) Bytes() int64 { return int64(cap(c.body)) }
 
-// maxCodeWidth is the width of codes up to which their bits are read as they lie: that of the largest dictionary.
+// maxCodeWidth is the width of codes up to which their packed bits are read directly: the width for the largest
+// dictionary.
 const maxCodeWidth = 16
 
-// Codes finds the packed codes of the part's dictionary in a block of n rows. ok is false for any other block and for
-// one with NULLs. What was compressed lies in new memory if keep says so, and else in the decoder's, until it decodes
-// the next block.
+// Codes finds the packed codes of the part's dictionary in a block of n rows. ok is false for any other block and for a
+// block with NULLs. Decompressed codes are in new memory if keep is set; otherwise in the decoder's memory, until it
+// decodes the next block.
 func (d *Decoder) Codes(src []byte, n int, keep bool) (c Codes, ok bool, err error) {
 	if len(src) < 3 || ID(src[0]) != Shared || src[1] != 0 || src[2] != packedCodes || n <= 0 || n > MaxRows {
 		return c, false, nil
@@ -306,7 +307,7 @@ func (d *Decoder) Codes(src []byte, n int, keep bool) (c Codes, ok bool, err err
 	return Codes{body, n, int(first), int(w), !r.inPlace}, true, nil
 }
 
-// KeepCodes takes the rows out of keep whose code is not in passes, reading the bits of the codes as they lie.
+// KeepCodes removes the rows from keep whose code is not in passes. It reads the packed bits of the codes.
 func (d *Decoder) KeepCodes(c *Codes, passes, keep vector.Bitmap) {
 	// Codes run from base to base + 2^width - 1; those that the dictionary does not have pass nothing.
 	d.passes = append(d.passes[:0], make(vector.Bitmap, vector.Words(1<<c.width))...)

@@ -67,7 +67,8 @@ func (t *narrow) fill() {
 	}
 }
 
-// hitFours returns the bits of 64 values of width w, which lie in src with 8 bytes behind them, four at a time.
+// hitFours returns the bits of 64 values of width w, four at a time. The values are in src, and 8 more bytes must
+// follow them.
 func hitFours(src []byte, w uint, table *[tableSize]uint8) (m uint64) {
 	mask, at := uint64(1)<<(4*w)-1, uint(0)
 	for j := 0; j < 64; j += 8 {

@@ -63,7 +63,7 @@ type members struct {
 	wait   int                    // blocks for which objects are not tried
 }
 
-// width is that of the slots of a key: the first keys have one each, all others share one.
+// width is the width of the slots of a key: the first keys have a width each, all others share one.
 func (m *members) width(key []byte) int {
 	if m.keys.Len() < maxMembers-1 {
 		return 1 + int(m.keys.Code(key))
@@ -205,7 +205,7 @@ func (o *objects) parse(heap []byte, from, to int, m *members) bool {
 		end := textEnd(row, at+1)
 		if end < 0 || end+2 >= len(row) || row[end+1] != ':' {
 			o.found = o.found[:mark]
-			return false // a text that is no key: between values there is none
+			return false // a text that is not a key: it does not follow a value
 		}
 		key := row[at+1 : end]
 		for at = end + 2; at < len(row)-1 && row[at] == ' '; at++ {

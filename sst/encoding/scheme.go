@@ -106,7 +106,7 @@ func (id ID) String() string {
 	return fmt.Sprintf("encoding(%d)", uint8(id))
 }
 
-// Single reports whether a block of the encoding has one value, or none, so its zone tells all of it.
+// Single reports whether a block of the encoding has at most one distinct value, so that its zone is complete.
 func (id ID) Single() bool { return id.scheme().single }
 
 // Answers reports whether Keep may answer a test for blocks of the encoding.
@@ -120,8 +120,8 @@ func (s *scheme) compares(c *filter.Comparison) bool {
 		s.interval != nil && c.Interval != nil
 }
 
-// Keep takes the rows that do not pass a test out of keep by what a block of n rows holds as it lies. ok is false, and
-// nothing has happened, when the block must be decoded for that.
+// Keep removes the rows that do not pass a test from keep, using the encoded block of n rows. If the block must be
+// decoded for the test, ok is false and keep is unchanged.
 func (d *Decoder) Keep(src []byte, n int, t *filter.Test, keep vector.Bitmap) (ok bool, err error) {
 	if len(src) < 2 || ID(src[0]).scheme().text == nil || !t.IsText() {
 		return d.compare(src, n, t.Packed(), keep)

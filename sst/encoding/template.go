@@ -204,7 +204,7 @@ func fieldsOf(first []int, fields []field, templates []vector.View, heap []byte)
 // pools are the shared streams, by kind and width, plus one; 0: none yet.
 type pools [memberSlot + 1][maxHexWidth + 1]int32
 
-// of is the pool of a field. Words share one whatever is in them.
+// of returns the pool of a field. All words share one pool.
 func (p *pools) of(f *field) *int32 {
 	if f.kind == wordSlot {
 		return &p[wordSlot][0]

@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Templates is a block of text as templates. What it holds is valid until the decoder that made it decodes the next
-// such block. One goroutine at a time.
+// Templates is a block of text in the form of templates. It is valid until its decoder decodes the next such block. One
+// goroutine at a time.
 type Templates struct {
 	texts   vector.Vector
 	Codes   []uint32 // template of each row
@@ -38,7 +38,7 @@ type openStream struct {
 	open   bool
 	ints   []uint64
 	texts  vector.Vector // words and rests
-	views  []vector.View // the same, one a value, in heap
+	views  []vector.View // the same, one view for each value, in heap
 	heap   []byte
 	own    []vector.View // memory for views
 	packed []byte        // hex and UUIDs

@@ -53,8 +53,8 @@ const (
 // saveTemplates: templates must save one byte in so many; they take longer to read than plain text.
 const saveTemplates = 10
 
-// minTemplateRows is the number of rows below which templates, which each block writes anew, are more than what rows
-// have in common.
+// minTemplateRows is the number of rows below which templates cost more than they save, because each block writes its
+// own templates.
 const minTemplateRows = 32
 
 // minTemplateBytes is the mean of a row by level: numbers with a fraction are worth it among the values of objects.
@@ -177,7 +177,7 @@ func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []by
 		heads.Views = append(heads.Views, vector.View{Off: uint32(len(heads.Heap)), Len: uint32(len(s))})
 		heads.Heap = append(heads.Heap, s...)
 	}
-	// which also notes in the templates what is in their words
+	// assign also records in the templates which characters their words contain
 	own, streams := t.assign(heads.Views, heads.Heap, views, heap)
 	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(len(texts)))
 	dst = t.inner.appendPlain(dst, heads.Views, heads.Heap)
@@ -311,7 +311,7 @@ func eachPiece(template []byte, f func(from, to, word int)) {
 	}
 }
 
-// maxRestShare: text of which more than one row in so many has no template is no log text.
+// maxRestShare: text in which more than one row in this number has no template is not log text.
 const maxRestShare = 4
 
 // number returns the templates that are left, the rest first when there is one, and the rows of the rest. It makes
@@ -429,8 +429,8 @@ func charsOf(values []variable, heap []byte) (kinds byte) {
 	return kinds
 }
 
-// standsAlone reports whether the values of a field are better kept apart: numbers that lie in a range, and words of
-// which there are few. Ids are not: what is said of one thing in several templates is then written once.
+// standsAlone reports whether the values of a field should have a stream of their own: numbers within a range, and
+// words with few distinct values. Ids should not, so that a value that occurs in several templates is written once.
 func (t *templater) standsAlone(k slotKind, values []variable, heap []byte) bool {
 	switch k {
 	case hexSlot, uuidSlot:
@@ -491,7 +491,7 @@ func (t *templater) appendStream(dst []byte, s *textStream, heap []byte) []byte 
 	return t.inner.appendStrings(dst, t.views, heap, nil, nil)
 }
 
-// Wide numbers: integers, or bytes in which zstd finds what comes again.
+// Wide numbers: integers, or bytes in which zstd finds repetitions.
 const (
 	wideInts  = 0
 	wideBytes = 1

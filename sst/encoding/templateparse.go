@@ -44,8 +44,8 @@ type parser struct {
 	base     int // where the row begins in its heap
 	template []byte
 	vars     []variable
-	// words gathers the text of variables, and of the letters that stand beside them, of all rows since it was emptied.
-	// What stands apart in a row stands apart here.
+	// words gathers the text of variables, and of the letters next to them, of all rows since it was emptied. Texts
+	// that are separate in a row stay separate here.
 	words []byte
 	last  int // where what was gathered last ends in its heap
 }

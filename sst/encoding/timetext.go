@@ -96,7 +96,8 @@ func (t *timeShape) parse(s []byte) (int64, bool) {
 	return x*unit + part, true
 }
 
-// timeWriter prints times of a shape. Consecutive ones mostly lie on the same day, whose text is kept.
+// timeWriter prints times of one shape. It caches the text of the day, because consecutive times mostly have the same
+// day.
 type timeWriter struct {
 	timeShape
 	day  int64

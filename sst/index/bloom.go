@@ -48,8 +48,8 @@ func Hashes(rate float64) int { return max(1, int(math.Round(math.Log2(1/bounded
 // HashesOf is the number of bits of a token in a filter.
 func HashesOf(f []byte) int { return int(f[1]) }
 
-// Within reports whether the filter may hold all the tokens. It must those of its own block, which is how a check finds
-// a wrong one.
+// Within reports whether the filter may contain all the tokens. For the tokens of its own block it must, which is how a
+// check finds a wrong filter.
 func (t *Tokens) Within(f []byte) bool {
 	for _, h := range t.list {
 		if !MayHold(f, h) {
@@ -59,7 +59,7 @@ func (t *Tokens) Within(f []byte) bool {
 	return true
 }
 
-// maxHashes bounds what a filter may ask for.
+// maxHashes bounds the number of hashes of a filter.
 const maxHashes = 16
 
 // KindOf is the kind of a filter's tokens; 0 when it is none that this program knows, and then it refutes nothing.
@@ -73,7 +73,7 @@ func KindOf(f []byte) TokenKind {
 	return 0
 }
 
-// MayHold is false when the block of the filter, whose kind is known, cannot hold the token with the hash.
+// MayHold is false if the filter, whose kind is known, shows that the block does not contain the token with this hash.
 func MayHold(f []byte, h uint64) bool {
 	hashes, body := f[1], f[filterHead:]
 	m := uint64(len(body)) * 8

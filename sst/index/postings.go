@@ -13,12 +13,12 @@ import (
 	"varve/sst/encoding"
 )
 
-// Postings tell for every value of a part's dictionary in which blocks it occurs.
+// Postings have, for every value of a part's dictionary, the blocks that contain it.
 //
 // They name blocks, not rows: postings of rows would cost two bytes a row and column (an array container holds 16 bits
 // for each), more than the codes themselves, and a block that survives is tested on its codes in microseconds.
 //
-// Blocks whose values are not all in the dictionary are listed apart: any value may be in them.
+// Blocks with values outside the dictionary are listed apart: any value may be in them.
 //
 //	uvarint values | (uvarint size | roaring bitmap, portable format)* | the same for the blocks that are unknown
 //
@@ -88,7 +88,7 @@ func ReadPostings(src []byte, n, blocks int, partial bool) (*Postings, error) {
 	return p, nil
 }
 
-// readBlocks reads one bitmap of block numbers behind its size.
+// readBlocks reads one bitmap of block numbers, which follows its size.
 func readBlocks(src []byte, blocks int) (b *roaring.Bitmap, rest []byte, err error) {
 	size, k := binary.Uvarint(src)
 	if k <= 0 || size > uint64(len(src)-k) {

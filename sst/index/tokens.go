@@ -21,7 +21,7 @@ const (
 // maxTokens bounds the distinct tokens of one block; a block with more has no filter.
 const maxTokens = 1 << 21
 
-// Tokens gathers the distinct tokens of one block, as hashes. It keeps its memory between blocks. One goroutine at a
+// Tokens gathers the distinct tokens of one block, as hashes. It reuses its memory between blocks. One goroutine at a
 // time.
 type Tokens struct {
 	kind   TokenKind

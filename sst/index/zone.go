@@ -16,7 +16,7 @@ import (
 	"varve/sst/encoding"
 )
 
-// MaxBound is the length at which bounds of strings are cut: a longer one rarely refutes more.
+// MaxBound is the length to which bounds of strings are cut: a longer bound rarely excludes more.
 const MaxBound = 32
 
 // Zones are the bounds of one column in every block of a part.
@@ -246,7 +246,7 @@ func (z *Zones) Bytes64() int64 {
 	return z.Min.Bytes64(n) + z.Max.Bytes64(n) + int64(8*n+8*len(z.MaxCut))
 }
 
-// Stat fills s with what the zone of block i tells.
+// Stat fills s from the zone of block i.
 func (z *Zones) Stat(s *filter.Stat, i, rows int) {
 	s.Rows, s.Nulls, s.At = rows, int(z.Nulls[i]), i
 	s.Min, s.Max, s.MaxCut = z.Min, z.Max, z.MaxCut.Get(i)
@@ -281,7 +281,7 @@ func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	return lo, hi, true
 }
 
-// Equal compares zones as a check does: those of the file with those of the values.
+// Equal compares zones for a check: the zones of the file with those of the values.
 func (z *Zones) Equal(o *Zones) bool {
 	if len(z.Nulls) != len(o.Nulls) {
 		return false
