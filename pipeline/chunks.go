@@ -25,7 +25,7 @@ const (
 	maxPending = 8
 )
 
-// chunk is some entries of a body, one behind the other.
+// chunk is a stretch of consecutive entries of a body.
 type chunk struct {
 	text   []byte
 	ends   []int // of the entries in text
@@ -198,7 +198,7 @@ func (w *worker) widenLike(from *worker) {
 	}
 }
 
-// accepts reports whether the rows of another worker fit behind those of w.
+// accepts reports whether the rows of another worker can follow those of w.
 func (w *worker) accepts(from *worker) bool {
 	for _, s := range from.order {
 		if t := w.targets[s.target.program]; t != nil && t.sinks[s.key] != nil && !t.sinks[s.key].b.Accepts(s.b) {

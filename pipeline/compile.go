@@ -23,7 +23,7 @@ type Program struct {
 	names      *processor.Names
 	stages     []stage
 	columns    []column // of the transforms; none: auto
-	timeSlot   int      // of the time index where there are no transforms
+	timeSlot   int      // slot of the time index, if there are no transforms
 	timeType   vector.Type
 	consumed   []bool // slots that transforms take away, in version 2
 	inferSlots []int  // slots whose values become inferred columns, in the order of their keys
@@ -132,7 +132,7 @@ func compile(text []byte, room *processor.Room) (*Program, error) {
 	return p, nil
 }
 
-// orderSlots finds the slots whose values are inferred: all but the variables, the time and what transforms take.
+// orderSlots finds the slots whose types are inferred: all except the variables, the time and the inputs of transforms.
 func (p *Program) orderSlots() {
 	for slot := suffixSlot + 1; slot < p.names.Len(); slot++ {
 		if !p.consumed[slot] && (len(p.columns) > 0 || slot != p.timeSlot) {

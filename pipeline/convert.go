@@ -71,7 +71,7 @@ func (c *column) absent(b *vector.ColumnBuilder, now func() int64) error {
 	return nil
 }
 
-// zero is what stands for a value that does not fit, where on_failure is default.
+// zero is the value that on_failure: default gives if no default is set.
 func (c *column) zero() (value.Value, conversion) {
 	switch {
 	case !c.fallback.IsNull():

@@ -14,7 +14,7 @@ import (
 	"varve/flatten"
 )
 
-// Bounds of the entries of a dry run: of one that fails with its first entry, and of one that tells of each.
+// Bounds on the entries of a dry run: one that ends with its first error, and one that reports each entry.
 const (
 	maxDryEntries     = 10
 	maxDryEachEntries = 1000
@@ -34,9 +34,9 @@ type DryRun struct {
 	// TimeIndex and MaxDepth are as in Request, for service_identity.
 	TimeIndex string
 	MaxDepth  int
-	// EachEntry tells of each entry what became of it; otherwise the first error is that of the trial.
+	// EachEntry reports the result of each entry; without it the first error is the error of the dry run.
 	EachEntry bool
-	// Trace tells of each entry what it was after each processor.
+	// Trace reports each entry after each processor.
 	Trace bool
 	// Unbounded takes any number of entries, for who runs a trial of its own.
 	Unbounded bool

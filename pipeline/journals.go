@@ -7,8 +7,8 @@ import (
 	"varve/pipeline/vrl"
 )
 
-// journals are what scripts log to, one for each pipeline whatever its version, and one for all dry runs. Safe for
-// concurrent use.
+// journals hold the log lines of scripts: one for each pipeline, whatever its version, and one for all dry runs. Safe
+// for concurrent use.
 type journals struct {
 	logger *slog.Logger
 

@@ -93,7 +93,8 @@ func (l *library) compile(ctx context.Context, text []byte) (*Program, error) {
 	return compileWithin(ctx, text)
 }
 
-// compiled is the program of a document: the one of the entry, which may be nil, when the document is the same.
+// compiled returns the program of a document. It is the program of the entry, which may be nil, if the document is the
+// same.
 func (l *library) compiled(ctx context.Context, c *cachedProgram, doc Document) (*Program, error) {
 	if c != nil && c.doc.Version == doc.Version && c.doc.Text == doc.Text {
 		return c.program, nil
@@ -191,7 +192,7 @@ func (l *library) save(ctx context.Context, p *Program, doc Document) error {
 	return nil
 }
 
-// remove deletes a version; ok is false when there is none.
+// remove deletes a version; ok is false if it does not exist.
 func (l *library) remove(ctx context.Context, name string, version int64) (ok bool, err error) {
 	var docs []Document
 	if err := l.documents.each(ctx, name, version, func(d Document) { docs = append(docs, d) }); err != nil ||

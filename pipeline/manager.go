@@ -45,7 +45,7 @@ type Options struct {
 	RowBytes int64
 	// StrictNumbers keeps integers and floats apart where requests do not say otherwise.
 	StrictNumbers bool
-	// Logger takes what is no client's business. Default: nothing.
+	// Logger takes errors that are not for clients. Default: none.
 	Logger *slog.Logger
 }
 
@@ -70,7 +70,7 @@ type Manager struct {
 	decoders sync.Pool // of *flatten.Decoder
 	workers  sync.Pool // of *worker
 	chunks   spare.List[chunk]
-	helpers  chan struct{} // holds one for each chunk that is worked on beside a request
+	helpers  chan struct{} // holds one element for each chunk that another goroutine works on
 	clock    atomic.Int64  // the end of the times given out, ns
 	warned   warned
 	journals journals
@@ -104,7 +104,7 @@ func New(o Options) *Manager {
 // meet, whichever request they come from.
 func (m *Manager) now() time.Time { return time.Unix(0, m.Times(flatten.ClockSpan)) }
 
-// Times returns n times, of which it gives the first, in ns: nobody else gets them.
+// Times returns the first of n times, in ns, that no other caller gets.
 func (m *Manager) Times(n int64) int64 {
 	for {
 		end := m.clock.Load()
@@ -148,8 +148,7 @@ type Request struct {
 	// the entries of others Before it.
 	Reject func(entry int, why error)
 	Before int
-	// TimeField is the field of entries whose integer, ns, is a timestamp for processors and scripts. Empty: there is
-	// none.
+	// TimeField is the field of entries whose integer, in ns, is a timestamp for processors and scripts. Empty: none.
 	TimeField string
 	// NoVariables keeps entries from naming options of tables: service_ttl and the like are fields. Scripts may set
 	// them.
@@ -158,15 +157,15 @@ type Request struct {
 	Tags []string
 	// IgnoreErrors tolerates undecodable parts of the body and unreadable times.
 	IgnoreErrors bool
-	// Numbers tells whether integers and floats are one kind. SetParams overrides it.
+	// Numbers sets whether integers and floats count as one type. SetParams overrides it.
 	Numbers Numbers
 	// MaxDepth is the number of segments of a flattened name, past which objects are kept as JSON text. 0 means 10.
 	MaxDepth int
 	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
 	Hints map[string]string
-	// Hold is told what the request holds in memory by now, besides its body, whenever it is notably more. It may wait,
-	// for others to give room back; its error ends the request. What it was told of is held until the rows are written.
-	// nil: nobody counts.
+	// Hold is called with the memory of the request besides its body whenever it has grown notably. It may wait until
+	// others give memory back; its error ends the request. The memory is held until the rows are written. nil: the
+	// memory is not counted.
 	Hold func(bytes int64) error
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
@@ -192,7 +191,7 @@ func (r *Request) SetParams(header string) {
 	}
 }
 
-// Numbers tells whether integers and floats are one kind: a column that meets both is one of floats.
+// Numbers sets whether integers and floats count as one type: a column that receives both is a column of floats.
 type Numbers uint8
 
 const (
@@ -202,7 +201,7 @@ const (
 	Strict
 )
 
-// SetNumbers takes over what a parameter widen_numbers says; an empty one says nothing.
+// SetNumbers takes the value of a parameter widen_numbers; an empty value changes nothing.
 func (r *Request) SetNumbers(text string) {
 	switch {
 	case text == "":
@@ -221,9 +220,8 @@ func (m *Manager) strict(r *Request) bool {
 	return r.Numbers == Strict || r.Numbers == ConfiguredNumbers && m.o.StrictNumbers
 }
 
-// FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version
-// and its parameters. named reports whether there is a name. header gives the text of one, or the error that it is no
-// text.
+// FromHeaders takes the name, the version and the parameters of the pipeline from the headers of a request. named
+// reports whether there is a name. header returns the text of a header, or an error if it is not text.
 func (r *Request) FromHeaders(header func(name string) (string, error)) (named bool, err error) {
 	texts := map[string]string{}
 	for _, name := range [...]string{"pipeline-name", "log-pipeline-name", "pipeline-version", "log-pipeline-version",

@@ -64,7 +64,7 @@ func (p *Program) timeName() string {
 	return p.names.Name(p.timeSlot)
 }
 
-// sink is where the rows of one program for one table with one set of options go.
+// sink collects the rows of one program for one table with one set of options.
 type sink struct {
 	target *target
 	key    string
@@ -124,7 +124,7 @@ func (w *worker) newSink(t *target, key, suffix string, vars *flatten.OptionVars
 	return s, err
 }
 
-// inferred is the column of a value whose type decides: zero for null, which makes none.
+// inferred returns the column of a value whose type is inferred; zero for null, which creates no column.
 func inferred(v value.Value) vector.Type {
 	switch v.Kind() {
 	case value.BoolKind:
@@ -148,7 +148,7 @@ func errAllColumns() error {
 		maxAllColumns)
 }
 
-// column finds or adds an inferred column, which may be one of floats for an integer.
+// column finds or adds an inferred column. For an integer, that may be a column of floats.
 func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
 	c := s.b.Lookup(name)
 	if c == nil {
@@ -306,7 +306,7 @@ func (s *sink) row(e *processor.Event, now func() int64) error {
 	return nil
 }
 
-// endRow ends the row in hand, which knows its entry where somebody asks for it.
+// endRow ends the current row. The row records its entry if someone needs that.
 func (s *sink) endRow() {
 	if r := s.w.request; r.Reject != nil {
 		s.b.From(r.Before + s.w.number)

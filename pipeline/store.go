@@ -33,7 +33,7 @@ type Document struct {
 	Version int64
 	// Text is the document as it was uploaded.
 	Text string
-	// Warnings are what to tell of a document that was just stored.
+	// Warnings are the warnings about a document that was just stored.
 	Warnings []string
 	// schema and contentType are the other parts of the row's key.
 	schema, contentType string
@@ -75,10 +75,10 @@ func (d *documents) remove(ctx context.Context, docs []Document) error {
 	return documentsTable.Delete(ctx, d.store, keys...)
 }
 
-// latest is the version that stands for the newest one.
+// latest is the version that stands for the newest.
 const latest = -1 << 63
 
-// errNoDocument says that there is no such version.
+// errNoDocument reports that the version does not exist.
 var errNoDocument = errors.New("no such pipeline")
 
 // get reads a version, or the newest one. errNoDocument.
@@ -95,7 +95,7 @@ func (d *documents) get(ctx context.Context, name string, version int64) (found 
 	return found, err
 }
 
-// each shows the rows of a pipeline: those of one version, or all.
+// each visits the rows of a pipeline: of one version, or of all.
 func (d *documents) each(ctx context.Context, name string, version int64, show func(Document)) error {
 	if d.store == nil {
 		return nil

@@ -11,7 +11,7 @@ const maxTraceBytes = 4 << 20
 
 // Step is what an entry was after a processor of a trial.
 type Step struct {
-	// Pipeline is the stored pipeline that a dispatcher chose; empty in the one that was asked for.
+	// Pipeline is the stored pipeline that a dispatcher chose; empty for the pipeline of the request.
 	Pipeline  string
 	Processor string
 	// Index is the place of the processor in its document, from 0.

@@ -42,7 +42,7 @@ type transform struct {
 	at     *yaml.Node
 	column // what its columns have in common
 	typed  bool
-	given  any // the default as it stands in the document
+	given  any // the default as written in the document
 }
 
 // compileTransforms reads the list of transforms into columns.

@@ -59,7 +59,7 @@ func (m *Manager) Get(ctx context.Context, name, version string) (Document, erro
 	return doc, err
 }
 
-// Remove deletes a version; ok is false when there is none.
+// Remove deletes a version; ok is false if it does not exist.
 func (m *Manager) Remove(ctx context.Context, name, version string) (ok bool, err error) {
 	if version == "" {
 		return false, status.New(status.InvalidArguments, "Invalid request parameter: version is required")

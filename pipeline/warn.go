@@ -10,7 +10,8 @@ import (
 	"varve/pipeline/processor"
 )
 
-// Warnings about a document: what has no effect, or hardly the one that was meant. None of them keeps it from running.
+// Warnings about a document: settings without effect, or with an effect that was probably not meant. The document still
+// runs.
 
 // maxWarnings bounds the warnings of an answer.
 const maxWarnings = 20

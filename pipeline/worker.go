@@ -20,7 +20,7 @@ type destination func(suffix string, h engine.Hint) *vector.Builder
 // maxChain bounds the pipelines that an entry goes through: dispatchers may lead in a circle.
 const maxChain = 16
 
-// worker takes entries through programs into the sinks of one destination. One goroutine at a time.
+// worker runs entries through programs and appends the rows to the sinks of one destination. One goroutine at a time.
 type worker struct {
 	m       *Manager
 	request *Request
@@ -94,7 +94,7 @@ func (w *worker) entry(text []byte) error {
 	return err
 }
 
-// judge decides what an entry's error means for the request. text is the entry, where there is one.
+// judge decides what the error of an entry means for the request. text is the entry, if it is known.
 func (w *worker) judge(err error, text []byte) error {
 	if f, ok := err.(fatal); ok {
 		return &flatten.Failure{Entry: w.number, Err: f.error}

@@ -100,7 +100,7 @@ func (p *csvRecord) record(e *Event, text string) {
 	}
 }
 
-// next reads a value: a view where it has no quotes inside. more tells that the record goes on.
+// next reads a value. It is a view unless it has quotes inside. more reports whether the record continues.
 func (p *csvRecord) next(a *value.Arena, text string) (v value.Value, rest string, more bool) {
 	if text != "" && text[0] == p.quote {
 		return p.quoted(a, text[1:])
@@ -128,8 +128,8 @@ func (p *csvRecord) after(text string) (rest string, more bool) {
 	return "", false
 }
 
-// quoted reads a value from behind its opening quote: two quotes are one, and what follows the closing one belongs to
-// the value.
+// quoted reads a value after its opening quote. Two quotes stand for one quote, and text after the closing quote
+// belongs to the value.
 func (p *csvRecord) quoted(a *value.Arena, text string) (v value.Value, rest string, more bool) {
 	if n := strings.IndexByte(text, p.quote); n >= 0 && p.end(text[n+1:]) == 0 {
 		rest, more = p.after(text[n+1:])

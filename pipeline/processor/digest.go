@@ -5,7 +5,7 @@ import (
 	"varve/pipeline/vrl/regex"
 )
 
-// digest removes what varies between texts of one kind.
+// digest removes the parts in which similar texts differ, such as numbers.
 type digest struct {
 	fields
 	targets  []int

@@ -222,7 +222,7 @@ func (e *Event) discard() { e.Whole, e.whole = value.Value{}, true }
 // Discarded reports whether the entry is dropped.
 func (e *Event) Discarded() bool { return e.whole && e.Whole.IsNull() }
 
-// keepOnly removes all keys but those of the given slots.
+// keepOnly removes all keys except those of the given slots.
 func (e *Event) keepOnly(keep []bool) {
 	e.Rest = e.Rest[:0]
 	for s := range e.has {

@@ -218,7 +218,7 @@ func (c *condition) holds(w *walk, at value.Value) bool {
 	return compareValues(c.op, a, okA, b, okB)
 }
 
-// compareValues compares two values; what is absent equals only what is absent.
+// compareValues compares two values. An absent value equals only an absent value.
 func compareValues(op string, a value.Value, okA bool, b value.Value, okB bool) bool {
 	equal := okA == okB && (!okA || value.Equal(a, b) || a.IsNumber() && b.IsNumber() && a.Number() == b.Number())
 	less, more := false, false

@@ -36,7 +36,7 @@ func init() {
 	}
 }
 
-// New compiles an element of a document's list of processors: a map of which the first key names the processor.
+// New compiles an element of a document's list of processors: a map whose first key names the processor.
 func New(n *yaml.Node, names *Names) (Processor, error) {
 	at := Follow(n)
 	if at.Kind != yaml.MappingNode {

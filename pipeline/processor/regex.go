@@ -11,7 +11,7 @@ type regexExtract struct {
 	patterns []extraction
 }
 
-// extraction is a pattern with what to take of it.
+// extraction is a pattern and the groups to take from it.
 type extraction struct {
 	re *value.Regex
 	// plain and unicode do what the programs of re do, faster; nil where the pattern has not the shape for it.

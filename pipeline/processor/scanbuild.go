@@ -84,7 +84,7 @@ func onlyMarks(steps []scanStep) bool {
 	return true
 }
 
-// literal appends a text; one in any case as runs of one character.
+// literal appends a text; a text that matches in any case, as runs of one character.
 func (b *scanBuilder) literal(steps *[]scanStep, x *syntax.Regexp) bool {
 	if x.Flags&syntax.FoldCase == 0 {
 		return b.step(steps, scanStep{kind: scanLiteral, literal: string(x.Rune)})
@@ -97,7 +97,7 @@ func (b *scanBuilder) literal(steps *[]scanStep, x *syntax.Regexp) bool {
 	return true
 }
 
-// choice appends alternatives, of which no two can begin with the same character, and none with nothing.
+// choice appends alternatives. No two may begin with the same character, and none may be empty.
 func (b *scanBuilder) choice(steps *[]scanStep, subs []*syntax.Regexp, optional bool) bool {
 	b.inside++
 	defer func() { b.inside-- }()

@@ -31,7 +31,7 @@ func Invalid(at *yaml.Node, format string, args ...any) error {
 	return status.New(status.InvalidArguments, "%s: at line %d, column %d of the document", text, at.Line, at.Column)
 }
 
-// Follow returns the node that an alias stands for; others stand for themselves.
+// Follow returns the target of an alias; any other node is returned itself.
 func Follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
@@ -105,7 +105,7 @@ func (s *Setting) Int() (n int64, ok bool) {
 // Scalar is the value as a Go value, see Scalar.
 func (s *Setting) Scalar() any { return Scalar(s.value) }
 
-// Node is the value as it stands in the document.
+// Node returns the value as written in the document.
 func (s *Setting) Node() *yaml.Node { return s.value }
 
 // Strings is the value, which must be a list of strings.
@@ -240,7 +240,7 @@ func Scalar(n *yaml.Node) any {
 
 type notScalar struct{}
 
-// number reads a plain scalar as a number where it is one.
+// number reads a plain scalar as a number, if it is one.
 func number(text string) any {
 	digits := strings.TrimLeft(text, "+-")
 	if len(text)-len(digits) > 1 || digits == "" {

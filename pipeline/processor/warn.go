@@ -127,7 +127,7 @@ var foreignLetters = map[string]string{
 func inStrftime(format string) string {
 	telling := func(s string) bool { return strings.Contains(format, s) }
 	if telling("%") && !slices.ContainsFunc([]string{"yyyy", "2006", "HH:mm", "hh:mm", "15:04"}, telling) {
-		return format // letters between those of strftime are meant as they are
+		return format // letters between strftime conversions are literal text
 	}
 	return foreign.ReplaceAllStringFunc(strings.ReplaceAll(format, "'", ""), func(s string) string {
 		switch {

@@ -21,7 +21,7 @@ const (
 //
 // The methods of a nil *Arena allocate on the heap: for constants and tests. One goroutine at a time.
 type Arena struct {
-	chunk []byte // the largest chunk; free is a part of it or of an older one
+	chunk []byte // the largest chunk; free is a part of it or of an older chunk
 	free  []byte // what is left, as capacity
 	used  int    // bytes handed out since the last Reset
 
@@ -45,7 +45,7 @@ type slab[T any] struct {
 	used        int // slots handed out since the last reset
 }
 
-// take returns n slots of one of the slabs with what they last held.
+// take returns n slots of one of the slabs. They still hold their earlier values.
 func take[T any](a *Arena, s *slab[T], n int) []T {
 	if n > len(s.free) {
 		var t T
@@ -59,15 +59,15 @@ func take[T any](a *Arena, s *slab[T], n int) []T {
 	return slots
 }
 
-// chunkSize is the size of a chunk after one of a size, which has room for n: twice the one before, as long as it is
-// kept.
+// chunkSize returns the size of the chunk after a chunk of the given size, with room for n: twice the previous size, up
+// to the bound for chunks that are kept.
 func chunkSize(before, n, first, kept int) int { return max(min(2*before, kept), n, first) }
 
-// MaxEventBytes bounds what the values of one event take together.
+// MaxEventBytes bounds the memory of all values of one event.
 const MaxEventBytes = 64 << 20
 
-// ErrEventTooLarge is what an arena panics with instead of growing past MaxEventBytes: what makes values need not ask
-// each time. Whoever runs events recovers it.
+// ErrEventTooLarge is the panic of an arena that would grow beyond MaxEventBytes, so that code that creates values need
+// not check each time. The caller that runs events recovers it.
 var ErrEventTooLarge = status.New(status.InvalidArguments, "the values of an entry take more than %d MiB",
 	MaxEventBytes>>20)
 
@@ -78,8 +78,8 @@ func (a *Arena) mustHold(n int) {
 	}
 }
 
-// Holds reports whether n bytes more are within what an event may take. A nil arena holds all. It waits for room where
-// what requests hold is counted, and panics with a Refused where there is none.
+// Holds reports whether n more bytes are within the bound of an event. A nil arena has no bound. If the memory of
+// requests is counted, Holds waits for room, and panics with a Refused if there is none.
 func (a *Arena) Holds(n int) bool {
 	if a == nil {
 		return true
@@ -101,7 +101,7 @@ const (
 	holdBytes = 256 << 10
 )
 
-// Refused is what an arena panics with where there is no room for its event. Whoever runs events recovers it: the
+// Refused is the panic of an arena that gets no memory for its event. The caller that runs events recovers it: the
 // request fails as a whole.
 type Refused struct{ Err error }
 
@@ -252,7 +252,7 @@ func (a *Arena) more(n int) {
 	a.free = a.chunk
 }
 
-// Alloc returns n bytes with any content, for a string whose length is known: fill them, then Bytes.
+// Alloc returns n bytes with undefined content, for a string of known length: fill them, then call Bytes.
 func (a *Arena) Alloc(n int) []byte {
 	if a == nil {
 		return make([]byte, n)
@@ -273,7 +273,7 @@ func (a *Arena) Copy(s string) Value {
 	return Bytes(b)
 }
 
-// Concat makes the string of several, one after the other.
+// Concat joins several strings into one.
 func (a *Arena) Concat(parts ...string) Value {
 	n := 0
 	for _, p := range parts {

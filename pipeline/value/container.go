@@ -188,7 +188,7 @@ func (o *Object) Get(key string) (v Value, ok bool) {
 	return Value{}, false
 }
 
-// Set sets a field of an object that has one name only, such as one just made. The key is kept as a view.
+// Set sets a field of an object that has only one reference, such as a new object. The key is kept as a view.
 func (o *Object) Set(a *Arena, key string, v Value) {
 	n := len(o.members)
 	if n == 0 || o.members[n-1].Key < key {
@@ -297,7 +297,7 @@ func (l *Array) At(i int) Value {
 	return v
 }
 
-// Push adds an item to an array that has one name only, such as one just made.
+// Push appends an item to an array that has only one reference, such as a new array.
 func (l *Array) Push(a *Arena, v Value) {
 	if len(l.items) == cap(l.items) {
 		l.items = a.growValues(l.items)
@@ -306,7 +306,7 @@ func (l *Array) Push(a *Arena, v Value) {
 	l.adopt(v)
 }
 
-// Remove takes the i-th item out of an array that has one name only, and gives it; those behind it move up.
+// Remove removes the i-th item of an array that has only one reference, and returns it; later items move up.
 func (l *Array) Remove(i int) Value {
 	v := l.At(i)
 	l.replace(v, Value{})
@@ -379,8 +379,8 @@ func Merge(a *Arena, into, from *Object) *Object {
 	return into
 }
 
-// OwnObject returns the object at a place, which has to hold one, to be changed: a copy takes its place if it has a
-// second name.
+// OwnObject returns the object at a place, ready to be changed. The place must hold an object. If the object has a
+// second reference, a copy replaces it.
 func OwnObject(a *Arena, at *Value) *Object {
 	o := at.Object()
 	if o.shared {

@@ -7,11 +7,11 @@ import (
 	"varve/engine/jsontext"
 )
 
-// MaxIndex is the largest index, from either end, at which an array may be written: what lies before is padded with
+// MaxIndex is the largest index, from either end, at which an array may be written: missing items before it become
 // null.
 const MaxIndex = 65_535
 
-// Segment is one step of a path: a field, or an index, which counts from the end when negative.
+// Segment is one step of a path: a field, or an index, which counts from the end if it is negative.
 type Segment struct {
 	Key     string
 	Index   int
@@ -64,7 +64,7 @@ func Get(v Value, p Path) (at Value, ok bool) {
 	return v, true
 }
 
-// step goes one segment down.
+// step moves down by one segment.
 func (v Value) step(s *Segment) (at Value, ok bool) {
 	if s.IsIndex {
 		return v.Item(s.Index)
@@ -131,8 +131,8 @@ func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
 	return at.nodeCount() - before
 }
 
-// SetField is Set for a scalar in a field of v itself. The key may stand at position guess, as it did in the last
-// event; where it stands is the result.
+// SetField is like Set, for a scalar in a field of v itself. guess is the probable position of the key, such as its
+// position in the last event; the result is the actual position.
 func SetField(a *Arena, v *Value, key string, scalar Value, guess int) (at int) {
 	place, at := FieldSlot(a, v, key, guess)
 	if place.kind >= ArrayKind {
@@ -142,10 +142,10 @@ func SetField(a *Arena, v *Value, key string, scalar Value, guess int) (at int) 
 	return at
 }
 
-// FieldSlot is the place of a field below v, made when it is missing, for the caller to write; v becomes an object if
-// it is none, and a copy if it has another name. The key may stand at position guess; where it stands is the second
-// result. The place is good until the object changes otherwise. What is written there is not counted: Recount does it
-// afterwards.
+// FieldSlot returns the place of a field below v, for the caller to write, and creates it if it is missing. v becomes
+// an object if it is not one, and a copy if it has another reference. guess is the probable position of the key; the
+// second result is the actual position. The place is valid until the object changes in another way. Values written to
+// it are not counted: call Recount afterwards.
 func FieldSlot(a *Arena, v *Value, key string, guess int) (place *Value, at int) {
 	var o *Object
 	if v.kind != ObjectKind {
@@ -162,8 +162,8 @@ func FieldSlot(a *Arena, v *Value, key string, guess int) (place *Value, at int)
 	return &o.members[at].Value, at
 }
 
-// Recount counts what a value holds whose containers were made by FieldSlot. Containers with a second name were counted
-// before they got it.
+// Recount counts the memory of a value whose containers FieldSlot created. Containers with a second reference were
+// counted before they got it.
 func Recount(v Value) {
 	switch {
 	case v.kind == ObjectKind && !v.Object().shared:
@@ -215,9 +215,9 @@ func (l *Array) padFront(a *Arena, n int) {
 	clear(l.items[:n])
 }
 
-// Delete takes the value at a path out of root and gives it; ok is false, and nothing happens, when there is none. The
-// empty path empties root itself: a container stays one, anything else becomes null. With compact, containers on the
-// way that became empty go as well.
+// Delete removes the value at a path from root and returns it; ok is false, and nothing changes, if there is none. The
+// empty path empties root itself: a container stays a container, any other value becomes null. With compact, containers
+// on the way that become empty are removed as well.
 func Delete(a *Arena, root *Value, p Path, compact bool) (old Value, ok bool) {
 	if len(p) == 0 {
 		old = *root

@@ -11,7 +11,7 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// Escaped is the byte that the two hexadecimal digits at the start of s stand for: what follows the sign of an escape.
+// Escaped returns the byte for the two hexadecimal digits at the start of s, which follow the sign of an escape.
 func Escaped(s string) (c byte, ok bool) {
 	if len(s) < 2 {
 		return 0, false

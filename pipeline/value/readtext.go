@@ -69,7 +69,7 @@ func (t *jsonText) failEscape(i int) {
 	t.fail(badEscape)
 }
 
-// failHalf fails for half of a surrogate pair before i, unless what should be the other half is no escape at all.
+// failHalf fails for half of a surrogate pair before i, unless the text in place of the other half is not an escape.
 func (t *jsonText) failHalf(i int) {
 	if digits, ok := jsontext.Word(t.text, i, `\u`); ok {
 		if _, end, ok := jsontext.Hex4(t.text, digits); !ok {

@@ -30,7 +30,8 @@ type Regex struct {
 	Source string
 	// Regexp runs on text of ASCII bytes, and on any text when Unicode is nil.
 	*regexp.Regexp
-	// Unicode runs on other text, where its classes hold more; nil when there is no difference.
+	// Unicode is the expression for non-ASCII text, where its classes contain more characters; nil if there is no
+	// difference.
 	Unicode *regexp.Regexp
 	// Names[i] is the name of group i as the script gave it, "" for those without and for the whole match.
 	Names []string

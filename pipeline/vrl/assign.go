@@ -6,7 +6,7 @@ import (
 	"varve/pipeline/value"
 )
 
-// emptyRegex is the regular expression that stands for one when there is none.
+// emptyRegex is the regular expression that stands for a missing one.
 var emptyRegex = &value.Regex{Regexp: regexp.MustCompile(""), Names: []string{""}}
 
 // target is the target of an assignment, compiled.
@@ -60,8 +60,8 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 	return y, true
 }
 
-// reportFallibleAssignment reports an assignment whose value may fail; misfit says which argument makes it so, if one
-// does.
+// reportFallibleAssignment reports an assignment whose value may fail; misfit is the argument that causes it, if there
+// is one.
 func (c *compiler) reportFallibleAssignment(n *assignNode, misfit string) {
 	to, expr := c.text(n.ok.span), c.text(n.expr.at())
 	labels := labelled(n.expr.at(), "this expression is fallible", "update the expression to be infallible")
@@ -171,7 +171,7 @@ func (c *compiler) writable(t *targetNode) bool {
 	return true
 }
 
-// reportParent reports the last step of a target of which some step leads into a value that is no container of its
+// reportParent reports the last step of a target if a step leads into a value that is not a container of the required
 // kind.
 func (c *compiler) reportParent(t *targetNode, root Type) {
 	last := len(t.path) - 1
@@ -384,7 +384,7 @@ func withError(run op, to, failed target, byDefault value.Value, used bool) op {
 	}
 }
 
-// byDefault is the value that stands for one of the type when there is none.
+// byDefault returns the default value of a type.
 func (t Type) byDefault() value.Value {
 	switch t.kinds {
 	case String:

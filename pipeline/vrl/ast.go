@@ -7,7 +7,7 @@ type span struct{ start, end int }
 
 func (s span) at() span { return s }
 
-// node is an expression as it stands in the source.
+// node is an expression as written in the source.
 type node interface{ at() span }
 
 // literalNode is a value written out.

@@ -110,7 +110,7 @@ func (s *state) find(name string) *variable {
 	return nil
 }
 
-// join makes s what is known when either s or t may be the state; both have the same variables.
+// join merges into s the state t of another branch, so that s holds for both. Both have the same variables.
 func (s *state) join(t state) {
 	s.event = Union(s.event, t.event)
 	s.meta = Union(s.meta, t.meta)
@@ -135,7 +135,8 @@ type operand struct {
 	// parts are the terms of a sum of strings.
 	parts []op
 
-	// base is the value that a path is read from where it has no name: a call or a container. nil: there is none.
+	// base returns the value that a path is read from if the path has no name: a call or a container; nil if there is
+	// none.
 	base *operand
 }
 
@@ -286,7 +287,7 @@ func (c *compiler) block(n *blockNode, used bool) (operand, bool) {
 	return x, true
 }
 
-// sequence runs expressions one after the other; the value is that of the last.
+// sequence runs expressions in order; its value is the value of the last.
 func sequence(list []operand) op {
 	runs := make([]op, 0, len(list))
 	for i := range list {

@@ -112,7 +112,7 @@ type Diagnostic struct {
 var unhandledTexts = [...]string{"expression can result in runtime error",
 	"handle the error case to ensure runtime success"}
 
-// Label is a part of the source with what is to be said of it.
+// Label is a part of the source with a text about it.
 type Label struct {
 	Start, End int // bytes
 	Text       string

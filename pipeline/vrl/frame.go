@@ -18,8 +18,8 @@ const (
 	MaxRunBytes = value.MaxEventBytes
 )
 
-// Frame is what one run of a program works on. Frames are for one goroutine at a time and meant to be reused for one
-// event after the other: then nothing is allocated.
+// Frame is the working memory of one run of a program. A frame is for one goroutine at a time. Reuse it from event to
+// event: a warm frame does not allocate.
 type Frame struct {
 	// Arena is the memory of the event's values. Run does not reset it: whoever reads the events does.
 	Arena *value.Arena
@@ -110,8 +110,8 @@ func (f *Frame) FindAll(x *value.Regex, s string, n int) ([][]int, *Failure) {
 	return re.FindAllStringSubmatchIndex(s, n), nil
 }
 
-// Own returns an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends
-// steps.
+// Own returns an array that may be changed: the array itself if nothing else refers to it, as in x = push(x, 1), or a
+// copy, which costs steps.
 func (f *Frame) Own(list *value.Array) *value.Array {
 	own := list.Own(f.Arena)
 	if own != list {
@@ -134,8 +134,8 @@ func (f *Frame) sized(v value.Value) (value.Value, *Failure) {
 	return v, nil
 }
 
-// Failure is why a run, or a part of it, ended. It lives in the frame until the next one; its message is made when
-// asked for.
+// Failure is the reason why a run, or a part of it, ended. It lives in the frame until the next failure; its message is
+// built on demand.
 type Failure struct {
 	how    ending
 	format string

@@ -89,10 +89,10 @@ type Function struct {
 	Returns    Type
 	ReturnsFor func(c *Call) Type
 
-	// Light functions do not go through their arguments: long ones cost a run no steps.
+	// Light functions do not walk through their arguments: long arguments cost a run no steps.
 	Light bool
 
-	// Exactly one of the following three runs the function. Compile makes the Run of one call.
+	// Exactly one of the following three runs the function. Compile creates the Run of one call.
 	Run        Run
 	Compile    func(c *Call) (Run, error)
 	RunClosure func(f *Frame, args []value.Value, body *Body) (value.Value, *Failure)
@@ -153,7 +153,7 @@ func UnlessConst(name string, ok func(value.Value) bool) Fails {
 	}
 }
 
-// Call is what is known of a call while it is compiled.
+// Call describes a call while it is compiled.
 type Call struct {
 	function *Function
 	args     []callArg // one for each parameter
@@ -184,7 +184,7 @@ func (c *Call) index(name string) int {
 // Given reports whether the script gives the argument.
 func (c *Call) Given(name string) bool { return c.args[c.index(name)].given }
 
-// Type is the type of an argument as far as it is known; of one not given, that of its default.
+// Type returns the known type of an argument; for an argument that is not given, the type of its default.
 func (c *Call) Type(name string) Type { return c.args[c.index(name)].typ }
 
 // Const is the value of an argument if it is known now: a constant, or the default of an argument not given.
@@ -234,7 +234,7 @@ type Closure struct {
 type Body struct {
 	slots []int // slots of the parameters, -1 for those not used
 	run   op
-	steps int // what a call spends: one for every two expressions inside
+	steps int // cost of a call: one step for every two expressions inside
 }
 
 // Call runs the block once with the values of its parameters. Every call spends steps of the run's budget. A return in
@@ -292,5 +292,5 @@ func NewLibrary(tables ...[]Function) *Library {
 // Names lists the names of all functions, in order.
 func (l *Library) Names() []string { return slices.Sorted(maps.Keys(l.functions)) }
 
-// Function is the function of a name; nil: there is none.
+// Function returns the function with a name; nil if it does not exist.
 func (l *Library) Function(name string) *Function { return l.functions[name] }

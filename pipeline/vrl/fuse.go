@@ -2,7 +2,7 @@ package vrl
 
 import "varve/pipeline/value"
 
-// fused makes the op of an operator for operands that are met often; nil: there is no such op.
+// fused creates a special op of an operator for frequent kinds of operands; nil if there is no such op.
 func fused(op string, left, right operand) op {
 	if !right.isConst {
 		return nil
@@ -45,7 +45,7 @@ func equalsConst(run op, k value.Value, want bool) op {
 	}
 }
 
-// maxParts is how many terms a sum of strings has that is made in one go.
+// maxParts is the largest number of terms of a sum of strings that is built in one step.
 const maxParts = 16
 
 // concatenated returns the terms of a sum that is known to be one of strings, nil if it is not or has too many.

@@ -100,7 +100,7 @@ func filter(f *Frame, args []value.Value, body *Body) (value.Value, *Failure) {
 	return kept.Of(), nil
 }
 
-// filteredType is the type of a collection of which members may have been taken out.
+// filteredType returns the type of a collection after some members may have been removed.
 func filteredType(c *Call, _ Type) Type {
 	t := c.Type("value")
 	u := Type{kinds: t.kinds & (Object | Array)}
@@ -160,7 +160,7 @@ func mapInside(f *Frame, v value.Value, recursive bool, body *Body, level int) (
 	return to.Of(), nil
 }
 
-// mappedType is the type of a collection whose members are what the closure gives.
+// mappedType returns the type of a collection whose members are the results of the closure.
 func mappedType(c *Call, body Type) Type {
 	body = body.settled()
 	t := c.Type("value")

@@ -9,7 +9,7 @@ import (
 
 // The texts of labels are those of the reference, so that what is written about them elsewhere can be found.
 
-// labelled is the labels of one place: the first text says what is wrong, the others what belongs to it.
+// labelled holds the labels of one place: the first text states the error, the others explain it.
 func labelled(at span, texts ...string) []Label {
 	list := make([]Label, len(texts))
 	for i, text := range texts {
@@ -41,7 +41,7 @@ func argumentLabels(a *givenArg, p *Param) []Label {
 		`but the parameter "`+p.Name+`" expects `+expected(p.Kinds, p.Kinds.String()))
 }
 
-// guards are the functions that make sure of a type, and those that bring a value into it with what stands for others.
+// guards are the functions that ensure a type, and the functions that convert a value to it, with their default values.
 var guards = map[Kinds][2]string{
 	String: {"string!", `to_string(%) ?? "default"`}, Integer: {"int!", "to_int(%) ?? 0"},
 	Float:   {"float!", "to_float(%) ?? 0"},

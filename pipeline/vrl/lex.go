@@ -194,7 +194,7 @@ func (l *lexer) number() {
 	t.integer = n
 }
 
-// operator takes a maximal run of operator characters, but for a negation, which stands alone.
+// operator takes a maximal run of operator characters. A negation is a token of its own.
 func (l *lexer) operator() {
 	end := l.at + 1
 	if l.source[l.at] == '!' && (end == len(l.source) || l.source[end] == '!' ||
@@ -321,7 +321,7 @@ func template(s string, i int) (name string, end int) {
 	return name, j + 2
 }
 
-// escape appends what an escape stands for whose character after the backslash is at i.
+// escape appends the meaning of an escape; the character after its backslash is at i.
 func (l *lexer) escape(text []byte, i int) (out []byte, next int) {
 	if i >= len(l.source) {
 		return text, i

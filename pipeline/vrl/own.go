@@ -34,7 +34,7 @@ var ownFunctions = []Function{
 		RunClosure: replaceWith},
 }
 
-// rootType is what is known of the value that a path starts from.
+// rootType returns the known type of the value at the root of a path.
 func (c *compiler) rootType(t *targetNode) Type {
 	switch {
 	case t.variable != "":
@@ -57,7 +57,7 @@ func (c *compiler) existing(t *targetNode) target {
 func (c *compiler) del(b *boundCall) (operand, bool) {
 	a := &b.given[b.byParam[0]]
 	t := targetOf(a.node.expr)
-	if t == nil { // nobody else sees what it is deleted from
+	if t == nil { // no other reference sees the deletion
 		return operand{typ: a.typ.settled(),
 			run: b.runner(func(_ *Frame, args []value.Value) (value.Value, *Failure) { return args[0], nil })}, true
 	}
@@ -78,7 +78,7 @@ func (c *compiler) del(b *boundCall) (operand, bool) {
 	}
 	switch {
 	case t.variable != "":
-		// By the language, what is known of the types in variables and metadata stays.
+		// The language keeps the known types of variables and metadata.
 		c.find(t.variable).isConst = false
 	case t.meta:
 	default:

@@ -55,13 +55,13 @@ func (p *parser) program() (items []rootItem) {
 	return items
 }
 
-// skipEnd goes past what ends an expression.
+// skipEnd skips the end of an expression.
 func (p *parser) skipEnd() {
 	p.accept(semicolonToken)
 	p.skipNewlines()
 }
 
-// statement takes one expression of the program with what ends it.
+// statement takes one expression of the program, including its end.
 func (p *parser) statement() (expr node, fault *Diagnostic) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -93,7 +93,7 @@ func (p *parser) take() *lexeme {
 	return t
 }
 
-// note adds to the tokens that may stand at the next one.
+// note adds to the set of tokens that are allowed next.
 func (p *parser) note(set tokenSet) {
 	if p.wantedAt != p.at {
 		p.wanted, p.wantedAt = 0, p.at
@@ -426,7 +426,7 @@ func (p *parser) list(closing tokenKind, member func()) (end int) {
 	return p.members(closing, member)
 }
 
-// members is list where there is one at least.
+// members is a list with at least one element.
 func (p *parser) members(closing tokenKind, member func()) (end int) {
 	for member(); p.accept(commaToken); member() {
 		if p.skipNewlines(); p.is(closing) {
@@ -437,7 +437,7 @@ func (p *parser) members(closing tokenKind, member func()) (end int) {
 	return p.want(closing).end
 }
 
-// braces takes an object or a block: which it is, the colon behind a text tells.
+// braces takes an object or a block: the colon after a text distinguishes them.
 func (p *parser) braces() node {
 	start := p.take().start
 	p.skipNewlines()

@@ -38,7 +38,7 @@ func (p *parser) ifExpr() node {
 	if p.accept(elseToken) {
 		p.skipNewlines()
 		if p.is(ifToken) {
-			// A chain of `else if` stands on one level.
+			// A chain of `else if` counts as one level of nesting.
 			p.leave()
 			inner := p.ifExpr()
 			p.depth++

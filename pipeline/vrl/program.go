@@ -51,8 +51,9 @@ type Program struct {
 // op computes a value, or fails.
 type op func(f *Frame) (value.Value, *Failure)
 
-// Result is the type of the program's value as far as it is known: of the last expression, and where that never gives
-// one, as "return ." does, of what the program returns. Whether a pipeline can use it: Result().May(Object|Array).
+// Result is the known type of the program's value. It is the type of the last expression or, if that never yields a
+// value, as in "return .", the type of the returned value. A pipeline can use the program if
+// Result().May(Object|Array).
 func (p *Program) Result() Type {
 	if p.result.Never() {
 		return p.returned
@@ -64,7 +65,7 @@ func (p *Program) Result() Type {
 // return.
 func (p *Program) HoldsRegex() bool { return p.result.Holds(Regex) || p.returned.Holds(Regex) }
 
-// Warnings are what the compiler found besides errors.
+// Warnings are the compiler's warnings.
 func (p *Program) Warnings() []Diagnostic { return p.warnings }
 
 // Run runs the program on an event, which is changed in place; a failed run leaves it as far as it came. The result and

@@ -119,7 +119,7 @@ func (c *compiler) newHint() int {
 	return c.hints - 1
 }
 
-// field reads a field of v, null if there is none.
+// field reads a field of v; null if it does not exist.
 func (f *Frame) field(v value.Value, key string, hint int) value.Value {
 	if v.Kind() != value.ObjectKind {
 		return value.Null

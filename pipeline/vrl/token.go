@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// tokenKind is what a token is to the grammar. The kinds that have a place in the grammar stand in the order of their
-// names, which is that of lists in error texts.
+// tokenKind is the kind of a token in the grammar. The kinds that error texts list are in the order of their names,
+// which is the order of these lists.
 type tokenKind uint8
 
 const (
@@ -61,11 +61,11 @@ const (
 	mergeAssignToken
 	orToken
 	rightBraceToken
-	pathToken // where a path may begin, in sets of what is expected: no token is one
+	pathToken // the beginning of a path, in sets of expected tokens; no token has this kind
 	tokenKinds
 )
 
-// tokenNames are what error texts call a token that stands where none of its kind may, and one that may stand there.
+// tokenNames are the names in error texts for an unexpected token and for an expected one.
 var tokenNames = [tokenKinds]struct{ got, want string }{
 	endToken: {}, badToken: {got: "InvalidToken"}, operatorToken: {got: "Operator"},
 	newlineToken: {"Newline", `\n`}, bangToken: {"Bang", "!"}, notEqualToken: {"Operator", "!="},
@@ -126,7 +126,7 @@ func kindSet(kinds ...tokenKind) (set tokenSet) {
 
 func (s tokenSet) has(k tokenKind) bool { return s>>k&1 != 0 }
 
-// The tokens that expressions begin with, and those that end one.
+// The tokens that begin an expression, and the tokens that end one.
 var (
 	rootSet = kindSet(dotToken, percentToken)
 	termSet = rootSet | kindSet(leftParenToken, leftBracketToken, leftBraceToken, falseToken, trueToken, nullToken,

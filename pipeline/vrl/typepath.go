@@ -358,7 +358,7 @@ func (m *members) describe(o *value.Object, name string, withRest bool) {
 	o.Set(nil, name+"_unknown_exact", rest.Without(Undefined).describe(true))
 }
 
-// Pushed is the type of arrays of type t with an item of type item behind the others.
+// Pushed returns the type of an array of type t after an item of type item is appended.
 func (t Type) Pushed(item Type) Type {
 	t = t.Only(Array)
 	if n, exact := t.array.length(); exact && n < maxKnown {

@@ -8,7 +8,7 @@ import (
 	"varve/pipeline/value"
 )
 
-// Kinds is a set of the types a value may have; Undefined stands for a path at which there may be nothing.
+// Kinds is a set of the types that a value may have; Undefined stands for a path that may not exist.
 type Kinds uint16
 
 // The types in the order in which messages list them.
@@ -65,8 +65,8 @@ func (k Kinds) String() string {
 	}
 }
 
-// Type is what is known of a value before the program runs: the kinds it may have and, of objects and arrays, the types
-// of their members. A Type is never changed; the zero Type is never: there is no value.
+// Type is the static knowledge about a value: the kinds it may have and, for objects and arrays, the types of their
+// members. A Type is never changed. The zero Type is "never": no value has it.
 type Type struct {
 	kinds         Kinds
 	object, array *members // nil: nothing is known of the members
@@ -75,7 +75,7 @@ type Type struct {
 // members are the types inside of an object or array.
 type members struct {
 	known []knownMember // in the order of keys or indices
-	rest  *Type         // of all other members, which may also be absent; nil: there are none
+	rest  *Type         // type of all other members, which may also be absent; nil: no other members
 	nodes int           // members on all levels, see sized
 }
 
@@ -83,7 +83,8 @@ type members struct {
 // times, could otherwise make one that takes ages to look at.
 const maxTypeNodes = 4096
 
-// sized counts what new members hold and gives them, or nil, which is: nothing is known, when that is too much.
+// sized counts the size of new members and returns them. If they are too many, it returns nil, which means that nothing
+// is known.
 func (m *members) sized() *members {
 	m.nodes = len(m.known)
 	for i := range m.known {
@@ -194,7 +195,7 @@ func TypeOf(v value.Value) Type {
 // Kinds is the set of kinds a value of the type may have.
 func (t Type) Kinds() Kinds { return t.kinds }
 
-// Never reports whether there is no value of the type.
+// Never reports whether no value has the type.
 func (t Type) Never() bool { return t.kinds == 0 }
 
 // Within reports whether every value of the type is of one of these kinds.
@@ -302,7 +303,7 @@ func unionMembers(inA bool, a *members, inB bool, b *members) *members {
 	case !inB || a == b:
 		return a
 	case a == nil || b == nil:
-		// One side is anything: so are the members only it has, and the others may be anything too.
+		// One side may be any value, so the members that only the other side has may be any value, too.
 		return nil
 	}
 	u := &members{}

@@ -109,7 +109,7 @@ func (e *Expansion) append(source string, depth int) error {
 	}
 	for {
 		before, rest, found := strings.Cut(source, "%{")
-		e.out.WriteString(strings.ReplaceAll(before, "(?>", "(?:")) // an atomic group matches what a plain one does
+		e.out.WriteString(strings.ReplaceAll(before, "(?>", "(?:")) // a plain group matches the same
 		if !found {
 			return nil
 		}
@@ -146,7 +146,7 @@ func closing(s string) int {
 	return -1
 }
 
-// reference adds what stands between the braces.
+// reference adds the pattern named between the braces.
 func (e *Expansion) reference(text string, depth int) error {
 	head, definition, defined := strings.Cut(text, "=")
 	name, field, hasField := strings.Cut(head, ":")

@@ -115,7 +115,7 @@ func (t *translator) property() (string, error) {
 	return `\p{` + name + `}`, nil
 }
 
-// properties are those that Go has under no name, as members of a class.
+// properties are the Unicode properties for which Go has no name, as members of a class.
 var properties = map[string]string{
 	"alphabetic": `\p{L}\p{Nl}\p{Mc}`, "alpha": `\p{L}\p{Nl}\p{Mc}`, "uppercase": `\p{Lu}`, "upper": `\p{Lu}`,
 	"lowercase": `\p{Ll}\x{AA}\x{BA}`, "lower": `\p{Ll}\x{AA}\x{BA}`,

@@ -31,7 +31,7 @@ const MaxSource = 64 << 10
 // maxNesting bounds groups and classes inside each other.
 const maxNesting = 200
 
-// Compile reads an expression. Errors say what is wrong and at which byte.
+// Compile reads an expression. Errors state the fault and its byte position.
 func Compile(source string) (*value.Regex, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("regex parse error: %d bytes, at most %d", len(source), MaxSource)
@@ -75,7 +75,7 @@ func compile(source string) (re *regexp.Regexp, steps int, bytes int64, err erro
 	return re, steps, bytes, nil
 }
 
-// translator turns one source into Go's syntax, left to right.
+// translator translates one source into Go's syntax, left to right.
 type translator struct {
 	src     string
 	at      int
@@ -190,7 +190,7 @@ func (t *translator) skipBlank(c byte) bool {
 	return false
 }
 
-// repeat takes an operator, with a question mark behind it if there is one.
+// repeat takes an operator and the question mark after it, if there is one.
 func (t *translator) repeat(operator string) error {
 	if t.atom < 0 {
 		return t.fail(t.at, "repetition operator missing expression")
@@ -202,7 +202,7 @@ func (t *translator) repeat(operator string) error {
 	return nil
 }
 
-// wrapRepeated puts a group around what is repeated already: Go has no a**.
+// wrapRepeated puts a group around an expression that is already repeated: Go has no a**.
 func (t *translator) wrapRepeated() {
 	if t.repeated {
 		text := t.out.String()

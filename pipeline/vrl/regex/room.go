@@ -12,9 +12,9 @@ import (
 	"varve/pipeline/value"
 )
 
-// Room is what the expressions of one document may take, memory and time, while it is compiled. Equal expressions are
-// compiled and counted once, and those that another document has are its own. It belongs to one goroutine; nil counts
-// nothing.
+// Room bounds memory and time of the expressions of one document while it is compiled. Equal expressions are compiled
+// and counted once, and expressions that another document also has are shared with it. One goroutine at a time; nil
+// counts nothing.
 type Room struct {
 	ctx   context.Context
 	until time.Time
@@ -70,8 +70,8 @@ func (r *Room) Bytes() int64 { return r.bytes }
 // Err is why the room did not do; nil: it did.
 func (r *Room) Err() error { return r.err }
 
-// shared are the expressions that documents have, by their sources: one that no document has any more goes. Safe for
-// concurrent use.
+// shared holds the expressions of all documents by their sources; an expression that no document uses any more is
+// removed. Safe for concurrent use.
 type shared struct {
 	mu       sync.Mutex
 	compiled map[string]weak.Pointer[value.Regex]

@@ -19,7 +19,7 @@ var agentFunctions = []vrl.Function{
 // maxAgent is how much of a user agent is looked at, in bytes: hundreds of rules run over it.
 const maxAgent = 2048
 
-// agentSteps is what a call counts: one that the parser has not seen before takes milliseconds.
+// agentSteps is the cost of a call in steps: the parser takes milliseconds for a text that it has not seen before.
 const agentSteps = 10_000
 
 // agentRules compiles the embedded rules when they are first needed, which takes a while.
@@ -78,7 +78,7 @@ func compileUserAgent(c *vrl.Call) (vrl.Run, error) {
 	}, nil
 }
 
-// setKnown sets a text; null stands for what the rules do not know.
+// setKnown sets a text; null if the rules do not know it.
 func setKnown(a *value.Arena, o *value.Object, key, s string) {
 	v := value.Null
 	if s != "" && s != "Other" {

@@ -83,7 +83,7 @@ func unique(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 		}
 		return to.Of(), nil
 	}
-	// Equal values have equal JSON texts; the kind in front tells those apart that share one.
+	// Equal values have equal JSON texts; the kind in front distinguishes values with the same text.
 	seen := make(map[string]struct{}, list.Len())
 	var text []byte
 	for i := range list.Len() {

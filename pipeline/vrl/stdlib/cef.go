@@ -58,7 +58,7 @@ func parseCEF(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return o.Of(), nil
 }
 
-// barEnd is where the next bar stands that no backslash protects, -1 without one.
+// barEnd returns the position of the next bar without a backslash before it; -1 if there is none.
 func barEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -132,7 +132,7 @@ func cefExtension(f *vrl.Frame, o *value.Object, s string, strict bool) *vrl.Fai
 	return nil
 }
 
-// keyEnd is where the equals sign stands that ends the key at the start, -1 when there is no key.
+// keyEnd returns the position of the equals sign after the key at the start; -1 if there is no key.
 func keyEnd(s string) int {
 	for i := range len(s) {
 		switch s[i] {

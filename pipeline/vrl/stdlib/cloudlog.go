@@ -26,7 +26,7 @@ type albField struct {
 	kind   vrl.Kinds // String, Integer, Float or Array; a String may be a dash, which is null
 }
 
-// albRequest stands for the request, from which three fields are made.
+// albRequest is the request, which gives three fields.
 const albRequest = "request"
 
 // albFields are the fields of the format; those from optional on are missing in older lines. Source: the vendor's

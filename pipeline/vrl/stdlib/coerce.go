@@ -11,7 +11,7 @@ import (
 	"varve/pipeline/vrl/regex"
 )
 
-// coercionFunctions turn a value of one type into one of another.
+// coercionFunctions convert values from one type to another.
 var coercionFunctions = []vrl.Function{
 	{Name: "to_string", Params: []vrl.Param{arg("value", vrl.AnyValue)},
 		Fails: vrl.If(vrl.Array | vrl.Object | vrl.Regex), Returns: vrl.Of(vrl.String), Run: toString},

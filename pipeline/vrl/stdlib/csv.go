@@ -16,7 +16,7 @@ var csvFunctions = []vrl.Function{
 	{Name: "parse_tokens", Params: stringParam, Returns: vrl.ArrayOf(vrl.Of(vrl.String, vrl.Null)), Run: parseTokens},
 }
 
-// parseCSV reads the first record: fields may be in double quotes, in which two stand for one.
+// parseCSV reads the first record. Fields may be in double quotes; two quotes inside stand for one.
 func parseCSV(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	if len(args[1].Str()) != 1 {
 		return f.Fail("delimiter must be a single character")
@@ -81,7 +81,7 @@ func csvField(a *value.Arena, s string, delimiter byte) (field, rest string, mor
 	return value.View(b), "", false
 }
 
-// encodeCSV writes one record; fields with delimiters, quotes or line ends stand in quotes.
+// encodeCSV writes one record. Fields with delimiters, quotes or line ends are quoted.
 func encodeCSV(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	if len(args[1].Str()) != 1 {
 		return f.Fail("delimiter must be a single character")
@@ -137,8 +137,8 @@ func parseTokens(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return list.Of(), f.Spend(list.Len())
 }
 
-// bracketEnd is behind the bracket that closes the one at the start, 0 without one. A backslash protects the next
-// character.
+// bracketEnd returns the position after the bracket that closes the one at the start; 0 if there is none. A backslash
+// protects the next character.
 func bracketEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

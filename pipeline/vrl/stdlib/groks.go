@@ -106,7 +106,7 @@ func (r *groksRule) object(f *vrl.Frame, s string, groups []int) value.Value {
 	return root
 }
 
-// putRepeated puts a value at a path; where there is one already, both are items of an array.
+// putRepeated puts a value at a path; if the path has a value already, both become items of an array.
 func putRepeated(a *value.Arena, root *value.Value, path []string, v value.Value) {
 	at := root
 	for i, key := range path {
@@ -228,7 +228,7 @@ func (c *ruleCompiler) reference(ref ruleReference) error {
 	return err
 }
 
-// ruleReference is what stands between the braces.
+// ruleReference is the text between the braces.
 type ruleReference struct {
 	matcher ruleCall
 	path    []string

@@ -153,7 +153,7 @@ func (d *dateFormat) parse(f *vrl.Frame, s string) (value.Value, bool) {
 		x.zone).UnixMilli()), true
 }
 
-// read reads one part; direct says that the next one follows without text between.
+// read reads one part; direct reports that the next part follows without text between.
 func (x *dateFields) read(p dateStep, s string, direct bool) (rest string, ok bool) {
 	switch {
 	case p.letter == 0:

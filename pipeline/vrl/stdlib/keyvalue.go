@@ -34,7 +34,7 @@ func parseKeyValue(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure)
 	return r.read(f)
 }
 
-// keyValueReader goes through a line. s[at:] is what is left.
+// keyValueReader reads a line. s[at:] is the unread rest.
 type keyValueReader struct {
 	s               string
 	at              int
@@ -79,7 +79,7 @@ func (r *keyValueReader) badKey(f *vrl.Frame, o *value.Object, start int) (value
 	return f.Fail("%s", value.String(parserError(r.s, "Verify", start)))
 }
 
-// noValue is what comes of a key without a value, where there has to be one: it is lost, unless it is all there is.
+// noValue handles a key without a required value. The key is dropped; if there is no other key, that is an error.
 func (r *keyValueReader) noValue(f *vrl.Frame, o *value.Object) (value.Value, *vrl.Failure) {
 	if o.Len() > 0 {
 		return o.Of(), nil

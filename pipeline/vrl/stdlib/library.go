@@ -64,7 +64,7 @@ func optional(p vrl.Param) vrl.Param {
 	return p
 }
 
-// constant makes an argument one that has to be known when the program is compiled.
+// constant marks an argument whose value must be known at compile time.
 func constant(p vrl.Param) vrl.Param {
 	p.Const = true
 	return p

@@ -58,7 +58,7 @@ func find(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 		}
 		return value.Null, nil
 	}
-	// What stands before counts for ^ and \b, so the search is over the whole text.
+	// The preceding text matters for ^ and \b, so the search runs over the whole text.
 	hits, fl := f.FindAll(re, s, -1)
 	if fl != nil {
 		return value.Null, fl

@@ -56,7 +56,7 @@ var (
 	}
 )
 
-// basename is the last name of a path, null when there is none.
+// basename returns the last name of a path; null if there is none.
 func basename(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	s := strings.TrimRight(args[0].Str(), "/")
 	name := s[strings.LastIndexByte(s, '/')+1:]

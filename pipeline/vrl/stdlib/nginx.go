@@ -27,7 +27,7 @@ func nginxType(c *vrl.Call) vrl.Type {
 	return vrl.ObjectOf(nginxFields[format.Str()]...)
 }
 
-// lineField is one part of a line: what it looks like and what becomes of it.
+// lineField is one part of a line: its form and its result.
 type lineField struct {
 	name  string
 	form  fieldForm

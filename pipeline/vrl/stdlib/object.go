@@ -271,8 +271,7 @@ func unflattenObject(f *vrl.Frame, from *value.Object, separator string, recursi
 		return value.Null, fl
 	}
 	root := f.Arena.Object(from.Len()).Of()
-	// Keys without a separator go first, so that an object replaces a scalar of the same name and not the other way
-	// round.
+	// Keys without a separator come first, so that an object replaces a scalar of the same name, not vice versa.
 	for _, nested := range []bool{false, true} {
 		for i := range from.Len() {
 			m := from.Member(i)

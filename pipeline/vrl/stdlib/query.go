@@ -27,10 +27,10 @@ var queryFunctions = []vrl.Function{
 		}},
 }
 
-// queryTest says whether an event is what a part of a query asks for.
+// queryTest reports whether an event meets a part of a query.
 type queryTest func(event value.Value) bool
 
-// valueTest says the same of the value of one field.
+// valueTest reports the same for the value of one field.
 type valueTest func(v value.Value) bool
 
 const (
@@ -58,7 +58,7 @@ func compileQuery(s string) (queryTest, error) {
 	return test, err
 }
 
-// queryParser goes through a query; s is what is left.
+// queryParser parses a query; s is the unread rest.
 type queryParser struct{ s string }
 
 func (p *queryParser) blanks() { p.s = strings.TrimLeft(p.s, " \t\r\n") }
@@ -79,7 +79,7 @@ func (p *queryParser) word(w string) bool {
 	return false
 }
 
-// any takes parts of which one is enough. In the parentheses behind a field, field is that field.
+// any parses alternatives, one of which suffices. In parentheses after a field, field is that field.
 func (p *queryParser) any(field string, depth int) (queryTest, error) {
 	tests, err := p.list(depth, func() (queryTest, error) { return p.all(field, depth) },
 		func() bool { return p.word("OR") || p.take("||") })

@@ -13,7 +13,7 @@ import (
 	"varve/pipeline/vrl/regex"
 )
 
-// redactFunctions hide what nobody should see.
+// redactFunctions replace confidential text.
 var redactFunctions = []vrl.Function{
 	{Name: "redact", Params: []vrl.Param{arg("value", vrl.String|vrl.Array|vrl.Object),
 		constant(arg("filters", vrl.Array)), {Name: "redactor", Kinds: vrl.String | vrl.Object, Const: true,
@@ -35,7 +35,7 @@ type redactFilter struct {
 	text string
 }
 
-// redactor writes what stands in the place of a text.
+// redactor writes the replacement of a text.
 type redactor func(dst []byte, s string) []byte
 
 func compileRedact(c *vrl.Call) (vrl.Run, error) {
@@ -177,7 +177,7 @@ func hashRedactor(settings *value.Object, variant string, variants map[string]fu
 	}, nil
 }
 
-// redaction is what one call does.
+// redaction holds the filters and the redactor of one call.
 type redaction struct {
 	filters []redactFilter
 	replace redactor
@@ -226,7 +226,7 @@ func (r *redaction) value(f *vrl.Frame, v value.Value) (value.Value, *vrl.Failur
 	return v, nil
 }
 
-// text hides what one filter finds.
+// text replaces the matches of one filter.
 func (r *redaction) text(f *vrl.Frame, s string, filter *redactFilter) (string, *vrl.Failure) {
 	var hits [][]int
 	if filter.re != nil {

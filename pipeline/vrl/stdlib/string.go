@@ -112,10 +112,10 @@ func upcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return value.Bytes(b), nil
 }
 
-// Upper returns text in upper case, in which one character may become several: "ß" is "SS".
+// Upper returns text in upper case. One character may become several: "ß" becomes "SS".
 func Upper(text string) string { return cases.Upper(language.Und).String(text) }
 
-// fullLower is text in lower case, in which one character may become several, too.
+// fullLower returns text in lower case. One character may become several, too.
 func fullLower(text string) string { return cases.Lower(language.Und).String(text) }
 
 func downcase(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
@@ -160,7 +160,7 @@ func stripANSI(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return f.Arena.End(b), nil
 }
 
-// escapeEnd is where the sequence ends whose ESC stands before i.
+// escapeEnd returns the end of the escape sequence whose ESC is just before i.
 func escapeEnd(s string, i int) int {
 	if i >= len(s) {
 		return i

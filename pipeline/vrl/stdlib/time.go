@@ -63,7 +63,8 @@ func layoutOf(format string) (*timefmt.Layout, error) {
 	return l, nil
 }
 
-// constantLayout is the format of a call as far as it is known; bad says that it is known and no format.
+// constantLayout returns the format of a call if it is known at compile time; bad reports that it is known but not a
+// valid format.
 func constantLayout(c *vrl.Call) (l *timefmt.Layout, bad error) {
 	format, ok := c.Const("format")
 	if !ok || format.Kind() != value.StringKind {

@@ -81,7 +81,7 @@ func parseURL(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return o.Of(), nil
 }
 
-// userPart is a user name or password as it stands in an address.
+// userPart is a user name or password as written in a URL.
 func userPart(s string) string {
 	return strings.TrimSuffix(url.UserPassword(s, "").String(), ":")
 }

@@ -230,7 +230,7 @@ func (l *accessLine) numbers(s string, more bool) (rest string, ok bool) {
 	return s, ok && (s != "") == more
 }
 
-// number takes digits, or a dash, which is none, and the blanks behind.
+// number takes digits, or a dash for a missing number, and the blanks after it.
 func number(s string) (digits, rest string, ok bool) {
 	text, rest := token(s)
 	if text == "-" {
@@ -339,7 +339,7 @@ func addInt(f *vrl.Frame, o *value.Object, key, digits string) *vrl.Failure {
 	return nil
 }
 
-// The two forms of Apache's error log: the simple one, and that of threaded servers.
+// The two forms of Apache's error log: the simple form and the form of threaded servers.
 var apacheErrors = []*regexp.Regexp{
 	regexp.MustCompile(
 		`^\s*(?:-|\[(?:-|(?P<timestamp>[^\[]*))\])\s+(?:-|\[(?:-|(?P<module>[^:]*):(?P<severity>[^\[]*))\])\s+` +
@@ -382,7 +382,7 @@ func errorObject(f *vrl.Frame, s string, at []int, names []string, layout *timef
 			continue
 		}
 		text := s[at[2*i]:at[2*i+1]]
-		if name != "message" && name != "message2" { // what ends the line stays as it is
+		if name != "message" && name != "message2" { // the text at the end of the line is not trimmed
 			text = strings.TrimSpace(text)
 		}
 		switch name {

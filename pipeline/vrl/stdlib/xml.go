@@ -145,7 +145,7 @@ func (r *xmlReader) child(o *value.Object, name string, v value.Value) {
 		o.Set(a, name, v)
 		return
 	}
-	// An array is always one of several children: no single child is one.
+	// An array always stands for several children: a single child is never an array.
 	if old.Kind() == value.ArrayKind {
 		old.Array().Push(a, v)
 		return
