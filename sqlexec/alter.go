@@ -24,7 +24,7 @@ func (x *Executor) alterTable(ctx context.Context, sess *Session, s *parse.Alter
 			}
 		}
 	}
-	// The change must not ask the store for anything: when it stops, it lets nobody in and waits for those who are.
+	// The change must not call the store: a stopping store lets no new call in and waits for the running ones.
 	err = x.e.Alter(ctx, t.Schema.Name, func(old *schema.Table) (*schema.Table, error) {
 		n := old
 		for _, op := range s.Ops {

@@ -37,7 +37,7 @@ func (x *Executor) env(ctx context.Context, s *Session) *infoschema.Env {
 // mostCounts bounds each list of what is counted of a database's metrics.
 const mostCounts = 1000
 
-// metricCounts tells what makes the series of a database's metrics many.
+// metricCounts returns the largest contributors to the series of a database's metrics.
 func (x *Executor) metricCounts(ctx context.Context, s *Session, db string) ([]infoschema.Count, error) {
 	store := &promql.Tables{Engine: x.e, DB: db}
 	if s.memory != nil {

@@ -149,7 +149,7 @@ func (o *copyOptions) set(st *parse.Copy, key, value string) (err error) {
 	return nil
 }
 
-// copyLimit is LIMIT n of COPY .. FROM; without one there is no bound.
+// copyLimit is LIMIT n of COPY .. FROM; without LIMIT, there is no bound.
 func (x *Executor) copyLimit(ctx context.Context, s *Session, st *parse.Copy) (int64, error) {
 	if st.Limit == nil {
 		return math.MaxInt64, nil

@@ -25,7 +25,7 @@ const (
 	loadShare = 8
 )
 
-// copyIn loads files into a table: one file, or those of a directory.
+// copyIn loads files into a table: one file, or the files of a directory.
 func (x *Executor) copyIn(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, name string, o *copyOptions,
 	limit int64) (int64, error) {
 	t, err := x.table(s, st.Table)
@@ -134,7 +134,7 @@ type loader struct {
 	names   []string
 	raw     []bool           // columns of JSON
 	defs    []*vector.Vector // values of columns that a row does not have; nil: NULL
-	defErrs []error          // why there is none
+	defErrs []error          // why a column has no default
 	convert []*converter     // nil: the file does not have the column
 	most    int64            // bytes of rows that are written at once
 	written int64

@@ -26,7 +26,7 @@ type converter struct {
 	result  [1]*vector.Vector
 }
 
-// run converts n values, of which src is the column.
+// run converts n values of the column src.
 func (c *converter) run(src *vector.Vector, n int) (*vector.Vector, error) {
 	text := src.Type.IsText() || src.Type.ID == vector.TypeBinary && c.to.ID != vector.TypeBinary
 	switch {

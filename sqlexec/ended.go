@@ -15,8 +15,8 @@ type Ended struct {
 	// Text is the statement as it was sent, or an expression of the language of metrics by itself. It may be part of a
 	// request's body.
 	Text string
-	// Metrics says that it is of the language of metrics; Grid is what it was evaluated at, nil where it did not come
-	// so far.
+	// Metrics reports that the statement is in the metrics language. Grid is the times of its evaluation; nil if it did
+	// not get so far.
 	Metrics bool
 	Grid    *Grid
 	// Began is when it was begun. Took is how long it took until its last row was made, or until nobody wanted more of
@@ -67,7 +67,7 @@ func (o *observed) made(rows int) {
 	}
 }
 
-// returned tells of a statement that is over, and of what it returned.
+// returned reports a statement that has ended, and its result.
 func (o *observed) returned(r *Result, err error) {
 	if o != nil && err == nil {
 		o.ended.Rows = r.Affected

@@ -320,7 +320,7 @@ func parseName(text string) (parse.Name, error) {
 	return parse.Name{{Name: text, Quote: '\''}}, nil
 }
 
-// adminRegion does the same for the one region of a table, by its id.
+// adminRegion does the same for the one region of a table, given by its id.
 func (x *Executor) adminRegion(ctx context.Context, name string, args []string) error {
 	if len(args) != 1 {
 		return status.New(status.InvalidArguments, "ADMIN %s needs the id of a region", name)

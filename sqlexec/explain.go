@@ -75,7 +75,7 @@ type analysis struct {
 	rows    atomic.Int64
 }
 
-// measured is what it did so far. It may be asked while the query runs.
+// measured returns the figures so far. It may be called while the query runs.
 func (a *analysis) measured() Measured {
 	running := a.took.Load()
 	if running == 0 {
@@ -115,7 +115,7 @@ func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n
 	return t.result()
 }
 
-// text draws the plan with what each node did, and what the whole query took.
+// text draws the plan with the figures of each node and of the whole query.
 func (a *analysis) text(took time.Duration) string {
 	text := a.Print(a.plan, a.verbose)
 	sum := a.Scanned()

@@ -18,7 +18,7 @@ import (
 // sets keeps write sets and their buffers between statements.
 var sets = sync.Pool{New: func() any { return new(engine.WriteSet) }}
 
-// target is the table of an INSERT: which value of a row goes to which column, and a builder over all columns.
+// target is the table of an INSERT: the column for each value of a row, and a builder over all columns.
 type target struct {
 	table   *schema.Table
 	columns []int // columns[k] is the table's column of value k
@@ -143,7 +143,7 @@ func (x *Executor) target(sess *Session, table *schema.Table, s *parse.Insert, s
 	return t, nil
 }
 
-// hintOf tells the engine which columns are meant and their roles; it creates nothing.
+// hintOf gives the engine the columns of the statement and their roles; it creates nothing.
 func hintOf(t *schema.Table) engine.Hint {
 	h := engine.Hint{TimeIndex: t.Columns[t.Time].Name, Planned: t}
 	for _, i := range t.Tags {

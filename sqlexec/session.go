@@ -34,8 +34,8 @@ const DefaultDB = engine.PublicDB
 // Catalog is the one catalog that names may begin with.
 const Catalog = "service"
 
-// Session is what the statements of one request share. USE and SET time_zone change it for the statements after them.
-// One goroutine at a time.
+// Session is the state that the statements of one request share. USE and SET time_zone change it for the following
+// statements. One goroutine at a time.
 type Session struct {
 	// DB is the current database; empty means DefaultDB.
 	DB string
@@ -48,7 +48,8 @@ type Session struct {
 	Blind bool
 	// Client is the client's address, for the list of running queries.
 	Client string
-	// Network is what Client shares its turns with: its address, or the part of it that networks give out as one.
+	// Network is the network whose clients share turns with Client: its address, or the part of it that networks assign
+	// as one.
 	Network netip.Addr
 	// Zone is the request's time zone; nil means UTC.
 	Zone *time.Location
@@ -56,14 +57,14 @@ type Session struct {
 	Now func() time.Time
 	// ConnID is what connection_id() answers.
 	ConnID uint64
-	// Analyzing is told when EXPLAIN ANALYZE begins to run a query. What it is given says what the query did so far,
-	// and may be asked from any goroutine, also when the query is over. nil: nobody asks.
+	// Analyzing is called when EXPLAIN ANALYZE begins to run a query. Its argument returns the figures of the query so
+	// far; it may be called from any goroutine, also after the query has ended. nil: no call.
 	Analyzing func(sofar func() Measured)
 
 	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
 	memory *exec.Budget // of the statement that is being planned; nil: none is
 
-	observed *observed // the statement that is being planned; nil: nobody wants to hear of it
+	observed *observed // the statement that is being planned; nil: it is not observed
 }
 
 // database is the current database.
@@ -115,7 +116,7 @@ type Options struct {
 	CopyDir string
 	// KeepFree is the room on its disk that COPY TO leaves; 0: none.
 	KeepFree int64
-	// Ended is told of each statement that is over, by the goroutine that ran it or read its rows; nil: nobody is.
+	// Ended is called for each statement that has ended, by the goroutine that ran it or read its rows; nil: no call.
 	Ended func(Ended)
 }
 
@@ -171,7 +172,7 @@ func (x *Executor) now(s *Session) time.Time {
 	return x.o.Now()
 }
 
-// context is what expressions of one statement see.
+// context returns the context of the expressions of one statement.
 func (x *Executor) context(s *Session) *expr.Context {
 	zone := s.Zone
 	if zone == nil {

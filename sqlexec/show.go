@@ -341,8 +341,8 @@ func (x *Executor) showVariables(ctx context.Context, s *Session, st *parse.Show
 	return t.filtered(ctx, x, s, st)
 }
 
-// showGrants tells what the session's user may do, as the statements that would grant it. Rights are those of a mode:
-// they hold for everything.
+// showGrants shows the rights of the session's user, as the statements that would grant them. Rights follow from a
+// mode: they hold for everything.
 func (x *Executor) showGrants(ctx context.Context, s *Session, st *parse.Show) (*Result, error) {
 	user := s.User
 	if user == "" {

@@ -44,7 +44,7 @@ func explainTQL(st *parse.TQL) (*Result, error) {
 	return t.result()
 }
 
-// analyzeTQL runs an expression and tells what it cost.
+// analyzeTQL runs an expression and reports its cost.
 func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
 	text, err := promql.Format(st.Expr)
 	if err != nil {
@@ -95,8 +95,8 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	return tabled(ctx, s.memory, r, source)
 }
 
-// grid reads start, end, step and lookback. One step asks for the value at one time; a statement without a grid asks
-// for that at the epoch.
+// grid reads start, end, step and lookback. A single step means the value at one time; a statement without a grid means
+// the value at the epoch.
 func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promql.Query) (err error) {
 	if st.Start == nil {
 		q.Step = promql.DefaultLookback.Milliseconds()
@@ -265,14 +265,14 @@ func histogramColumn(memory *exec.Budget, values *vector.Vector, histograms []st
 	return d.vector(), nil
 }
 
-// histogramBytes is what the row of a histogram takes besides its text, textBytes what each text of a dictionary takes
-// besides.
+// histogramBytes is the memory of a histogram's row without its text, textBytes the memory of each text of a dictionary
+// without its bytes.
 const (
 	histogramBytes = 16 + 4
 	textBytes      = 64
 )
 
-// askSeries is the number of series of an answer after which the context is asked.
+// askSeries is the number of series of an answer after which the context is checked.
 const askSeries = 1024
 
 // labelNames are the labels of an answer, sorted.
@@ -291,7 +291,7 @@ func labelNames(r *promql.Result) []string {
 	return names
 }
 
-// dictionary makes a column of texts of which many rows have the same; the empty text is NULL.
+// dictionary creates a column of texts in which many rows have the same text; the empty text is NULL.
 type dictionary struct {
 	values vector.Vector
 	codes  []uint32

@@ -83,7 +83,7 @@ func readView(row private.Row) (d *view, err error) {
 	return d, err
 }
 
-// view finds a view; nil when there is none.
+// view finds a view; nil if it does not exist.
 func (x *Executor) view(n schema.Name) (*view, error) {
 	x.views.mu.Lock()
 	defer x.views.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"varve/sqlexec/intern"
 )
 
-// Aggregate returns one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal.
-// Without keys there is exactly one row, also over nothing.
+// Aggregate returns one row for each distinct combination of keys: the keys, then the aggregates. NULL keys are equal.
+// Without keys there is exactly one row, also over no rows.
 func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error) {
 	if countsDistinct(keys, aggs) {
 		groups, err := newAggregate(aggs[0].Args, nil, budget)
@@ -408,13 +408,13 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	return out, nil
 }
 
-// shards is a source of several large batches, one after the other.
+// shards is a source of several large batches in order.
 type shards struct {
 	mu   sync.Mutex // protects list
 	list []Reader
 }
 
-// Reader hands a worker its share: workers take batches of the same one until it ends.
+// Reader gives a worker its share: workers take batches from the same list until it ends.
 func (p *shards) Reader(int) Reader { return &shardsReader{p} }
 
 type shardsReader struct{ p *shards }

@@ -121,7 +121,7 @@ type asofReader struct {
 	left, right *asofSide
 	ended       bool // the right side has no more rows
 
-	cand    *vector.Batch // of the candidate; nil: there is none
+	cand    *vector.Batch // batch of the candidate; nil: no candidate
 	candRow int
 	candKey []byte        // its keys
 	carried *vector.Batch // the candidate alone, once its batch is gone

@@ -22,7 +22,7 @@ func countsDistinct(keys []expr.Expr, aggs []*expr.Agg) bool {
 
 func (d *distinctCount) String() string { return "Aggregate: by [] of [" + d.agg.String() + "]" }
 
-// Finish counts the groups but that of NULL.
+// Finish counts the groups without the group of NULL.
 func (d *distinctCount) Finish(ctx context.Context) (Source, error) {
 	src, err := d.aggregate.Finish(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Figures is what one operator of a plan did. Safe for concurrent use: workers add to it once a batch.
+// Figures are the figures of one operator of a plan. Safe for concurrent use: workers add to them once for each batch.
 type Figures struct {
 	In, Out    atomic.Int64 // rows
 	InBatches  atomic.Int64
@@ -57,8 +57,8 @@ func (f *Figures) end(began, others time.Duration) {
 	}
 }
 
-// MeasureOp measures an operator. first and last say where it stands among the operators of its node: rows that come in
-// are counted at the first, rows that go out at the last.
+// MeasureOp measures an operator. first and last are its position among the operators of its node: incoming rows are
+// counted at the first, outgoing rows at the last.
 func MeasureOp(op Operator, f *Figures, first, last bool) Operator {
 	return &measuredOp{op, f, first, last}
 }
@@ -168,7 +168,7 @@ func Measured(x any) bool {
 	return false
 }
 
-// MeasureSink measures a sink. keeps: its rows are what the node keeps, another side is what comes in.
+// MeasureSink measures a sink. keeps: the node keeps the rows of this sink, and its other side is the input.
 func MeasureSink(s Sink, f *Figures, budget *Budget, keeps bool) Sink {
 	m := &measuredSink{Sink: s, f: f, budget: budget, keeps: keeps, before: budget.Used()}
 	m.bytes, m.files = budget.spilled()

@@ -91,7 +91,7 @@ func (n *FillSpec) fillSlots(ctx context.Context, in *vector.Batch, reserve func
 	return concat(out), nil
 }
 
-// slotsBetween is the number of steps from one slot to a later one. They may lie further apart than an int64 tells.
+// slotsBetween is the number of steps from one slot to a later one. The distance may exceed an int64.
 func (n *FillSpec) slotsBetween(from, to int64) uint64 {
 	return (uint64(to) - uint64(from)) / uint64(n.Step)
 }
@@ -132,11 +132,11 @@ func (n *FillSpec) sameKey(b *vector.Batch, i, j int) bool {
 	return true
 }
 
-// fillKey writes the slots of one key, of which there are count, from rows [from, to) of in.
+// fillKey writes the count slots of one key, from rows [from, to) of in.
 func (n *FillSpec) fillKey(in *vector.Batch, from, to, count int, out *vector.Batch) {
 	slots := in.Cols[0]
 	first := slots.Int(from)
-	rows := make([]int, count) // the row of each slot; -1 where there is none
+	rows := make([]int, count) // the row of each slot; -1: no row
 	for i := range rows {
 		rows[i] = -1
 	}

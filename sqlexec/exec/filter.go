@@ -22,8 +22,8 @@ type filter struct {
 	budget *Budget
 }
 
-// shareParts joins conditions with parts in common to one, which computes these once. It stands where the first of them
-// did.
+// shareParts joins conditions with common parts into one condition, which computes the parts once. The joined condition
+// takes the place of the first of them.
 func shareParts(conds []expr.Expr) []expr.Expr {
 	members := make([][]expr.Expr, len(conds))
 	for i, first := range expr.Shared(conds) {
@@ -48,8 +48,8 @@ func texts(list []expr.Expr, sep string) string {
 	return strings.Join(out, sep)
 }
 
-// Step evaluates the conditions one after the other, each on the rows that the former left, so that a cheap first one
-// spares the others.
+// Step evaluates the conditions in order, each on the rows that passed the previous one, so that a cheap first
+// condition saves work.
 func (f *filter) Step(next Step) Step {
 	conds := shareParts(f.conds)
 	programs := make([]*expr.Program, len(conds))
@@ -195,7 +195,7 @@ func (p *project) Step(next Step) Step {
 	return step
 }
 
-// Limit passes limit rows after the first offset ones on; limit < 0 is no limit. One worker.
+// Limit passes limit rows after the first offset rows; limit < 0 means no limit. One worker.
 func Limit(offset, limit int64) Operator { return &limiter{offset, limit} }
 
 type limiter struct{ offset, limit int64 }

@@ -46,8 +46,8 @@ func (f *firstOfRun) same(a *vector.Batch, i int, b *vector.Batch, j int) bool {
 	return true
 }
 
-// sameValue reports whether two values of one type are the same, as rows that follow each other are compared: as keys
-// are, but intervals of one length and other parts differ.
+// sameValue reports whether two values of one type are equal as consecutive rows are compared. It compares like keys
+// do, except that intervals of equal length with different parts differ.
 func sameValue(v *vector.Vector, i int, w *vector.Vector, j int) bool {
 	return sameKey(v, i, w, j) &&
 		(v.Type.ID != vector.TypeInterval || v.IsNull(i) || bytes.Equal(v.Bytes(i), w.Bytes(j)))

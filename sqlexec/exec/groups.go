@@ -65,7 +65,7 @@ func (g *groups) moves(keys []*vector.Vector, n int) (bytes int64) {
 	return bytes
 }
 
-// after accounts for the memory of many keys, the k-th of which was just done.
+// after accounts for the memory of many keys; the k-th key was just done.
 func (g *groups) after(k int) error {
 	if k%manyKeys < manyKeys-1 || g.account == nil {
 		return nil

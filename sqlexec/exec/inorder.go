@@ -9,9 +9,9 @@ import (
 	"varve/engine/vector"
 )
 
-// InOrder reads a scan through filters and projections with several workers and gives the rows in the order in which
-// one worker would: a client that reads rows gets the same ones whatever runs beside. ok is false for any other source
-// and for operators that keep something from batch to batch.
+// InOrder reads a scan through filters and projections with several workers and returns the rows in the order of a
+// single worker, so that a client gets the same rows whatever else runs. ok is false for any other source, and for
+// operators that keep something from batch to batch.
 //
 // The first piece is read by the caller's goroutine, which is all that short answers take. Then workers take pieces in
 // turn, each ahead of the reader by a few batches of its piece at most: what conditions drop is dropped on all

@@ -138,7 +138,7 @@ func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
 	return Values(&vector.Batch{}), nil
 }
 
-// evalKeys makes the key columns: those of the rows themselves, or computed ones.
+// evalKeys creates the key columns: columns of the rows, or computed columns.
 func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
 	j.keys = make([]*vector.Vector, len(j.spec.Build))
 	var list []expr.Expr
@@ -220,7 +220,7 @@ type prober struct {
 	left     []uint32
 	right    []uint32
 	matched  vector.Bitmap // probe rows that found a partner
-	marked   vector.Bitmap // build rows that found a partner; nil: nobody asks
+	marked   vector.Bitmap // build rows that found a partner; nil: not needed
 	l, r     vector.Batch  // gathered sides
 	passed   vector.Batch  // pairs that passed the residual
 	alone    vector.Batch  // probe rows without a partner
@@ -269,7 +269,7 @@ func (p *prober) begin(b *vector.Batch) {
 	p.matched = p.matched.Emptied(b.N)
 }
 
-// everyPair is a join without keys. Rows with long texts come with all of the other side, one after the other.
+// everyPair is a join without keys. Each row with long texts is joined with all rows of the other side separately.
 func (p *prober) everyPair() error {
 	rows := p.j.rows
 	if expr.ValueBytes(rows.Cols, rows.N) > longRow*int64(rows.N) {
@@ -327,7 +327,7 @@ func (p *prober) lookup() {
 	}
 }
 
-// partners turns the first partners into pairs, or into marks where one partner is enough.
+// partners turns the first partners into pairs, or into marks if one partner is enough.
 func (p *prober) partners() error {
 	kind, next := p.j.spec.Kind, p.j.table.next
 	switch {

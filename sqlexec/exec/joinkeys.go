@@ -21,8 +21,8 @@ const maxKeyList = 256
 // keyScan is the number of build rows among which distinct keys are looked for.
 const keyScan = 1 << 14
 
-// Bounds tells, after the build, what key k of rows that find a partner can be. ok is false where nothing is known: for
-// types that are neither whole numbers or times nor texts, for many texts, and where NULLs are equal.
+// Bounds returns, after the build, the possible values of key k in rows that find a partner. ok is false if nothing is
+// known: for types other than whole numbers, times and texts, for many texts, and if NULLs are equal.
 func (j *Join) Bounds(k int) (KeyBounds, bool) {
 	v, n := j.keys[k], j.rows.N
 	switch {

@@ -39,7 +39,7 @@ type joinPart struct {
 	chained bool
 }
 
-// joinSlot is a key's slot: what the first look needs lies in one cache line.
+// joinSlot is the slot of a key: the data of the first probe is in one cache line.
 type joinSlot struct {
 	hash uint64
 	row  uint32 // + 1; 0 is a free slot
@@ -231,11 +231,10 @@ func (t *joinTable) lookup(h *joinHasher, keys []*vector.Vector, n int, first []
 	}
 }
 
-// elsewhere marks a row whose key is not the one that is looked for: it lies further on, or, if the slot is free,
-// nowhere.
+// elsewhere marks a row whose slot does not hold its key. The key is in a later slot or, if the slot is free, absent.
 const elsewhere = 1 << 31
 
-// sameTexts marks the rows whose text is not that of their probe row.
+// sameTexts marks the rows whose text differs from the text of their probe row.
 func sameTexts(probe, build *vector.Vector, first []uint32) {
 	views, heap := probe.Views[:len(first)], probe.Heap
 	keys, texts := build.Views, build.Heap
@@ -250,7 +249,7 @@ func sameTexts(probe, build *vector.Vector, first []uint32) {
 	}
 }
 
-// find is the slow way of lookup, for one row whose key does not lie at its first slot.
+// find is the slow path of lookup, for one row whose key is not in its first slot.
 func (t *joinTable) find(hash uint64, keys []*vector.Vector, i int) uint32 {
 	p := &t.parts[t.part(hash)]
 	for at := hash & p.mask; ; at = (at + 1) & p.mask {
@@ -270,7 +269,7 @@ const joinNull = 0x9E6C63D0876A9A47
 // joinHasher hashes keys. One goroutine at a time.
 type joinHasher struct {
 	hashes []uint64
-	one    []uint64      // hashes of one column, where there are several
+	one    []uint64      // hashes of one column, if there are several
 	skip   vector.Bitmap // rows whose NULL equals nothing; nil: none
 	bits   vector.Bitmap // what skip was last
 	dicts  []dictHashes  // by key column

@@ -65,11 +65,11 @@ func (k *keepFirst) String() string {
 	return fmt.Sprintf("KeepFirst: %d by [%s] in order %s", k.N, texts(k.Keys, ", "), orderText(k.order))
 }
 
-// firstRows is what a worker keeps. Group g has the slots from g*n on, of which filled[g] have a row.
+// firstRows holds the rows that a worker keeps. Group g has the slots from g*n on; filled[g] of them have a row.
 type firstRows struct {
 	n       int
 	groups  *groups
-	rows    *vector.Batch // kept, and those that better ones have replaced
+	rows    *vector.Batch // kept rows, and rows that better ones have replaced
 	filled  []int         // by group
 	worst   []int         // by group: the slot of the last row in the order, when all are filled
 	at      []uint32      // by slot: its row, or its row of the batch at hand while this is looked at

@@ -12,7 +12,7 @@ import (
 	"varve/sqlexec/spill"
 )
 
-// DefaultMemory is what queries may keep together when nothing else is said.
+// DefaultMemory is the default memory of all queries together.
 const DefaultMemory = 1 << 30
 
 // Pool is the memory that all queries share. Safe for concurrent use.
@@ -54,7 +54,8 @@ func (p *Pool) Waiting() int64 { return p.turns.waiting.Load() }
 // take changes what is taken; false when the pool does not have it.
 func (p *Pool) take(bytes int64) bool {
 	used := p.used.Add(bytes)
-	// What is held takes from what queries may keep, but for what HeldLimit gives it beyond half of the pool.
+	// Held memory counts towards the memory of queries, except for the part that HeldLimit allows beyond half of the
+	// pool.
 	if bytes > 0 && max(used, used+p.held.Load()-(p.HeldLimit-p.limit/2)) > p.limit {
 		p.used.Add(-bytes)
 		return false
@@ -106,7 +107,7 @@ func (b *Budget) For(client netip.Addr) { b.client = client }
 // NewBudget makes a budget of its own; limit 0 is DefaultMemory.
 func NewBudget(limit int64) *Budget { return NewPool(limit, nil).Budget(context.Background()) }
 
-// Err is the context's error once the query is gone. Loops whose length is not bounded by a batch ask every few
+// Err returns the context's error once the query has ended. Loops whose length a batch does not bound call it every few
 // thousand rows.
 func (b *Budget) Err() error {
 	if b == nil {

@@ -18,12 +18,12 @@ import (
 // Step takes a batch and keeps nothing of it.
 type Step func(*vector.Batch) error
 
-// Source is what a pipeline reads. Readers of different workers share its rows: each row comes to one of them.
+// Source is the input of a pipeline. Readers of different workers share its rows: each row goes to one of them.
 type Source interface {
 	Reader(worker int) Reader
 }
 
-// Reader streams rows. One goroutine at a time. What is inside the batch stays valid until the next Next or Close.
+// Reader streams rows. One goroutine at a time. The content of a batch stays valid until the next Next or Close.
 type Reader interface {
 	Next(*vector.Batch) (bool, error)
 	Close()
@@ -61,7 +61,7 @@ type Pipeline struct {
 	Sink   Sink
 }
 
-// Workers is the number of workers that a query gets when it asks for n; 0 is one per processor.
+// Workers is the number of workers that a query gets if n is requested; 0 means one for each processor.
 func Workers(n int) int {
 	if n > 0 {
 		return n
@@ -102,7 +102,7 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 			fail(err)
 		}
 	}
-	// what the source gives, then what each operator has of its own
+	// the rows of the source, then the rows that each operator still holds
 	for at := 0; at <= len(p.Ops) && first == nil; at++ {
 		src := p.Source
 		if at > 0 {
@@ -129,8 +129,8 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 	return p.Sink.Finish(ctx)
 }
 
-// Chain puts operators before a step: the first of the steps takes what the source gives, the others what each operator
-// gives. None of them sees more long texts at a time than a portion.
+// Chain puts operators before a step. The first step takes the output of the source, each further step the output of an
+// operator. None of them gets more long texts at a time than a portion.
 func Chain(ops []Operator, last Step) []Step { return chained(ops, last, inPortions) }
 
 // chained is Chain; each step is changed by a function.

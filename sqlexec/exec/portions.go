@@ -104,7 +104,7 @@ func portionEnd(b *vector.Batch, from int, of rowSize) int {
 // rowSize is the bytes of the texts of a row.
 type rowSize func(cols []*vector.Vector, row int) int64
 
-// rowTexts counts what a row does not share with the one before it.
+// rowTexts counts the texts of a row that it does not share with the previous row.
 func rowTexts(cols []*vector.Vector, i int) (bytes int64) {
 	for _, c := range cols {
 		switch {
@@ -159,11 +159,11 @@ func longestOf(views []vector.View) (bytes uint32) {
 	return bytes
 }
 
-// longRow is the bytes of the texts of a row from which on what is made of it alone becomes a batch, in which they are
-// there once.
+// longRow is the text size of a row, in bytes, from which on its results get a batch of their own, so that its texts
+// are in the batch only once.
 const longRow = 16 << 10
 
-// longHere reports whether a row or the next one has long texts: what is made of them does not come in one batch.
+// longHere reports whether this row or the next one has long texts, so that their results must not share a batch.
 func longHere(b *vector.Batch, row int) bool {
 	return copiedTexts(b.Cols, row) > longRow || row+1 < b.N && copiedTexts(b.Cols, row+1) > longRow
 }

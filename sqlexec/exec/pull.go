@@ -54,7 +54,7 @@ func (p *pull) all(yield func(*vector.Batch, error) bool) {
 		}
 		return nil
 	})
-	for at, step := range steps { // what the source gives, then what each operator has of its own
+	for at, step := range steps { // the rows of the source, then the rest of each operator
 		in := p.in
 		if at > 0 {
 			src := Rest(p.s.Ops[at-1])

@@ -18,7 +18,7 @@ type reach struct {
 	k     int
 	tell  func(value *vector.Vector) // with one row, Flat
 
-	mu    sync.Mutex // protects what follows, and is held while it is told
+	mu    sync.Mutex // protects the following fields, and is held during the report
 	words []uint64   // the best keys of numbers as sort words, at most k, as a heap with the last in front
 	key   []byte     // of other types, as a sort key
 }

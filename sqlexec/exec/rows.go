@@ -56,8 +56,8 @@ func (l *Rows) Add(b *vector.Batch, from, to int) {
 	}
 }
 
-// Together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are
-// copied by several goroutines; the budget has room for those that are in memory twice meanwhile.
+// Together puts the rows of several lists, in order, into one batch and empties the lists. Several goroutines copy
+// columns; the budget has room for the rows that are in memory twice meanwhile.
 func Together(ctx context.Context, lists []*Rows, workers int, budget *Budget) (*vector.Batch, error) {
 	out := vector.NewBatch(lists[0].types...)
 	var chunks []*vector.Batch

@@ -5,8 +5,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// Series makes the values of a series as they are asked for, in order, for one worker: a column of them, and one of
-// their numbers from 1 where there are two types.
+// Series produces the values of a series on demand, in order, for one worker: a column of the values and, if there are
+// two types, a column of their numbers from 1.
 func Series(s expr.Series, types []vector.Type) (Source, error) {
 	values, err := s.Read()
 	return seriesSource{types, values}, err
@@ -31,7 +31,7 @@ func (s seriesSource) Reader(worker int) Reader {
 
 type seriesReader struct {
 	values expr.SeriesReader
-	cols   []*vector.Vector // the values and, where it is asked for, their numbers
+	cols   []*vector.Vector // the values and, if requested, their numbers
 	given  int64
 }
 

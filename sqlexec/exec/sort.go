@@ -27,7 +27,7 @@ type sorter struct {
 	eval   *expr.Program
 	order  []expr.SortKey // of the keys
 	out    []*vector.Vector
-	later  []expr.SortKey // keys that are computed only for rows which are alike in those of order
+	later  []expr.SortKey // keys that are computed only for rows with equal keys of order
 	budget *Budget
 
 	full     int64 // bytes of the chunks but the last
@@ -111,7 +111,7 @@ func (s *sorter) growth(b *vector.Batch) int64 {
 	return bytes
 }
 
-// keyBytes is what n rows of a key take, but for the zeros in texts, which take two bytes.
+// keyBytes is the memory of n rows of a key. It ignores that a zero in a text takes two bytes.
 func keyBytes(v *vector.Vector, n int) int64 {
 	if v.Type.Kind() != vector.Bytes {
 		return int64(n) * numberKey
@@ -168,8 +168,8 @@ func (s *sorter) gatherColumns(to *vector.Batch, rows []uint32, need []bool) {
 	}
 }
 
-// weigh finds out whether any rows make a portion. It looks at texts as they lie, 0.5 ns each, where portion takes 20
-// for those of a row, which lie anywhere.
+// weigh finds out whether any rows make a portion. It sums the lengths of texts in memory order, 0.5 ns each; portion
+// takes 20 ns for the texts of a row, which are scattered.
 func (s *sorter) weigh() {
 	longest := int64(0)
 	for _, c := range s.chunks {
@@ -322,7 +322,7 @@ func (s *sorter) mergeInto(out, a, b []entry) {
 	}
 }
 
-// take puts the rows of other sorters behind this one's.
+// take appends the rows of other sorters to the rows of this one.
 func (s *sorter) take(others []*sorter) {
 	for _, o := range others {
 		s.chunks, s.n = append(s.chunks, o.chunks...), s.n+o.n
@@ -411,8 +411,8 @@ func orderText(order []expr.SortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// Step keeps rows; those that do not fit into memory go to a file, sorted. What a batch takes is counted before it is
-// kept.
+// Step keeps rows; rows that do not fit into memory go to a file, sorted. The memory of a batch is counted before the
+// batch is kept.
 func (s *sortSink) Step(int) Step {
 	w := newSorter(s.order, leading(s.order), s.types, s.budget)
 	s.workers = append(s.workers, w)
@@ -430,8 +430,8 @@ func (s *sortSink) Step(int) Step {
 	})
 }
 
-// reserve counts what a worker keeps and the bytes that it is about to keep besides. Where there is no room for them,
-// what it keeps goes to a file.
+// reserve counts the memory that a worker keeps and the bytes that it is about to keep. If there is no room for them,
+// the kept rows go to a file.
 func (s *sortSink) reserve(w *sorter, more int64) error {
 	spills, held := s.budget.space() != nil && w.n > 0, w.held()+more
 	if !spills || held < s.share() {

@@ -39,7 +39,7 @@ func (s *sorter) sortEntries(list []entry, cancelled func() error) error {
 	return w.err
 }
 
-// sort orders entries by prefix, then those of equal prefix by what follows in their keys.
+// sort orders entries by prefix, and entries of equal prefix by the rest of their keys.
 func (w *wordSorter) sort(list []entry) {
 	w.sortByPrefix(list)
 	for from := 0; from < len(list) && w.err == nil; {

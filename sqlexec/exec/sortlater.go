@@ -113,7 +113,7 @@ func (s *sorter) settleTask(ctx context.Context, rows []uint32, list []stretch, 
 	return still, nil
 }
 
-// alike appends the stretches of sorted entries of one key, which are those of the rows from a place on.
+// alike appends the stretches of sorted entries with equal keys, for the rows from a position on.
 func (s *sorter) alike(to []stretch, list []entry, place int) []stretch {
 	for from := 0; from < len(list); {
 		end := from + 1

@@ -10,8 +10,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TopK keeps the first k rows of an order. It tells how far the first key, a column, reaches among the k best rows so
-// far: rows behind it are not wanted any more. tell may be nil.
+// TopK keeps the first k rows of an order. It reports the bound of the first key, a column, among the k best rows so
+// far: rows beyond it are no longer wanted. tell may be nil.
 func TopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vector.Vector), budget *Budget) (Sink,
 	error) {
 	if err := compiles(order); err != nil {
@@ -27,7 +27,7 @@ func TopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vec
 type topSink struct {
 	sortSink
 	k     int
-	reach *reach // nil: nobody asks for it
+	reach *reach // nil: no report
 }
 
 func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
@@ -36,12 +36,12 @@ func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, or
 // that comes of it alone.
 const moreThanTop = 256
 
-// wideTop is the number of bytes that rows take from which on the k best of twice as many are sorted out: few long ones
-// may take more than many short ones.
+// wideTop is the number of bytes of rows from which on the k best of twice as many are sorted out: a few long rows may
+// take more memory than many short ones.
 const wideTop = 2 << 20
 
-// Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
-// worse ones go.
+// Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, it
+// drops the worse ones.
 func (s *topSink) Step(int) Step {
 	w := newSorter(s.order, len(s.order), s.types, s.budget)
 	at := len(s.workers)
@@ -131,8 +131,8 @@ func (s *sorter) before(c *sortChunk, bound []byte, rows []uint32) []uint32 {
 	return kept
 }
 
-// candidates appends the rows whose first key v does not lie behind that of bound, or behind the reach: exact for
-// numbers without NULL, otherwise all rows.
+// candidates appends the rows whose first key v is not beyond the key of bound and not beyond the reach. The result is
+// exact for numbers without NULL; otherwise it is all rows.
 func (s *topSink) candidates(rows []uint32, v *vector.Vector, n int, bound []byte) []uint32 {
 	most, ok := s.reach.most()
 	if len(bound) > 8 && bound[0] == 1 {

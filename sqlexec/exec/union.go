@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Union returns the rows of its inputs, one input after the other. Workers share the rows of an input that several may
-// read; the others are worker 0's.
+// Union returns the rows of its inputs, input by input. Workers share the rows of an input that several may read;
+// worker 0 reads the others.
 func Union(ctx context.Context, inputs []Stream) Source { return &unionSource{ctx, inputs} }
 
 type unionSource struct {
@@ -54,7 +54,7 @@ func (r *unionReader) Close() {
 	}
 }
 
-// concat returns the rows of sources, one source after the other, to worker 0.
+// concat returns the rows of sources, source by source, to worker 0.
 func concat(sources []Source) Source { return &concatenation{sources} }
 
 type concatenation struct{ sources []Source }

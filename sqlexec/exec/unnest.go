@@ -17,8 +17,8 @@ type UnnestSpec struct {
 	Ordinality bool
 }
 
-// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken
-// side by side: shorter ones are NULL behind their end.
+// Unnest repeats each row for every element of its lists and adds the elements as columns. The lists of a row advance
+// together: a shorter list gives NULL after its end.
 func Unnest(spec UnnestSpec, budget *Budget) Operator { return &unnester{spec, budget} }
 
 type unnester struct {
@@ -92,7 +92,7 @@ type elements struct {
 	held      int64 // bytes that are reserved: of the longest lists of a row so far
 	rows      []uint32
 	cols      []*vector.Vector
-	ordinal   *vector.Vector // nil: nobody asks
+	ordinal   *vector.Vector // nil: not requested
 }
 
 func (e *elements) reset(lists []*vector.Vector) {

@@ -9,7 +9,7 @@ import (
 // UnpivotSpec says which columns of a row become rows.
 type UnpivotSpec struct {
 	Passed []int          // columns that each of the rows repeats
-	Names  *vector.Vector // the texts that tell a row's rows apart, one for each
+	Names  *vector.Vector // the texts that distinguish the rows made from one row, one for each
 	// Sets[k][i] is the column with the k-th value of row i of a row's rows; the columns of a set are of one type.
 	Sets  [][]int
 	Nulls bool // rows without any value stay

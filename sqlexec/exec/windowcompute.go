@@ -81,7 +81,7 @@ func (t *textRoom) take(v *vector.Vector, i int) error {
 	return t.budget.Reserve(2 * bytes) // the texts are copied once more as they grow
 }
 
-// tellBytes is what is copied at least before the budget is told.
+// tellBytes is the least amount of copied bytes before the budget is updated.
 const tellBytes = 1 << 20
 
 // compute evaluates one function over n rows.

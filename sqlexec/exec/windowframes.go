@@ -361,7 +361,7 @@ func wideFloat(hi, lo uint64, signed bool) float64 {
 	return math.Ldexp(float64(hi), 64) + float64(lo)
 }
 
-// shortFrame is the number of rows that are still added up one by one.
+// shortFrame is the largest number of rows that are added up one by one.
 const shortFrame = 64
 
 // floats adds floats up. Nothing is ever taken off a sum, so the answer does not drift: a frame that grows goes on with

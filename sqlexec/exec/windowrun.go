@@ -58,7 +58,7 @@ func (w *WindowSpec) split(n int, partition, order []*vector.Vector, cancelled f
 	return out, nil
 }
 
-// keyed makes p ready for RANGE frames with an offset. NULLs lie together at one end.
+// keyed prepares p for RANGE frames with an offset. NULLs are together at one end.
 func (p *windowInput) keyed(order []*vector.Vector, keys []expr.SortKey) {
 	p.key, p.desc = order[0], keys[0].Desc
 	p.some, p.none = 0, p.to-p.from
@@ -138,7 +138,7 @@ func (p *windowInput) groupStart(g int) int {
 	return int(p.starts[g])
 }
 
-// rank computes a ranking function for one partition, a batch after the other: cancelled is asked in between whether
+// rank computes a ranking function for one partition, batch by batch; in between it calls cancelled to check whether
 // the query still runs.
 func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error,
 	room *textRoom) error {
@@ -192,7 +192,7 @@ func (f *WindowFunc) ranks(p *windowInput, from, to int, args []*vector.Vector, 
 	return nil
 }
 
-// ntile deals the rows of a partition into k buckets, of which the first ones are larger by one, and gives those of
+// ntile deals the rows of a partition into k buckets, the first of which are larger by one, and returns the buckets of
 // rows [from, to).
 func (f *WindowFunc) ntile(p *windowInput, from, to int, k *vector.Vector, out *vector.Vector) error {
 	n := uint64(p.to - p.from)

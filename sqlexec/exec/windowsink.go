@@ -22,7 +22,8 @@ type windowSink struct {
 	last     *vector.Batch // the partition of the last row
 }
 
-// Windows computes window functions over rows of some types, which come sorted by partition and order to one worker.
+// Windows computes window functions over rows of the given types. The rows come to one worker, sorted by partition and
+// order.
 func Windows(w WindowSpec, types []vector.Type, workers int, budget *Budget) Sink {
 	return &windowSink{w: w, workers: workers, budget: budget, types: types}
 }
@@ -63,7 +64,7 @@ func (s *windowSink) Step(int) Step {
 	}
 }
 
-// begins is the first row from the given one on that begins a partition; keys.N: there is none.
+// begins returns the first row, from the given one on, that begins a partition; keys.N if there is none.
 func (s *windowSink) begins(keys *vector.Batch, from int) int {
 	for i := from; i < keys.N; i++ {
 		for _, c := range keys.Cols {
@@ -86,7 +87,7 @@ func (s *windowSink) begins(keys *vector.Batch, from int) int {
 // Finish computes the sections and gives them in their order.
 func (s *windowSink) Finish(ctx context.Context) (Source, error) {
 	out := make([]Source, len(s.sections))
-	within := 1 // goroutines for what can be done side by side in one section
+	within := 1 // goroutines for work that can run in parallel in one section
 	if len(s.sections) < s.workers {
 		within = s.workers
 	}

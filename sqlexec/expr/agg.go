@@ -175,7 +175,7 @@ func (a *Agg) float(c *Context, i int) error {
 	return a.cast(c, i, f64)
 }
 
-// ranked casts argument i, of which a percentile is taken, to Float64: numbers and durations.
+// ranked casts argument i, the values of a percentile, to Float64: numbers and durations.
 func (a *Agg) ranked(c *Context, i int) error {
 	if a.Args[i].Type().ID == vector.TypeDuration {
 		return a.cast(c, i, f64)

@@ -45,7 +45,7 @@ func (c *countDistinct) Grow(n int) {
 	}
 }
 
-// begin begins to tell groups apart; what was seen so far belongs to group 0.
+// begin begins to keep groups apart; the values seen so far belong to group 0.
 func (c *countDistinct) begin() {
 	if c.some {
 		return
@@ -134,8 +134,7 @@ func noteGroups(having []uint64, counts []int64, ids, groups []uint32) {
 	}
 }
 
-// count puts a pair among those that are entered together: one by one each would wait for its place to come from
-// memory.
+// count adds a pair to the pairs that are inserted together: inserted one by one, each would wait for memory.
 func (c *countDistinct) count(g, id uint32) {
 	if c.keys = append(c.keys, uint64(g)<<32|uint64(id)); len(c.keys) == vector.Size {
 		c.enter()

@@ -19,7 +19,7 @@ type distinctChunk struct {
 	groups []uint32
 }
 
-// seenBytes is about what a value takes among those seen, beside its bytes.
+// seenBytes is the approximate memory of a seen value without its bytes.
 const seenBytes = 64
 
 func newDistinct(a *Agg) *distinct {
@@ -115,7 +115,7 @@ func (d *distinct) Merge(o Accumulator, to []uint32) error {
 	return nil
 }
 
-// resultBytes is nothing: what the aggregate takes is counted as it is fed.
+// resultBytes is 0: the memory of the aggregate is counted while it is fed.
 func (d *distinct) resultBytes() int64 { return 0 }
 
 // Result feeds the aggregate.

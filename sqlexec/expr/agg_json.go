@@ -13,7 +13,7 @@ import (
 // order keys or as rows come.
 type objects struct{ lists }
 
-// Add keeps pairs as items that are sorted by the key, then the order keys, and whose data are the pair as it is
+// Add keeps pairs as items that are sorted by the key, then by the order keys. The data of an item is the pair as it is
 // written.
 func (o *objects) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	var err error
@@ -83,7 +83,7 @@ func (o *objects) Result(n int) (*vector.Vector, error) {
 	return out, nil
 }
 
-// nameOf is the name of a pair as it is written, with the colon behind it.
+// nameOf returns the name of a pair as it is written, with the colon after it.
 func nameOf(pair []byte) []byte {
 	for i := 1; ; i++ {
 		switch pair[i] {

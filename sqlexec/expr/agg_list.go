@@ -22,7 +22,7 @@ type lists struct {
 	size   int64 // of all chunks but the last
 }
 
-// listChunk has the bytes of its items one after the other: each the sort key, then the value as it is written.
+// listChunk holds the bytes of its items back to back: for each item the sort key, then the value as it is written.
 type listChunk struct {
 	items []listItem
 	heap  []byte

@@ -38,7 +38,7 @@ func (s *shape) kurtosis() float64 { return s.n*s.m4/(s.m2*s.m2) - 3 }
 // shapes serves skewness and kurtosis.
 type shapes struct {
 	finish func(*shape) float64
-	least  float64 // values without which there is no result
+	least  float64 // number of values below which there is no result
 	s      []shape
 	flat   vector.Vector
 }
@@ -59,7 +59,7 @@ func (s *shapes) Merge(o Accumulator, to []uint32) error {
 	return nil
 }
 
-// Result is NULL for groups with too few values, or whose values are all the same.
+// Result is NULL for groups with too few values, or with only equal values.
 func (s *shapes) Result(n int) (*vector.Vector, error) {
 	s.Grow(n)
 	v, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)

@@ -35,13 +35,13 @@ func (t *tally) Bytes() int64 {
 	return t.values.Bytes() + t.pairs.Bytes() + 16*int64(cap(t.keys))
 }
 
-// resultBytes is what bars take, or about what the most frequent value of each group takes.
+// resultBytes is the memory of bars, or about the memory of the most frequent value of each group.
 func (t *tally) resultBytes() (bytes int64) {
 	if !t.bars {
 		return t.Bytes()
 	}
 	for _, key := range t.keys {
-		// beside the text, which is no longer than its JSON
+		// besides the text, which is no longer than its JSON
 		bytes += barBytes + 2*JSONSize(t.values.Values, int(uint32(key)))
 	}
 	return bytes

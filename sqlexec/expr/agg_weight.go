@@ -126,7 +126,7 @@ func (s *weighted) Result(n int) (*vector.Vector, error) {
 	return asType(out, some, s.t), nil
 }
 
-// asType returns Float64 results in an aggregate's type; some tells which groups have one.
+// asType returns Float64 results in an aggregate's type; some has the groups with a result.
 func asType(out *vector.Vector, some []bool, t vector.Type) *vector.Vector {
 	out.Valid = validOf(some)
 	if t == f64 {

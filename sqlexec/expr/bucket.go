@@ -8,7 +8,7 @@ import (
 // bins floors numbers to buckets of a length, counted from an origin: the kernel of date_bin and date_trunc.
 type bins struct{ step, phase int64 }
 
-// binsOf are the buckets of length step, one of which begins at origin.
+// binsOf returns the buckets of length step, one of which begins at origin.
 func binsOf(step, origin int64) bins { return bins{step, origin - timefmt.FloorDiv(origin, step)*step} }
 
 // floor is the begin of x's bucket. It wraps around where the begin lies below all numbers.
@@ -20,7 +20,7 @@ func (b bins) floor(x int64) int64 {
 	return x - m
 }
 
-// one returns the bucket that all numbers lie in. Times that lie close together, as those of a batch often do, are
+// one returns the bucket of all numbers, if they share one. Times that are close together, as in a batch, are often
 // decided by the least and the greatest.
 func (b bins) one(x []int64) (begin int64, ok bool) {
 	if len(x) == 0 || b.floor(x[0]) != b.floor(x[len(x)-1]) {

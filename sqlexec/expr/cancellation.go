@@ -8,7 +8,7 @@ type cancellation struct {
 	bounds    *account // memory of the aggregate's state; nil: without bounds
 }
 
-// bounded is an accumulator with such loops, or one that takes memory by itself.
+// bounded is an accumulator with such loops, or an accumulator that takes memory by itself.
 type bounded interface{ within(memory *account) }
 
 // within makes the loops end with the error of the memory, which is nil as long as the query runs.
@@ -34,7 +34,7 @@ func (h *cancellation) hold(bytes int64) error {
 	return h.bounds.Reserve(bytes)
 }
 
-// sameRows reports whether two aggregates of one argument look at the same values.
+// sameRows reports whether two aggregates with equal arguments see the same values.
 func (a *Agg) sameRows(b *Agg) bool {
 	return sameColumn(a.Args[0], b.Args[0]) &&
 		(a.Filter == nil && b.Filter == nil || a.Filter != nil && a.Filter == b.Filter)

@@ -8,7 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// castFunction is what casts are computed as, castJSONFunction those of texts to JSON, which is read and written.
+// castFunction is the function of casts, castJSONFunction that of casts of texts to JSON, which reads and writes the
+// value.
 var (
 	castFunction     = &Function{Name: "cast", makesNull: true}
 	castJSONFunction = &Function{Name: "cast", makesNull: true}
@@ -53,8 +54,8 @@ func castKernel(c *Cast) (kernel, error) {
 	return castLoop(from, to, byRow), nil
 }
 
-// converter converts one value; with a zone a text that is a time there. Beside what columns hold there are lists,
-// which have a text only.
+// converter converts one value; with a zone, a text that is a time in that zone. Besides the types of columns it knows
+// lists, which convert only to text.
 func converter(from, to vector.Type, zone *time.Location) convert.Func {
 	if zone != nil {
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {

@@ -27,8 +27,8 @@ func float(t vector.Type) bool    { return t.ID == vector.TypeFloat32 || t.ID ==
 
 var signedTypes = [...]vector.Type{{}, vector.Int8Type, vector.Int16Type, vector.Int32Type, vector.Int64Type}
 
-// common is the type that values of a and b are compared and united in; aLit and bLit tell which are literals, that
-// take the type of the other side where text is read as time. ok false: there is none.
+// common returns the type in which values of a and b are compared and united. aLit and bLit report literals: a text
+// literal beside a time takes the type of the time. ok is false if there is no such type.
 func common(a, b vector.Type, aLit, bLit bool) (t vector.Type, ok bool) {
 	switch {
 	case a == b || b == vector.NullType:

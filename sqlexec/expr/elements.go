@@ -32,7 +32,8 @@ func listItems(list []byte) iter.Seq2[int, json.RawMessage] {
 	}
 }
 
-// elementEnd is the place of the comma or bracket behind the element that begins at i; len(list): there is none.
+// elementEnd returns the position of the comma or bracket after the element that begins at i; len(list) if there is
+// none.
 func elementEnd(list []byte, i int) int {
 	depth := 0
 	for ; i < len(list); i++ {
@@ -67,7 +68,7 @@ func ItemCount(list []byte) (n int) {
 	return n
 }
 
-// itemAt is the element at a place from 0, from the end for negative ones; ok reports whether there is one.
+// itemAt returns the element at a position from 0, or from the end if negative; ok reports whether it exists.
 func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
 	if place < 0 {
 		place += int64(ItemCount(list))
@@ -83,7 +84,7 @@ func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
 	return nil, false
 }
 
-// indexOf is the place of an element from 0; -1: there is none.
+// indexOf returns the position of an element from 0; -1 if it does not occur.
 func indexOf(list, item []byte) int {
 	for k, m := range listItems(list) {
 		if bytes.Equal(m, item) {
@@ -110,8 +111,8 @@ func appendElement(v *vector.Vector, n int, m []byte) {
 	}
 }
 
-// AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many
-// there were.
+// AppendElements appends the elements of a list to v, which has the element's type and n rows, and returns their
+// number.
 func AppendElements(v *vector.Vector, n int, list []byte) (count int) {
 	for k, m := range listItems(list) {
 		appendElement(v, n+k, m)

@@ -7,7 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Program evaluates a list of expressions. It holds scratch memory: one goroutine at a time, one Program per worker.
+// Program evaluates a list of expressions. It holds scratch memory: one goroutine at a time, so each worker has its own
+// Program.
 type Program struct {
 	roots []node
 	run   *batchRun
@@ -44,7 +45,7 @@ func (p *Program) Eval(b *vector.Batch, out []*vector.Vector) error {
 	return nil
 }
 
-// single compiles an expression of one place, or that of all its places.
+// single compiles an expression with one place, or the shared expression of several places.
 func (c *compiler) single(e Expr) (node, error) {
 	switch e := e.(type) {
 	case *Call:

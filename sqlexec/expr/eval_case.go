@@ -126,7 +126,7 @@ func (c *caseNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	return c.result(b.N, left > 0), nil
 }
 
-// test makes hit the rows of rest, of which there are left, whose condition is true.
+// test sets hit to the rows of rest whose condition is true; left is the number of rows in rest.
 func (c *caseNode) test(b *vector.Batch, when node, left int) error {
 	if left*fewRows >= b.N {
 		if v, err := when.eval(b); err == nil {

@@ -43,9 +43,10 @@ type Call struct {
 	Args []Expr
 	T    vector.Type
 	k    kernel
-	// bound says what the kernel was chosen for besides Args: the constants, where it does not take all arguments.
+	// bound is the further input to the choice of the kernel, besides Args: the constants, if it does not take all
+	// arguments.
 	bound string
-	// lambda is what functions of lists with one compute; nil for all others.
+	// lambda is the lambda of a function of lists; nil for all other functions.
 	lambda *Lambda
 }
 
@@ -54,7 +55,7 @@ type Cast struct {
 	Arg  Expr
 	To   vector.Type
 	Try  bool
-	zone *time.Location // that of texts without one; nil: UTC
+	zone *time.Location // zone of texts without a zone; nil: UTC
 }
 
 // Case is the Then of the first When that is true, else Else or NULL. All results have one type.
@@ -62,7 +63,7 @@ type Case struct {
 	When, Then []Expr
 	Else       Expr
 	T          vector.Type
-	// Shown is what the expression was written as, where that is not CASE.
+	// Shown is the written form of the expression, if that is not CASE.
 	Shown string
 }
 
@@ -89,7 +90,7 @@ func KeyExprs(keys []SortKey) []Expr {
 	return out
 }
 
-// Context is what expressions of one statement share.
+// Context is shared by the expressions of one statement.
 type Context struct {
 	Zone   *time.Location // nil: UTC
 	Now    time.Time
@@ -105,7 +106,7 @@ type Context struct {
 	warnings []string
 }
 
-// maxWarnings bounds what one statement is warned of.
+// maxWarnings bounds the warnings of one statement.
 const maxWarnings = 10
 
 // Warn notes for the user what is odd about a statement that is not wrong, once.
@@ -210,7 +211,7 @@ func (c *Cast) String() string { return c.Arg.String() }
 // Type is the common type of the results.
 func (c *Case) Type() vector.Type { return c.T }
 
-// Nullable is true when a result is, or when there is no ELSE.
+// Nullable is true if a result is nullable, or if there is no ELSE.
 func (c *Case) Nullable() bool {
 	if c.Else == nil || c.Else.Nullable() {
 		return true

@@ -183,7 +183,7 @@ func init() {
 		decodes("json_is_" + name)
 	}
 	simple(1, sig{vector.JSONType}, vector.List(str), maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-		x, _ := decodeJSON(a[0].Bytes(i)) // malformed: nil, which is no object
+		x, _ := decodeJSON(a[0].Bytes(i)) // malformed: nil, which is not an object
 		m, ok := x.(map[string]any)
 		if !ok {
 			return nil, false

@@ -422,7 +422,7 @@ type folding struct {
 	asked  uint32   // elements of each row that are in its result
 	active []uint32 // rows that have more
 	acc    *vector.Vector
-	spare  *vector.Vector // becomes acc: a step writes what the one before it has read
+	spare  *vector.Vector // becomes acc: a step overwrites the vector that the previous step has read
 	done   *vector.Vector // results of the rows that have not
 	place  []uint32       // of each row's result in done
 	ended  int

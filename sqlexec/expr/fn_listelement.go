@@ -83,8 +83,8 @@ func (c *Context) elementsOf(e Expr, elem vector.Type) (Expr, error) {
 	return c.fold(Elements(e, elem))
 }
 
-// Elements returns a JSON array as the list of its elements, which are of type elem, NULL those that are of another;
-// NULL for what is no array.
+// Elements returns a JSON array as the list of its elements of type elem; elements of another type become NULL. The
+// result is NULL if the value is not an array.
 func Elements(e Expr, elem vector.Type) Expr {
 	return &Call{Fn: elementsFunction, Args: []Expr{e}, T: vector.List(elem),
 		k: maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {

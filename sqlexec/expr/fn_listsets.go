@@ -190,7 +190,7 @@ func (w *listWriter) addPlaces(list []byte, from, to int64) {
 	}
 }
 
-// Lists casts two lists to one type of elements; name is what takes them, for errors.
+// Lists casts two lists to a common type of elements; name is the name of the function, for errors.
 func (c *Context) Lists(name string, a, b Expr) (Expr, Expr, error) {
 	pair, _, err := c.sameLists(name, []Expr{a, b})
 	if err != nil {

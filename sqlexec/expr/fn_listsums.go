@@ -53,7 +53,7 @@ func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, 
 	}
 }
 
-// listSum is the sum of some values of one type, of which there are count.
+// listSum is the sum of count values of one type.
 type listSum struct {
 	whole, one big.Int
 	float      float64
@@ -75,7 +75,7 @@ func (s *listSum) add(v *vector.Vector) {
 	}
 }
 
-// append appends the sum of values of a type, or their mean; ok is false where there is none.
+// append appends the sum of values of a type, or their mean; ok is false if there is none.
 func (s *listSum) append(out *vector.Vector, elem vector.Type, mean bool) (ok bool, err error) {
 	if s.count == 0 {
 		return false, nil

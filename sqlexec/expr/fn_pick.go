@@ -48,7 +48,7 @@ func registerPicks() {
 	}), "format")
 }
 
-// bindElt binds elt(n, s1, s2, ..): the n-th text; NULL when there is none.
+// bindElt binds elt(n, s1, s2, ..): the n-th text; NULL if it does not exist.
 func bindElt(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	n, err := c.integer("elt", args[0])
 	if err != nil {

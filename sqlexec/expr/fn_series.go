@@ -34,12 +34,12 @@ func (s *Series) next(x, k int64) (int64, bool) {
 	return shift(s.From, s.Type, k*s.Months, k*s.Days, k*s.Nanos)
 }
 
-// SeriesReader walks the values of a series one after the other.
+// SeriesReader returns the values of a series in order.
 type SeriesReader struct {
 	series Series
 	rises  bool
 	x, k   int64 // the k'th value, from 1, comes next
-	more   bool  // there is one, if it is not past the end
+	more   bool  // there is a next value, unless it is beyond the end
 }
 
 // Read begins with the first value. A step that leads nowhere is an error.
@@ -57,7 +57,7 @@ func (s Series) Read() (SeriesReader, error) {
 	return SeriesReader{series: s, rises: rises, x: s.From, k: 1, more: true}, nil
 }
 
-// Next is the next value; false: there is none.
+// Next returns the next value; false after the last.
 func (r *SeriesReader) Next() (int64, bool) {
 	x, to := r.x, r.series.To
 	if !r.more || x == to && r.series.Open || x != to && (x < to) != r.rises {

@@ -31,7 +31,7 @@ func simple(least int, args sig, result vector.Type, k kernel, names ...string) 
 		names...)
 }
 
-// ofBytes registers a function of one argument that looks at bytes: those of BINARY, else those of the text.
+// ofBytes registers a function of one argument that works on bytes: of a BINARY value, or of a text.
 func ofBytes(result vector.Type, k kernel, names ...string) {
 	text, binary := simpleBind(sig{str}, result, names[0], k), simpleBind(sig{vector.BinaryType}, result, names[0], k)
 	register(&Function{min: 1, max: 1, makesNull: true,
@@ -204,7 +204,7 @@ func joined(a []*vector.Vector, separators, i int) (n int64) {
 	return n
 }
 
-// bindConcat joins texts, skipping NULLs; separators 1: the first argument stands between the others.
+// bindConcat joins texts and skips NULLs; with separators 1, the first argument is put between the others.
 func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, err := c.castAll(args, str)
@@ -338,10 +338,10 @@ func appendUpper(dst, s []byte) []byte {
 	return dst
 }
 
-// fewCharacters are looked for one after the other.
+// fewCharacters is the number of characters up to which they are searched one by one.
 const fewCharacters = 16
 
-// places returns the place of a character among those of a set, the first, or -1 where it is none of them.
+// places returns the first position of a character in a set; -1 if the set does not contain it.
 func places(set string) func(rune) int {
 	list := []rune(set)
 	if len(list) <= fewCharacters {

@@ -32,7 +32,7 @@ func bindElement(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 					if place > 0 {
 						place--
 					} else if place == 0 {
-						place = math.MaxInt64 // there is no element 0
+						place = math.MaxInt64 // element 0 does not exist
 					}
 					if m, ok := itemAt(a[0].Bytes(i), place); ok && appendFromJSON(out, elem, i, m) {
 						if out.Valid != nil {

@@ -106,8 +106,8 @@ func fineness(t vector.Type) uint8 {
 	return 3
 }
 
-// besideTime makes of the second argument what stands beside a time, a: text is an interval and, next to -, a time
-// where it is none; NULL is an interval.
+// besideTime converts the second argument beside a time, a: text becomes an interval or, after - and if it is not an
+// interval, a time; NULL becomes an interval.
 func (c *Context) besideTime(op string, a vector.Type, e Expr) (Expr, error) {
 	switch t := e.Type(); {
 	case t == vector.NullType:

@@ -142,8 +142,8 @@ func arity(f *Function) string {
 	return itoa(f.min) + " to " + plural(f.max)
 }
 
-// fold computes an expression whose inputs are all constant. One that fails stays as it is in a branch, which may never
-// be taken.
+// fold computes an expression whose inputs are all constant. In a branch, an expression that fails stays unchanged,
+// because the branch may never be taken.
 func (c *Context) fold(e Expr) (Expr, error) {
 	for _, a := range inputs(e) {
 		if !IsConst(a) {
@@ -206,8 +206,8 @@ func constantWithin(e Expr, memory Memory) (k *Const, counted int64, err error) 
 	return &Const{Value: v}, p.run.told, nil
 }
 
-// InBranch runs f, which binds expressions of which a row may need none: constants among them that fail do so when a
-// row needs them.
+// InBranch runs f, which binds expressions that some rows may not need. Constant expressions among them that fail do so
+// only when a row needs them.
 func (c *Context) InBranch(f func() error) error {
 	c.branch++
 	defer func() { c.branch-- }()
@@ -260,7 +260,7 @@ func Varies(e Expr) bool {
 	return slices.ContainsFunc(inputs(e), func(in Expr) bool { return in != e && Varies(in) })
 }
 
-// EachColumn calls f for each column in an expression, as often as it stands there.
+// EachColumn calls f for each occurrence of a column in an expression.
 func EachColumn(e Expr, f func(*Column)) {
 	if c, ok := e.(*Column); ok {
 		f(c)

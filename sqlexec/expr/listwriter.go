@@ -5,11 +5,11 @@ import (
 	"varve/engine/vector"
 )
 
-// listMarks is what stands around an element of a list: a comma and what ends it, and quotes.
+// listMarks are the bytes around an element of a list: a comma, the closing bracket, and quotes.
 const listMarks = 4
 
-// listWriter writes a list into the heap of a vector, an element after the other, and nothing more once there is no
-// room.
+// listWriter writes a list into the heap of a vector, element by element. Once there is no room, it writes nothing
+// more.
 type listWriter struct {
 	out  *vector.Vector
 	from int // where the first element begins
@@ -32,7 +32,7 @@ func (w *listWriter) addText(text []byte) {
 	}
 }
 
-// begin makes room for an element of so many bytes and separates it from the one before; false: there is no room.
+// begin makes room for an element of the given size and separates it from the previous one; false if there is no room.
 func (w *listWriter) begin(size int) bool {
 	out := w.out
 	if w.err == nil && len(out.Heap)+size+listMarks > cap(out.Heap) { // most elements find room
@@ -69,7 +69,7 @@ func mapList(write func(w *listWriter, a []*vector.Vector, i int)) kernel {
 	})
 }
 
-// mapListCancellable is mapList for functions whose work on one row may be long.
+// mapListCancellable is mapList for functions that may work long on one row.
 func mapListCancellable(write func(w *listWriter, a []*vector.Vector, i int) error) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {

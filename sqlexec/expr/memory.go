@@ -69,7 +69,7 @@ func (r *batchRun) owe(bytes int64) {
 	}
 }
 
-// slotsHeld counts what a vector holds whose texts are another's, of which held is counted.
+// slotsHeld counts the memory of a vector whose texts belong to another; held of it is already counted.
 func (r *batchRun) slotsHeld(v *vector.Vector, held *int64) error {
 	grown := slotBytes(v) - *held
 	if grown <= 0 {
@@ -79,7 +79,7 @@ func (r *batchRun) slotsHeld(v *vector.Vector, held *int64) error {
 	return r.hold(grown)
 }
 
-// vectorHeld counts what a vector that was made holds, of which held is counted.
+// vectorHeld counts the memory of a new vector; held of it is already counted.
 func (r *batchRun) vectorHeld(v *vector.Vector, held *int64) error {
 	grown := heldBytes(v) - *held
 	if grown <= 0 {
@@ -97,7 +97,7 @@ type heapRoom struct {
 	most int64  // what the texts of a batch may take
 }
 
-// room is the room of a vector whose heap has been counted with held; nil where there is no memory to ask.
+// room is the Room of a vector whose heap has been counted as held; nil if no memory is accounted.
 func (h *heapRoom) room(r *batchRun, held *int64) vector.HeapRoom {
 	if r == nil || r.memory == nil {
 		return nil
@@ -123,7 +123,7 @@ func (h *heapRoom) Grow(v *vector.Vector, bytes int64) error {
 		return err
 	}
 	v.Heap = append(vector.Room[byte](int(size)), v.Heap...)
-	h.run.memory.Release(have) // what is not counted of it is so with the vector
+	h.run.memory.Release(have) // memory that is not counted here is counted with the vector
 	h.run.told += size - have
 	*h.held += size - have
 	return nil

@@ -13,8 +13,8 @@ const textScale = 10
 // exactFloat bounds the whole numbers that Float64 tells apart.
 const exactFloat = 1 << 53
 
-// Numbers prepares two sides of a comparison of which one is a number and one is text: the text is read as a number. A
-// literal that is none is an error here, a value of a column when it comes.
+// Numbers prepares a comparison of a number and a text: the text is read as the number. A literal that is not a number
+// is an error here; a value of a column is an error when it is read.
 func (c *Context) Numbers(a, b Expr) (Expr, Expr, error) {
 	var err error
 	switch {

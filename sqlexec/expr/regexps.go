@@ -7,7 +7,8 @@ import (
 	"varve/engine/automaton"
 )
 
-// regexpCache keeps compiled expressions of functions whose pattern is an ordinary argument; nearly always one.
+// regexpCache keeps compiled expressions of functions whose pattern is an ordinary argument. Nearly always there is
+// only one.
 type regexpCache struct {
 	mu   sync.Mutex // protects m
 	last regexpEntry

@@ -75,8 +75,8 @@ func newCompiler(exprs []Expr, run *batchRun) *compiler {
 	return c
 }
 
-// count counts the places of e and of what is in it. What is in an expression that was there before is in one place,
-// like it.
+// count counts the places of e and of the expressions in it. If e was counted before, the expressions in it have one
+// place, like e.
 func (c *compiler) count(e Expr) {
 	switch e.(type) {
 	case *Column, *Const:
@@ -130,7 +130,7 @@ func (c *compiler) nodes(list []Expr) ([]node, error) {
 	return nodes, nil
 }
 
-// numbering has one number for expressions that are the same computation. What is volatile is the same as nothing else.
+// numbering gives equal computations the same number. A volatile expression equals no other.
 type numbering struct {
 	ids   map[string]int
 	known map[Expr]int
@@ -218,11 +218,12 @@ func boundKey(args []Expr) string {
 	return string(b)
 }
 
-// Same reports whether two calls are of one function that was bound alike: with equal arguments they compute the same.
+// Same reports whether two calls are calls of one function that was bound alike: with equal arguments they give equal
+// results.
 func (c *Call) Same(o *Call) bool { return c.Fn == o.Fn && c.T == o.T && c.bound == o.bound }
 
-// Shared reports which expressions of a list have parts in common that are worth computing once: those of one number
-// have, which is the place of the first of them.
+// Shared groups the expressions of a list that have common parts worth computing once. Expressions with the same number
+// belong together; the number is the position of the first of them.
 func Shared(list []Expr) []int {
 	groups := make([]int, len(list))
 	ids, first := newNumbering(), map[int]int{}

@@ -2,7 +2,7 @@ package expr
 
 import "varve/engine/vector"
 
-// mover is an accumulator that keeps texts in one piece, which it moves where there is no room for more.
+// mover is an accumulator that keeps texts in one piece of memory, which it moves when it needs more room.
 type mover interface {
 	// moves is how many bytes Add takes for a while, and some of them for good, to make room for so many rows with so
 	// many bytes of texts in their first argument; 0 where there is room.
@@ -57,8 +57,8 @@ func (a *Agg) Within(memory Memory) *State {
 	return s
 }
 
-// States makes the states of aggregates that see the same rows, each as Within does. Several percentiles of the same
-// values keep these once.
+// States creates the states of aggregates over the same rows, each like Within. Several percentiles of the same values
+// keep these values once.
 func States(aggs []*Agg, memory Memory) []*State {
 	states := make([]*State, len(aggs))
 	for i, a := range aggs {
@@ -80,8 +80,8 @@ func States(aggs []*Agg, memory Memory) []*State {
 // Grow makes room for groups [0, n).
 func (s *State) Grow(n int) { s.acc.Grow(n) }
 
-// Add is Accumulator.Add while there is room for what the rows add. Where there is none for all of them at once it adds
-// some after the other.
+// Add is like Accumulator.Add, as long as there is room for the rows. If there is no room for all rows at once, it adds
+// some after the others.
 func (s *State) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	if s.memory.memory == nil {
 		return s.acc.Add(n, groups, args, keep)
@@ -160,7 +160,8 @@ func ValueBytes(args []*vector.Vector, n int) (bytes int64) {
 	return bytes
 }
 
-// Merge takes the state of another of the same aggregate, which is not used any more: its group g is to[g] here.
+// Merge takes over the state of another state of the same aggregate, which must not be used afterwards: its group g
+// becomes group to[g] here.
 func (s *State) Merge(o *State, to []uint32) error {
 	held := o.memory.held
 	if err := s.memory.Reserve(held); err != nil { // there are two for a while
@@ -211,13 +212,13 @@ func resultBytes(acc Accumulator, t vector.Type, n int) int64 {
 	return bytes
 }
 
-// Free gives back what the state holds. It is not used any more.
+// Free gives back the memory of the state, which must not be used afterwards.
 func (s *State) Free() {
 	s.memory.Release(s.memory.held)
 	s.acc = nil
 }
 
-// account is what one holds of a memory. The memory may be nil.
+// account is the share that one holder has of a memory. The memory may be nil.
 type account struct {
 	memory Memory
 	held   int64

@@ -12,7 +12,7 @@ import (
 // VariablePrefix begins the names of variables in expressions, as in SELECT @@version.
 const VariablePrefix = "@@"
 
-// variables are what SHOW VARIABLES lists and @@name gives: what clients ask for when they connect.
+// variables are the variables of SHOW VARIABLES and @@name: the ones that clients read when they connect.
 var variables = map[string]func(c *Context) string{
 	"auto_increment_increment": constantText("1"),
 	"autocommit":               constantText("1"),

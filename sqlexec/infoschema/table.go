@@ -25,17 +25,17 @@ type Env struct {
 	Now       func() time.Time
 	Processes func() []Process
 	Views     func() ([]View, error)
-	// Metrics tells what makes the series of a database's metrics many; nothing where it has none.
+	// Metrics returns the largest contributors to the series of a database's metrics; nothing if it has no metrics.
 	Metrics func(db string) ([]Count, error)
 }
 
-// Numbers is the table of the numbers from 0 to 99, which the database public has. It is no table of the store.
+// Numbers is the table of the numbers from 0 to 99 in the database public. It is not a table of the store.
 const Numbers = "numbers"
 
 // publicDB is the database that has the table of numbers.
 const publicDB = "public"
 
-// NumbersSchema is the table of numbers as SHOW, DESC and information_schema tell of it.
+// NumbersSchema is the schema of the table of numbers for SHOW, DESC and information_schema.
 func NumbersSchema() *schema.Table {
 	return &schema.Table{Name: schema.Name{DB: publicDB, Table: Numbers}, Time: -1, Tags: []int{0},
 		Columns: []schema.Column{{Name: "number", Type: vector.Uint32Type, Semantic: schema.Tag}}}
@@ -44,7 +44,7 @@ func NumbersSchema() *schema.Table {
 // View is a stored query.
 type View struct {
 	DB, Name, Definition string
-	// Columns are those that the query has now; none where it can no longer be planned, as a table of it is gone.
+	// Columns are the current columns of the query; none if it can no longer be planned because a table is gone.
 	Columns func() []schema.Column
 }
 
@@ -99,7 +99,7 @@ func (t *Table) Rows(e *Env, w Where) (*vector.Batch, error) {
 	return b, nil
 }
 
-// Find finds a table by name in any case; nil when there is none.
+// Find finds a table by name in any case; nil if it does not exist.
 func Find(name string) *Table {
 	name = strings.ToLower(name)
 	for _, t := range tables {
@@ -204,7 +204,7 @@ func eachTable(e *Env, w Where, f func(t *engine.Table) error) error {
 		if w.Table != "" {
 			t, err := e.Engine.Table(schema.Name{DB: d.Name, Table: w.Table})
 			if err != nil {
-				continue // there is no such table: no rows
+				continue // the table does not exist: no rows
 			}
 			if err := f(t); err != nil {
 				return err

@@ -264,7 +264,8 @@ func comment(c *schema.Column) any {
 	return c.Comment
 }
 
-// numberDigits are the digits of a number type and those after the point; -1 where there is no fixed number.
+// numberDigits returns the digits of a number type, and the digits after the point; -1 if the number of digits is not
+// fixed.
 func numberDigits(t vector.Type) (precision, scale int) {
 	switch t.ID {
 	case vector.TypeInt8, vector.TypeUint8:

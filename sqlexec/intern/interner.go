@@ -8,7 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Interner numbers the distinct values of one column in order of appearance; NULL is a value. One goroutine at a time.
+// Interner numbers the distinct values of one column in order of appearance; NULL is a value, too. One goroutine at a
+// time.
 type Interner struct {
 	// Values holds the distinct values by number: Flat, with NULL where NULL was seen.
 	Values *vector.Vector

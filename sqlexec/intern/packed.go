@@ -15,7 +15,7 @@ const packable = 15
 const (
 	ones    = 0x0101010101010101
 	lowest  = '-' * ones
-	upper   = 0xF0 * ones // halves that are zeros in what lies at most 15 above the lowest character
+	upper   = 0xF0 * ones // high halves that are zero if a character is at most 15 above the lowest one
 	letters = 0x40 * ones // bits of letters, and of no character that is packed
 )
 

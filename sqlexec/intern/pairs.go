@@ -2,7 +2,7 @@ package intern
 
 import "math/bits"
 
-// Pairs numbers pairs of numbers in order of appearance: in a matrix as long as it is small, else in a hash table. One
+// Pairs numbers pairs of numbers in order of appearance: in a matrix while it is small, otherwise in a hash table. One
 // goroutine at a time.
 type Pairs struct {
 	matrix []uint32 // number + 1 of the pair (a, b) at b<<shift | a; 0 is not seen

@@ -11,7 +11,7 @@ import (
 type probe struct {
 	v      *vector.Vector
 	texts  bool // they are compared as words
-	mixed  bool // texts some of which have a key
+	mixed  bool // only some of the texts have a key
 	hashes []uint64
 	words  []words  // of texts
 	keys   []uint64 // of everything else, also of texts that all have one; 0: of a text that has none

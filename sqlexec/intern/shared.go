@@ -72,7 +72,7 @@ type Worker struct {
 	first  int // the shard it begins with, so that workers do not queue behind each other
 	probe  probe
 	recent recent
-	rows   []uint32 // those that are not among the recent ones
+	rows   []uint32 // rows whose values are not among the recent ones
 	order  []uint32 // the same by shard
 
 	dict    *vector.Vector // the last one seen
@@ -185,7 +185,7 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 	}
 }
 
-// byShard orders rows by shard, which the low bits of hashes tell: those of shard k are order[ends[k]:ends[k+1]].
+// byShard orders rows by shard, which the low bits of hashes select: the rows of shard k are order[ends[k]:ends[k+1]].
 func byShard(order, rows []uint32, hashes []uint64) (ends [shards + 1]int) {
 	for _, r := range rows {
 		ends[hashes[r]%shards+1]++

@@ -102,8 +102,7 @@ func load(all []words, keys, hashes []uint64, views []vector.View, heap []byte, 
 	return some
 }
 
-// keyAndHash returns the key of a text of n bytes, 0 if it has none, and the hash, which is that of the key if there is
-// one.
+// keyAndHash returns the key of a text of n bytes, 0 if it has none, and the hash: of the key, if there is one.
 func (w *words) keyAndHash(n uint32) (key, hash uint64) {
 	if n <= packable {
 		if key := pack(w.a, w.b, n); key != 0 {

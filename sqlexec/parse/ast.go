@@ -185,8 +185,8 @@ type (
 		Params []Ident
 		Body   Expr
 	}
-	// Columns is COLUMNS(..), which stands for the columns of a star, one after the other. Match, if not nil, chooses
-	// some: a regular expression (a Literal) that their names match, a list of names (an Array), or a Lambda of a name.
+	// Columns is COLUMNS(..). It stands for the columns of a star, one after the other. Match, if not nil, chooses some
+	// of them: a regular expression (a Literal) for their names, a list of names (an Array), or a Lambda of a name.
 	Columns struct {
 		Node
 		Star  *Star
@@ -207,7 +207,7 @@ type (
 		Over        *Window
 		// NoParens is a function written without parentheses: current_timestamp.
 		NoParens bool
-		// Outer tells an aggregate of a query around. The grammar never sets it: the binder does, which knows the
+		// Outer marks an aggregate of an outer query. The grammar never sets it; the binder does, because it knows the
 		// columns.
 		Outer bool
 	}
@@ -276,7 +276,7 @@ type OrderItem struct {
 	Nulls string
 }
 
-// NullsFirst tells where NULLs go.
+// NullsFirst is the position of NULLs.
 func (o OrderItem) NullsFirst() bool { return o.Nulls == "first" || o.Nulls == "" && o.Desc }
 
 // Query is a SELECT with what surrounds it.
@@ -361,7 +361,7 @@ type GroupItem struct {
 	X    Expr
 	Kind string // "", "rollup", "cube", "grouping sets"
 	Sets [][]Expr
-	// Nested is what stands in the place of each set of GROUPING SETS, ROLLUP and such; nil for a plain set.
+	// Nested[i] is the element in place of set i, such as a ROLLUP inside GROUPING SETS; nil for a plain set.
 	Nested []*GroupItem
 }
 

@@ -177,7 +177,7 @@ func (p *parser) frame() (*Frame, error) {
 	return f, err
 }
 
-// exclude reads EXCLUDE CURRENT ROW|GROUP|TIES|NO OTHERS behind a frame; "" is NO OTHERS.
+// exclude reads EXCLUDE CURRENT ROW|GROUP|TIES|NO OTHERS after a frame; "" is NO OTHERS.
 func (p *parser) exclude() (string, error) {
 	if ok, err := p.take("exclude"); err != nil || !ok {
 		return "", err

@@ -240,7 +240,7 @@ func (p *parser) columnDef() (ColumnDef, error) {
 	}
 }
 
-// columnOption reads one option of a column definition; false when there is none.
+// columnOption reads one option of a column definition; false if there is none.
 func (p *parser) columnOption(c *ColumnDef) (bool, error) {
 	next := p.peek()
 	switch {

@@ -44,7 +44,7 @@ var reserved = wordSet(
 var soft = wordSet(
 	`limit offset align fetch full window qualify values inner cross natural set create alter insert delete`)
 
-// endsOperand reports whether t can only stand behind an operand.
+// endsOperand reports whether t can only follow an operand.
 func endsOperand(t token) bool {
 	switch t.kind {
 	case tokEOF:
@@ -164,7 +164,7 @@ func (p *parser) prefix() (Expr, error) {
 	return p.primary()
 }
 
-// infix reads one operator after left that binds stronger than min, with its right side; nil when there is none.
+// infix reads one operator after left that binds stronger than min, with its right side; nil if there is none.
 func (p *parser) infix(left Expr, min int) (Expr, error) {
 	switch p.tok.kind {
 	case tokOp:
@@ -225,8 +225,8 @@ var sameOperators = map[string]string{"==": "=", "!=": "<>", "//": "/"}
 // likeOperators are the operators that are LIKE in another spelling.
 var likeOperators = map[string]string{"~~": "like", "!~~": "not like", "~~*": "ilike", "!~~*": "not ilike"}
 
-// subscript reads what follows x[: an index, or a slice a:b of which either end may be missing, which is array_slice(x,
-// a, b).
+// subscript reads the rest of x[ : an index, or a slice a:b, which is array_slice(x, a, b). Either end of a slice may
+// be missing.
 func (p *parser) subscript(at Node, x Expr) (Expr, error) {
 	ends := []Expr{&Literal{Node: at, Kind: NumberLiteral, Text: "1"},
 		&Literal{Node: at, Kind: NumberLiteral, Text: "-1"}}

@@ -148,7 +148,7 @@ func (p *parser) joinTail(j *Join) error {
 	return nil
 }
 
-// table reads one element of FROM, with what PIVOT and UNPIVOT make of it.
+// table reads one element of FROM, including PIVOT and UNPIVOT after it.
 func (p *parser) table() (TableRef, error) {
 	t, err := p.element()
 	for chain := 0; err == nil && p.pivotAhead(); chain++ {
@@ -278,7 +278,7 @@ func (p *parser) parenTable(at Node, lateral bool) (TableRef, error) {
 	return inner, p.expectOp(")")
 }
 
-// tableAlias reads [AS] name [(columns)]; nil when there is none.
+// tableAlias reads [AS] name [(columns)]; nil if there is none.
 func (p *parser) tableAlias() (*Alias, error) {
 	if p.is("window") || p.is("values") || p.pivotAhead() || p.is("include") && p.peek().is("nulls") {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"varve/engine/nearest"
 )
 
-// statementWords begin statements; clauseWords stand inside them. They are what a mistyped word is compared with.
+// statementWords begin statements; clauseWords occur inside them. A mistyped word is compared with them.
 var (
 	statementWords = strings.Fields(
 		`SELECT WITH VALUES CREATE DROP ALTER INSERT REPLACE DELETE TRUNCATE SHOW DESC DESCRIBE EXPLAIN ADMIN SET
@@ -18,8 +18,8 @@ var (
 		VARIABLES PROCESSLIST GRANTS STATUS ANALYZE VERBOSE EXISTS IF ADD MODIFY RENAME UNSET COMMENT`)
 )
 
-// hint names the keyword that was meant where the current word, or the one before it that was taken for a name, is
-// nearly one; empty when neither is.
+// hint returns the keyword that was probably meant by the current word, or by the word before it if that was read as a
+// name; empty if neither resembles a keyword.
 func (p *parser) hint(words []string) string {
 	if p.tok.kind == tokWord {
 		if h := hintOf(p.tok.text, words); h != "" {

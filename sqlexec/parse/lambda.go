@@ -77,8 +77,8 @@ func (p *parser) lambdaBody(l *Lambda, between string) error {
 	return err
 }
 
-// columns reads what stands behind COLUMNS, or behind t.COLUMNS: (*), (* EXCLUDE (c)), ('expression'), (['a', 'b']) or
-// (c -> condition).
+// columns reads the part after COLUMNS, or after t.COLUMNS: (*), (* EXCLUDE (c)), ('expression'), (['a', 'b']) or (c ->
+// condition).
 func (p *parser) columns(at Node, table Name) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err

@@ -343,7 +343,7 @@ func (l *lexer) word() error {
 	return nil
 }
 
-// operators of more than one character, longer ones first.
+// Operators of more than one character, longer ones first.
 var operators = []string{
 	"!~~*", "!~~", "~~*", "~~", "!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>",
 	"@@", "->", "=>", ":=", "**", "//",

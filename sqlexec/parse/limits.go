@@ -45,7 +45,7 @@ func (p *parser) countOperand() error {
 	return p.hold(operandBytes)
 }
 
-// hold counts bytes of memory that what was read takes, for which there must be room.
+// hold counts the memory, in bytes, of the tree read so far; there must be room for it.
 func (p *parser) hold(bytes int64) error {
 	if p.unasked += bytes; p.unasked < askBytes || p.memory == nil {
 		return nil

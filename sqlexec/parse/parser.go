@@ -14,7 +14,7 @@ const (
 	maxChain = 5000
 )
 
-// parser reads one text. Only the current token is decoded; peek decodes further ones again.
+// parser reads one text. Only the current token is decoded; peek decodes further tokens each time.
 type parser struct {
 	lexer
 	tok   token
@@ -43,7 +43,7 @@ type Memory interface {
 // Parse reads the statements of a text, separated by semicolons. A text without any is InvalidArguments.
 func Parse(text string) ([]Statement, error) { return ParseWithin(text, nil) }
 
-// ParseWithin is Parse for a text whose values may take much memory and time: memory, if not nil, is asked for both.
+// ParseWithin is Parse for a text whose values may take much memory and time: memory, if not nil, is called for both.
 func ParseWithin(text string, memory Memory) ([]Statement, error) {
 	if len(text) > MaxText {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d", len(text), MaxText)
@@ -151,7 +151,7 @@ type mark struct {
 func (p *parser) mark() mark  { return mark{p.off, p.tok, p.prev, p.operands} }
 func (p *parser) back(m mark) { p.off, p.tok, p.prev, p.operands = m.off, m.tok, m.prev, m.operands }
 
-// peek is the token after the current one; an unreadable one counts as the end.
+// peek returns the token after the current one; an unreadable token counts as the end.
 func (p *parser) peek() token {
 	off := p.off
 	t, err := p.lexer.next()
@@ -236,7 +236,7 @@ func (p *parser) expectOp(op string) error {
 	return p.advance()
 }
 
-// expected is the error that names what should stand here and what does.
+// expected returns the error that names the expected and the actual text.
 func (p *parser) expected(what string) error {
 	found := "'" + p.src[p.tok.pos:p.tok.end] + "'"
 	if p.tok.kind == tokEOF {
@@ -317,12 +317,12 @@ func (p *parser) identList(what string) ([]Ident, error) {
 	}
 }
 
-// listEnds are the words that stand behind lists without parentheses.
+// listEnds are the words that follow lists without parentheses.
 var listEnds = wordSet(
 	"from where group having order limit offset union except intersect minus window qualify align fetch select")
 
-// more moves past the comma between elements of a list and reports whether another element follows: a comma may stand
-// behind the last one.
+// more moves past the comma between elements of a list and reports whether another element follows: a list may end with
+// a comma.
 func (p *parser) more() (bool, error) {
 	if ok, err := p.takeOp(","); err != nil || !ok {
 		return false, err
@@ -341,7 +341,7 @@ func (p *parser) more() (bool, error) {
 	return true, nil
 }
 
-// text reads a string literal, or a double-quoted word that stands for one.
+// text reads a string literal, or a double-quoted word in place of one.
 func (p *parser) text(what string) (string, error) {
 	if p.tok.kind != tokString && !(p.tok.kind == tokQuoted && p.tok.quote == '"') {
 		return "", p.expected(what)

@@ -26,7 +26,7 @@ type (
 		Nulls  bool         // rows without a value as well
 		Alias  *Alias
 	}
-	// Summary tells what the columns of a query hold, a row for each.
+	// Summary describes the columns of a query, one row for each column.
 	Summary struct {
 		Node
 		Query *Query
@@ -207,7 +207,7 @@ func (p *parser) unpivotNulls() (bool, error) {
 	return false, err
 }
 
-// pivotAhead reports whether PIVOT (..) or UNPIVOT (..) stands behind a table.
+// pivotAhead reports whether PIVOT (..) or UNPIVOT (..) follows a table.
 func (p *parser) pivotAhead() bool {
 	next := p.peek()
 	return p.isAny("pivot", "unpivot") && next.op("(") || p.is("unpivot") && (next.is("include") || next.is("exclude"))

@@ -29,7 +29,7 @@ func nameLength(src string, at Pos) int {
 	return utf8.RuneCountInString(rest[:end])
 }
 
-// line is what stands from a position to the end of its line.
+// line returns the text from a position to the end of its line.
 func line(src string, at Pos) string {
 	rest := src[min(int(at), len(src)):]
 	if end := strings.IndexByte(rest, '\n'); end >= 0 {

@@ -34,7 +34,7 @@ func PlaceError(err error, at Pos) error {
 	return err
 }
 
-// Unplace takes the place off an error whose place is in another text, that of a view.
+// Unplace removes the place from an error whose place is in another text, such as the text of a view.
 func Unplace(err error) error {
 	var placed *Placed
 	if errors.As(err, &placed) {

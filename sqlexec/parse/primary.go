@@ -109,7 +109,7 @@ func (p *parser) wordExpr() (Expr, error) {
 	return p.columnOrCall()
 }
 
-// typedText reads TIMESTAMP '..' and TIMESTAMP(9) '..'; nil where no text stands behind the type.
+// typedText reads TIMESTAMP '..' and TIMESTAMP(9) '..'; nil if no text follows the type.
 func (p *parser) typedText(at Node) (Expr, error) {
 	m := p.mark()
 	bare := p.peek().kind == tokString

@@ -98,7 +98,7 @@ func (w *printer) name(n Name) {
 	}
 }
 
-// quoted writes a name whose parts stand in quotes where they are words of the grammar.
+// quoted writes a name; parts that are words of the grammar are quoted.
 func (w *printer) quoted(n Name) {
 	for i, id := range n {
 		if id.Quote == 0 && QuoteIdent(id.Name) != id.Name {

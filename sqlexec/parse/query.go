@@ -179,7 +179,8 @@ func (p *parser) setOps(left Body, min int) (Body, error) {
 	}
 }
 
-// operand reads what stands right of a set operation: a term, or a query with WITH, which takes what follows it.
+// operand reads the right side of a set operation: a term, or a query with WITH, which includes everything that
+// follows.
 func (p *parser) operand() (Body, error) {
 	if p.is("with") {
 		return p.query()
@@ -248,7 +249,7 @@ func (p *parser) orderBy() ([]OrderItem, error) {
 	}
 }
 
-// exprOrAll reads an expression, or the word ALL where it stands alone.
+// exprOrAll reads an expression, or the word ALL if it stands alone.
 func (p *parser) exprOrAll() (Expr, error) {
 	next := p.peek()
 	alone := next.kind == tokEOF || next.op(",") || next.op(")") || next.op(";") ||

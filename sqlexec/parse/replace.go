@@ -1,7 +1,8 @@
 package parse
 
-// Replace returns x with other expressions in it: where f answers one, it stands instead; nil leaves the expression and
-// looks inside it. x stays as it is; subqueries are shared.
+// Replace returns x with some expressions replaced. Where f returns an expression, that takes the place of the old one;
+// where f returns nil, Replace keeps the expression and continues inside it. x itself is unchanged; subqueries are
+// shared.
 func Replace(x Expr, f func(Expr) Expr) Expr {
 	if x == nil {
 		return nil

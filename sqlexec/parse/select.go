@@ -187,7 +187,7 @@ func (p *parser) item() (SelectItem, error) {
 	return item, err
 }
 
-// alias reads [AS] name; nil when there is none.
+// alias reads [AS] name; nil if there is none.
 func (p *parser) alias() (*Ident, error) {
 	as, err := p.take("as")
 	if err != nil {

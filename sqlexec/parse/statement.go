@@ -7,7 +7,7 @@ import (
 	"varve/engine/status"
 )
 
-// outOfScope are words that begin statements which are known and not supported.
+// outOfScope are words that begin known statements that are not supported.
 var outOfScope = wordSet(`begin start commit rollback savepoint release prepare execute deallocate declare close move
 	update merge grant revoke lock unlock call do load analyze vacuum pragma flush optimize check cluster reindex listen notify`)
 
@@ -251,7 +251,7 @@ func (p *parser) admin() (Statement, error) {
 	return &Admin{Call: c}, nil
 }
 
-// AdminFunctions are the functions of ADMIN, which a SELECT of one alone calls as well.
+// AdminFunctions are the functions of ADMIN. A SELECT of one such function alone calls it as well.
 var AdminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region",
 	"compact_region"}
 

@@ -76,7 +76,7 @@ func Children(x Expr) []Expr {
 	return nil
 }
 
-// Walk calls visit for x and, where it answers true, for what is inside x, subqueries left out.
+// Walk calls visit for x. If visit returns true, it continues with the expressions inside x, except subqueries.
 func Walk(x Expr, visit func(Expr) bool) {
 	if x == nil || !visit(x) {
 		return

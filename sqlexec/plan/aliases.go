@@ -25,7 +25,7 @@ func aliased(eb *exprBinder, sc *scope, items []item) *exprBinder {
 	return &own
 }
 
-// aliasIn is the item whose alias x is; -1 where it is none or has another meaning.
+// aliasIn returns the item whose alias x is; -1 if x is no alias or has another meaning.
 func aliasIn(x parse.Expr, sc *scope, items []item) int {
 	c, ok := x.(*parse.Column)
 	if !ok || len(c.Parts) != 1 || len(sc.find(c.Parts)) > 0 {

@@ -36,7 +36,7 @@ func (a *Analysis) of(n Node) *exec.Figures {
 	return f
 }
 
-// scan returns the figures of a scan; nil: nobody asks.
+// scan returns the figures of a scan; nil if none are taken.
 func (a *Analysis) scan(n *Scan) *scan.Stats {
 	if a == nil {
 		return nil
@@ -58,7 +58,7 @@ func (a *Analysis) insert(n, in Node) {
 	}
 }
 
-// seen returns the figures of a node, and those of a scan besides; nil where nobody took any.
+// seen returns the figures of a node and of its scan; nil if none were taken.
 func (a *Analysis) seen(n Node) (*exec.Figures, *scan.Stats) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -151,7 +151,7 @@ func (a *Analysis) read(n Node) []Node {
 	return n.inputs()
 }
 
-// Print draws a plan as a tree, one node a line, with what each did.
+// Print draws a plan as a tree, one node on each line, with its figures.
 func (a *Analysis) Print(n Node, verbose bool) string {
 	var b strings.Builder
 	a.print(&b, n, verbose, 0)

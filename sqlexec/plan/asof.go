@@ -167,7 +167,7 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 	return mapColumns(c, func(col *expr.Column) expr.Expr { return to[col.Index] })
 }
 
-// keepsNothing reports whether a condition is one of those that depend on nothing but the values of its columns.
+// keepsNothing reports whether a condition depends only on the values of its columns.
 func keepsNothing(c expr.Expr) bool {
 	switch op, _ := operator(c); op {
 	case "=", "<", "<=", ">", ">=", "<>", "like", "ilike", "~":

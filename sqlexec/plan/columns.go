@@ -12,7 +12,8 @@ import (
 // COLUMNS(..) in an item makes an item of each of its columns, and in WHERE a condition of each, all of which must
 // hold.
 
-// columnsOf finds the COLUMNS in an expression and gives its columns; nil: there is none. Several must be the same.
+// columnsOf finds the COLUMNS in an expression and returns its columns; nil if there is none. Several COLUMNS must be
+// equal.
 func (b *binder) columnsOf(x parse.Expr, sc *scope) (*parse.Columns, []item, error) {
 	var found *parse.Columns
 	var err error
@@ -150,7 +151,7 @@ func (s *scope) written(x parse.Expr, at parse.Pos) parse.Expr {
 	if i, err := s.resolve(name); err != nil || i != slot.Index {
 		return x
 	}
-	for i := range name { // bare where that reads back the same
+	for i := range name { // without quotes if it then reads back as the same name
 		if parse.QuoteIdent(name[i].Name) == name[i].Name {
 			name[i].Quote = 0
 		}

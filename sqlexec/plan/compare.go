@@ -57,7 +57,7 @@ func (b *binder) listsAlike(op string, l, r expr.Expr) (expr.Expr, expr.Expr, er
 	return b.ctx.Lists(op, l, r)
 }
 
-// booleansAlike reads a text literal beside a boolean as one.
+// booleansAlike reads a text literal beside a boolean as a boolean.
 func (b *binder) booleansAlike(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 	read := func(text, other expr.Expr) (expr.Expr, error) {
 		if !expr.IsConst(text) || !text.Type().IsText() || other.Type() != vector.BoolType {
@@ -149,8 +149,8 @@ type instant struct {
 	nanos int64
 }
 
-// otherUnit says that a number beside a time is one of our time in another unit: 1795433600 beside milliseconds, which
-// reads as January 1970. Empty: it reads well.
+// otherUnit reports a number that is compared with a time but looks like a time of our days in another unit: 1795433600
+// on milliseconds would be January 1970. The result is empty if the unit fits.
 func otherUnit(n int64, e expr.Expr) string {
 	own := e.Type()
 	if year := yearOf(n, own); year >= 1971 && year <= 2200 {
@@ -220,7 +220,7 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 	unit := 1_000_000_000 / per
 	count, ok := convert.Count(at.sec, at.nanos, per)
 	exact := ok && at.nanos%unit == 0
-	if !ok { // outside the unit's range: all times lie on one side
+	if !ok { // outside the unit's range: all times are on one side
 		count = math.MaxInt64
 		if at.sec < 0 {
 			switch op {
@@ -265,7 +265,8 @@ func (b *binder) neverEqual(op string, e expr.Expr) (expr.Expr, error) {
 	return b.ctx.Case([]expr.Expr{null}, []expr.Expr{unknown}, &expr.Const{Value: vector.ConstBool(op == "<>")})
 }
 
-// Count is a point in time as a count of a timestamp type's unit, what is finer cut; ok tells that it fits.
+// Count converts a point in time to a count of a timestamp type's unit and cuts off finer parts; ok reports that it
+// fits.
 func Count(sec, nanos int64, t vector.Type) (n int64, ok bool) {
 	return convert.Count(sec, nanos, t.UnitsPerSecond())
 }

@@ -284,7 +284,7 @@ func (sel *selection) lift(list []parse.Expr) error {
 	return nil
 }
 
-// columnsFor finds what became a column, then what inner finds, which may be nil.
+// columnsFor first looks among the expressions that became columns, then calls inner, which may be nil.
 func columnsFor(at map[parse.Expr]*expr.Column,
 	inner func(parse.Expr) (expr.Expr, bool, error)) func(parse.Expr) (expr.Expr, bool, error) {
 	return func(x parse.Expr) (expr.Expr, bool, error) {

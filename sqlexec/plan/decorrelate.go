@@ -22,7 +22,7 @@ type inside struct {
 	conds []expr.Expr
 }
 
-// eb binds expressions of the subquery: columns of the enclosing query stand behind its own.
+// eb binds expressions of the subquery: columns of the enclosing query follow its own columns.
 func (s *inside) eb(b *binder) *exprBinder { return &exprBinder{b: b, sc: s.sc, where: "a subquery"} }
 
 // inside parts a subquery; nil: it has clauses that make it more than the rows of a join.

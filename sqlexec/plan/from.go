@@ -51,7 +51,8 @@ func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 	return n, &scope{cols: n.Columns(), outer: out}, nil
 }
 
-// tableNames lists the names that the tables of FROM can be referred to by, database included where there is no alias.
+// tableNames lists the names by which the tables of FROM can be referred to; a table without an alias also has a name
+// with its database.
 func tableNames(list []parse.TableRef, names []string) []string {
 	for _, t := range list {
 		switch t := t.(type) {

@@ -86,8 +86,8 @@ func (b *binder) on(j *Join, cond parse.Expr, decided map[parse.Expr]*expr.Colum
 	return b.joinOn(j, splitAnd(bound, nil))
 }
 
-// lateralJoin binds a join whose right side sees the left one. What stands after ON filters; a left join takes TRUE
-// there.
+// lateralJoin binds a join whose right side may use columns of the left side. The condition after ON is a filter; a
+// left join accepts only TRUE.
 func (b *binder) lateralJoin(l Node, d *parse.Derived, t *parse.Join, out *outer) (Node, error) {
 	kind, always, err := besideLateral(t)
 	if err != nil {
@@ -138,7 +138,7 @@ func (b *binder) joinOn(j *Join, conds []expr.Expr) error {
 	return err
 }
 
-// andAll joins conditions to one; nil when there are none.
+// andAll joins conditions into one; nil if there are none.
 func (b *binder) andAll(conds []expr.Expr) (expr.Expr, error) {
 	if len(conds) == 0 {
 		return nil, nil

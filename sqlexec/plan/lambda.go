@@ -16,7 +16,7 @@ type lambdaFrame struct {
 	params map[string]*expr.Column
 	count  int // columns of parameters
 	row    []expr.Expr
-	known  map[parse.Expr]bool // what depends on a parameter, and what does not
+	known  map[parse.Expr]bool // whether an expression depends on a parameter
 }
 
 // lambdaOf is the lambda among the arguments of a call; nil: none.
@@ -126,7 +126,7 @@ func (eb *exprBinder) castElements(list expr.Expr, to vector.Type) (expr.Expr, e
 		&expr.Lambda{Text: "lambda x: x::" + to.String(), Body: body, Params: 2})
 }
 
-// frame is the frame of a lambda whose parameters have the types, the last of which it may leave out.
+// frame returns the frame of a lambda whose parameters have the given types; the lambda may omit the last parameter.
 func (eb *exprBinder) frame(function string, l *parse.Lambda, types ...vector.Type) (*lambdaFrame, error) {
 	if n := len(l.Params); n > len(types) || n < len(types)-1 {
 		return nil, parse.PlaceError(planError("the lambda of '%s' has %d or %d parameters, found %d", function,

@@ -10,7 +10,7 @@ import (
 const (
 	// maxNodes is the most tables, selects, joins and set operations, each as often as it is read.
 	maxNodes = 1000
-	// maxBound is the most expressions of a query with those of the views in it.
+	// maxBound is the largest number of expressions of a query, including its views.
 	maxBound = 10 * parse.MaxExprs
 	// maxNodeColumns is the most columns of all tables and selects together.
 	maxNodeColumns = 1 << 18
@@ -46,7 +46,7 @@ func (b *binder) cancelled(i int) error {
 	return b.goctx.Err()
 }
 
-// countValues is cancelled for a list whose values are kept: those of long lists are counted.
+// countValues counts the values of a long list that is kept in memory, and checks for cancellation.
 func (b *binder) countValues(i int) error {
 	if i == 0 || i%cancelValues != 0 {
 		return nil
@@ -65,14 +65,14 @@ func (b *binder) countExpr() error {
 	return nil
 }
 
-// again begins what binds once more what is bound for each of some rows; the end, which it gives, takes back what was
-// counted.
+// again begins the binding of expressions that are bound again for each of some rows. The function that it returns ends
+// it and takes back the counts.
 func (b *binder) again() (end func()) {
 	nodes, exprs, columns := b.nodes, b.exprs, b.columns
 	return func() { b.nodes, b.exprs, b.columns = nodes, exprs, columns }
 }
 
-// constBytes is about what a constant takes beside its text.
+// constBytes is the approximate memory of a constant without its text.
 const constBytes = 320
 
 // keep counts bytes that the plan keeps until the statement ends.

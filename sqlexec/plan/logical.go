@@ -13,7 +13,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Relation is what a name in FROM means: exactly one of Table, Virtual and View is set.
+// Relation is the meaning of a name in FROM: exactly one of Table, Virtual and View is set.
 type Relation struct {
 	Name    schema.Name
 	Table   *engine.Table
@@ -104,7 +104,7 @@ type (
 		Input Node
 		Keys  []expr.Expr
 	}
-	// Union puts inputs of equal columns one after the other.
+	// Union appends inputs with equal columns to each other.
 	Union struct {
 		Inputs []Node
 		Cols   []Column

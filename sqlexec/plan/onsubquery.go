@@ -101,7 +101,7 @@ func (b *binder) outerWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
 	return all, nil
 }
 
-// among joins rows to pairs of which they are a side, whose columns begin at the given one.
+// among joins rows to pairs. The rows are one side of the pairs, and their columns begin at the given one.
 func among(kind JoinKind, side, pairs Node, at int) Node {
 	j := &Join{Kind: kind, L: side, R: pairs, Cols: append([]Column(nil), side.Columns()...), NullEqual: true}
 	sc, psc := &scope{cols: j.Cols}, &scope{cols: pairs.Columns()}

@@ -9,13 +9,13 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// optimizer rewrites a logical plan. One goroutine, one plan.
+// optimizer rewrites a logical plan. It is for one goroutine and one plan.
 type optimizer struct {
 	ctx *expr.Context
 }
 
-// Optimize returns the plan that is run: conditions moved down, unneeded columns dropped, scans told in which order
-// their rows are wanted. n itself stays as it is.
+// Optimize returns the plan to run: conditions are moved down, unneeded columns dropped, and scans know the wanted
+// order of their rows. n itself is unchanged.
 func Optimize(ctx *expr.Context, n Node) Node {
 	o := &optimizer{ctx: ctx}
 	n = o.push(n, nil)
@@ -99,8 +99,8 @@ func newestFirst(s *Sort) (*Scan, bool) {
 	return table, ok && table.Rel.Table != nil && table.Positions[at] == table.Rel.Table.Schema.Time
 }
 
-// firstKey returns the scan whose column is the first key of a sort, and which of its columns, when nothing but
-// projections and filters lies between.
+// firstKey returns the scan, and the index of its column, that is the first key of a sort, if only projections and
+// filters lie between.
 func firstKey(s *Sort) (table *Scan, at int, ok bool) {
 	if len(s.Keys) == 0 {
 		return nil, 0, false

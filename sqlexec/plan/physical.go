@@ -17,9 +17,9 @@ import (
 type Physical struct {
 	Engine  *engine.Engine
 	Context *expr.Context
-	Workers int         // goroutines of one pipeline; 0: one per processor
+	Workers int         // goroutines of one pipeline; 0: one for each processor
 	Memory  *exec.Pool  // what queries may keep; nil: exec's default
-	Client  netip.Addr  // the network of the client, which shares turns with others; the zero Addr: nobody's
+	Client  netip.Addr  // the network of the client, which shares turns; the zero Addr: no network
 	Spill   *spill.Disk // where rows go that do not fit; nil: nowhere
 	// Analysis, if not nil, takes down what each node does.
 	Analysis *Analysis
@@ -89,7 +89,7 @@ func (r *planRun) filter(s exec.Stream, conds []expr.Expr) (exec.Stream, error) 
 	return s.With(op), err
 }
 
-// finish runs a stream into a sink and gives what came of it.
+// finish runs a stream into a sink and returns the result.
 func (r *planRun) finish(s exec.Stream, sink exec.Sink, serial bool) (exec.Stream, error) {
 	if a := r.p.Analysis; a != nil {
 		_, keeps := r.at.(*Join)
@@ -188,7 +188,7 @@ func (r *planRun) onto(s exec.Stream, n Node) (exec.Stream, error) {
 	panic("plan: a node without a physical form")
 }
 
-// limit counts rows, which needs one worker.
+// limit counts rows, which needs a single worker.
 func (r *planRun) limit(s exec.Stream, limit, offset int64) (exec.Stream, error) {
 	s.Serial = true
 	return s.With(exec.Limit(offset, limit)), nil
@@ -394,7 +394,7 @@ func (r *planRun) union(n *Union) (exec.Stream, error) {
 			return s, err
 		}
 		if slices.ContainsFunc(s.Ops, exec.Ends) {
-			s.Serial = true // what such an operator gives at the end is of the rows of all workers
+			s.Serial = true // at its end, the operator emits rows from all workers
 		}
 		inputs = append(inputs, s)
 	}

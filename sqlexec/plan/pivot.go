@@ -117,8 +117,8 @@ func (b *binder) pivot(p *parse.Pivot, out *outer) (Node, error) {
 	return b.derived(s, p.Alias, out)
 }
 
-// columnName is the name of the column of an aggregate: that of the values, with the aggregate's where that was given
-// one, or is one of several.
+// columnName returns the name of the column of an aggregate: the name of the values, and the name of the aggregate if
+// it has one or is one of several.
 func (c *pivotCell) columnName(a parse.SelectItem, aggs int, sc *scope) string {
 	switch {
 	case a.Alias != nil:
@@ -160,7 +160,7 @@ func combined(cells, values []pivotCell, at parse.Pos) []pivotCell {
 	return all
 }
 
-// pivotValues are the values of one expression: those that are given, or those that the rows have, in order.
+// pivotValues returns the values of one expression: the given values, or the values that occur in the rows, in order.
 func (b *binder) pivotValues(p *parse.Pivot, on *parse.PivotOn, out *outer) ([]pivotCell, error) {
 	at := parse.Node{At: on.X.Position()}
 	var cells []pivotCell
@@ -293,8 +293,8 @@ var summaryColumns = []string{"column_name", "column_type", "min", "max", "appro
 // are. The mean of longer ones is that of doubles: a summary of all columns does not fail for one.
 const maxSummed = 28
 
-// summaryOf is what SUMMARIZE tells of a column, in the order of summaryColumns. Values are texts; NULL is what the
-// type does not have.
+// summaryOf returns the row of SUMMARIZE for a column, in the order of summaryColumns. Values are texts; a value that
+// the type does not have is NULL.
 func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 	null := castOf(at, &parse.Literal{Node: at, Kind: parse.NullLiteral}, "STRING")
 	asText := func(x parse.Expr) parse.Expr { return castOf(at, x, "STRING") }

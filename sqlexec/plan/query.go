@@ -21,7 +21,8 @@ type Catalog interface {
 	TQL(ctx context.Context, t *parse.TQL) ([]vector.Field, *vector.Batch, error)
 }
 
-// Runner runs a plan and gives all its rows: the binder asks for subqueries whose value is a constant of the query.
+// Runner runs a plan and returns all its rows. The binder uses it for subqueries whose value is a constant of the
+// query.
 type Runner func(ctx context.Context, n Node, maxRows int) (*vector.Batch, error)
 
 // binder binds one statement.
@@ -37,7 +38,7 @@ type binder struct {
 	nodes, columns, exprs int // bound so far, see limits.go
 }
 
-// cte is a common table expression in scope; later ones hide earlier ones.
+// cte is a common table expression in scope; later ones hide earlier ones of the same name.
 type cte struct {
 	name  string
 	query *parse.Query
@@ -142,7 +143,7 @@ func namesItself(step parse.Body, c *cte) bool {
 		list = list[1:]
 		switch body := body.(type) {
 		case *parse.Query:
-			hidden := false // by one of the same name, for those behind it
+			hidden := false // by a later one of the same name
 			for i := range body.With {
 				if w := &body.With[i]; !hidden && w.Query != nil {
 					list = append(list, w.Query)
@@ -381,7 +382,7 @@ func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
 	return v, nil
 }
 
-// castTo casts a node's columns to the types, adding a projection where one differs.
+// castTo casts a node's columns to the types; it adds a projection if one differs.
 func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
 	return b.castEach(n, types, func(e expr.Expr, to vector.Type) (expr.Expr, error) {
 		return b.ctx.Cast(e, to, false)

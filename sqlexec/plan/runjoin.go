@@ -6,7 +6,7 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// join runs one side into the join and probes with the other: the left side streams, unless the right one is much the
+// join runs one side into the join and probes with the other: the left side streams, unless the right side is much
 // larger.
 func (r *planRun) join(n *Join) (exec.Stream, error) {
 	kind := joinKinds[n.Kind]

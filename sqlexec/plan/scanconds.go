@@ -312,7 +312,7 @@ func (s *Scan) narrow(op string, v int64) bool {
 	return true
 }
 
-// flat is a Const vector of one row as a Flat one, as filters want them.
+// flat turns a Const vector of one row into a Flat vector, as filters require.
 func flat(v *vector.Vector) *vector.Vector {
 	f := &vector.Vector{Type: v.Type}
 	f.Append(0, v, 0, 1)
@@ -353,7 +353,7 @@ func (s *Scan) inOf(in *expr.In) (f filter.Cond, ok bool) {
 		return f, false
 	}
 	f = filter.Cond{Column: s.columnID(col), Op: filter.In, Args: args.v, NArgs: len(args.order)}
-	switch one := f.NArgs == 1; { // a list of one is compared faster as what it is
+	switch one := f.NArgs == 1; { // a list with one element is compared faster as a constant
 	case one && in.Not:
 		f.Op = filter.NotEqual
 	case one:

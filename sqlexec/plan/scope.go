@@ -57,8 +57,7 @@ type outer struct {
 	// values has one Const vector per column when the subquery is bound for a row; nil while it is only looked at.
 	values []*vector.Vector
 	used   map[int]bool // columns that were referred to
-	// behind is the number of columns of the subquery where it is joined: those of the enclosing query stand behind
-	// them.
+	// behind is the number of columns of the joined subquery; the columns of the enclosing query follow them.
 	behind int
 }
 

@@ -187,7 +187,7 @@ func expandStar(star *parse.Star, sc *scope) ([]item, error) {
 	return items, nil
 }
 
-// aliasOf finds the item with an alias; nil when there is none.
+// aliasOf finds the item with an alias; nil if there is none.
 func (sel *selection) aliasOf(x parse.Expr) *item {
 	c, ok := x.(*parse.Column)
 	if !ok || len(c.Parts) != 1 {

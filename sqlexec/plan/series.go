@@ -17,7 +17,7 @@ const (
 type Series struct {
 	Of    expr.Series
 	Count int64
-	Cols  []Column // the value and, where it is asked for, its number from 1
+	Cols  []Column // the value and, if requested, its number from 1
 }
 
 // Columns are the value and its number.

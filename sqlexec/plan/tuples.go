@@ -9,7 +9,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Tuples are compared part by part; there is no value that is one.
+// Tuples are compared part by part; they are not values.
 
 // maxTuples bounds the tuples that a subquery of IN may give where it is no join: each is a comparison for every row.
 const maxTuples = 10_000

@@ -5,9 +5,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken
-// side by side: shorter ones are NULL behind their end. A row all of whose lists are NULL or empty goes, unless Outer
-// keeps it with NULLs.
+// Unnest repeats each row for every element of its lists and adds the elements as columns. The lists of a row advance
+// together: a shorter list gives NULL after its end. A row with only NULL or empty lists is dropped, unless Outer keeps
+// it with NULLs.
 type Unnest struct {
 	Input Node
 	Lists []expr.Expr

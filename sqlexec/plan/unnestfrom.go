@@ -129,7 +129,7 @@ func listOf(e expr.Expr, function string) (expr.Expr, error) {
 	}
 }
 
-// unnestJoin binds a join with UNNEST(list) on its right side, which sees the left one.
+// unnestJoin binds a join with UNNEST(list) on its right side, which may use columns of the left side.
 func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *outer) (Node, error) {
 	kind, always, err := besideLateral(t)
 	if err != nil {

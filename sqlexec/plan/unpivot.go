@@ -26,8 +26,8 @@ func (n *Unpivot) Columns() []Column { return n.Cols }
 
 func (n *Unpivot) line() string { return "Unpivot: " + strings.Join(n.Names, ", ") }
 
-// unpivot binds UNPIVOT: a projection of what each row repeats and of the values, those of one set of one type, with
-// Unpivot over it.
+// unpivot binds UNPIVOT as an Unpivot over a projection of the repeated columns and the values; the values of one set
+// have one type.
 func (b *binder) unpivot(u *parse.Unpivot, out *outer) (Node, error) {
 	sc, cols, err := b.source(u.Source, out)
 	if err != nil {

@@ -46,7 +46,7 @@ func (r *planRun) boundProbe(j *exec.Join, n *Join) {
 	}
 }
 
-// among is where rows lie, and what they pass, whose column at is one of the keys of a join.
+// among returns the place of rows, and the conditions that they pass, whose column at equals one of the keys of a join.
 func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 	lo, hi := b.Lo, b.Hi
 	if b.Values != nil {
@@ -65,8 +65,9 @@ func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 	}
 }
 
-// boundTop bounds the scan that the first key of an order with a limit comes from, which is read newest first where
-// that is the time index falling. It gives what is to be told how far the first rows reach; nil: nobody asks for it.
+// boundTop bounds the scan that yields the first key of an order with a limit. If that key is the time index,
+// descending, the scan reads the newest rows first. It returns the receiver for the reach of the first rows; nil if
+// there is none.
 func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
 	s, at, ok := firstKey(n)
 	if !ok || s.Never || s.Rel.Table == nil || !orderable(s.Cols[at].Type) {
@@ -82,7 +83,7 @@ func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
 	return func(reach *vector.Vector) { b.Tighten(s.within(at, n.Keys[0], reach)) }
 }
 
-// within is where rows lie, and what they pass, whose column at does not lie behind value in an order.
+// within returns the place of rows, and the conditions that they pass, whose column at is not beyond value in an order.
 func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) (scan.Range, filter.And) {
 	if s.isTime(at) {
 		if key.Desc {

@@ -22,7 +22,7 @@ type accumulator struct {
 	notes  annotations.Annotations
 }
 
-// cellChunk is some groups, the steps of one after those of the other. An array that the operator does not need is nil.
+// cellChunk holds some groups, group by group, with the steps of each. An array that the operator does not need is nil.
 type cellChunk struct {
 	floats      bitmap    // steps with floats
 	sum, lost   []float64 // lost: of sum and avg
@@ -261,8 +261,8 @@ func (a *accumulator) addHistograms(at int32, c *cells, r *row) error {
 		}
 		c.hist.has.set(i)
 		if c.hist.at[i] == nil {
-			if !c.floats.has(i) { // else there is no answer whatever comes
-				if err := a.limits.reserve(3 * h.Bytes()); err != nil { // each sum has what it lost beside it
+			if !c.floats.has(i) { // otherwise there is no answer, whatever follows
+				if err := a.limits.reserve(3 * h.Bytes()); err != nil { // each sum keeps its lost part beside it
 					return err
 				}
 				c.hist.at[i] = a.newHistogramCell(h)

@@ -76,7 +76,7 @@ func (b *grouping) count(l *limits) error {
 	return l.reserve(bytes)
 }
 
-// number numbers the groups of rows, of which there are n.
+// number assigns numbers to the groups of rows; n is the number of groups.
 func (e *evaluator) number(by *grouping, n int, row func(i int) (Labels, identity)) ([]int32, error) {
 	if err := e.limits.reserve(int64(n) * 4); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*sampleRo
 	return nil, m, err
 }
 
-// wantLabels has a selector read no labels but those of groups.
+// wantLabels makes a selector read only the labels of groups.
 func (e *evaluator) wantLabels(vs *parser.VectorSelector, by *grouping) {
 	if !by.without {
 		e.labels[vs] = by.names

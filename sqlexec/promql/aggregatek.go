@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// ranked is a row at a step, in a heap whose first is the one to go next.
+// ranked is a row at a step, in a heap whose first element is removed next.
 type ranked struct {
 	v   float64
 	row int

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// merge adds the groups of another accumulator, whose series come after those of this one.
+// merge adds the groups of another accumulator, whose series follow the series of this one.
 func (a *accumulator) merge(ctx context.Context, o *accumulator) error {
 	a.notes.Merge(o.notes)
 	for k, from := range o.chunks {

@@ -68,7 +68,7 @@ type operation struct {
 	op     parser.ItemType
 	pos    posrange.PositionRange
 	kernel func(dst, a, b []float64) // nil for operators that compute nothing of two floats
-	last   []lastNote                // one a step; nil where all are told
+	last   []lastNote                // one for each step; nil if all notes are kept
 	order  int                       // of the row at work
 }
 
@@ -214,7 +214,7 @@ func (o *operation) combine(out, left, right *row, has bitmap, kept *row) bitmap
 	return has
 }
 
-// note tells what went wrong at a step. Of the rows of vectors that meet only the last that has something to tell does.
+// note records a fault at a step. Among the rows of matching vectors, only the last row with a note keeps it.
 func (o *operation) note(i int, err error) {
 	if o.last == nil {
 		o.e.note(err)
@@ -223,7 +223,7 @@ func (o *operation) note(i int, err error) {
 	}
 }
 
-// lastNote is what is told of a step, and the place of the row that tells it.
+// lastNote is the note of a step and the place of its row.
 type lastNote struct {
 	order int
 	err   error
@@ -280,7 +280,7 @@ func (o *operation) keep(out, kept *row, i int, holds bool) {
 	}
 }
 
-// histograms computes an operator of which at least one side is a histogram.
+// histograms computes an operator with a histogram on at least one side.
 func (o *operation) histograms(i int, a, b float64, ah, bh *histogram.Histogram) (*histogram.Histogram, error) {
 	kind := func(h *histogram.Histogram) string {
 		if h != nil {
@@ -305,7 +305,7 @@ func (o *operation) histograms(i int, a, b float64, ah, bh *histogram.Histogram)
 	return nil, annotations.NewIncompatibleTypesInBinOpInfo(kind(ah), parser.ItemTypeStr[o.op], kind(bh), o.pos)
 }
 
-// addHistograms adds or subtracts. Counters of which one was reset and the other was not have no answer.
+// addHistograms adds or subtracts. Two counters have no result if one was reset and the other was not.
 func (o *operation) addHistograms(i int, a, b *histogram.Histogram) (*histogram.Histogram, error) {
 	sum := histogram.NewSum(a)
 	do, name := sum.Add, annotations.HistogramAdd

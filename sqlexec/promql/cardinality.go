@@ -14,7 +14,7 @@ import (
 type Cardinality struct {
 	Series   int
 	Pairs    int   // distinct labels with their values
-	From, To int64 // ms: rows lie between; From is greater than To where there are none
+	From, To int64 // ms: bounds of the rows; From is greater than To if there are none
 
 	SeriesByMetric []Count
 	ValuesByLabel  []Count
@@ -31,7 +31,7 @@ type Count struct {
 // pairBytes is about the memory of a label with its value that is counted.
 const pairBytes = 256
 
-// askSeries is the number of series after which the context is asked.
+// askSeries is the number of series after which the context is checked.
 const askSeries = 1024
 
 // Cardinality counts all series of the metrics; lists have at most the given number of entries.
@@ -68,7 +68,7 @@ func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error
 
 // countLabels counts the series of each label with its value.
 func (t *Tables) countLabels(ctx context.Context, all *tableSeries) (map[Label]int64, error) {
-	pairs, own := map[engine.Label]int64{}, map[Label]int64{} // by number; those that say where a series lies
+	pairs, own := map[engine.Label]int64{}, map[Label]int64{} // by number; labels that only name the place of a series
 	known := 0
 	for i := range all.Len() {
 		x := all.serie(i)
@@ -99,7 +99,7 @@ func (t *Tables) countLabels(ctx context.Context, all *tableSeries) (map[Label]i
 	return own, nil
 }
 
-// greatest lists the greatest counts, those of one size by name.
+// greatest lists the greatest counts; equal counts are ordered by name.
 func greatest(counts map[string]int64, most int) []Count {
 	list := make([]Count, 0, len(counts))
 	for name, n := range counts {

@@ -73,7 +73,7 @@ func ParseTime(text string) (ms int64, err error) {
 	case sec <= FirstTime/1000:
 		ms = FirstTime - 1
 	default:
-		whole, fraction := math.Modf(sec) // apart: times 1000, what lies just below half a millisecond becomes one
+		whole, fraction := math.Modf(sec) // sec*1000 would round up just below half a millisecond
 		ms = int64(whole)*1000 + int64(math.Round(fraction*1000))
 	}
 	if ms < FirstTime || ms > LastTime {

@@ -77,7 +77,7 @@ func (k *kernel) edgeHistogram(i int, w *window, counter, perSecond bool) window
 // edgeHistograms are the histograms at both edges.
 func (k *kernel) edgeHistograms(e edges, w *window, from, to int64, counter bool) (left, right *histogram.Histogram) {
 	left, right = w.h[e.first], w.h[e.last]
-	// The layouts go together, as the caller has seen: there is no error.
+	// The layouts fit, as the caller has checked: there is no error.
 	if k.smooth && w.ht[e.first] < from {
 		left, _ = k.w.betweenHistograms(w.ht, w.h, e.first, from, counter, k.matrixPos)
 	}
@@ -87,8 +87,8 @@ func (k *kernel) edgeHistograms(e edges, w *window, from, to int64, counter bool
 	return left, right
 }
 
-// edgeResets adds what resets inside the window took away. That is put together first: how wide a zero bucket becomes
-// depends on what meets what.
+// edgeResets adds the counts that resets inside the window removed. It sums these counts first, because the width of a
+// zero bucket depends on the histograms that are added to each other.
 func (k *kernel) edgeResets(sum *histogram.Sum, e edges, w *window, left, right *histogram.Histogram, from int64) bool {
 	first, last := e.first+1, e.last-1
 	prev := left

@@ -19,7 +19,7 @@ type evaluator struct {
 	lookback     int64 // ms
 	subqueryStep int64 // ms
 	workers      int
-	instant      bool  // one step: the order of rows is that of the answer
+	instant      bool  // one step: the order of rows is the order of the answer
 	queryEnd     int64 // ms
 	same         map[parser.Expr]bool
 	counts       map[*parser.VectorSelector]bool
@@ -236,7 +236,7 @@ func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, err
 	return out, err
 }
 
-// sift changes rows and leaves out those that have no value then, where they lie.
+// sift changes rows in place and removes rows that are left without a value.
 func (e *evaluator) sift(m matrix, change func(i int, r *row)) (matrix, error) {
 	out := m[:0]
 	for i := range m {
@@ -309,8 +309,8 @@ func (e *evaluator) join(m matrix, g grid) (matrix, error) {
 // joinBytes is about the memory of a row that is compared with others.
 const joinBytes = 48
 
-// labelsKey stands for the text of a label set, which may be long, by its hashes. Their seeds are those of the process:
-// nobody can choose two that meet.
+// labelsKey identifies the text of a label set, which may be long, by hashes of it. The seeds are random for each
+// process, so that nobody can choose two texts with equal hashes.
 type labelsKey [2]uint64
 
 var labelSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}

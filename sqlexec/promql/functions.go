@@ -272,7 +272,7 @@ func (e *evaluator) absentOverTime(n *parser.Call, g grid) (matrix, error) {
 	return e.ones(m, n.Args[0], g, true)
 }
 
-// ones is a row of ones where no row has a value. Its labels are those that the selector demands.
+// ones is a row of ones for the steps without any value. Its labels are those that the selector requires.
 func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matrix, error) {
 	out, err := e.scalar(g, func(int) float64 { return 1 })
 	if err != nil {

@@ -129,8 +129,8 @@ func (c *histogramCall) findGroups() error {
 	})
 }
 
-// histogramGroupBytes is about the memory of a group besides its labels, while the lists grow, and bucketRowBytes that
-// of a row in it.
+// histogramGroupBytes is the approximate memory of a group without its labels, while the lists grow; bucketRowBytes is
+// the memory of a row in it.
 const histogramGroupBytes, bucketRowBytes = 300, 32
 
 // estimate makes a value of a histogram at a step, either of its buckets or of the native one.

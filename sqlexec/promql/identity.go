@@ -76,7 +76,7 @@ func setBytes(ls Labels) int64 { return 64 + int64(len(ls))*labelBytes }
 // projection is what an operator leaves of the label sets of its rows.
 type projection struct {
 	labels func(Labels) Labels
-	over   map[*origin]*origin // those whose label sets are projected when they are asked for
+	over   map[*origin]*origin // origins whose label sets are projected on demand
 }
 
 // of is the identity of what is left of a row's label set.

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// identifying are the labels by which series and what is known about them belong together.
+// identifying are the labels that connect series with the info series about them.
 var identifying = []string{"instance", "job"}
 
 // defaultInfo is the metric that info() looks at when no other is named.

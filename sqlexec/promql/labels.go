@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Labels that say what a metric is. They go when the name goes.
+// Labels that describe a metric. They are removed together with the name.
 const (
 	NameLabel = "__name__"
 	typeLabel = "__type__"
@@ -36,7 +36,7 @@ func NewLabels(pairs ...string) Labels {
 	return ls
 }
 
-// Get is the value of a label; empty when there is none.
+// Get returns the value of a label; empty if the label is absent.
 func (ls Labels) Get(name string) string {
 	for i := range ls {
 		if ls[i].Name == name {

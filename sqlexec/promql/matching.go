@@ -79,7 +79,7 @@ func (o *operation) keepMatched(left, right matrix, matched bool) (matrix, error
 	return o.restrict(left, right, found.groups, &found.left, &found.right, matched)
 }
 
-// restrict leaves of rows the steps at which one of the others of their group is (is not) there.
+// restrict keeps of rows the steps at which another row of their group is (or is not) present.
 func (o *operation) restrict(m, others matrix, groups int, rows, partners *lists, there bool) (matrix, error) {
 	words := o.g.words()
 	if err := o.e.limits.reserve(int64(len(m)) * int64(words) * 8); err != nil {
@@ -125,8 +125,8 @@ func (o *operation) union(left, right matrix) (matrix, error) {
 	return o.e.join(all, o.g)
 }
 
-// match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other many, whichever of
-// them stands on the left; with one-to-one matching the right side is the one.
+// match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other side many, whichever
+// of them is on the left; with one-to-one matching the right side is one.
 func (o *operation) match(left, right matrix) (matrix, error) {
 	m := o.n.VectorMatching
 	j := &joiner{operation: o, many: left, one: right, side: "right", swapped: m.Card == parser.CardOneToMany,
@@ -189,7 +189,7 @@ type joiner struct {
 	text    []byte               // scratch
 }
 
-// liveSteps are those at which both sides have something; with fill values those at which one of them has.
+// liveSteps are the steps at which both sides have a value; with fill values, the steps at which one of them has.
 func (j *joiner) liveSteps(filled bool) bitmap {
 	all := func(m matrix) bitmap {
 		out := make(bitmap, j.g.words())
@@ -300,7 +300,7 @@ func (j *joiner) matching(ls Labels) Labels {
 	return ls.drop(append(slices.Clone(m.MatchingLabels), NameLabel)...)
 }
 
-// checkOne refuses two rows of the one side at the same step.
+// checkOne refuses two rows of the "one" side at the same step.
 func (j *joiner) checkOne(one []int32) error {
 	if len(one) < 2 {
 		return nil

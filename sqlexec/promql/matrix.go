@@ -51,7 +51,7 @@ func (b bitmap) or(o bitmap) {
 	}
 }
 
-// overlaps finds the first step that both have; -1 when there is none.
+// overlaps finds the first step that both have; -1 if there is none.
 func (b bitmap) overlaps(o bitmap) int {
 	for i, w := range o {
 		if w &= b[i]; w != 0 {
@@ -61,7 +61,7 @@ func (b bitmap) overlaps(o bitmap) int {
 	return -1
 }
 
-// first is the first step of all; -1 when there is none.
+// first returns the first step with a value; -1 if there is none.
 func (b bitmap) first() int { return b.overlaps(b) }
 
 // fill sets the first n bits.
@@ -102,7 +102,7 @@ func (r *row) histogram(i int) *histogram.Histogram {
 	return (*r.hist)[i]
 }
 
-// histograms are those of all steps; nil when there is none.
+// histograms returns the histograms of all steps; nil if there are none.
 func (r *row) histograms() []*histogram.Histogram {
 	if r.hist == nil {
 		return nil
@@ -245,7 +245,7 @@ func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b int32) in
 	return nil
 }
 
-// arena makes rows of one length, many by one allocation. One goroutine at a time.
+// arena allocates rows of one length, many with one allocation. One goroutine at a time.
 type arena struct {
 	limits *limits
 	n      int // steps
@@ -328,7 +328,7 @@ func (l *limits) reserve(bytes int64) error {
 	return l.memory.Reserve(bytes)
 }
 
-// keep returns what a node took but for the rows that it yielded. held and bytes are what was held before.
+// keep returns the memory that a node took without the rows that it yielded. held and bytes are the amounts before.
 func (l *limits) keep(m matrix, held, bytes int64) {
 	l.samples.Store(held + m.weight())
 	if spare := l.bytes.Load() - bytes - m.bytes(); spare > 0 {

@@ -171,7 +171,7 @@ func slidingBest(w *worker, spans []span, v []float64, out *row, better func(a, 
 	w.queue = queue
 }
 
-// noteIgnored tells of histograms beside floats that a function of floats leaves out.
+// noteIgnored reports histograms beside floats that a function of floats leaves out.
 func (k *kernel) noteIgnored(w *window) {
 	if len(w.ht) > 0 {
 		k.note(annotations.NewHistogramIgnoredInMixedRangeInfo(k.metric(), k.matrixPos))
@@ -229,7 +229,7 @@ func avgOverTime(k *kernel, _ int, w *window) windowValue {
 	return windowValue{ok: true, h: m.result()}
 }
 
-// noteSum tells what was done to histograms so that they could be added.
+// noteSum reports how histograms were changed so that they could be added.
 func (k *kernel) noteSum(reconciled bool, hs []*histogram.Histogram) {
 	var seen hints
 	for _, h := range hs {

@@ -58,8 +58,8 @@ func tokens(query string) (n int) {
 	return n
 }
 
-// Parser reads the expressions, selectors and matchers of one request, which have bounds together. The zero value is
-// ready; one goroutine at a time.
+// Parser reads the expressions, selectors and matchers of one request, which share bounds. The zero value is ready; one
+// goroutine at a time.
 type Parser struct {
 	tokens   int
 	patterns patterns

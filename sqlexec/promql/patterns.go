@@ -21,7 +21,7 @@ const (
 // patterns counts the regular expressions of a request before they are compiled.
 type patterns struct{ bytes, steps int }
 
-// admit counts one. What is no expression passes: whoever compiles it says why.
+// admit counts an expression. It accepts an invalid one, because compiling it gives the error.
 func (p *patterns) admit(pattern string) error {
 	if p.bytes += len(pattern); p.bytes > maxPatternBytes {
 		return fmt.Errorf("regular expressions of more than %d bytes", maxPatternBytes)
@@ -36,7 +36,7 @@ func (p *patterns) admit(pattern string) error {
 	return nil
 }
 
-// admitAll counts those of an expression: its parser compiles them as it goes.
+// admitAll counts the patterns of an expression: its parser compiles them while it parses.
 func (p *patterns) admitAll(query string) error {
 	if !strings.Contains(query, "=~") && !strings.Contains(query, "!~") {
 		return nil

@@ -12,7 +12,7 @@ import (
 // counterSuffixes end the names of counters.
 var counterSuffixes = []string{"_total", "_sum", "_count", "_bucket"}
 
-// noteCounter tells of a metric that does not look like a counter, where floats of it were taken for one.
+// noteCounter reports a metric that does not look like a counter although its floats were treated as one.
 func (k *kernel) noteCounter(out *row) {
 	name := k.metric()
 	if name == "" || name == k.w.lastName || out.floats().empty() ||
@@ -223,7 +223,7 @@ func (k *kernel) rateHistogram(i int, w *window, counter, perSecond bool) window
 	return windowValue{ok: true, h: change.Scale(factor)}
 }
 
-// combine adds or subtracts a histogram and notes what came of it.
+// combine adds or subtracts a histogram and records notes about the result.
 func (k *kernel) combine(sum *histogram.Sum, h *histogram.Histogram, op annotations.HistogramOperation) bool {
 	do := sum.Add
 	if op == annotations.HistogramSub {

@@ -47,7 +47,7 @@ func (r *Result) Labels(i int) Labels {
 	return r.samples[i-len(r.rows)].labels
 }
 
-// Samples yields the points of a series: the time in ms, and a float where there is no histogram.
+// Samples yields the points of a series: the time in ms, and a float unless there is a histogram.
 func (r *Result) Samples(i int) func(yield func(t int64, p Point) bool) {
 	return func(yield func(int64, Point) bool) {
 		if i >= len(r.rows) {
@@ -72,7 +72,7 @@ func (r *Result) Samples(i int) func(yield func(t int64, p Point) bool) {
 	}
 }
 
-// Point is a value: a float, or a histogram if there is one.
+// Point is a value: a histogram or, without one, a float.
 type Point struct {
 	V float64
 	H *histogram.Histogram

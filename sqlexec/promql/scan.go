@@ -25,7 +25,7 @@ type sampleRows struct {
 	kernel func(w *worker, s Samples, out *row) error
 }
 
-// worker is what one goroutine of a scan has for itself.
+// worker is the private state of one goroutine of a scan.
 type worker struct {
 	e     *evaluator
 	g     grid
@@ -72,7 +72,7 @@ func (e *evaluator) scan(src *sampleRows, g grid, keep bool, take func(worker, i
 		all[k].arena.room = keep
 		from, to := share(n, k, len(all))
 		err := all[k].run(ctx, src, k, from, to, keep, take)
-		if err != nil { // the others need not go on
+		if err != nil { // the other workers can stop
 			once.Do(func() { first = err })
 			cancel()
 		}

@@ -49,7 +49,7 @@ func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*sampleRow
 	return src, nil
 }
 
-// lastFloats sets the steps whose window is not empty to the last value in it, but for markers.
+// lastFloats sets each step with a non-empty window to the last value in the window, except for staleness markers.
 func lastFloats(vals []float64, has bitmap, spans []span, v []float64) {
 	for i, sp := range spans {
 		if sp.lo == sp.hi {
@@ -191,8 +191,8 @@ type edges struct {
 	ok          bool
 }
 
-// edgesOf finds them: the first is the last one at or before the start if there is one, the last is, when smoothed, the
-// first one at or after the end.
+// edgesOf finds the edges. The first is the last sample at or before the start, if there is one. The last, when
+// smoothed, is the first sample at or after the end.
 func edgesOf(ts []int64, from, to int64, smoothed bool) edges {
 	if len(ts) == 0 {
 		return edges{}

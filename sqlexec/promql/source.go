@@ -70,7 +70,7 @@ func knownFields(tables []*engine.Table, ms []*Matcher) error {
 	return nil
 }
 
-// ConstantValue is what the values of vector() and time() are called, which are of no field.
+// ConstantValue is the name of the values of vector() and time(), which have no field.
 const ConstantValue = "service_value"
 
 // constant reports whether an expression is a call of vector() or time().

@@ -67,14 +67,14 @@ func (m *Matcher) String() string {
 	return m.Name + [...]string{"=", "!=", "=~", "!~"}[m.Type] + strconv.Quote(m.Value)
 }
 
-// Selection says which series are asked for, and of which time. Times are in ms, both ends belong to it.
+// Selection describes the requested series and the requested time. Times are in ms; both ends are included.
 type Selection struct {
 	Matchers   []*Matcher
 	Start, End int64
-	// Presence: of floats only the times are wanted, and which of them are NaN; any number may stand for another.
+	// Presence: of floats only the times are needed, and whether they are NaN; the value may be any number.
 	Presence bool
-	// Labels, when not nil, are the only ones that are wanted, besides the name: the label sets may then be equal. A
-	// storage may have others in them.
+	// Labels, when not nil, are the only labels that are wanted, besides the name; label sets may then be equal. A
+	// storage may return other labels, too.
 	Labels []string
 }
 
@@ -83,8 +83,8 @@ type Storage interface {
 	// Select finds the series that pass all matchers. They may come without samples in the time asked for.
 	Select(ctx context.Context, sel Selection) (SeriesSet, error)
 
-	// LabelNames and LabelValues list what the series have that pass any of the selections; of all series when there is
-	// none. Sorted. The time may be taken loosely.
+	// LabelNames and LabelValues list the names and values of the series that pass any of the selections; without
+	// selections, of all series. The lists are sorted. The time need not be respected exactly.
 	LabelNames(ctx context.Context, sels []Selection) ([]string, error)
 	LabelValues(ctx context.Context, name string, sels []Selection) ([]string, error)
 }
@@ -103,7 +103,7 @@ type SeriesSet interface {
 	Close()
 }
 
-// Samples are those of one series, sorted by time, no two at one time.
+// Samples are the samples of one series, sorted by time, with at most one at a time.
 type Samples struct {
 	T []int64   // ms
 	V []float64 // of the same length; where H has a histogram V does not count
@@ -112,6 +112,6 @@ type Samples struct {
 	// end of the series as the float does.
 	H []*histogram.Histogram
 
-	// ST are start times in ms, 0 where none is known; nil when there is none at all.
+	// ST are start times in ms, 0 if unknown; nil if all are unknown.
 	ST []int64
 }

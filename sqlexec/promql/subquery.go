@@ -64,7 +64,8 @@ func (s *rowSet) Close()              {}
 
 func (s *rowSet) dropName(i int) bool { return s.rows[i].dropName }
 
-// Scan visits the rows. What histograms say of resets is forgotten: the one before may not be the one they mean.
+// Scan visits the rows. It clears the reset hints of histograms, because the previous sample may be a different one
+// here.
 func (s *rowSet) Scan(_ context.Context, from, to int, visit func(i int, s Samples) error) error {
 	var all Samples
 	for i := from; i < to; i++ {

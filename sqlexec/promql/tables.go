@@ -208,7 +208,7 @@ func (w *wanted) column(id schema.ColumnID) int {
 	return len(w.columns) - 1
 }
 
-// addHistogram puts histograms beside the floats of the metric, which has them in the column of the same prefix.
+// addHistogram adds the histograms to the floats of the metric. They are in the column with the same prefix.
 func (w *wanted) addHistogram(t *schema.Table, at int, ms []*Matcher) {
 	c := &t.Columns[at]
 	value := strings.TrimSuffix(c.Name, histogramColumn) + valueColumn

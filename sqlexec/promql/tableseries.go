@@ -122,7 +122,7 @@ func (s *tableSeries) listFields(t *Tables) error {
 	return nil
 }
 
-// sortFirst moves the first n labels to where they belong among the others, which are sorted.
+// sortFirst moves the first n labels to their places among the others, which are sorted.
 func sortFirst(ls Labels, n int) {
 	for i := n - 1; i >= 0; i-- {
 		for k := i; k+1 < len(ls) && strings.Compare(ls[k].Name, ls[k+1].Name) > 0; k++ {
@@ -233,7 +233,7 @@ func (m *merged) mix(ft []int64, fv []float64, ht []int64, packed engine.Packed)
 	return nil
 }
 
-// alignStarts finds the start time of each sample, 0 where there is none.
+// alignStarts finds the start time of each sample; 0 if it has none.
 func alignStarts(dst, ts, times []int64, starts []float64) []int64 {
 	for _, t := range ts {
 		for len(times) > 0 && times[0] < t {

@@ -105,7 +105,7 @@ func (o object) addTime(offset time.Duration, x *parser.DurationExpr, timestamp 
 	}
 }
 
-// durationTree is the tree of a duration expression; null where there is none.
+// durationTree is the tree of a duration expression; null if there is none.
 func durationTree(x parser.Expr) any {
 	switch n := x.(type) {
 	case *parser.DurationExpr:

@@ -54,7 +54,7 @@ func ParseCompression(name string) (Compression, bool) {
 	return 0, false
 }
 
-// Ext is what COPY DATABASE puts behind the names of text files.
+// Ext is the ending that COPY DATABASE gives the names of text files.
 func (c Compression) Ext() string {
 	switch c {
 	case Gzip:
@@ -69,8 +69,8 @@ func (c Compression) Ext() string {
 	return ""
 }
 
-// zstdWindow bounds the window that a frame may ask its reader to keep, xzDictionary that of a block of xz, for which a
-// reader has xzLeast at least; bzip2Bytes is what one of bzip2 has.
+// zstdWindow bounds the window that a frame requires, xzDictionary the dictionary of a block of xz. A reader of xz
+// needs at least xzLeast. bzip2Bytes is the memory of a reader of bzip2.
 const (
 	zstdWindow   = 64 << 20
 	xzDictionary = 64 << 20
@@ -160,7 +160,7 @@ func sniff(head []byte) Compression {
 // closing closes c because of err.
 func closing(c io.Closer, err error) error { return errors.Join(err, c.Close()) }
 
-// longRecord is the size from which on a record counts as memory, bytes.
+// longRecord is the size, in bytes, from which on a record counts as memory.
 const longRecord = 1 << 20
 
 // lineReader reads the lines of a text, the line feed included.
@@ -179,7 +179,7 @@ func newLineReader(r io.ReadCloser, hold func(bytes int64) error) *lineReader {
 	return l
 }
 
-// append appends the next line to dst, which may become MaxRecord long. io.EOF: there is none.
+// append appends the next line to dst, which may become MaxRecord long. io.EOF after the last.
 func (l *lineReader) append(dst []byte) ([]byte, error) {
 	from := len(dst)
 	for {

@@ -139,7 +139,7 @@ func appendView(v *vector.Vector, n, off, end int) {
 	}
 }
 
-// record reads the next record into fields. io.EOF: there is none. An empty line is a record only where there is one
+// record reads the next record into fields. io.EOF after the last. An empty line is a record only if there is a single
 // column.
 func (r *csvReader) record() error {
 	for {

@@ -84,7 +84,7 @@ type WriteOptions struct {
 	Compression Compression
 	Delimiter   byte // of CSV; 0 is the comma
 	Times       Times
-	// Continued says that rows of the same columns stand before these: CSV has no line of names.
+	// Continued reports that rows with the same columns precede these: CSV then gets no line of names.
 	Continued bool
 }
 
@@ -121,7 +121,7 @@ func NewWriter(w io.Writer, fields []vector.Field, o WriteOptions) (Writer, erro
 type Rows struct {
 	N    int
 	Cols []*vector.Vector
-	// Missing[k] are the rows that do not have column k at all, which is not the same as NULL; nil: none. JSON only.
+	// Missing[k] are the rows without column k, as opposed to rows with NULL in it; nil: none. JSON only.
 	Missing []vector.Bitmap
 	// At[i] is where row i stands: its line in a text file, its number from 1 in Parquet.
 	At []int64
@@ -131,7 +131,8 @@ type Rows struct {
 type Reader interface {
 	// Has reports whether the file has wanted column k. A JSON file may have any.
 	Has(k int) bool
-	// Next fills r with the next rows; false: there are none left. What r holds is the reader's, until the next call.
+	// Next fills r with the next rows; false after the last. The content of r belongs to the reader, until the next
+	// call.
 	Next(r *Rows) (bool, error)
 	Close() error
 }
@@ -148,13 +149,13 @@ type ReadOptions struct {
 	// Compression of a text file; Auto looks at its first bytes.
 	Compression Compression
 	Delimiter   byte // of CSV; 0 is the comma
-	// Raw tells the names whose values in JSON are wanted as JSON, strings with their quotes; nil: no name.
+	// Raw sets the names whose values in JSON are wanted as JSON, strings with their quotes; nil: no name.
 	Raw []bool
 	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is
 	// left out. nil: the first is the error of Next.
 	Bad func(at int64, err error) error
-	// Hold is told what a reader is about to have in memory, all in all: of Parquet as far as the file claims it, of
-	// text what unpacks it and long records. Its error ends the reading. nil: nobody counts.
+	// Hold is called with the total memory that a reader is about to use: for Parquet the memory that the file claims,
+	// for text the decompressor and long records. Its error ends the reading. nil: the memory is not counted.
 	Hold func(bytes int64) error
 }
 

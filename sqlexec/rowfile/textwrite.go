@@ -81,7 +81,7 @@ func (t *textWriter) text(v *vector.Vector) cell {
 	}
 }
 
-// csvForm is how fields of CSV are put apart, and what makes one need quotes.
+// csvForm has the separator of CSV fields, and the characters that require quotes.
 type csvForm struct {
 	comma   byte
 	special string

@@ -30,7 +30,7 @@ type windows struct {
 	shift       uint
 }
 
-// unpackBytes is about what unpacking takes besides a window.
+// unpackBytes is the approximate memory of a decompressor without its window.
 const unpackBytes = 1 << 20
 
 func zstdWindows(r io.Reader, hold func(int64) error) io.Reader {
@@ -45,7 +45,8 @@ func xzWindows(r io.Reader, hold func(int64) error) io.Reader {
 	return w
 }
 
-// Read reads what the headers in it allow. What it refuses once it refuses ever after: a reader may ask again.
+// Read reads as far as the headers of the data are within the bounds. Once it has refused a header it always does,
+// because a reader may call it again.
 func (w *windows) Read(p []byte) (int, error) {
 	if w.refused != nil {
 		return 0, w.refused
@@ -57,7 +58,7 @@ func (w *windows) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next says how long the header is that comes next, behind what is skipped, and what looks at it.
+// next returns the length of the next header, after the bytes to skip, and the function that checks it.
 func (w *windows) next(want int, step func([]byte) error) {
 	w.head, w.want, w.step = w.head[:0], want, step
 }
@@ -131,7 +132,7 @@ func (w *windows) zstdHeader(head []byte) error {
 		return fmt.Errorf("zstd: a window of %d bytes is larger than %d", window, zstdWindow)
 	}
 	w.next(3, w.zstdBlock)
-	// two windows, of which one is filled while the other is looked back at
+	// two windows: one is filled while the other is looked back at
 	return w.hold(2*int64(window) + unpackBytes)
 }
 

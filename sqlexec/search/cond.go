@@ -11,7 +11,7 @@ type clause struct {
 // cond is a condition and what it is when negated: true for rows that have no value, too.
 type cond struct{ yes, no clause }
 
-// test is the condition of one term. absent is what holds for rows without a value.
+// test is the condition of one term. absent is the result for rows without a value.
 func test(sql, absent string) cond {
 	return cond{yes: clause{text: sql}, no: clause{text: "(" + absent + " OR NOT " + sql + ")"}}
 }
@@ -19,7 +19,7 @@ func test(sql, absent string) cond {
 func allOf(parts []cond) cond { return joined(parts, '&', '|') }
 func anyOf(parts []cond) cond { return joined(parts, '|', '&') }
 
-// joined puts an operator between conditions, and the other one between what they are when negated.
+// joined puts an operator between conditions, and the opposite operator between their negations.
 func joined(parts []cond, yes, no byte) cond {
 	if len(parts) == 1 {
 		return parts[0]

@@ -68,7 +68,7 @@ func (p *parser) message() (cond, error) {
 	return test(sql, m+" IS NULL"), nil
 }
 
-// kind is what may be asked of a column.
+// kind is the kind of comparisons that a column allows.
 type kind uint8
 
 const (
@@ -77,7 +77,7 @@ const (
 	number              // numbers
 	truth               // true and false
 	instant             // times and days
-	member              // a member of a JSON column, whose type is known only row by row
+	member              // a member of a JSON column; each row may have another type
 )
 
 // subject is what a condition is about.
@@ -132,7 +132,7 @@ func kindOf(dataType string) kind {
 	return other
 }
 
-// near are the columns whose names are near to a mistyped one, and those that end with it behind a dot.
+// near returns the columns whose names are similar to a mistyped one, and the columns that end with it after a dot.
 func (t *Table) near(mistyped string) []string {
 	var names, ends []string
 	for _, c := range t.Columns {

@@ -7,7 +7,7 @@ var compares = []struct{ typed, sql string }{
 	{">=", ">="}, {"<=", "<="}, {"!=", "IS DISTINCT FROM"}, {">", ">"}, {"<", "<"}, {"=", "="},
 }
 
-// value reads what stands behind a field's colon.
+// value reads the text after a field's colon.
 func (p *parser) value(s subject) (cond, error) {
 	if p.peek(0) == '(' {
 		return p.list(s)
@@ -63,7 +63,7 @@ func (p *parser) literal(stop string) (piece, error) {
 	return l, nil
 }
 
-// list reads values in parentheses, one of which the field has.
+// list reads values in parentheses; the field must have one of them.
 func (p *parser) list(s subject) (cond, error) {
 	start := p.at
 	p.at++

@@ -115,7 +115,7 @@ func (p *parser) word(stop string) piece {
 	return found
 }
 
-// regex reads a regular expression; what looks like the beginning of one but does not end is none.
+// regex reads a regular expression. Text that begins like one but does not end is plain text.
 func (p *parser) regex(stop string) (piece, bool) {
 	var b strings.Builder
 	for i := p.at + 1; i < len(p.src); i++ {

@@ -160,11 +160,11 @@ func (d *Disk) Space() *Space {
 // Written is the number of bytes and files of this query, those that are gone included.
 func (s *Space) Written() (bytes, files int64) { return s.bytes.Load(), s.files.Load() }
 
-// errClosed is what a worker sees that goes on after its query was closed.
+// errClosed is the error of a worker that continues after its query was closed.
 var errClosed = errors.New("the temporary files of the query are gone")
 
-// Close ends all reading and removes all files. Nobody writes or reads any more. A file that cannot be removed is
-// logged; the next start removes it.
+// Close ends all reading and removes all files. No writes or reads may follow. A file that cannot be removed is logged;
+// the next start removes it.
 func (s *Space) Close() {
 	s.mu.Lock()
 	open := s.open

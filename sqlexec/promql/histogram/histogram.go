@@ -30,7 +30,7 @@ const MaxSentSchema = 52
 // ErrIncompatible is the error of putting exponential and custom buckets together.
 var ErrIncompatible = errors.New("histograms with exponential and with custom buckets do not go together")
 
-// ResetHint says what is known about a counter reset between a histogram and the one before it.
+// ResetHint is the knowledge about a counter reset between a histogram and the previous one.
 type ResetHint uint8
 
 // The hints.

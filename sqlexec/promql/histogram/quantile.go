@@ -2,7 +2,7 @@ package histogram
 
 import "math"
 
-// Skew says what not-a-number observations did to a quantile or a fraction: they count, but lie in no bucket.
+// Skew is the effect of not-a-number observations on a quantile or a fraction: they count, but are in no bucket.
 type Skew uint8
 
 // The kinds.

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Sum adds histograms with compensation: beside each number stands what its additions lost (Kahan and Neumaier), so
-// that 1e100 + 1 - 1e100 is 1. It brings the histograms to one layout as it goes: to the coarsest schema, to the widest
-// zero bucket that cuts no populated bucket, to the custom bounds that all have. The zero value is not ready: use
-// NewSum.
+// Sum adds histograms with compensation: beside each number it keeps the part that additions lost (Kahan and Neumaier),
+// so that 1e100 + 1 - 1e100 is 1. It converts the histograms to a common layout: the coarsest schema, the widest zero
+// bucket that cuts no populated bucket, and the custom bounds that all have. The zero value is not ready: use NewSum.
 type Sum struct {
 	// Collision is set once a histogram with a counter reset met one that went on.
 	Collision bool
@@ -115,7 +114,7 @@ func (s *Sum) outside(side []Bucket, shift int32) []Bucket {
 	return side
 }
 
-// meetHint is what is known of the sum of two counters.
+// meetHint returns the hint of the sum of two counters.
 func (s *Sum) meetHint(hint ResetHint) {
 	switch {
 	case s.hint == hint, s.hint == Gauge:

@@ -66,8 +66,8 @@ func trimInterval(iv Interval, limit float64, upper, linear bool) (kept, middle 
 	case math.IsInf(iv.Lower, -1):
 		return trimFromBelow(iv, limit, upper)
 	case math.IsInf(iv.Upper, 1):
-		// Nothing is known of where observations lie above the last bound: a limit beyond its start keeps them when
-		// what is below goes, and drops them when what is above goes.
+		// The positions of observations above the last bound are unknown. A limit beyond this bound keeps them when the
+		// lower part is removed, and drops them when the upper part is removed.
 		if !upper && limit >= iv.Lower {
 			return iv.Count, limit
 		}
