@@ -36,8 +36,8 @@ func (e *TypeClash) Error() string {
 	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Given, e.Column, e.Want)
 }
 
-// ClashText is the error text of values of another type than the column has, with what their sender can do. The values
-// of StrictNumbers are numbers on both sides: who asked for it knows.
+// ClashText is the error text for values whose type differs from the type of the column, with advice for their sender.
+// With StrictNumbers, both types may be numbers; a sender that chose it knows that.
 func ClashText(column string, want, given vector.Type) string {
 	text := fmt.Sprintf("column %s expect type %s, given: %s", column, want, given)
 	if OneKind(want, given) {
@@ -175,7 +175,7 @@ func (r *record) keep(rows []uint32) {
 	r.batch = some
 }
 
-// column is the place in a table of the column that a builder calls name; -1: there is none.
+// column returns the position in a table of the column that a builder calls name; -1 if there is none.
 func (h *Hint) column(t *schema.Table, name string) int {
 	if h.Planned == nil || h.Planned == t {
 		return t.Column(name)

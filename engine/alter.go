@@ -13,8 +13,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Alter publishes the schema that change makes of the current one (same table id). change may be called again when
-// another change came in between. A new name in it renames the table.
+// Alter publishes the schema that change makes from the current one (with the same table id). change may be called
+// again if another change came in between. A new name in the result renames the table.
 func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
 	if err := e.enterToChange(); err != nil {
 		return err

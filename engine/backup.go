@@ -100,7 +100,8 @@ func checkBackupName(name string) error {
 	return nil
 }
 
-// dropBackup removes the files of a backup, the manifest first: without it nobody takes the rest for one.
+// dropBackup removes the files of a backup, beginning with the manifest: without a manifest the rest is not taken for a
+// backup.
 func (e *Engine) dropBackup(name string) error {
 	if err := checkBackupName(name); err != nil {
 		return err

@@ -72,7 +72,7 @@ type batchContext struct{}
 // batch is a batch that its client may send again. One goroutine at a time.
 type batch struct {
 	id    string
-	parts int // so far, those that failed included: each is the rows of a table in one write
+	parts int // so far, including failed ones: a part is the rows of one table in one write
 }
 
 // WithBatch gives the writes of a request the id of its batch. Parts of the batch that are already stored are not

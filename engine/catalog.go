@@ -25,9 +25,9 @@ type home struct {
 	logical *logicalTable // nil: the region's own table
 }
 
-// logicalTable is one of many tables in the region of a physical one: the series whose keys begin with its id. An id
-// goes with its rows: dropped and truncated tables leave theirs behind, until a merge drops the rows of ids that no
-// table has.
+// logicalTable is one of many tables in the region of a physical table: the series whose keys begin with its id. Rows
+// belong to the id: a dropped or truncated table leaves its id and rows behind, until a merge drops the rows of ids
+// without a table.
 type logicalTable struct {
 	id     schema.TableID
 	region *region
@@ -106,8 +106,7 @@ func (c *catalog) remove(p home) {
 	}
 }
 
-// inOrder returns the regions in the order in which they were made: what is done to all of them is done the same way
-// every time.
+// inOrder returns the regions in the order of their creation, so that work on all of them always has the same order.
 func (c *catalog) inOrder() []*region {
 	return slices.SortedFunc(maps.Values(c.regions), func(a, b *region) int { return cmp.Compare(a.id, b.id) })
 }

@@ -35,9 +35,9 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 	return true, nil
 }
 
-// mergeAll merges one group of those that a compaction that was asked for merges, if there is one; oldest is the time
-// before which rows have expired. Parts that have no row up to the sequence number last came after it was asked for and
-// stay as they are: it would not end while they come faster than they are merged.
+// mergeAll merges one group of parts for a requested compaction, if there is one. Rows before the time oldest have
+// expired. Parts whose rows all have sequence numbers after last came after the request and stay unchanged. Otherwise a
+// compaction would not end while parts come faster than it merges them.
 func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		whole, fixed := sound(s.parts)
@@ -98,8 +98,8 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 	}
 }
 
-// BuildIndexes writes the parts of a table anew with the indexes that its schema asks for: blocks that have them
-// already are taken over where that can be done.
+// BuildIndexes rewrites the parts of a table with the indexes of its schema. Blocks that already have them are copied,
+// if possible.
 func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 	if err := e.enterToChange(); err != nil {
 		return err

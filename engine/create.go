@@ -146,7 +146,7 @@ func (d *definition) create(t *schema.Table) error {
 	return nil
 }
 
-// hasRoom says why one more table cannot be made: each takes memory for as long as it is there.
+// hasRoom returns the reason why one more table cannot be created: each table takes memory as long as it exists.
 func (d *definition) hasRoom(t *schema.Table) error {
 	if ofServer(t) {
 		return nil

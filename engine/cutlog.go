@@ -7,7 +7,7 @@ import (
 	"varve/wal"
 )
 
-// needed is the place from which on memtables but one need the log.
+// needed returns the place in the log from which on the memtables, except one, still need the log.
 func (f *flusher) needed(but *mem) wal.LSN {
 	before := f.log.End() // first: whoever writes from now on keeps the log from a later place
 	for _, r := range f.catalog.Load().regions {
@@ -50,8 +50,8 @@ func (f *flusher) shortOfRoom() bool {
 	return size >= leastCut && f.space.short(size)
 }
 
-// relieve makes room on a disk that is short of it: rows go into parts, which take less than the log that keeps them,
-// and what of the log nobody needs goes. A log that could not be written is tried.
+// relieve frees room on a full disk. It flushes rows to parts, which are smaller than their log, and removes the log
+// that is no longer needed. If the log could not be written, it tries the log again.
 func (f *flusher) relieve() {
 	if f.shortOfRoom() {
 		for _, r := range f.catalog.Load().regions {

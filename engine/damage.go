@@ -59,9 +59,9 @@ func (d *damages) all() []SetAside {
 // SetAside lists damaged files that are not served, those found after Open included.
 func (e *Engine) SetAside() []SetAside { return e.damages.all() }
 
-// Damage that a read meets is remembered in the manifest: a part of which one block is damaged is served without that
-// block, one whose dictionary, indexes or series are is not served at all. Neither is merged, so that the file stays as
-// it is and a copy of it can be put in its place; the next start looks at the noted parts again.
+// The manifest records damage that a read meets. A part with a damaged block is served without that block; a part with
+// a damaged dictionary, index or series section is not served at all. Neither is merged, so that the file stays
+// unchanged and can be replaced by a good copy. The next start checks the recorded parts again.
 
 // damage notes what err says of a part: this query fails with a message that names file and block, the following ones
 // are served from the rest.

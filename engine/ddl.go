@@ -88,8 +88,8 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 	return e.dropAll(edit, gone, nil)
 }
 
-// dropAll applies an edit that drops databases and tables and lets go of those. more, which may be nil, is what else
-// the edit changes in the catalog.
+// dropAll applies an edit that drops databases and tables, and releases the tables. more, which may be nil, makes the
+// further changes of the edit in the catalog.
 func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog)) error {
 	var aside []*part
 	for _, p := range gone {
@@ -170,7 +170,7 @@ func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
 	return e.dropAll(edit, gone, nil)
 }
 
-// dropping is the edit that drops tables; a physical one goes with its logical tables alone.
+// dropping returns the edit that drops tables. A physical table can be dropped only together with its logical tables.
 func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	for _, p := range gone {
 		edit.DropTable = append(edit.DropTable, p.schema().ID)

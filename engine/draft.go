@@ -12,8 +12,8 @@ import (
 // gives it the name and drops the table that had it. A crash before that edit leaves the draft, which the next start
 // drops, and the old table; a crash after it leaves the new one.
 
-// CreateDraft makes a table that nobody finds under its name: the table's name is another one until PublishDraft.
-// DropTables gives a draft up, and so does a start.
+// CreateDraft creates a table under a hidden name; PublishDraft gives it its real name. DropTables removes a draft, and
+// so does a start.
 func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, error) {
 	if err := e.enterToChange(); err != nil {
 		return nil, err

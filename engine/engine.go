@@ -106,11 +106,12 @@ type Options struct {
 	// MaxValue is the longest string or binary value that is written: flushes and merges hold some of each. Default,
 	// and at most, what a part takes, sst.MaxValue.
 	MaxValue int
-	// MergeBytes bounds the rows that a merge has in hand of all its parts, of which it writes the columns of a block
-	// at a time: of BlockBytes. Default 64 MiB and sst.DefaultBlockBytes. Of wide rows less is read at a time.
+	// MergeBytes bounds the rows that a merge holds of all its parts; BlockBytes bounds the rows of a block, whose
+	// columns the merge writes together. Defaults are 64 MiB and sst.DefaultBlockBytes. A merge reads fewer rows at a
+	// time if they are wide.
 	MergeBytes, BlockBytes int64
-	// PartPages bounds the pages of a part that merges write, of each of which a reader of the part keeps some 80
-	// bytes. Default, and at most, a million.
+	// PartPages bounds the pages of a part that merges write: a reader of the part keeps some 80 bytes for each page. A
+	// million is both the default and the maximum.
 	PartPages int64
 	// PartKeys bounds the bytes of the series keys of a part that merges write: readers and merges have all of a tag's
 	// values in hand. Default, and at most, what a part takes.
@@ -125,8 +126,8 @@ type Options struct {
 	// SeriesBytes is the memory for keys of series in memtables, in addition to MemtableLimit. Keys beyond it count
 	// against MemtableLimit.
 	SeriesBytes int64
-	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed
-	// or dropped while they are read. It must not call the store but for HeldBytes.
+	// Held, if not nil, is called when scans begin to keep memory (bytes > 0) or release it: the memory of memtables
+	// that were flushed or dropped while a scan reads them. It must not call the store, except HeldBytes.
 	Held func(bytes int64)
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
@@ -146,7 +147,7 @@ type Options struct {
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
-	// neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
+	// merge so many neighbours of one level, or up to twice as many, into one part of the next. Default 8
 	mergeParts int
 	maxPart    partSize // bounds of a part that a merge writes. Default: maxPart
 	mergedRows int      // of one piece of runs that are merged. Default 128 Ki

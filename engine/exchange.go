@@ -22,7 +22,7 @@ func (e *Engine) windowsOf(s *regionSnap) windows {
 	return windowsOf(s.schema, own, s.parts)
 }
 
-// traffic is what goes on besides merges.
+// traffic describes the load besides merges.
 func (e *Engine) traffic() traffic {
 	t := traffic{flushing: e.flusher.busy.Load(), scanning: e.scanning.Load() > 0,
 		crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}

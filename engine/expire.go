@@ -39,7 +39,7 @@ func (e *Engine) tend(ctx context.Context) {
 	}
 }
 
-// dropExpired drops the parts whose rows are all past the table's time to live, those that are set aside as well.
+// dropExpired drops the parts whose rows have all passed the table's ttl, including parts that are set aside.
 func (e *Engine) dropExpired(r *region) error {
 	oldest := e.oldest(r.snap.Load().schema)
 	if oldest == math.MinInt64 {

@@ -70,7 +70,7 @@ func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
 	return p, nil
 }
 
-// errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.
+// errNoRows: all rows of a merge were replaced or deleted, and a part without rows cannot exist.
 var errNoRows = errors.New("no rows are left")
 
 // write merges runs into one new part file and opens it. Nothing lists it yet.

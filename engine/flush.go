@@ -14,7 +14,7 @@ import (
 	"varve/wal"
 )
 
-// flusher writes memtables into parts, and cuts off the log what no memtable needs any more. Safe for concurrent use.
+// flusher writes memtables to parts, and truncates the log that no memtable needs any more. Safe for concurrent use.
 type flusher struct {
 	*inventory
 	log     *wal.Log
@@ -39,7 +39,7 @@ func (f *flusher) request(r *region) {
 	}
 }
 
-// requestLargest asks for a flush of the region whose flush gives back the most memory.
+// requestLargest requests a flush of the region whose flush frees the most memory.
 func (f *flusher) requestLargest() {
 	if r := f.largest(); r != nil {
 		f.request(r)
@@ -57,7 +57,7 @@ func (f *flusher) largest() (largest *region) {
 	return largest
 }
 
-// loop flushes what is asked for, and by age and size of the log.
+// loop runs the requested flushes, and flushes by age and by the size of the log.
 func (f *flusher) loop(ctx context.Context) {
 	tick := time.NewTicker(min(time.Second, f.o.FlushAge))
 	defer tick.Stop()

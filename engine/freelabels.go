@@ -24,7 +24,7 @@ type tableLabel struct {
 // labelKept is how long a label stays that no series has: rows of the series that it was made for are on their way.
 const labelKept = time.Minute
 
-// manyYoung is the number of labels that were made of late past which those that were not are forgotten.
+// manyYoung is the number of recently created labels above which older ones are forgotten.
 const manyYoung = 1 << 16
 
 // noteYoung notes the labels that a definition makes. The caller holds e.ddl.

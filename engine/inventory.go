@@ -67,7 +67,8 @@ func (v *inventory) flushedOf(r *region) uint64 {
 	return 0
 }
 
-// lives tells the series of a shared region whose logical table is still there; nil: the region is not shared.
+// lives reports, for a series of a shared region, whether its logical table still exists; nil if the region is not
+// shared.
 func (v *inventory) lives(r *region) func(key []byte) bool {
 	if !r.snap.Load().schema.Shared() {
 		return nil

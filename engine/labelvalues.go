@@ -9,9 +9,9 @@ import (
 	"varve/engine/sorting"
 )
 
-// LabelValues lists the values of a label in some tables, rising, the empty one left out. It looks at the values of the
-// tag in each part and memtable and at no series, so those of rows that are deleted or have expired may be among them
-// until they are merged. Reserve, when not nil, is asked before memory is kept.
+// LabelValues lists the values of a label in some tables, rising, without the empty value. It reads the values of the
+// tag in each part and memtable but no series. So it may list values of deleted or expired rows until they are merged.
+// Reserve, when not nil, is called before memory is kept.
 func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 	reserve func(bytes int64) error) ([]string, error) {
 	if err := e.enter(); err != nil {

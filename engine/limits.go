@@ -30,7 +30,7 @@ const (
 	newestBlocks = 1
 	// flushWorkers encode the columns of a flush: it must keep up with ingestion. Merges take one and have time.
 	flushWorkers = 2
-	// maxMergedParts bounds what a compaction that was asked for merges at once: each part is an open walk.
+	// maxMergedParts bounds the parts that a requested compaction merges at once: each part is an open walk.
 	maxMergedParts = 256
 	// releaseBatches is the number of batches of a merge after which its parts' pages are given back: some 10 MB.
 	releaseBatches = 64

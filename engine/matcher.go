@@ -32,7 +32,8 @@ const (
 	MatchNotRegex
 )
 
-// mostChoices is the number of texts up to which an expression that stands for some texts is looked up, not matched.
+// mostChoices is the largest number of texts for which an expression that stands for some texts is looked up instead of
+// matched.
 const mostChoices = 4096
 
 // labelTest is a matcher ready to test texts. Safe for concurrent use.

@@ -297,7 +297,7 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 	}
 }
 
-// passing returns an input whose next rows, up to to, are passed on where they lie; nil: rows must be collected.
+// passing returns an input whose next rows, up to to, are passed on without a copy; nil if rows must be collected.
 func (m *merged) passing() (lead *input, to int, err error) {
 	if m.key.open {
 		return nil, 0, nil // it comes first

@@ -61,8 +61,8 @@ func (m *merged) leader() (lead *input, limit head) {
 	return lead, limit
 }
 
-// refill loads batches until the input that comes first has one in hand. The others can wait: parts seldom have rows of
-// the same times, and those of wide tables are large.
+// refill loads batches until the first input in order has a batch. The others can wait: parts seldom have rows of the
+// same times, and batches of wide tables are large.
 func (m *merged) refill() error {
 	for _, s := range m.active {
 		s.rest()
@@ -259,8 +259,8 @@ func (m *merged) endKey() {
 	m.key.open = false
 }
 
-// resume goes on with the key that is still open: the rows carried are versions of it, older than all to come. There
-// are none when the last one seen was a deletion that leaves nothing.
+// resume continues with the key that is still open: the carried rows are older versions of it than all following rows.
+// There are none if the last version was a deletion that leaves nothing.
 func (m *merged) resume() {
 	m.key.at, m.key.first = 0, 0
 	for i := range m.carried.N {

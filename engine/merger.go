@@ -12,8 +12,7 @@ import (
 	"varve/engine/schema"
 )
 
-// merger merges parts: in the background what has piled up, by the rules of its schedule, and what it is asked to. Safe
-// for concurrent use.
+// merger merges parts: in the background by the rules of its schedule, and on request. Safe for concurrent use.
 type merger struct {
 	o       *Options
 	run     context.Context // over when the store closes
@@ -76,7 +75,7 @@ func (m *merger) count(regions map[schema.TableID]*region) (waiting, running int
 	return waiting, running
 }
 
-// loop merges what there is of a kind until the store closes, but while it is read-only.
+// loop runs the merges of one kind until the store closes, except while the store is read-only.
 func (m *merger) loop(k kind) {
 	for m.store.awaitWritable(m.run) {
 		j := m.next(k)

@@ -9,7 +9,7 @@ import (
 	"varve/sst"
 )
 
-// see notes a logical table that rows are written of; their series come one table after the other.
+// see records a logical table whose rows are written; the series of a table follow each other.
 func (j *partJob) see(id schema.TableID) {
 	if k := len(j.seen); k == 0 || j.seen[k-1] != id {
 		j.seen = append(j.seen, id)

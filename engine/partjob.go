@@ -10,8 +10,8 @@ import (
 	"varve/sst"
 )
 
-// flushMode says what of a memtable goes into its part. Its sequence numbers lie between those of all others, so
-// replaced rows can go at once; tombstones must stay, they hide rows of older parts.
+// flushMode decides which rows of a memtable go into its part. The sequence numbers of the memtable lie between those
+// of all others, so replaced rows can be dropped at once; tombstones must stay, because they hide rows of older parts.
 func flushMode(t *schema.Table) mergeMode {
 	return mergeMode{keepAll: t.Options.AppendMode, lastNonNull: t.Options.MergeMode == schema.LastNonNull,
 		tombstones: true}
@@ -32,7 +32,7 @@ type partJob struct {
 	batch          vector.Batch          // on its way to the part
 	indexUS        int64                 // spent on the indexes of what is merged
 	replaces       []uint64              // files of the parts that are merged
-	flushed        uint64                // sequence number up to which everything is in parts, with this one
+	flushed        uint64                // rows up to this sequence number are in parts, including this part
 	seen           []schema.TableID      // logical tables that rows were written of
 	describe       func(w *sst.Writer, unique bool) error
 	held           int64 // Options.MergeBytes

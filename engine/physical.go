@@ -12,9 +12,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Physical tables store logical ones: many small tables of one shape, a time index, one float and string tags, in one
-// region. Besides the float there may be a binary, for samples that are histograms, and a time, since when a sample
-// counts.
+// Physical tables store logical tables: many small tables of one shape (a time index, one float, string tags) in one
+// region. Besides the float there may be a binary column, for histogram samples, and a time column, for start times.
 //  A column of a logical table has the id of the physical table's column of the same role or label, and a series
 // key begins with the id of the logical table, which is thus a key range. The physical table itself shows all its
 // logical tables with all labels, and two tags more that the series keys imply.
@@ -47,7 +46,7 @@ func physicalOf(t *schema.Table) (*schema.Table, error) {
 	return &n, nil
 }
 
-// keepsLast holds that of equal rows the last one counts: all tables of a region are merged alike.
+// keepsLast ensures that the last of equal rows counts, because all tables of a region are merged alike.
 func keepsLast(t *schema.Table) error {
 	if t.Options.AppendMode || t.Options.MergeMode != schema.LastRow {
 		return status.New(status.InvalidArguments,
@@ -134,8 +133,8 @@ func (d *definition) logical(t *schema.Table, name string) (*schema.Table, error
 	return inOrder(&n), nil
 }
 
-// columnIn finds the column of a physical table that stores a column of a logical one: fields by their type, labels by
-// their name. -1: there is none.
+// columnIn finds the column of a physical table that stores a column of a logical table: a field by its type, a label
+// by its name. -1 if there is none.
 func columnIn(p *schema.Table, c *schema.Column) int {
 	if c.Semantic == schema.Field {
 		return sampleColumn(p, true, c.Type, "")
@@ -162,7 +161,8 @@ func freeName(p *schema.Table, name string) string {
 	return name
 }
 
-// lodge sets the ids of columns of a logical table to the physical table's, which gets those that it lacks.
+// lodge sets the ids of the columns of a logical table to the ids of the physical table's columns, and adds missing
+// columns to the physical table.
 func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 	var add []schema.Column
 	for _, at := range columns {
@@ -218,7 +218,7 @@ func (d *definition) widened(p *schema.Table, add []schema.Column) (*schema.Tabl
 	return next, nil
 }
 
-// storageOf is the physical table of a logical one as it is or will be; nil: it is gone.
+// storageOf returns the physical table of a logical table, with pending changes; nil if it is gone.
 func (d *definition) storageOf(t *schema.Table) *schema.Table {
 	if name, logical := t.Options.Find(schema.LogicalOption); logical {
 		if p := d.table(schema.Name{DB: t.Name.DB, Table: name}); p != nil && p.ID == t.Physical {
@@ -313,8 +313,8 @@ func (e *Engine) alterLogical(old, next *schema.Table) error {
 	})
 }
 
-// onlyTTL is a change of a physical table, which may be one of its time to live alone: that of all its logical tables'
-// rows.
+// onlyTTL checks a change of a physical table. Only its ttl may change, which is the ttl of the rows of all its logical
+// tables.
 func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
 	return func(old *schema.Table) (*schema.Table, error) {
 		next, err := change(old)
@@ -333,7 +333,8 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 	}
 }
 
-// truncateLogical sets a new id for a logical table: nobody sees the rows of the old one, and merges drop them.
+// truncateLogical sets a new id for a logical table: readers no longer see the rows of the old id, and merges drop
+// them.
 func (e *Engine) truncateLogical(tab *Table) error {
 	p, t := tab.home, *tab.Schema
 	t.ID = e.nextTable()

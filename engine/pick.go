@@ -18,7 +18,7 @@ type partSize struct {
 	// columns is the number of columns of each, all together: a merge keeps some hundred bytes for each of them,
 	// whatever it reads. 0: no bound. Two parts are merged in any case.
 	columns int64
-	// pages is blocks times columns: a writer keeps where each lies and what its extremes are. 0: no bound.
+	// blocks times columns: a writer keeps the place and the extremes of each page. 0: no bound
 	pages int64
 }
 
@@ -57,7 +57,7 @@ func pickFresh(parts []*part, n int, bound partSize) []*part {
 	return take(fresh, n, 2*n, bound)
 }
 
-// class is the level and window of parts that merges have written: those of one are merged with each other.
+// class is the level and window of parts that merges have written. Parts of one class are merged with each other.
 type class struct {
 	level  uint8
 	window int64
@@ -79,8 +79,7 @@ func classes(parts []*part, w windows) (merged map[class][]*part, order []class)
 	return merged, order
 }
 
-// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many.
-// nil: there are not.
+// pickMerged chooses n to 2*n parts of one level and one window to merge; nil if there are fewer.
 func pickMerged(parts []*part, w windows, n int, bound partSize) []*part {
 	merged, order := classes(parts, w)
 	for _, c := range order {
@@ -118,8 +117,8 @@ func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides
 		byWindow[n] = append(byWindow[n], p)
 	}
 	if len(straddling) > 0 && !unique {
-		// Rows of such a table have no sequence numbers of their own: those of one time stay in the order they were
-		// written in as long as neighbours alone are merged.
+		// Rows of such a table have no sequence numbers of their own. Rows of equal time keep the order in which they
+		// were written as long as only neighbours are merged.
 		first, last := slices.Index(bySequence, straddling[0]), slices.Index(bySequence, straddling[len(straddling)-1])
 		straddling = bySequence[first : last+1]
 	}

@@ -102,8 +102,8 @@ type stretch struct {
 	span scan.Range
 }
 
-// stretches cuts the time at every begin and end of a run, for tables of one series: where one run holds a stretch
-// alone its rows may be read as they are, else what overlaps is merged, stretch by stretch.
+// stretches cuts the time at every begin and end of a run, for tables of one series. In a stretch with a single run,
+// its rows can be read directly; in other stretches the overlapping runs are merged.
 func (s *Scan) stretches(runs []*scanRun) (all []stretch) {
 	var cuts []int64 // where stretches begin; the last is where nothing is left
 	for _, r := range runs {

@@ -35,9 +35,9 @@ type rebuild struct {
 	out     Rebuilt
 }
 
-// RebuildManifest makes the manifest of a data directory anew that lost it, or its end, from what the parts and the log
-// say. The old file is kept beside it. What only the manifest knew is lost: tables without rows in parts, changes of
-// schemas since the last part of a table was written, and that tables were dropped whose files are still there.
+// RebuildManifest rebuilds the manifest of a data directory that has lost it, or its end, from the parts and the log.
+// The old file is kept beside the new one. Knowledge that only the manifest had is lost: tables without rows in parts,
+// changes of schemas since the last part of a table was written, and drops of tables whose files still exist.
 func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
 	if walDir == "" {
 		walDir = path.Join(dir, "wal")
@@ -123,8 +123,8 @@ func (b *rebuild) find() error {
 	return nil
 }
 
-// choose keeps the parts whose rows count: of a merge either what went into it, when all of that is there, or what came
-// out, since the first file goes only when that is listed.
+// choose keeps the parts whose rows count. Of a merge, these are its inputs, if all of them exist; otherwise its
+// outputs, because the first input is removed only after the outputs are listed.
 func (b *rebuild) choose() {
 	unfinished := func(s *stranger) bool {
 		o := s.origin
@@ -209,8 +209,8 @@ func (b *rebuild) schema(t *schema.Table, o *manifest.Origin) {
 	}
 }
 
-// name makes the name of every table one of its own. A logical table that was truncated has left an older one behind,
-// whose rows are not to be seen; others that share a name were renamed since, or dropped.
+// name makes the names of all tables unique. A truncated logical table has left an older one behind, whose rows must
+// stay hidden; other tables with the same name were renamed since, or dropped.
 func (b *rebuild) name() {
 	taken := map[schema.Name]bool{}
 	ids := slices.Sorted(maps.Keys(b.state.Tables))

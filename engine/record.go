@@ -64,8 +64,8 @@ func (r *record) roomIn(buf []byte) []byte {
 	return vector.Room[byte](int(size))
 }
 
-// apartBytes is how long the texts of a column must be to be logged from where they lie: copied ones go with a single
-// write.
+// apartBytes is the length from which on the texts of a column are logged without a copy; shorter ones are copied, so
+// that they need a single write.
 const apartBytes = 1 << 20
 
 // logged returns the record for the log. It is in buf, except for long texts, which are not copied.

@@ -12,8 +12,8 @@ import (
 	"varve/wal"
 )
 
-// region is the storage of one table, or of the logical tables of a physical one. Readers pin its snapshot; writers,
-// flushes and alterations publish new ones.
+// region is the storage of one table, or of the logical tables of a physical table. Readers pin its snapshot; writers,
+// flushes and alterations publish new snapshots.
 type region struct {
 	id     schema.TableID
 	memory *memory

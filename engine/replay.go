@@ -183,8 +183,8 @@ func (st *starting) writeReplayed(r *region, m *mem) (*part, error) {
 	return p, nil
 }
 
-// finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of
-// the last sequence number in one edit. What fails is tried again by the flush loop.
+// finishReplay flushes the regions for which replay has created parts. One edit then records all of them and the last
+// sequence number in the manifest. The flush loop tries failed flushes again.
 func (st *starting) finishReplay() {
 	for _, r := range st.catalog.Load().inOrder() {
 		if len(r.pending) == 0 {

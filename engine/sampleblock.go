@@ -28,7 +28,8 @@ type SampleBlock struct {
 	asked   int           // rows since the context was asked
 }
 
-// blockSpan is the samples of one series and column. own: times are the column's own, else those of the rows.
+// blockSpan is the samples of one series and column. own: the column has times of its own; otherwise they are the times
+// of the rows.
 type blockSpan struct {
 	time, value, n int
 	own            bool
@@ -289,7 +290,7 @@ func (b *SampleBlock) open(t *wantedTable, src seriesSource) (scan.Rows, *part, 
 	return rows, run.part, nil
 }
 
-// askRows is the number of rows after which a reader asks whether it is still wanted.
+// askRows is the number of rows after which a reader checks for cancellation.
 const askRows = 8192
 
 // next reads the next rows of a series.
@@ -308,7 +309,7 @@ func (b *SampleBlock) next(t *wantedTable, rows scan.Rows, part *part) (bool, er
 	return ok, nil
 }
 
-// appendColumn appends rows [from, to) of a column, whose times lie in b.times from row on.
+// appendColumn appends rows [from, to) of a column; their times are in b.times from row on.
 func (b *SampleBlock) appendColumn(t *wantedTable, c int, v *vector.Vector, from, to, row int, m *seriesMark) {
 	col, span := &b.columns[c], &m.spans[c]
 	if !span.own && !v.HasNull(from, to) {

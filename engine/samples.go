@@ -208,8 +208,8 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 	return false, w.rec.checkBounds(longestValue)
 }
 
-// current is an error where a table was altered since the labels of a series were found in it, or where one is gone
-// that would need another column. Whoever sends the samples again finds the table as it is now.
+// current returns an error if a table was altered after the labels of a series were found in it, or is gone although it
+// would need another column. When the sender repeats the samples, they find the table as it is then.
 func (g *Samples) current() error {
 	for _, x := range g.series {
 		if t := x.home.schema(); !x.in(t) {

@@ -57,8 +57,8 @@ type scanRun struct {
 	part *part
 }
 
-// ErrDropped is the cause of the error where a table was dropped between the moment it was found and the one at which
-// its rows are pinned, or written: another may have its name by now.
+// ErrDropped is the cause of the error if a table was dropped after it was found and before its rows were pinned or
+// written. Another table may have its name by now.
 var ErrDropped = errors.New("the table was dropped while a statement began")
 
 func droppedError(n schema.Name) error {
@@ -221,7 +221,8 @@ func (s *Scan) onKey(c *filter.Cond) bool {
 	})
 }
 
-// readColumn is a column as runs are asked for it: those that lack it give the default it was added with.
+// readColumn is a column as requested from runs: a run without the column gives the default with which the column was
+// added.
 func readColumn(c schema.Column) schema.Column {
 	c.Default = c.Initial
 	return c
@@ -292,8 +293,8 @@ func (s *Scan) runs() []*scanRun {
 	return all
 }
 
-// Each returns all rows, a batch at a time, which is reused, and closes the scan. It ends with the first error, and
-// without one once rows says that it has enough.
+// Each passes all rows to rows, in batches that are reused, and closes the scan. It ends with the first error, or
+// without an error once rows reports that it has enough.
 func (s *Scan) Each(rows func(b *vector.Batch) (more bool, err error)) error {
 	defer s.Close()
 	var b vector.Batch
@@ -372,8 +373,8 @@ func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	return &guarded{c, s, p.run.part}, nil
 }
 
-// merge walks some runs as one. What bounds say of the row key is the same for all of them: of a row that one gives and
-// another leaves out a version would come that is replaced or deleted.
+// merge walks several runs as one. Bounds on the row key apply to all of them alike. Otherwise one run might leave out
+// a row and another return an older version of it that is replaced or deleted.
 func (s *Scan) merge(runs []*scanRun, spec scan.Spec) (scan.Series, error) {
 	bounds := s.onKeys.Begin()
 	bounds.Heed()
@@ -419,7 +420,7 @@ func (s *Scan) Stat(id schema.ColumnID) (total scan.ColumnStat, ok bool) {
 	return total, true
 }
 
-// extreme is the smaller (sign -1) or larger (sign 1) of two values of one row each; nil stands for none.
+// extreme returns the smaller (sign -1) or larger (sign 1) of two values, one row each; nil stands for no value.
 func extreme(a, b *vector.Vector, sign int) *vector.Vector {
 	if a == nil || filter.Compare(b, 0, a, 0) == sign {
 		return b

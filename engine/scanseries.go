@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Series walks the i'th of n disjoint ranges of series keys: keys rise, rows of a series come by time. A physical
-// table has one range, and so has a table of one series.
+// Series walks the i-th of n disjoint ranges of series keys: keys rise, and the rows of a series are ordered by time. A
+// physical table has a single range, and so has a table of one series.
 func (s *Scan) Series(i, n int) (scan.Series, error) {
 	spec := *s.spec
 	switch {

@@ -95,7 +95,7 @@ const (
 	// processor.
 	leastShare  = 0.25
 	mostWaiting = 32
-	// leastRest is what a merge rests at least; longestRest is how long it rests before it asks again.
+	// leastRest is the shortest rest of a merge; longestRest is the longest rest before it asks the schedule again.
 	leastRest   = 5 * time.Millisecond
 	longestRest = time.Second
 	// pressedPause is how long a merge that found no memory waits before it asks again.
@@ -117,8 +117,8 @@ func (s *schedule) push(k kind, r *region) {
 	}
 }
 
-// begin returns the next merge of a kind that goes on by itself; its parts are yet to be chosen. nil: there is none
-// before the time, unless something changes.
+// begin returns the next background merge of a kind; its parts are not chosen yet. nil: no merge before the given time,
+// unless something changes.
 func (s *schedule) begin(k kind, now time.Time, t traffic) (*job, time.Time) {
 	if t.pressed && s.plea == nil && s.running[k.other()] != nil && len(s.queue[k]) > 0 {
 		return nil, now.Add(pressedPause)
@@ -167,8 +167,8 @@ func (s *schedule) ready(k kind, r *region) (ready, keep bool) {
 	return free && n >= least, n >= s.parts
 }
 
-// reserve takes the place of a merge of merged parts for one that is asked for; those of fresh parts still begin. nil:
-// not yet.
+// reserve takes the place of a merge of merged parts for a requested one; merges of fresh parts still begin. nil: not
+// yet.
 func (s *schedule) reserve(r *region) *job {
 	if r.merges.jobs[mergedParts] != nil {
 		return nil
@@ -243,7 +243,7 @@ func (s *schedule) worked(j *job, now time.Time) {
 	j.paused = now
 }
 
-// resume lets a merge go on with its next step, or says when to ask again; zero: when something changes.
+// resume lets a merge continue with its next step, or returns the time to ask again; zero: when something changes.
 func (s *schedule) resume(j *job, now time.Time, t traffic) (ok bool, at time.Time) {
 	share := s.share(j, now, t)
 	if share == 0 {

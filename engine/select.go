@@ -20,8 +20,8 @@ type SelectRequest struct {
 	Matchers []Matcher     // all must pass
 	// From and To are milliseconds since the epoch, both inclusive, whatever the unit of a table's time index.
 	From, To int64
-	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded
-	// then to know that they have one.
+	// Presence: the values of floats are not needed, except whether they are NaN; the value may be any number. The
+	// reader then need not decode rows to know that they have a value.
 	Presence bool
 	// Labels, when not nil, are the only labels that are wanted; several series may then have equal label sets.
 	// Physical tables show all labels nevertheless, and so do tables in which several keys may form one series.
@@ -35,15 +35,16 @@ type SelectRequest struct {
 	Stats   *scan.Stats // what reads did; may be nil
 }
 
-// SelectTable is a table of a request with the fields that are wanted of it. Numbers, booleans, decimals and times are
-// read as floats, what else there is as bytes.
+// SelectTable is a table of a request with its wanted fields. Numbers, booleans, decimals and times are read as floats,
+// all other types as bytes.
 type SelectTable struct {
 	Table   *Table
 	Columns []schema.ColumnID
 }
 
-// Select finds series by their labels and pins the tables' rows as they are now; Overtaken where columns have other
-// types. No row of a part is read yet. What does not exist, be it a label or a value, is found nowhere and is no error.
+// Select finds series by their labels and pins the current rows of the tables; it fails with Overtaken if columns have
+// other types now. It reads no row of a part. A label or a value that does not exist is found nowhere and is not an
+// error.
 func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error) {
 	if err := e.enter(); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type keyHead struct {
 	i, n int
 }
 
-// merge makes one list of series of those that the runs of a group have, by key.
+// merge merges the series of the runs of a group into one list, ordered by key.
 func (s *Selection) merge(g *group) error {
 	s.makeRoom(g)
 	if err := s.account(); err != nil {

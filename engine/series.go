@@ -78,8 +78,8 @@ type SeriesRequest struct {
 	NoAutoCreate bool
 }
 
-// Series finds the series of a request. Absent tables and labels are made, all at once. What keeps one from being
-// written to is its error, and no other's.
+// Series finds the series of a request. It creates missing tables and labels, all at once. If a series cannot be
+// written to, only that series gets the error.
 func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []error, error) {
 	errs := make([]error, len(r.Names))
 	for i := range r.Names {
@@ -284,8 +284,8 @@ func (names *SampleColumns) refuse(n *SeriesName) error {
 	return nil
 }
 
-// sampleColumn finds the column of a kind of values; -1: there is none. Logical tables have one of a type, however it
-// is called.
+// sampleColumn finds the column for a kind of values; -1 if there is none. Logical tables have one column for each
+// type, whatever its name.
 func sampleColumn(t *schema.Table, logical bool, typ vector.Type, name string) int {
 	for i := range t.Columns {
 		if c := &t.Columns[i]; c.Semantic == schema.Field && c.Type == typ && (logical || c.Name == name) {

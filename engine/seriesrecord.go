@@ -12,8 +12,8 @@ import (
 //
 //	series count uvarint | (shared uvarint | rest uvarint | rest of the key | rows uvarint)*
 //
-// A key begins with the first shared bytes of the one before: neighbours mostly differ in one label. The batch behind
-// has no tags.
+// A key begins with the first shared bytes of the previous key: neighbours mostly differ in one label. The batch after
+// the keys has no tags.
 const recordSeries = 2
 
 func appendSeries(dst []byte, refs []*memtable.Ref, ends []int) []byte {

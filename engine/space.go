@@ -147,8 +147,8 @@ func (s *space) noted(err error) error {
 // logged that once.
 func (s *space) isNews(err error) bool { return s.learn(err) == nil }
 
-// learn looks again at the file systems if a change failed because one is read-only, and gives what readOnly gives
-// then.
+// learn checks the file systems again if a change failed because one is read-only, and returns the result of readOnly
+// after that.
 func (s *space) learn(err error) error {
 	if vfs.IsReadOnly(err) {
 		s.mu.Lock()

@@ -118,7 +118,7 @@ func (h *blockHeads) together(i int) []scan.Run {
 	return runs
 }
 
-// among returns a part whose next block begins before the end of what was taken of others; -1: none.
+// among returns a part whose next block begins before the end of the rows taken from others; -1 if there is none.
 func (h *blockHeads) among() int {
 	for k, p := range h.parts {
 		if h.next[k] == h.end[k] {

@@ -26,8 +26,8 @@ type stranger struct {
 	empty  bool
 }
 
-// strangers looks at the files that the manifest does not list: it removes those that were never finished and those
-// that were given up, and gives the others.
+// strangers handles the files that the manifest does not list: it removes unfinished and retired ones, and returns the
+// others.
 func (st *starting) strangers() ([]stranger, error) {
 	dir := path.Join(st.o.Dir, partsDir)
 	names, err := st.o.FS.List(dir)

@@ -24,7 +24,7 @@ type Symbols struct {
 const (
 	// symbolBytes is about the memory of a text besides its bytes, while the lists that hold it grow.
 	symbolBytes = 44
-	// textChunk is the number of texts in a list: those of a million texts would be copied as one list grows.
+	// textChunk is the number of texts in a list. A single list of a million texts would be copied as it grows.
 	textChunk = 4096
 	// heapBytes is the size of a piece of the heap at most, and shortText the size of texts that lie there.
 	heapBytes, shortText = 16 << 10, 256
@@ -32,8 +32,8 @@ const (
 	symbolsRoom = 16 << 10
 )
 
-// NewSymbols is a table without texts. Reserve, when not nil, is asked before memory is kept; its error is that of the
-// call that brought the text.
+// NewSymbols returns a table without texts. Reserve, when not nil, is called before memory is kept; its error is
+// returned to the caller that added the text.
 func NewSymbols(reserve func(bytes int64) error) *Symbols {
 	return &Symbols{reserve: reserve}
 }

@@ -81,8 +81,8 @@ func (w windows) within(lo, hi int64, n uint64) bool { return uint64(w.of(hi))-u
 // straddles reports whether the rows of a part lie in more than one window.
 func (w windows) straddles(p *part) bool { return w.of(p.meta.MinTime) != w.of(p.meta.MaxTime) }
 
-// cut returns the stretches of time that parts are written for: their windows as far as they go. One part lies in none
-// but those of its own times, so windows without any part between others are left out.
+// cut returns the spans of time for which parts are written: the windows of the rows. A part lies only in windows of
+// its own times, so windows without a part are left out.
 func (w windows) cut(parts []*part) []scan.Range {
 	var numbers []int64
 	for _, p := range parts {

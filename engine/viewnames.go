@@ -5,9 +5,9 @@ import (
 	"varve/engine/status"
 )
 
-// A name is a table's or a view's. Views lie above the store, which knows their names alone: both are given under one
-// lock, so that of a CREATE VIEW and a first write to its name, one comes too late. Otherwise the view would hide the
-// table.
+// A name belongs to a table or to a view. The store knows only the names of views. It gives out both kinds of names
+// under one lock: if CREATE VIEW and a first write use the same name at the same time, the later one fails. Otherwise
+// the view would hide the table.
 
 // TakeName gives a name to a view; TableAlreadyExists where it is a table's.
 func (e *Engine) TakeName(n schema.Name) error {

@@ -13,9 +13,9 @@ import (
 	"varve/engine/vector"
 )
 
-// Numbers are one kind. Writers of JSON, and many others, send 12 and then 12.5 for one field: the column of integers
-// becomes one of floats with the first float, by the change of a type that ALTER TABLE makes, too. What is stored stays
-// as it is and is read as floats from then on.
+// Writers of JSON, and many others, send 12 and then 12.5 for one field. Therefore the first float turns a column of
+// integers into a column of floats, by the same change of type that ALTER TABLE makes. Stored values are not rewritten;
+// from then on they are read as floats.
 
 // maxExact is the largest integer up to which floats have all of them.
 const maxExact = 1 << 53
@@ -75,9 +75,8 @@ func (w *tableWrite) wider(t *schema.Table) (names []string) {
 	return names
 }
 
-// wholes is the i-th column of the rows, one of floats, as the table's column of integers takes it, which does not
-// become one of floats. Rows with a value that is no integer are left out, and so are those with one that floats may
-// have rounded.
+// wholes converts the i-th column of the rows, a column of floats, for a column of integers that cannot become a column
+// of floats. It leaves out rows whose value is not an integer, or whose integer the float may have rounded.
 func (w *tableWrite) wholes(i int, to vector.Type, why error) *vector.Vector {
 	v := w.batch.Cols[i]
 	least := -float64(maxExact)
@@ -154,7 +153,7 @@ func (e *Engine) exact(r *region, columns []retyped) error {
 	return nil
 }
 
-// beyondExact is an integer of a part's column that no float has exactly, or one beside it.
+// beyondExact finds an integer in a part's column that no float represents exactly, or an integer next to such a one.
 func beyondExact(p *part, c schema.Column) (x string, far bool) {
 	stat, ok := p.run.Stat(c)
 	if !ok || stat.Count == 0 {

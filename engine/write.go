@@ -77,7 +77,7 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	return tally(all), nil
 }
 
-// writeAll prepares and commits rows until all are, but what their tables have of the batch that the context names.
+// writeAll prepares and commits all rows, except those that their tables already have from the batch of the context.
 func (e *Engine) writeAll(ctx context.Context, all []*tableWrite) error {
 	b := batchOf(ctx)
 	leave, err := e.batches.enter(ctx, b)
@@ -225,7 +225,8 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 	return absent, evolving, nil
 }
 
-// instant reports whether the table drops what is written to it; one in a physical table does as that says.
+// instant reports whether the table drops everything that is written to it; for a table in a physical table, the
+// physical table decides.
 func (w *tableWrite) instant() bool {
 	return w.schema.Options.TTL == schema.TTLInstant || w.at.region.snap.Load().schema.Options.TTL == schema.TTLInstant
 }

@@ -18,22 +18,21 @@ type Hint struct {
 	// TimeIndex names the time index column of the builder; Tags the tag columns, in key order.
 	TimeIndex string
 	Tags      []string
-	// Planned is the table as it was when the builder was made with all of its columns, by a statement say; nil: the
-	// builder's columns are meant by their names and types. Where columns have other names or types by now, values go
-	// and convert as those of rows that were there before; where another table has the name, the write fails with
-	// ErrDropped.
+	// Planned is the table for which a statement built the builder with all its columns; nil if the builder's columns
+	// are matched by names and types. If columns have other names or types by now, the values are converted like
+	// existing rows. If another table has the name, the write fails with ErrDropped.
 	Planned *schema.Table
 	// Strict refuses fields that are tags of the table.
 	Strict bool
 	// TableRoles takes Tags for tables and columns that are made alone: a column that is a field of the table stays
 	// one.
 	TableRoles bool
-	// LeftOut, when not nil, has rows of new series left out that the store may not have (storage.max_series), and is
-	// told of them after the write, which without it fails as a whole.
+	// LeftOut, when not nil, makes the store leave out rows of new series beyond storage.max_series, and is called with
+	// them after the write. Without it, the write fails as a whole.
 	LeftOut func(rows int, why error)
-	// Reject, when not nil, has rows left out that their table does not take: a value of another type or role, a column
-	// that it has no room for, a text that is too long. After the write it is told of each, by the entry that it came
-	// from (Builder.From), and why. Without it, one such row is the error of the write.
+	// Reject, when not nil, makes the store leave out rows that their table does not take: a value of another type or
+	// role, a column without room, a text that is too long. After the write it is called for each such row, with its
+	// entry (Builder.From) and the reason. Without it, one such row makes the write fail.
 	Reject func(entry int, why error)
 	// StrictNumbers keeps integers and floats apart. Without it, integers may be written to columns of floats, and a
 	// column of integers becomes a column of floats with the first float.

@@ -24,7 +24,7 @@ const (
 // fewTexts is the number of texts that package regexp matches before it pays to make an automaton.
 const fewTexts = 32
 
-// longText is the length of a text from which on it pays to make an automaton for it alone.
+// longText is the length from which on a text is worth an automaton of its own.
 const longText = 16 << 10
 
 // Regexp is a compiled regular expression. Any number of goroutines may use it at the same time.
@@ -256,7 +256,7 @@ func (a *automaton) stepUntil(from, class uint32, cancelled func() error) uint32
 	return a.step(from, class)
 }
 
-// step makes the entry of a state and a class, or the end; unknown: there is no room for more states.
+// step creates the entry of a state and a class, or of the end; unknown if there is no room for more states.
 func (a *automaton) step(from, class uint32) uint32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -271,7 +271,7 @@ func (a *automaton) step(from, class uint32) uint32 {
 	return to
 }
 
-// follower is the state behind a character of a class, or what the end of the text decides.
+// follower returns the state after a character of a class, or the decision at the end of the text.
 func (a *automaton) follower(s state, class uint32) uint32 {
 	c := rune(-1)
 	if class != a.end {

@@ -21,7 +21,7 @@ const (
 	letter  = 'a' // as \b sees it
 )
 
-// classes part the characters so that those of one class are alike for the whole expression.
+// classes divide the characters so that the expression treats all characters of a class alike.
 type classes struct {
 	ascii  [utf8.RuneSelf]uint8
 	starts []rune  // of ranges of characters, rising, the first is 0

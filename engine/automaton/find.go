@@ -34,8 +34,8 @@ func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, f
 	return r.eachInTurn(text, n, groups, false, cancelled, found)
 }
 
-// EachAbutting is Each for all matches with their groups, and also for an empty match right behind one that is not
-// empty: `a*` matches "aa" in "aab", then nothing before b, then nothing at the end.
+// EachAbutting is like Each for all matches with their groups, but includes an empty match directly after a non-empty
+// one: `a*` matches "aa" in "aab", then the empty text before b, then the empty text at the end.
 func (r *Regexp) EachAbutting(text []byte, cancelled func() error, found func(offsets []int) error) error {
 	return r.eachInTurn(text, -1, true, true, cancelled, found)
 }
@@ -92,7 +92,7 @@ func (r *Regexp) eachAtOnce(text []byte, n int, groups bool, found func(offsets 
 	return nil
 }
 
-// finder is the automaton that tells where matches lie; nil: it does not pay yet, or has no room.
+// finder returns the automaton that finds positions of matches; nil if it does not pay yet, or has no room.
 func (r *Regexp) finder(text []byte) *places {
 	if !r.pays(text) {
 		return nil

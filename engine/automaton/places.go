@@ -32,7 +32,7 @@ type places struct {
 	behind set
 }
 
-// place is a state: what is to be followed once the next character is known, the preferred first.
+// place is a state: the instructions to follow once the next character is known, the preferred one first.
 type place struct {
 	insts []uint32
 	prev  rune // as in state
@@ -84,9 +84,8 @@ func newPlaces(re *Regexp) *places {
 	return p
 }
 
-// find returns where the first match from a place of the text on begins and ends; begin is -1 where there is none. It
-// takes what it does from work; known is false where that, or the room for places, is used up, and once cancelled
-// returns an error.
+// find returns begin and end of the first match from a position on; begin is -1 if there is none. It subtracts its work
+// from work. known is false if work or the room for places is used up, and once cancelled returns an error.
 func (p *places) find(text []byte, from int, work *int, cancelled func() error) (begin, end int, known bool) {
 	asked := *work
 	for at := from; ; at++ {
@@ -146,7 +145,7 @@ func (p *places) ending(text []byte, at int, work *int) (end int, known bool) {
 	}
 }
 
-// step makes the edge of a place and a class, or the end; nil: there is no room for more places.
+// step creates the edge of a place and a class, or of the end; nil if there is no room for more places.
 func (p *places) step(from *place, class uint32) *edge {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,7 +189,8 @@ func (p *places) step(from *place, class uint32) *edge {
 	return e
 }
 
-// follow adds what pc leads to without a character, in order, until a match; assertions are decided by what holds.
+// follow adds, in order, the instructions that pc reaches without a character, until a match. holds decides the
+// assertions.
 func (p *places) follow(pc uint32, holds syntax.EmptyOp) (matched bool) {
 	if !p.set.add(pc) {
 		return false

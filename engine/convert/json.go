@@ -47,7 +47,7 @@ func MarshalJSON(x any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(s.String(), "\n")), nil
 }
 
-// growSize is the number of bytes of a text from which on its room is made once, before it is written.
+// growSize is the size of a text from which on its memory is allocated once, before it is written.
 const growSize = 4 << 10
 
 // AppendString appends a text as a JSON string in the form that MarshalJSON gives it.

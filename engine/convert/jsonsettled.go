@@ -7,7 +7,7 @@ import (
 	"varve/engine/jsontext"
 )
 
-// maxSettledDepth bounds values inside each other; deeper ones are for the decoder, which has a bound of its own.
+// maxSettledDepth bounds the nesting of values; deeper ones go to the decoder, which has a bound of its own.
 const maxSettledDepth = 256
 
 // settled reports whether a text is JSON as CompactJSON gives it: no blanks, keys rising, nothing escaped. What it is

@@ -25,7 +25,8 @@ func ParseTime(text string, t vector.Type, loc *time.Location) (int64, error) {
 	return x, nil
 }
 
-// Count is a time of seconds and 0 <= nanos < 1e9 as a count of units, what is finer cut; ok tells that it fits.
+// Count converts a time (seconds and 0 <= nanos < 1e9) to a count of units and cuts off finer parts; ok reports that it
+// fits.
 func Count(sec, nanos, unit int64) (n int64, ok bool) {
 	if unit == 0 {
 		return 0, false

@@ -20,15 +20,14 @@ type condition struct {
 	packed  Comparison
 }
 
-// opposites are the operators that are evaluated as their opposite, of which the rows are then taken that it leaves
-// out.
+// opposites are the operators that are evaluated by their opposite: the rows that the opposite leaves out pass.
 var opposites = map[Op]Op{
 	NotEqual: Equal, Greater: LessEqual, GreaterEqual: Less, NotIn: In,
 	NotRegex: Regex, NotLike: Like, NotILike: ILike, NotTerm: Term, NotContains: Contains, NotPrefix: Prefix,
 }
 
-// compile makes a condition that is no AnyOf. It fails on a malformed regular expression and on arguments whose count
-// does not fit the operator. What cancelled says see Prepare.
+// compile makes a condition that is not an AnyOf. It fails on a malformed regular expression, and if the number of
+// arguments does not fit the operator. For cancelled see Prepare.
 func compile(from *Cond, cancelled func() error) (*condition, error) {
 	if from.prepared() {
 		return from.ready, nil

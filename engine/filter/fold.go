@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendFold appends s with every character replaced by one that stands for all its cases (Unicode simple folding):
-// two texts are equal without regard to case when their folded forms are equal. Bytes that are not UTF-8 stay.
+// AppendFold appends s with every character replaced by one that stands for all its cases (Unicode simple folding). Two
+// texts are equal without regard to case if their folded forms are equal. Bytes that are not UTF-8 stay unchanged.
 func AppendFold(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]

@@ -209,8 +209,8 @@ func foldedEdge(e Edge) Edge {
 	return e
 }
 
-// edgeOf is what a neighbour in a concatenation says about the edge of the text beside it; before tells that the
-// neighbour comes first.
+// edgeOf returns the knowledge that a neighbour in a concatenation gives about the edge of the text beside it; before
+// reports that the neighbour comes first.
 func edgeOf(e *syntax.Regexp, before bool) Edge {
 	switch e.Op {
 	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:

@@ -1,9 +1,10 @@
 package filter
 
-// Prepare returns the conjunction with its conditions compiled once for all: Compile of it, or of some of its
-// conditions, takes it over, the lists, patterns and expressions. A scan prepares what its runs compile once for each
-// piece; an expression's automaton is then made once, and what one piece has learned serves all. Expressions that take
-// long look no further once cancelled, which may be nil, returns an error: what is evaluated then means nothing.
+// Prepare returns the conjunction with its conditions compiled once for all. Compile of the result, or of some of its
+// conditions, reuses the compiled lists, patterns and expressions. A scan prepares conditions that its runs would
+// otherwise compile for each piece. The automaton of an expression is then built once, and states found in one piece
+// serve all. Long evaluations of expressions end once cancelled, which may be nil, returns an error; their results then
+// mean nothing.
 func (a And) Prepare(cancelled func() error) (And, error) {
 	out := make(And, len(a))
 	for i, c := range a {

@@ -52,8 +52,8 @@ func treesOf(a And, m *memory) ([]*Tree[*Test], error) {
 	return trees, nil
 }
 
-// Eval evaluates the conjunction on n rows. keep holds the rows in question on entry, and of them those that pass on
-// return; it has Words(n) words. col gives the vector of a column, of any form, of the condition's type.
+// Eval evaluates the conjunction on n rows. On entry keep holds the rows to test, on return the rows that pass; it has
+// Words(n) words. col gives the vector of a column, of any form, with the condition's type.
 func (p *Program) Eval(n int, col func(schema.ColumnID) *vector.Vector, keep vector.Bitmap) {
 	for i, c := range p.Conds {
 		if i > 0 && none(keep) {

@@ -57,8 +57,8 @@ func holdsInOrder(row []byte, parts [][]byte) bool {
 	return true
 }
 
-// isLiteral reports whether the expression matches the bytes of its text and nothing else. The replacement rune is no
-// such text: it matches any byte that is no UTF-8.
+// isLiteral reports whether the expression matches exactly the bytes of its text. A text with the replacement rune does
+// not count: that rune matches any byte that is not UTF-8.
 func isLiteral(e *syntax.Regexp) bool {
 	return e.Op == syntax.OpLiteral && e.Flags&syntax.FoldCase == 0 && !slices.Contains(e.Rune, utf8.RuneError)
 }
@@ -107,8 +107,8 @@ func Texts(expr string) (texts [][]byte, ok bool) {
 	return texts, len(texts) > 0
 }
 
-// Choice returns the texts that a regular expression, of which the dot matches any character, matches as a whole, when
-// they are at most so many.
+// Choice returns the texts that a regular expression matches as a whole, if there are at most the given number. The dot
+// of the expression matches any character.
 func Choice(expr string, most int) (texts []string, ok bool) {
 	tree, err := syntax.Parse(expr, syntax.Perl|syntax.DotNL)
 	if err != nil {

@@ -111,7 +111,7 @@ func (t *Test) dictionary(values *vector.Vector) vector.Bitmap {
 	return t.passes
 }
 
-// Passing reports which values of a dictionary pass; ok is false for NULL tests, which no dictionary decides. The
+// Passing reports which values of a dictionary pass; ok is false for NULL tests, which a dictionary cannot decide. The
 // bitmap is valid until the next evaluation on another dictionary.
 func (t *Test) Passing(values *vector.Vector) (passes vector.Bitmap, ok bool) {
 	if _, null := t.OnNull(); null {

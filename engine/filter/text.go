@@ -54,12 +54,12 @@ func newMatcher(op Op, arg []byte, cancelled func() error) (*matcher, error) {
 
 // Ways of walking a heap.
 const (
-	// sparse is the share of candidate rows, one in so many, below which rows are looked at one by one. A row of 8
-	// bytes takes 8 ns so and 3 in a search over all, one of 20 bytes 12 and 6, one of 55 bytes 15 and 16; with folded
-	// case 17 and 4, 28 and 9, 53 and 30.
+	// sparse is the share of candidate rows, one in so many, below which rows are tested one by one. A row of 8 bytes
+	// then takes 8 ns, and 3 in a search over all rows; a row of 20 bytes 12 and 6; a row of 55 bytes 15 and 16; with
+	// folded case 17 and 4, 28 and 9, 53 and 30.
 	sparse = 3
-	// minSearch is the number of rows below which a search over the heap is not set up: 16 rows of 55 bytes take 11 ns
-	// each so, 17 one by one.
+	// minSearch is the number of rows below which a search over the heap does not pay: 16 rows of 55 bytes take 11 ns
+	// each in a search, and 17 one by one.
 	minSearch = 16
 )
 

@@ -22,7 +22,7 @@ const (
 	OneOf
 )
 
-// Keep takes the rows that do not pass out of keep. eval does the same for a leaf; it is asked only about rows that the
+// Keep removes the rows that do not pass from keep. eval does the same for a leaf; it is called only for rows that the
 // answer depends on, and its error ends the evaluation.
 func (t *Tree[L]) Keep(keep vector.Bitmap, eval func(leaf L, keep vector.Bitmap) error) error {
 	switch t.Kind {

@@ -2,8 +2,8 @@ package jsontext
 
 import "bytes"
 
-// Over is where the value at i ends as its brackets and quotes tell, whatever else is wrong with it and however deep it
-// is; -1: they do not tell.
+// Over returns the end of the value at i according to its brackets and quotes, whatever else is wrong with it and
+// however deep it is; -1 if they do not show the end.
 func Over(b []byte, i int) int {
 	depth := 0
 	for from := i; i < len(b); i++ {
@@ -41,9 +41,9 @@ func ends(c byte) bool {
 	return c <= ' ' || c == ',' || c == '{' || c == '[' || c == '}' || c == ']' || c == '"'
 }
 
-// Next is where to read on behind the value at i, which is broken: where it ends as Over tells, or else, and where that
-// is past its line, at the next line, if both lines begin with a member of an object, as those of whom each is an
-// object do; -1: nobody can tell.
+// Next returns the position to continue at after the broken value at i. It is the end of the value, if Over finds it.
+// If that end is beyond the value's line, or Over finds none, it is the next line, provided that both lines begin with
+// a member of an object, as lines with one object each do. -1 if no position is certain.
 func Next(b []byte, i int) int {
 	end := Over(b, i)
 	n := bytes.IndexByte(b[i:], '\n')

@@ -66,8 +66,8 @@ func StringEnd[T Text](s T, i int) (end int, ok bool) {
 	return i + 1, true
 }
 
-// Unescape appends what the rest of a string from i on says and goes past its closing quote. Half of a surrogate pair
-// reads as U+FFFD.
+// Unescape appends the text of the rest of a string from i on, and moves past its closing quote. Half of a surrogate
+// pair reads as U+FFFD.
 func Unescape[T Text](dst []byte, s T, i int) (text []byte, end int, ok bool) {
 	for {
 		j := Plain(s, i)
@@ -92,8 +92,8 @@ func Unescape[T Text](dst []byte, s T, i int) (text []byte, end int, ok bool) {
 	}
 }
 
-// Unquote reads a string that is all of m: where it lies if it has no escapes, else in memory of its own. Bytes that
-// are no UTF-8 read as U+FFFD each.
+// Unquote reads a string that fills all of m. The result points into m if the string has no escapes, and otherwise into
+// new memory. Each byte that is not UTF-8 reads as U+FFFD.
 func Unquote(m []byte) (text []byte, ok bool) {
 	if len(m) < 2 || m[0] != '"' {
 		return nil, false
@@ -110,7 +110,7 @@ func Unquote(m []byte) (text []byte, ok bool) {
 	return text, ok
 }
 
-// escapes maps the letter after a backslash to what it stands for; 0: none, or u.
+// escapes maps the letter after a backslash to its meaning; 0 for u and for letters without a meaning.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // Escape reads the part of an escape after the backslash: a letter, or the digits of a character or of a pair of

@@ -54,8 +54,8 @@ type Manifest struct {
 	edits    int64      // bytes of edits behind it
 }
 
-// Open reads the manifest of a data directory, or makes an empty one. What a crash left of an edit that was never
-// acknowledged is cut off; damage before that is ErrCorrupt.
+// Open reads the manifest of a data directory, or creates an empty one. It cuts off an unacknowledged edit that a crash
+// left at the end; damage before that is ErrCorrupt.
 func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	m := &Manifest{fs: fs, dir: dir}
 	name := path.Join(dir, FileName)
@@ -87,7 +87,7 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	next := *s
 	next.Edit++
 	if err := m.rewrite(&next); err != nil {
-		m.abandon() // on a full disk, say: the state is known all the same, and the first edit tries again
+		m.abandon() // for example on a full disk: the state is known all the same, and the first edit tries again
 		return m, s, nil
 	}
 	m.state.Store(&next)
@@ -155,8 +155,8 @@ func checkHead(src []byte) error {
 	return vfs.CheckVersion(binary.LittleEndian.Uint32(src[8:]), fileVersion, fileVersion)
 }
 
-// intactBehind looks for an intact edit behind a bad one: each edit is synced before the next is written, so finding
-// one means damage, not a crash.
+// intactBehind looks for an intact edit after a bad one. Each edit is synced before the next is written, so an intact
+// edit proves damage, not a crash.
 func intactBehind(src []byte, last uint64) (uint64, bool) {
 	for off := 1; off+wal.FrameHead <= len(src); off++ {
 		if n := binary.LittleEndian.Uint64(src[off+12:]); n <= last+1 || n > last+1<<24 {

@@ -7,8 +7,8 @@ import (
 	"varve/engine/schema"
 )
 
-// Origin is what a part says of itself, so that the manifest can be made anew from the parts, and so that a file that
-// no manifest lists can be told from one that a lost manifest listed.
+// Origin is the description of a part in its own file. With it the manifest can be rebuilt from the parts, and a file
+// that no manifest ever listed can be distinguished from a file that a lost manifest listed.
 type Origin struct {
 	// Edit is the number of the manifest's last edit when the part was written.
 	Edit uint64 `json:"edit"`

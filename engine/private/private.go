@@ -45,8 +45,8 @@ type Writer interface {
 	Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error)
 }
 
-// Put writes rows, and makes the table with the first of them. The values of a row are in the order of the columns:
-// string, []byte, int64, uint64, float64 or bool, nil for NULL. A row replaces the one before of the same tags and
+// Put writes rows, and creates the table with the first of them. The values of a row are in the order of the columns:
+// string, []byte, int64, uint64, float64 or bool, nil for NULL. A row replaces an earlier row with the same tags and
 // time.
 func (t *Table) Put(ctx context.Context, w Writer, rows ...[]any) error {
 	options, err := t.options()

@@ -8,9 +8,9 @@ import (
 	"varve/engine/schema"
 )
 
-// Bound is what an operator knows of the rows that it still wants of a scan, by one of their columns. The operator
+// Bound is an operator's knowledge about the rows that it still wants from a scan, in terms of one column. The operator
 // tightens it before the scan begins or while it runs; readers consult it before each piece of work and each block.
-// Rows outside of it may come all the same. Safe for concurrent use.
+// Rows outside of it may still come. Safe for concurrent use.
 type Bound struct {
 	Column schema.ColumnID
 	wanted atomic.Pointer[wanted]

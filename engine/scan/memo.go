@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Memo keeps what runs find out once for all pieces of a scan, such as the series that pass its conditions on tags.
-// Safe for concurrent use.
+// Memo keeps results of runs for all pieces of a scan, such as the series that pass its conditions on tags. Safe for
+// concurrent use.
 type Memo struct {
 	found sync.Map
 	kept  atomic.Int64 // bytes reserved of it

@@ -13,8 +13,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Range is a span of the time index, in its unit: both ends belong to it, so that there is one for every instant. It is
-// empty when From is greater than To.
+// Range is a span of the time index, in its unit. Both ends are included, so that every instant has a range. It is
+// empty if From is greater than To.
 type Range struct{ From, To int64 }
 
 // All is the range that excludes nothing.
@@ -34,9 +34,9 @@ func (r Range) And(o Range) Range { return Range{max(r.From, o.From), min(r.To, 
 
 // Spec is what a reader wants of a run. It is not changed by the run and may be shared by many cursors.
 type Spec struct {
-	// Columns are the wanted columns at the reader's schema version, in output order. A run that lacks a column gives
-	// its default or NULL as a Const vector; one that holds an older type casts. schema.SequenceColumn and
-	// schema.KindColumn ask for the hidden columns.
+	// Columns are the wanted columns at the reader's schema version, in output order. A run without a column gives its
+	// default or NULL as a Const vector; a run with an older type casts. schema.SequenceColumn and schema.KindColumn
+	// request the hidden columns.
 	Columns []schema.Column
 	// TimeColumn is the time index column; Time restricts it.
 	TimeColumn schema.Column
@@ -138,9 +138,9 @@ type Run interface {
 	Series(*Spec) (Series, error)
 	// Find returns the series of some tables by their tags, to be read each by itself.
 	Find(*Find) (Found, error)
-	// TagValues calls f with the values that series of some tables, whose ids rise, have of a tag, in the form of
-	// series keys and each at least once: perhaps some of series that have no rows any more, too. cancelled, which may
-	// be nil, ends it with its error.
+	// TagValues calls f with the values of a tag in the series of some tables, whose ids rise. Values are in the form
+	// of series keys, and each comes at least once; values of series without rows may be among them. cancelled may be
+	// nil; its error ends the call.
 	TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) error
 }
 

@@ -82,8 +82,8 @@ type Column struct {
 	Default *vector.Vector
 	// DefaultExpr is the default as DDL text when it is evaluated at each write: current_timestamp(). Empty otherwise.
 	DefaultExpr string
-	// Initial is what rows read that were written before the column existed: the default at the time it was added; one
-	// row, Const; nil for NULL. Later changes of the default do not touch it.
+	// Initial is the value for rows written before the column existed: the default at the time when it was added; one
+	// row, Const; nil for NULL. Later changes of the default do not change it.
 	Initial *vector.Vector
 	// DefaultText is the default as DESC and SHOW CREATE TABLE print it; empty if there is none.
 	DefaultText string

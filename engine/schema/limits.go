@@ -30,8 +30,8 @@ func CheckColumnName(name string) error {
 	return nil
 }
 
-// CheckName holds names of tables, views and databases, which become names of files and of figures, to what these can
-// be: whoever writes rows may make tables, and SQL's own rules are stricter.
+// CheckName checks names of tables, views and databases. They become names of files and of metrics. Writers of rows may
+// create tables; the rules of SQL are stricter.
 func CheckName(what, name string) error {
 	if size := len(name) + 2*strings.Count(name, "%"); name == "" || size > maxFileNameBytes {
 		return status.New(status.InvalidArguments,

@@ -248,7 +248,7 @@ func period(s string) (string, bool) {
 	return text, ok && text != timefmt.FormatDuration(0)
 }
 
-// local is the only place where parts lie: files of this machine. It stays as it was written.
+// local is the only location of parts: files of this machine. It keeps its spelling.
 func local(s string) (string, bool) { return s, strings.EqualFold(strings.TrimSpace(s), "file") }
 
 // size is a number of bytes with an optional unit: 512, 64MB, 1GiB, 2g.

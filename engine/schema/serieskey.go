@@ -86,8 +86,8 @@ func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, erro
 	return id, err
 }
 
-// TagOf returns the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in
-// the key or, when it has zero bytes, in scratch.
+// TagOf returns the value of one tag in a key, nil for NULL; named is false if the key does not contain the tag. val
+// points into the key or, if it has zero bytes, into scratch.
 func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err error) {
 	_, tags, err := CutTable(key)
 	for len(tags) > 0 {
@@ -114,8 +114,8 @@ func CutTable(key []byte) (id TableID, tags []byte, err error) {
 	return KeyTable(key), key[4:], nil
 }
 
-// CutTag returns the first of some tags in a key and those behind it; val nil: NULL. val lies in tags or, when it has
-// zero bytes, in scratch.
+// CutTag returns the first of several encoded tags and the rest; a nil val is NULL. val points into tags or, if it has
+// zero bytes, into scratch.
 func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err error) {
 	id, val, escaped, rest, err := cutTag(tags)
 	if escaped {
@@ -125,7 +125,7 @@ func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err er
 	return id, val, rest, err
 }
 
-// cutTag is CutTag with the value as it lies in the key; escaped: it has zero bytes.
+// cutTag is CutTag without decoding the value; escaped reports that the value has zero bytes.
 func cutTag(tags []byte) (id ColumnID, val []byte, escaped bool, rest []byte, err error) {
 	if len(tags) < 6 {
 		return 0, nil, false, nil, fmt.Errorf("series key ends inside a tag")

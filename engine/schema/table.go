@@ -46,8 +46,8 @@ type Table struct {
 	ID      TableID
 	Name    Name
 	Version uint32
-	// Altered counts the changes by ALTER since the store was opened: what is remembered of a table's columns holds
-	// while it is the same, whatever columns writes add. It is not stored.
+	// Altered counts the changes by ALTER since the store was opened. Cached knowledge about the columns of a table
+	// stays valid as long as the count is the same, whatever columns writes add. It is not stored.
 	Altered uint32
 	// Freed counts how often labels that no series has were dropped from a table of metrics since the store was opened.
 	// It is not stored.
@@ -68,11 +68,11 @@ type Table struct {
 	// table have the ids of the physical table's columns, and its series keys begin with its own id. 0: the table
 	// stores its own rows.
 	Physical TableID
-	// Emptied is the sequence number up to which all rows went at once when the table was last truncated: by that a
-	// client knows that what it has written may be gone. 0: it never was. A logical table gets another ID instead.
+	// Emptied is the sequence number up to which the last TRUNCATE removed all rows. It shows a client that its rows
+	// may be gone. 0: the table was never truncated. A logical table gets another ID instead.
 	Emptied uint64
-	// Draft says that the table is being made and filled: its name has a slash and a number behind that of the table it
-	// becomes, lists leave it out, and a start drops it.
+	// Draft marks a table that is being created and filled. Its name is the name of the table that it will become, a
+	// slash and a number. Lists leave it out, and a start drops it.
 	Draft bool
 }
 

@@ -11,8 +11,8 @@ import (
 // hidden replaces a password.
 const hidden = "***"
 
-// shortest is the length from which on a password is looked for anywhere in other texts. Shorter ones are parts of
-// ordinary words: they are looked for between quotes.
+// shortest is the length from which on a password is searched for anywhere in other texts. Shorter passwords occur in
+// ordinary words and are searched for only between quotes.
 const shortest = 4
 
 // The patterns of secrets. statement finds a text in single quotes behind a name that says it is a secret; other texts,

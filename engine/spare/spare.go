@@ -21,7 +21,7 @@ var (
 // used.
 func Bound(bytes int64) { most.Store(bytes) }
 
-// keep counts so many bytes more that a list keeps; false: there is no room for them.
+// keep counts more bytes that a list keeps; false if there is no room for them.
 func keep(bytes int64) bool {
 	if n, bound := total.Add(bytes), most.Load(); bound > 0 && n > bound {
 		total.Add(-bytes)

@@ -7,8 +7,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Table numbers texts from 0 on, in the order in which they come. The zero Table is empty. One goroutine at a time
-// while texts are added; otherwise any number may read.
+// Table numbers texts from 0 on, in order of appearance. The zero Table is empty. One goroutine at a time while texts
+// are added; otherwise any number of readers.
 type Table struct {
 	slots  []uint32 // open addressing by hash: 1 + number, 0: free; a power of two, at most two thirds full
 	hashes []uint32 // by number

@@ -52,9 +52,10 @@ func (f *fields) set(i int, x, lo, hi int64) bool {
 	return true
 }
 
-// Parse reads the whole of text. hasOffset tells that the text carried an offset from UTC (or %s); without, the time is
-// local to loc (nil: UTC), and one that loc has twice or never is an error. A layout without a time of day reads
-// midnight. Errors are ErrSyntax, ErrRange (nanoseconds reach from 1677 to 2262) and, of strict layouts, ErrIncomplete.
+// Parse reads the whole text. hasOffset reports that the text had an offset from UTC (or %s); otherwise the time is
+// local to loc (nil: UTC), and a local time that loc has twice or never is an error. A layout without a time of day
+// reads midnight. Errors are ErrSyntax, ErrRange (nanoseconds reach from 1677 to 2262) and, for strict layouts,
+// ErrIncomplete.
 func (l *Layout) Parse(text string, loc *time.Location) (ns int64, hasOffset bool, err error) {
 	sec, nanos, hasOffset, err := l.ParseSeconds(text, loc)
 	if err != nil {

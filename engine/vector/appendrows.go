@@ -104,8 +104,8 @@ func appendGathered[T any](dst, src []T, rows []uint32) []T {
 	return dst
 }
 
-// AppendAll appends all rows of a Flat vector, which has n of them, to the Flat vector v that holds at rows. Strings
-// that share their bytes go on sharing them: src's heap is copied as it is.
+// AppendAll appends all n rows of a Flat vector to the Flat vector v, which holds at rows. Strings that share bytes
+// still share them: src's heap is copied as a whole.
 func (v *Vector) AppendAll(at int, src *Vector, n int) {
 	if v.Type.Kind() != Bytes {
 		v.Append(at, src, 0, n)

@@ -1,7 +1,7 @@
 package vector
 
-// Batch is some rows of some columns, dense: no selection vector. The owner passes it to Next and the callee fills
-// it; what is inside stays valid until the following Next or Close. Who must keep rows copies them.
+// Batch is some rows of some columns, dense: no selection vector. The owner passes it to Next and the callee fills it.
+// Its content stays valid until the following Next or Close; copy rows to keep them longer.
 type Batch struct {
 	N    int
 	Cols []*Vector

@@ -280,7 +280,7 @@ func (b *Builder) Append(from *Builder) error {
 	return nil
 }
 
-// Finish pads all columns to the same length and gives what was collected. It stays valid until Reset; the builder
+// Finish pads all columns to the same length and returns the collected rows. They stay valid until Reset; the builder
 // may not be written to in between.
 func (b *Builder) Finish() ([]Field, *Batch) {
 	b.fields, b.batch.Cols = b.fields[:0], b.batch.Cols[:0]

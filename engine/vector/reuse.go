@@ -2,8 +2,8 @@ package vector
 
 import "slices"
 
-// What makes room in slices, here and in the packages above: Sized for scratch that is written anew each time, Extended
-// for what grows and keeps what it holds.
+// Functions that make room in slices, here and in the packages above: Sized for scratch that is overwritten each time,
+// Extended for slices that grow and keep their content.
 
 // Sized is n elements of any content, in the memory of s where it is large enough.
 func Sized[T any](s []T, n int) []T {

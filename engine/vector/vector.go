@@ -23,8 +23,8 @@ type HeapRoom interface {
 	Grow(v *Vector, bytes int64) error
 }
 
-// Vector is one column of a batch. The slice that Type.Kind names holds the values; the others are empty. The number
-// of rows is the batch's. A switch on the kind at the head of a function picks the slice, the loop after it is plain.
+// Vector is one column of a batch. The slice that Type.Kind names holds the values; the others are empty. The batch has
+// the number of rows. A switch on the kind at the start of a function picks the slice; the loop after it is plain.
 type Vector struct {
 	Type Type
 	Form Form

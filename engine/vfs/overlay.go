@@ -21,10 +21,9 @@ type overlay struct {
 	gone map[string]bool // names below lower that were removed or renamed
 }
 
-// Overlay is the operating system's file system with a directory in which everything may be changed and nothing is:
-// changes below lower go to the empty directory upper. Files that are changed in part are copied whole. The lock of a
-// file below lower is the shared one: readers do not disturb each other, and a server neither begins nor goes on
-// meanwhile.
+// Overlay is the operating system's file system with one directory, lower, that seems writable but is never changed:
+// changes below it go to the empty directory upper. Files that change in part are copied as a whole. The lock of a file
+// below lower is shared: readers do not disturb each other, and a server neither starts nor continues meanwhile.
 func Overlay(lower, upper string) FS {
 	return &overlay{FS: OS(), lower: path.Clean(lower), upper: path.Clean(upper), gone: map[string]bool{}}
 }

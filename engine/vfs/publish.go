@@ -9,9 +9,9 @@ import (
 // TempSuffix ends the name of a file that is being written. Such files are swept when the store opens.
 const TempSuffix = ".tmp"
 
-// Publish is the one way to a file name: it writes dir/name.tmp, syncs it, renames it to dir/name and syncs dir. When
-// it returns nil the file is wholly there after any crash. When it returns an error the name holds what it held before
-// or, if only the last step failed, the new content; never a part of it.
+// Publish is the only way to create a file name: it writes dir/name.tmp, syncs it, renames it to dir/name and syncs
+// dir. When it returns nil, the file is complete after any crash. When it returns an error, the name holds its earlier
+// content or, if only the last step failed, the new content; never a part of it.
 func Publish(fs FS, dir, name string, write func(File) error) error {
 	tmp := path.Join(dir, name+TempSuffix)
 	f, err := fs.Create(tmp)

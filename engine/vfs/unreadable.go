@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// Unreadable says that bytes of a mapped file could not be read: the file was cut while it was mapped, or the disk does
-// not give them. The kernel tells by a signal, which ends the process unless the goroutine that reads has said that it
-// wants a panic instead: debug.SetPanicOnFault.
+// Unreadable reports that bytes of a mapped file could not be read: the file was cut while it was mapped, or the disk
+// does not deliver them. The kernel then sends a signal, which ends the process, unless the reading goroutine has asked
+// for a panic instead: debug.SetPanicOnFault.
 type Unreadable struct {
 	Offset int64 // in the mapping
 	cause  error

@@ -69,8 +69,8 @@ type Mapping interface {
 // ErrLocked is wrapped by the error of Lock for a lock that somebody holds.
 var ErrLocked = errors.New("locked")
 
-// Reason is what went wrong in words that a client may read: the operating system's own, without names of directories,
-// which are the operator's business and in the log.
+// Reason is the cause of an error in words that a client may read: the operating system's own text, without names of
+// directories, which only the log has.
 func Reason(err error) string {
 	var p *os.PathError
 	if errors.As(err, &p) {
