@@ -2,10 +2,10 @@ package flatten
 
 import "io"
 
-// Entries reads a body and shows each entry as text: a JSON value, known to be valid, or a line. The text is gone when
-// each returns. Of the options only IgnoreErrors has a meaning here. After an error of each the rest of the body is
-// read for its own errors, which go first; no further entry is shown. entries is how many there are, as far as the body
-// was read.
+// Entries reads a body and passes each entry to each as text: a valid JSON value, or a line. The text is invalid after
+// each returns. Of the options only IgnoreErrors has an effect. After an error of each, no further entry is passed; the
+// rest of the body is read only for its own errors, which take precedence. entries is the number of entries, as far as
+// the body was read.
 func (d *Decoder) Entries(body io.Reader, f Framing, o Options, each func(text []byte) error) (entries int, err error) {
 	o.CheckOnly = true // no rows are made here
 	d.each = each

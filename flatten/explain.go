@@ -12,8 +12,8 @@ import (
 // MaxShown bounds the characters that an error text shows of a value.
 const MaxShown = 80
 
-// MaxFailures bounds the failures that a request tells of where errors of entries are skipped; maxTold those whose
-// reasons are kept where all of them are told of.
+// MaxFailures bounds the failures that a request reports if failing entries are skipped; maxTold bounds the failures
+// kept with their reasons if all are reported.
 const (
 	MaxFailures = 3
 	maxTold     = 1000

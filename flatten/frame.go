@@ -268,7 +268,7 @@ const (
 // stream reads a body of JSON values.
 func (d *Decoder) stream() error {
 	at := atValue
-	var odd *Failure // the first value that is no entry where only entries may stand; the rest is read to count them
+	var odd *Failure // the first value that is not an entry, where only entries are allowed; the rest is only counted
 	for {
 		if err := d.fill(d.pos, "entry", d.entries()+1); err != nil {
 			return err
@@ -347,7 +347,8 @@ func (d *Decoder) tally(at place) (n int, ok bool) {
 	}
 }
 
-// checkUTF8 cuts the window where it stops being UTF-8. It tells whether that is only for want of the rest.
+// checkUTF8 cuts the window where it stops being UTF-8. It reports whether the only reason is that a character is
+// incomplete.
 func (d *Decoder) checkUTF8() (whole bool) {
 	text := d.buf[d.pos:d.end]
 	if !d.last() {

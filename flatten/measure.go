@@ -19,7 +19,7 @@ func (d *Decoder) counted() {
 	}
 }
 
-// room makes room for one more column, whose rows so far will be NULL. False: the request has failed.
+// room makes room for one more column, whose earlier rows are NULL. False if the request has failed.
 func (d *Decoder) room() bool {
 	if d.res.Rows*(d.b.Columns()+1) >= d.cells {
 		d.measure(int64(d.res.Rows) * 8)
@@ -27,7 +27,7 @@ func (d *Decoder) room() bool {
 	return d.err == nil
 }
 
-// measure counts what the rows take, and so many bytes more; where it is too much the request fails.
+// measure counts the memory of the rows and the given number of further bytes; if it is too much, the request fails.
 func (d *Decoder) measure(more int64) {
 	if !d.making() {
 		return

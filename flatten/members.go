@@ -11,9 +11,9 @@ import (
 	"varve/engine/schema"
 )
 
-// Members takes JSON objects apart that stand alone, such as the lines of a file: it finds the members of some names
-// and leaves their types to the caller. As the predictive reader does, it remembers the key that came at each place
-// last and compares bytes. One goroutine at a time.
+// Members reads single JSON objects, such as the lines of a file. It finds the members with some names and leaves their
+// types to the caller. Like the predictive reader, it remembers the last key at each position and compares bytes. One
+// goroutine at a time.
 type Members struct {
 	names  map[string]int
 	raw    []bool // nil: none is

@@ -83,7 +83,8 @@ func dropFull(v *vector.Vector, n int) {
 	}
 }
 
-// whole reports whether a vector may go over as it is: its texts are long, and little of its memory is empty.
+// whole reports whether a vector may be taken over without a copy: its texts are long, and little of its memory is
+// unused.
 func whole(v *vector.Vector) bool {
 	return v.Form == vector.Flat && len(v.Heap) >= wholeBytes && cap(v.Heap)-len(v.Heap) <= len(v.Heap)/8
 }
@@ -161,7 +162,7 @@ func mergeChunks(a, b *chunk) *chunk {
 	return c
 }
 
-// appendOrNulls appends all k rows of src, or as many NULLs when there is none, to v that holds n rows.
+// appendOrNulls appends all k rows of src to v, which holds n rows; without src, it appends k NULLs.
 func appendOrNulls(v *vector.Vector, n int, src *vector.Vector, k int) {
 	if src == nil {
 		v.AppendNulls(n, k)

@@ -90,9 +90,9 @@ func (m *Memtable) Active() int {
 // Rows is the number of rows.
 func (m *Memtable) Rows() int { return int(m.rows.Load()) }
 
-// Append adds a batch of table t with sequence number seq; fields name b's columns, which are t's columns of those
-// names and types: all checks are before. Values are copied. The rows are visible on return. Batches of the same table
-// are ordered by seq, whatever the order of the calls.
+// Append adds a batch of table t with sequence number seq. fields name b's columns, which must be t's columns of those
+// names and types: the caller has checked that. Values are copied. The rows are visible on return. Batches of the same
+// table are ordered by seq, whatever the order of the calls.
 func (m *Memtable) Append(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
 	m.add(seq, schema.KindPut, t, fields, b, false)
 }
@@ -120,8 +120,8 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	m.publish(added, m.numberAll(added, l, b), b.N)
 }
 
-// cut makes chunks of a batch, whose rows have no series yet. take: the memory of its vectors may be had, but for that
-// of tags.
+// cut makes chunks of a batch whose rows have no series yet. take: it may take over the memory of the vectors, except
+// those of tags.
 func cut(seq uint64, kind uint8, l *layout, b *vector.Batch, take bool) []*chunk {
 	chunks := make([]*chunk, 0, (b.N+chunkLimit-1)/chunkLimit)
 	for from := 0; from < b.N; from += chunkLimit {

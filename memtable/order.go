@@ -58,7 +58,8 @@ func (s *snapshot) orderOf(spec *scan.Spec) *order {
 // fewSeries is the number of series up to which their rows alone are sorted.
 var fewSeries = invariant.Limit(1024, 1)
 
-// slots are the places of the series whose rows are sorted: their numbers or, of one table among several, their ranks.
+// slots are the positions of the series whose rows are sorted: their numbers or, for one table among several, their
+// ranks.
 type slots struct {
 	n      int    // of slots
 	lo, hi uint32 // numbers of the first and last series
@@ -67,7 +68,7 @@ type slots struct {
 	ranks  []uint32
 	few    []uint32      // numbers of a few series, rising, by slot; nil: all series, or those of a table
 	among  vector.Bitmap // the same, as bits from lo on
-	dense  []uint32      // the same: slot + 1 by number from lo on, or nothing where that would be mostly zeros
+	dense  []uint32      // the same: slot + 1 by number from lo on; nil if it would be mostly zeros
 }
 
 // slotsIn are the slots of a few series, whose numbers rise.
@@ -91,7 +92,7 @@ func slotsIn(numbers []uint32) *slots {
 	return in
 }
 
-// mostlyZeros is the number of series to each that is wanted from which a bit for each is asked before a search.
+// mostlyZeros is the number of series for each wanted one from which on a bitmap is tested before a search.
 var mostlyZeros = invariant.Limit(64, 1)
 
 func (s *snapshot) slotsOf(id schema.TableID) *slots {

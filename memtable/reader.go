@@ -10,7 +10,8 @@ import (
 	"varve/engine/vector"
 )
 
-// reader is what cursors and walks share: where columns come from, which series may pass, the conditions on rows.
+// reader is the common part of cursors and walks: the sources of columns, the series that may pass, and the conditions
+// on rows.
 type reader struct {
 	s       *snapshot
 	chunks  []*chunk
@@ -94,7 +95,7 @@ func (r *reader) heed() error {
 	return err
 }
 
-// eval takes those of n rows in hand that fail a condition, or lie outside of a bound, out of keep.
+// eval removes from keep those of the n current rows that fail a condition or are outside of a bound.
 func (r *reader) eval(n int, keep vector.Bitmap) {
 	r.prog.Eval(n, r.lookup, keep)
 	if r.bounded != nil {

@@ -273,7 +273,7 @@ func (v *seriesSnapshot) having(id schema.TableID, c schema.ColumnID, values [][
 	return ranks, err
 }
 
-// table returns the series of a table as they are now, of which the view may know fewer.
+// table returns the current series of a table; the view may know fewer.
 func (r *Registry) table(id schema.TableID) (*tableSeries, seriesKeys, []uint32) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

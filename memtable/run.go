@@ -8,9 +8,9 @@ import (
 	"varve/engine/scan"
 )
 
-// Run is a snapshot of a memtable as a scan.Run. Its blocks are chunks: a cursor gives the rows of a block in the order
-// they were appended, blocks likewise (Newest: falling by their newest time). Series gives all rows in the order of a
-// run, which is made when the first reader asks for it.
+// Run is a snapshot of a memtable as a scan.Run. Its blocks are chunks: a cursor returns the rows of a block, and the
+// blocks, in the order in which they were appended (with Newest: blocks falling by their newest time). Series returns
+// all rows in the order of a run, which is computed for the first reader.
 type Run struct{ s *snapshot }
 
 // Rows is the number of rows, tombstones included.

@@ -143,7 +143,7 @@ func (w *walk) Next() ([]byte, bool, error) {
 	return nil, false, nil
 }
 
-// inTime narrows the rows [from, to) of a series, which lie by time, to those in the range.
+// inTime narrows the rows [from, to) of a series, which are ordered by time, to the rows in the range.
 func (w *walk) inTime(from, to int) (int, int) {
 	rows := w.o.rows[from:to]
 	r := w.in.spec.Time
@@ -207,7 +207,7 @@ func (w *walk) fill() (bool, error) {
 const (
 	// maxText is how many bytes of long rows one batch copies, of all its columns together.
 	maxText = 4 << 20
-	// longRow is the mean past which rows are long: a full batch of shorter ones has maxText.
+	// longRow is the mean size above which rows are long: a full batch of shorter rows has maxText.
 	longRow = maxText / vector.Size
 )
 

@@ -51,7 +51,7 @@ var (
 	soonSeries = invariant.Limit(256, 1)
 )
 
-// codeBytes is the memory of a tag of a series, and valueBytes that of a distinct value besides its bytes.
+// codeBytes is the memory of a tag of a series, valueBytes the memory of a distinct value without its bytes.
 const (
 	codeBytes  = 8
 	valueBytes = 24
@@ -261,8 +261,8 @@ func (t *tagColumn) one(dst *vector.Vector, code uint32) *vector.Vector {
 	return dst
 }
 
-// vector makes dst rows of the tag whose codes dst.Codes holds: Dict, or Flat for booleans, which have no dictionaries.
-// nulls tells that there may be codes of 0.
+// vector makes dst the rows of the tag with the codes in dst.Codes: Dict, or Flat for booleans, which have no
+// dictionaries. nulls reports that codes of 0 may occur.
 func (t *tagColumn) vector(dst *vector.Vector, nulls bool) *vector.Vector {
 	codes := dst.Codes
 	valid := dst.Valid[:0]

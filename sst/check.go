@@ -13,9 +13,9 @@ import (
 	"varve/sst/index"
 )
 
-// Check verifies everything that a part claims: checksums, series, every block of every column, that times rise within
-// a series, that zones are the bounds of their blocks and that postings name the blocks of their values. It gives one
-// error for each damaged place; all wrap ErrCorrupt but those of the file system.
+// Check verifies all claims of a part: its checksums and series, every block of every column, that times rise within a
+// series, that zones are the bounds of their blocks, and that postings name the blocks of their values. It returns one
+// error for each damaged place; all wrap ErrCorrupt, except errors of the file system.
 func Check(fs vfs.FS, name string) []error {
 	p, err := Open(fs, name, OpenOptions{})
 	if err != nil {

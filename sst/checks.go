@@ -9,8 +9,8 @@ import (
 	"varve/sst/encoding"
 )
 
-// What builds with invariants check besides: that a page holds what was written, that conditions on pages in their
-// packed form say what they say of values, and that no index refutes a block with rows that pass.
+// Further checks of builds with invariants: a page holds the values that were written, conditions on packed pages give
+// the same result as on values, and no index excludes a block with rows that pass.
 
 // checkPage holds that a page gives the values back that it was made of.
 func (c *columnWriter) checkPage(page []byte, n int) {
@@ -62,7 +62,7 @@ func (sel *selector) checkPacked(t *test, before, after vector.Bitmap) {
 	}
 }
 
-// checkRefuted holds that no row passes of a block that was left out for what indexes say of it.
+// checkRefuted verifies that no row passes in a block that indexes excluded.
 func (sel *selector) checkRefuted(block int) {
 	b := &sel.p.blocks[block]
 	if sel.nothing || sel.p.isAside(block) || !sel.inTime(b) && !sel.time.cast {

@@ -72,7 +72,8 @@ func (p *Part) owns(c *column) bool {
 	return s != nil && s.all[c.number] == c
 }
 
-// columnCache bounds the columns that parts of many keep. Those that were read first go first. Safe for concurrent use.
+// columnCache bounds the columns that parts with many columns keep. It drops those that were read first. Safe for
+// concurrent use.
 type columnCache struct {
 	most int64
 

@@ -21,8 +21,8 @@ type indexing struct {
 	values  int     // of the part's dictionary at most, and with it of the postings
 }
 
-// indexingOf derives it from what DDL asked for. Strings need not be asked for: dictionary and postings serve columns
-// of few values, filters the others. Of two rates the stricter holds.
+// indexingOf derives it from the indexes of the column. Strings need no explicit index: dictionary and postings serve
+// columns of few values, filters the others. Of two rates the stricter holds.
 func indexingOf(c *schema.Column) indexing {
 	x := indexing{filters: c.Type.ID == vector.TypeString || c.Type.ID == vector.TypeJSON, values: encoding.MaxShared}
 	for _, i := range c.Indexes {
@@ -46,8 +46,9 @@ func indexingOf(c *schema.Column) indexing {
 	return x
 }
 
-// fits reports whether a block with filter f, nil: none, has what is asked for now and can be taken over as it is.
-// Parts of version 1 had no filters, and DDL may have asked for one, or for another rate, since the block was written.
+// fits reports whether a block with filter f (nil: none) has the indexes that are required now, so that it can be taken
+// over unchanged. Parts of version 1 had no filters, and DDL may have added a filter, or changed the rate, since the
+// block was written.
 func (x *indexing) fits(f []byte, version uint32) bool {
 	if f == nil {
 		return !x.filters || version > 1 && !x.asked
@@ -55,7 +56,7 @@ func (x *indexing) fits(f []byte, version uint32) bool {
 	return !x.filters || index.HashesOf(f) == index.Hashes(x.rate)
 }
 
-// kept is the filter of a block as it is taken over: nil when it would not be built any more.
+// kept returns the filter of a block that is taken over; nil if it would no longer be built.
 func (x *indexing) kept(f, page []byte) []byte {
 	if !x.filters || x.large(f, page) {
 		return nil
@@ -67,7 +68,7 @@ func (x *indexing) kept(f, page []byte) []byte {
 // asked for it.
 func (x *indexing) large(f, page []byte) bool { return !x.asked && len(f)*filterShare > len(page) }
 
-// filterShare: a filter that nobody asked for takes at most one byte for so many of its page.
+// filterShare: a filter without an explicit index takes at most one byte for so many bytes of its page.
 const filterShare = 2
 
 // appendFilter appends the filter of the block whose page was encoded last. Blocks that zones or postings decide have

@@ -21,8 +21,8 @@ type found struct {
 	numbers []uint32      // rising
 }
 
-// fewKeys is the number of series up to which the keys are tested one by one: the tags of all of them would be read for
-// that. A variable for the tests.
+// fewKeys is the number of series up to which the keys are tested one by one, because otherwise the tags of all of them
+// would be read. A variable for the tests.
 var fewKeys = invariant.Limit(512, 1)
 
 // Find returns the series of some tables whose tags pass.
@@ -313,7 +313,7 @@ func (k *foundKeys) Next() (_ []byte, err error) {
 	return k.walk.key, nil
 }
 
-// foundRows reads the rows of series: the blocks that they lie in, each opened when rows of it are wanted.
+// foundRows reads the rows of series. It opens a block when a row of it is wanted.
 type foundRows struct {
 	f      *found
 	dec    *encoding.Decoder

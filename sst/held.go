@@ -13,7 +13,7 @@ import (
 // block of ordinary rows takes.
 var maxHeld = int64(invariant.Limit(8<<20, 8<<10))
 
-// freeHeld is the number of bytes in hand from which on they are counted for the scan.
+// freeHeld is the number of held bytes from which on they are counted for the scan.
 const freeHeld = 1 << 20
 
 // bytes is the memory that v takes, which was read of s.

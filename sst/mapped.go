@@ -38,13 +38,13 @@ func unseal(b []byte) (body []byte, sum uint32) {
 	return body, binary.LittleEndian.Uint32(b[len(body):])
 }
 
-// blockRefs says where the pages of a column lie, or its filters: one for each block, with its checksum.
+// blockRefs has the places of a column's pages, or of its filters: one for each block, with its checksum.
 type blockRefs struct {
 	off    []uint64
 	length []uint32 // 0: the block has none
 }
 
-// at is where that of a block lies.
+// at returns the place for a block.
 func (p *blockRefs) at(block int) ref { return ref{p.off[block], uint64(p.length[block])} }
 
 func (p *blockRefs) has(block int) bool { return p.length[block] > 0 }

@@ -16,7 +16,7 @@ import (
 	"varve/sst/encoding"
 )
 
-// selector decides which blocks and which rows of them pass: time, series, zones, postings, token filters, then values.
+// selector decides which blocks and rows pass: by time, series, zones, postings, token filters, then values.
 type selector struct {
 	p          *Part
 	spec       *scan.Spec
@@ -311,8 +311,8 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 	return sel.passing, nil
 }
 
-// mayPass asks everything that is known of a block without reading it: the conditions that are left to decide by its
-// rows, or false for a block that is left out, which is counted then.
+// mayPass uses all statistics of a block, without reading it. It returns the conditions that the block's rows must
+// decide. If the statistics exclude the block, it counts the block and returns false.
 func (sel *selector) mayPass(block int) ([]*condition, bool) {
 	b := &sel.p.blocks[block]
 	switch {

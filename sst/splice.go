@@ -147,13 +147,13 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 	return true, nil
 }
 
-// wantsCodes reports whether a block that does not go by the dictionary has to be tried anew, because DDL now asks for
-// a larger one than the block's part had.
+// wantsCodes reports whether a block without dictionary codes has to be encoded again, because DDL now allows a larger
+// dictionary than the block's part had.
 func (c *columnWriter) wantsCodes(id encoding.ID) bool {
 	return c.dict != nil && c.indexing.values > encoding.MaxShared && !id.Single() && !c.dict.Closed()
 }
 
-// spliceCodes translates the codes of a block from one dictionary to the other; false when values do not fit.
+// spliceCodes translates the codes of a block from one dictionary to the other; false if values do not fit.
 func (c *columnWriter) spliceCodes(e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool, error) {
 	from, n := src.cols[i], p.blocks[block].rows
 	values, err := p.dictionary(from)

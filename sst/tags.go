@@ -184,7 +184,7 @@ func (t *tagColumn) size() int64 {
 // mostTagBytes bounds the distinct values of a tag in a part: their offsets have 32 bits. A variable for the tests.
 var mostTagBytes = math.MaxUint32
 
-// readStep is the number of series after which reading a tag asks whether the scan has ended.
+// readStep is the number of series after which reading a tag checks whether the scan has ended.
 const readStep = 16 << 10
 
 func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error, room *tagRoom) (*tagColumn, error) {

@@ -97,7 +97,7 @@ func (w *tagsWriter) add(key []byte, series int) {
 	}
 }
 
-// add notes the value of a series; nil: NULL. false: there is no room for more values.
+// add records the value of a series; nil: NULL. false if there is no room for more values.
 func (t *tagWriter) add(val []byte, series uint32) bool {
 	if val == nil {
 		t.nulls = append(t.nulls, series)

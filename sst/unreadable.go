@@ -35,8 +35,8 @@ func (p *Part) readable(f func() error) (err error) {
 	return f()
 }
 
-// unreadable is the damage of a place that cannot be read: of a block where it lies in one of its pages and the rest of
-// the file can be read.
+// unreadable is the damage at a place that cannot be read: of a block, if the place is in one of its pages and the rest
+// of the file can be read.
 func (p *Part) unreadable(u *vfs.Unreadable) error {
 	if p.cut() {
 		return p.corrupt(u, "")

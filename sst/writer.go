@@ -25,8 +25,8 @@ var stripeSize = invariant.Limit(16<<20, 1<<10)
 
 // Bounds of what a writer holds in memory.
 const (
-	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early: whoever reads
-	// one of its rows has all of them in memory.
+	// maxBlockHeap is the number of bytes of one column's strings from which on a block is closed early: a reader of
+	// one row has the whole block in memory.
 	maxBlockHeap = 8 << 20
 	// DefaultBlockBytes is the same for all columns together: sixty columns of ordinary values have less.
 	DefaultBlockBytes = 32 << 20
@@ -389,7 +389,7 @@ func (c *columnWriter) encode(e *blockEncoder, n, block int) {
 	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block, b) })
 }
 
-// encodeZone notes the bounds of a block and, when it went by the dictionary, which values occur in it.
+// encodeZone records the bounds of a block and, if it is encoded by the dictionary, the values that occur in it.
 func (c *columnWriter) encodeZone(e *blockEncoder, page []byte, n, block int) {
 	if len(e.SharedCodes()) == 0 {
 		c.zones.Add(&c.buf, n)

@@ -48,8 +48,8 @@ type Options struct {
 	Logger     *slog.Logger
 	// Needs are the segments that must be there.
 	Needs Range
-	// Begun, if not nil, is told what the log is with a new segment before the first record in that is acknowledged. On
-	// an error the segment is given up. It must not append.
+	// Begun, if not nil, is called with the state of the log after a new segment was added, before the first record in
+	// it is acknowledged. After an error the segment is given up. It must not append.
 	Begun func(all Range) error
 	// Store is the name of the store that owns the log: the log of another store is refused, see ErrElse. Empty: any
 	// store.
@@ -419,7 +419,7 @@ func (l *Log) noteMissing(segment uint64) error {
 // Missing reports whether a name among the kept segments stands for a missing segment.
 func Missing(name string) bool { return strings.HasSuffix(name, missingSuffix) }
 
-// link adds the name under which a segment is kept as well. A rename between two names of one file would do nothing.
+// link also adds the name under which a segment is kept. (A rename between two names of one file would do nothing.)
 func (l *Log) link(number uint64) error {
 	name := path.Join(l.dir, segmentName(number))
 	if err := l.fs.Link(name, name+damagedSuffix); err != nil && !errors.Is(err, fs.ErrExist) {

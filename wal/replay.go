@@ -66,8 +66,8 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 	if last := l.o.Needs.Last; last > max(r.before, r.lacked) && l.o.Needs.First <= last {
 		r.missing(last)
 	}
-	// Frames that were garbled before they were synced are missing before intact ones: nobody may say that they were on
-	// disk.
+	// Frames that were garbled before they were synced are missing before intact frames. No frame may claim that they
+	// were on disk.
 	torn := r.judge()
 	l.w.number, l.w.synced = r.last, min(r.last, torn)
 	l.metrics.Segments.Set(float64(len(l.segments)))

@@ -19,7 +19,7 @@ func packWidth(w int) int {
 // packedSize is the number of bytes of n values of w bits.
 func packedSize(n, w int) int { return (n*w + 7) / 8 }
 
-// appendBits appends the low w bits of (v[i] - base) one after the other, the lowest bit first. Higher bits are cut.
+// appendBits appends the low w bits of each (v[i] - base), lowest bit first. Higher bits are cut.
 func appendBits[T word](dst []byte, v []T, base T, w int) []byte {
 	switch w {
 	case 0:

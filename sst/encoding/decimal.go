@@ -169,8 +169,8 @@ func quotients(dst []float64, texts []uint64, head byte) {
 	}
 }
 
-// mostHeld is the greatest integer whose quotient a bound holds, as far as integers of blocks go; quotients rise with
-// the integers, though those that are rounded to a float32 stay the same for many.
+// mostHeld returns the greatest integer whose quotient is within a bound, among the integers of blocks. Quotients rise
+// with the integers, but those rounded to a float32 are equal for many integers.
 func mostHeld(b *filter.FloatBound, value func(int64) float64) int64 {
 	lo, hi := int64(-maxMantissa-1), int64(maxMantissa) // lo: none does
 	for lo < hi {

@@ -43,7 +43,7 @@ func planFrame[T int64 | uint64](v []T) frame {
 	return best
 }
 
-// planSigned plans a frame for differences: they are signed, so the least one may lie below zero.
+// planSigned plans a frame for differences: they are signed, so the least one may be negative.
 func planSigned(e *Encoder, v []uint64) frame {
 	e.signed = vector.Sized(e.signed, len(v))
 	for i, x := range v {
@@ -52,7 +52,7 @@ func planSigned(e *Encoder, v []uint64) frame {
 	return planFrame(e.signed)
 }
 
-// lowBase returns a base near the low end of most values when the least one lies far below them.
+// lowBase returns a base near the low end of most values if the least value is far below them.
 func lowBase[T int64 | uint64](v []T, lo T, width int) (T, bool) {
 	var sample [64]T
 	n := min(len(v), len(sample))

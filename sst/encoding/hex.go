@@ -65,7 +65,7 @@ func (e *Encoder) appendHex(dst []byte, views []vector.View, heap []byte) ([]byt
 	return dst, true
 }
 
-// packHex packs two digits into every byte of dst; false when one is no lower-case hex digit.
+// packHex packs two digits into every byte of dst; false if a character is not a lower-case hex digit.
 func packHex(dst, s []byte) bool {
 	var bad byte
 	s = s[:2*len(dst)]

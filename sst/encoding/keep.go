@@ -24,8 +24,8 @@ func keepInts(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bit
 	return true
 }
 
-// manyExceptions: one row in so many. An exception takes as long as ten rows that are none, and a decoded row, which
-// lies in eight bytes of memory, as long as four.
+// manyExceptions: one row in so many. An exception takes as long as ten other rows; a decoded row, which has eight
+// bytes in memory, takes as long as four.
 const manyExceptions = 4
 
 // take keeps the bits of keep that are also in hit or, if negated, that are not in hit.
@@ -69,8 +69,8 @@ func (d *Decoder) hitFrame(r *reader, n int, in filter.Interval, keep vector.Bit
 	return d.hits
 }
 
-// hitLows sets the bits of the rows whose packed bits, of width, lie between first and last, both included, for the
-// words of keep that have rows; false: there are none.
+// hitLows sets the bits of the rows whose packed bits, of the given width, are from first to last, both included, for
+// the words of keep that have rows; false if there are none.
 func (d *Decoder) hitLows(keep vector.Bitmap, body []byte, n, width int, first, last uint64) bool {
 	hit := d.hits
 	most := uint64(1)<<width - 1 // 64: shifts to 0
@@ -91,9 +91,9 @@ func (d *Decoder) hitLows(keep vector.Bitmap, body []byte, n, width int, first, 
 	return true
 }
 
-// hitExceptions sets the bits of the exceptions of a frame that lie between first and last, and clears those of the
-// others; some reports whether there are bits to clear. Most conditions leave few exceptions, whose low bits and
-// positions alone are looked at.
+// hitExceptions sets the bits of the exceptions of a frame whose values are from first to last, and clears the bits of
+// the other exceptions; some reports whether there are bits to clear. Most conditions leave few exceptions, so that
+// only their low bits and positions are read.
 func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, first, last uint64, some bool) {
 	positions, pw, highs, hw := r.exceptions(count)
 	if r.err != nil {
@@ -330,8 +330,8 @@ func (d *Decoder) KeepCodes(c *Codes, passes, keep vector.Bitmap) {
 	take(keep, d.hits, false)
 }
 
-// hitBytes sets the bits of the rows whose value, of at most 8 bits, has a 1 in passes, for the words of keep that have
-// rows. Eight values take one load: 0.5 ns a value against 1.1 one by one.
+// hitBytes sets the bits of the rows whose value, of at most 8 bits, is in passes, for the words of keep that have
+// rows. One load takes eight values: 0.5 ns a value against 1.1 one by one.
 func hitBytes(hit, keep []uint64, src []byte, n, width int, passes *[256]uint8) {
 	mask, w := uint64(1)<<width-1, uint(width)
 	hit = hit[:len(keep)]

@@ -97,7 +97,7 @@ func (d *Decoder) decodeLocalColumn(r *reader, v *vector.Vector, n int) {
 	}
 }
 
-// readLocalInts fills codes and gives the values that they stand for, in the memory of values where it is large enough.
+// readLocalInts fills codes and returns the values that they stand for, in the memory of values if it is large enough.
 func readLocalInts[T int64 | uint64](d *Decoder, r *reader, values []T, codes []uint32) []T {
 	k := r.count(maxLocalInts, "values")
 	if r.err != nil {

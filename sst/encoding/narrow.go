@@ -2,13 +2,13 @@ package encoding
 
 import "encoding/binary"
 
-// narrows are the tables of the last conditions: a query asks the same few of every block.
+// narrows are the tables of the last conditions: a query has the same few conditions for every block.
 type narrows struct {
 	last [4]narrow
 	next int // to give up
 }
 
-// ready returns the table of a condition on values of some width; nil: there is none yet.
+// ready returns the table of a condition on values of a width; nil if there is none yet.
 func (t *narrows) ready(width int, passes uint64) *[tableSize]uint8 {
 	if width == 0 {
 		return nil

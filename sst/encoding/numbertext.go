@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Number: decimal integers as integers (ID and payload of ints.go follow). Only what prints back to the same bytes
-// counts: no leading zeros, no signs but a minus before a number that is not zero.
+// Number: decimal integers as integers (ID and payload of ints.go follow). Only texts that print back to the same bytes
+// are encoded: no leading zeros, and no sign except a minus before a number other than zero.
 
 func (e *Encoder) appendNumbers(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
 	e.texts = vector.Sized(e.texts, len(views))

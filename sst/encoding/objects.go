@@ -7,16 +7,16 @@ import (
 	"varve/engine/vector"
 )
 
-// JSON objects are templates too (template.go): what lies between the values is constant, and each value is a slot, a
-// text without its quotes, anything else as it stands, an array as a whole. The values of a key make one stream,
-// whatever else the objects hold, so they are encoded as a column would be.
+// JSON objects are templates too (template.go): the text between the values is constant, and each value is a slot: a
+// text without its quotes, an array as a whole, any other value as written. The values of a key form one stream,
+// whatever else the objects contain, so they are encoded like a column.
 
 // Limits of the objects of one block.
 const (
 	// maxMembers is the greatest width of a memberSlot.
 	maxMembers = maxHexWidth
-	// shapeRows: objects whose keys hardly ever come again are text; there are at most one shape for so many rows, and
-	// a few.
+	// shapeRows: objects whose keys rarely repeat are encoded as text. A block may have a few shapes, and one more for
+	// so many rows.
 	shapeRows = 4
 	fewShapes = 64
 )
@@ -258,7 +258,8 @@ func textEnd(row []byte, at int) int {
 	}
 }
 
-// valueEnd is where the value at row[at] ends, a text at its quote; -1: there is none.
+// valueEnd returns the end of the value at row[at]; for a text, the position of its closing quote; -1 if there is no
+// end.
 func valueEnd(row []byte, at int, quoted bool) int {
 	switch {
 	case quoted:

@@ -104,7 +104,7 @@ func pickFrame[T int64 | uint64](d *Decoder, r *reader, dst []T, n int, rows []u
 	}
 }
 
-// want sets the bits of some rows of n in d.hits: exceptions, of which few are wanted, are looked for there.
+// want sets the bits of some of n rows in d.hits, where exceptions are looked up, because few of them are wanted.
 func (d *Decoder) want(n int, rows []uint32) {
 	d.hits = append(d.hits[:0], make(vector.Bitmap, vector.Words(n))...)
 	for _, row := range rows {
@@ -112,7 +112,8 @@ func (d *Decoder) want(n int, rows []uint32) {
 	}
 }
 
-// pickTexts reads those of n integers, with their ID in front, that stand for other values of some rows.
+// pickTexts reads, for some rows, their integers out of n, which stand for other values; the ID of the integers comes
+// first.
 func (d *Decoder) pickTexts(r *reader, n int, rows []uint32) {
 	if len(r.b) > 0 && ID(r.b[0]) == Packed {
 		r.byte()

@@ -7,9 +7,9 @@ import (
 	"varve/engine/vector"
 )
 
-// scheme is one encoding: its name, how values come out of a block, and what a block tells without that. What it has
-// nothing to say about is nil. A new encoding is a file, an ID and a row of the table below; one of numbers has a place
-// in intSchemes or floatSchemes, too.
+// scheme is one encoding: its name, the function that decodes a block, and the functions that use an encoded block
+// directly. Functions that it does not support are nil. A new encoding needs a file, an ID and a row of the table
+// below; an encoding of numbers also needs a place in intSchemes or floatSchemes.
 type scheme struct {
 	name string
 
@@ -33,8 +33,8 @@ type scheme struct {
 	// shortest is taken.
 	parse func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
 
-	// What passes in a block of n rows without NULLs, at least one, as it lies: rows that do not are taken out of keep.
-	// false: the block has to be decoded, and nothing has happened.
+	// Test of an encoded block of n rows without NULLs, at least one: it removes the rows that do not pass from keep.
+	// If the block has to be decoded, it returns false and changes nothing.
 	equal    func(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool
 	oneOf    func(d *Decoder, r *reader, n int, list *filter.Listed, keep vector.Bitmap) bool
 	bound    func(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vector.Bitmap) bool

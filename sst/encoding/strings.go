@@ -54,8 +54,8 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		}
 	}
 	if len(dst) > mark {
-		// Values that come again would take a third of that as Local. But a lookup of one, which compares a form's
-		// values as they lie, would take three times as long: the dictionary of every block must be inflated first.
+		// Repeated values would take a third of that as Local. But a lookup of one value in the encoded block would
+		// take three times as long, because the dictionary of every block must be inflated first.
 		return dst
 	}
 	e.local.Reset()

@@ -178,7 +178,7 @@ type field struct {
 	from   int // its first value among those of all streams
 }
 
-// textStream is the values of one field, or of all fields of rare templates of one kind and width.
+// textStream holds the values of one field, or of all fields of rare templates with the same kind and width.
 type textStream struct {
 	kind        slotKind
 	width       int

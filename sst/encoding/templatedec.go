@@ -96,7 +96,7 @@ func (d *Decoder) Templates(src []byte, n int) (t *Templates, ok bool, err error
 	return t, true, r.err
 }
 
-// openTemplates reads all but the values of the streams, and checks that what comes out is of a size that may be.
+// openTemplates reads everything except the values of the streams, and checks that the size of the result is allowed.
 func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 	if d.templates == nil {
 		d.templates = &Templates{}

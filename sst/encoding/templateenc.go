@@ -16,7 +16,8 @@ type templater struct {
 	counts []uint32    // rows of each
 	codes  []uint32    // template of each row, as it was found
 	found  []variable  // of all rows, row by row
-	// became[i] is the template that the i-th one found has become, wilds[i] which of its words are variables there.
+	// became[i] is the template that the i-th found template has become; wilds[i] marks its words that are variables
+	// there.
 	became []uint32
 	wilds  [][]uint16
 	// frequency is the number of rows in which a constant word occurs, once for each time it does.
@@ -279,8 +280,8 @@ func (t *templater) generalise() {
 	}
 }
 
-// eachPiece calls f for the slots, the words and what lies between them. word is the number of a constant word, else
-// -1. Letters beside a slot belong to it and are no word.
+// eachPiece calls f for the slots, the words and the text between them. word is the number of a constant word, else -1.
+// Letters next to a slot belong to the slot and are not a word.
 func eachPiece(template []byte, f func(from, to, word int)) {
 	word, afterSlot := 0, false
 	for at := 0; at < len(template); {

@@ -31,7 +31,7 @@ var wordChar = func() (t [256]byte) {
 	return t
 }()
 
-// variable is one variable of a row: a number, or where its text lies in the heap (offset << 32 | length).
+// variable is one variable of a row: a number, or the place of its text in the heap (offset << 32 | length).
 type variable = uint64
 
 func spanOf(from, to int) variable { return uint64(from)<<32 | uint64(to-from) }
@@ -100,8 +100,8 @@ func (p *parser) parse(heap []byte, from, to int, wild []uint16) bool {
 	return true
 }
 
-// gather adds row[from:to] to words, behind a blank unless it goes on from what was gathered last, be it after a dot:
-// addresses are kept together.
+// gather adds row[from:to] to words. A blank separates it from the previous text, unless it continues that text
+// directly or after a dot, so that addresses stay whole.
 func (p *parser) gather(from, to int) {
 	switch at := p.base + from; {
 	case at == p.last+1 && from > 0 && p.row[from-1] == '.':
@@ -320,7 +320,7 @@ func twoDigits(s []byte) (uint64, bool) {
 	return uint64(a)*10 + uint64(b), a < 10 && b < 10
 }
 
-// isUUID reports whether 36 bytes are a UUID of small digits, which prints back as it was.
+// isUUID reports whether 36 bytes are a UUID in lower case, which prints back unchanged.
 func isUUID(s []byte) bool {
 	for i, c := range s[:uuidLength] {
 		if uuidDash(i) != (c == '-') || c != '-' && hexValue[c] == 0xFF {

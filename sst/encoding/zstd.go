@@ -35,8 +35,8 @@ func must[T any](c T, err error) T {
 const (
 	// minCompress is the size below which a frame's own head eats the gain.
 	minCompress = 64
-	// maxRatio bounds what a reader allocates for a compressed section: a run of one byte costs zstd 4 bytes for
-	// 128 KiB.
+	// maxRatio bounds the memory that a reader allocates for a compressed section: zstd needs 4 bytes for 128 KiB of
+	// one repeated byte.
 	maxRatio = 1 << 16
 )
 

@@ -252,8 +252,8 @@ func (z *Zones) Stat(s *filter.Stat, i, rows int) {
 	s.Min, s.Max, s.MaxCut = z.Min, z.Max, z.MaxCut.Get(i)
 }
 
-// Extremes returns the blocks that hold the least and the greatest value of the part; ok is false when there is no
-// value or when strings are cut, so that the bounds are not values.
+// Extremes returns the blocks with the least and the greatest value of the part; ok is false if there is no value, or
+// if strings are cut, so that the bounds are not values.
 func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	n := len(z.Nulls)
 	lo = -1
