@@ -76,8 +76,8 @@ type DryColumn struct {
 	Fulltext bool
 }
 
-// DryRun takes a body through a pipeline and gives what would be written. Nothing is stored. The result of a trial that
-// fails has the warnings about the document, as far as it was read.
+// DryRun runs a body through a pipeline and returns the rows that would be written. It stores nothing. The result of a
+// failing dry run has the warnings about the document, as far as the document was read.
 func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResult, error) {
 	framing, err := framingOf(r.ContentType)
 	if err != nil {

@@ -144,8 +144,8 @@ type Request struct {
 	// AllFailures tells of all entries that are left out, not of the first few only, and has values that clash with the
 	// table fail with them.
 	AllFailures bool
-	// Reject, when not nil, is told when the rows are written of those that their table did not take, by the entry and
-	// the entries of others Before it.
+	// Reject, when not nil, is called when the rows are written, with the rows that their table did not take, by their
+	// entry and the number of entries of others Before it.
 	Reject func(entry int, why error)
 	Before int
 	// TimeField is the field of entries whose integer, in ns, is a timestamp for processors and scripts. Empty: none.
@@ -305,8 +305,8 @@ func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engi
 	return m.run(ctx, r, body, setDestination(r, set))
 }
 
-// RunValues is Run for entries that a protocol has decoded itself: next gives one after the other, in memory of the
-// arena, until ok is false. ContentType, CustomTimeIndex and IgnoreErrors of the request mean nothing here.
+// RunValues is Run for entries that a protocol has decoded itself: next returns them one by one, in memory of the
+// arena, until ok is false. ContentType, CustomTimeIndex and IgnoreErrors of the request have no effect here.
 func (m *Manager) RunValues(ctx context.Context, r *Request,
 	next func(*value.Arena) (v value.Value, ok bool, err error), set *engine.WriteSet) (Outcome, error) {
 	if err := r.check(); err != nil {

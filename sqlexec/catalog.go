@@ -141,7 +141,7 @@ func (x *Executor) runner(s *Session) plan.Runner {
 	}
 }
 
-// collect reads rows into one batch, at most maxRows and the rest of a batch, which memory has room for.
+// collect reads rows into one batch: at most maxRows plus the rest of a batch, as far as memory has room.
 func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRows int,
 	memory *exec.Budget) (*vector.Batch, error) {
 	types := make([]vector.Type, len(fields))

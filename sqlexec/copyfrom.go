@@ -60,7 +60,7 @@ func loaded(err error, rows int64) error {
 	return status.Wrap(err, status.Of(err), "%v (%d rows before it are written)", err, rows)
 }
 
-// matching lists the files of a directory that the statement means: those that PATTERN finds, else those of the format.
+// matching lists the files of a directory for the statement: those that match PATTERN, or all files of the format.
 func (x *Executor) matching(root *os.Root, dir string, o *copyOptions) ([]string, error) {
 	all, err := files(root, dir)
 	if err != nil {

@@ -53,7 +53,7 @@ func (x *Executor) observe(s *Session, st parse.Statement) *observed {
 		Metrics: metrics, Began: x.o.Now()}}
 }
 
-// evaluatedAt notes the grid of an expression, where that is the statement and not a part of one.
+// evaluatedAt records the grid of an expression that is a whole statement, not a part of one.
 func (o *observed) evaluatedAt(st *parse.TQL, q *promql.Query) {
 	if o != nil && o.st == parse.Statement(st) {
 		o.ended.Grid = &Grid{q.Start, q.End, q.Step}

@@ -146,8 +146,8 @@ func New(e *engine.Engine, o Options) *Executor {
 // Parse reads the statements of a text.
 func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.Parse(text) }
 
-// ParseWithin is Parse for texts of any length: what the statements take counts as memory of queries until release is
-// called. Until then the request is on the list of running ones, with its text while that is read and then with the
+// ParseWithin is Parse for texts of any length. The memory of the statements counts towards the memory of queries until
+// release is called. Until then the list of running statements shows the request: its text while it is read, then the
 // statement that the session executes.
 func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(),
 	err error) {

@@ -27,7 +27,7 @@ var viewsTable = private.Table{OwnTable: engine.OwnTable{
 	},
 }}
 
-// views is what the table holds. It is read once and kept in step: all changes go through this executor.
+// views is the content of the table. It is read once and then updated: all changes go through this executor.
 type views struct {
 	mu   sync.Mutex // protects the rest, and orders changes
 	list map[schema.Name]*view

@@ -66,8 +66,8 @@ func (n *Names) All() []string { return slices.Clone(n.list) }
 // Len is the number of slots.
 func (n *Names) Len() int { return len(n.list) }
 
-// Event is one entry on its way through a document: the keys that the document names lie in slots, others in Rest. Its
-// strings are views of the body or of Arena; Reset makes room for the next entry. One goroutine at a time.
+// Event is one entry on its way through a document. The keys that the document names are in slots, other keys in Rest.
+// Its strings are views of the body or of Arena; Reset makes room for the next entry. One goroutine at a time.
 type Event struct {
 	// Arena is the memory of values made on the way.
 	Arena *value.Arena

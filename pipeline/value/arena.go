@@ -16,8 +16,8 @@ const (
 	spareFields = 4
 )
 
-// Arena is the memory of one event after the other: bytes, fields, items and containers are handed out from chunks and
-// all taken back by Reset. Once the chunks have the size of the largest event, nothing is allocated.
+// Arena is the memory of one event at a time. It hands out bytes, fields, items and containers from chunks; Reset takes
+// all of them back. Once the chunks have the size of the largest event, it no longer allocates.
 //
 // The methods of a nil *Arena allocate on the heap: for constants and tests. One goroutine at a time.
 type Arena struct {
@@ -205,8 +205,8 @@ func (a *Arena) Values(n int) []Value {
 	return v
 }
 
-// Begin returns an empty buffer to append the bytes of a new string to; End makes the string of what was appended. What
-// is made in between does not disturb it, not even another Begin.
+// Begin returns an empty buffer for the bytes of a new string; End turns the appended bytes into the string. Other
+// values may be created in between, even with another Begin.
 func (a *Arena) Begin() []byte {
 	if a == nil {
 		return nil

@@ -25,9 +25,9 @@ type Array struct {
 }
 
 const (
-	// MaxNodes is how many values a value may hold, all levels together, and MaxNesting how many levels. Containers are
-	// shared, so a script could write `x = [x, x]` sixty times and have a value that no memory holds once it is written
-	// out: who builds values asks TooLarge. What is read of a body stays far below.
+	// MaxNodes bounds the values inside a value, on all levels together, and MaxNesting the levels. Containers are
+	// shared, so a script could write `x = [x, x]` sixty times and get a value that fits into no memory once it is
+	// written out. Code that builds values calls TooLarge. Values read from a body stay far below.
 	MaxNodes, MaxNesting = 16 << 20, 512
 )
 
@@ -333,8 +333,8 @@ func (l *Array) Copy(a *Arena) *Array {
 	return to
 }
 
-// Merge returns the fields of into with those of from put in their place. It changes into itself unless that has a
-// second name; from stays as it is.
+// Merge returns the fields of into, replaced and extended by the fields of from. It changes into itself, unless into
+// has a second reference; from is unchanged.
 func Merge(a *Arena, into, from *Object) *Object {
 	into = into.Own(a)
 	old, added := len(into.members), 0

@@ -90,8 +90,8 @@ func (v Value) Item(index int) (at Value, ok bool) {
 	return l.At(index), true
 }
 
-// Set writes the value at a path below root, which has one name only: missing containers are made, values of another
-// kind on the way are replaced by them, arrays are padded with null. It fails, and changes nothing, when the value
+// Set writes the value at a path below root, which must have only one reference. It creates missing containers,
+// replaces values of another kind on the way, and pads arrays with null. It fails, and changes nothing, if the value
 // would become too large or an index is beyond MaxIndex.
 func Set(a *Arena, root *Value, p Path, v Value) error {
 	nodes, depth := v.extent()

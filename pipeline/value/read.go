@@ -99,9 +99,9 @@ type jsonText struct {
 	fault   faultKind
 }
 
-// ReadJSON reads one JSON value. Strings without escapes are views of the text, all else is of the arena. Numbers
-// without fraction and exponent are integers when 64 bits with sign hold them, all others floats, correctly rounded. Of
-// equal keys the last one counts. Bytes that are not UTF-8 stay in strings as they are.
+// ReadJSON reads one JSON value. Strings without escapes are views of the text; everything else is in the arena.
+// Numbers without fraction and exponent are integers if they fit 64 bits with sign; all other numbers are floats,
+// correctly rounded. Of equal keys the last one counts. Bytes that are not UTF-8 stay in strings unchanged.
 func ReadJSON(a *Arena, text string, o JSONOptions) (Value, JSONFault) {
 	t := jsonText{arena: a, text: text, shallow: MaxDepth + 1}
 	if o.Shallow > 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// MaxSteps bounds what one run may do in closures and in loops over values: a run over the largest event takes a
-	// few hundred thousand, a script that squares it is ended.
+	// MaxSteps bounds the work of one run in closures and in loops over values. A run over the largest event takes a
+	// few hundred thousand steps; a script whose work is the square of that is ended.
 	MaxSteps = 10_000_000
 	// MaxStringBytes is the largest string that one operation may make.
 	MaxStringBytes = 16 << 20
@@ -157,9 +157,9 @@ type callSite struct {
 	prefix string // function call error for "NAME" at (S:E):
 }
 
-// Fail makes the failure of a function; nothing is formatted before somebody reads the message. In format, %s stands
-// for a value as text (strings as they are, others as JSON), %q for the same in quotes, %k for the kind of a value, %%
-// for a percent sign. There may be four values.
+// Fail creates the failure of a function; the message is formatted only when it is read. In format, %s stands for a
+// value as text (strings as they are, others as JSON), %q for the same in quotes, %k for the kind of a value, %% for a
+// percent sign. At most four values are allowed.
 func (f *Frame) Fail(format string, args ...value.Value) (value.Value, *Failure) {
 	fl := &f.failure
 	fl.how, fl.format, fl.err, fl.calls = byError, format, nil, fl.calls[:0]

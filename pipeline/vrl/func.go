@@ -144,8 +144,8 @@ func If(kinds Kinds) Fails {
 	return func(c *Call) bool { return c.args[0].typ.May(kinds) }
 }
 
-// UnlessConst is for functions that fail only by the value of one argument: a call can fail unless that is a constant
-// which ok takes. A default counts as constant.
+// UnlessConst is for functions that fail only because of the value of one argument: a call can fail unless that
+// argument is a constant for which ok is true. A default counts as a constant.
 func UnlessConst(name string, ok func(value.Value) bool) Fails {
 	return func(c *Call) bool {
 		v, constant := c.Const(name)

@@ -68,9 +68,10 @@ func (p *Program) HoldsRegex() bool { return p.result.Holds(Regex) || p.returned
 // Warnings are the compiler's warnings.
 func (p *Program) Warnings() []Diagnostic { return p.warnings }
 
-// Run runs the program on an event, which is changed in place; a failed run leaves it as far as it came. The result and
-// the event are of the frame's arena or views of the event's memory, and may be one object: when both are needed after
-// one of them is changed by value.Set or Delete, that copies. A failed or aborted run gives a *RuntimeError.
+// Run runs the program on an event and changes the event in place; after a failed run the event has the changes made so
+// far. The result and the event use memory of the frame's arena or of the event, and may be the same object. If one of
+// them is changed by value.Set or Delete and both are needed, that copies. A failed or aborted run returns a
+// *RuntimeError.
 func (p *Program) Run(f *Frame, event *value.Value) (value.Value, error) {
 	if f.program != p {
 		f.prepare(p)

@@ -408,8 +408,7 @@ func (t Type) String() string {
 	return t.kinds.String()
 }
 
-// Holds reports whether a value of the type, or something known inside of it by name or index, is known to be of these
-// kinds and of no other.
+// Holds reports whether a value of the type, or a known member of it, is known to have one of these kinds and no other.
 func (t Type) Holds(kinds Kinds) bool {
 	if t.Within(kinds) {
 		return true

@@ -59,7 +59,7 @@ func (f *filter) Step(next Step) Step {
 	out := make([]*vector.Vector, 1)
 	var rows []uint32
 	var keep vector.Bitmap
-	var passed [2]vector.Batch // each gather writes the one that the gather before did not, for it may read that one
+	var passed [2]vector.Batch // a gather may read the batch that the previous one wrote
 	to, other := &passed[0], &passed[1]
 	return func(b *vector.Batch) error {
 		for _, p := range programs {

@@ -25,7 +25,7 @@ type groups struct {
 	account func() error
 }
 
-// manyKeys is the number of keys after which groups of many account for what they hold within a batch.
+// manyKeys is the number of keys after which groups with many keys account for their memory within a batch.
 const manyKeys = 32
 
 func newGroups(keys []expr.Expr) *groups {

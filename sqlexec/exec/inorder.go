@@ -13,9 +13,9 @@ import (
 // single worker, so that a client gets the same rows whatever else runs. ok is false for any other source, and for
 // operators that keep something from batch to batch.
 //
-// The first piece is read by the caller's goroutine, which is all that short answers take. Then workers take pieces in
-// turn, each ahead of the reader by a few batches of its piece at most: what conditions drop is dropped on all
-// processors, and what passes takes bounded memory.
+// The caller's goroutine reads the first piece; a short answer needs no more. Then workers take pieces in turn, and
+// each may be at most a few batches of its piece ahead of the reader. All processors evaluate the conditions, and
+// passing rows take bounded memory.
 func InOrder(ctx context.Context, src Source, ops []Operator, workers int) (r Reader, ok bool) {
 	from := piecesOf(src)
 	if from == nil || workers < 2 {

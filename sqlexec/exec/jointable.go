@@ -45,7 +45,7 @@ type joinSlot struct {
 	row  uint32 // + 1; 0 is a free slot
 }
 
-// joinRowBytes is what a build row takes besides its values: its hash, its chain and about three slots.
+// joinRowBytes is the memory of a build row besides its values: its hash, its chain and about three slots.
 const joinRowBytes = 8 + 4 + 3*16
 
 // joinPartRows is about the number of rows of a partition: its slots lie in the second level cache while it is filled.

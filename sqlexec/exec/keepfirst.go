@@ -9,17 +9,17 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// First says which rows of each key a consumer looks at: the first N in an order. Ties: those that are equal to the
-// last of them in the order as well.
+// First describes the rows of each key that a consumer reads: the first N in an order. Ties: also the rows that are
+// equal in the order to the last of them.
 type First struct {
 	Keys []expr.Expr
 	N    int
 	Ties bool
 }
 
-// KeepFirst drops rows before which enough others of the same keys come in an order. It is a sieve under a sort: every
-// row that is looked at comes through, and of the others few. A worker keeps the rows of some keys, up to maxFirst at a
-// time; what it keeps at the end is the operator's own. Keys that are NULL are equal.
+// KeepFirst drops rows that have enough other rows of the same keys before them in an order. It is a sieve below a
+// sort: every needed row passes, and few others do. A worker keeps the rows of some keys, up to maxFirst at a time; the
+// operator emits the rows that are kept at the end. Keys that are NULL are equal.
 func KeepFirst(f First, order []expr.SortKey, types []vector.Type, budget *Budget) (Operator, error) {
 	k := &keepFirst{First: f, types: types, budget: budget, list: append([]expr.Expr(nil), f.Keys...)}
 	for _, o := range order {
@@ -83,7 +83,7 @@ type firstRows struct {
 	held    int64
 	passing bool
 
-	ties *vector.Batch // rows that pass because they are equal to the last kept one; nil: equal ones are dropped
+	ties *vector.Batch // rows that pass because they equal the last kept row; nil: equal rows are dropped
 	tied []uint32      // such rows of the batch at hand
 	last []byte        // scratch
 }

@@ -19,9 +19,9 @@ const DefaultMemory = 1 << 30
 type Pool struct {
 	// HeldLimit is what the store may keep for queries when another begins. Default: half of the limit.
 	HeldLimit int64
-	// GiveWay, if not nil, is told how many queries wait, to begin or for memory that others keep, every now and then
-	// as long as some do: whoever holds queries open that need not go on ends them, and says for how many of those that
-	// wait there will be room soon. It must not wait.
+	// GiveWay, if not nil, is called now and then while queries wait, to begin or for memory, with their number. The
+	// owner of open queries that need not continue ends them, and returns the number of waiting queries that will soon
+	// have room. It must not wait.
 	GiveWay func(waiting int) (soon int)
 
 	limit   int64

@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// OrderedSource reads a scan in the table's natural order: series by series, rows by time. One reader; it is for plain
-// scans, whose order shows in the answer. The scan stays the caller's.
+// OrderedSource reads a scan in the table's natural order: series by series, rows by time. It has one reader and serves
+// plain scans, whose order shows in the answer. The caller remains the owner of the scan.
 func OrderedSource(s *engine.Scan, types []vector.Type) Source {
 	return &ordered{scan: s, types: types}
 }

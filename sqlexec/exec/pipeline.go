@@ -35,8 +35,8 @@ type Operator interface {
 	String() string
 }
 
-// Ending is an operator that gives rows of its own after the last one, as a join gives build rows without a partner.
-// Rest is called once, when all workers have passed all their rows, and not at all when the pipeline ends early; nil is
+// Ending is an operator that emits further rows after the last one, as a join emits build rows without a partner. Rest
+// is called once, after all workers have passed all their rows. It is not called if the pipeline ends early; nil means
 // no rows.
 type Ending interface {
 	Operator

@@ -127,7 +127,8 @@ func copiedTexts(cols []*vector.Vector, i int) (bytes int64) {
 	return bytes
 }
 
-// longestRow is what the texts of no row of a batch are more than, in bytes: the longest of each column together.
+// longestRow is an upper bound of the text size of every row of a batch, in bytes: the sum of the longest texts of all
+// columns.
 func longestRow(b *vector.Batch) (bytes int64) {
 	for _, c := range b.Cols {
 		if c.Type.Kind() == vector.Bytes {

@@ -9,10 +9,10 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// reach is how far the first key of an order reaches among the k best rows that all workers have seen so far. What
-// reads the rows is told whenever it has become less: rows behind it are not wanted. Of numbers the k best keys are
-// kept, so that it is known as soon as there are k rows; of other types it is that of the worker whose k best rows
-// reach the least far. A nil reach is one that nobody asks for. Safe for concurrent use.
+// reach is the bound of the first key of an order among the k best rows that all workers have seen so far. Its listener
+// is called whenever the bound shrinks: rows beyond it are not wanted. For numbers it keeps the k best keys, so that
+// the bound is known as soon as there are k rows. For other types it is the bound of the worker whose k best rows reach
+// the least far. A nil reach has no listener. Safe for concurrent use.
 type reach struct {
 	order expr.SortKey
 	k     int

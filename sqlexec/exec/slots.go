@@ -63,7 +63,7 @@ func (s *slots) Step(next Step) Step {
 	}
 }
 
-// slotted is rows of a batch, each with its slot and, for each further range, whether it lies in it.
+// slotted holds rows of a batch, each with its slot and a boolean for each further range that contains it.
 func (n *SlotsSpec) slotted(b *vector.Batch, rows []uint32, slots []int64) *vector.Batch {
 	times := b.Cols[n.Time]
 	out := gather(b, rows)

@@ -102,7 +102,7 @@ func (s *sorter) appendKey(c *sortChunk, i int) {
 	c.ends = append(c.ends, len(c.keys))
 }
 
-// growth is about what the rows of a batch whose keys were evaluated take once they are kept.
+// growth is the approximate memory of the rows of a batch, whose keys were evaluated, once they are kept.
 func (s *sorter) growth(b *vector.Batch) int64 {
 	bytes := BatchBytes(b) + int64(b.N)*sortBytes
 	for _, v := range s.out {

@@ -54,7 +54,7 @@ func (w *wordSorter) sort(list []entry) {
 	}
 }
 
-// sortEqual orders entries of one prefix by the next eight bytes after what all their keys have in common.
+// sortEqual orders entries of one prefix by the next eight bytes after the common beginning of all their keys.
 func (w *wordSorter) sortEqual(list []entry) {
 	first := w.s.key(int(list[0].row))
 	common, least, most := len(first), len(first), len(first)

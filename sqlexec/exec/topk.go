@@ -32,8 +32,8 @@ type topSink struct {
 
 func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
 
-// moreThanTop is the number of rows above 2k from which on the k best are sorted out when somebody waits for the reach
-// that comes of it alone.
+// moreThanTop is the number of rows above 2k from which on the k best are sorted out if a listener waits for the
+// resulting reach.
 const moreThanTop = 256
 
 // wideTop is the number of bytes of rows from which on the k best of twice as many are sorted out: a few long rows may
@@ -164,7 +164,7 @@ func (s *topSink) candidates(rows []uint32, v *vector.Vector, n int, bound []byt
 	return rows[:floatsUpTo(rows, v.Floats[:n], flip, most)]
 }
 
-// intsUpTo writes the rows whose sort word, flipped, is at most the given one, and gives their number.
+// intsUpTo writes the rows whose flipped sort word is at most the given one, and returns their number.
 func intsUpTo(rows []uint32, v []int64, flip, most uint64) (n int) {
 	flip ^= 1 << 63
 	for i, x := range v {

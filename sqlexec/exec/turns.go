@@ -23,9 +23,10 @@ const (
 	giveWayLook = 50 * time.Millisecond
 )
 
-// Begin takes what a query needs that reads a table, the first time that it is called. Of the queries that wait, the
-// next is one of the client that has the fewest at work, of those by turns the oldest and the newest: behind a crowd
-// that takes longer than queries wait, nobody would ever come first. It returns early when the query ends.
+// Begin takes the turn and the memory that a query needs to read a table, on its first call. Among waiting queries, the
+// client with the fewest running queries is next; of its queries, alternately the oldest and the newest. (With the
+// oldest first, a crowd whose work takes longer than queries wait would let nobody finish.) Begin returns early when
+// the query ends.
 func (b *Budget) Begin() error {
 	if b == nil || b.begun.Swap(true) {
 		return nil
@@ -64,7 +65,7 @@ func (b *Budget) Begin() error {
 	}
 }
 
-// giveWay asks for room for so many queries, and tells for how many there will be some.
+// giveWay requests room for the given number of queries, and returns how many of them will get room.
 func (p *Pool) giveWay(waiting int) (soon int) {
 	if waiting > 0 && p.GiveWay != nil {
 		soon = p.GiveWay(waiting)

@@ -38,8 +38,8 @@ type Frame struct {
 }
 
 // FrameBound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an
-// offset Target, counted from 1, says which of the function's targets has the value of the order key where the frame
-// ends.
+// offset, Target, counted from 1, is the function's target that holds the value of the order key at the end of the
+// frame.
 type FrameBound struct {
 	Unbounded bool
 	Offset    int64

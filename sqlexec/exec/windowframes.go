@@ -12,7 +12,7 @@ import (
 // checkRows is the number of rows of a window after which the query may have been cancelled.
 const checkRows = 4096
 
-// framer computes a function over the frames of partitions, one after the other, and keeps its memory in between.
+// framer computes a function over the frames of one partition after another, and keeps its memory in between.
 type framer struct {
 	f    *WindowFunc
 	args []*vector.Vector // Flat, of all rows; without the ends of RANGE frames
@@ -540,7 +540,7 @@ func (r *framer) extend(g *growing, hi int) error {
 	return nil
 }
 
-// give appends the result as that of row i of the partition. Rows with one result share its bytes.
+// give appends the result of row i of the partition. Rows with the same result share its bytes.
 func (r *framer) give(g *growing, i int) {
 	v, row := r.out, r.p.from+i
 	if g.given < 0 || v.Type.Kind() != vector.Bytes || g.result.IsNull(0) {

@@ -136,7 +136,7 @@ func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.
 	return nil
 }
 
-// oneGroup reports whether all rows have the same group, as they have without keys and in times of one bucket.
+// oneGroup reports whether all rows have the same group, as without keys, or with times in a single bucket.
 func oneGroup(groups []uint32) bool {
 	n := len(groups)
 	if n == 0 || groups[0] != groups[n-1] {

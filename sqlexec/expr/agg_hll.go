@@ -6,8 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// distinctStates is hll(x), whose result is the state of approx_distinct as BINARY, and hll_merge(state), which puts
-// states together.
+// distinctStates is hll(x), whose result is the state of approx_distinct as BINARY, and hll_merge(state), which merges
+// states.
 type distinctStates struct {
 	sketches
 	merge bool

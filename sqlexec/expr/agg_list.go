@@ -126,7 +126,7 @@ func (l *lists) Merge(o Accumulator, to []uint32) error {
 	return nil
 }
 
-// byGroup returns the items of each group: those of group g end where those of g+1 begin.
+// byGroup returns the items of each group: the items of group g end where those of group g+1 begin.
 func (l *lists) byGroup() (refs []itemRef, starts []int, err error) {
 	starts = make([]int, l.groups+2)
 	for _, c := range l.chunks {
@@ -168,7 +168,7 @@ func (l *lists) written(sep string) (n int) {
 	return n
 }
 
-// resultBytes is the size of all results, of which each has its room before it is written.
+// resultBytes is the size of all results; each gets its room before it is written.
 func (l *lists) resultBytes() int64 {
 	sep := l.sep
 	if !l.text {

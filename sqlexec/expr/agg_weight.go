@@ -55,7 +55,7 @@ func (g *weightedGroup) sort() {
 	slices.SortFunc(g.list, func(a, b weightedValue) int { return cmp.Compare(SortableFloat(a.x), SortableFloat(b.x)) })
 }
 
-// join makes one value of those of each bucket, with their mean and the sum of their weights.
+// join replaces the values of each bucket by one value, with their mean and the sum of their weights.
 func (g *weightedGroup) join() {
 	g.sort()
 	out := g.list[:0]

@@ -49,8 +49,8 @@ func extent(x []int64) (lo, hi int64) {
 	return min(lo, lo2, lo3, lo4), max(hi, hi2, hi3, hi4)
 }
 
-// apply writes the begin of the bucket of each x into r. Where the bucket is that of the number before there is no
-// division: times mostly rise.
+// apply writes the begin of the bucket of each x into r. It needs no division if the bucket is that of the previous
+// number: times mostly rise.
 func (b bins) apply(r, x []int64) {
 	r = r[:len(x)]
 	step := uint64(b.step)

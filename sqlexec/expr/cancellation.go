@@ -14,7 +14,7 @@ type bounded interface{ within(memory *account) }
 // within makes the loops end with the error of the memory, which is nil as long as the query runs.
 func (h *cancellation) within(memory *account) { h.cancelled, h.bounds = memory.Err, memory }
 
-// cancelRows is the number of rows or groups after which cancelled is asked: at most a few milliseconds of work.
+// cancelRows is the number of rows or groups after which cancelled is called: at most a few milliseconds of work.
 const cancelRows = 1 << 14
 
 // did notes work on n rows or groups.

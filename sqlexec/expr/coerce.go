@@ -113,8 +113,8 @@ func commonNumber(a, b vector.Type) vector.Type {
 	return signedTypes[min(4, max(width(a), width(b)+1))]
 }
 
-// comparedAs is the type that a and b are compared in, exactly: beside common, a UInt64 with a signed integer, of which
-// neither holds all values of the other, and decimals with integers are compared as decimals.
+// comparedAs returns the type in which a and b are compared exactly. It is common, with two exceptions: a UInt64 and a
+// signed integer, neither of which holds all values of the other, and decimals with integers are compared as decimals.
 func comparedAs(a, b Expr) (vector.Type, bool) {
 	x, y := a.Type(), b.Type()
 	switch {
@@ -131,7 +131,8 @@ func comparedAs(a, b Expr) (vector.Type, bool) {
 // integerDigits bounds the digits of an integer.
 const integerDigits = 20
 
-// decimalWith is the decimal type that holds a decimal type's and an integer type's values; ok false: there is none.
+// decimalWith returns the decimal type that holds the values of a decimal type and an integer type; ok is false if
+// there is none.
 func decimalWith(d, i vector.Type) (t vector.Type, ok bool) {
 	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: d.Scale},
 		i.IsInteger() && d.Scale+integerDigits <= 38

@@ -2,6 +2,6 @@ package expr
 
 import "varve/engine/vector"
 
-// CommonType is the type that values of all expressions widen to: the branches of a CASE, the rows of VALUES, the sides
-// of a UNION. PlanQuery when there is none.
+// CommonType returns the type to which the values of all expressions widen: the branches of a CASE, the rows of VALUES,
+// the sides of a UNION. It fails with PlanQuery if there is none.
 func CommonType(list []Expr) (vector.Type, error) { return commonOf("values", list) }

@@ -11,7 +11,7 @@ import (
 
 // Lists are JSON arrays in memory.
 
-// listItems returns the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no
+// listItems returns the elements of a JSON list, as parts of it, with their positions from 0. A text that is not an
 // array has none.
 func listItems(list []byte) iter.Seq2[int, json.RawMessage] {
 	return func(yield func(int, json.RawMessage) bool) {
@@ -94,7 +94,7 @@ func indexOf(list, item []byte) int {
 	return -1
 }
 
-// itemText is the value of an element that is a text, else the element as it stands.
+// itemText returns the value of an element that is a text, else the element as written.
 func itemText(m []byte) []byte {
 	if text, ok := jsontext.Unquote(m); ok {
 		return text

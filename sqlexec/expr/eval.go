@@ -14,7 +14,8 @@ type Program struct {
 	run   *batchRun
 }
 
-// node evaluates one expression. What eval gives stays valid until its next call and may share memory with the batch.
+// node evaluates one expression. The result of eval stays valid until its next call and may share memory with the
+// batch.
 type node interface {
 	eval(b *vector.Batch) (*vector.Vector, error)
 }
@@ -231,7 +232,7 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 	return &c.over, nil
 }
 
-// run computes n rows into out, whose buffers it uses again. held is what was counted of them.
+// run computes n rows into out and reuses its buffers. held is the memory counted for them.
 func (c *callNode) run(n int, out *vector.Vector, held *int64) error {
 	strict := !c.call.Fn.lazy
 	var valid vector.Bitmap

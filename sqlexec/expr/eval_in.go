@@ -5,7 +5,7 @@ import (
 	"varve/engine/vector"
 )
 
-// in compiles x IN (..): a list of constants is decided by package filter, others one row after the other.
+// in compiles x IN (..): package filter decides a list of constants; other lists are decided row by row.
 func (c *compiler) in(e *In) (node, error) {
 	arg, err := c.node(e.Arg)
 	if err != nil {

@@ -204,7 +204,7 @@ func (l *logicNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	return l.result(b.N), nil
 }
 
-// undecided computes an argument for the rows that are not decided; the others get NULL, which does not count there.
+// undecided computes an argument for the undecided rows; the others get NULL, which has no effect there.
 func (l *logicNode) undecided(b *vector.Batch, a node) (*vector.Vector, error) {
 	open := append(vector.Bitmap(nil), l.decided...)
 	negate(open, nil, b.N)

@@ -32,8 +32,8 @@ type Column struct {
 // Const is a value: a Const vector of one row.
 type Const struct {
 	Value *vector.Vector
-	// Typed says that the type of the value is as the query says, by a cast or as a column of an enclosing query:
-	// beside a column a literal takes the column's type, such a value does not.
+	// Typed marks a value whose type the query fixes, by a cast or as a column of an enclosing query. A literal takes
+	// the type of the column that it is compared with; such a value does not.
 	Typed bool
 }
 

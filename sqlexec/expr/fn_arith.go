@@ -57,7 +57,7 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 		y.ID == vector.TypeDecimal && x.IsInteger() {
 		return decimalResult(op, x, y), nil
 	}
-	switch { // a whole literal is an Int64, but what it is added to may be a UInt64 that no Int64 holds
+	switch { // a whole literal is an Int64, but the other operand may be a UInt64 that no Int64 holds
 	case x == vector.Uint64Type && literalFits(b, a):
 		return x, nil
 	case y == vector.Uint64Type && literalFits(a, b):

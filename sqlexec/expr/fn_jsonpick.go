@@ -101,7 +101,8 @@ func init() {
 	register(&Function{min: 1, max: 2, makesNull: true, bind: bindJSONLength}, "json_array_length")
 }
 
-// bindJSONLength binds json_array_length(json [, path]): 0 for what is no array, NULL where the path leads nowhere.
+// bindJSONLength binds json_array_length(json [, path]): 0 if the value is not an array, NULL if the path finds
+// nothing.
 func bindJSONLength(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	var doc Expr
 	var err error

@@ -14,8 +14,8 @@ import (
 type Lambda struct {
 	Text string // as written
 	Body Expr
-	// Params are the columns of Body that the function gives: the element and its place in the list from 1, before them
-	// the result so far for array_reduce. The columns behind are the arguments of the call behind the list.
+	// Params are the columns of Body that the function provides: the element and its position in the list from 1; for
+	// array_reduce, the result so far comes first. The following columns are the arguments of the call after the list.
 	Params int
 	// Starts says that the last argument of the call is what array_reduce begins with.
 	Starts bool

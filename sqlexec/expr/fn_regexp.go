@@ -61,7 +61,7 @@ func pattern[P any](name string, compile func(p string) (P, error),
 		}}
 }
 
-// unlessCancelled is a kernel whose rows mean nothing once cancelled, which may be nil, returns an error.
+// unlessCancelled is a kernel whose rows mean nothing once cancelled, which may be nil, has returned an error.
 func unlessCancelled(cancelled func() error, k kernel) kernel {
 	if cancelled == nil {
 		return k

@@ -238,7 +238,7 @@ func registerGroups() {
 		}, "regexp_split_to_array", "string_split_regex", "str_split_regex")
 }
 
-// firstMatch calls found with the offsets of the first match and its groups, if there is one.
+// firstMatch calls found with the offsets of the first match and its groups, if there is a match.
 func firstMatch(re *automaton.Regexp, s []byte, cancelled func() error, found func(offsets []int) error) error {
 	if !re.Match(s, cancelled) { // by an automaton, which is far quicker than looking for a place
 		return nil

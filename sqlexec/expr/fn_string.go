@@ -25,7 +25,8 @@ var (
 	flag = vector.BoolType
 )
 
-// simple registers a function whose arguments are cast to fixed types; trailing ones from least on may be left out.
+// simple registers a function whose arguments are cast to fixed types; arguments from the position least on are
+// optional.
 func simple(least int, args sig, result vector.Type, k kernel, names ...string) {
 	register(&Function{min: least, max: len(args), makesNull: true, bind: simpleBind(args, result, names[0], k)},
 		names...)

@@ -38,7 +38,7 @@ const (
 	argBytes  = 384
 )
 
-// tellBytes is how much a program takes before the memory is told: programs of a few small vectors never tell.
+// tellBytes is the memory of a program from which on it is reported: programs with a few small vectors never report.
 const tellBytes = 1 << 20
 
 // hold counts bytes that vectors of the program have grown by, or, below zero, given up. A batch goes through thousands
@@ -151,7 +151,7 @@ func slotBytes(v *vector.Vector) int64 {
 	return int64(8 * (cap(v.Bools) + cap(v.Ints) + cap(v.Uints) + cap(v.Floats) + cap(v.Views)))
 }
 
-// borrow takes the bytes that a function works with beside what it gives; back gives them back.
+// borrow reserves the working memory of a function besides its result; back gives it back.
 func (r *batchRun) borrow(bytes int64) (back func(), err error) {
 	if r == nil || r.memory == nil || bytes < tellBytes {
 		return func() {}, nil

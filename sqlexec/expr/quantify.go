@@ -68,7 +68,7 @@ func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector
 	return flush()
 }
 
-// decide joins the answers of the elements of each row: one that decides it, else one that is NULL.
+// decide joins the results of the elements of each row: a deciding result, else a NULL result.
 func (q *quantifier) decide(out *vector.Vector, rows []uint32, answer *vector.Vector) {
 	for k, r := range rows {
 		i := int(r)

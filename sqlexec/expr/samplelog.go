@@ -31,7 +31,7 @@ func (l *sampleLog) bytes() int64 {
 	return int64(4*(cap(l.groups)+cap(l.ends)) + 8*(cap(l.values)+cap(l.sorted)))
 }
 
-// byGroup sorts the values by group, those of one in the order they came in: of group g sorted[ends[g-1]:ends[g]].
+// byGroup sorts the values by group and keeps their order within a group: group g has sorted[ends[g-1]:ends[g]].
 func (l *sampleLog) byGroup(groups int) (ends []uint32) {
 	l.ends = vector.Extended(l.ends[:0], groups)
 	ends = l.ends

@@ -156,7 +156,7 @@ func (n *numbering) of(e Expr) int {
 	return id
 }
 
-// key says what an expression computes; ok is false where that differs from row to row and time to time.
+// key identifies the computation of an expression; ok is false if its result differs from call to call.
 func (n *numbering) key(e Expr) (key string, ok bool) {
 	t := e.Type()
 	b := []byte{byte(t.ID), t.Precision, t.Scale}

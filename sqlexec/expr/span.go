@@ -8,7 +8,7 @@ import (
 	"varve/engine/vector"
 )
 
-// span is an interval whose parts may be of any size: a sum of intervals, or one that is multiplied.
+// span is an interval whose parts may be of any size: a sum of intervals, or a multiplied interval.
 type span struct{ months, days, ns Int128 }
 
 func wide(x int64) Int128 { return Int128{x >> 63, uint64(x)} }

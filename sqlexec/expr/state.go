@@ -11,12 +11,12 @@ type mover interface {
 
 // resulter is an accumulator whose result takes more or less than the texts that it holds.
 type resulter interface {
-	// resultBytes is about what the texts of all results take, and what is needed to make them.
+	// resultBytes is the approximate memory of the texts of all results, and of building them.
 	resultBytes() int64
 }
 
-// State is an aggregate's accumulator within the memory of a query. It counts the most that rows can add to the
-// accumulator before they are added, and what it has grown by after. One goroutine at a time.
+// State is an aggregate's accumulator within the memory of a query. Before rows are added it counts the most memory
+// that they can add, and afterwards the actual growth. One goroutine at a time.
 type State struct {
 	agg    *Agg
 	acc    Accumulator

@@ -5,8 +5,8 @@ import (
 	"varve/engine/schema"
 )
 
-// What lies in the files, where SHOW INDEX and statistics say what DDL asked for. A store builds indexes unasked, so
-// these two tables are ours.
+// The indexes in the files, while SHOW INDEX and statistics show the indexes of the DDL. A store also builds indexes
+// that the DDL does not name, so these two tables are ours.
 
 // The physical kinds of an index.
 const (
@@ -73,7 +73,7 @@ func physical(t *engine.Table) (map[schema.ColumnID]*[3]columnIndex, error) {
 	return found, err
 }
 
-// asker is the kind of index in DDL that a physical one serves; nil: nobody asked for it.
+// asker returns the kind of index in the DDL that a physical index serves; nil if the DDL has none.
 func asker(c *schema.Column, kind string) any {
 	if c.Semantic == schema.Timestamp && kind == zoneMap {
 		return "TIME"

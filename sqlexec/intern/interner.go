@@ -42,8 +42,9 @@ func New(t vector.Type, canon func([]byte) uint64) *Interner {
 // words reports whether values are texts that are compared as they are.
 func (in *Interner) words() bool { return in.kind == vector.Bytes && in.canon == nil }
 
-// stagger makes the tables and slices of shard k grow at another number of values than those of the other shards, which
-// have about as many: else all of them would grow within one batch, for longer than a cancelled query may go on.
+// stagger makes the tables and slices of shard k grow at a different number of values from the other shards, which have
+// about as many values. Otherwise all of them would grow within one batch, for longer than a cancelled query may
+// continue.
 func (in *Interner) stagger(k int) {
 	in.texts.fill = staggeredFill - 8 + k
 	in.numbers.fill = staggeredFill + k
@@ -291,7 +292,7 @@ func zeros(s []uint32, n int) []uint32 {
 	return s
 }
 
-// mapCodes writes the numbers of codes and reports whether all of them are known: numbers holds them plus one.
+// mapCodes writes the numbers of codes and reports whether all of them are known; numbers holds each number plus one.
 func mapCodes(ids, codes, numbers []uint32) bool {
 	ids = ids[:len(codes)]
 	unknown := uint32(0)

@@ -16,7 +16,7 @@ type Pairs struct {
 // maxMatrix is the number of places of a matrix, 4 MiB: beyond it most are empty, or a hash table is not much larger.
 const maxMatrix = 1 << 20
 
-// manyPairs is the number of columns from which on their matrices share the memory of so many.
+// manyPairs is the number of columns from which on the matrices of so many columns share memory.
 const manyPairs = 4
 
 // NewPairs is empty, one of so many that are used side by side.

@@ -6,9 +6,9 @@ import (
 	"varve/engine/vector"
 )
 
-// Shared is an Interner for several workers: values are spread over shards by their hash, and a worker holds one
-// shard's lock at a time. Where distinct values are many, this costs one look-up a row, while tables of each worker's
-// own would all have to be merged at the end. Safe for concurrent use through Workers.
+// Shared is an Interner for several workers. Values are distributed to shards by their hash, and a worker holds the
+// lock of one shard at a time. With many distinct values this costs one lookup for each row; separate tables of the
+// workers would have to be merged at the end. Safe for concurrent use through Workers.
 type Shared struct {
 	shards [shards]struct {
 		mu sync.Mutex

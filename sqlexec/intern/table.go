@@ -51,7 +51,7 @@ func (t *Table) Len() int { return t.n }
 // Bytes is the memory held.
 func (t *Table) Bytes() int64 { return int64(len(t.slots)) * 16 }
 
-// seed makes the hashes of this process its own: nobody can send keys that all fall on one slot.
+// seed makes the hashes differ from process to process, so that nobody can send keys that all share one slot.
 var seed = [3]uint64{rand.Uint64() | 1, rand.Uint64(), rand.Uint64()}
 
 // mix spreads the bits of a key over all bits of a hash.

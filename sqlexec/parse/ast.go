@@ -106,8 +106,7 @@ type (
 		Query *Query
 	}
 	// Quantified is x op ANY|ALL (query) or (list): exactly one of List and Query is set. Op is a comparison, or
-	// "like", "ilike" or "similar to", with "not " before it. An element of the list that is an array stands for its
-	// elements.
+	// "like", "ilike" or "similar to", with "not " before it. An array in the list stands for its elements.
 	Quantified struct {
 		Node
 		X     Expr

@@ -27,7 +27,7 @@ func (p *parser) groupBy(s *Select) error {
 	}
 }
 
-// withRollup reads WITH ROLLUP and WITH CUBE behind the keys, which are ROLLUP (keys) and CUBE (keys).
+// withRollup reads WITH ROLLUP and WITH CUBE after the keys, which mean ROLLUP (keys) and CUBE (keys).
 func (p *parser) withRollup(s *Select) error {
 	for _, kind := range []string{"rollup", "cube"} {
 		ok, err := p.takeWords("with", kind)

@@ -244,7 +244,7 @@ func (l *lexer) atSpan() bool {
 	return at.span()
 }
 
-// span moves past a unit of time that follows a number at once, and what else belongs to the span: h30m after 1. false:
+// span moves past a unit of time that directly follows a number, and past the rest of the span: h30m after 1. False if
 // there is none.
 func (l *lexer) span() bool {
 	off := l.off

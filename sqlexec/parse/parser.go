@@ -20,7 +20,7 @@ type parser struct {
 	tok   token
 	prev  Pos // end of the token before tok
 	depth int
-	// inWindow says that RANGE begins a frame: what stands before it is a key of a window.
+	// inWindow reports that RANGE begins a frame, because the expression before it is a key of a window.
 	inWindow bool
 
 	start    Pos   // of the statement

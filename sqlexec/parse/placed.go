@@ -6,8 +6,8 @@ import (
 	"varve/engine/status"
 )
 
-// Placed is an error with its place in the text of the request. Who finds the error knows the place, who has the
-// statement knows the text: Locate brings them together.
+// Placed is an error with its place in the text of the request. The code that finds the error knows the place, and the
+// owner of the statement knows the text: Locate joins them.
 type Placed struct {
 	At  Pos
 	Err error
@@ -18,9 +18,9 @@ func (p *Placed) Error() string { return p.Err.Error() }
 // Unwrap returns the error without its place.
 func (p *Placed) Unwrap() error { return p.Err }
 
-// PlaceError sets the place of an error of meaning (an unknown name, a wrong argument) to at. An error that has a place
-// keeps it: the innermost is the most exact. Errors of running and position 0, which made-up expressions have, give err
-// as it is.
+// PlaceError sets the place of a semantic error (an unknown name, a wrong argument) to at. An error that has a place
+// keeps it: the innermost place is the most exact. Errors of execution, and errors of generated expressions, which have
+// position 0, are returned unchanged.
 func PlaceError(err error, at Pos) error {
 	var placed *Placed
 	if err == nil || at == 0 || errors.As(err, &placed) {

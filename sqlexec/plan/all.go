@@ -24,7 +24,7 @@ func groupByAll(s *parse.Select, items []item) *parse.Select {
 	return &out
 }
 
-// noKey reports whether an item is no key of GROUP BY ALL: it has aggregates or windows in it, makes rows, or is a
+// noKey reports whether an item is not a key of GROUP BY ALL: it has aggregates or windows, makes rows, or is a
 // literal, which would be a position.
 func noKey(x parse.Expr) bool {
 	if _, ok := x.(*parse.Literal); ok {

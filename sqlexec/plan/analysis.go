@@ -10,8 +10,8 @@ import (
 	"varve/sqlexec/exec"
 )
 
-// Analysis is what the nodes of a plan did when it ran, or have done so far. One plan. Safe for concurrent use. The nil
-// analysis takes nothing down.
+// Analysis holds the figures of the nodes of one plan, after it ran or while it runs. Safe for concurrent use. The nil
+// Analysis records nothing.
 type Analysis struct {
 	mu      sync.Mutex // of the maps, not of what is counted: parts of a plan run while others are built
 	figures map[Node]*exec.Figures

@@ -8,9 +8,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// AsofJoin joins to each row of the left side the row of the right side that has equal keys and the nearest time: with
-// Op ">=" the last one that is not later, with ">" the last earlier one, with "<=" and "<" the first one from then on.
-// Both sides come sorted by keys and time, so that each row is looked at once.
+// AsofJoin joins each row of the left side with the row of the right side that has equal keys and the nearest time:
+// with Op ">=" the last row that is not later, with ">" the last earlier row, with "<=" and "<" the first row that is
+// not earlier, or later. Both sides are sorted by keys and time, so that each row is read once.
 type AsofJoin struct {
 	L, R         Node
 	Outer        bool // left rows without a partner stay

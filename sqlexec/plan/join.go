@@ -8,7 +8,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// join binds a JOIN: equalities of one side with the other become keys, the rest of ON the residual.
+// join binds a JOIN: equalities between the two sides become keys, the rest of ON becomes the residual.
 func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	l, err := b.tableRef(t.L, out)
 	if err != nil {

@@ -61,7 +61,7 @@ func (eb *exprBinder) lambdaCall(x *parse.Call, l *parse.Lambda) (expr.Expr, err
 		&expr.Lambda{Text: parse.PrintExpr(l), Body: body, Params: f.count})
 }
 
-// maxWidened is how often the type of a result of array_reduce is widened for what the lambda makes of it.
+// maxWidened bounds how often the type of a result of array_reduce is widened for the results of the lambda.
 const maxWidened = 8
 
 // fold binds array_reduce: its result so far has the type that the first value, or the elements, and the lambda have in

@@ -35,8 +35,8 @@ type View struct {
 	DB      string // names inside are resolved in it
 }
 
-// Node is an operator of a logical plan. Expressions in it refer to the columns of its input by position. Rewrites make
-// other nodes and leave those they are given as they are, which may be part of several plans.
+// Node is an operator of a logical plan. Its expressions refer to the columns of its input by position. Rewrites create
+// new nodes and do not change existing ones, which may be part of several plans.
 type Node interface {
 	Columns() []Column
 	// inputs are the nodes that it reads.

@@ -6,8 +6,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// prune drops the columns that nobody needs. need has one element per output column of n. It gives the node and where
-// each old column is now; -1 where it is gone. More than was asked for may stay.
+// prune drops unneeded columns. need has one element for each output column of n. It returns the node and the new
+// position of each old column; -1 if the column is gone. It may keep more columns than needed.
 func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 	switch n := n.(type) {
 	case *Scan:

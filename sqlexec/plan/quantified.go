@@ -70,8 +70,8 @@ func quantifier(all bool) string {
 	return "ANY"
 }
 
-// tighter puts a comparison of a value with a constant in the place of one of tests, all of the same value; false: it
-// stands beside them. Of those that ask for order one is enough: x > ALL (1, 2) is x > 2.
+// tighter replaces one of tests, all of the same value, by a comparison of that value with a constant; false if the
+// comparison must be added. Of several order comparisons one is enough: x > ALL (1, 2) is x > 2.
 func tighter(tests []expr.Expr, test expr.Expr, all bool) bool {
 	op, args := operator(test)
 	greatest := all
@@ -111,8 +111,8 @@ func (eb *exprBinder) quantifiedOne(op string, x, y expr.Expr) (expr.Expr, error
 	return eb.b.compare(op, x, y)
 }
 
-// elements are the values of a list as written that arg is compared with; arrays among them that are constants stand
-// for their elements. One array beside a constant stays as it is: it is gone through once.
+// elements are the values of a list, as written, with which arg is compared; constant arrays among them stand for their
+// elements. A single array beside a constant stays an array: it is walked once.
 func (eb *exprBinder) elements(x *parse.Quantified, arg expr.Expr) ([]expr.Expr, error) {
 	var out []expr.Expr
 	for _, item := range x.List {

@@ -405,7 +405,8 @@ func (n *Expand) addRange(span int64) {
 	n.Ranges = append(n.Ranges[:at], append([]int64{span}, n.Ranges[at:]...)...)
 }
 
-// bindAgg binds an aggregate over the expanded rows; one with a shorter range takes only the rows in it.
+// bindAgg binds an aggregate over the expanded rows; an aggregate with a shorter range takes only the rows in that
+// range.
 func (r *ranged) bindAgg(a *rangeAgg, e *Expand, slot int) error {
 	eb := &exprBinder{b: r.b, sc: &scope{cols: e.Cols[:slot], outer: r.sc.outer}, where: "an aggregate"}
 	for k, span := range e.Ranges {

@@ -43,8 +43,8 @@ func (n *Join) keepsLeft() bool {
 	return r > exchangeRows && r > exchangeTimes*l
 }
 
-// hashJoin keeps the right side and streams the left one. Where probe rows without a partner leave nothing, the scans
-// of their keys are told what keys there are.
+// hashJoin keeps the right side and streams the left side. If probe rows without a partner are dropped, the scans of
+// their keys get the existing keys as a bound.
 func (r *planRun) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
 	j, err := exec.NewJoin(exec.JoinSpec{
 		Kind: kind, Probe: n.LKeys, Build: n.RKeys, Residual: n.Residual, NullEqual: n.NullEqual, Budget: r.budget,

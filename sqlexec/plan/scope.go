@@ -109,7 +109,7 @@ func (s *scope) resolve(n parse.Name) (int, error) {
 // maxNamed bounds the columns that an error lists.
 const maxNamed = 64
 
-// noField is the error for a name that means nothing here, with what would and the nearest of it.
+// noField returns the error for an unknown name, with the valid names and the nearest of them.
 func (s *scope) noField(n parse.Name) error {
 	name := n.String()
 	if len(n) == 1 {

@@ -351,7 +351,7 @@ func (sel *selection) sortColumn(x parse.Expr, p *Project) (int, error) {
 	return len(p.Exprs) - 1, nil
 }
 
-// bindAliased binds an expression in which aliases of items may stand for them. Columns come before aliases.
+// bindAliased binds an expression that may contain aliases of items. Columns take precedence over aliases.
 func (sel *selection) bindAliased(x parse.Expr) (expr.Expr, error) {
 	inner := sel.eb.special
 	eb := *sel.eb

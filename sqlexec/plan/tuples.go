@@ -95,7 +95,7 @@ func (b *binder) each(op, join string, l, r []expr.Expr) (expr.Expr, error) {
 	return acc, nil
 }
 
-// tupleIn binds (a, b) IN ((1, 2), ..) and, where it is no join, (a, b) IN (query).
+// tupleIn binds (a, b) IN ((1, 2), ..) and, if it does not become a join, (a, b) IN (query).
 func (eb *exprBinder) tupleIn(x *parse.In, t *parse.Tuple) (expr.Expr, error) {
 	if len(t.Items) == 0 {
 		return nil, parse.PlaceError(planError("an empty tuple is in no list"), t.Position())

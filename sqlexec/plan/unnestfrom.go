@@ -142,8 +142,8 @@ func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *oute
 	return b.where(n, &scope{cols: n.Columns(), outer: out}, t.On, nil)
 }
 
-// besideLateral reports whether a join whose right side sees the left one is an inner or a left one, and whether
-// nothing stands after ON that filters: a left join takes TRUE there alone.
+// besideLateral reports whether a join whose right side uses columns of the left side is an inner or a left join
+// without a filter after ON: a left join takes only TRUE there.
 func besideLateral(t *parse.Join) (kind JoinKind, always bool, err error) {
 	lit, ok := t.On.(*parse.Literal)
 	always = t.On == nil || ok && lit.Kind == parse.TrueLiteral

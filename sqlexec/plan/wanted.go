@@ -29,7 +29,7 @@ func (r *planRun) bounded(s *Scan, at int) *scan.Bound {
 	return b
 }
 
-// boundProbe tells the scans of the keys of a join's streamed side what keys the kept side has.
+// boundProbe gives the keys of the kept side, as a bound, to the scans of a join's streamed side.
 func (r *planRun) boundProbe(j *exec.Join, n *Join) {
 	for k, e := range n.LKeys {
 		c, ok := e.(*expr.Column)

@@ -31,7 +31,7 @@ type cellChunk struct {
 	hist        []*histogramCells // by group; nil: none has any
 }
 
-// cells is one group. What sum has depends on the operator: the mean for stddev and stdvar.
+// cells is one group. The content of sum depends on the operator: it is the mean for stddev and stdvar.
 type cells struct {
 	floats                bitmap
 	sum, lost, squares, n []float64

@@ -23,15 +23,16 @@ type Answer struct {
 const (
 	// pieceBytes is about what a piece of an answer has.
 	pieceBytes = 1 << 20
-	// pointBytes is the text of a time, a long number and what is around them; bucketBytes that of a bucket.
+	// pointBytes is the size of the text of a time, a long number and the characters around them; bucketBytes that of a
+	// bucket.
 	pointBytes  = 36
 	bucketBytes = 80
 	// parallelBytes is from how much text on it is made by several goroutines.
 	parallelBytes = 20_000 * pointBytes
 )
 
-// Answer is the text of the result, statistics included if asked for. A series whose text is longer than a piece takes
-// memory for it. Its error is the context's, or that of memory.
+// Answer returns the text of the result, with statistics if requested. A series whose text is longer than a piece takes
+// memory. Its error is the error of the context or of memory.
 func (r *Result) Answer(ctx context.Context, stats bool) (*Answer, error) {
 	a := &Answer{r: r, stats: stats}
 	longest := 0

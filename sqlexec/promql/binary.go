@@ -182,8 +182,8 @@ func (o *operation) withScalar(m matrix, scalar []float64, swapped bool) (matrix
 	return out, o.e.limits.hold(int64(len(out)) * int64(o.g.n))
 }
 
-// combine fills a row from two where has says so. A comparison keeps what kept has: the left side, or the vector where
-// the other is a scalar. The answer is the steps at which the operator goes with what both sides have.
+// combine fills a row from two rows at the steps of has. A comparison keeps the values of kept: the left side, or the
+// vector if the other side is a scalar. It returns the steps at which the operator holds for the values of both sides.
 func (o *operation) combine(out, left, right *row, has bitmap, kept *row) bitmap {
 	if left.hist != nil || right.hist != nil {
 		return o.combineMixed(out, left, right, has, kept)

@@ -12,7 +12,7 @@ import (
 	"varve/engine/vector"
 )
 
-// evaluator evaluates one query. One goroutine at a time; scans hand parts to workers and wait for them.
+// evaluator evaluates one query. One goroutine at a time; scans give parts to workers and wait for them.
 type evaluator struct {
 	ctx          context.Context
 	store        Storage

@@ -41,8 +41,7 @@ func countsOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 	return out
 }
 
-// presenceOnly finds the selectors of which a query wants to know when there are samples and not their values: what is
-// counted, grouped, or looked for.
+// presenceOnly finds the selectors whose samples a query only counts, groups or looks for, without using their values.
 func presenceOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 	out := map[*parser.VectorSelector]bool{}
 	add := func(x parser.Expr) {

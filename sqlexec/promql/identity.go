@@ -1,7 +1,6 @@
 package promql
 
-// identity is what a row is called: a label set that its origin has, or makes when it is asked for. Rows ask as late as
-// may be.
+// identity names a row: a label set that its origin has, or computes on demand. Rows compute it as late as possible.
 type identity struct {
 	of       *origin // nil: no labels
 	at       int32   // in the origin

@@ -197,7 +197,7 @@ func (e *evaluator) identities(base matrix, ignored []bool) ([][]*Matcher, error
 	return out, nil
 }
 
-// combine adds labels step by step: which info row counts, the one with the newest sample, may change.
+// combine adds labels step by step, because the info row that counts, the one with the newest sample, may change.
 func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
 	anyBase := make(bitmap, c.g.words())
 	for i := range base {

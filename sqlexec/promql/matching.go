@@ -409,7 +409,7 @@ func (j *joiner) add(from *row, id identity) error {
 	return j.e.limits.adjust(from.histogramBytes() + id.ownBytes())
 }
 
-// take notes the steps at which a label set was made, and refuses one that was made before.
+// take records the steps at which a label set was created, and refuses one that exists already.
 func (j *joiner) take(key labelsKey, has bitmap) error {
 	one := j.n.VectorMatching.Card == parser.CardOneToOne
 	if one {

@@ -191,7 +191,7 @@ func (m matrix) bytes() (n int64) {
 	return n
 }
 
-// settle has rows keep their label sets, without the names that are to go: those with such names, or all.
+// settle makes rows keep their label sets without the names to be removed: only rows with such names, or all.
 func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 	bytes := int64(0)
 	for i := range m {
@@ -303,8 +303,7 @@ func (a *arena) reuse(r row) {
 	a.vals, a.has = append(r.vals, a.vals...), append(r.has, a.has...)
 }
 
-// Memory is where a query takes memory from and gives it back to; exec.Budget is one. What is left at the end of the
-// query is given back by its owner.
+// Memory accounts the memory of a query; exec.Budget is one. The owner gives back the rest at the end of the query.
 type Memory interface {
 	Reserve(bytes int64) error
 	Release(bytes int64)

@@ -240,8 +240,8 @@ func (k *kernel) combine(sum *histogram.Sum, h *histogram.Histogram, op annotati
 	return true
 }
 
-// histogramChange is the last histogram less the first, with what resets took away; nil where layouts do not go
-// together.
+// histogramChange returns the last histogram minus the first, plus the counts that resets removed; nil if the layouts
+// do not fit.
 func (k *kernel) histogramChange(w *window, counter bool) *histogram.Histogram {
 	n := len(w.h)
 	first, last := w.h[0], w.h[n-1]

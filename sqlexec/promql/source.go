@@ -14,9 +14,9 @@ type Source struct {
 	Time, Value string
 }
 
-// Source names the columns of an answer: the time as the time index of the first table that the query reads, the value
-// as its field, where it has several as Value is without a table, or as the expression when it was computed. A field
-// that is named and that its table does not have is an error here: who asks for a table names its columns.
+// Source names the columns of an answer. The time has the name of the time index of the first table that the query
+// reads. The value has the name of that table's field, of Value if there are several fields, or of the expression if it
+// was computed. A named field that the table does not have is an error here: a request for a table names its columns.
 func (t *Tables) Source(query string) (Source, error) {
 	s := Source{Time: "time", Value: "value"}
 	x, err := Parse(query)
@@ -79,7 +79,8 @@ func constant(x parser.Expr) bool {
 	return ok && (c.Func.Name == "vector" || c.Func.Name == "time")
 }
 
-// keepsField has the functions whose values are called after the field of an argument, which it numbers.
+// keepsField has the functions whose values take the name of the field of an argument; it gives the number of that
+// argument.
 var keepsField = map[string]int{
 	"sort": 0, "sort_desc": 0, "sort_by_label": 0, "sort_by_label_desc": 0, "label_replace": 0, "label_join": 0,
 	"absent": 0, "timestamp": 0, "histogram_quantile": 1,

@@ -43,8 +43,8 @@ const (
 	startColumn     = "start_timestamp"
 )
 
-// Tables is a storage over the tables of a database: each table with a numeric field is a metric, its tags are the
-// labels. It is for one query or one request.
+// Tables is a storage over the tables of a database: each table with a numeric field is a metric, and its tags are the
+// labels. It serves one query or one request.
 type Tables struct {
 	Engine *engine.Engine
 	DB     string
@@ -111,7 +111,7 @@ func passesAll(ms []*Matcher, value string) bool {
 	return !slices.ContainsFunc(ms, func(m *Matcher) bool { return !m.Matches(value) })
 }
 
-// tables finds the tables of a request. Named ones may be of any kind; otherwise metrics are meant.
+// tables finds the tables of a request. Named tables may be of any kind; without names, only metrics are meant.
 func (t *Tables) tables(r *request) ([]*engine.Table, error) {
 	for _, m := range r.names {
 		if m.Type != MatchEqual {

@@ -91,7 +91,7 @@ func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleR
 		}
 		c.args = append(c.args, v)
 	}
-	// Annotations point at the first argument, whichever it is, but at nothing where that is a subquery.
+	// Annotations point at the first argument, of any kind, except a subquery, for which they have no position.
 	if _, sub := over.(*parser.SubqueryExpr); !sub || over != unwrap(n.Args[0]) {
 		c.matrixPos = n.Args[0].PositionRange()
 	}

@@ -104,7 +104,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// decompressor unpacks r. hold is told what that is about to have in memory. Its Close frees that.
+// decompressor decompresses r. hold is called with the memory that it is about to use. Its Close releases the memory.
 func decompressor(r io.Reader, c Compression, hold func(bytes int64) error) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if c == Auto {

@@ -2,7 +2,7 @@ package search
 
 import "strings"
 
-// compares are the comparisons, longer ones before those they begin with, and what they are in SQL.
+// compares are the comparison operators and their SQL forms; a longer operator precedes its own beginning.
 var compares = []struct{ typed, sql string }{
 	{">=", ">="}, {"<=", "<="}, {"!=", "IS DISTINCT FROM"}, {">", ">"}, {"<", "<"}, {"=", "="},
 }

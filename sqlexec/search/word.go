@@ -143,7 +143,7 @@ func (p *parser) regex(stop string) (piece, bool) {
 	return piece{}, false
 }
 
-// fieldName reads a name and the colon behind it; ok is false, and nothing is read, where none stands.
+// fieldName reads a name and the colon after it; without a colon, ok is false and nothing is read.
 func (p *parser) fieldName() (name piece, ok bool) {
 	var b strings.Builder
 	for i := p.at; i < len(p.src); i++ {

@@ -29,7 +29,7 @@ type Writer struct {
 	closed  bool
 }
 
-// plain are the types that columns are written as: what the values mean is known to the query.
+// plain are the types in which columns are written; the query knows the meaning of the values.
 var plain = map[vector.Kind]vector.Type{
 	vector.Bool: vector.BoolType, vector.Int64: vector.Int64Type, vector.Uint64: vector.Uint64Type,
 	vector.Float64: vector.FloatType, vector.Bytes: vector.BinaryType,

@@ -113,8 +113,8 @@ func (h *Histogram) Intervals(dst []Interval) []Interval {
 	return dst
 }
 
-// share is the part of the interval that lies below v, which must lie inside it: linear in custom and zero buckets,
-// else on the logarithmic scale on which exponential buckets are equally wide.
+// share returns the part of the interval below v, which must be inside it: linear in custom and zero buckets, otherwise
+// on the logarithmic scale on which exponential buckets have equal widths.
 func (iv Interval) share(v float64, linear bool) float64 {
 	if linear {
 		return (v - iv.Lower) / (iv.Upper - iv.Lower)
