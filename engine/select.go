@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -299,7 +300,8 @@ func (t *wantedTable) tag(name string) int {
 	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.column.Name == name })
 }
 
-// findRuns asks the parts and memtables of a group, oldest first.
+// findRuns asks the parts and memtables of a group. The runs that have series are ordered by their first time, so that
+// the samples of a series mostly lie one behind the other.
 func (s *Selection) findRuns(g *group, want *scan.Find) error {
 	all := s.runsOf(g)
 	for _, t := range g.tables {
@@ -325,6 +327,7 @@ func (s *Selection) findRuns(g *group, want *scan.Find) error {
 			return err
 		}
 	}
+	slices.SortStableFunc(g.runs, func(a, b foundRun) int { return cmp.Compare(a.span.From, b.span.From) })
 	return nil
 }
 

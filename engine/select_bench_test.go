@@ -110,50 +110,64 @@ func sampleCount(b *SampleBlock) (n int) {
 	return n
 }
 
-// BenchmarkSelectAll reads all samples of 2,000 series: from parts, and from memory.
+// BenchmarkSelectAll reads all samples of 2,000 series: from memory, from one part, from five that lie one behind the
+// other in time but are listed in another order, and from five that overlap.
 func BenchmarkSelectAll(b *testing.B) {
 	const series, samples = 2000, 500
-	o := Options{Dir: b.TempDir(), MemtableLimit: 1 << 30, FlushBytes: 1 << 30, NoBackground: true}
-	e := mustOpen(b, o)
-	defer mustClose(b, e)
-	name := public("m")
-	for at := range int64(samples) {
-		manySeries(b, e, name, series, 15_000*at)
+	inTurn := func(at int) bool { return at%(samples/5) == samples/5-1 }
+	for _, c := range []struct {
+		name    string
+		order   func(k int) int // the k'th sample that is written
+		flushed func(k int) bool
+	}{
+		{"memory", func(k int) int { return k }, func(int) bool { return false }},
+		{"part", func(k int) int { return k }, func(k int) bool { return k == samples-1 }},
+		{"five parts", func(k int) int { return (k + samples/2/100*100) % samples }, inTurn},
+		{"overlapping", func(k int) int { return k%(samples/5)*5 + k/(samples/5) }, inTurn},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			e := mustOpen(b, Options{Dir: b.TempDir(), MemtableLimit: 1 << 30, FlushBytes: 1 << 30, NoBackground: true})
+			defer mustClose(b, e)
+			name := public("m")
+			for k := range samples {
+				manySeries(b, e, name, series, 15_000*int64(c.order(k)))
+				if !c.flushed(k) {
+					continue
+				}
+				if err := e.Flush(ctx, name); err != nil {
+					b.Fatal(err)
+				}
+			}
+			var block SampleBlock
+			defer block.Release()
+			for b.Loop() {
+				if n := readSamples(b, e, name, &block); n != series*samples {
+					b.Fatalf("%d samples", n)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/series/samples, "ns/sample")
+		})
 	}
+}
+
+// readSamples reads the samples of a table's column v and counts them.
+func readSamples(b *testing.B, e *Engine, name schema.Name, block *SampleBlock) (n int) {
 	table, err := e.Table(name)
 	if err != nil {
 		b.Fatal(err)
 	}
 	columns := []schema.ColumnID{table.Schema.Columns[table.Schema.Column("v")].ID}
-	for _, state := range []string{"memory", "part"} {
-		if state == "part" {
-			if err := e.Flush(ctx, name); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.Run(state, func(b *testing.B) {
-			var block SampleBlock
-			defer block.Release()
-			for b.Loop() {
-				sel, err := e.Select(ctx,
-					SelectRequest{Tables: []SelectTable{{table, columns}}, From: 0, To: math.MaxInt64})
-				if err != nil {
-					b.Fatal(err)
-				}
-				cut := cutSeries(sel, 64<<10)
-				n := 0
-				for k := 1; k < len(cut); k++ {
-					if err := sel.Read(cut[k-1], cut[k], &block); err != nil {
-						b.Fatal(err)
-					}
-					n += sampleCount(&block)
-				}
-				if n != series*samples {
-					b.Fatalf("%d samples", n)
-				}
-				sel.Close()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/series/samples, "ns/sample")
-		})
+	sel, err := e.Select(ctx, SelectRequest{Tables: []SelectTable{{table, columns}}, From: 0, To: math.MaxInt64})
+	if err != nil {
+		b.Fatal(err)
 	}
+	defer sel.Close()
+	cut := cutSeries(sel, 64<<10)
+	for k := 1; k < len(cut); k++ {
+		if err := sel.Read(cut[k-1], cut[k], block); err != nil {
+			b.Fatal(err)
+		}
+		n += sampleCount(block)
+	}
+	return n
 }
