@@ -242,7 +242,8 @@ func TestCancelWhileAway(t *testing.T) {
 	p.wait("that it says so", noConnection)
 	p.button("Cancel")
 	p.wait("that it was cancelled, and no more",
-		`document.querySelector('.error[role=alert]')?.innerText.includes('Cancelled.') && !document.querySelector('.banner')`)
+		`document.querySelector('.error[role=alert]')?.innerText.includes('Cancelled.') &&
+			!document.querySelector('.banner')`)
 	l.comesBack()
 	p.button("Run")
 	p.wait("the chart", `document.querySelector('.chart canvas') && !document.querySelector('.error')`)

@@ -33,7 +33,8 @@ func TestBesideSQL(t *testing.T) {
 		text := fmt.Sprintf("SELECT %d AS n", i+1)
 		eval[bool](p,
 			fmt.Sprintf(
-				`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return document.execCommand('insertText', false, %q); })()`, text))
+				`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus();
+					return document.execCommand('insertText', false, %q); })()`, text))
 		p.wait("that it is kept", fmt.Sprintf(`localStorage.getItem('varve.sql.tabs.')?.includes(%q)`, text))
 		p.runSQL(false)
 	}

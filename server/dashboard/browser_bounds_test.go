@@ -67,7 +67,8 @@ const scrolling = `new Promise((resolve) => {
 })`
 
 // elements counts the elements of the page, those in shadow roots included.
-const elements = `(() => { const count = (root) => [...root.querySelectorAll('*')].reduce((n, e) => n + 1 + (e.shadowRoot ? count(e.shadowRoot) : 0), 0); return count(document); })()`
+const elements = `(() => { const count = (root) => [...root.querySelectorAll('*')]
+	.reduce((n, e) => n + 1 + (e.shadowRoot ? count(e.shadowRoot) : 0), 0); return count(document); })()`
 
 func TestBounds(t *testing.T) {
 	var table []bound
@@ -198,7 +199,9 @@ func boundsOfRows(t *testing.T, add func(string, string, float64, float64, float
 func (p *page) watchTasks() {
 	p.t.Helper()
 	eval[bool](p,
-		`(() => { window.longest = 0; new PerformanceObserver((l) => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration); }).observe({ type: 'longtask' }); return true; })()`)
+		`(() => { window.longest = 0;
+			new PerformanceObserver((l) => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration);
+			}).observe({ type: 'longtask' }); return true; })()`)
 }
 
 // longestTask is the longest task since it was asked last, ms; 0 when all took less than 50.

@@ -78,7 +78,8 @@ func TestCancelledParts(t *testing.T) {
 		p.button("Dry run")
 		p.named("its Cancel", ".try [role=status] button", `e.innerText === 'Cancel'`)
 		p.wait("that it says so",
-			`document.querySelector('.try .error')?.innerText.includes('Cancelled.') && !document.querySelector('.try [role=status] button')`)
+			`document.querySelector('.try .error')?.innerText.includes('Cancelled.') &&
+				!document.querySelector('.try [role=status] button')`)
 		eval[bool](p, `(window.hold = '') === ''`)
 		p.button("Dry run")
 		p.wait("the rows",
@@ -90,7 +91,9 @@ func TestCancelledParts(t *testing.T) {
 		line := `{"message":"` + strings.Repeat("x", 100_000) + `"}` + "\n"
 		eval[bool](p,
 			fmt.Sprintf(
-				`(() => { const box = document.querySelector('.try textarea'); box.value = %s.repeat(50) + '{"message":"the last"}'; return box.dispatchEvent(new Event('input', { bubbles: true })); })()`, quoteJSON(line)))
+				`(() => { const box = document.querySelector('.try textarea');
+					box.value = %s.repeat(50) + '{"message":"the last"}';
+					return box.dispatchEvent(new Event('input', { bubbles: true })); })()`, quoteJSON(line)))
 		p.button("Send")
 		p.wait("the second piece",
 			`document.querySelector('.try [role=status]')?.innerText.startsWith('Sending 1 of 2')`)

@@ -31,7 +31,8 @@ func TestD30ChartForms(t *testing.T) {
 	const query = "sum by (method) (rate(http_requests_total[5m]))"
 	p := openMetrics(t, s, query, "&from="+begin.Format(time.RFC3339)+"&to="+end.Format(time.RFC3339))
 	p.wait("the legend",
-		`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 2`)
+		`document.querySelector('.chart canvas')?.width > 0 &&
+			document.querySelectorAll('.chart-legend tbody tr').length === 2`)
 	eval[bool](p, caught)
 	points := s.evaluate(t, "query_range",
 		url.Values{"query": {query}, "start": {strconv.FormatInt(begin.Unix(), 10)},

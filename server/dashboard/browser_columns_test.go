@@ -14,7 +14,9 @@ import (
 )
 
 // headTitles are the titles of the columns of the grid shown, in their order on the screen.
-const headTitles = `[...document.querySelectorAll('.grid-th')].sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left).map((e) => e.firstChild?.data ?? '').join(' ').trim()`
+const headTitles = `[...document.querySelectorAll('.grid-th')]
+	.sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left)
+	.map((e) => e.firstChild?.data ?? '').join(' ').trim()`
 
 // dragHead pulls the head of a column onto another.
 func (p *page) dragHead(name, onto string) {
@@ -22,7 +24,9 @@ func (p *page) dragHead(name, onto string) {
 	at := func(title string) []float64 {
 		return eval[[]float64](p,
 			fmt.Sprintf(
-				`(() => { const r = [...document.querySelectorAll('.grid-th')].find((e) => e.firstChild?.data === %q).getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, title))
+				`(() => { const r = [...document.querySelectorAll('.grid-th')]
+					.find((e) => e.firstChild?.data === %q).getBoundingClientRect();
+					return [r.left + r.width / 2, r.top + r.height / 2]; })()`, title))
 	}
 	from, to := at(name), at(onto)
 	p.drag(from[0], from[1], to[0], to[1])
@@ -109,7 +113,8 @@ func TestD22Columns(t *testing.T) {
 	}
 	p.press(kb.Escape)
 	eval[bool](p,
-		`(() => { const g = document.querySelector('.sql-results .grid'); g.scrollLeft = 0; g.focus(); return true; })()`)
+		`(() => { const g = document.querySelector('.sql-results .grid'); g.scrollLeft = 0; g.focus(); return true;
+			})()`)
 	p.press("j" + kb.ArrowRight) // to bytes
 	p.press("o")
 	lowest := s.sql(t, "SELECT min(bytes) FROM app")[0][0]
@@ -137,12 +142,15 @@ func TestD23ChartSaved(t *testing.T) {
 	p := openSQL(t, s, text)
 	p.runSQL(false)
 	p.click("[data-tab=chart]")
-	legend := `[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort().join(' ')`
+	legend := `[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim())
+		.sort().join(' ')`
 	p.wait("all series", `document.querySelectorAll('.chart-legend tbody tr').length > 8`)
 	choose := func(label, value string) {
 		eval[bool](p,
 			fmt.Sprintf(
-				`(() => { const e = [...document.querySelectorAll('.chart-controls label')].find((l) => l.innerText.startsWith(%q)).querySelector('select'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, label, value))
+				`(() => { const e = [...document.querySelectorAll('.chart-controls label')]
+					.find((l) => l.innerText.startsWith(%q)).querySelector('select'); e.value = %q;
+					e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, label, value))
 	}
 	choose("up", "b")
 	choose("lines by", "service")

@@ -143,7 +143,8 @@ func TestD61Files(t *testing.T) {
 	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
 	p.wait("the snippets", `document.querySelector('.how .tabs button')`)
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.how .tabs button')].find((b) => b.innerText === 'Files').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.how .tabs button')].find((b) => b.innerText === 'Files').click();
+			return true; })()`)
 	p.wait("the command", `document.querySelector('.snippet pre')?.textContent.startsWith('varve ingest ')`)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "app.log"), []byte("one\ntwo\n"), 0o600); err != nil {
@@ -198,7 +199,8 @@ func exportLarge(t *testing.T, p *page, format string) string {
 	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
 	eval[bool](p,
 		fmt.Sprintf(
-			`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
+			`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q;
+				e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
 	p.click("dialog button.primary")
 	p.wait("the command", `document.querySelector('dialog pre.command')`)
 	p.shot("export-large-" + format)

@@ -68,7 +68,8 @@ func TestChartsWaitForTheirSheet(t *testing.T) {
 	let()
 	p.wait("the chart", `document.querySelector('.chart canvas')?.width > 0`)
 	if off := eval[float64](p,
-		`(() => { const c = document.querySelector('.chart').getBoundingClientRect(), u = document.querySelector('.chart canvas').getBoundingClientRect(); return Math.abs(u.top - c.top) + Math.max(0, u.bottom - c.bottom); })()`); off > 4 {
+		`(() => { const c = document.querySelector('.chart').getBoundingClientRect(), u = document.querySelector('.chart canvas').getBoundingClientRect();
+			return Math.abs(u.top - c.top) + Math.max(0, u.bottom - c.bottom); })()`); off > 4 {
 		t.Errorf("the picture lies %.0f px off its place", off)
 	}
 }
@@ -122,7 +123,8 @@ func TestOffersOfTheRange(t *testing.T) {
 		p.fill("#logs-search", "host:")
 		p.wait("the offer "+want,
 			fmt.Sprintf(
-				`(() => { const o = [...document.querySelectorAll('#search-offers li')].map((e) => e.innerText).join(' '); return o.includes(%q) && !o.includes(%q); })()`, want, not))
+				`(() => { const o = [...document.querySelectorAll('#search-offers li')].map((e) => e.innerText)
+					.join(' '); return o.includes(%q) && !o.includes(%q); })()`, want, not))
 	}
 	offered("newer", "older")
 	eval[bool](p,
@@ -171,9 +173,11 @@ func TestListsSayWhatTheyLeaveOut(t *testing.T) {
 		`document.querySelector('.table-list .cut')?.innerText === '321 more: type a part of the name'`)
 	p.fill(".table-list input", "many_51")
 	p.wait("all that are called so",
-		`!document.querySelector('.table-list .cut') && document.querySelector('.table-list .row')?.innerText.includes('many_510')`)
+		`!document.querySelector('.table-list .cut') &&
+			document.querySelector('.table-list .row')?.innerText.includes('many_510')`)
 	eval[bool](p,
-		`(() => { localStorage.setItem('varve.sql.history.', JSON.stringify(Array.from({ length: 230 }, (_, i) => ({ sql: 'SELECT ' + i, db: 'public', at: i + 1, elapsedMS: 1, rows: 1 })))); return true; })()`)
+		`(() => { localStorage.setItem('varve.sql.history.', JSON.stringify(Array.from({ length: 230 }, (_, i) => ({ sql: 'SELECT ' + i, db: 'public', at: i + 1, elapsedMS: 1, rows: 1 }))));
+			return true; })()`)
 	p.visit("/dashboard/sql")
 	p.wait("tables of the tree",
 		`document.querySelector('.sql-tree .cut')?.innerText === '371 more: type a part of the name'`)
@@ -226,7 +230,8 @@ func TestUnknownTable(t *testing.T) {
 	s.ingest(t, "app", shopLines(20, time.Second))
 	p := open(t, s, "/dashboard/logs#t=apq")
 	p.wait("the sentence",
-		`document.querySelector('.state h2')?.innerText === 'There is no table apq in public' && [...document.querySelectorAll('.state button')].some((b) => b.innerText === 'app')`)
+		`document.querySelector('.state h2')?.innerText === 'There is no table apq in public' &&
+			[...document.querySelectorAll('.state button')].some((b) => b.innerText === 'app')`)
 	p.button("Open SQL")
 	p.wait("the page", `location.pathname.endsWith('/sql') && document.querySelector('.sql-actions')`)
 }
@@ -266,7 +271,9 @@ func TestBarsAreExact(t *testing.T) {
 	}
 	p.wait("the bars", fmt.Sprintf(`document.querySelectorAll('.bar-row').length === %d`, len(want)))
 	if got := eval[string](p,
-		`[...document.querySelectorAll('.bar-row')].map((r) => r.querySelector('.text').innerText + ' ' + r.querySelector('.num').innerText).join()`); got != strings.Join(want, ",") {
+		`[...document.querySelectorAll('.bar-row')]
+			.map((r) => r.querySelector('.text').innerText + ' ' + r.querySelector('.num').innerText)
+			.join()`); got != strings.Join(want, ",") {
 		t.Errorf("bars %s, want %s", got, strings.Join(want, ","))
 	}
 }

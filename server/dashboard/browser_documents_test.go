@@ -20,7 +20,8 @@ func TestHelpDocuments(t *testing.T) {
 	p.wait("the snippets", `document.querySelector('.how .link')`)
 	p.click(".how .link")
 	p.wait("the document",
-		`document.querySelector('.document-text .heading.level-1') && document.querySelectorAll('.document-text table').length > 0`)
+		`document.querySelector('.document-text .heading.level-1') &&
+			document.querySelectorAll('.document-text table').length > 0`)
 	p.shot("help-document")
 	axe, _ := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	p.accessible(t, "a document", string(axe))
@@ -53,13 +54,16 @@ func TestHelpDocuments(t *testing.T) {
 	p.wait("HTTP",
 		`[...document.querySelectorAll('.document-text .link')].some((b) => b.innerText === 'ingest/otlp.md')`)
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.document-text .link')].find((b) => b.innerText === 'ingest/otlp.md').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.document-text .link')]
+			.find((b) => b.innerText === 'ingest/otlp.md').click(); return true; })()`)
 	p.wait("the one that the link leads to",
-		`document.querySelector('.document-text .heading.level-1')?.innerText.includes('OTLP') || document.querySelector('.document-text .heading.level-1')?.innerText.includes('OpenTelemetry')`)
+		`document.querySelector('.document-text .heading.level-1')?.innerText.includes('OTLP') ||
+			document.querySelector('.document-text .heading.level-1')?.innerText.includes('OpenTelemetry')`)
 	eval[bool](p,
 		`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read('http.md#users'); return true; })`)
 	p.wait("a place in a document",
-		`document.querySelector('.help .body').scrollTop > 500 && document.querySelector('.document-text [data-place=users]')`)
+		`document.querySelector('.help .body').scrollTop > 500 &&
+			document.querySelector('.document-text [data-place=users]')`)
 	p.button("All documents")
 	p.wait("the list", `document.querySelectorAll('.documents li').length === 14`)
 	p.press(kb.Escape)

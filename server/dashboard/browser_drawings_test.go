@@ -35,7 +35,8 @@ func boundsOfDrawings(t *testing.T, add func(string, string, float64, float64, f
 			return document.querySelector('.histogram .tip') !== null;
 		})()`, times))
 		eval[bool](p,
-			`document.querySelector('.histogram').dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true })) || true`)
+			`document.querySelector('.histogram').dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true })) ||
+				true`)
 		return 1000 * (p.busy() - from) / times
 	}))
 

@@ -56,7 +56,8 @@ func TestD85Pages(t *testing.T) {
 	for _, name := range []string{"sql", "metrics", "traces", "pipelines", "ingest", "status"} {
 		eval[bool](p,
 			fmt.Sprintf(
-				`(() => { [...document.querySelectorAll('#rail a.page')].find((a) => a.getAttribute('href').endsWith('/%s')).click(); return true; })()`, name))
+				`(() => { [...document.querySelectorAll('#rail a.page')]
+					.find((a) => a.getAttribute('href').endsWith('/%s')).click(); return true; })()`, name))
 		p.wait("page "+name,
 			fmt.Sprintf(
 				`location.pathname === '/varve/dashboard/%s' && document.querySelector('#rail [aria-current=page]')?.getAttribute('href').endsWith('/%s') && document.querySelector('.toolbar')`, name, name))

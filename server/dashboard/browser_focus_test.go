@@ -77,7 +77,8 @@ func TestFocusStays(t *testing.T) {
 				// there the key asks for a new result, in place of the one shown
 				if !strings.HasPrefix(one.path, "sql") {
 					eval[bool](p,
-						`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true })) || true`)
+						`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true })) ||
+							true`)
 				}
 				p.quiet()
 				for _, looks := range eval[[]string](p, replaced) {

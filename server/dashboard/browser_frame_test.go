@@ -108,10 +108,12 @@ func TestD04Names(t *testing.T) {
 				p.named(label+v, `.values .value button`, fmt.Sprintf(`e.ariaLabel === %s`, quoteJSON(label+v)))
 				p.wait(fmt.Sprintf("%d rows of %s%s of %s", want, label, v, column),
 					fmt.Sprintf(
-						`document.querySelector('.logs-status .figures b')?.innerText === '%d rows' && document.querySelectorAll('.chip').length === 1`, want))
+						`document.querySelector('.logs-status .figures b')?.innerText === '%d rows' &&
+							document.querySelectorAll('.chip').length === 1`, want))
 				p.named("the chip's ×", `.chip button`, `e.ariaLabel === 'Remove this filter'`)
 				p.wait("all rows",
-					`document.querySelector('.logs-status .figures b')?.innerText === '81 rows' && document.querySelectorAll('.values .value').length >= 8`)
+					`document.querySelector('.logs-status .figures b')?.innerText === '81 rows' &&
+						document.querySelectorAll('.values .value').length >= 8`)
 			}
 		}
 		p.named("field "+column, `.field .name`, `e.ariaExpanded === 'true'`)
@@ -123,7 +125,8 @@ func (p *page) named(what, selector, is string) {
 	p.t.Helper()
 	p.wait(what,
 		fmt.Sprintf(
-			`(() => { const e = [...document.querySelectorAll(%q)].find((e) => %s && !e.disabled); e?.click(); return e; })()`, selector, is))
+			`(() => { const e = [...document.querySelectorAll(%q)].find((e) => %s && !e.disabled); e?.click(); return e;
+				})()`, selector, is))
 }
 
 func TestD80SignIn(t *testing.T) {
@@ -145,7 +148,8 @@ func TestD80SignIn(t *testing.T) {
 	sign("ops", "wrong")
 	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
 	p.wait("the name as it was and the focus in the password's field",
-		`document.querySelector('dialog input[name=user]').value === 'ops' && document.activeElement.name === 'password'`)
+		`document.querySelector('dialog input[name=user]').value === 'ops' &&
+			document.activeElement.name === 'password'`)
 	sign("ops", "sesame")
 	p.wait("the page", `document.querySelector('.first') && !document.querySelector('dialog')`)
 	kept := eval[string](p, `JSON.stringify(localStorage) + document.cookie + location.href`)
@@ -209,7 +213,10 @@ func TestD80Ended(t *testing.T) {
 		}
 		p.wait("the server's new users",
 			fmt.Sprintf(
-				`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa('ops:%s')); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, to))
+				`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false);
+					r.setRequestHeader('Authorization', 'Basic ' + btoa('ops:%s'));
+					r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200;
+					})()`, to))
 	}
 	again := func() {
 		p.named("Run", ".sql-actions button", `e.innerText === 'Run'`)
@@ -232,7 +239,8 @@ func TestD80Ended(t *testing.T) {
 	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
 	sign("abracadabra")
 	p.wait("the answer",
-		`!document.querySelector('dialog') && [...document.querySelectorAll('.sql-results .grid-cell')].some((c) => c.innerText === '42')`)
+		`!document.querySelector('dialog') && [...document.querySelectorAll('.sql-results .grid-cell')]
+			.some((c) => c.innerText === '42')`)
 	renew("open")
 	again() // also after a password that was typed here
 }

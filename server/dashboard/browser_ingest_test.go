@@ -93,7 +93,8 @@ func TestIngest(t *testing.T) {
 			`document.querySelector('.try .facts')?.innerText.includes('2026-11-21T03:46:02.123456702Z')`)
 		p.button("Dry run")
 		p.wait("the dry run",
-			`[...document.querySelectorAll('.dry tbody tr')].length === 10 && document.querySelector('.dry tbody').innerText.includes('2026-11-21 03:46:02.123456710')`)
+			`[...document.querySelectorAll('.dry tbody tr')].length === 10 &&
+				document.querySelector('.dry tbody').innerText.includes('2026-11-21 03:46:02.123456710')`)
 		p.button("Send")
 		p.wait("twelve rows", `document.querySelector('.sent')?.innerText.startsWith('12 rows')`)
 		if got := s.sql(t, "SELECT max(ts) FROM exact"); fmt.Sprint(got) != "[[1795232762123456712]]" {
@@ -193,18 +194,22 @@ func TestStatus(t *testing.T) {
 		p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
 		want := s.sql(t, "SELECT count(*) FROM app")[0][0]
 		p.wait("the rows since the start",
-			`[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Rows in') && f.innerText.includes('20k since'))`)
+			`[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Rows in') &&
+				f.innerText.includes('20k since'))`)
 		if fmt.Sprint(want) != "20000" {
 			t.Errorf("%v rows are stored", want)
 		}
 		p.wait("the queues",
-			`[...document.querySelectorAll('.figure')].filter((f) => /^(Flushes|Merges|Writes|Queries|Bodies|Messages)\n0\n(for|of|\d+ under)/.test(f.innerText.replace(/\n+/g, '\n'))).length === 6`)
+			`[...document.querySelectorAll('.figure')]
+				.filter((f) => /^(Flushes|Merges|Writes|Queries|Bodies|Messages)\n0\n(for|of|\d+ under)/.test(f.innerText.replace(/\n+/g, '\n'))).length === 6`)
 		p.wait("the shares of the memory",
-			`[...document.querySelectorAll('.figure')].filter((f) => /\nof [\d.]+ [KMG]i?B$/.test(f.innerText.trim())).length >= 6`)
+			`[...document.querySelectorAll('.figure')]
+				.filter((f) => /\nof [\d.]+ [KMG]i?B$/.test(f.innerText.trim())).length >= 6`)
 		waitFor(t, "as many parts as /metrics says", func() bool { // they come and go
 			return eval[bool](p,
 				fmt.Sprintf(
-					`[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Parts') && f.innerText.includes('%.0f files'))`, s.figure(t, "varve_parts")))
+					`[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Parts') &&
+						f.innerText.includes('%.0f files'))`, s.figure(t, "varve_parts")))
 		})
 		p.wait("lines of two readings", `document.querySelectorAll('.spark path:nth-child(2)').length > 3`)
 		if text := p.text(".about"); !strings.Contains(text, "UTC") ||
@@ -213,11 +218,13 @@ func TestStatus(t *testing.T) {
 		}
 		p.wait("the findings", `document.querySelector('.findings')?.innerText.includes('Nothing needs a look.')`)
 		p.wait("the requests by path",
-			`[...document.querySelectorAll('.requests tbody tr')].some((r) => r.cells[0].innerText === '/v1/sql' && Number(r.cells[2].innerText.replaceAll(',', '')) > 0 && r.cells[4].innerText === '0')`)
+			`[...document.querySelectorAll('.requests tbody tr')].some((r) => r.cells[0].innerText === '/v1/sql' &&
+				Number(r.cells[2].innerText.replaceAll(',', '')) > 0 && r.cells[4].innerText === '0')`)
 		eval[bool](p, `fetch('../v1/sql?sql=SELEC').then(() => true)`)
 		p.allow("400 (Bad Request)")
 		p.wait("the refused one",
-			`[...document.querySelectorAll('.requests tbody tr')].some((r) => r.cells[0].innerText === '/v1/sql' && r.cells[3].innerText === '1')`)
+			`[...document.querySelectorAll('.requests tbody tr')].some((r) => r.cells[0].innerText === '/v1/sql' &&
+				r.cells[3].innerText === '1')`)
 		p.shot("status")
 		p.theme("dark")
 		p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
@@ -235,7 +242,8 @@ func TestStatus(t *testing.T) {
 		p.wait("the finding", `document.querySelector('.findings li')?.innerText.includes('wal.sync is never')`)
 		p.button("Configuration")
 		p.wait("the mark of what was set",
-			`[...document.querySelectorAll('tr.differs')].some((r) => r.innerText.includes('wal.sync') && r.innerText.includes('always'))`)
+			`[...document.querySelectorAll('tr.differs')].some((r) => r.innerText.includes('wal.sync') &&
+				r.innerText.includes('always'))`)
 		if bad := eval[[]string](p,
 			`[...document.querySelectorAll('table.config tbody tr')].filter((r) => r.cells[3].innerText === '' || /`+
 				"`"+`|\]\(/.test(r.cells[2].innerText + r.cells[3].innerText)).map((r) => r.innerText)`); len(bad) > 0 {
@@ -247,9 +255,12 @@ func TestStatus(t *testing.T) {
 		shopMetrics(t, s)
 		p := open(t, s, "/dashboard/status#tab=tables")
 		p.wait("the table with its span",
-			`[...document.querySelectorAll('table.tables tbody tr')].some((r) => r.cells[0].innerText === 'app' && r.cells[1].innerText === '20,000' && r.cells[6].innerText.length === 19)`)
+			`[...document.querySelectorAll('table.tables tbody tr')].some((r) => r.cells[0].innerText === 'app' &&
+				r.cells[1].innerText === '20,000' && r.cells[6].innerText.length === 19)`)
 		p.wait("where the rows of a metric lie",
-			`[...document.querySelectorAll('table.tables tbody tr')].some((r) => r.cells[0].innerText === 'room_temperature' && r.cells[2].innerText === 'in service_physical_table' && r.cells[3].innerText === '–')`)
+			`[...document.querySelectorAll('table.tables tbody tr')]
+				.some((r) => r.cells[0].innerText === 'room_temperature' &&
+				r.cells[2].innerText === 'in service_physical_table' && r.cells[3].innerText === '–')`)
 		p.shot("status-tables")
 		s.ingest(t, "gone", []string{`{"ts":1795232760000000000}`})
 		p.do("reload", chromedp.Reload())
@@ -257,7 +268,9 @@ func TestStatus(t *testing.T) {
 			`[...document.querySelectorAll('table.tables button.link')].some((b) => b.innerText === 'gone')`)
 		p.quiet() // the span of a table that is gone cannot be asked for
 		eval[bool](p,
-			`(() => { [...document.querySelectorAll('table.tables tbody tr')].find((r) => r.cells[0].innerText === 'gone').querySelector('.pop-anchor > button').click(); return true; })()`)
+			`(() => { [...document.querySelectorAll('table.tables tbody tr')]
+				.find((r) => r.cells[0].innerText === 'gone').querySelector('.pop-anchor > button').click();
+				return true; })()`)
 		p.button("Drop the table …")
 		p.wait("the question", `document.querySelector('dialog input')`)
 		p.fill("dialog input", "gone")
@@ -298,13 +311,16 @@ func TestStatus(t *testing.T) {
 		p.wait("when it comes back",
 			`document.querySelector('.card [role=status]')?.innerText.includes('Back to info at')`)
 		eval[bool](p,
-			`(() => { const e = document.querySelectorAll('.card')[1].querySelector('select'); e.value = '1'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+			`(() => { const e = document.querySelectorAll('.card')[1].querySelector('select'); e.value = '1';
+				e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 		p.button("Processors")
 		p.wait("the flame graph",
-			`document.querySelector('.flame img')?.naturalWidth > 500 && document.querySelector('.flame').innerText.includes('Processors, 1 s')`)
+			`document.querySelector('.flame img')?.naturalWidth > 500 &&
+				document.querySelector('.flame').innerText.includes('Processors, 1 s')`)
 		p.button("Memory")
 		p.wait("the other one",
-			`document.querySelector('.flame img')?.naturalWidth > 500 && document.querySelector('.flame').innerText.includes('Memory in use')`)
+			`document.querySelector('.flame img')?.naturalWidth > 500 &&
+				document.querySelector('.flame').innerText.includes('Memory in use')`)
 		p.shot("status-profile")
 	})
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // focus is what has it, as a short text, into shadow roots.
-const focus = `(() => { let e = document.activeElement; while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; return e; })()`
+const focus = `(() => { let e = document.activeElement;
+	while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; return e; })()`
 
 // tabTo presses Tab until what has the focus is so.
 func (p *page) tabTo(what, is string) {
@@ -102,7 +103,8 @@ func TestD82Keyboard(t *testing.T) {
 	p.tabTo("the histogram", `e.closest('.histogram')`)
 	p.press(kb.ArrowRight)
 	p.wait("that a bar is read out",
-		`[...document.querySelectorAll('.logs-histogram [aria-live], .logs-histogram [role=status]')].some((e) => e.textContent.trim() !== '')`)
+		`[...document.querySelectorAll('.logs-histogram [aria-live], .logs-histogram [role=status]')]
+			.some((e) => e.textContent.trim() !== '')`)
 
 	// The palette leads to any page, help lists the keys.
 	p.mod("k")
@@ -177,5 +179,6 @@ func TestD82Keyboard(t *testing.T) {
 	p.tabTo("the tabs", `e.role === 'tab'`)
 	p.press(kb.ArrowRight)
 	p.wait("the next tab",
-		`document.querySelector('[role=tab][aria-selected=true]') === document.activeElement && location.hash.includes('tab=')`)
+		`document.querySelector('[role=tab][aria-selected=true]') === document.activeElement &&
+			location.hash.includes('tab=')`)
 }

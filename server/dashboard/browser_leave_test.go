@@ -40,7 +40,10 @@ func usersFile(t *testing.T, users string) (s *server, renew func(p *page, users
 		}
 		p.wait("the server's new users",
 			fmt.Sprintf(
-				`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false); r.setRequestHeader('Authorization', 'Basic ' + btoa(%q)); r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200; })()`, probe))
+				`(() => { const r = new XMLHttpRequest(); r.open('GET', '../v1/session', false);
+					r.setRequestHeader('Authorization', 'Basic ' + btoa(%q));
+					r.setRequestHeader('x-service-client', 'dashboard/test'); r.send(); return r.status === 200;
+					})()`, probe))
 	}
 }
 
@@ -72,7 +75,8 @@ func TestSignOutBeside(t *testing.T) {
 	two.press("SELECT 'of ops'")
 	two.runSQL(false)
 	two.wait("that it is kept",
-		`localStorage.getItem('varve.sql.history.ops')?.includes('of ops') && localStorage.getItem('varve.sql.tabs.ops')?.includes('of ops')`)
+		`localStorage.getItem('varve.sql.history.ops')?.includes('of ops') &&
+			localStorage.getItem('varve.sql.tabs.ops')?.includes('of ops')`)
 	two.before(sent) // of the document that comes then
 	one.click("#rail button[title='Sign out']")
 	one.wait("the question", `document.querySelector('dialog input[type=checkbox]')`)
@@ -80,7 +84,8 @@ func TestSignOutBeside(t *testing.T) {
 	one.click("dialog button.primary")
 	for _, p := range []*page{one, two} {
 		p.wait("the dialog, for nobody",
-			`document.querySelector('dialog input[name=user]')?.value === '' && !document.querySelector('dialog [role=alert]')`)
+			`document.querySelector('dialog input[name=user]')?.value === '' &&
+				!document.querySelector('dialog [role=alert]')`)
 		if kept := eval[string](p,
 			`[sessionStorage.getItem('varve.session') ?? '', ...Object.keys(localStorage).filter((k) => k.endsWith('.ops'))].join(' ').trim()`); kept != "" {
 			t.Errorf("kept: %s", kept)
@@ -113,7 +118,8 @@ func TestPasswordChangedBeside(t *testing.T) {
 	two.wait("that it is kept", `localStorage.getItem('varve.sql.history.ops')?.includes('of ops')`)
 	renew(two, "ops=abracadabra\nviewer:ro=look\n", "ops:abracadabra")
 	one.wait("that one has to sign in again",
-		`document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again') && document.querySelector('dialog input[name=user]').value === 'ops'`)
+		`document.querySelector('dialog [role=alert]')?.innerText.includes('Sign in again') &&
+			document.querySelector('dialog input[name=user]').value === 'ops'`)
 	asks := `import(document.querySelector('script[type=module]').src.replace('app.js', 'core/api.js')).then(async ({ json }) => { const before = window.sent.length; void json('v1/session').catch(() => {}); await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))); return window.sent.slice(before).join(' '); })`
 	if got := eval[string](one, asks); got != "" {
 		t.Errorf("while the dialog is open it asks as %s", got)

@@ -88,7 +88,8 @@ func TestD11LiveFlood(t *testing.T) {
 	sent := stop()
 	slices.Sort(answers)
 	p.wait("the line of what is left out",
-		`[...document.querySelectorAll('.grid-row.marker')].some((r) => /^\s*[\d,]+ rows left out/.test(r.innerText)) || (() => { const g = document.querySelector('.grid'); g.scrollTop -= 400; return false; })()`)
+		`[...document.querySelectorAll('.grid-row.marker')].some((r) => /^\s*[\d,]+ rows left out/.test(r.innerText)) ||
+			(() => { const g = document.querySelector('.grid'); g.scrollTop -= 400; return false; })()`)
 	p.wait("no more than is kept",
 		`Number(document.querySelector('.grid').getAttribute('aria-rowcount')) <= 10000 + 2000`)
 	after := p.heap()
@@ -164,7 +165,9 @@ func TestD10Live(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
 	p.wait("the live rows",
 		`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
-	const first = `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.getBoundingClientRect().top >= document.querySelector('.grid-head').getBoundingClientRect().bottom).sort((a, b) => a.dataset.row - b.dataset.row)[0]?.innerText`
+	const first = `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' &&
+		r.getBoundingClientRect().top >= document.querySelector('.grid-head').getBoundingClientRect().bottom)
+		.sort((a, b) => a.dataset.row - b.dataset.row)[0]?.innerText`
 	want := map[string]int{}
 	before, n := "", 0
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -194,7 +197,8 @@ func TestD10Live(t *testing.T) {
 		if piece == 25 { // somebody scrolls up: what is seen stays where it is
 			eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 200; return true; })()`)
 			p.wait("the scrolled list, painted",
-				`document.querySelector('.grid').scrollTop === 200 && document.querySelector('.grid-row[data-row="10"]') && `+first)
+				`document.querySelector('.grid').scrollTop === 200 &&
+					document.querySelector('.grid-row[data-row="10"]') && `+first)
 			before = eval[string](p, first)
 		}
 	}
@@ -249,7 +253,8 @@ func TestLogsLiveFold(t *testing.T) {
 	p.wait("the rows that are kept", `document.querySelector('.live-bar').innerText.includes('9 kept')`)
 	p.press("d")
 	p.wait("each by itself",
-		`document.querySelector('.grid').getAttribute('aria-rowcount') === '10' && !document.querySelector('.badge.repeats')`)
+		`document.querySelector('.grid').getAttribute('aria-rowcount') === '10' &&
+			!document.querySelector('.badge.repeats')`)
 	p.press("d")
 	badges("×5 ×2")
 	p.press("o")
@@ -281,7 +286,8 @@ func TestLogsLiveAhead(t *testing.T) {
 				t.Helper()
 				p.wait(what,
 					fmt.Sprintf(
-						`[...document.querySelectorAll('.grid-row')].some((r) => r.lastElementChild?.textContent === %q)`, what))
+						`[...document.querySelectorAll('.grid-row')]
+							.some((r) => r.lastElementChild?.textContent === %q)`, what))
 			}
 			shown("before")
 			s.ingest(t, "app", []string{line(0, "now")})
@@ -316,7 +322,8 @@ func TestLogsLiveBeginsAhead(t *testing.T) {
 		t.Helper()
 		p.wait(fmt.Sprint(n, " rows"),
 			fmt.Sprintf(
-				`document.querySelector('.live-bar') && document.querySelector('.grid')?.getAttribute('aria-rowcount') === '%d'`, n))
+				`document.querySelector('.live-bar') &&
+					document.querySelector('.grid')?.getAttribute('aria-rowcount') === '%d'`, n))
 	}
 	count(200)
 	for i := range 3 {
@@ -360,7 +367,8 @@ func TestLogsLiveWrapped(t *testing.T) {
 		t.Helper()
 		p.wait("the end of the list, "+last,
 			fmt.Sprintf(
-				`document.querySelector('.grid') && (() => { const l = %s; return l.atEnd && l.last === %q && l.high > 1; })()`, wrappedList, last))
+				`document.querySelector('.grid') && (() => { const l = %s; return l.atEnd && l.last === %q &&
+					l.high > 1; })()`, wrappedList, last))
 	}
 	follows(last)
 	for range 5 {
@@ -412,5 +420,6 @@ func TestLogsLiveRate(t *testing.T) {
 	}
 	p.wait("the number of all that came",
 		fmt.Sprintf(
-			`[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText.replaceAll(',', '') === '%d new rows')`, sent))
+			`[...document.querySelectorAll('.live-bar button')]
+				.some((b) => b.innerText.replaceAll(',', '') === '%d new rows')`, sent))
 }

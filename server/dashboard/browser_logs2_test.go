@@ -144,12 +144,14 @@ func TestLogsSearch(t *testing.T) {
 			begin.Add(20*time.Minute).UTC().Format(time.RFC3339)))
 		all, address := total(p), eval[string](p, `location.hash`)
 		box := eval[[]float64](p,
-			`(() => { const r = document.querySelector('.histogram').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+			`(() => { const r = document.querySelector('.histogram').getBoundingClientRect();
+				return [r.left, r.top, r.width, r.height]; })()`)
 		p.drag(box[0]+box[2]*0.5, box[1]+30, box[0]+box[2]*0.75, box[1]+30)
 		p.wait("the zoomed range", fmt.Sprintf(`location.hash !== %q`, address))
 		p.wait("fewer rows",
 			fmt.Sprintf(
-				`(() => { const n = document.querySelector('.logs-status .figures b').innerText.replace(/\D/g, ''); return n !== '' && n !== '%s'; })()`, all))
+				`(() => { const n = document.querySelector('.logs-status .figures b').innerText.replace(/\D/g, '');
+					return n !== '' && n !== '%s'; })()`, all))
 		p.figures()
 		from, to := eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('from')`),
 			eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('to')`)
@@ -170,11 +172,13 @@ func TestLogsSearch(t *testing.T) {
 	t.Run("D07 field values", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all")
 		eval[bool](p,
-			`(() => { [...document.querySelectorAll('.field .name')].find((b) => b.innerText.includes('host')).click(); return true; })()`)
+			`(() => { [...document.querySelectorAll('.field .name')].find((b) => b.innerText.includes('host')).click();
+				return true; })()`)
 		p.wait("values", `document.querySelectorAll('.values .value').length >= 10`)
 		shown := func() []string {
 			return eval[[]string](p,
-				`[...document.querySelectorAll('.values .value')].map((v) => v.querySelector('.text').innerText + ' ' + v.querySelector('.n').title.replace(/ rows?$/, '') + ' ' + v.querySelector('.p').innerText)`)
+				`[...document.querySelectorAll('.values .value')]
+					.map((v) => v.querySelector('.text').innerText + ' ' + v.querySelector('.n').title.replace(/ rows?$/, '') + ' ' + v.querySelector('.p').innerText)`)
 		}
 		counted := func(column, of string, rows float64) (lines []string) {
 			for _, row := range s.sql(t, "SELECT "+column+", count(*) FROM "+of+" WHERE "+column+
@@ -266,7 +270,8 @@ func TestLogsSearch(t *testing.T) {
 			p.click("[data-tab=context]")
 			p.wait("the rows around it",
 				fmt.Sprintf(
-					`document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once %d.') && document.querySelector('.drawer').innerText.includes('50 before, 50 after')`, c.origin))
+					`document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once %d.') &&
+						document.querySelector('.drawer').innerText.includes('50 before, 50 after')`, c.origin))
 			if got := p.everyRow(".drawer .grid"); !slices.Equal(got, want) {
 				t.Errorf("%d rows\n%q\nwant %d\n%q", len(got), got, len(want), want)
 			}
@@ -277,7 +282,8 @@ func TestLogsSearch(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all&tab=patterns")
 		p.wait("patterns", `document.querySelectorAll('.patterns tbody tr').length > 3`)
 		cells := eval[[]string](p,
-			`[...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText + ' ' + r.cells[2].innerText)`)
+			`[...document.querySelectorAll('.patterns tbody tr')]
+				.map((r) => r.cells[0].innerText + ' ' + r.cells[2].innerText)`)
 		top := eval[string](p, `document.querySelector('.patterns tbody tr td:nth-child(3)').innerText`)
 		like := strings.NewReplacer("%", `\%`, "_", `\_`, "∗", "%").Replace(top)
 		if want := grouped(s.count(t, "message LIKE '"+like+"'")); !strings.HasPrefix(cells[0], want+" ") {
@@ -299,7 +305,9 @@ func TestLogsSearch(t *testing.T) {
 		p := open(t, s, "/dashboard/logs#"+state("t", "app", "from", at(0.6), "to", at(0.64), "tab", "changes"))
 		p.wait("changes", `document.querySelectorAll('.changes tbody tr').length > 2`)
 		if text := eval[string](p,
-			`[...document.querySelectorAll('.changes tbody tr')].slice(0, 6).map((r) => r.cells[0].innerText + '=' + r.cells[1].innerText).join(' ')`); !strings.Contains(text, "level=error") || !strings.Contains(text, "status=503") {
+			`[...document.querySelectorAll('.changes tbody tr')].slice(0, 6)
+				.map((r) => r.cells[0].innerText + '=' + r.cells[1].innerText)
+				.join(' ')`); !strings.Contains(text, "level=error") || !strings.Contains(text, "status=503") {
 			t.Errorf("the first changes are %s", text)
 		}
 		p.shot("logs-changes")
@@ -400,7 +408,8 @@ func TestD13Export(t *testing.T) {
 		p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
 		eval[bool](p,
 			fmt.Sprintf(
-				`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
+				`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q;
+					e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
 		p.click("dialog button.primary")
 	}
 	s.ingest(t, "app", shopLines(60_000, 50*time.Millisecond)[:7]) // after they were counted
@@ -430,7 +439,8 @@ func TestD13Export(t *testing.T) {
 	})()`)
 	export("csv")
 	p.wait("that it is on the way",
-		`document.querySelector('dialog button.primary').disabled && document.querySelector('dialog progress').value > 0`)
+		`document.querySelector('dialog button.primary').disabled &&
+			document.querySelector('dialog progress').value > 0`)
 	p.named("Cancel", "dialog .buttons button", `e.innerText === 'Cancel'`)
 	p.said("no file was kept")
 	if eval[bool](p, `window.named !== undefined`) {
@@ -456,7 +466,8 @@ func TestD08Exact(t *testing.T) {
 	value := func(name string) string {
 		return eval[string](p,
 			fmt.Sprintf(
-				`[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === %q)?.cells[1].innerText ?? 'no row'`, name))
+				`[...document.querySelectorAll('table.fields tr')]
+					.find((r) => r.cells[0].innerText === %q)?.cells[1].innerText ?? 'no row'`, name))
 	}
 	for name, want := range map[string]string{"big": "18446744073709551615", "low": "-9223372036854775808", "f": "0.1",
 		"empty": "''", "nothing": "NULL"} {

@@ -48,7 +48,8 @@ func shopLines(n int, gap time.Duration) []string {
 }
 
 // rowsThere is true once the list has rows.
-const rowsThere = `[...document.querySelectorAll('.grid-row')].some((r) => r.dataset.row !== '' && r.textContent.length > 3)`
+const rowsThere = `[...document.querySelectorAll('.grid-row')].some((r) => r.dataset.row !== '' &&
+	r.textContent.length > 3)`
 
 // rowsShown waits for the list and gives the text of its rows, once none of a run before are left.
 func (p *page) rowsShown() []string {
@@ -56,7 +57,8 @@ func (p *page) rowsShown() []string {
 	p.wait("rows", rowsThere)
 	p.quiet()
 	return eval[[]string](p,
-		`[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '').sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.innerText)`)
+		`[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '')
+			.sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.innerText)`)
 }
 
 // settled waits until nothing is asked any more.
@@ -223,7 +225,8 @@ func TestLogsUnread(t *testing.T) {
 		`[...document.querySelectorAll('.state button')].find((b) => b.innerText === 'level').click() ?? true`)
 	p.rowsShown()
 	p.wait("the search, mended",
-		`document.querySelector('#logs-search').value === 'level:error' && document.querySelector('.logs-where .sql').innerText.includes('"level" = \'error\'')`)
+		`document.querySelector('#logs-search').value === 'level:error' &&
+			document.querySelector('.logs-where .sql').innerText.includes('"level" = \'error\'')`)
 	p.afresh("/dashboard/traces#q=http.roote:/cart")
 	p.wait("the reason", `document.querySelector('.state[role=alert]')?.innerText.includes('http.roote')`)
 }

@@ -51,7 +51,9 @@ func TestLogsRefreshKeeps(t *testing.T) {
 			p := open(t, s, "/dashboard/logs#t=app&"+c.state, hastened)
 			p.rowsShown()
 			eval[bool](p,
-				`(() => { window.asked = 0; const real = window.fetch; window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.asked++; return real(url, how); }; return true; })()`)
+				`(() => { window.asked = 0; const real = window.fetch;
+					window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.asked++; return real(url, how); };
+					return true; })()`)
 			eval[bool](p,
 				`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = 300; return true; })`)
 			total, shown := 1300, 1300 // where too many came the figures stay those of the rows that are shown
@@ -113,7 +115,9 @@ func TestLogsRefreshKeeps(t *testing.T) {
 			p.press("r")
 			p.wait("the newest rows",
 				fmt.Sprintf(
-					`document.querySelector('.grid').scrollTop === 0 && document.querySelector('.logs-status .figures').innerText.replaceAll(',', '').startsWith('%d rows') && !document.querySelector('.logs-status .figures').innerText.includes('as of')`, total))
+					`document.querySelector('.grid').scrollTop === 0 &&
+						document.querySelector('.logs-status .figures').innerText.replaceAll(',', '').startsWith('%d rows') &&
+						!document.querySelector('.logs-status .figures').innerText.includes('as of')`, total))
 			newest("run by hand")
 		})
 	}

@@ -77,7 +77,8 @@ func TestForcedColours(t *testing.T) {
 	p.quiet()
 	p.click(".grid-row .grid-cell")
 	p.wait("the row chosen",
-		`[...document.querySelectorAll('.grid-row.on, .grid-row.focus')].some((r) => getComputedStyle(r).outlineStyle === 'solid')`)
+		`[...document.querySelectorAll('.grid-row.on, .grid-row.focus')]
+			.some((r) => getComputedStyle(r).outlineStyle === 'solid')`)
 }
 
 // TestMoreContrast: who wants more contrast has it in both themes.
@@ -89,7 +90,10 @@ func TestMoreContrast(t *testing.T) {
 		p.themed(theme)
 		p.media("prefers-contrast", "more")
 		if got := eval[string](p,
-			`(() => { const s = getComputedStyle(document.documentElement), is = (n) => s.getPropertyValue(n); return is('--line') === is('--line-strong') && is('--text-soft') === is('--text') && is('--text-faint') === is('--text') ? '' : is('--line') + is('--text-soft') + is('--text-faint'); })()`); got != "" {
+			`(() => { const s = getComputedStyle(document.documentElement), is = (n) => s.getPropertyValue(n);
+				return is('--line') === is('--line-strong') && is('--text-soft') === is('--text') &&
+				is('--text-faint') === is('--text') ? '' : is('--line') + is('--text-soft') + is('--text-faint');
+				})()`); got != "" {
 			t.Errorf("%s: lines and soft text are %s", theme, got)
 		}
 		p.media("prefers-contrast", "")

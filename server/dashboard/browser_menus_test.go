@@ -25,7 +25,8 @@ func TestMenus(t *testing.T) {
 			"axe is not installed (make dashboard-compiler installs it): names of buttons and fields alone are looked at")
 	}
 	p := open(t, s, "/dashboard/status")
-	const openers = `[...document.querySelectorAll('button[aria-haspopup=menu], #rail button[title^="Database"]')].filter((b) => !b.disabled && b.checkVisibility())`
+	const openers = `[...document.querySelectorAll('button[aria-haspopup=menu], #rail button[title^="Database"]')]
+		.filter((b) => !b.disabled && b.checkVisibility())`
 	for _, path := range []string{"logs#t=app",
 		"sql#sql=SELECT%20level%2C%20count(*)%20AS%20n%20FROM%20app%20GROUP%20BY%201", "metrics#q=http_requests_total",
 		"traces", "traces#id=" + traceID(0), "pipelines#name=shop", "status#tab=tables"} {
@@ -45,7 +46,8 @@ func TestMenus(t *testing.T) {
 				p.wait("the menu "+name, `document.querySelector('[role=menu]')`)
 				p.quiet()
 				for _, odd := range eval[[]string](p,
-					`[...document.querySelectorAll('[role=menu] :is(button, a, input, select, p)')].filter((e) => !/^menuitem/.test(e.role ?? '')).map((e) => e.outerHTML.slice(0, 200))`) {
+					`[...document.querySelectorAll('[role=menu] :is(button, a, input, select, p)')]
+						.filter((e) => !/^menuitem/.test(e.role ?? '')).map((e) => e.outerHTML.slice(0, 200))`) {
 					t.Errorf("%s: not an item of the menu: %s", name, odd)
 				}
 				p.accessible(t, name, string(axe))
@@ -162,7 +164,10 @@ func TestLogsLookedAt(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app")
 	p.rowsShown()
 	eval[bool](p,
-		`(() => { const name = Object.keys(localStorage).find((k) => k.includes('logs.history')), list = JSON.parse(localStorage[name]); list[0].at = Math.floor(list[0].at / 1000) * 1000 + 987; localStorage[name] = JSON.stringify(list); return true; })()`)
+		`(() => { const name = Object.keys(localStorage)
+			.find((k) => k.includes('logs.history')), list = JSON.parse(localStorage[name]);
+			list[0].at = Math.floor(list[0].at / 1000) * 1000 + 987; localStorage[name] = JSON.stringify(list);
+			return true; })()`)
 	p.click(`.toolbar button[title="More"]`)
 	p.wait("the time",
 		`/· \d\d:\d\d:\d\d$/.test([...document.querySelectorAll('[role=menu] .look + .end')][0]?.innerText)`)

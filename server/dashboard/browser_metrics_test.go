@@ -135,7 +135,8 @@ func TestD30MetricsGraph(t *testing.T) {
 	const query = "sum by (app, method, code) (rate(http_requests_total[5m]))"
 	p := openMetrics(t, s, query, fixed)
 	p.wait("the legend",
-		`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 4`)
+		`document.querySelector('.chart canvas')?.width > 0 &&
+			document.querySelectorAll('.chart-legend tbody tr').length === 4`)
 	if text := p.text(".facts"); !strings.Contains(text, "step 10s") {
 		t.Errorf("the step is said as %q", text)
 	}
@@ -170,7 +171,8 @@ func TestD30MetricsGraph(t *testing.T) {
 		return g.linesOf(run.result.value).lines.map((l) => ({ Name: l.name, Points: l.values.filter((v) => v !== null).length, Last: l.last, All: l.values.map((v, i) => [r.gridOf(0).start + i * r.gridOf(0).step, v]).filter(([, v]) => v !== null) }));
 	})`, query))
 	shown := eval[map[string]float64](p,
-		`Object.fromEntries([...document.querySelectorAll('.chart-legend tbody tr')].map((r) => [r.cells[0].innerText.trim(), parseFloat(r.cells[1].innerText)]))`)
+		`Object.fromEntries([...document.querySelectorAll('.chart-legend tbody tr')]
+			.map((r) => [r.cells[0].innerText.trim(), parseFloat(r.cells[1].innerText)]))`)
 	for _, l := range lines {
 		if w, ok := want[l.Name]; !ok || w[0] != l.Last || int(w[1]) != l.Points {
 			t.Errorf("%s: last %v of %d points, the API has %v", l.Name, l.Last, l.Points, w)
@@ -191,13 +193,15 @@ func TestD30MetricsGraph(t *testing.T) {
 	}
 	names := func() string {
 		return eval[string](p,
-			`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).join(' ')`)
+			`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim())
+				.join(' ')`)
 	}
 	before := names()
 	p.click(".chart-legend th:nth-child(2) button")
 	p.wait("the legend in the other order",
 		fmt.Sprintf(
-			`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).reverse().join(' ') === %q`, before))
+			`[...document.querySelectorAll('.chart-legend tbody tr')].map((r) => r.cells[0].innerText.trim()).reverse()
+				.join(' ') === %q`, before))
 	p.click(".chart-legend th:nth-child(2) button")
 	p.click(".chart-legend tbody tr:nth-child(2) button")
 	p.wait("one series", `document.querySelectorAll('.chart-legend tr.off').length === 3`)
@@ -206,7 +210,8 @@ func TestD30MetricsGraph(t *testing.T) {
 	p.shot("metrics")
 	p.theme("dark")
 	p.wait("the legend",
-		`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length === 4`)
+		`document.querySelector('.chart canvas')?.width > 0 &&
+			document.querySelectorAll('.chart-legend tbody tr').length === 4`)
 	p.shot("metrics-dark")
 	p.click("[data-tab=table]")
 	p.wait("the table", `document.querySelectorAll('.metrics-table tbody tr').length === 4`)
@@ -237,7 +242,8 @@ func TestD31MetricsComplete(t *testing.T) {
 		t.Helper()
 		p.wait("the offer "+what,
 			fmt.Sprintf(
-				`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, what))
+				`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')]
+					.some((e) => e.innerText === %q)`, what))
 	}
 	p.press("http_r")
 	offered("http_requests_total")
@@ -311,13 +317,16 @@ func TestD33MetricsExplore(t *testing.T) {
 	p.click(".metrics-explore .node")
 	p.wait("the expression", `new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(http_requests_total[5m])'`)
 	p.wait("the labels",
-		`[...document.querySelectorAll('.metrics-explore [data-label]')].map((e) => e.dataset.label).join() === 'app,code,method'`)
+		`[...document.querySelectorAll('.metrics-explore [data-label]')].map((e) => e.dataset.label)
+			.join() === 'app,code,method'`)
 	p.click("[data-label=code] .node")
 	p.wait("values with their series",
-		`[...document.querySelectorAll('[data-label=code] .value')].map((e) => e.innerText.replace(/\s+/g, ' ').trim()).join() === '200 2,500 2'`)
+		`[...document.querySelectorAll('[data-label=code] .value')].map((e) => e.innerText.replace(/\s+/g, ' ').trim())
+			.join() === '200 2,500 2'`)
 	p.click("[data-label=method] .row button:last-child")
 	p.wait("the breakdown",
-		`[...document.querySelectorAll('.breakdown .spark-row .text')].map((e) => e.innerText).join() === 'POST,GET' && document.querySelectorAll('.breakdown svg[role=img]').length === 2`)
+		`[...document.querySelectorAll('.breakdown .spark-row .text')].map((e) => e.innerText).join() === 'POST,GET' &&
+			document.querySelectorAll('.breakdown svg[role=img]').length === 2`)
 	p.click("[data-label=code] .value:nth-of-type(2), [data-label=code] .value + .value")
 	p.wait("the matcher",
 		`new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(http_requests_total{code="500"}[5m])'`)
@@ -335,7 +344,8 @@ func TestD34MetricsExplain(t *testing.T) {
 		"&view=explain&from="+end.Add(-30*time.Minute).Format(time.RFC3339)+"&to="+end.Format(time.RFC3339))
 	p.wait("the note", `document.querySelector('.hint')?.innerText.includes('rate(http_requests_total[5m])')`)
 	p.wait("the parts",
-		`[...document.querySelectorAll('.metrics-explain tbody tr')].map((r) => r.cells[2].innerText).join() === '2,2,4,'`)
+		`[...document.querySelectorAll('.metrics-explain tbody tr')].map((r) => r.cells[2].innerText)
+			.join() === '2,2,4,'`)
 	for i, part := range []string{"sum by (code) (http_requests_total) / 2", "sum by (code) (http_requests_total)",
 		"http_requests_total"} {
 		first := s.evaluate(t, "query", url.Values{"query": {part}, "time": {strconv.FormatInt(end.Unix(), 10)}})[0]
@@ -370,6 +380,7 @@ func TestD34MetricsExplain(t *testing.T) {
 	notes("room_temperature", "")
 	p.afresh("/dashboard/metrics#q=" + url.QueryEscape(`http_requests_total{code="404",method="GET"}`))
 	p.wait("which matcher has no match",
-		`document.querySelector('.state')?.innerText.includes('No series of http_requests_total matches code="404".') && document.querySelector('.state').innerText.includes('Its first sample is of')`)
+		`document.querySelector('.state')?.innerText.includes('No series of http_requests_total matches code="404".') &&
+			document.querySelector('.state').innerText.includes('Its first sample is of')`)
 	p.shot("metrics-nodata")
 }

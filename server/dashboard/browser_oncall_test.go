@@ -55,12 +55,14 @@ func TestOnCall(t *testing.T) {
 	p.rowsShown()
 	p.settled()
 	box := eval[[]float64](p,
-		`(() => { const r = document.querySelector('.histogram').getBoundingClientRect(); return [r.left, r.top, r.width]; })()`)
+		`(() => { const r = document.querySelector('.histogram').getBoundingClientRect();
+			return [r.left, r.top, r.width]; })()`)
 	p.drag(box[0]+box[2]*0.55, box[1]+30, box[0]+box[2]*0.7, box[1]+30)
 	p.wait("the zoomed range", `location.hash.includes('Z')`)
 	p.named("the errors", ".legend button", `e.innerText.includes('error')`)
 	p.wait("errors alone",
-		`[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('timeout calling the bank')) && document.querySelectorAll('.chip').length === 1`)
+		`[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('timeout calling the bank')) &&
+			document.querySelectorAll('.chip').length === 1`)
 	p.figures()
 	p.click(".grid-row[data-row='1'] .grid-cell")
 	p.named("its trace", "table.fields .value button.link", `e.innerText === 'open trace'`)
@@ -74,7 +76,8 @@ func TestOnCall(t *testing.T) {
 	p.named("the metrics of the service", ".drawer button", `e.innerText === 'Metrics of pay'`)
 	p.named("the metric", ".metrics-explore .node", `e.innerText === 'charges_failed_total'`)
 	p.wait("its graph, of that service",
-		`document.querySelectorAll('.chart-legend tbody tr').length === 1 && new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(charges_failed_total{service="pay"}[5m])'`)
+		`document.querySelectorAll('.chart-legend tbody tr').length === 1 &&
+			new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(charges_failed_total{service="pay"}[5m])'`)
 	if n := eval[int](p, `document.querySelectorAll('.metrics-explore .node').length`); n == 0 {
 		t.Error("the labels of the metric are not listed")
 	}

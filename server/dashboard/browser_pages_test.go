@@ -18,7 +18,8 @@ var everyPage = []struct{ name, state, ready string }{
 	{"logs", "t=app",
 		`/^[\d,]+ rows?$/.test(document.querySelector('.logs-status .figures b')?.innerText ?? '') && document.querySelectorAll('.grid-row').length > 5`},
 	{"sql", "sql=SELECT%201",
-		`document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content') && (innerWidth <= 900 || document.querySelectorAll('.sql-tree .table-node').length > 0)`},
+		`document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content') && (innerWidth <= 900 ||
+			document.querySelectorAll('.sql-tree .table-node').length > 0)`},
 	{"metrics", "q=rate(http_requests_total%5B1m%5D)", `document.querySelector('.chart canvas')`},
 	{"traces", "", `document.querySelectorAll('.traces-list tbody tr').length > 0`},
 	{"pipelines", "name=shop&s=info%20hello", `document.querySelectorAll('.dry tbody tr').length > 0`},
@@ -71,7 +72,9 @@ func TestD84Zoom(t *testing.T) {
 				if wide := eval[int64](p, `document.documentElement.scrollWidth`); wide > view.width {
 					t.Errorf("%s is %d px wide: %s", one.name, wide,
 						eval[string](p,
-							`[...document.querySelectorAll('#page *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 5).map((e) => e.outerHTML.slice(0, 100)).join('\n')`))
+							`[...document.querySelectorAll('#page *')]
+								.filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 5)
+								.map((e) => e.outerHTML.slice(0, 100)).join('\n')`))
 				}
 				for _, lost := range eval[[]string](p, outOfReach) {
 					t.Errorf("%s: out of reach: %s", one.name, lost)
@@ -116,7 +119,8 @@ func TestD87Offline(t *testing.T) {
 			p.shown(one.name)
 			// The labels of the page: what stands in tables and figures changes from second to second.
 			texts = append(texts, figures.ReplaceAllString(eval[string](p,
-				`[...document.querySelectorAll('#rail, .toolbar, h1, h2, label, .tabs')].map((e) => e.innerText.trim()).join('\n')`), "#"))
+				`[...document.querySelectorAll('#rail, .toolbar, h1, h2, label, .tabs')].map((e) => e.innerText.trim())
+					.join('\n')`), "#"))
 		}
 		if texts[0] != texts[1] {
 			t.Errorf("%s: shown otherwise\n%s\nwithout names\n%s", one.name, texts[0], texts[1])
@@ -171,18 +175,22 @@ func (p *page) accessible(t *testing.T, where, axe string) {
 		p.quiet()
 	}
 	if bad := eval[[]string](p,
-		`[...document.querySelectorAll('button, input, select, a, textarea')].filter((e) => !(e.innerText.trim() || e.ariaLabel || e.title || e.labels?.length || e.placeholder)).map((e) => e.outerHTML)`); len(bad) > 0 {
+		`[...document.querySelectorAll('button, input, select, a, textarea')].filter((e) => !(e.innerText.trim() ||
+			e.ariaLabel || e.title || e.labels?.length || e.placeholder)).map((e) => e.outerHTML)`); len(bad) > 0 {
 		t.Errorf("%s: without a name: %s", where, bad)
 	}
 	if n := eval[int](p, `document.querySelectorAll('h1').length`); n != 1 {
 		t.Errorf("%s: %d main headings", where, n)
 	}
 	if jumps := eval[[]string](p,
-		`[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].filter((e, i, all) => i > 0 && e.tagName[1] - all[i - 1].tagName[1] > 1).map((e) => e.outerHTML.slice(0, 100))`); len(jumps) > 0 {
+		`[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].filter((e, i, all) => i > 0 &&
+			e.tagName[1] - all[i - 1].tagName[1] > 1).map((e) => e.outerHTML.slice(0, 100))`); len(jumps) > 0 {
 		t.Errorf("%s: headings that leave a level out: %q", where, jumps)
 	}
 	if bare := eval[[]string](p,
-		`[...document.querySelectorAll('table')].filter((e) => !e.closest('.tip') && (!(e.ariaLabel || e.caption || e.closest('[role=region]')?.ariaLabel) || e.querySelector('th:not([scope])'))).map((e) => e.outerHTML.slice(0, 300))`); len(bare) > 0 {
+		`[...document.querySelectorAll('table')].filter((e) => !e.closest('.tip') && (!(e.ariaLabel || e.caption ||
+			e.closest('[role=region]')?.ariaLabel) || e.querySelector('th:not([scope])')))
+			.map((e) => e.outerHTML.slice(0, 300))`); len(bare) > 0 {
 		t.Errorf("%s: tables without a name, or with a head that does not say of what: %q", where, bare)
 	}
 	if axe == "" {

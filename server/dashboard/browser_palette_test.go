@@ -37,7 +37,8 @@ func TestPaletteFinds(t *testing.T) {
 	}
 	p.mod("k")
 	p.wait("more than fits",
-		`(() => { const list = document.querySelector('#palette-list'); return list?.scrollHeight > list?.clientHeight + 100; })()`)
+		`(() => { const list = document.querySelector('#palette-list');
+			return list?.scrollHeight > list?.clientHeight + 100; })()`)
 	p.quiet()
 	p.press(kb.ArrowUp) // from the first to the last
 	p.wait("the last in the view", `(() => {
@@ -79,7 +80,8 @@ func TestSQLRefresh(t *testing.T) {
 	p.click("#timerange")
 	p.wait("the panel", `document.querySelector('.picker select')`)
 	eval[bool](p,
-		`(() => { const e = document.querySelector('.picker select'); e.value = '5'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+		`(() => { const e = document.querySelector('.picker select'); e.value = '5';
+			e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.press(kb.Escape)
 	s.ingest(t, "app", shopLines(7, time.Second))
 	p.wait("the new count without a click",
@@ -97,7 +99,8 @@ func TestOffersFollow(t *testing.T) {
 		p.quiet()
 		p.fill(one.field, "s")
 		p.wait("more than fits",
-			`(() => { const list = document.querySelector('.offers'); return list?.scrollHeight > list?.clientHeight; })()`)
+			`(() => { const list = document.querySelector('.offers'); return list?.scrollHeight > list?.clientHeight;
+				})()`)
 		p.quiet()
 		p.press(kb.ArrowUp) // to the last
 		p.wait("the last in the view", `(() => {

@@ -97,7 +97,8 @@ func latency(t *testing.T, s *server, trace string) {
 }
 
 // expressions are those of the panels in their order, as the address has them.
-const expressions = `(() => { const h = new URLSearchParams(location.hash.slice(1)); return [h.get('q') ?? '', ...JSON.parse(h.get('more') ?? '[]').map((p) => p.q ?? '')].join(' | '); })()`
+const expressions = `(() => { const h = new URLSearchParams(location.hash.slice(1));
+	return [h.get('q') ?? '', ...JSON.parse(h.get('more') ?? '[]').map((p) => p.q ?? '')].join(' | '); })()`
 
 func TestD30MetricsPanels(t *testing.T) {
 	t.Parallel()
@@ -107,7 +108,9 @@ func TestD30MetricsPanels(t *testing.T) {
 	p.wait("the legend", `document.querySelectorAll('.chart-legend tbody tr').length === 2`)
 	p.click(".add-panel")
 	p.wait("two panels",
-		`document.querySelectorAll('.metrics-panel').length === 2 && document.querySelectorAll('.metrics-panel .cm-content').length === 0 && document.querySelectorAll('.editor')[1].shadowRoot?.querySelector('.cm-content')`)
+		`document.querySelectorAll('.metrics-panel').length === 2 &&
+			document.querySelectorAll('.metrics-panel .cm-content').length === 0 &&
+			document.querySelectorAll('.editor')[1].shadowRoot?.querySelector('.cm-content')`)
 	p.click(".metrics-explore .node") // goes to the panel just added
 	p.wait("its expression",
 		expressions+` === 'room_temperature | histogram_quantile(0.95, sum by (le) (rate(http_duration_bucket[5m])))'`)
@@ -131,22 +134,30 @@ func TestD30MetricsPanels(t *testing.T) {
 	p.wait("dragged to the top", expressions+`.startsWith('room_temperature | ')`)
 	p.click(".metrics-panel:nth-child(2) [title='Fold the panel']")
 	p.wait("a folded panel",
-		`document.querySelectorAll('.metrics-panel.folded').length === 1 && document.querySelectorAll('.metrics-panel .chart canvas').length === 2`)
+		`document.querySelectorAll('.metrics-panel.folded').length === 1 &&
+			document.querySelectorAll('.metrics-panel .chart canvas').length === 2`)
 	p.do("reload", chromedp.Reload())
 	p.wait("the same panels",
-		`document.querySelectorAll('.metrics-panel').length === 3 && document.querySelectorAll('.metrics-panel.folded').length === 1 && document.querySelectorAll('.metrics-panel .chart canvas').length === 2`)
+		`document.querySelectorAll('.metrics-panel').length === 3 &&
+			document.querySelectorAll('.metrics-panel.folded').length === 1 &&
+			document.querySelectorAll('.metrics-panel .chart canvas').length === 2`)
 	// The cursor is one for all panels, and so is the range.
 	box := eval[[]float64](p,
-		`(() => { document.querySelector('.metrics-panels').scrollTop = 0; const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+		`(() => { document.querySelector('.metrics-panels').scrollTop = 0;
+			const r = document.querySelector('.u-over').getBoundingClientRect();
+			return [r.left, r.top, r.width, r.height]; })()`)
 	p.do("hover", chromedp.MouseEvent("mouseMoved", box[0]+box[2]/2, box[1]+box[3]/2))
 	p.wait("a cursor in both",
-		`document.querySelectorAll('.chart .tip').length === 2 && new Set([...document.querySelectorAll('.chart .tip > div:first-of-type')].map((e) => e.innerText)).size === 1`)
+		`document.querySelectorAll('.chart .tip').length === 2 &&
+			new Set([...document.querySelectorAll('.chart .tip > div:first-of-type')]
+			.map((e) => e.innerText)).size === 1`)
 	p.drag(box[0]+box[2]*0.4, box[1]+30, box[0]+box[2]*0.7, box[1]+30)
 	p.wait("the range of both", `/from=20/.test(location.hash)`)
 	p.click(".metrics-panel:nth-child(2) [title='Remove the panel']")
 	p.click(".metrics-panel:nth-child(2) [title='Remove the panel']")
 	p.wait("one panel",
-		`document.querySelectorAll('.metrics-panel').length === 1 && !location.hash.includes('more=') && !document.querySelector('[title="Remove the panel"]')`)
+		`document.querySelectorAll('.metrics-panel').length === 1 && !location.hash.includes('more=') &&
+			!document.querySelector('[title="Remove the panel"]')`)
 	p.size(380, 760)
 	p.afresh("/dashboard/metrics#q=room_temperature&more=" +
 		url.QueryEscape(`[{"q":"up"},{"q":"http_requests_total","fold":true}]`))
@@ -219,7 +230,8 @@ func TestD30MetricsHeat(t *testing.T) {
 		url.QueryEscape("histogram_quantile(0.9, sum by (le) (rate(answer_seconds_bucket[2m])))"))
 	p.wait("exemplars on lines", `document.querySelectorAll('.chart button.chart-mark').length === 5`)
 	p.wait("a unit",
-		`document.querySelector('[aria-label=Unit]').selectedOptions[0].innerText === 'auto (seconds)' && document.querySelector('.chart-legend td.num').innerText.endsWith(' s')`)
+		`document.querySelector('[aria-label=Unit]').selectedOptions[0].innerText === 'auto (seconds)' &&
+			document.querySelector('.chart-legend td.num').innerText.endsWith(' s')`)
 	p.shot("metrics-exemplars")
 	p.click(".chart button.chart-mark")
 	p.wait("the trace",
@@ -238,12 +250,15 @@ func TestD33MetricsTables(t *testing.T) {
 	s.sql(t, `CREATE TABLE names (ts TIMESTAMP TIME INDEX, who STRING)`)
 	p := open(t, s, "/dashboard/metrics")
 	p.wait("the table as a metric",
-		`[...document.querySelectorAll('.metrics-explore .node')].map((e) => e.innerText.replace(/\s+/g, ' ').trim()).join() === 'jobs 2 fields'`)
+		`[...document.querySelectorAll('.metrics-explore .node')].map((e) => e.innerText.replace(/\s+/g, ' ').trim())
+			.join() === 'jobs 2 fields'`)
 	p.click(".metrics-explore .node")
 	p.wait("its fields",
-		`[...document.querySelectorAll('.metrics-explore select option')].map((o) => o.value).join() === ',seconds,waiting'`)
+		`[...document.querySelectorAll('.metrics-explore select option')].map((o) => o.value)
+			.join() === ',seconds,waiting'`)
 	eval[bool](p,
-		`(() => { const e = document.querySelector('.metrics-explore select'); e.value = 'waiting'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+		`(() => { const e = document.querySelector('.metrics-explore select'); e.value = 'waiting';
+			e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.wait("the field in the expression",
 		`new URLSearchParams(location.hash.slice(1)).get('q') === 'jobs{__field__="waiting"}'`)
 	p.wait("its line", `document.querySelector('.chart-legend td.num')?.innerText === '9'`)

@@ -54,7 +54,8 @@ func (p *page) button(text string) {
 		`[...document.querySelectorAll('button')].some((b) => b.textContent.trim() === %q && !b.disabled)`, text))
 	eval[bool](p,
 		fmt.Sprintf(
-			`(() => { [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === %q && !b.disabled).click(); return true; })()`, text))
+			`(() => { [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === %q &&
+				!b.disabled).click(); return true; })()`, text))
 }
 
 // cells are the cells of the result, row by row.
@@ -80,7 +81,8 @@ func TestPipelines(t *testing.T) {
 		p.write(
 			"processors:\n  - dissect: {fields: [message], patterns: ['%{time} %{level} %{text}']}\n  - letter: {fields: [level], method: lower}\ntransform:\n  - {fields: [level, text], type: string}\n")
 		p.wait("the other result, without a click",
-			`[...document.querySelectorAll('.dry td')].some((c) => c.innerText === 'error') && ![...document.querySelectorAll('.dry td')].some((c) => c.innerText === 'ERROR')`)
+			`[...document.querySelectorAll('.dry td')].some((c) => c.innerText === 'error') &&
+				![...document.querySelectorAll('.dry td')].some((c) => c.innerText === 'ERROR')`)
 		p.write("processors:\n  - dissect: {field: message\n")
 		p.wait("the error of the YAML", `document.querySelector('.result .error')`)
 		p.marked("an open brace", 2, "dissect")
@@ -115,7 +117,8 @@ func TestPipelines(t *testing.T) {
 		}
 		// The first step is told apart from the entry itself.
 		if got := eval[[]string](p,
-			`[...document.querySelectorAll('.steps li:first-child tr')].map((r) => r.className + ' ' + r.cells[1].innerText)`); !slices.Equal(got, []string{"added level", "same message", "added text", "added time"}) {
+			`[...document.querySelectorAll('.steps li:first-child tr')]
+				.map((r) => r.className + ' ' + r.cells[1].innerText)`); !slices.Equal(got, []string{"added level", "same message", "added text", "added time"}) {
 			t.Errorf("the first step differs from the entry by %q", got)
 		}
 	})
@@ -154,15 +157,18 @@ func TestPipelines(t *testing.T) {
 		p.wait("the list", `document.querySelectorAll('table.versions tr').length === 2`)
 		// The older one against what is in the editor.
 		eval[bool](p,
-			`(() => { const e = document.querySelectorAll('.result-body select')[0]; e.selectedIndex = 2; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+			`(() => { const e = document.querySelectorAll('.result-body select')[0]; e.selectedIndex = 2;
+				e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 		p.wait("the difference",
-			`document.querySelectorAll('.diff .added').length === 1 && document.querySelectorAll('.diff .removed').length === 1`)
+			`document.querySelectorAll('.diff .added').length === 1 &&
+				document.querySelectorAll('.diff .removed').length === 1`)
 		if text := p.text(".diff .added"); !strings.Contains(text, "on_failure: ignore") {
 			t.Errorf("the new line is %q", text)
 		}
 		p.shot("pipeline-versions")
 		eval[bool](p,
-			`(() => { [...document.querySelectorAll('table.versions tr')][1].querySelector('button').click(); return true; })()`)
+			`(() => { [...document.querySelectorAll('table.versions tr')][1].querySelector('button').click();
+				return true; })()`)
 		p.wait("a third version",
 			`[...document.querySelectorAll('.result .tabs button')].some((b) => b.innerText === 'Versions (3)')`)
 		rows := s.sql(t,
@@ -172,7 +178,8 @@ func TestPipelines(t *testing.T) {
 		}
 		p.wait("the list of three", `document.querySelectorAll('table.versions tr').length === 3`)
 		eval[bool](p,
-			`(() => { [...document.querySelectorAll('table.versions tr')][2].querySelector('.danger').click(); return true; })()`)
+			`(() => { [...document.querySelectorAll('table.versions tr')][2].querySelector('.danger').click();
+				return true; })()`)
 		p.wait("the question", `document.querySelector('dialog input')`)
 		p.fill("dialog input", "shop.web")
 		p.wait("that the answer can be given", `!document.querySelector('dialog .buttons .primary').disabled`)
@@ -275,7 +282,8 @@ func TestPipelines(t *testing.T) {
 				p.wait("the reason", `document.querySelector('.why')?.innerText.length > 10`)
 				p.wait("rows without an error",
 					fmt.Sprintf(
-						`!document.querySelector('.result .error, .entry-error') && [...document.querySelectorAll('.dry td')].some((c) => c.innerText.includes(%q))`, c.want))
+						`!document.querySelector('.result .error, .entry-error') &&
+							[...document.querySelectorAll('.dry td')].some((c) => c.innerText.includes(%q))`, c.want))
 				if c.name == "CSV" {
 					p.shot("pipeline-draft")
 				}

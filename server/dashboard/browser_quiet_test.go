@@ -69,7 +69,8 @@ func (p *page) said(pattern string) {
 	p.t.Helper()
 	p.wait("that it says "+pattern,
 		fmt.Sprintf(
-			`(() => { const at = toasts.findIndex((t) => new RegExp(%s).test(t)); return at >= 0 && toasts.splice(0, at + 1); })()`, quoteJSON(pattern)))
+			`(() => { const at = toasts.findIndex((t) => new RegExp(%s).test(t)); return at >= 0 &&
+				toasts.splice(0, at + 1); })()`, quoteJSON(pattern)))
 }
 
 // requests counts the files that the page asked for until now, and those that are on their way to the document shown.

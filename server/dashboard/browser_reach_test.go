@@ -182,7 +182,9 @@ func TestManyOfAll(t *testing.T) {
 			t.Helper()
 			p.wait(what,
 				fmt.Sprintf(
-					`(() => { const of = [...document.querySelectorAll('#%s option')].map((o) => o.value), said = document.querySelector('input[list=%[1]s]')?.title ?? ''; return %s; })()`, list, is))
+					`(() => { const of = [...document.querySelectorAll('#%s option')]
+						.map((o) => o.value), said = document.querySelector('input[list=%[1]s]')?.title ?? '';
+						return %s; })()`, list, is))
 		}
 		offered("the first of very many", `of.length === 150 && said.startsWith('150 of 602 tables')`)
 		few(path)

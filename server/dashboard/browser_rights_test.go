@@ -20,7 +20,8 @@ func signedIn(t *testing.T, s *server, user, password, path string) *page {
 	p.allow("favicon.ico") // which a browser looks for beside what is no page
 	eval[bool](p,
 		fmt.Sprintf(
-			`(() => { sessionStorage.setItem('varve.session', JSON.stringify({ user: %q, password: %q })); return true; })()`, user, password))
+			`(() => { sessionStorage.setItem('varve.session', JSON.stringify({ user: %q, password: %q })); return true;
+				})()`, user, password))
 	p.visit("/status") // so that the page starts anew
 	p.visit(path)
 	return p
@@ -44,10 +45,12 @@ func TestD80Readers(t *testing.T) {
 	p := signedIn(t, s, "reader", "r", "/dashboard/pipelines#name=shop&s=info+hello")
 	p.wait("a dry run", `document.querySelectorAll('.dry tbody tr').length === 1`)
 	p.wait("that saving is closed",
-		`[...document.querySelectorAll('.toolbar button')].some((b) => b.textContent === 'Save' && b.disabled && b.title === 'Your user is read-only.')`)
+		`[...document.querySelectorAll('.toolbar button')].some((b) => b.textContent === 'Save' && b.disabled &&
+			b.title === 'Your user is read-only.')`)
 	p.visit("/dashboard/ingest")
 	p.wait("that sending is closed",
-		`[...document.querySelectorAll('.try button')].some((b) => b.textContent === 'Send' && b.disabled) && document.querySelector('.try').innerText.includes('Your user is read-only.')`)
+		`[...document.querySelectorAll('.try button')].some((b) => b.textContent === 'Send' && b.disabled) &&
+			document.querySelector('.try').innerText.includes('Your user is read-only.')`)
 	p.wait("snippets with the user",
 		`document.querySelector('.snippet pre').textContent.includes("curl -u 'reader':\"$PASSWORD\"")`)
 	if text := eval[string](p, `document.documentElement.outerHTML`); strings.Contains(text, "cmVhZGVyOnI=") {
@@ -72,7 +75,8 @@ func TestD80Readers(t *testing.T) {
 	}
 	p = signedIn(t, s, "boss", "b", "/dashboard/status#tab=config")
 	p.wait("the configuration without passwords",
-		`document.querySelector('table.config')?.innerText.includes('static_user_provider:cmd:***') || document.querySelector('table.config')?.innerText.includes('***')`)
+		`document.querySelector('table.config')?.innerText.includes('static_user_provider:cmd:***') ||
+			document.querySelector('table.config')?.innerText.includes('***')`)
 }
 
 // TestD80Writers looks at the pages as a user who may only write: nothing can be read, and each page says why.
@@ -95,7 +99,8 @@ func TestD80Writers(t *testing.T) {
 				`/Version\s+\d/.test(document.querySelector('.about')?.innerText) && /Clock\s+User is not authorized/.test(document.querySelector('.about').innerText)`)
 		}
 		p.wait("the word about rights on "+one.name,
-			`[...document.querySelectorAll('.banner, .toolbar')].some((e) => /your user is write-only/i.test(e.innerText))`)
+			`[...document.querySelectorAll('.banner, .toolbar')]
+				.some((e) => /your user is write-only/i.test(e.innerText))`)
 	}
 }
 
@@ -118,7 +123,8 @@ func TestD80ReadOnlyButtons(t *testing.T) {
 		t.Helper()
 		p.wait("that "+what+" is closed with the reason",
 			fmt.Sprintf(
-				`(() => { const b = [...document.querySelectorAll('button')].find((b) => %s); return b?.disabled && /^Your user is read-only/.test(b.title); })()`, button))
+				`(() => { const b = [...document.querySelectorAll('button')].find((b) => %s); return b?.disabled &&
+					/^Your user is read-only/.test(b.title); })()`, button))
 	}
 	p.named("the menu of the table", `.sql-tree .row button`, `e.ariaHasPopup === 'menu'`)
 	closed("dropping a table", `b.textContent.startsWith('Drop')`)

@@ -32,7 +32,8 @@ func TestLogsFold(t *testing.T) {
 	s.ingest(t, "app", lines)
 	p := logsAt(t, s, "t=app")
 	p.wait("all loaded, five rows",
-		`document.querySelector('.grid').getAttribute('aria-rowcount') === '5' && document.querySelector('.logs-status').innerText.includes('700 loaded')`)
+		`document.querySelector('.grid').getAttribute('aria-rowcount') === '5' &&
+			document.querySelector('.logs-status').innerText.includes('700 loaded')`)
 	p.wait("their numbers",
 		`[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).sort().join(' ') === '×3 ×36 ×659'`)
 	if got := total(p); got != "700" {
@@ -46,7 +47,8 @@ func TestLogsFold(t *testing.T) {
 	p.press(kb.Escape)
 	p.press("d")
 	p.wait("each by itself",
-		`document.querySelector('.grid').getAttribute('aria-rowcount') === '700' && !document.querySelector('.badge.repeats')`)
+		`document.querySelector('.grid').getAttribute('aria-rowcount') === '700' &&
+			!document.querySelector('.badge.repeats')`)
 	p.wait("it in the address", `location.hash.includes('fold=0')`)
 	p.press("d")
 	p.wait("folded again", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5'`)
@@ -57,7 +59,8 @@ func TestLogsFold(t *testing.T) {
 	p.wait("the size of all",
 		`/^all that match: 700, about [\d.]+ KiB$/.test(document.querySelector('dialog select[name=rows] option').innerText)`)
 	eval[bool](p,
-		`(() => { const e = document.querySelector('dialog select[name=rows]'); e.value = 'loaded'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+		`(() => { const e = document.querySelector('dialog select[name=rows]'); e.value = 'loaded';
+			e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.click("dialog button.primary")
 	p.wait("the file", `window.named`)
 	if n := eval[int](p, `window.blob.text().then((t) => t.trim().split('\n').length)`); n != 701 {
@@ -84,7 +87,8 @@ func TestLogsPins(t *testing.T) {
 	p.press("jjjjjjjj" + kb.Enter)
 	p.wait("the drawer", `document.querySelector('table.fields')`)
 	message := eval[string](p,
-		`[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === 'message').cells[1].innerText`)
+		`[...document.querySelectorAll('table.fields tr')]
+			.find((r) => r.cells[0].innerText === 'message').cells[1].innerText`)
 	p.click(".drawer [aria-label='Pin the row']")
 	p.wait("the mark", `document.querySelectorAll('.histogram .chart-mark').length === 1`)
 	p.shot("logs-pin")
@@ -148,7 +152,8 @@ func TestLogsMembers(t *testing.T) {
 		want := s.count(t, c.where)
 		p.wait(fmt.Sprintf("%s rows of %s", want, c.label),
 			fmt.Sprintf(
-				`document.querySelectorAll('.chip').length === 1 && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, want))
+				`document.querySelectorAll('.chip').length === 1 &&
+					document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, want))
 		if shown := eval[string](p, `document.querySelector('.logs-where .sql').title`); s.count(t, shown) != want {
 			t.Errorf("the condition shown is %q", shown)
 		}
@@ -179,7 +184,8 @@ func TestLogsRoles(t *testing.T) {
 	field("grade")
 	p.named("Is the level", ".values button", `e.innerText === 'Is the level'`)
 	p.wait("levels in colour",
-		`document.querySelector('.grid-row .level-error') && document.querySelector('.legend')?.innerText.includes('error')`)
+		`document.querySelector('.grid-row .level-error') &&
+			document.querySelector('.legend')?.innerText.includes('error')`)
 	field("verb")
 	p.named("Is the message", ".values button", `e.innerText === 'Is the message'`)
 	p.wait("the other message", headTitles+`.endsWith('verb')`)
@@ -199,7 +205,9 @@ func TestLogsReading(t *testing.T) {
 	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 130; return true; })()`)
 	p.wait("rows scrolled", `document.querySelector('.grid-row[data-row="35"]')`)
 	p.wait("elements in the order of their rows",
-		`(() => { const rows = [...document.querySelectorAll('.grid-row')].map((r) => r.dataset.row).filter((r) => r >= '0').map(Number); return rows.length > 20 && rows.every((r, i) => i === 0 || r > rows[i - 1]); })()`)
+		`(() => { const rows = [...document.querySelectorAll('.grid-row')].map((r) => r.dataset.row)
+			.filter((r) => r >= '0').map(Number); return rows.length > 20 && rows.every((r, i) => i === 0 ||
+			r > rows[i - 1]); })()`)
 	selected := eval[string](p, `(() => {
 		const text = (i) => [...document.querySelector('.grid-row[data-row="' + i + '"]').children].at(-1).firstChild;
 		getSelection().setBaseAndExtent(text(10), 0, text(13), text(13).length);
@@ -228,7 +236,8 @@ func TestLogsLiveLate(t *testing.T) {
 	p := open(t, s, "/dashboard/logs#t=app&live=1")
 	p.wait("the live list", `document.querySelector('.grid-row')?.innerText.includes('the first')`)
 	eval[bool](p,
-		`(() => { const e = document.querySelector('[aria-label="late by, s"]'); e.value = '60'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+		`(() => { const e = document.querySelector('[aria-label="late by, s"]'); e.value = '60';
+			e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.wait("the first again",
 		`[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('the first'))`)
 	s.ingest(t, "app", []string{logLine(0, `"level":"info","message":"the second"`),
@@ -264,7 +273,8 @@ func TestLogsWideRow(t *testing.T) {
 	fmt.Sscanf(shown[2][strings.Index(shown[2], "wide "):], "wide %d", &i)
 	p.wait("the fields of this row",
 		fmt.Sprintf(
-			`[...document.querySelectorAll('table.fields tr')].some((r) => r.innerText.includes('f042') && r.querySelector('.value').innerText.includes('%d'))`, i*1000+42))
+			`[...document.querySelectorAll('table.fields tr')].some((r) => r.innerText.includes('f042') &&
+				r.querySelector('.value').innerText.includes('%d'))`, i*1000+42))
 	p.click(`.drawer button[aria-label="Pin the row"]`)
 	p.wait("the pin", `location.hash.includes('pins=')`)
 	pin := eval[string](p, `/pins=([^&]+)/.exec(location.hash)[1]`)

@@ -316,7 +316,8 @@ func TestTracesOneRun(t *testing.T) {
 					t.Helper()
 					eval[bool](p,
 						fmt.Sprintf(
-							`(() => { const e = document.querySelector('select[name=st]'); e.value = %q; return e.dispatchEvent(new Event('change', { bubbles: true })); })()`, status))
+							`(() => { const e = document.querySelector('select[name=st]'); e.value = %q;
+								return e.dispatchEvent(new Event('change', { bubbles: true })); })()`, status))
 					p.wait("the search", fmt.Sprintf(`params.value.st === %q`, status))
 				}
 				choose("ok") // which is superseded
@@ -348,7 +349,8 @@ func TestMetricsOneRun(t *testing.T) {
 	g := gated(t, s, map[string]string{"first": `query_range.*query=time\(\)&`,
 		"second": `query_range.*query=time\(\) \* 1&`})
 	p := open(t, g.server, "/dashboard/status", watching, hastened)
-	const figures = `(() => fresh('.metrics-panel').map((e) => [...e.querySelectorAll('.facts')].filter((f) => !f.closest('.metrics-results.stale')).map((f) => /step (\S+)/.exec(f.innerText)?.[1]).join()))()`
+	const figures = `(() => fresh('.metrics-panel').map((e) => [...e.querySelectorAll('.facts')]
+		.filter((f) => !f.closest('.metrics-results.stale')).map((f) => /step (\S+)/.exec(f.innerText)?.[1]).join()))()`
 	for _, order := range orders([]string{"first", "second"}) {
 		t.Run(strings.Join(order, ","), func(t *testing.T) {
 			p.anew(t, "/dashboard/metrics#q=time()&more="+url.PathEscape(`[{"q":"time() * 1"}]`))
@@ -374,7 +376,9 @@ func TestMetricsOneRun(t *testing.T) {
 			eval[bool](p,
 				`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = 300; return true; })`)
 			p.quiet()
-			last := `[...document.querySelectorAll('.metrics-panel')].map((e) => e.querySelector('.metrics-results table').innerText.replace(/\s+/g, ' ').replace('* 1', '')).join('|')`
+			last := `[...document.querySelectorAll('.metrics-panel')]
+				.map((e) => e.querySelector('.metrics-results table').innerText.replace(/\s+/g, ' ').replace('* 1', ''))
+				.join('|')`
 			before := eval[string](p, last)
 			g.close("first", "second")
 			eval[bool](p, `elapse()`)

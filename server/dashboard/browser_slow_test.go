@@ -85,7 +85,9 @@ func TestTabFitsTheText(t *testing.T) {
 			p.quiet()
 			eval[bool](p,
 				fmt.Sprintf(
-					`document.execCommand('insertText', false, %q) && (document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, cancelable: true })) || true)`, c.then))
+					`document.execCommand('insertText', false, %q) &&
+						(document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, cancelable: true })) ||
+						true)`, c.then))
 			p.wait("what was typed is completed", fmt.Sprintf(`document.querySelector(%q).value === %q`, c.box, c.want))
 			p.quiet()
 			if got := eval[string](p, fmt.Sprintf(`document.querySelector(%q).value`, c.box)); got != c.want {

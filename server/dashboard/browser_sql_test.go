@@ -31,9 +31,11 @@ func (p *page) runSQL(all bool) {
 	}
 	eval[bool](p,
 		fmt.Sprintf(
-			`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === %q).click(); return true; })()`, label))
+			`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === %q).click();
+				return true; })()`, label))
 	p.wait("the end of the run",
-		`document.querySelector('.sql-views') && [...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Run')`)
+		`document.querySelector('.sql-views') && [...document.querySelectorAll('.sql-actions button')]
+			.some((b) => b.innerText === 'Run')`)
 }
 
 func TestSQL(t *testing.T) {
@@ -63,11 +65,13 @@ func TestSQL(t *testing.T) {
 
 		// The statement under the cursor, and what is selected alone.
 		eval[bool](p,
-			`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+			`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true;
+				})()`)
 		p.mod(kb.End)
 		p.mod(kb.Enter)
 		p.wait("the last statement alone",
-			`document.querySelector('.grid-row')?.innerText.trim().endsWith('3') && !document.querySelector('.result-list')`)
+			`document.querySelector('.grid-row')?.innerText.trim().endsWith('3') &&
+				!document.querySelector('.result-list')`)
 		p.mod(kb.Home)
 		p.press(kb.ArrowDown)
 		p.press(kb.End, chromedp.KeyModifiers(8)) // with Shift: the second line
@@ -95,7 +99,8 @@ func TestSQL(t *testing.T) {
 		p.allow("/v1/sql/parse") // what is typed so far is no statement
 		before := s.sql(t, "SELECT count(*) FROM information_schema.process_list")
 		eval[bool](p,
-			`(() => { const e = document.querySelector('.editor').shadowRoot.querySelector('.cm-content'); e.focus(); return true; })()`)
+			`(() => { const e = document.querySelector('.editor').shadowRoot.querySelector('.cm-content'); e.focus();
+				return true; })()`)
 		p.press(kb.Home)
 		for range 7 {
 			p.press(kb.ArrowRight)
@@ -105,7 +110,8 @@ func TestSQL(t *testing.T) {
 			p.wait("offers",
 				`document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel').length > 0`)
 			return eval[[]string](p,
-				`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].map((e) => e.innerText)`)
+				`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')]
+					.map((e) => e.innerText)`)
 		}
 		if got := strings.Join(offers(), " "); !strings.Contains(got, "level") ||
 			!strings.Contains(got, `"ctx.user.id"`) {
@@ -117,12 +123,14 @@ func TestSQL(t *testing.T) {
 			q := openSQL(t, s, c.typed)
 			q.allow("/v1/sql/parse") // what is typed so far is no statement
 			eval[bool](q,
-				`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+				`(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus();
+					return true; })()`)
 			q.mod(kb.End)
 			q.press(kb.Backspace + c.typed[len(c.typed)-1:])
 			q.wait("the offer "+c.offer,
 				fmt.Sprintf(
-					`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, c.offer))
+					`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')]
+						.some((e) => e.innerText === %q)`, c.offer))
 		}
 		if after := s.sql(t, "SELECT count(*) FROM information_schema.process_list"); fmt.Sprint(after) !=
 			fmt.Sprint(before) {
@@ -136,9 +144,11 @@ func TestSQL(t *testing.T) {
 		p.runSQL(false)
 		p.click("[data-tab=chart]")
 		p.wait("the chart",
-			`document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length > 0`)
+			`document.querySelector('.chart canvas')?.width > 0 &&
+				document.querySelectorAll('.chart-legend tbody tr').length > 0`)
 		names := eval[string](p,
-			`[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort().join(' ')`)
+			`[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort()
+				.join(' ')`)
 		if names != "cart pay stock web" {
 			t.Errorf("series %q", names)
 		}
@@ -148,10 +158,12 @@ func TestSQL(t *testing.T) {
 	t.Run("D24 plan", func(t *testing.T) {
 		p := openSQL(t, s, "SELECT service, count(*) FROM app WHERE status >= 500 GROUP BY 1 ORDER BY 2")
 		eval[bool](p,
-			`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain').click(); return true; })()`)
+			`(() => { [...document.querySelectorAll('.sql-actions button')]
+				.find((b) => b.innerText === 'Explain').click(); return true; })()`)
 		p.wait("the plan", `document.querySelectorAll('.plan-tree tbody tr').length >= 3`)
 		shares := eval[float64](p,
-			`[...document.querySelectorAll('.plan-tree td.share .num')].reduce((s, e) => s + parseFloat(e.innerText.replace('<', '')), 0)`)
+			`[...document.querySelectorAll('.plan-tree td.share .num')]
+				.reduce((s, e) => s + parseFloat(e.innerText.replace('<', '')), 0)`)
 		if shares < 99 || shares > 101.5 {
 			t.Errorf("the shares add up to %.1f %%", shares)
 		}
@@ -165,7 +177,8 @@ func TestD22Grid100k(t *testing.T) {
 	s.ingest(t, "app", shopLines(110_000, 10*time.Millisecond))
 	p := openSQL(t, s, "SELECT * FROM app ORDER BY ts")
 	eval[bool](p,
-		`(() => { const e = document.querySelector('.sql-actions select'); e.value = '100000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+		`(() => { const e = document.querySelector('.sql-actions select'); e.value = '100000';
+			e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
 	p.rowsShown()
 	p.wait("all rows", `document.querySelector('.result-bar').innerText.includes('first 100,000 rows, more exist')`)
@@ -181,7 +194,8 @@ func TestD22Grid100k(t *testing.T) {
 	}
 	// Sorted by a head: the lowest status first.
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click();
+			return true; })()`)
 	lowest := fmt.Sprint(s.sql(t, "SELECT min(bytes) FROM (SELECT bytes FROM app ORDER BY ts LIMIT 100000)")[0][0])
 	p.wait("the sorted rows",
 		fmt.Sprintf(
@@ -202,7 +216,9 @@ func TestD22Grid100k(t *testing.T) {
 	p.quiet()
 	eval[bool](p, clipboard)
 	cell := eval[string](p,
-		`(() => { const row = document.querySelector('.grid-row[data-row="2"]'), c = [...row.children].find((e) => /timeout|connection/.test(e.innerText)); c.click(); document.querySelector('.sql-results .grid').focus(); return c.innerText; })()`)
+		`(() => { const row = document.querySelector('.grid-row[data-row="2"]'), c = [...row.children]
+			.find((e) => /timeout|connection/.test(e.innerText)); c.click();
+			document.querySelector('.sql-results .grid').focus(); return c.innerText; })()`)
 	p.press("c")
 	p.wait("the copied cell", fmt.Sprintf(`window.copied === %q`, cell))
 }
@@ -212,7 +228,8 @@ func TestD25Cancel(t *testing.T) {
 	p := openSQL(t, s,
 		"SELECT count(*) FROM numbers a CROSS JOIN numbers b CROSS JOIN numbers c CROSS JOIN numbers d WHERE a.number + b.number + c.number * d.number = 7")
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click();
+			return true; })()`)
 	p.wait("the running query",
 		`[...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Cancel')`)
 	waitFor(t, "the query in the list of processes", func() bool {
@@ -220,7 +237,8 @@ func TestD25Cancel(t *testing.T) {
 			"SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "1"
 	})
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click();
+			return true; })()`)
 	began := time.Now()
 	waitFor(t, "an empty list of processes", func() bool {
 		return fmt.Sprint(s.sql(t,
@@ -239,7 +257,8 @@ func TestWholeResult(t *testing.T) {
 	p := openSQL(t, s, "SELECT level, bytes, message FROM app ORDER BY ts, message")
 	eval[bool](p, caught)
 	eval[bool](p,
-		`(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+		`(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000';
+			e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
 	p.wait("that it is cut",
 		`document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)
@@ -295,7 +314,8 @@ func TestD26History(t *testing.T) {
 	p.wait("that it is kept", `Object.values(localStorage).some((v) => v.includes('unsaved text'))`)
 	p.do("reload", chromedp.Reload())
 	p.wait("both tabs and the unsaved text",
-		`document.querySelectorAll('.sql-tab').length === 2 && document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('unsaved text')`)
+		`document.querySelectorAll('.sql-tab').length === 2 &&
+			document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('unsaved text')`)
 	if kept := eval[string](p,
 		`Object.entries(localStorage).filter(([k]) => k.includes('sql')).map((e) => e.join('=')).join('\n')`); strings.Contains(kept, `"rows":[[`) || len(kept) > 1<<20 {
 		t.Errorf("what is kept has results, or %d bytes: %.300s", len(kept), kept)
@@ -359,7 +379,8 @@ func TestTreeNamesWhole(t *testing.T) {
 	p := openSQL(t, shop(t), "SELECT 1")
 	p.wait("the tables", `document.querySelectorAll('.table-node').length > 5`)
 	if cut := eval[[]string](p,
-		`[...document.querySelectorAll('.table-node .row .text')].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)`); len(cut) > 0 {
+		`[...document.querySelectorAll('.table-node .row .text')].filter((e) => e.scrollWidth > e.clientWidth ||
+			e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)`); len(cut) > 0 {
 		t.Errorf("cut off: %q", cut)
 	}
 	p.shot("sql-tree")

@@ -18,7 +18,8 @@ const mostRows = `Math.max(0, ...[...document.querySelectorAll('.plan-tree tbody
 func (p *page) explain() {
 	p.t.Helper()
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain').click();
+			return true; })()`)
 }
 
 // TestPlanFills: a plan is there while the query runs and its figures grow, what has the focus keeps it, and Cancel and
@@ -35,9 +36,11 @@ func TestPlanFills(t *testing.T) {
 	p := openSQL(t, s, endless)
 	p.explain()
 	p.wait("the plan of the running query",
-		`document.querySelector('.plan h2')?.innerText.includes('runs') && document.querySelector('.plan-tree code').innerText.startsWith('Projection')`)
+		`document.querySelector('.plan h2')?.innerText.includes('runs') &&
+			document.querySelector('.plan-tree code').innerText.startsWith('Projection')`)
 	eval[bool](p,
-		`(() => { window.on = document.querySelector('[data-tab=plan]'); window.on.focus(); window.tree = document.querySelector('.plan-tree'); return true; })()`)
+		`(() => { window.on = document.querySelector('[data-tab=plan]'); window.on.focus();
+			window.tree = document.querySelector('.plan-tree'); return true; })()`)
 	first := 0
 	p.wait("figures", mostRows+` > 10000`)
 	first = eval[int](p, mostRows)
@@ -50,7 +53,8 @@ func TestPlanFills(t *testing.T) {
 		t.Errorf("%s queries run", n)
 	}
 	eval[bool](p,
-		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click();
+			return true; })()`)
 	p.wait("that it says so", `document.querySelector('.sql-results .error')?.innerText.includes('Cancelled')`)
 	waitFor(t, "an empty list of processes", func() bool { return running() == "0" })
 
@@ -66,21 +70,25 @@ func TestPlanFills(t *testing.T) {
 	q := openSQL(t, s, "EXPLAIN ANALYZE SELECT level, count(*) AS n FROM app GROUP BY 1 ORDER BY 2 DESC")
 	q.runSQL(false)
 	q.wait("its plan",
-		`document.querySelector('.plan pre.faint')?.innerText.includes('rows: 4, planning: ') && !document.querySelector('.plan h2').innerText.includes('runs')`)
+		`document.querySelector('.plan pre.faint')?.innerText.includes('rows: 4, planning: ') &&
+			!document.querySelector('.plan h2').innerText.includes('runs')`)
 	if text := q.text(".plan-tree"); !strings.Contains(text, "TableScan: public.app") ||
 		!strings.Contains(text, "3,000") {
 		t.Errorf("the plan is %s", text)
 	}
 	if bad := eval[[]string](q,
-		`[...document.querySelectorAll('.plan-tree td:nth-child(3)')].map((e) => e.innerText).filter((t) => !/^(\d[\d.]* (ns|µs|ms|s)|0 ?\S*)?$/.test(t))`); len(bad) > 0 {
+		`[...document.querySelectorAll('.plan-tree td:nth-child(3)')].map((e) => e.innerText)
+			.filter((t) => !/^(\d[\d.]* (ns|µs|ms|s)|0 ?\S*)?$/.test(t))`); len(bad) > 0 {
 		t.Errorf("times as %q", bad)
 	}
 	q.wait("its log",
 		`(document.querySelector('[data-tab=log]').click(), document.querySelector('.sql-results table')?.innerText.includes('EXPLAIN ANALYZE'))`)
 	e := openSQL(t, s, "SELECT nosuch FROM app")
 	eval[bool](e,
-		`(() => { window.on = [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain'); window.on.focus(); return true; })()`)
+		`(() => { window.on = [...document.querySelectorAll('.sql-actions button')]
+			.find((b) => b.innerText === 'Explain'); window.on.focus(); return true; })()`)
 	e.press(kb.Enter)
 	e.wait("what is wrong",
-		`document.querySelector('.sql-results .error')?.innerText.includes('nosuch') && document.activeElement === window.on`)
+		`document.querySelector('.sql-results .error')?.innerText.includes('nosuch') &&
+			document.activeElement === window.on`)
 }

@@ -17,7 +17,9 @@ func (p *page) again() {
 	p.t.Helper()
 	p.quiet()
 	before := eval[int](p,
-		`window.sqlAsked ??= (() => { const real = window.fetch; window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.sqlAsked++; return real(url, how); }; return 0; })()`)
+		`window.sqlAsked ??= (() => { const real = window.fetch;
+			window.fetch = (url, how) => { if (/v1\/sql\?/.test(url)) window.sqlAsked++; return real(url, how); };
+			return 0; })()`)
 	eval[bool](p,
 		`import(new URL('./core/state.js', document.querySelector('script[type=module]').src)).then((m) => { m.refresh.value = m.refresh.value === 300 ? 299 : 300; return true; })`)
 	p.wait("that it asked", fmt.Sprintf(`window.sqlAsked > %d`, before))
@@ -78,7 +80,8 @@ func TestSQLRefreshKeeps(t *testing.T) {
 			p.wait("the fields", `document.querySelector('.filter-row input[aria-label*=level]')`)
 			p.fill(".filter-row input[aria-label*=level]", "info")
 			eval[bool](p,
-				`(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
+				`(() => { [...document.querySelectorAll('.grid-th')]
+					.find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
 			same("in the field of a filter")
 			p.dragHead("status", "level")
 			eval[bool](p, `document.querySelector('.sql-results .grid').focus() ?? true`)
@@ -146,7 +149,8 @@ func TestSQLRefreshStops(t *testing.T) {
 	p.runSQL(false)
 	p.wait("other rows",
 		fmt.Sprintf(
-			`window.held === 0 && document.querySelector('.grid-row') && document.querySelector('.grid-row').innerText !== %s`, quoteJSON(shown)))
+			`window.held === 0 && document.querySelector('.grid-row') &&
+				document.querySelector('.grid-row').innerText !== %s`, quoteJSON(shown)))
 	next()
 	p.do("leave", chromedp.Click(chromedp.CSS(`#rail a[href$="/status"]`)))
 	p.wait("that it is given up", `window.held === 0`)
@@ -155,7 +159,8 @@ func TestSQLRefreshStops(t *testing.T) {
 	q := openSQL(t, p.s, "INSERT INTO t VALUES (1)")
 	eval[bool](q, hold)
 	eval[bool](q,
-		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
+		`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click();
+			return true; })()`)
 	q.wait("that it is sent", `window.held === 1`)
 	q.do("leave", chromedp.Click(chromedp.CSS(`#rail a[href$="/status"]`)))
 	q.wait("the other page", `document.querySelector('.status')`)

@@ -462,7 +462,8 @@ const caught = `(() => {
 })()`
 
 // clipboard keeps what the page copies: window.copied.
-const clipboard = `(() => { Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } } }); return true; })()`
+const clipboard = `(() => { Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t;
+	} } }); return true; })()`
 
 func (p *page) click(selector string) {
 	p.t.Helper()

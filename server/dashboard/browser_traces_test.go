@@ -67,9 +67,12 @@ func shopTrace(begin time.Time) []span {
 func (p *page) operations() []string {
 	p.t.Helper()
 	p.wait("spans",
-		`(() => { const rows = [...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== ''); return rows.length > 0 && rows.every((r) => r.querySelector('.operation')); })()`)
+		`(() => { const rows = [...document.querySelectorAll('.waterfall .grid-row')]
+			.filter((r) => r.dataset.row !== ''); return rows.length > 0 && rows
+			.every((r) => r.querySelector('.operation')); })()`)
 	return eval[[]string](p,
-		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.querySelector('.operation').textContent)`)
+		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '')
+			.sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.querySelector('.operation').textContent)`)
 }
 
 func TestD40TracesSearch(t *testing.T) {
@@ -123,7 +126,8 @@ func TestD40TracesSearch(t *testing.T) {
 		t.Helper()
 		p.wait("the offer "+what,
 			fmt.Sprintf(
-				`[...document.querySelectorAll('#traces-offers li')].some((e) => [...e.children].map((c) => c.innerText).join(' ') === %q)`, what))
+				`[...document.querySelectorAll('#traces-offers li')].some((e) => [...e.children].map((c) => c.innerText)
+					.join(' ') === %q)`, what))
 	}
 	p.click("#traces-search")
 	p.press("rout")
@@ -142,7 +146,8 @@ func TestD40TracesSearch(t *testing.T) {
 	p.afresh("/dashboard/traces#lim=50")
 	shown("all traces again", 30)
 	box := eval[[]float64](p,
-		`(() => { const r = document.querySelector('.traces-scatter canvas').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+		`(() => { const r = document.querySelector('.traces-scatter canvas').getBoundingClientRect();
+			return [r.left, r.top, r.width, r.height]; })()`)
 	p.drag(box[0]+box[2]*0.5, box[1]+8, box[0]+box[2]-10, box[1]+box[3]*0.5)
 	p.wait("the rectangle as a filter",
 		`/min=\d+ns/.test(location.hash) && /max=\d+ns/.test(location.hash) && /from=20/.test(location.hash)`)
@@ -187,7 +192,8 @@ func TestD41Waterfall(t *testing.T) {
 		t.Errorf("rows %q, want %q", got, want)
 	}
 	marked := eval[[]string](p,
-		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.querySelector('.mark-clock')).map((r) => r.querySelector('.operation').textContent)`)
+		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.querySelector('.mark-clock'))
+			.map((r) => r.querySelector('.operation').textContent)`)
 	if !slices.Equal(marked, []string{"query"}) {
 		t.Errorf("clock marks at %q", marked)
 	}
@@ -224,7 +230,8 @@ func TestD41Waterfall(t *testing.T) {
 		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').length === 7`)
 	p.shot("trace")
 	eval[bool](p,
-		`[...document.querySelectorAll('.waterfall .grid-row')].find((r) => r.textContent.includes('charge')).querySelector('.operation').click() ?? true`)
+		`[...document.querySelectorAll('.waterfall .grid-row')]
+			.find((r) => r.textContent.includes('charge')).querySelector('.operation').click() ?? true`)
 	p.wait("the drawer", `document.querySelector('.drawer [data-tab=events]')`)
 	if got := eval[string](p, `document.querySelector('.span-event')?.title ?? ''`); got != "declined" {
 		t.Errorf("tick of the event %q", got)
@@ -271,20 +278,25 @@ func TestD42TraceLarge(t *testing.T) {
 		t.Errorf("%d elements", n)
 	}
 	frames := eval[[]float64](p,
-		`(async () => { const g = document.querySelector('.waterfall'); let worst = 0, all = 0, last = await new Promise(requestAnimationFrame); for (let i = 0; i < 80; i++) { g.scrollTop = i * 2500; const now = await new Promise(requestAnimationFrame); worst = Math.max(worst, now - last); all += now - last; last = now; } return [all / 80, worst]; })()`)
+		`(async () => { const g = document.querySelector('.waterfall');
+			let worst = 0, all = 0, last = await new Promise(requestAnimationFrame); for (let i = 0; i < 80;
+			i++) { g.scrollTop = i * 2500; const now = await new Promise(requestAnimationFrame);
+			worst = Math.max(worst, now - last); all += now - last; last = now; } return [all / 80, worst]; })()`)
 	t.Logf("80 frames of a scroll: %.0f ms in the mean, %.0f ms the longest", frames[0], frames[1])
 	if frames[0] > 200 && !slowed() {
 		t.Errorf("a frame of a scroll took %.0f ms in the mean, at most 200 ms", frames[0])
 	}
 	p.fill("#trace-find", "call 9876")
 	p.wait("the hit",
-		`document.querySelector('.hits')?.innerText === '1 of 1' && document.querySelector('.waterfall .grid-row.focus')?.innerText.includes('call 9876')`)
+		`document.querySelector('.hits')?.innerText === '1 of 1' &&
+			document.querySelector('.waterfall .grid-row.focus')?.innerText.includes('call 9876')`)
 	p.shot("trace-large")
 	p.fill("#trace-find", "")
 	for _, tab := range []struct{ name, ready string }{
 		{"flame", `document.querySelector('.flame canvas')?.height > 20`},
 		{"table",
-			`document.querySelector('.span-table')?.getAttribute('aria-rowcount') === '10000' && document.querySelector('.span-table .grid-row[data-row="0"]').innerText`},
+			`document.querySelector('.span-table')?.getAttribute('aria-rowcount') === '10000' &&
+				document.querySelector('.span-table .grid-row[data-row="0"]').innerText`},
 	} {
 		took := eval[float64](p, fmt.Sprintf(`(async () => {
 			const began = performance.now();
@@ -314,7 +326,8 @@ func TestTraceOfManyCalls(t *testing.T) {
 	s.postSpans(t, traceID(0), time.Now().Add(-5*time.Minute), spans)
 	p := open(t, s, "/dashboard/traces#id="+traceID(0))
 	p.wait("all rows",
-		`document.querySelector('.waterfall')?.getAttribute('aria-rowcount') === '6000' && document.querySelector('.grid-row[data-row="0"] .span-critical')`)
+		`document.querySelector('.waterfall')?.getAttribute('aria-rowcount') === '6000' &&
+			document.querySelector('.grid-row[data-row="0"] .span-critical')`)
 	if n := eval[float64](p, elements); n > 3000 {
 		t.Errorf("%.0f elements", n)
 	}
@@ -349,7 +362,8 @@ func TestD43TraceLogs(t *testing.T) {
 	p.operations()
 	p.click(".trace-bar [data-tab=logs]")
 	p.wait("its lines by time",
-		`[...document.querySelectorAll('.trace-logs tbody tr')].map((r) => r.lastElementChild.innerText).join() === 'cart loaded,card declined'`)
+		`[...document.querySelectorAll('.trace-logs tbody tr')].map((r) => r.lastElementChild.innerText)
+			.join() === 'cart loaded,card declined'`)
 	p.shot("trace-logs")
 	p.click(".open-logs")
 	p.wait("the logs of the trace", `location.pathname.endsWith('/logs') && location.hash.includes('trace_id')`)
@@ -421,7 +435,8 @@ func TestTraceBackwards(t *testing.T) {
 		p.visit("/dashboard/traces#id=" + traceID(i))
 		p.wait("the trace",
 			fmt.Sprintf(
-				`document.querySelector('.trace-id')?.innerText === %q && document.querySelector('.waterfall .operation')`, traceID(i)))
+				`document.querySelector('.trace-id')?.innerText === %q &&
+					document.querySelector('.waterfall .operation')`, traceID(i)))
 		p.quiet()
 		got := eval[[]string](p,
 			`[document.querySelector('.trace-head .figures b').innerText, document.querySelector('.trace-notes')?.innerText ?? '', [...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.querySelector('.mark-note[title="this span ends before it starts"]')).map((r) => r.querySelector('.operation').textContent).join(' ')]`)
@@ -457,7 +472,9 @@ func TestTracesSample(t *testing.T) {
 	// The slowest span is the oldest one, of five seconds: the axis reaches to ten.
 	p.quiet()
 	if first := eval[bool](p,
-		`(() => { const c = document.querySelector('.traces-scatter canvas'), g = c.getContext('2d'), at = (from, to) => { const d = g.getImageData(from * c.width, c.height * 0.1, (to - from) * c.width, c.height * 0.7).data; for (let i = 3; i < d.length; i += 4) if (d[i] > 0 && Math.abs(d[i - 3] - d[i - 1]) > 40) return true; return false; }; return at(0.2, 0.3) && at(0.5, 0.6) && at(0.8, 0.9); })()`); !first {
+		`(() => { const c = document.querySelector('.traces-scatter canvas'), g = c.getContext('2d'), at = (from, to) => { const d = g.getImageData(from * c.width, c.height * 0.1, (to - from) * c.width, c.height * 0.7).data;
+			for (let i = 3; i < d.length; i += 4) if (d[i] > 0 && Math.abs(d[i - 3] - d[i - 1]) > 40) return true;
+			return false; }; return at(0.2, 0.3) && at(0.5, 0.6) && at(0.8, 0.9); })()`); !first {
 		t.Error("there are no dots in a part of the range")
 	}
 }

@@ -63,7 +63,8 @@ func TestD40TracesOverview(t *testing.T) {
 		want = append(want, fmt.Sprintf("%v %v %v %v", row[0], row[1], row[2], row[3]))
 	}
 	got := eval[[]string](p,
-		`[...document.querySelectorAll('.operations tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.innerText.trim().replace(/ \(.*/, '')).join(' '))`)
+		`[...document.querySelectorAll('.operations tbody tr')].map((r) => [...r.cells].slice(0, 3)
+			.map((c) => c.innerText.trim().replace(/ \(.*/, '')).join(' '))`)
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
@@ -83,7 +84,8 @@ func TestD40TracesOverview(t *testing.T) {
 		want = append(want, fmt.Sprintf("%v %v %v", row[0], row[1], row[2]))
 	}
 	got = eval[[]string](p,
-		`[...document.querySelectorAll('.traces-map tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.innerText.trim()).join(' '))`)
+		`[...document.querySelectorAll('.traces-map tbody tr')].map((r) => [...r.cells].slice(0, 3)
+			.map((c) => c.innerText.trim()).join(' '))`)
 	slices.Sort(want)
 	slices.Sort(got)
 	if len(want) != 7 || !slices.Equal(got, want) {
@@ -101,7 +103,8 @@ func TestD40TracesOverview(t *testing.T) {
 	p.wait("the map", `document.querySelectorAll('.map-scroll .service').length === 6`)
 	p.shot("traces-map-dark")
 	eval[bool](p,
-		`[...document.querySelectorAll('.map-scroll .service')].find((g) => g.textContent.includes('mail')).focus() ?? true`)
+		`[...document.querySelectorAll('.map-scroll .service')]
+			.find((g) => g.textContent.includes('mail')).focus() ?? true`)
 	p.press(kb.Enter)
 	p.wait("traces of the service",
 		`location.hash.includes('svc=mail') && document.querySelector('.traces-list tbody tr')`)
@@ -163,7 +166,9 @@ func TestD41TraceTabs(t *testing.T) {
 	p.shot("trace-flame")
 	p.button("Logs of this span")
 	p.wait("its line alone",
-		`[...document.querySelectorAll('.trace-logs tbody tr')].map((r) => r.lastElementChild.innerText).join() === 'card declined' && document.querySelector('.of-span').innerText.includes('1 line of the span charge, of 2 of the trace')`)
+		`[...document.querySelectorAll('.trace-logs tbody tr')].map((r) => r.lastElementChild.innerText)
+			.join() === 'card declined' &&
+			document.querySelector('.of-span').innerText.includes('1 line of the span charge, of 2 of the trace')`)
 	p.button("All lines")
 	p.wait("all lines", `document.querySelectorAll('.trace-logs tbody tr').length === 2`)
 	p.press(kb.Escape)
@@ -172,7 +177,8 @@ func TestD41TraceTabs(t *testing.T) {
 	p.wait("the spans, the greatest own time first", first+`.startsWith('180 ms pay ! charge 180 ms')`)
 	// A head that is drawn anew between press and release has no click.
 	p.wait("the head at rest",
-		`(() => { const th = document.querySelector('.span-table .grid-th:nth-child(3)'), before = window.headSeen; window.headSeen = th; return th && th === before; })()`)
+		`(() => { const th = document.querySelector('.span-table .grid-th:nth-child(3)'), before = window.headSeen;
+			window.headSeen = th; return th && th === before; })()`)
 	p.click(".span-table .grid-th:nth-child(3)")
 	p.wait("by name", first+`.includes('GET /cart')`)
 	p.shot("trace-table")

@@ -66,7 +66,8 @@ func TestManyPipelines(t *testing.T) {
 	s := shop(t)
 	p := open(t, s, "/dashboard/ingest#t=app", manyNames)
 	p.wait("some of them",
-		`document.querySelectorAll('#ingest-pipelines option').length === 150 && document.querySelector('[list=ingest-pipelines]').title.startsWith('150 of 3,001 pipelines')`)
+		`document.querySelectorAll('#ingest-pipelines option').length === 150 &&
+			document.querySelector('[list=ingest-pipelines]').title.startsWith('150 of 3,001 pipelines')`)
 	p.fill("[list=ingest-pipelines]", "OTHER299")
 	p.wait("those that fit", `document.querySelectorAll('#ingest-pipelines option').length === 11`)
 	p.fill("[list=ingest-pipelines]", "shop")

@@ -14,7 +14,8 @@ func visited(t *testing.T, s *server, path string) (p *page, bytes int) {
 	t.Helper()
 	p = open(t, s, path)
 	p.wait("the page",
-		`document.querySelector('.grid-row') || document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+		`document.querySelector('.grid-row') ||
+			document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	p.wait("all files", `performance.getEntriesByType('resource').every((e) => e.responseEnd > 0)`)
 	p.mu.Lock()
 	defer p.mu.Unlock()
