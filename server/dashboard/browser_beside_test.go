@@ -13,7 +13,7 @@ import (
 // beside opens one more tab, which shares with this one what the browser keeps.
 func (p *page) beside(path string) *page {
 	p.t.Helper()
-	return openTab(p.t, p.ctx, p.s, path, nil)
+	return newTab(p.t, p.ctx).show(p.t, p.s, path, nil, closeTab)
 }
 
 const sqlText = `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText`

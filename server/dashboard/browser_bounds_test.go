@@ -105,7 +105,7 @@ func TestBounds(t *testing.T) {
 
 // boundsOfLogs takes figures of the Logs page and counts the elements of all pages.
 func boundsOfLogs(t *testing.T, s *server, add func(string, string, float64, float64, float64)) {
-	p := open(t, s, "/dashboard/logs#t=app")
+	p := openNew(t, browser, s, "/dashboard/logs#t=app")
 	p.shown("logs")
 	add("Logs, first paint, warm cache", "ms", 300, 2000, median(2000, func() float64 {
 		p.do("reload", chromedp.Reload())
@@ -167,7 +167,7 @@ func boundsOfLogs(t *testing.T, s *server, add func(string, string, float64, flo
 func boundsOfRows(t *testing.T, add func(string, string, float64, float64, float64)) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(100_000, 10*time.Millisecond))
-	p := open(t, s, "/dashboard/sql#sql=SELECT%20*%20FROM%20app%20ORDER%20BY%20ts&lim=100000")
+	p := openNew(t, browser, s, "/dashboard/sql#sql=SELECT%20*%20FROM%20app%20ORDER%20BY%20ts&lim=100000")
 	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	add("100,000 rows, from asking to the first drawn", "ms", 500, 3000,
 		median(3000, func() float64 { return eval[float64](p, sqlRun) }))
@@ -259,7 +259,7 @@ func (p *page) tabMemory() float64 {
 
 // boundOfLive looks at a minute of 1,000 rows a second.
 func boundOfLive(t *testing.T, s *server, add func(string, string, float64, float64, float64)) {
-	p := open(t, s, "/dashboard/logs#t=app&live=1")
+	p := openNew(t, browser, s, "/dashboard/logs#t=app&live=1")
 	p.wait("the live rows", `document.querySelector('.live-bar')`)
 	p.measured()
 	stop := flood(t, s, 1000)

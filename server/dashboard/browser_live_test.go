@@ -66,7 +66,7 @@ func (p *page) heap() int64 {
 func TestD11LiveFlood(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(100, time.Second))
-	p := open(t, s, "/dashboard/logs#t=app&live=1")
+	p := openNew(t, browser, s, "/dashboard/logs#t=app&live=1")
 	p.wait("the live rows",
 		`document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
 	before := p.heap()

@@ -111,7 +111,7 @@ func TestD87Offline(t *testing.T) {
 		t.Fatal(err)
 	}
 	figures := regexp.MustCompile(`[\d.,]+( ?(ns|us|µs|ms|s|KB|MB|GB|KiB|MiB|GiB|B))?`)
-	tabs := []*page{open(t, s, "/dashboard/"), openIn(t, alone, s, "/dashboard/")}
+	tabs := []*page{open(t, s, "/dashboard/"), openNew(t, alone, s, "/dashboard/")}
 	for _, one := range everyPage {
 		var texts []string
 		for _, p := range tabs {

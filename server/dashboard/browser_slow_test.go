@@ -9,7 +9,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -50,15 +49,6 @@ func (p *page) slowDown() {
 	late := &network.Conditions{Latency: 20 * *slow, DownloadThroughput: -1, UploadThroughput: -1}
 	files := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{late}}
 	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, files); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// before runs a script before those of each document that the page loads from now on.
-func (p *page) before(script string) {
-	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument,
-		cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 		p.t.Fatal(err)
 	}
 }

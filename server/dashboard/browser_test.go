@@ -31,9 +31,9 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -51,7 +51,7 @@ var (
 // atOnce is how many tests run at the same time, each in pages of its own: they wait far more than they work. Those
 // that measure time or memory run alone before. Parts of a test whose server has rows of now follow each other: they
 // would wait for other tests, and the rows grow old.
-const atOnce = "3"
+const atOnce = "4"
 
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", atOnce)
@@ -72,6 +72,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build of the server: %v\n%s", err, out)
 		return 1
 	}
+	defer serveBlank()()
 	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(),
 		headless(chromedp.Flag("force-device-scale-factor", "1"))...)
 	defer endAlloc()
@@ -243,8 +244,8 @@ func (s *server) ingest(t *testing.T, table string, lines []string) {
 		url.QueryEscape(table), "application/x-ndjson", []byte(strings.Join(lines, "\n")))
 }
 
-// page is one tab. Whatever goes wrong in it fails the test: errors on the console, violations of the policy, requests
-// that leave the server.
+// page is what a test sees in one tab. Whatever goes wrong in it fails the test: errors on the console, violations of
+// the policy, requests that leave the server.
 type page struct {
 	t   *testing.T
 	ctx context.Context
@@ -260,55 +261,23 @@ type page struct {
 	// document is the one shown or on its way, open[id] the document for which a file is on its way: '' for a worker.
 	document cdp.LoaderID
 	open     map[network.RequestID]cdp.LoaderID
+	scripts  []cdppage.ScriptIdentifier // those that run before the scripts of each document
 }
 
-// open opens a page of a server in a new tab with nothing kept from others; scripts run before those of each document.
+// open opens a page of a server in a tab with nothing kept from others; scripts run before those of each document.
 func open(t *testing.T, s *server, path string, scripts ...string) *page {
 	t.Helper()
-	return openIn(t, browser, s, path, scripts...)
+	return idleTab(t).show(t, s, path, scripts, giveBack)
 }
 
-// openIn does so in one of several browsers.
-func openIn(t *testing.T, browser context.Context, s *server, path string, scripts ...string) *page {
+// openNew opens a page in a new tab of a browser, of which nothing is in its cache.
+func openNew(t *testing.T, browser context.Context, s *server, path string, scripts ...string) *page {
 	t.Helper()
-	return openTab(t, browser, s, path, scripts, chromedp.WithNewBrowserContext())
+	return newTab(t, browser, chromedp.WithNewBrowserContext()).show(t, s, path, scripts, closeTab)
 }
 
-// openTab opens a tab that shares with others of a context what the browser keeps, unless with says otherwise.
-func openTab(t *testing.T, browser context.Context, s *server, path string, scripts []string,
-	with ...chromedp.ContextOption) *page {
-	t.Helper()
-	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{},
-		open:    map[network.RequestID]cdp.LoaderID{},
-		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
-	ctx, end := chromedp.NewContext(browser, with...)
-	p.ctx = ctx
-	if err := chromedp.Listen(ctx, p.notice); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.report(t)
-		end()
-	})
-	// Bodies that the browser would keep for the tools of developers would count as the page's memory, up to 200 MB of
-	// them.
-	unkept := network.EnableParams{MaxTotalBufferSize: new(int64(0)), MaxResourceBufferSize: new(int64(0))}
-	if _, err := chromedp.Call(ctx, network.Enable, unkept); err != nil {
-		t.Fatal(err)
-	}
-	// Other pages run at the same time, of which one alone would have the focus of the browser.
-	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
-		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
-	p.size(1280, 800)
-	for _, script := range append([]string{quietScript}, scripts...) {
-		p.before(script)
-	}
-	p.slowDown()
-	p.visit(path)
-	return p
-}
+// closeTab closes a tab.
+func closeTab(_ *page, b *tab) { b.end() }
 
 // report fails a test for what went wrong in the page until now.
 func (p *page) report(t *testing.T) {
@@ -335,7 +304,7 @@ func (p *page) anew(t *testing.T, path string) {
 // on.
 func (p *page) afresh(path string) {
 	p.t.Helper()
-	p.do("leave", chromedp.Navigate("about:blank"))
+	p.do("leave", chromedp.Navigate(blank))
 	p.visit(path)
 }
 
@@ -390,7 +359,8 @@ func (p *page) notice(ev any) {
 			p.open[e.RequestID] = e.LoaderID
 		}
 		p.mu.Unlock()
-		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") &&
+		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && u != blank &&
+			!strings.HasPrefix(u, "about:") &&
 			!strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
 			text = "request to another origin: " + u
 		}

@@ -12,7 +12,7 @@ import (
 // included.
 func visited(t *testing.T, s *server, path string) (p *page, bytes int) {
 	t.Helper()
-	p = open(t, s, path)
+	p = openNew(t, browser, s, path)
 	p.wait("the page",
 		`document.querySelector('.grid-row') ||
 			document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
