@@ -271,6 +271,86 @@ func TestLinesAreShort(t *testing.T) {
 	}
 }
 
+// modules lists the dashboard's own modules of JavaScript.
+func modules(t *testing.T) (names []string) {
+	t.Helper()
+	for _, name := range tracked(t) {
+		if path.Ext(name) == ".js" && strings.HasPrefix(name, "server/dashboard/") &&
+			!strings.HasPrefix(name, "server/dashboard/web/lib/") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// scriptLiteral finds a text or a regular expression of JavaScript on a line. The markup of html is no text: it can be
+// broken between its attributes and elements.
+var scriptLiteral = regexp.MustCompile(
+	"'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|html`|`[^`]*|\\s/(?:\\[[^]]*\\]|[^/[\\\\]|\\\\.)+/")
+
+// TestScriptLinesAreShort: lines of JavaScript fit on a screen. Long literals may reach beyond, as in Go.
+func TestScriptLinesAreShort(t *testing.T) {
+	for _, name := range modules(t) {
+		b, _ := content(t, name)
+		for i, line := range strings.Split(string(b), "\n") {
+			long := slices.ContainsFunc(scriptLiteral.FindAllString(line, -1),
+				func(text string) bool { return columns(text) >= longLiteral })
+			if columns(line) > maxColumns && !long {
+				t.Errorf("%s:%d: %d columns, at most %d", name, i+1, columns(line), maxColumns)
+			}
+		}
+	}
+}
+
+const (
+	// maxScript is the length of a function of JavaScript, in lines: it fits on a screen.
+	maxScript = 70
+	// maxComponent is the length of a component, whose markup is part of it. Its name begins with a capital letter.
+	maxComponent = 120
+)
+
+// longComponents are the components that are longer, and how long each may be.
+var longComponents = map[string]int{
+	"page/logs.js Page": 220, "page/pipelines.js Page": 240, "page/sql.js Page": 165, "page/sqlgrid.js ResultGrid": 170,
+	"page/trybox.js TryBox": 160,
+}
+
+// scriptFunction finds the first line of a function of a module, or of a method of a class.
+var scriptFunction = regexp.MustCompile(`^(?:(?:export )?(?:default )?(?:async )?function\*? |(?:export )?const )(\w+)(?: = .*=>|\()|` +
+	`^  (?:static |async |get |set )*([\w#]+)\(.*[({,]$`)
+
+// TestScriptFunctionsAreShort: a function of JavaScript fits on a screen, and a component on two.
+func TestScriptFunctionsAreShort(t *testing.T) {
+	seen := 0
+	for _, name := range modules(t) {
+		b, _ := content(t, name)
+		function, from, indent := "", 0, ""
+		for i, line := range strings.Split(string(b), "\n") {
+			if at := scriptFunction.FindStringSubmatch(line); at != nil && function == "" {
+				function, from, indent = at[1]+at[2], i, strings.Repeat(" ", 2*min(1, len(at[2])))
+			}
+			closed := strings.HasPrefix(line, indent+"}") || indent == "" && strings.HasSuffix(line, ";") &&
+				(i == from || !strings.HasPrefix(line, " "))
+			if function == "" || !closed && !(i > from && line == "") {
+				continue
+			}
+			most := maxScript
+			if function[0] >= 'A' && function[0] <= 'Z' {
+				most = maxComponent
+			}
+			module := strings.TrimPrefix(name, "server/dashboard/web/")
+			most = max(most, longComponents[module+" "+function])
+			if n := i + 1 - from; n > most {
+				t.Errorf("%s:%d: %s has %d lines, at most %d", name, from+1, function, n, most)
+			}
+			function, seen = "", seen+1
+		}
+	}
+	if seen < 500 {
+		t.Errorf("%d functions are found", seen)
+	}
+}
+
 // aligned are the blanks by which gofmt aligns columns.
 var aligned = regexp.MustCompile(`(\S)  +`)
 

@@ -4,7 +4,9 @@ export {
   EditorView, keymap, lineNumbers, highlightActiveLine, highlightSpecialChars, drawSelection, placeholder,
   Decoration, ViewPlugin,
 } from '@codemirror/view';
-export { defaultKeymap, history, historyKeymap, indentWithTab, toggleComment, insertNewlineAndIndent } from '@codemirror/commands';
+export {
+  defaultKeymap, history, historyKeymap, indentWithTab, toggleComment, insertNewlineAndIndent,
+} from '@codemirror/commands';
 export {
   syntaxHighlighting, HighlightStyle, bracketMatching, indentOnInput, foldGutter,
   LanguageSupport,

@@ -16,7 +16,10 @@ import { lazy, over, sheet } from './ui/lazy.js';
 import { walk } from './ui/pop.js';
 import { Toasts, toast } from './ui/toast.js';
 
-/** pages are those there are, in the order of the rail. Logs comes first and brings as little as it can: what opens over it is loaded then. */
+/**
+ * pages are those there are, in the order of the rail. Logs comes first and brings as little as it can: what opens over
+ * it is loaded then.
+ */
 const pages = [
   { name: 'logs', title: 'Logs', key: 'l', load: () => import('./page/logs.js') },
   { name: 'sql', title: 'SQL', key: 's', load: () => import('./page/sql.js') },
@@ -33,9 +36,15 @@ const Palette = lazy(() => import('./ui/palette.js'), 'Palette');
 const SignIn = lazy(() => import('./ui/signin.js'), 'SignIn');
 const ZoneField = lazy(() => import('./ui/timepanel.js'), 'ZoneField');
 
-/** @typedef {{state: Record<string, import('./core/state.js').Key>, Page: (props: {state: PageState}) => any}} PageModule */
+/**
+ * @typedef {{state: Record<string, import('./core/state.js').Key>, Page: (props: {state: PageState}) => any}}
+ *   PageModule
+ */
 
-/** loaded are the pages that were shown, with their state. @type {Map<string, {Page: PageModule['Page'], state: PageState}>} */
+/**
+ * loaded are the pages that were shown, with their state.
+ * @type {Map<string, {Page: PageModule['Page'], state: PageState}>}
+ */
 const loaded = new Map();
 
 function Rail() {
@@ -46,16 +55,24 @@ function Rail() {
     router.go(name);
   };
   return html`<nav id="rail" aria-label="Pages">
-    <a class="brand" href=${router.base.href} onClick=${open('logs')}><img src=${new URL('./icon.svg', import.meta.url).href} alt="" />Varve</a>
-    ${pages.map((p) => html`<a key=${p.name} class="page" href=${new URL(p.name, router.base).href} aria-current=${p.name === current ? 'page' : undefined} title=${`${p.title} (g ${p.key})`} onClick=${open(p.name)}>
+    <a class="brand" href=${router.base.href} onClick=${open('logs')}>
+      <img src=${new URL('./icon.svg', import.meta.url).href} alt="" />Varve</a>
+    ${pages.map((p) => html`<a key=${p.name} class="page" href=${new URL(p.name, router.base).href}
+      aria-current=${p.name === current ? 'page' : undefined} title=${`${p.title} (g ${p.key})`}
+        onClick=${open(p.name)}>
       <${Icon} name=${p.name} /><span>${p.title}</span></a>`)}
     <div class="space"></div>
     <div class="foot">
       <${Database} />
-      <button class="page" title="Theme: light, dark or as the system" onClick=${nextTheme}><${Icon} name=${dark.value ? 'moon' : 'sun'} /><span>${{ system: 'System', light: 'Light', dark: 'Dark' }[/** @type {string} */ (theme.value)]}</span></button>
+      <button class="page" title="Theme: light, dark or as the system" onClick=${nextTheme}>
+        <${Icon} name=${dark.value ? 'moon' : 'sun'} />
+          <span>${{ system: 'System', light: 'Light', dark: 'Dark' }[/** @type {string} */ (theme.value)]}</span>
+            </button>
       <${Zone} />
-      ${auth.user.value && html`<button class="page" title="Sign out" onClick=${signOut}><${Icon} name="user" /><span>${auth.user.value}</span></button>`}
-      <button class="page" title="Help (?)" onClick=${() => { keys.opened.value = 'help'; }}><${Icon} name="help" /><span>Help</span></button>
+      ${auth.user.value && html`<button class="page" title="Sign out" onClick=${signOut}><${Icon} name="user" />
+        <span>${auth.user.value}</span></button>`}
+      <button class="page" title="Help (?)" onClick=${() => { keys.opened.value = 'help'; }}><${Icon} name="help" />
+        <span>Help</span></button>
     </div>
   </nav>`;
 }
@@ -66,7 +83,8 @@ function nextTheme() {
 
 async function signOut() {
   const [{ ask }] = await Promise.all([import('./ui/ask.js'), over()]);
-  const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in all tabs of this browser.`, check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
+  const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in all tabs of this browser.`,
+    check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
   if (answer !== null) auth.signOut(answer === 'checked');
 }
 
@@ -74,7 +92,10 @@ function Database() {
   const names = databases.value;
   useEffect(() => { if (names === null) void databases.load(); }, [auth.user.value]);
   return html`<${RailPop} icon="sql" text=${db.value} title="Database">
-    ${(close) => html`<div role="menu" aria-label="Database" onKeyDown=${(e) => walk(e, e.currentTarget)}>${(names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" autofocus=${n === db.value} aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}</div>`}
+    ${(close) => html`<div role="menu" aria-label="Database" onKeyDown=${(e) => walk(e, e.currentTarget)}>
+      ${(names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" autofocus=${n === db.value}
+        aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}
+          ${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}</div>`}
   </${RailPop}>`;
 }
 
@@ -84,11 +105,15 @@ function Zone() {
   </${RailPop}>`;
 }
 
-/** RailPop is a small dialog: the rail itself cuts off what hangs out of it. @param {{icon: string, text: string, title: string, children: any}} props */
+/**
+ * RailPop is a small dialog: the rail itself cuts off what hangs out of it.
+ * @param {{icon: string, text: string, title: string, children: any}} props
+ */
 function RailPop({ icon, text, title, children }) {
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
-  return html`<button class="page" title=${`${title}: ${text}`} onClick=${() => setOpen(true)}><${Icon} name=${icon} /><span>${text}</span></button>
+  return html`<button class="page" title=${`${title}: ${text}`} onClick=${() => setOpen(true)}><${Icon} name=${icon} />
+    <span>${text}</span></button>
     ${open && html`<${Dialog} className="menu" title=${title} onClose=${close}>${children(close)}</${Dialog}>`}`;
 }
 
@@ -105,7 +130,8 @@ function Waiting() {
   const since = Math.min(...foreground.map((r) => r.since));
   if (!busy || now - since < 400) return null;
   return html`<div class="bar" aria-hidden="true"></div>
-    <div class="waiting"><span class="num">${((now - since) / 1000).toFixed(1)} s</span><button class="small" onClick=${() => foreground.forEach((r) => r.abort())}>Cancel</button></div>`;
+    <div class="waiting"><span class="num">${((now - since) / 1000).toFixed(1)} s</span>
+      <button class="small" onClick=${() => foreground.forEach((r) => r.abort())}>Cancel</button></div>`;
 }
 
 /** forWriters are the pages that a user who may not read can use. */
@@ -121,12 +147,22 @@ function Banners() {
     return () => clearInterval(timer);
   }, [off]);
   return html`
-    ${off && html`<div class="banner"><b role="status">No connection to the server.</b> <span class="num">Trying again in ${Math.max(0, Math.ceil((off.again - Date.now()) / 1000))} s.</span> What is shown stays.</div>`}
-    ${blind && html`<div class="banner" role="status"><span class="grow"><b>Your user is write-only</b>: it may send data, and read none.</span><button class="small" onClick=${() => void router.go('ingest')}>Go to Ingest</button></div>`}
-    ${notes.value.length > 0 && html`<div class="banner" role="status"><span class="grow">${notes.value.join('; ')}.</span><button class="small" onClick=${() => { notes.value = []; }}>Close</button></div>`}`;
+    ${off && html`<div class="banner">
+      <b role="status">No connection to the server.</b> <span
+        class="num">Trying again in ${Math.max(0, Math.ceil((off.again - Date.now()) / 1000))} s.</span> What is shown
+          stays.</div>`}
+    ${blind && html`<div class="banner" role="status">
+      <span class="grow"><b>Your user is write-only</b>: it may send data, and read none.</span>
+        <button class="small" onClick=${() => void router.go('ingest')}>Go to Ingest</button></div>`}
+    ${notes.value.length > 0 &&
+      html`<div class="banner" role="status"><span class="grow">${notes.value.join('; ')}.</span>
+        <button class="small" onClick=${() => { notes.value = []; }}>Close</button></div>`}`;
 }
 
-/** Content is the page that the address names. Until its module is here nothing of another page stands there: that would read the address as its own. */
+/**
+ * Content is the page that the address names. Until its module is here nothing of another page stands there: that would
+ * read the address as its own.
+ */
 function Content() {
   const page = pages.find((p) => p.name === router.page.value) ?? pages[0];
   const [, draw] = useState(0);
@@ -136,14 +172,16 @@ function Content() {
     let wanted = true;
     document.title = `${page.title} · Varve`;
     if (here) return;
-    bring(() => Promise.all([page.load(), sheet(`page/${page.name}.css`), page === pages[0] || over()])).then(([{ Page, state }]) => {
+    bring(() => Promise.all([page.load(), sheet(`page/${page.name}.css`), page === pages[0] || over()]))
+      .then(([{ Page, state }]) => {
       if (!loaded.has(page.name)) loaded.set(page.name, { Page, state: new PageState(state) });
       if (wanted) draw((n) => n + 1);
     }, () => { if (wanted) setFailed(true); });
     return () => { wanted = false; };
   }, [page.name]);
   if (failed) return html`<${Renewed} />`;
-  if (!here) return html`<div class="toolbar"><h1>${page.title}</h1></div><p class="state soft wait" role="status">Loading the page …</p>`;
+  if (!here) return html`<div class="toolbar"><h1>${page.title}</h1></div>
+    <p class="state soft wait" role="status">Loading the page …</p>`;
   return html`<${here.Page} key=${page.name} state=${here.state} />`;
 }
 
@@ -153,10 +191,12 @@ const Renewed = () => html`<div class="state" role="alert"><h2>A new version is 
   <div class="actions"><button class="primary" onClick=${() => location.reload()}>Reload</button></div></div>`;
 
 function App() {
-  return html`<a class="skip" href="#page" onClick=${(e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
+  return html`<a class="skip" href="#page"
+    onClick=${(e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
     <${Rail} />
     <main id="main"><${Waiting} /><${Banners} /><div id="page" tabindex="-1"><${Content} /></div></main>
-    ${keys.opened.value === 'palette' && html`<${Palette} pages=${pages} />`}${keys.opened.value === 'help' && html`<${Help} />`}${auth.asking.value && html`<${SignIn} />`}<${Toasts} />`;
+    ${keys.opened.value === 'palette' && html`<${Palette} pages=${pages} />`}
+      ${keys.opened.value === 'help' && html`<${Help} />`}${auth.asking.value && html`<${SignIn} />`}<${Toasts} />`;
 }
 
 keys.push([
@@ -179,7 +219,9 @@ async function greet() {
   const sent = nowNanos();
   const rows = await list('SELECT now()', { background: true });
   const away = BigInt(rows[0][0]) * (String(rows[0][0]).length > 14 ? 1n : 1_000_000n) - (sent + nowNanos()) / 2n;
-  if (away > 2_000_000_000n || away < -2_000_000_000n) toast(`This browser's clock is ${plural(Number((away < 0n ? -away : away) / 1_000_000_000n), 'second')} ${away < 0n ? 'ahead of' : 'behind'} the server's.`);
+  if (away > 2_000_000_000n || away < -2_000_000_000n)
+    toast(`This browser's clock is ${plural(Number((away < 0n ? -away : away) / 1_000_000_000n),
+      'second')} ${away < 0n ? 'ahead of' : 'behind'} the server's.`);
 }
 
 await router.start();

@@ -8,7 +8,10 @@
  * @property {number} elapsedMS
  */
 
-/** Rows are read in pieces of whole ones of about this size, while the rest arrives, so that their text is never there all at once, bytes. */
+/**
+ * Rows are read in pieces of whole ones of about this size, while the rest arrives, so that their text is never there
+ * all at once, bytes.
+ */
 const piece = 256 << 10;
 /** So many bytes are looked at before there is made room for more. */
 const step = 64 << 10;
@@ -53,7 +56,10 @@ export class AnswerReader {
     return answerOf(JSON.parse(this.frame + this.take(this.size)), this.rows);
   }
 
-  /** read looks at each byte once: a loop without calls for all but the ends of rows and long integers. @param {Uint8Array} bytes */
+  /**
+   * read looks at each byte once: a loop without calls for all but the ends of rows and long integers.
+   * @param {Uint8Array} bytes
+   */
   read(bytes) {
     const text = this.room(bytes.length);
     let { size, inText, escaped, digits, depth } = this;
@@ -94,7 +100,10 @@ export class AnswerReader {
     Object.assign(this, { size, inText, escaped, digits, depth });
   }
 
-  /** room gives the text with room for so many bytes more, and for the quotes around long integers in them. @param {number} more */
+  /**
+   * room gives the text with room for so many bytes more, and for the quotes around long integers in them.
+   * @param {number} more
+   */
   room(more) {
     const most = this.size + more + 2 * (1 + Math.ceil(more / longDigits));
     if (most > this.text.length) {
@@ -116,11 +125,17 @@ export class AnswerReader {
   }
 }
 
-/** endsWithKey tells whether the text ends with the key of rows. A quote within a text has a backslash, so that it is no part of one. @param {Uint8Array} text @param {number} size */
+/**
+ * endsWithKey tells whether the text ends with the key of rows. A quote within a text has a backslash, so that it is no
+ * part of one.
+ * @param {Uint8Array} text
+ * @param {number} size
+ */
 const endsWithKey = (text, size) => rowsKey.every((b, i) => text[size - rowsKey.length + i] === b);
 
 /**
- * quote puts quotes around the integer before the last byte of the text, unless that is part of a fraction, and gives the new size.
+ * quote puts quotes around the integer before the last byte of the text, unless that is part of a fraction, and gives
+ * the new size.
  * @param {Uint8Array} text
  * @param {number} size
  * @param {number} digits
@@ -129,7 +144,8 @@ function quote(text, size, digits) {
   const behind = text[size - 1];
   let from = size - 1 - digits;
   if (text[from - 1] === 45) from--;
-  if (behind === 46 || isExponent(behind) || text[from - 1] === 46 || text[from - 1] === 43 || isExponent(text[from - 1])) return size;
+  if (behind === 46 || isExponent(behind) || text[from - 1] === 46 || text[from - 1] === 43 ||
+    isExponent(text[from - 1])) return size;
   text.copyWithin(from + 1, from, size - 1);
   text[from] = text[size] = 34;
   text[size + 1] = behind;
@@ -139,11 +155,17 @@ function quote(text, size, digits) {
 /** @param {number} b */
 const isExponent = (b) => b === 101 || b === 69;
 
-/** answerOf takes what pages want from an answer. @param {any} body without its rows @param {any[][]} rows of its last result @returns {Answer} */
+/**
+ * answerOf takes what pages want from an answer.
+ * @param {any} body without its rows
+ * @param {any[][]} rows of its last result
+ * @returns {Answer}
+ */
 function answerOf(body, rows) {
   const output = body.output?.[body.output.length - 1] ?? {};
   const elapsedMS = Number(body.execution_time_ms ?? 0);
   if (!output.records) return { affected: Number(output.affectedrows ?? 0), elapsedMS };
-  const columns = output.records.schema.column_schemas.map((/** @type {any} */ c) => ({ name: c.name, type: c.data_type }));
+  const columns = output.records.schema.column_schemas.map((/** @type {any} */ c) =>
+    ({ name: c.name, type: c.data_type }));
   return { columns, rows, elapsedMS };
 }

@@ -1,5 +1,6 @@
-// The one place that talks to the server. At most four requests run at a time, in three lanes: what a person waits for comes
-// before the rest, and completion comes last. Every request can be aborted, and the server then stops working on it.
+// The one place that talks to the server. At most four requests run at a time, in three lanes: what a person waits for
+// comes before the rest, and completion comes last. Every request can be aborted, and the server then stops working on
+// it.
 
 import { signal } from '../lib/ui.js';
 import * as auth from './auth.js';
@@ -12,14 +13,23 @@ export const root = new URL('../../../../', import.meta.url);
 
 /** Answers above this size are stopped, bytes. */
 const largest = 256 << 20;
-/** Longer ones are put together outside of the page's own memory, from where it takes some ms to get them back, bytes. */
+/**
+ * Longer ones are put together outside of the page's own memory, from where it takes some ms to get them back, bytes.
+ */
 const short = 1 << 20;
 const most = 4;
-/** lanes[l] is how many requests that nobody waits for may run when one of lane l begins: what a person waits for, the rest, completion. */
+/**
+ * lanes[l] is how many requests that nobody waits for may run when one of lane l begins: what a person waits for, the
+ * rest, completion.
+ */
 const lanes = [most, 2, 1];
 
 export class ApiError extends Error {
-  /** @param {string} message @param {{code?: number, status?: number, statement?: string, position?: {line: number, column: number, length?: number}, curl?: string}} [more] */
+  /**
+   * @param {string} message
+   * @param {{code?: number, status?: number, statement?: string, position?: {line: number, column: number, length?:
+   *   number}, curl?: string}} [more]
+   */
   constructor(message, more = {}) {
     super(message);
     this.code = more.code;
@@ -44,13 +54,20 @@ export class TooLarge extends ApiError {}
  * @property {boolean} [last] in the lane of completion
  * @property {string} [statement] what errors show
  * @property {boolean} [retry] false: nothing is sent again by itself, for what changes data
- * @property {() => {add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] gives what takes the body as it arrives, anew for each time that it is sent; the answer is without it then
+ * @property {() => {add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] gives what takes the body as it arrives,
+ *   anew for each time that it is sent; the answer is without it then
  */
 
-/** running lists the requests under way: the bar and its Cancel. @type {import('../lib/ui.js').Signal<{since: number, abort: () => void, background: boolean}[]>} */
+/**
+ * running lists the requests under way: the bar and its Cancel.
+ * @type {import('../lib/ui.js').Signal<{since: number, abort: () => void, background: boolean}[]>}
+ */
 export const running = signal([]);
 
-/** lost is set while the server does not answer: when it is tried again, ms. @type {import('../lib/ui.js').Signal<null|{again: number}>} */
+/**
+ * lost is set while the server does not answer: when it is tried again, ms.
+ * @type {import('../lib/ui.js').Signal<null|{again: number}>}
+ */
 export const lost = signal(null);
 
 /** queue holds the requests that wait, by their lanes. @type {{lane: number, go: () => void}[]} */
@@ -97,9 +114,11 @@ export const shellQuote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** curl is the request for a terminal, without the password. @param {URL} url @param {RequestOptions} options */
 function curl(url, options) {
-  const parts = ['curl', options.method && options.method !== 'GET' && !options.body ? `-X ${options.method}` : '', auth.user.value ? '-u "$USER"' : ''];
+  const parts = ['curl', options.method && options.method !== 'GET' && !options.body ? `-X ${options.method}` : '',
+    auth.user.value ? '-u "$USER"' : ''];
   for (const [k, v] of Object.entries(options.headers ?? {})) parts.push('-H ' + shellQuote(`${k}: ${v}`));
-  if (options.body instanceof URLSearchParams) for (const [k, v] of options.body) parts.push('--data-urlencode ' + shellQuote(`${k}=${v}`));
+  if (options.body instanceof URLSearchParams) for (const [k, v] of options.body)
+    parts.push('--data-urlencode ' + shellQuote(`${k}=${v}`));
   else if (typeof options.body === 'string') parts.push('--data-binary ' + shellQuote(options.body));
   parts.push(shellQuote(url.href));
   return parts.filter(Boolean).join(' ');
@@ -113,7 +132,8 @@ function curl(url, options) {
  */
 export async function request(path, options = {}) {
   const url = new URL(path, root);
-  for (const [k, v] of Object.entries(options.query ?? {})) if (v !== undefined && v !== '') url.searchParams.set(k, String(v));
+  for (const [k, v] of Object.entries(options.query ?? {})) if (v !== undefined && v !== '')
+    url.searchParams.set(k, String(v));
   const control = new AbortController();
   options.signal?.addEventListener('abort', () => control.abort(options.signal?.reason), { once: true });
   if (options.signal?.aborted) control.abort(options.signal.reason);
@@ -136,21 +156,31 @@ export async function request(path, options = {}) {
 /** Where an answer ends too early so often the server is there, and the answer is what ends it. */
 const mostCut = 3;
 
-/** attempts sends the request until it is answered for good. @param {URL} url @param {RequestOptions} options @param {AbortSignal} abort */
+/**
+ * attempts sends the request until it is answered for good.
+ * @param {URL} url
+ * @param {RequestOptions} options
+ * @param {AbortSignal} abort
+ */
 async function attempts(url, options, abort) {
   for (let busy = 0, unreachable = 0, cut = 0; ;) {
     const guarded = url.pathname.startsWith(root.pathname + 'v1/'); // what lies beside it asks nobody who they are
-    if (guarded && !await auth.answered()) throw new ApiError('Nobody is signed in.', { status: 401, statement: options.statement });
+    if (guarded && !await auth.answered())
+      throw new ApiError('Nobody is signed in.', { status: 401, statement: options.statement });
     const who = auth.header();
     const head = await fetch(url, {
-      method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort, cache: 'no-store', credentials: 'omit',
-      headers: { ...options.headers, 'x-service-client': `dashboard/${session.value.version ?? ''}`, ...Object.fromEntries(who) },
+      method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort,
+        cache: 'no-store', credentials: 'omit',
+      headers: { ...options.headers, 'x-service-client': `dashboard/${session.value.version ?? ''}`,
+        ...Object.fromEntries(who) },
     }).catch(none);
     if (head) lost.value = null;
     const answer = head && await whole(head, head.ok ? options.into?.() : undefined);
     abort.throwIfAborted();
     if (!answer) {
-      if (options.retry === false || head && ++cut === mostCut) throw new ApiError(head ? 'The connection to the server ended within its answer.' : 'There is no connection to the server.', { statement: options.statement, curl: curl(url, options) });
+      if (options.retry === false || head && ++cut === mostCut)
+        throw new ApiError(head ? 'The connection to the server ended within its answer.'
+          : 'There is no connection to the server.', { statement: options.statement, curl: curl(url, options) });
       await offline([1, 2, 5, 10][Math.min(unreachable++, 3)], abort);
       continue;
     }
@@ -176,7 +206,11 @@ async function offline(seconds, abort) {
   await pause(seconds * 1000, abort);
 }
 
-/** whole reads the body to its end, so that it counts as running until then; null where the connection ended before. @param {Response} answer @param {ReturnType<NonNullable<RequestOptions['into']>>} [into] */
+/**
+ * whole reads the body to its end, so that it counts as running until then; null where the connection ended before.
+ * @param {Response} answer
+ * @param {ReturnType<NonNullable<RequestOptions['into']>>} [into]
+ */
 async function whole(answer, into) {
   if (!answer.body) return answer;
   const reader = answer.body.getReader();
@@ -195,7 +229,8 @@ async function whole(answer, into) {
     else chunks.push(part.value);
   }
   if (into) return answer;
-  return new Response(size <= short ? joined(chunks, size) : new Blob(chunks), { status: answer.status, headers: answer.headers });
+  return new Response(size <= short ? joined(chunks, size) : new Blob(chunks),
+    { status: answer.status, headers: answer.headers });
 }
 
 /** joined puts pieces together. @param {Uint8Array<ArrayBuffer>[]} chunks @param {number} size */
@@ -211,12 +246,23 @@ function joined(chunks, size) {
 }
 
 /** asset reads a file of the application. @param {string} name */
-export const asset = async (name) => (await request(new URL('../' + name, import.meta.url).href, { background: true })).text();
+export const asset = async (name) =>
+  (await request(new URL('../' + name, import.meta.url).href, { background: true })).text();
 
-/** bring loads a module. One that did not come is asked for again once the server answers; where it has another build by then, that fails. @template T @param {() => Promise<T>} load */
+/**
+ * bring loads a module. One that did not come is asked for again once the server answers; where it has another build by
+ * then, that fails.
+ * @template T
+ * @param {() => Promise<T>} load
+ */
 export const bring = (load) => load().catch(() => asset('app.js').then(load));
 
-/** failure makes the error of a refused request. @param {Response} answer @param {URL} url @param {RequestOptions} options */
+/**
+ * failure makes the error of a refused request.
+ * @param {Response} answer
+ * @param {URL} url
+ * @param {RequestOptions} options
+ */
 async function failure(answer, url, options) {
   const text = await answer.text();
   let message = text.trim() || `The server answered ${answer.status}.`;
@@ -231,7 +277,8 @@ async function failure(answer, url, options) {
   }
   const at = /\bline (\d+), column (\d+)/.exec(message);
   if (!position && at) position = { line: Number(at[1]), column: Number(at[2]) };
-  return new ApiError(message, { code, status: answer.status, statement: options.statement, position, curl: curl(url, options) });
+  return new ApiError(message,
+    { code, status: answer.status, statement: options.statement, position, curl: curl(url, options) });
 }
 
 /**
@@ -249,13 +296,23 @@ async function failure(answer, url, options) {
 const send = (sql, options, into) => request('v1/sql', {
   query: { db: options.db ?? db.value, limit: options.limit, format: options.format }, method: 'POST',
   body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) },
-  signal: options.signal, background: options.background, last: options.last, statement: sql, retry: options.retry, into,
+  signal: options.signal, background: options.background, last: options.last, statement: sql, retry: options.retry,
+    into,
 });
 
-/** statement sends one statement and gives the body of its answer. @param {string} sql @param {SQLOptions} [options] @returns {Promise<ArrayBuffer>} */
+/**
+ * statement sends one statement and gives the body of its answer.
+ * @param {string} sql
+ * @param {SQLOptions} [options]
+ * @returns {Promise<ArrayBuffer>}
+ */
 export const statement = async (sql, options = {}) => (await send(sql, options)).arrayBuffer();
 
-/** query sends one statement and opens its rows, which are read while they arrive. @param {string} sql @param {SQLOptions} [options] */
+/**
+ * query sends one statement and opens its rows, which are read while they arrive.
+ * @param {string} sql
+ * @param {SQLOptions} [options]
+ */
 export async function query(sql, options = {}) {
   let answer = new Incoming();
   try {
@@ -270,7 +327,12 @@ export async function query(sql, options = {}) {
   return answer.rows();
 }
 
-/** list sends a statement whose answer is small and gives its rows. @param {string} sql @param {SQLOptions} [options] @returns {Promise<any[][]>} */
+/**
+ * list sends a statement whose answer is small and gives its rows.
+ * @param {string} sql
+ * @param {SQLOptions} [options]
+ * @returns {Promise<any[][]>}
+ */
 export async function list(sql, options) {
   const rows = await openRows(await statement(sql, options), true);
   return rows.all();

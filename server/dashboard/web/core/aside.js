@@ -2,7 +2,10 @@
 
 /** @type {Worker|null} */
 let common = null;
-/** alone[id] holds the rows of one answer only: it ends with them, so that their memory is free at once. @type {Map<number, Worker>} */
+/**
+ * alone[id] holds the rows of one answer only: it ends with them, so that their memory is free at once.
+ * @type {Map<number, Worker>}
+ */
 const alone = new Map();
 let calls = 0;
 /** @type {Map<number, {worker: Worker, resolve: (v: any) => void, reject: (e: Error) => void}>} */

@@ -1,5 +1,5 @@
-// Who the requests are made for. A name and password live in memory, and in the tab's own storage when wanted; never in an
-// address, a cookie or what the browser keeps for longer.
+// Who the requests are made for. A name and password live in memory, and in the tab's own storage when wanted; never in
+// an address, a cookie or what the browser keeps for longer.
 
 import { signal } from '../lib/ui.js';
 import * as store from './store.js';
@@ -11,14 +11,19 @@ const kept = 'varve.session';
 /** user is who is signed in; '' on a server that asked for nobody. */
 export const user = signal('');
 
-/** asking is set while the sign-in dialog is wanted: why, and how often it was refused. @type {import('../lib/ui.js').Signal<null|{text: string}>} */
+/**
+ * asking is set while the sign-in dialog is wanted: why, and how often it was refused.
+ * @type {import('../lib/ui.js').Signal<null|{text: string}>}
+ */
 export const asking = signal(null);
 
 /** @type {Credentials|null} */
 let credentials = load();
 user.value = credentials?.user ?? '';
 
-/** untried: the credentials were typed and the server has answered nothing to them yet, so that a refusal means them. */
+/**
+ * untried: the credentials were typed and the server has answered nothing to them yet, so that a refusal means them.
+ */
 let untried = false;
 
 /** @type {((ok: boolean) => void)[]} */
@@ -44,13 +49,15 @@ export function header() {
 }
 
 /**
- * ask opens the dialog and waits; false when the user closed it. Requests that are refused at the same time wait together.
+ * ask opens the dialog and waits; false when the user closed it. Requests that are refused at the same time wait
+ * together.
  * @param {string} used the header with which the request was refused
  * @returns {Promise<boolean>}
  */
 export function ask(used) {
   if (used !== (header()[0]?.[1] ?? '')) return Promise.resolve(true); // somebody signed in meanwhile
-  asking.value = { text: untried ? 'The name or the password is wrong.' : credentials ? 'The server no longer takes this name and password. Sign in again.' : '' };
+  asking.value = { text: untried ? 'The name or the password is wrong.' : credentials
+    ? 'The server no longer takes this name and password. Sign in again.' : '' };
   return new Promise((resolve) => waiters.push(resolve));
 }
 
@@ -62,7 +69,12 @@ export function accepted(used) {
   if (untried && used === header()[0]?.[1]) untried = false;
 }
 
-/** signIn takes a name and password; the waiting requests are sent again. Somebody else finds the page as it begins. @param {string} name @param {string} password @param {boolean} keep */
+/**
+ * signIn takes a name and password; the waiting requests are sent again. Somebody else finds the page as it begins.
+ * @param {string} name
+ * @param {string} password
+ * @param {boolean} keep
+ */
 export function signIn(name, password, keep) {
   credentials = { user: name, password, proxied: proxied.value };
   untried = true;

@@ -11,11 +11,15 @@ const fresh = 60_000;
  * @typedef {{name: string, kind: string, rows: number|null, options: string}} Table
  */
 
-/** databases are the names; null until load found them. A user who may not read keeps the one chosen: the page's own requests say so. */
+/**
+ * databases are the names; null until load found them. A user who may not read keeps the one chosen: the page's own
+ * requests say so.
+ */
 export const databases = Object.assign(signal(/** @type {string[]|null} */ (null)), {
   async load() {
     try {
-      const rows = await list('SELECT schema_name FROM information_schema.schemata ORDER BY schema_name', { background: true });
+      const rows = await list('SELECT schema_name FROM information_schema.schemata ORDER BY schema_name',
+        { background: true });
       databases.value = rows.map((r) => String(r[0]));
     } catch (e) {
       if (!(e instanceof ApiError)) throw e;
@@ -42,15 +46,25 @@ export const forget = () => kept.clear();
 /** tables lists the tables of a database, its own first. @param {string} db @returns {Promise<Table[]>} */
 export function tables(db) {
   return keep(`tables ${db}`, async () => {
-    const rows = await list(`SELECT table_name, table_type, table_rows, create_options FROM information_schema.tables WHERE table_schema = ${sqltext.string(db)} ORDER BY table_name`, { db, background: true });
-    return rows.filter((r) => r[1] !== 'LOCAL TEMPORARY').map(([name, kind, count, options]) => ({ name, kind, rows: count === null ? null : Number(count), options: options ?? '' }));
+    const rows = await list(
+      `SELECT table_name, table_type, table_rows, create_options FROM information_schema.tables WHERE table_schema = ${sqltext.string(db)} ORDER BY table_name`, { db, background: true });
+    return rows.filter((r) => r[1] !== 'LOCAL TEMPORARY')
+      .map(([name, kind, count, options]) =>
+        ({ name, kind, rows: count === null ? null : Number(count), options: options ?? '' }));
   });
 }
 
-/** columns lists the columns of a table, in order. @param {string} db @param {string} table @returns {Promise<Column[]>} */
+/**
+ * columns lists the columns of a table, in order.
+ * @param {string} db
+ * @param {string} table
+ * @returns {Promise<Column[]>}
+ */
 export function columns(db, table) {
   return keep(`columns ${db} ${table}`, async () => {
-    const rows = await list(`SELECT column_name, data_type, semantic_type, column_key FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND table_name = ${sqltext.string(table)} ORDER BY ordinal_position`, { db, background: true });
-    return rows.map(([name, type, semantic, key]) => ({ name, type, semantic, timeIndex: key === 'TIME INDEX' || semantic === 'TIMESTAMP' }));
+    const rows = await list(
+      `SELECT column_name, data_type, semantic_type, column_key FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND table_name = ${sqltext.string(table)} ORDER BY ordinal_position`, { db, background: true });
+    return rows.map(([name, type, semantic, key]) =>
+      ({ name, type, semantic, timeIndex: key === 'TIME INDEX' || semantic === 'TIMESTAMP' }));
   });
 }

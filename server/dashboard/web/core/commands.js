@@ -18,17 +18,22 @@ const connection = () => [flag('url', root.href.replace(/\/$/, '')), flag('user'
  * @param {Partial<import('./send.js').Target>} to nothing of it where the entries say where they go
  */
 export function sendFile(name, format, to) {
-  return ['varve ingest', ...connection(), flag('table', to.table), to.pipeline !== 'service_identity' && flag('pipeline', to.pipeline), flag('time', to.index), flag('format', format),
-    to.depth && flag('max-nested-levels', String(to.depth)), to.skip && '--skip-error', shellQuote(name.startsWith('-') ? './' + name : name)].filter(Boolean).join(' ') + '\n';
+  return ['varve ingest', ...connection(), flag('table', to.table),
+    to.pipeline !== 'service_identity' && flag('pipeline', to.pipeline), flag('time', to.index), flag('format', format),
+    to.depth && flag('max-nested-levels', String(to.depth)), to.skip && '--skip-error',
+      shellQuote(name.startsWith('-') ? './' + name : name)].filter(Boolean).join(' ') + '\n';
 }
 
 /**
  * saveRows saves rows of a table, slice after slice; it asks for the password.
- * @param {{table: string, columns: string[], where: string, since: bigint|null, until: bigint|null}} rows no columns are all, times are ns
+ * @param {{table: string, columns: string[], where: string, since: bigint|null, until: bigint|null}} rows no columns
+ *   are all, times are ns
  * @param {string} name of the file, whose ending is the format
  */
 export function saveRows(rows, name) {
   const time = (/** @type {bigint|null} */ ns) => (ns === null ? '' : rfc3339(ns));
-  return ['varve export', ...connection(), flag('table', rows.table), flag('since', time(rows.since)), flag('until', time(rows.until)),
-    flag('where', rows.where), flag('columns', rows.columns.map((c) => c.replaceAll(',', '\\,')).join(',')), '--newest-first', flag('output', name)].filter(Boolean).join(' ') + '\n';
+  return ['varve export', ...connection(), flag('table', rows.table), flag('since', time(rows.since)),
+    flag('until', time(rows.until)),
+    flag('where', rows.where), flag('columns', rows.columns.map((c) => c.replaceAll(',', '\\,')).join(',')),
+      '--newest-first', flag('output', name)].filter(Boolean).join(' ') + '\n';
 }

@@ -23,7 +23,8 @@ export function lines(a, b) {
     y = y.slice(0, -1);
   }
   if (x.length > mostLines || y.length > mostLines) {
-    out.push(...x.map((text) => ({ kind: /** @type {'-'} */ ('-'), text })), ...y.map((text) => ({ kind: /** @type {'+'} */ ('+'), text })));
+    out.push(...x.map((text) => ({ kind: /** @type {'-'} */ ('-'), text })),
+      ...y.map((text) => ({ kind: /** @type {'+'} */ ('+'), text })));
     return [...out, ...same];
   }
   // longest[i][j] is the length of the longest common sequence of x from i and y from j.
@@ -31,7 +32,8 @@ export function lines(a, b) {
   const longest = new Uint16Array((x.length + 1) * width);
   for (let i = x.length - 1; i >= 0; i--) {
     for (let j = y.length - 1; j >= 0; j--) {
-      longest[i * width + j] = x[i] === y[j] ? longest[(i + 1) * width + j + 1] + 1 : Math.max(longest[(i + 1) * width + j], longest[i * width + j + 1]);
+      longest[i * width + j] = x[i] === y[j] ? longest[(i + 1) * width + j + 1] + 1
+        : Math.max(longest[(i + 1) * width + j], longest[i * width + j + 1]);
     }
   }
   for (let i = 0, j = 0; i < x.length || j < y.length;) {
@@ -39,7 +41,8 @@ export function lines(a, b) {
       out.push({ kind: '=', text: x[i] });
       i++;
       j++;
-    } else if (j === y.length || (i < x.length && longest[(i + 1) * width + j] >= longest[i * width + j + 1])) out.push({ kind: '-', text: x[i++] });
+    } else if (j === y.length || (i < x.length && longest[(i + 1) * width + j] >= longest[i * width + j + 1]))
+      out.push({ kind: '-', text: x[i++] });
     else out.push({ kind: '+', text: y[j++] });
   }
   return [...out, ...same];

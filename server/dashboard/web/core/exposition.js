@@ -33,7 +33,11 @@ export class Figures {
   /** samples are those of a name. @param {string} name */
   samples(name) { return this.byName.get(name) ?? []; }
 
-  /** sum adds the samples of a name that pass; NaN when there is none of the name. @param {string} name @param {(labels: Record<string, string>) => boolean} [pass] */
+  /**
+   * sum adds the samples of a name that pass; NaN when there is none of the name.
+   * @param {string} name
+   * @param {(labels: Record<string, string>) => boolean} [pass]
+   */
   sum(name, pass) {
     const all = this.byName.get(name);
     if (!all) return NaN;
@@ -46,7 +50,10 @@ export class Figures {
 
 /**
  * rate is by how much a counter grew a second between two readings; a counter that began anew counts from zero.
- * @param {Figures} from @param {Figures} to @param {string} name @param {(labels: Record<string, string>) => boolean} [pass]
+ * @param {Figures} from
+ * @param {Figures} to
+ * @param {string} name
+ * @param {(labels: Record<string, string>) => boolean} [pass]
  */
 export function rate(from, to, name, pass) {
   const a = from.sum(name, pass), b = to.sum(name, pass);
@@ -56,7 +63,8 @@ export function rate(from, to, name, pass) {
 }
 
 /**
- * quantile estimates one of a histogram between two readings, by straight lines between its bounds; NaN when nothing was observed.
+ * quantile estimates one of a histogram between two readings, by straight lines between its bounds; NaN when nothing
+ * was observed.
  * @param {Figures} from @param {Figures} to @param {string} name without _bucket @param {number} q
  */
 export function quantile(from, to, name, q) {

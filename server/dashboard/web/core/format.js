@@ -39,9 +39,11 @@ export function duration(ms) {
   if (size < 1000) return trim(ms.toFixed(size < 10 ? 1 : 0)) + ' ms';
   if (size < 60_000) return trim((ms / 1000).toFixed(size < 10_000 ? 2 : 1)) + ' s';
   const s = Math.round(size / 1000);
-  const parts = [[Math.floor(s / 86400), 'd'], [Math.floor(s / 3600) % 24, 'h'], [Math.floor(s / 60) % 60, 'm'], [s % 60, 's']];
+  const parts = [[Math.floor(s / 86400), 'd'], [Math.floor(s / 3600) % 24, 'h'], [Math.floor(s / 60) % 60, 'm'],
+    [s % 60, 's']];
   const first = parts.findIndex(([n]) => n !== 0);
-  return (ms < 0 ? '-' : '') + parts.slice(first, first + 2).filter(([n]) => n !== 0).map(([n, u]) => `${n}${u}`).join(' ');
+  return (ms < 0 ? '-' : '') + parts.slice(first, first + 2).filter(([n]) => n !== 0).map(([n, u]) => `${n}${u}`)
+    .join(' ');
 }
 
 /** percent of a share. @param {number} share 0 to 1 */
@@ -63,9 +65,11 @@ export const plural = (n, one, many) => `${count(n)} ${Number(n) === 1 ? one : (
  */
 export function cell(v, type, zone) {
   if (v === null || v === undefined) return 'NULL';
-  if (sqltext.isTime(type)) return showTime(BigInt(/** @type {string|number} */ (v)) * sqltext.unitNanos(type), sqltext.digitsOf(type), zone);
+  if (sqltext.isTime(type))
+    return showTime(BigInt(/** @type {string|number} */ (v)) * sqltext.unitNanos(type), sqltext.digitsOf(type), zone);
   if (/^date$/i.test(type) && typeof v === 'number') return new Date(v * 86_400_000).toISOString().slice(0, 10);
-  if (/^binary/i.test(type) && Array.isArray(v)) return `0x${v.map((b) => b.toString(16).padStart(2, '0')).join('')} (${v.length} bytes)`;
+  if (/^binary/i.test(type) && Array.isArray(v))
+    return `0x${v.map((b) => b.toString(16).padStart(2, '0')).join('')} (${v.length} bytes)`;
   if (typeof v === 'string') return v;
   if (typeof v === 'object') return JSON.stringify(v);
   return String(v);
@@ -77,7 +81,11 @@ export function raw(v) {
   return typeof v === 'object' ? JSON.stringify(v) : String(v);
 }
 
-/** object writes one row; integers keep all digits although they came as text. @param {import('./rowset.js').Column[]} columns @param {any[]} row */
+/**
+ * object writes one row; integers keep all digits although they came as text.
+ * @param {import('./rowset.js').Column[]} columns
+ * @param {any[]} row
+ */
 export function object(columns, row) {
   return '{' + columns.map((c, i) => JSON.stringify(c.name) + ':' + json(row[i], c.type)).join(',') + '}';
 }

@@ -1,8 +1,8 @@
 // Finding by a few letters.
 
 /**
- * score tells how well the letters of a query stand in a text in order; 0: not at all. Beginnings of words and neighbours
- * count more.
+ * score tells how well the letters of a query stand in a text in order; 0: not at all. Beginnings of words and
+ * neighbours count more.
  * @param {string} query
  * @param {string} text
  */
@@ -10,7 +10,8 @@ export function score(query, text) {
   const q = query.toLowerCase(), t = text.toLowerCase();
   if (q === '') return 1;
   const whole = t.indexOf(q);
-  if (whole >= 0) return 1000 - whole - (t.length - q.length) * 0.1 + (whole === 0 || /\W|_/.test(t[whole - 1]) ? 200 : 0);
+  if (whole >= 0) return 1000 - whole - (t.length - q.length) * 0.1 +
+    (whole === 0 || /\W|_/.test(t[whole - 1]) ? 200 : 0);
   let points = 0, at = -1;
   for (const c of q) {
     if (c === ' ') continue;
@@ -22,9 +23,16 @@ export function score(query, text) {
   return points;
 }
 
-/** nearest gives the names that somebody who mistyped one may have meant. @param {string} name @param {string[]} among @param {number} [most] */
+/**
+ * nearest gives the names that somebody who mistyped one may have meant.
+ * @param {string} name
+ * @param {string[]} among
+ * @param {number} [most]
+ */
 export function nearest(name, among, most = 3) {
-  return among.map((n) => ({ n, d: distance(name.toLowerCase(), n.toLowerCase()) - (n.toLowerCase().includes(name.toLowerCase()) ? name.length : 0) }))
+  return among.map((n) => ({ n,
+    d: distance(name.toLowerCase(), n.toLowerCase()) -
+    (n.toLowerCase().includes(name.toLowerCase()) ? name.length : 0) }))
     .filter(({ d }) => d <= Math.max(2, name.length / 2)).sort((a, b) => a.d - b.d).slice(0, most).map(({ n }) => n);
 }
 
@@ -34,7 +42,8 @@ export function distance(a, b) {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
-    for (let j = 1; j <= b.length; j++) next[j] = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
     row = next;
   }
   return row[b.length];

@@ -4,16 +4,26 @@
 const mostRows = 200;
 const mostGroups = 50;
 
-/** @typedef {{labels: Record<string, string>, bounds: [number, number][], cells: Float64Array, max: number}} Group cells[row * moments + moment], rows from the lowest bucket up */
+/**
+ * @typedef {{labels: Record<string, string>, bounds: [number, number][], cells: Float64Array, max: number}} Group
+ *   cells[row * moments + moment], rows from the lowest bucket up
+ */
 /** @typedef {{groups: Group[], count: number}} Heat groups are at most fifty, count says how many there are */
 
 /** bound reads a bound of a bucket. @param {string} text */
 const bound = (text) => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text));
 
-/** cellsOf finds the histograms of an answer: native ones, or series that differ by le. @param {import('./series.js').Raw[]} list @param {import('./series.js').Grid} grid @param {number} places @returns {Heat|null} */
+/**
+ * cellsOf finds the histograms of an answer: native ones, or series that differ by le.
+ * @param {import('./series.js').Raw[]} list
+ * @param {import('./series.js').Grid} grid
+ * @param {number} places
+ * @returns {Heat|null}
+ */
 export function cellsOf(list, grid, places) {
   const native = list.filter((s) => s.histograms);
-  if (native.length > 0) return { groups: native.slice(0, mostGroups).map((s) => nativeGroup(s, grid, places)), count: native.length };
+  if (native.length > 0) return { groups: native.slice(0, mostGroups).map((s) => nativeGroup(s, grid, places)),
+    count: native.length };
   if (list.length < 2 || !list.every((s) => s.values && !Number.isNaN(bound(s.metric.le ?? 'none')))) return null;
   /** @type {Map<string, import('./series.js').Raw[]>} */
   const groups = new Map();
@@ -22,16 +32,26 @@ export function cellsOf(list, grid, places) {
     const key = JSON.stringify(Object.entries(rest).sort());
     groups.set(key, [...groups.get(key) ?? [], s]);
   }
-  return { groups: [...groups.values()].slice(0, mostGroups).map((g) => classicGroup(g, grid, places)), count: groups.size };
+  return { groups: [...groups.values()].slice(0, mostGroups).map((g) => classicGroup(g, grid, places)),
+    count: groups.size };
 }
 
-/** placed finishes a group: few enough rows, and the highest cell. @param {Record<string, string>} labels @param {[number, number][]} bounds @param {Float64Array} cells @param {number} places @returns {Group} */
+/**
+ * placed finishes a group: few enough rows, and the highest cell.
+ * @param {Record<string, string>} labels
+ * @param {[number, number][]} bounds
+ * @param {Float64Array} cells
+ * @param {number} places
+ * @returns {Group}
+ */
 function placed(labels, bounds, cells, places) {
   const fold = Math.ceil(bounds.length / mostRows);
   if (fold > 1) {
     const rows = Math.ceil(bounds.length / fold), fewer = new Float64Array(rows * places);
-    for (let r = 0; r < bounds.length; r++) for (let i = 0; i < places; i++) fewer[Math.floor(r / fold) * places + i] += cells[r * places + i];
-    bounds = Array.from({ length: rows }, (_, r) => [bounds[r * fold][0], bounds[Math.min(bounds.length, (r + 1) * fold) - 1][1]]);
+    for (let r = 0; r < bounds.length; r++) for (let i = 0; i < places; i++)
+      fewer[Math.floor(r / fold) * places + i] += cells[r * places + i];
+    bounds = Array.from({ length: rows },
+      (_, r) => [bounds[r * fold][0], bounds[Math.min(bounds.length, (r + 1) * fold) - 1][1]]);
     cells = fewer;
   }
   let max = 0;
@@ -39,7 +59,12 @@ function placed(labels, bounds, cells, places) {
   return { labels, bounds, cells, max };
 }
 
-/** nativeGroup puts the buckets of native histograms below each other. @param {import('./series.js').Raw} s @param {import('./series.js').Grid} grid @param {number} places */
+/**
+ * nativeGroup puts the buckets of native histograms below each other.
+ * @param {import('./series.js').Raw} s
+ * @param {import('./series.js').Grid} grid
+ * @param {number} places
+ */
 function nativeGroup(s, { start, step }, places) {
   /** @type {Map<string, {bounds: [number, number], at: [number, number][]}>} */
   const rows = new Map();
@@ -56,7 +81,12 @@ function nativeGroup(s, { start, step }, places) {
   return placed(s.metric, sorted.map((row) => row.bounds), cells, places);
 }
 
-/** classicGroup takes from each bucket what the ones below hold: buckets with le count all up to their bound. @param {import('./series.js').Raw[]} list @param {import('./series.js').Grid} grid @param {number} places */
+/**
+ * classicGroup takes from each bucket what the ones below hold: buckets with le count all up to their bound.
+ * @param {import('./series.js').Raw[]} list
+ * @param {import('./series.js').Grid} grid
+ * @param {number} places
+ */
 function classicGroup(list, { start, step }, places) {
   const sorted = list.map((s) => ({ s, upper: bound(s.metric.le) })).sort((a, b) => a.upper - b.upper);
   const cells = new Float64Array(sorted.length * places);
@@ -72,5 +102,6 @@ function classicGroup(list, { start, step }, places) {
     below = own;
   });
   const { le: _, ...labels } = list[0].metric;
-  return placed(labels, sorted.map(({ upper }, r) => [r === 0 ? (upper > 0 ? 0 : -Infinity) : sorted[r - 1].upper, upper]), cells, places);
+  return placed(labels, sorted.map(({ upper }, r) =>
+    [r === 0 ? (upper > 0 ? 0 : -Infinity) : sorted[r - 1].upper, upper]), cells, places);
 }

@@ -1,9 +1,12 @@
-// Shortcuts, and which dialog of the frame they opened. A page lists its own while it is shown; none fires while somebody types,
-// except those with a modifier.
+// Shortcuts, and which dialog of the frame they opened. A page lists its own while it is shown; none fires while
+// somebody types, except those with a modifier.
 
 import { signal, useEffect, useRef } from '../lib/ui.js';
 
-/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown}} Shortcut run gives false to leave the key to the browser, a promise where something has to be loaded first */
+/**
+ * @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown}} Shortcut run gives false to leave the key
+ *   to the browser, a promise where something has to be loaded first
+ */
 
 /** opened is the dialog of the frame that is open. @type {import('../lib/ui.js').Signal<''|'palette'|'help'>} */
 export const opened = signal('');
@@ -15,7 +18,10 @@ let waiting = false;
 let prefix = '';
 let prefixAt = 0;
 
-/** push adds shortcuts and gives the function that takes them away. The last added comes first. @param {Shortcut[]} list */
+/**
+ * push adds shortcuts and gives the function that takes them away. The last added comes first.
+ * @param {Shortcut[]} list
+ */
 export function push(list) {
   layers.push(list);
   return () => {
@@ -24,7 +30,10 @@ export function push(list) {
   };
 }
 
-/** useKeys adds the shortcuts of a component for as long as it is shown; they always run the newest functions. @param {Shortcut[]} list */
+/**
+ * useKeys adds the shortcuts of a component for as long as it is shown; they always run the newest functions.
+ * @param {Shortcut[]} list
+ */
 export function useKeys(list) {
   const latest = useRef(list);
   latest.current = list;
@@ -37,7 +46,8 @@ export const all = () => [...layers].reverse().flat();
 /** typing tells whether keys belong to a text field. @param {EventTarget|null} target */
 function typing(target) {
   const path = target instanceof Element ? deepest(target) : null;
-  return path instanceof HTMLElement && (path.isContentEditable || path.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'));
+  return path instanceof HTMLElement &&
+    (path.isContentEditable || path.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'));
 }
 
 /** @param {Element} e @returns {Element} */
@@ -47,12 +57,14 @@ const deepest = (e) => (e.shadowRoot?.activeElement ? deepest(e.shadowRoot.activ
 function keyName(e) {
   const key = e.key === ' ' ? 'Space' : e.key;
   const shift = e.shiftKey && key.length > 1 ? 'Shift+' : '';
-  return (e.ctrlKey || e.metaKey ? 'Mod+' : '') + (e.altKey ? 'Alt+' : '') + shift + ((e.ctrlKey || e.metaKey) && key.length === 1 ? key.toLowerCase() : key);
+  return (e.ctrlKey || e.metaKey ? 'Mod+' : '') + (e.altKey ? 'Alt+' : '') + shift +
+    ((e.ctrlKey || e.metaKey) && key.length === 1 ? key.toLowerCase() : key);
 }
 
 /** start listens for all shortcuts of the page. */
 export function start() {
-  addEventListener('keydown', (e) => { // the dialog that was opened is still loaded: keys are its own, Escape gives it up
+  // the dialog that was opened is still loaded: keys are its own, Escape gives it up
+  addEventListener('keydown', (e) => {
     if (!opened.value || document.querySelector('dialog:modal')) return;
     if (e.key === 'Escape') opened.value = '';
     else if (keyName(e).length > 1) return;
@@ -60,7 +72,8 @@ export function start() {
     e.stopPropagation();
   }, true);
   addEventListener('keydown', (e) => {
-    if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return; // keys are the dialog's then
+    // keys are the dialog's then
+    if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return;
     const name = keyName(e);
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';
     prefix = '';

@@ -1,16 +1,22 @@
-// Levels of log lines: what the many spellings and numbers mean, and how each looks. A letter stands beside each colour.
+// Levels of log lines: what the many spellings and numbers mean, and how each looks. A letter stands beside each
+// colour.
 
 /** @type {readonly string[]} from harmless to grave */
 export const levels = ['trace', 'debug', 'info', 'notice', 'warn', 'error', 'critical'];
 
-export const letters = /** @type {Record<string, string>} */ ({ trace: 'T', debug: 'D', info: 'I', notice: 'N', warn: 'W', error: 'E', critical: 'C', none: '·' });
+export const letters = /** @type {Record<string, string>} */ ({ trace: 'T', debug: 'D', info: 'I', notice: 'N',
+  warn: 'W', error: 'E', critical: 'C', none: '·' });
 
 /** @type {Record<string, string>} */
 const words = {
-  trace: 'trace', trc: 'trace', finest: 'trace', finer: 'trace', verbose: 'trace', t: 'trace', debug: 'debug', dbg: 'debug', fine: 'debug', d: 'debug',
-  info: 'info', information: 'info', informational: 'info', inf: 'info', i: 'info', log: 'info', notice: 'notice', n: 'notice', success: 'notice',
-  warn: 'warn', warning: 'warn', wrn: 'warn', w: 'warn', error: 'error', err: 'error', e: 'error', severe: 'error', failure: 'error',
-  critical: 'critical', crit: 'critical', fatal: 'critical', panic: 'critical', alert: 'critical', emergency: 'critical', emerg: 'critical', c: 'critical', f: 'critical',
+  trace: 'trace', trc: 'trace', finest: 'trace', finer: 'trace', verbose: 'trace', t: 'trace', debug: 'debug',
+    dbg: 'debug', fine: 'debug', d: 'debug',
+  info: 'info', information: 'info', informational: 'info', inf: 'info', i: 'info', log: 'info', notice: 'notice',
+    n: 'notice', success: 'notice',
+  warn: 'warn', warning: 'warn', wrn: 'warn', w: 'warn', error: 'error', err: 'error', e: 'error', severe: 'error',
+    failure: 'error',
+  critical: 'critical', crit: 'critical', fatal: 'critical', panic: 'critical', alert: 'critical',
+    emergency: 'critical', emerg: 'critical', c: 'critical', f: 'critical',
 };
 
 /** syslog numbers its severities from 0, the gravest. */
@@ -37,7 +43,10 @@ export function levelOf(v, column = '') {
 
 const guess = /\b(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|critical|crit|fatal|panic|emerg)\b/i;
 
-/** guessLevel finds a word that means a level at the beginning of a message; for colour only. @param {string} message */
+/**
+ * guessLevel finds a word that means a level at the beginning of a message; for colour only.
+ * @param {string} message
+ */
 export function guessLevel(message) {
   const m = guess.exec(message.slice(0, 120));
   return m ? levelOf(m[1]) : 'none';

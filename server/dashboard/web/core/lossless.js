@@ -1,5 +1,5 @@
-// JSON with all digits: integers of 16 and more digits come as text, since a number of JavaScript holds 53 bits only. The
-// column's type says which texts are integers.
+// JSON with all digits: integers of 16 and more digits come as text, since a number of JavaScript holds 53 bits only.
+// The column's type says which texts are integers.
 
 const long = /-?\d{16,}/g;
 
@@ -9,8 +9,8 @@ export function parse(text) {
 }
 
 /**
- * quoteLong puts quotes around the long integers that stand outside strings. It jumps from string to string, and looks only
- * into gaps between them that are long enough.
+ * quoteLong puts quotes around the long integers that stand outside strings. It jumps from string to string, and looks
+ * only into gaps between them that are long enough.
  * @param {string} text
  */
 export function quoteLong(text) {
@@ -35,11 +35,17 @@ export function quoteLong(text) {
   return done === 0 ? text : out + text.slice(done);
 }
 
-/** partOfFraction: 1.2345678901234567, 12345678901234567.5 and 12345678901234567e3 stay numbers. @param {string} text @param {number} from @param {number} to */
+/**
+ * partOfFraction: 1.2345678901234567, 12345678901234567.5 and 12345678901234567e3 stay numbers.
+ * @param {string} text
+ * @param {number} from
+ * @param {number} to
+ */
 function partOfFraction(text, from, to) {
   const before = text.charCodeAt(from - 1);
   const after = text.charCodeAt(to);
-  return before === 46 || before === 43 || before === 101 || before === 69 || after === 46 || after === 101 || after === 69;
+  return before === 46 || before === 43 || before === 101 || before === 69 || after === 46 || after === 101 ||
+    after === 69;
 }
 
 /** afterString is where the string that opens at open has ended. @param {string} text @param {number} open */

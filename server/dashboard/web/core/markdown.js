@@ -1,7 +1,8 @@
 // Documents as blocks of text: as much of Markdown as the documents that are built in are written in.
 
 /**
- * @typedef {{kind: 'heading', level: number, text: string, id: string}|{kind: 'paragraph', text: string}|{kind: 'code', text: string}
+ * @typedef {{kind: 'heading', level: number, text: string, id: string}|{kind: 'paragraph', text: string}|{kind: 'code',
+ *   text: string}
  *   |{kind: 'table', head: string[], rows: string[][]}|{kind: 'list', ordered: boolean, items: string[]}} Block
  * @typedef {{kind: 'text'|'code'|'bold'|'soft', text: string}|{kind: 'link', text: string, to: string}} Part
  */
@@ -10,7 +11,8 @@
 const idOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
 
 /** cellsOf takes a line of a table apart; a bar behind a backslash belongs to its cell. @param {string} line */
-const cellsOf = (line) => line.trim().replace(/^\||\|$/g, '').split(/(?<!\\)\|/).map((c) => c.trim().replaceAll('\\|', '|'));
+const cellsOf = (line) => line.trim().replace(/^\||\|$/g, '').split(/(?<!\\)\|/)
+  .map((c) => c.trim().replaceAll('\\|', '|'));
 
 const item = /^([-*]|\d+\.)\s+/;
 
@@ -42,9 +44,11 @@ export function blocks(text) {
       const [head, , ...rows] = until((l) => !l.startsWith('|'));
       list.push({ kind: 'table', head: cellsOf(head), rows: rows.map(cellsOf) });
     } else if (item.test(line)) {
-      list.push({ kind: 'list', ordered: /^\d/.test(line), items: itemsOf(until((l) => l.trim() === '' || l.startsWith('#') || l.startsWith('```'))) });
+      list.push({ kind: 'list', ordered: /^\d/.test(line),
+        items: itemsOf(until((l) => l.trim() === '' || l.startsWith('#') || l.startsWith('```'))) });
     } else {
-      list.push({ kind: 'paragraph', text: until((l) => l.trim() === '' || /^(#{1,6} |```|\||[-*] )/.test(l)).join(' ') });
+      list.push({ kind: 'paragraph',
+        text: until((l) => l.trim() === '' || /^(#{1,6} |```|\||[-*] )/.test(l)).join(' ') });
     }
   }
   return list;

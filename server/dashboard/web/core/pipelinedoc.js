@@ -1,7 +1,9 @@
-// What a page knows of a pipeline document: where an error of the server stands in it, where its processors are, and which
-// lines are scripts.
+// What a page knows of a pipeline document: where an error of the server stands in it, where its processors are, and
+// which lines are scripts.
 
-/** @typedef {{line: number, column: number, length?: number, text: string}} Mark line and column from 1, in characters */
+/**
+ * @typedef {{line: number, column: number, length?: number, text: string}} Mark line and column from 1, in characters
+ */
 
 /** indent is how many blanks a line begins with. @param {string} line */
 const indent = (line) => /^ */.exec(line)?.[0].length ?? 0;
@@ -25,7 +27,10 @@ export function processorLines(document) {
   return found;
 }
 
-/** scriptLines are the lines of block texts under source, from 1; blank ones at the end are not. @param {string[]} lines */
+/**
+ * scriptLines are the lines of block texts under source, from 1; blank ones at the end are not.
+ * @param {string[]} lines
+ */
 export function scriptLines(lines) {
   const found = [];
   for (let i = 0; i < lines.length; i++) {
@@ -38,10 +43,18 @@ export function scriptLines(lines) {
   return found;
 }
 
-/** inScript finds a place of a script in the document. @param {string[]} lines @param {number} line of its value @param {number} column of its value @param {number} row in the script @param {number} place in that row */
+/**
+ * inScript finds a place of a script in the document.
+ * @param {string[]} lines
+ * @param {number} line of its value
+ * @param {number} column of its value
+ * @param {number} row in the script
+ * @param {number} place in that row
+ */
 function inScript(lines, line, column, row, place) {
   const value = (lines[line - 1] ?? '').slice(column - 1);
-  if (!/^[|>]/.test(value)) return row === 1 ? { line, column: column + (/^['"]/.test(value) ? 1 : 0) + place - 1 } : { line, column };
+  if (!/^[|>]/.test(value)) return row === 1 ? { line, column: column + (/^['"]/.test(value) ? 1 : 0) + place - 1 }
+    : { line, column };
   const first = lines.slice(line).find((l) => l.trim() !== '') ?? '';
   return { line: line + row, column: indent(first) + place };
 }
@@ -54,11 +67,14 @@ function inScript(lines, line, column, row, place) {
  */
 export function place(message, document) {
   const lines = document.split('\n');
-  const text = message.replace(/^Failed to (?:build|exec) pipeline: /, '').replace(/: at line \d+, column \d+ of the document$/, '');
+  const text = message.replace(/^Failed to (?:build|exec) pipeline: /, '')
+    .replace(/: at line \d+, column \d+ of the document$/, '');
   const at = /at line (\d+), column (\d+) of the document/.exec(message);
   const script = /--> (\d+):(\d+)/.exec(message);
-  if (at && script) return { ...inScript(lines, Number(at[1]), Number(at[2]), Number(script[1]), Number(script[2])), length: /\^+/.exec(message)?.[0].length ?? 1, text };
-  if (at) return { line: Number(at[1]), column: Number(at[2]), length: wordAt(lines[Number(at[1]) - 1] ?? '', Number(at[2])), text };
+  if (at && script) return { ...inScript(lines, Number(at[1]), Number(at[2]), Number(script[1]), Number(script[2])),
+    length: /\^+/.exec(message)?.[0].length ?? 1, text };
+  if (at) return { line: Number(at[1]), column: Number(at[2]),
+    length: wordAt(lines[Number(at[1]) - 1] ?? '', Number(at[2])), text };
   const yaml = /yaml: line (\d+)/.exec(message);
   if (yaml) {
     // The reader of YAML counts the line of what it expected something in from 0, that of a character from 1.
@@ -67,7 +83,8 @@ export function place(message, document) {
   }
   const processor = /\bprocessor (\d+)\b/.exec(message);
   const line = processor ? processorLines(document)[Number(processor[1]) - 1] : undefined;
-  if (line) return { line, column: indent(lines[line - 1]) + 1, length: Math.max(1, lines[line - 1].trim().length), text };
+  if (line) return { line, column: indent(lines[line - 1]) + 1, length: Math.max(1, lines[line - 1].trim().length),
+    text };
   return null;
 }
 

@@ -25,13 +25,15 @@ const any = async () => (await tables('service_private')).some((t) => t.name ===
 /** names lists the stored pipelines. @returns {Promise<string[]>} */
 export async function names() {
   if (!await any()) return [];
-  return (await list('SELECT DISTINCT name FROM service_private.pipelines ORDER BY name', { background: true })).map((r) => String(r[0]));
+  return (await list('SELECT DISTINCT name FROM service_private.pipelines ORDER BY name',
+    { background: true })).map((r) => String(r[0]));
 }
 
 /** load lists the stored pipelines with their versions. @param {AbortSignal} [signal] @returns {Promise<Stored[]>} */
 export async function load(signal) {
   if (!await any()) return [];
-  const rows = await list('SELECT name, created_at, content_type, octet_length(pipeline) FROM service_private.pipelines ORDER BY name, created_at DESC', { signal, background: true });
+  const rows = await list(
+    'SELECT name, created_at, content_type, octet_length(pipeline) FROM service_private.pipelines ORDER BY name, created_at DESC', { signal, background: true });
   /** @type {Stored[]} */
   const found = [];
   for (const [name, at, type, size] of rows) {
@@ -43,31 +45,56 @@ export async function load(signal) {
 
 const path = (/** @type {string} */ name) => 'v1/pipelines/' + encodeURIComponent(name);
 
-/** read gives the text of a version. @param {string} name @param {string} [version] the newest when left out @param {AbortSignal} [signal] @returns {Promise<string>} */
+/**
+ * read gives the text of a version.
+ * @param {string} name
+ * @param {string} [version] the newest when left out
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<string>}
+ */
 export async function read(name, version, signal) {
   return (await json(path(name), { query: { version }, signal })).pipelines[0].pipeline;
 }
 
-/** save stores a new version and gives it, with what the server finds odd. @param {string} name @param {string} document @returns {Promise<{version: string, warnings: string[]}>} */
+/**
+ * save stores a new version and gives it, with what the server finds odd.
+ * @param {string} name
+ * @param {string} document
+ * @returns {Promise<{version: string, warnings: string[]}>}
+ */
 export async function save(name, document) {
-  const answer = await json(path(name), { method: 'POST', body: document, headers: { 'Content-Type': 'application/x-yaml' }, retry: false });
+  const answer = await json(path(name),
+    { method: 'POST', body: document, headers: { 'Content-Type': 'application/x-yaml' }, retry: false });
   return { version: answer.pipelines[0].version, warnings: answer.warnings ?? [] };
 }
 
 /** remove deletes a version. @param {string} name @param {string} version */
 export const remove = (name, version) => request(path(name), { method: 'DELETE', query: { version }, retry: false });
 
-/** ddl is the statement that makes the table of a pipeline. @param {string} name @param {string} table @param {AbortSignal} signal @returns {Promise<{sql: string, message?: string}>} */
+/**
+ * ddl is the statement that makes the table of a pipeline.
+ * @param {string} name
+ * @param {string} table
+ * @param {AbortSignal} signal
+ * @returns {Promise<{sql: string, message?: string}>}
+ */
 export const ddl = async (name, table, signal) => (await json(path(name) + '/ddl', { query: { table }, signal })).sql;
 
 /**
  * @typedef {{processor: string, index: number, pipeline?: string, after?: any}} Step
- * @typedef {{entry: number, error?: string, rows?: {table_name: string, row: import('../page/drytables.js').DryCell[]}[], steps?: Step[], before?: any}} Entry before: as the first processor got it
+ * @typedef {{entry: number, error?: string, rows?: {table_name: string, row:
+ *   import('../page/drytables.js').DryCell[]}[], steps?: Step[], before?: any}} Entry before: as the first processor
+ *   got it
  * @typedef {{tables: import('../page/drytables.js').DryTable[], entries: Entry[], warnings: string[]}} Trial
  */
 
-/** dryRun asks what would become of entries; long integers of the answer are text, with all digits. @param {import('./api.js').RequestOptions} options @returns {Promise<any>} */
-export const dryRun = async (options) => parse(await (await request('v1/pipelines/dryrun', { method: 'POST', ...options })).text());
+/**
+ * dryRun asks what would become of entries; long integers of the answer are text, with all digits.
+ * @param {import('./api.js').RequestOptions} options
+ * @returns {Promise<any>}
+ */
+export const dryRun = async (options) =>
+  parse(await (await request('v1/pipelines/dryrun', { method: 'POST', ...options })).text());
 
 /**
  * trial runs samples through a document, or through a stored version, and tells of each entry what became of it.
@@ -100,17 +127,27 @@ export async function trial(what, data, kind, signal, trace = true) {
   return { tables, entries: answer.entries, warnings: answer.warnings ?? [] };
 }
 
-/** samplesOf takes the last rows of a table as lines: its messages where it has such a column, else whole rows. @param {string} db @param {string} table @param {import('./catalog.js').Column[]} columns */
+/**
+ * samplesOf takes the last rows of a table as lines: its messages where it has such a column, else whole rows.
+ * @param {string} db
+ * @param {string} table
+ * @param {import('./catalog.js').Column[]} columns
+ */
 export async function samplesOf(db, table, columns) {
   const time = columns.find((c) => c.timeIndex);
-  const message = columns.find((c) => ['message', 'msg', 'body', 'line', 'log'].includes(c.name.toLowerCase()) && sqltext.isText(c.type));
+  const message = columns.find((c) => ['message', 'msg', 'body', 'line', 'log'].includes(c.name.toLowerCase()) &&
+    sqltext.isText(c.type));
   const order = time ? ` ORDER BY ${sqltext.name(time.name)} DESC` : '';
   const picked = message ? [message] : columns;
-  const rows = await list(`SELECT ${picked.map((c) => sqltext.name(c.name)).join(', ')} FROM ${sqltext.name(db)}.${sqltext.name(table)}${order} LIMIT ${mostEntries}`, { db });
+  const rows = await list(`SELECT ${picked.map((c) => sqltext.name(c.name))
+    .join(', ')} FROM ${sqltext.name(db)}.${sqltext.name(table)}${order} LIMIT ${mostEntries}`, { db });
   if (message) return rows.map((r) => String(r[0] ?? '').replaceAll('\n', ' ')).join('\n') + '\n';
   const written = (/** @type {any} */ v, /** @type {string} */ type) => {
-    if (v !== null && sqltext.isTime(type)) return JSON.stringify(showTime(BigInt(v) * sqltext.unitNanos(type), sqltext.digitsOf(type), 'UTC').replace(' ', 'T') + 'Z');
+    if (v !== null && sqltext.isTime(type))
+      return JSON.stringify(showTime(BigInt(v) * sqltext.unitNanos(type), sqltext.digitsOf(type), 'UTC')
+        .replace(' ', 'T') + 'Z');
     return v !== null && sqltext.isInteger(type) ? String(v) : JSON.stringify(v);
   };
-  return rows.map((r) => `{${picked.map((c, i) => `${JSON.stringify(c.name)}:${written(r[i], c.type)}`).join(',')}}`).join('\n') + '\n';
+  return rows.map((r) => `{${picked.map((c, i) => `${JSON.stringify(c.name)}:${written(r[i], c.type)}`).join(',')}}`)
+    .join('\n') + '\n';
 }

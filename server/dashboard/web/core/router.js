@@ -19,7 +19,10 @@ export const params = signal({});
 /** leaving lets a page with unsaved work ask before it is left; true: go on. @type {{ask: null|(() => boolean)}} */
 export const leaving = { ask: null };
 
-/** left[page] is the fragment with which a page was left, to come back to. @type {Record<string, Record<string, string>>} */
+/**
+ * left[page] is the fragment with which a page was left, to come back to.
+ * @type {Record<string, Record<string, string>>}
+ */
 const left = {};
 let writes = 0;
 
@@ -41,7 +44,8 @@ async function read() {
 
 /** format writes keys as a fragment, in order. @param {Record<string, string>} keys */
 export function format(keys) {
-  return new URLSearchParams(Object.entries(keys)).toString().replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%2F', '/');
+  return new URLSearchParams(Object.entries(keys)).toString().replaceAll('%3A', ':').replaceAll('%2C', ',')
+    .replaceAll('%2F', '/');
 }
 
 /** @param {string} fragment @returns {Promise<Record<string, string>>} */
@@ -120,7 +124,8 @@ export function go(name, keys) {
   if (params.value.own !== '1') common = only(params.value, rangeKeys);
   const kept = left[name] ?? {};
   const range = kept.own === '1' ? only(kept, ['own', ...rangeKeys]) : common;
-  write({ ...only(params.value, ['db']), ...range, ...(keys ?? without(kept, ['db', 'own', ...rangeKeys])) }, true, name);
+  write({ ...only(params.value, ['db']), ...range, ...(keys ?? without(kept, ['db', 'own', ...rangeKeys])) }, true,
+    name);
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Rows of an answer as a page sees them: in the page when there are few, in the worker when there are many. The methods are
-// the same and all are promises.
+// Rows of an answer as a page sees them: in the page when there are few, in the worker when there are many. The methods
+// are the same and all are promises.
 
 import { AnswerReader, readAnswer } from './answer.js';
 import { apart, ask, free } from './aside.js';
@@ -13,7 +13,12 @@ const large = 2 << 20;
 let ids = 0;
 
 export class Rows {
-  /** @param {import('./rowset.js').Column[]} columns @param {number} count @param {Rowset|null} local @param {number} id */
+  /**
+   * @param {import('./rowset.js').Column[]} columns
+   * @param {number} count
+   * @param {Rowset|null} local
+   * @param {number} id
+   */
   constructor(columns, count, local, id) {
     this.columns = columns;
     /** count is the number of rows shown now. */
@@ -53,7 +58,11 @@ export class Rows {
   /** @param {import('./rowtext.js').TextOptions} options @returns {Promise<string>} */
   text(options) { return this.call('text', options); }
 
-  /** arrange sorts and filters; the order stays until the next call. @param {{column: number, descending: boolean}} by @param {import('./rowset.js').Filter[]} filters */
+  /**
+   * arrange sorts and filters; the order stays until the next call.
+   * @param {{column: number, descending: boolean}} by
+   * @param {import('./rowset.js').Filter[]} filters
+   */
   async arrange(by, filters) {
     this.count = await this.call('arrange', by, filters);
   }
@@ -95,7 +104,10 @@ export class Rows {
   }
 }
 
-/** Incoming takes an answer while it arrives. A large one goes to a worker of its own piece by piece, which reads it meanwhile. */
+/**
+ * Incoming takes an answer while it arrives. A large one goes to a worker of its own piece by piece, which reads it
+ * meanwhile.
+ */
 export class Incoming {
   constructor() {
     /** @type {Uint8Array<ArrayBuffer>[]} */
@@ -156,7 +168,12 @@ function described(rows, read) {
   return rows;
 }
 
-/** openRows reads an answer, in the worker when it is large. @param {ArrayBuffer} body @param {boolean} [keepHere] rows stay in the page @returns {Promise<Rows>} */
+/**
+ * openRows reads an answer, in the worker when it is large.
+ * @param {ArrayBuffer} body
+ * @param {boolean} [keepHere] rows stay in the page
+ * @returns {Promise<Rows>}
+ */
 export async function openRows(body, keepHere = false) {
   if (keepHere) return here([new Uint8Array(body)]);
   const whole = new Incoming();
@@ -164,7 +181,11 @@ export async function openRows(body, keepHere = false) {
   return whole.rows();
 }
 
-/** localRows makes rows that a page puts together itself. @param {import('./rowset.js').Column[]} columns @param {any[][]} list */
+/**
+ * localRows makes rows that a page puts together itself.
+ * @param {import('./rowset.js').Column[]} columns
+ * @param {any[][]} list
+ */
 export function localRows(columns, list) {
   const set = new Rowset(columns, list);
   return new Rows(columns, set.count(), set, 0);

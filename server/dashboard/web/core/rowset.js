@@ -1,5 +1,5 @@
-// Rows as they came: arrays in an array, with what pages ask of them. Runs in the worker for large answers and in the page
-// for small ones; nothing here knows which.
+// Rows as they came: arrays in an array, with what pages ask of them. Runs in the worker for large answers and in the
+// page for small ones; nothing here knows which.
 
 import * as sqltext from './sqltext.js';
 
@@ -45,15 +45,19 @@ export class Rowset {
     return this.rows[this.rows.length - 1];
   }
 
-  /** fold shows rows that follow each other and differ in one column at most as one, with their number behind its values. @param {number} column -1: each by itself */
+  /**
+   * fold shows rows that follow each other and differ in one column at most as one, with their number behind its
+   * values.
+   * @param {number} column -1: each by itself
+   */
   fold(column) {
     this.folded = column;
     return this.arrange(this.sortBy, this.filters);
   }
 
   /**
-   * append adds older rows. Those of the instant where the last page ended came with it too: as many equal ones as are there
-   * already are left out. Gives the number of rows added.
+   * append adds older rows. Those of the instant where the last page ended came with it too: as many equal ones as are
+   * there already are left out. Gives the number of rows added.
    * @param {Row[]} rows
    * @param {number} time column by which pages follow each other, -1: none
    */
@@ -99,7 +103,8 @@ export class Rowset {
       this.order = null;
       return this.count();
     }
-    const tests = filters.map((f) => filterTest(f.text, this.columns[f.column].type)).map((test, i) => ({ test, column: filters[i].column }));
+    const tests = filters.map((f) => filterTest(f.text, this.columns[f.column].type))
+      .map((test, i) => ({ test, column: filters[i].column }));
     const kept = [];
     for (let i = 0; i < this.rows.length; i++) {
       if (tests.every((t) => t.test(this.rows[i][t.column]))) kept.push(i);
@@ -113,7 +118,8 @@ export class Rowset {
   foldOf(kept) {
     const first = [], repeats = [];
     for (const i of kept) {
-      if (first.length > 0 && alike(this.rows[first[first.length - 1]], this.rows[i], this.folded)) repeats[repeats.length - 1]++;
+      if (first.length > 0 && alike(this.rows[first[first.length - 1]], this.rows[i], this.folded))
+        repeats[repeats.length - 1]++;
       else {
         first.push(i);
         repeats.push(1);
@@ -141,7 +147,8 @@ export class Rowset {
    * @param {number} [most]
    */
   find(text, most = 100_000) {
-    const any = new RegExp(sqltext.regex(text), 'i'); // a copy of each value in small letters would be as much garbage as there are rows
+    // a copy of each value in small letters would be as much garbage as there are rows
+    const any = new RegExp(sqltext.regex(text), 'i');
     const places = [];
     for (let i = 0, n = this.count(); i < n && places.length < most; i++) {
       for (const v of this.at(i)) {
@@ -177,16 +184,22 @@ export class Rowset {
   /** text writes all shown rows. @param {import('./rowtext.js').TextOptions} options */
   async text(options) {
     const { writeRows } = await import('./rowtext.js');
-    return writeRows(this.columns, options.whole ? this.rows : this.slice(options.from ?? 0, options.to ?? this.count()), options);
+    return writeRows(this.columns, options.whole ? this.rows
+      : this.slice(options.from ?? 0, options.to ?? this.count()), options);
   }
 }
 
 /** alike tells whether rows are equal but for one column. @param {Row} a @param {Row} b @param {number} but */
 export function alike(a, b, but) {
-  return a.every((v, c) => c === but || v === b[c] || (v !== null && typeof v === 'object' && JSON.stringify(v) === JSON.stringify(b[c])));
+  return a.every((v, c) => c === but || v === b[c] ||
+    (v !== null && typeof v === 'object' && JSON.stringify(v) === JSON.stringify(b[c])));
 }
 
-/** comparison orders two values of a type that are not NULL. @param {string} type @returns {(a: any, b: any) => number} */
+/**
+ * comparison orders two values of a type that are not NULL.
+ * @param {string} type
+ * @returns {(a: any, b: any) => number}
+ */
 function comparison(type) {
   if (sqltext.isInteger(type) || sqltext.isTime(type)) {
     return (a, b) => {
@@ -221,7 +234,8 @@ export function filterTest(text, type) {
     return (v) => {
       if (v === null) return operator === '!=' || operator === '<>';
       const c = compare(v, wanted);
-      return { '>': c > 0, '>=': c >= 0, '<': c < 0, '<=': c <= 0, '=': c === 0, '!=': c !== 0, '<>': c !== 0 }[operator] ?? false;
+      return { '>': c > 0, '>=': c >= 0, '<': c < 0, '<=': c <= 0, '=': c === 0, '!=': c !== 0,
+        '<>': c !== 0 }[operator] ?? false;
     };
   }
   const needle = t.toLowerCase();

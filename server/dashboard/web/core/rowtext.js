@@ -27,7 +27,8 @@ export function writeRows(columns, rows, options) {
     case 'json': return '[' + cells.map((r) => object(picked, r)).join(',\n ') + ']\n';
     case 'ndjson': return cells.map((r) => object(picked, r) + '\n').join('');
     case 'markdown': return markdown(picked, cells);
-    case 'text': return cells.map((r) => r.map((v, i) => plain(v, picked[i].type, options.zone ?? 'UTC')).join('  ') + '\n').join('');
+    case 'text': return cells.map((r) => r.map((v, i) => plain(v, picked[i].type, options.zone ?? 'UTC')).join('  ') +
+      '\n').join('');
   }
 }
 
@@ -41,16 +42,23 @@ function csvCell(v, comma, safe) {
   return text.includes(comma) || /["\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
-/** @param {import('./rowset.js').Column[]} columns @param {any[][]} rows @param {string} comma @param {TextOptions} options */
+/**
+ * @param {import('./rowset.js').Column[]} columns
+ * @param {any[][]} rows
+ * @param {string} comma
+ * @param {TextOptions} options
+ */
 function delimited(columns, rows, comma, options) {
   const lines = rows.map((r) => r.map((v) => csvCell(v, comma, options.safe)).join(comma) + '\n');
-  if (options.head !== false) lines.unshift(columns.map((c) => csvCell(c.name, comma, options.safe)).join(comma) + '\n');
+  if (options.head !== false)
+    lines.unshift(columns.map((c) => csvCell(c.name, comma, options.safe)).join(comma) + '\n');
   return lines.join('');
 }
 
 /** @param {import('./rowset.js').Column[]} columns @param {any[][]} rows */
 function markdown(columns, rows) {
-  const cell = (/** @type {any} */ v) => bare(v).replaceAll('\\', '\\\\').replaceAll('|', '\\|').replace(/\r?\n/g, '<br>');
+  const cell = (/** @type {any} */ v) => bare(v).replaceAll('\\', '\\\\').replaceAll('|', '\\|')
+    .replace(/\r?\n/g, '<br>');
   const line = (/** @type {string[]} */ texts) => '| ' + texts.join(' | ') + ' |\n';
   const rule = columns.map((c) => (sqltext.isNumeric(c.type) ? '---:' : '---'));
   return line(columns.map((c) => cell(c.name))) + line(rule) + rows.map((r) => line(r.map(cell))).join('');
@@ -58,11 +66,16 @@ function markdown(columns, rows) {
 
 /** @param {any} v @param {string} type @param {string} zone */
 function plain(v, type, zone) {
-  if (v !== null && sqltext.isTime(type)) return showTime(BigInt(v) * sqltext.unitNanos(type), sqltext.digitsOf(type), zone);
+  if (v !== null && sqltext.isTime(type))
+    return showTime(BigInt(v) * sqltext.unitNanos(type), sqltext.digitsOf(type), zone);
   return bare(v).replaceAll('\n', ' ');
 }
 
-/** csvRows counts the rows of CSV: a value in quotes may have line ends of its own. @param {ArrayBuffer} body @param {number} heads lines before the first row */
+/**
+ * csvRows counts the rows of CSV: a value in quotes may have line ends of its own.
+ * @param {ArrayBuffer} body
+ * @param {number} heads lines before the first row
+ */
 export function csvRows(body, heads) {
   let rows = -heads, quoted = false;
   for (const b of new Uint8Array(body)) {

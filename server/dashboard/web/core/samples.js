@@ -14,8 +14,14 @@ export const kindNames = { text: 'text lines', ndjson: 'JSON lines', json: 'JSON
 /** lines are the lines that are not empty. @param {string} text */
 export const lines = (text) => text.split(/\r?\n/).filter((l) => l.trim() !== '');
 
-/** exact keeps all digits of integers that a number would round, where the browser tells how they were written. @param {string} _ @param {any} v @param {{source?: string}} [written] */
-const exact = (_, v, written) => (typeof v === 'number' && !Number.isSafeInteger(v) && /^-?\d+$/.test(written?.source ?? '') ? BigInt(written?.source ?? '') : v);
+/**
+ * exact keeps all digits of integers that a number would round, where the browser tells how they were written.
+ * @param {string} _
+ * @param {any} v
+ * @param {{source?: string}} [written]
+ */
+const exact = (_, v, written) => (typeof v === 'number' && !Number.isSafeInteger(v) &&
+  /^-?\d+$/.test(written?.source ?? '') ? BigInt(written?.source ?? '') : v);
 
 /** @param {string} text @returns {any} undefined: no JSON */
 function read(text) {
@@ -29,7 +35,11 @@ function read(text) {
 /** @param {any} v */
 const isObject = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
 
-/** guessKind looks at the first lines: most of them being objects makes JSON lines of all. @param {string} text @returns {Kind} */
+/**
+ * guessKind looks at the first lines: most of them being objects makes JSON lines of all.
+ * @param {string} text
+ * @returns {Kind}
+ */
 export function guessKind(text) {
   const head = lines(text.slice(0, 200_000)).slice(0, 50);
   const objects = head.filter((l) => isObject(read(l))).length;
@@ -39,7 +49,13 @@ export function guessKind(text) {
   return 'text';
 }
 
-/** entries are the first entries of pasted text; those that cannot be read are left out. @param {string} text @param {Kind} kind @param {number} most @returns {any[]} */
+/**
+ * entries are the first entries of pasted text; those that cannot be read are left out.
+ * @param {string} text
+ * @param {Kind} kind
+ * @param {number} most
+ * @returns {any[]}
+ */
 export function entries(text, kind, most) {
   if (kind === 'text') return lines(text).slice(0, most).map((l) => ({ message: l }));
   if (kind === 'ndjson') return lines(text).slice(0, most).map(read).filter(isObject);
@@ -47,7 +63,12 @@ export function entries(text, kind, most) {
   return (Array.isArray(v) ? v : [v]).filter(isObject).slice(0, most);
 }
 
-/** firstEntries cuts pasted text to so many entries, as text. @param {string} text @param {Kind} kind @param {number} most */
+/**
+ * firstEntries cuts pasted text to so many entries, as text.
+ * @param {string} text
+ * @param {Kind} kind
+ * @param {number} most
+ */
 export function firstEntries(text, kind, most) {
   if (kind !== 'json') return lines(text).slice(0, most).join('\n');
   const begin = text.search(/\S/);
@@ -79,17 +100,25 @@ const usual = ['timestamp', '@timestamp', 'time', 'ts', 'datetime', 'date', 'cre
 
 const scales = { s: 1_000_000_000n, ms: 1_000_000n, us: 1000n, ns: 1n };
 
-/** spanOf is from when to when entries are, ns; null where none says so. @param {any[]} list @param {{field: string, index: string}} time as timeFields gives it */
+/**
+ * spanOf is from when to when entries are, ns; null where none says so.
+ * @param {any[]} list
+ * @param {{field: string, index: string}} time as timeFields gives it
+ */
 export function spanOf(list, time) {
   const scale = scales[/** @type {keyof typeof scales} */ (time.index.slice(time.field.length).split(';')[2])];
-  const at = list.map((e) => e[time.field]).map((v) => (typeof v === 'string' ? parseTime(v, 'UTC', 0n)?.ns : (typeof v === 'bigint' || Number.isInteger(v)) && scale ? BigInt(v) * scale : undefined)).filter((v) => v !== undefined);
+  const at = list.map((e) => e[time.field])
+    .map((v) => (typeof v === 'string' ? parseTime(v, 'UTC', 0n)?.ns
+      : (typeof v === 'bigint' || Number.isInteger(v)) && scale ? BigInt(v) * scale
+      : undefined)).filter((v) => v !== undefined);
   if (at.length === 0) return null;
   return { from: at.reduce((a, b) => (b < a ? b : a)), to: at.reduce((a, b) => (b > a ? b : a)) };
 }
 
 /** @param {number} n @returns {'s'|'ms'|'us'|'ns'|''} by size: instants between 2001 and 2100 */
 function epochUnit(n) {
-  for (const [unit, scale] of /** @type {['s'|'ms'|'us'|'ns', number][]} */ ([['s', 1], ['ms', 1e3], ['us', 1e6], ['ns', 1e9]])) {
+  for (const [unit, scale] of /** @type {['s'|'ms'|'us'|'ns', number][]} */ ([['s', 1], ['ms', 1e3], ['us', 1e6],
+    ['ns', 1e9]])) {
     if (n >= 1e9 * scale && n < 4.1e9 * scale) return unit;
   }
   return '';
@@ -112,7 +141,8 @@ export function timeFields(list) {
     }
     const unit = values.every((v) => typeof v === 'bigint' || Number.isInteger(v)) ? epochUnit(Number(values[0])) : '';
     if (unit && values.every((v) => epochUnit(Number(v)) === unit)) {
-      found.push({ field, index: `${field};epoch;${unit}`, shown: values.slice(0, 3).map((v) => rfc3339(BigInt(v) * scales[unit])) });
+      found.push({ field, index: `${field};epoch;${unit}`,
+        shown: values.slice(0, 3).map((v) => rfc3339(BigInt(v) * scales[unit])) });
     }
   }
   const place = (/** @type {{field: string}} */ f) => (usual.indexOf(f.field.toLowerCase()) + 1) || usual.length + 1;
@@ -125,6 +155,7 @@ export function example() {
   return [
     { ts: at(3n), level: 'info', service: 'cart', message: 'cart opened', user: { id: 17 }, took_ms: 12 },
     { ts: at(2n), level: 'warn', service: 'cart', message: 'slow answer of the stock service', took_ms: 1840 },
-    { ts: at(1n), level: 'error', service: 'checkout', message: 'timeout after 30s calling payment', status: 504, took_ms: 30000 },
+    { ts: at(1n), level: 'error', service: 'checkout', message: 'timeout after 30s calling payment', status: 504,
+      took_ms: 30000 },
   ].map((e) => JSON.stringify(e)).join('\n') + '\n';
 }

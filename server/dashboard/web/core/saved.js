@@ -14,7 +14,8 @@ export const all = signal([]);
 const localName = () => `saved.${user.value}`;
 
 /** slug is a name as an address takes it. @param {string} name */
-const slug = (name) => encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-')).replaceAll('%', '~').slice(0, 100);
+const slug = (name) => encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-')).replaceAll('%', '~')
+  .slice(0, 100);
 
 /** load asks the server for what is kept there. */
 export async function load() {
@@ -37,25 +38,37 @@ function fromServer(id, text) {
   if (!kind) return [];
   try {
     const d = JSON.parse(text);
-    return [{ id, kind: /** @type {'view'|'query'} */ (kind), name: String(d.name ?? id), definition: d, local: false }];
+    return [{ id, kind: /** @type {'view'|'query'} */ (kind), name: String(d.name ?? id), definition: d,
+      local: false }];
   } catch {
     return [];
   }
 }
 
-/** idOf is what something is kept under: names that differ in case and spaces alone are one. @param {string} kind @param {string} name */
+/**
+ * idOf is what something is kept under: names that differ in case and spaces alone are one.
+ * @param {string} kind
+ * @param {string} name
+ */
 const idOf = (kind, name) => `${kind}.${slug(name)}`;
 
 /** find gives the loaded one that has a name. @param {string} kind @param {string} name */
 export const find = (kind, name) => all.value.find((s) => s.id === idOf(kind, name));
 
-/** save keeps something by name and says where. @param {'view'|'query'} kind @param {string} name @param {any} definition @returns {Promise<'server'|'browser'>} */
+/**
+ * save keeps something by name and says where.
+ * @param {'view'|'query'} kind
+ * @param {string} name
+ * @param {any} definition
+ * @returns {Promise<'server'|'browser'>}
+ */
 export async function save(kind, name, definition) {
   const id = idOf(kind, name);
   const full = { kind, version: 1, name, ...definition };
   if (session.value.mode !== 'ro') {
     try {
-      await request(`v1/dashboards/${id}`, { method: 'POST', body: JSON.stringify(full), headers: { 'Content-Type': 'application/json' }, retry: false });
+      await request(`v1/dashboards/${id}`,
+        { method: 'POST', body: JSON.stringify(full), headers: { 'Content-Type': 'application/json' }, retry: false });
       await load();
       return 'server';
     } catch (e) {
@@ -70,7 +83,8 @@ export async function save(kind, name, definition) {
 
 /** remove forgets a kept one. @param {Saved} s */
 export async function remove(s) {
-  if (s.local) store.write(localName(), /** @type {Saved[]} */ (store.read(localName(), [])).filter((o) => o.id !== s.id));
+  if (s.local) store.write(localName(),
+    /** @type {Saved[]} */ (store.read(localName(), [])).filter((o) => o.id !== s.id));
   else await request(`v1/dashboards/${s.id}`, { method: 'DELETE', retry: false });
   await load();
 }

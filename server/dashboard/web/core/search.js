@@ -1,16 +1,20 @@
-// The search language: one line that becomes a condition of SQL. The same grammar is written in Go for the command line, in
-// sqlexec/search, which says what the grammar leaves open; testdata/search.json has the cases that both pass.
+// The search language: one line that becomes a condition of SQL. The same grammar is written in Go for the command
+// line, in sqlexec/search, which says what the grammar leaves open; testdata/search.json has the cases that both pass.
 
 import { distance } from './fuzzy.js';
+import { anyOrNone, as, joined, literal, present, test, than } from './searchsql.js';
 import * as sqltext from './sqltext.js';
 
 /**
  * @typedef {{name: string, type: string}} Field
  * @typedef {{message: string|null, fields: Field[], anyCase?: boolean}} Context message is the column of bare words
- * @typedef {{message: string, from: number, to: number, near?: string[], asText?: string}} Problem asText is the query that searches for it as text
- * @typedef {{sql: string, parts: string[], words: string[], problem: Problem|null}} Found parts are joined by AND; words are what hits mark
+ * @typedef {{message: string, from: number, to: number, near?: string[], asText?: string}} Problem asText is the query
+ *   that searches for it as text
+ * @typedef {{sql: string, parts: string[], words: string[], problem: Problem|null}} Found parts are joined by AND;
+ *   words are what hits mark
  * @typedef {{text: string, op: ''|'&'|'|'}} Clause op stands outside of all parentheses
- * @typedef {{yes: Clause, no: Clause, parts?: string[]}} Condition no is what it is when negated: true for rows that have no value, too
+ * @typedef {{yes: Clause, no: Clause, parts?: string[]}} Condition no is what it is when negated: true for rows that
+ *   have no value, too
  * @typedef {{kind: 'word'|'phrase'|'begin'|'part'|'regex'|'regexi', text: string, at: number, end: number}} Piece
  * @typedef {{kind: 'text'|'number'|'truth'|'time'|'member'|'other', column: Field, sql: string, path: string}} Subject
  */
@@ -29,7 +33,9 @@ class SearchError extends Error {
 /** search reads a query. @param {string} text @param {Context} context @returns {Found} */
 export function search(text, context) {
   try {
-    if (text.length > longest) throw new SearchError(`the search has ${text.length} characters, the most are ${longest}`, longest, text.length - longest);
+    if (text.length > longest)
+      throw new SearchError(`the search has ${text.length} characters, the most are ${longest}`, longest,
+        text.length - longest);
     const p = new Parser(text, context);
     p.blanks();
     if (p.at === text.length) return { sql: '', parts: [], words: [], problem: null };
@@ -42,23 +48,12 @@ export function search(text, context) {
   }
 }
 
-/** @param {string} sql @param {string} absent what holds for rows without a value @returns {Condition} */
-const test = (sql, absent) => ({ yes: { text: sql, op: '' }, no: { text: `(${absent} OR NOT ${sql})`, op: '' } });
-
-/** joined puts an operator between conditions, and the other one between what they are when negated. @param {Condition[]} list @param {'&'|'|'} yes @returns {Condition} */
-function joined(list, yes) {
-  if (list.length === 1) return list[0];
-  const write = (/** @type {Clause[]} */ clauses, /** @type {'&'|'|'} */ op) => clauses.map((c) => (c.op !== '' && c.op !== op ? `(${c.text})` : c.text));
-  const no = yes === '&' ? '|' : '&';
-  const words = { '&': ' AND ', '|': ' OR ' };
-  const parts = write(list.map((c) => c.yes), yes);
-  return { yes: { text: parts.join(words[yes]), op: yes }, no: { text: write(list.map((c) => c.no), no).join(words[no]), op: no }, parts: yes === '&' ? parts : undefined };
-}
-
 const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
-const isTime = /^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+const isTime =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
 const isTruth = /^(true|false)$/i;
-const wants = { number: 'a number', truth: 'true or false', time: 'a time like 2026-11-21T03:46:00Z', other: '* (has a value)', text: '', member: '' };
+const wants = { number: 'a number', truth: 'true or false', time: 'a time like 2026-11-21T03:46:00Z',
+  other: '* (has a value)', text: '', member: '' };
 /** @type {[string, string][]} longer comparisons before those they begin with */
 const compares = [['>=', '>='], ['<=', '<='], ['!=', 'IS DISTINCT FROM'], ['>', '>'], ['<', '<'], ['=', '=']];
 
@@ -82,7 +77,13 @@ class Parser {
     this.negated = false;
   }
 
-  /** @param {number} at @param {number} length @param {string} message @param {Partial<Problem>} [more] @returns {never} */
+  /**
+   * @param {number} at
+   * @param {number} length
+   * @param {string} message
+   * @param {Partial<Problem>} [more]
+   * @returns {never}
+   */
   fail(at, length, message, more) {
     throw new SearchError(message, at, length, more);
   }
@@ -94,7 +95,8 @@ class Parser {
   /** ahead tells whether a word that joins terms stands here. @param {string} word */
   ahead(word) {
     const behind = this.src[this.at + word.length];
-    return this.src.startsWith(word, this.at) && (behind === undefined || blank(behind) || behind === '(' || behind === ')');
+    return this.src.startsWith(word, this.at) &&
+      (behind === undefined || blank(behind) || behind === '(' || behind === ')');
   }
 
   /** @param {string} word */
@@ -141,7 +143,8 @@ class Parser {
   term() {
     const start = this.at;
     if (this.at === this.src.length) this.fail(this.at, 0, 'a term is missing here');
-    if (this.src[this.at] === ')' || this.ahead('OR') || this.ahead('AND')) this.fail(this.at, 1, 'a term is missing before this');
+    if (this.src[this.at] === ')' || this.ahead('OR') || this.ahead('AND'))
+      this.fail(this.at, 1, 'a term is missing before this');
     if (this.src[this.at] !== '(') {
       const c = this.field();
       this.blanks();
@@ -174,7 +177,9 @@ class Parser {
     }
     if (!subject) {
       const word = /^\S*/.exec(this.src.slice(start))?.[0].replace(/\)+$/, '') ?? '';
-      this.fail(start, found.end - start, `the table has no column "${found.text}"`, { near: this.near(found.text), asText: this.src.slice(0, start) + quote(word) + this.src.slice(start + word.length) });
+      this.fail(start, found.end - start, `the table has no column "${found.text}"`,
+        { near: this.near(found.text),
+          asText: this.src.slice(0, start) + quote(word) + this.src.slice(start + word.length) });
     }
     return this.value(subject);
   }
@@ -190,10 +195,12 @@ class Parser {
     const m = sqltext.name(column);
     const any = this.context.anyCase;
     const begins = (/^\w/.test(t.text) ? '\\b' : '') + sqltext.regex(t.text);
-    const sql = t.kind === 'regex' ? `${m} ~ ${sqltext.string(t.text)}` : t.kind === 'regexi' ? `${m} ~* ${sqltext.string(t.text)}`
+    const sql = t.kind === 'regex' ? `${m} ~ ${sqltext.string(t.text)}` : t.kind === 'regexi'
+      ? `${m} ~* ${sqltext.string(t.text)}`
       : t.kind === 'part' ? `${m} ILIKE ${sqltext.string('%' + sqltext.like(t.text) + '%')}`
         : t.kind === 'begin' ? `${m} ${any ? '~*' : '~'} ${sqltext.string(begins)}`
-          : any ? `matches_term(lower(${m}), ${sqltext.string(t.text.toLowerCase())})` : `matches_term(${m}, ${sqltext.string(t.text)})`;
+          : any ? `matches_term(lower(${m}), ${sqltext.string(t.text.toLowerCase())})`
+            : `matches_term(${m}, ${sqltext.string(t.text)})`;
     return test(sql, `${m} IS NULL`);
   }
 
@@ -202,13 +209,18 @@ class Parser {
     if (!this.negated && t.text !== '' && !t.kind.startsWith('regex')) this.words.push(t.text);
   }
 
-  /** subject finds what a name means: a column, else a member of a JSON column. @param {string} field @returns {Subject|null} */
+  /**
+   * subject finds what a name means: a column, else a member of a JSON column.
+   * @param {string} field
+   * @returns {Subject|null}
+   */
   subject(field) {
     /** @type {Field|null} */
     let holder = null;
     for (const c of this.context.fields) {
       if (c.name === field) return { kind: kindOf(c.type), column: c, sql: sqltext.name(c.name), path: '' };
-      if (sqltext.isJSON(c.type) && c.name.length > (holder?.name.length ?? 0) && field.length > c.name.length + 1 && field.startsWith(c.name + '.')) holder = c;
+      if (sqltext.isJSON(c.type) && c.name.length > (holder?.name.length ?? 0) && field.length > c.name.length + 1 &&
+        field.startsWith(c.name + '.')) holder = c;
     }
     if (!holder) return null;
     const path = field.slice(holder.name.length + 1);
@@ -217,7 +229,8 @@ class Parser {
 
   /** near are names that may have been meant, and those that end with it behind a dot. @param {string} mistyped */
   near(mistyped) {
-    const ends = this.context.fields.filter((f) => f.name.toLowerCase().endsWith('.' + mistyped.toLowerCase())).slice(0, 3).map((f) => f.name);
+    const ends = this.context.fields.filter((f) => f.name.toLowerCase().endsWith('.' + mistyped.toLowerCase()))
+      .slice(0, 3).map((f) => f.name);
     let best = null, least = 3;
     for (const f of this.context.fields) {
       const d = distance(f.name, mistyped);
@@ -250,8 +263,10 @@ class Parser {
     if (plain) return this.compare(s, '=', v);
     if (s.kind !== 'text' && s.kind !== 'member') this.mismatch(s, v);
     if (s.column.name === this.context.message) this.hit(v);
-    const sql = v.kind === 'regex' ? `${s.sql} ~ ${sqltext.string(v.text)}` : v.kind === 'regexi' ? `${s.sql} ~* ${sqltext.string(v.text)}`
-      : v.kind === 'part' ? `${s.sql} ILIKE ${sqltext.string('%' + sqltext.like(v.text) + '%')}` : `${s.sql} LIKE ${sqltext.string(sqltext.like(v.text) + '%')}`;
+    const sql = v.kind === 'regex' ? `${s.sql} ~ ${sqltext.string(v.text)}` : v.kind === 'regexi'
+      ? `${s.sql} ~* ${sqltext.string(v.text)}`
+      : v.kind === 'part' ? `${s.sql} ILIKE ${sqltext.string('%' + sqltext.like(v.text) + '%')}`
+        : `${s.sql} LIKE ${sqltext.string(sqltext.like(v.text) + '%')}`;
     return test(sql, `${s.sql} IS NULL`);
   }
 
@@ -280,11 +295,18 @@ class Parser {
       if (this.at === this.src.length) this.fail(start, 1, 'this parenthesis is not closed');
       if (this.src[this.at] !== ')') this.fail(this.at, 1, 'a comma or a closing parenthesis is missing before this');
       this.at++;
-      return s.kind === 'member' ? joined(members, '|') : test(`${s.sql} IN (${literals.join(',')})`, `${s.sql} IS NULL`);
+      return s.kind === 'member' ? joined(members, '|')
+        : test(`${s.sql} IN (${literals.join(',')})`, `${s.sql} IS NULL`);
     }
   }
 
-  /** compare is a comparison with a literal; a member's type is known only row by row. @param {Subject} s @param {string} op @param {Piece} l @returns {Condition} */
+  /**
+   * compare is a comparison with a literal; a member's type is known only row by row.
+   * @param {Subject} s
+   * @param {string} op
+   * @param {Piece} l
+   * @returns {Condition}
+   */
   compare(s, op, l) {
     this.fits(s, l);
     const equality = op === '=' || op === 'IS DISTINCT FROM';
@@ -293,7 +315,8 @@ class Parser {
         const n = { ...s, kind: /** @type {const} */ ('number'), sql: as(s.column, s.path, 'float') };
         return equality ? anyOrNone(op, than(s, '=', l), than(n, '=', l)) : than(n, op, l);
       }
-      if (isTruth.test(l.text) && equality) return anyOrNone(op, than(s, '=', l), than({ ...s, kind: 'truth', sql: as(s.column, s.path, 'bool') }, '=', l));
+      if (isTruth.test(l.text) && equality)
+        return anyOrNone(op, than(s, '=', l), than({ ...s, kind: 'truth', sql: as(s.column, s.path, 'bool') }, '=', l));
     }
     return than(s, op, l);
   }
@@ -302,22 +325,30 @@ class Parser {
   between(s, from, to) {
     this.fits(s, from);
     this.fits(s, to);
-    if (s.kind === 'member' && from.kind === 'word' && isNumber.test(from.text) && isNumber.test(to.text)) s = { ...s, kind: 'number', sql: as(s.column, s.path, 'float') };
+    if (s.kind === 'member' && from.kind === 'word' && isNumber.test(from.text) && isNumber.test(to.text))
+      s = { ...s, kind: 'number', sql: as(s.column, s.path, 'float') };
     return test(`${s.sql} BETWEEN ${literal(s, from)} AND ${literal(s, to)}`, `${s.sql} IS NULL`);
   }
 
   /** fits holds that a literal is a value of the column. @param {Subject} s @param {Piece} l */
   fits(s, l) {
-    const ok = { number: isNumber.test(l.text), truth: isTruth.test(l.text), time: isTime.test(l.text), other: false, text: true, member: true }[s.kind];
+    const ok = { number: isNumber.test(l.text), truth: isTruth.test(l.text), time: isTime.test(l.text), other: false,
+      text: true, member: true }[s.kind];
     if (!ok) this.mismatch(s, l);
   }
 
   /** @param {Subject} s @param {Piece} l @returns {never} */
   mismatch(s, l) {
-    return this.fail(l.at, l.end - l.at, `column "${s.column.name}" is of type ${s.column.type} and takes ${wants[s.kind]}`);
+    return this.fail(l.at, l.end - l.at,
+      `column "${s.column.name}" is of type ${s.column.type} and takes ${wants[s.kind]}`);
   }
 
-  /** ends tells whether a word ends before the character at a place. @param {number} at @param {string} stop '' nowhere else, ',' at a comma, '..' at two dots that something follows @returns {boolean} */
+  /**
+   * ends tells whether a word ends before the character at a place.
+   * @param {number} at
+   * @param {string} stop '' nowhere else, ',' at a comma, '..' at two dots that something follows
+   * @returns {boolean}
+   */
   ends(at, stop) {
     const c = this.src[at];
     if (c === undefined || blank(c) || c === ')') return true;
@@ -352,7 +383,12 @@ class Parser {
     return this.fail(at, this.src.length - at, 'this quote is not closed');
   }
 
-  /** word reads up to a blank; parentheses that it opens are its own. A star at its end makes it the beginning of a word. @param {string} stop @returns {Piece} */
+  /**
+   * word reads up to a blank; parentheses that it opens are its own. A star at its end makes it the beginning of a
+   * word.
+   * @param {string} stop
+   * @returns {Piece}
+   */
   word(stop) {
     const at = this.at;
     let text = '', open = 0, star = false;
@@ -365,10 +401,15 @@ class Parser {
       else if (c === '\\' && this.at + 1 < this.src.length) this.at++;
       text += this.src[this.at];
     }
-    return star ? { kind: 'begin', text: text.replace(/\*$/, ''), at, end: this.at } : { kind: 'word', text, at, end: this.at };
+    return star ? { kind: 'begin', text: text.replace(/\*$/, ''), at, end: this.at }
+      : { kind: 'word', text, at, end: this.at };
   }
 
-  /** regex reads a regular expression; what looks like the beginning of one but does not end is none. @param {string} stop @returns {Piece|null} */
+  /**
+   * regex reads a regular expression; what looks like the beginning of one but does not end is none.
+   * @param {string} stop
+   * @returns {Piece|null}
+   */
   regex(stop) {
     let text = '';
     for (let i = this.at + 1; i < this.src.length; i++) {
@@ -390,7 +431,10 @@ class Parser {
     return null;
   }
 
-  /** fieldName reads a name and the colon behind it; null, and nothing is read, where none stands. @returns {{text: string, end: number}|null} */
+  /**
+   * fieldName reads a name and the colon behind it; null, and nothing is read, where none stands.
+   * @returns {{text: string, end: number}|null}
+   */
   fieldName() {
     let text = '';
     for (let i = this.at; i < this.src.length; i++) {
@@ -415,35 +459,6 @@ class Parser {
 /** @param {string} c */
 const blank = (c) => ' \t\n\v\f\r\u00a0'.includes(c);
 
-/** as is a member as a value of a type. @param {Field} column @param {string} path @param {string} kind */
-const as = (column, path, kind) => `json_get_${kind}(${sqltext.name(column.name)},${sqltext.string(path)})`;
-
-/** @param {Subject} s @returns {Condition} */
-function present(s) {
-  if (s.kind === 'member') return test(`json_path_exists(${sqltext.name(s.column.name)},${sqltext.string(s.path)})`, `${sqltext.name(s.column.name)} IS NULL`);
-  return { yes: { text: `${s.sql} IS NOT NULL`, op: '' }, no: { text: `${s.sql} IS NULL`, op: '' } };
-}
-
-/** than compares with a literal that fits. What is not equal has no value or another. @param {Subject} s @param {string} op @param {Piece} l @returns {Condition} */
-function than(s, op, l) {
-  /** @type {Clause} */
-  const equal = { text: `${s.sql} = ${literal(s, l)}`, op: '' };
-  /** @type {Clause} */
-  const distinct = { text: `${s.sql} IS DISTINCT FROM ${literal(s, l)}`, op: '' };
-  if (op === '=') return { yes: equal, no: distinct };
-  if (op === 'IS DISTINCT FROM') return { yes: distinct, no: equal };
-  return test(`${s.sql} ${op} ${literal(s, l)}`, `${s.sql} IS NULL`);
-}
-
-/** anyOrNone is that one of two holds, or for the operator of difference that none does. @param {string} op @param {Condition} a @param {Condition} b @returns {Condition} */
-function anyOrNone(op, a, b) {
-  const c = joined([a, b], '|');
-  return op === '=' ? c : { yes: c.no, no: c.yes };
-}
-
-/** @param {Subject} s @param {Piece} l */
-const literal = (s, l) => (s.kind === 'number' ? l.text.replace(/^\+/, '') : s.kind === 'truth' ? l.text.toLowerCase() : sqltext.string(l.text));
-
 /** @param {string} text */
 const quote = (text) => '"' + text.replace(/[\\"]/g, '\\$&') + '"';
 
@@ -456,11 +471,17 @@ export function hits(words) {
   return parts.length === 0 ? null : new RegExp(parts.join('|'), 'gi');
 }
 
-/** term writes a condition on a field in the search language. @param {string} field @param {unknown} v @param {boolean} negated */
+/**
+ * term writes a condition on a field in the search language.
+ * @param {string} field
+ * @param {unknown} v
+ * @param {boolean} negated
+ */
 export function term(field, v, negated) {
   const name = field.replace(/[^\p{L}\p{N}_@.$#-]|^[\p{N}.$#-]/gu, '\\$&');
   if (v === null) return `${negated ? '' : '-'}${name}:*`;
   const text = String(v);
-  const value = /^[^\s"()\\*~/<>=!,][^\s"()\\*]*$/.test(text) && !text.includes('..') ? text : '"' + text.replace(/[\\"]/g, '\\$&') + '"';
+  const value = /^[^\s"()\\*~/<>=!,][^\s"()\\*]*$/.test(text) && !text.includes('..') ? text
+    : '"' + text.replace(/[\\"]/g, '\\$&') + '"';
   return `${negated ? '-' : ''}${name}:${value}`;
 }

@@ -9,7 +9,11 @@ export const pieceBytes = 4 << 20;
 /** More than this is a matter for the command line, bytes. */
 export const mostBytes = 50 << 20;
 
-/** cut cuts text at line ends into pieces of at most so many characters; a longer line is a piece of its own. @param {string} text @param {number} size */
+/**
+ * cut cuts text at line ends into pieces of at most so many characters; a longer line is a piece of its own.
+ * @param {string} text
+ * @param {number} size
+ */
 export function cut(text, size) {
   const pieces = [];
   for (let from = 0; from < text.length;) {
@@ -33,10 +37,16 @@ export function cut(text, size) {
  * @property {number} [depth] levels of names
  */
 
-/** ingestRequest is what a request says of the rows in it. @param {Target} to @returns {{query: Record<string, string|undefined>, headers: Record<string, string>}} */
+/**
+ * ingestRequest is what a request says of the rows in it.
+ * @param {Target} to
+ * @returns {{query: Record<string, string|undefined>, headers: Record<string, string>}}
+ */
 const ingestRequest = (to) => ({
-  query: { table: to.table, pipeline_name: to.pipeline, custom_time_index: to.index, skip_error: to.skip ? 'true' : undefined },
-  headers: /** @type {Record<string, string>} */ (to.depth ? { 'x-service-pipeline-params': `max_nested_levels=${to.depth}` } : {}),
+  query: { table: to.table, pipeline_name: to.pipeline, custom_time_index: to.index, skip_error: to.skip ? 'true'
+    : undefined },
+  headers: /** @type {Record<string, string>} */ (to.depth
+    ? { 'x-service-pipeline-params': `max_nested_levels=${to.depth}` } : {}),
 });
 
 /**
@@ -75,9 +85,14 @@ export async function ingest(text, kind, to, options) {
   return done;
 }
 
-/** moved tells where in the whole text a piece stands that was refused, or what is stored when none came to its end. @param {ApiError} e @param {number} before lines of the pieces before */
+/**
+ * moved tells where in the whole text a piece stands that was refused, or what is stored when none came to its end.
+ * @param {ApiError} e
+ * @param {number} before lines of the pieces before
+ */
 function moved(e, before) {
-  return new ApiError(`${e.message} (${e.status ? `counted from line ${before + 1}; ` : ''}the first ${before} lines are stored)`, { code: e.code, status: e.status, curl: e.curl });
+  return new ApiError(`${e.message} (${e.status ? `counted from line ${before + 1}; `
+    : ''}the first ${before} lines are stored)`, { code: e.code, status: e.status, curl: e.curl });
 }
 
 /**

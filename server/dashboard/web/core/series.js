@@ -1,10 +1,17 @@
-// Answers of the metrics API: read where they are large, in the worker, so that the page gets what it draws and no more.
+// Answers of the metrics API: read where they are large, in the worker, so that the page gets what it draws and no
+// more.
 
 import { cellsOf } from './heat.js';
 
-/** @typedef {{metric: Record<string, string>, values?: [number, string][], value?: [number, string], histogram?: any, histograms?: [number, any][]}} Raw as it came */
+/**
+ * @typedef {{metric: Record<string, string>, values?: [number, string][], value?: [number, string], histogram?: any,
+ *   histograms?: [number, any][]}} Raw as it came
+ */
 /** @typedef {{start: number, end: number, step: number}} Grid s */
-/** @typedef {{metric: Record<string, string>, values: (number|null)[], last: number|null, min: number|null, max: number|null, mean: number|null}} Line a value for each moment of the grid, null: none */
+/**
+ * @typedef {{metric: Record<string, string>, values: (number|null)[], last: number|null, min: number|null, max:
+ *   number|null, mean: number|null}} Line a value for each moment of the grid, null: none
+ */
 
 /**
  * @typedef {object} Range
@@ -18,7 +25,10 @@ import { cellsOf } from './heat.js';
  */
 
 /** @typedef {{type: string, notes: string[], list: Raw[]}} Instant */
-/** @typedef {{total: number, labels: [string, [string, number][]][]}} Labels the values of each label with their series, the most frequent first */
+/**
+ * @typedef {{total: number, labels: [string, [string, number][]][]}} Labels the values of each label with their series,
+ *   the most frequent first
+ */
 
 /** dataOf opens an answer. @param {ArrayBuffer} body */
 function dataOf(body) {
@@ -26,16 +36,31 @@ function dataOf(body) {
   return { data: read.data, notes: /** @type {string[]} */ ([...read.warnings ?? [], ...read.infos ?? []]) };
 }
 
-/** listOf makes one form of the answers there are: a number and a text are a series without labels. @param {{resultType: string, result: any}} data @returns {Raw[]} */
-export const listOf = (data) => (data.resultType === 'scalar' || data.resultType === 'string' ? [{ metric: {}, value: data.result }] : data.result);
+/**
+ * listOf makes one form of the answers there are: a number and a text are a series without labels.
+ * @param {{resultType: string, result: any}} data
+ * @returns {Raw[]}
+ */
+export const listOf = (data) =>
+  (data.resultType === 'scalar' || data.resultType === 'string' ? [{ metric: {}, value: data.result }] : data.result);
 
-/** common are the labels that all series have alike; of one series there are none. @param {Record<string, string>[]} all @returns {Record<string, string>} */
+/**
+ * common are the labels that all series have alike; of one series there are none.
+ * @param {Record<string, string>[]} all
+ * @returns {Record<string, string>}
+ */
 export function common(all) {
   if (all.length < 2) return {};
   return Object.fromEntries(Object.entries(all[0]).filter(([k, v]) => all.every((m) => m[k] === v)));
 }
 
-/** lineOf puts the samples at the moments of the grid; what is missing is a gap. @param {Raw} s @param {Grid} grid @param {number} places @returns {Line} */
+/**
+ * lineOf puts the samples at the moments of the grid; what is missing is a gap.
+ * @param {Raw} s
+ * @param {Grid} grid
+ * @param {number} places
+ * @returns {Line}
+ */
 function lineOf(s, { start, step }, places) {
   const values = /** @type {(number|null)[]} */ (new Array(places).fill(null));
   let last = null, min = null, max = null, sum = 0, n = 0;
@@ -54,13 +79,22 @@ function lineOf(s, { start, step }, places) {
 /** placesOf is the number of moments of a grid. @param {Grid} grid */
 export const placesOf = (grid) => Math.round((grid.end - grid.start) / grid.step) + 1;
 
-/** readRange reads an answer over a range; of many series the highest are kept. @param {ArrayBuffer} body @param {Grid} grid @param {number} most @returns {Range} */
+/**
+ * readRange reads an answer over a range; of many series the highest are kept.
+ * @param {ArrayBuffer} body
+ * @param {Grid} grid
+ * @param {number} most
+ * @returns {Range}
+ */
 export function readRange(body, grid, most) {
   const { data, notes } = dataOf(body);
   const list = listOf(data), places = placesOf(grid);
-  const lines = list.filter((s) => s.values).map((s) => lineOf(s, grid, places)).sort((a, b) => (b.last ?? -Infinity) - (a.last ?? -Infinity)).slice(0, most);
-  const odd = list.reduce((n, s) => n + (s.values ?? []).filter(([, text]) => !Number.isFinite(Number(text))).length, 0);
-  return { type: data.resultType, notes, odd, count: list.length, said: common(list.map((s) => s.metric)), lines, heat: cellsOf(list, grid, places) };
+  const lines = list.filter((s) => s.values).map((s) => lineOf(s, grid, places))
+    .sort((a, b) => (b.last ?? -Infinity) - (a.last ?? -Infinity)).slice(0, most);
+  const odd = list.reduce((n, s) => n + (s.values ?? []).filter(([, text]) => !Number.isFinite(Number(text))).length,
+    0);
+  return { type: data.resultType, notes, odd, count: list.length, said: common(list.map((s) => s.metric)), lines,
+    heat: cellsOf(list, grid, places) };
 }
 
 /** readInstant reads an answer at one moment. @param {ArrayBuffer} body @returns {Instant} */
@@ -69,7 +103,12 @@ export function readInstant(body) {
   return { type: data.resultType, notes, list: listOf(data) };
 }
 
-/** readLabels counts the series of each value of each label. @param {ArrayBuffer} body @param {number} most series counted @returns {Labels} */
+/**
+ * readLabels counts the series of each value of each label.
+ * @param {ArrayBuffer} body
+ * @param {number} most series counted
+ * @returns {Labels}
+ */
 export function readLabels(body, most) {
   /** @type {Record<string, string>[]} */
   const series = dataOf(body).data;
@@ -82,7 +121,9 @@ export function readLabels(body, most) {
       labels.set(k, values.set(v, (values.get(v) ?? 0) + 1));
     }
   }
-  return { total: series.length, labels: [...labels].sort().map(([k, values]) => [k, [...values].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))]) };
+  return { total: series.length,
+    labels: [...labels].sort()
+    .map(([k, values]) => [k, [...values].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))]) };
 }
 
 /** readers are what the worker can be asked for. */

@@ -28,6 +28,7 @@ export function remoteWrite(labels, value, ms) {
   const series = Object.entries(labels).sort().flatMap(([k, v]) => message(1, [...text(1, k), ...text(2, v)]));
   const sample = message(2, [...double(1, value), 2 << 3, ...varint(ms)]);
   const plain = message(1, [...series, ...sample]);
-  const literal = plain.length <= 60 ? [(plain.length - 1) << 2] : [60 << 2, plain.length - 1]; // one literal of up to 256 bytes
+  // one literal of up to 256 bytes
+  const literal = plain.length <= 60 ? [(plain.length - 1) << 2] : [60 << 2, plain.length - 1];
   return btoa(String.fromCharCode(...varint(plain.length), ...literal, ...plain));
 }

@@ -59,7 +59,8 @@ export function equals(column, v, type) {
  * @param {string} type
  */
 export function differs(column, v, type) {
-  return v === null || v === undefined ? `${name(column)} IS NOT NULL` : `${name(column)} IS DISTINCT FROM ${literal(v, type)}`;
+  return v === null || v === undefined ? `${name(column)} IS NOT NULL`
+    : `${name(column)} IS DISTINCT FROM ${literal(v, type)}`;
 }
 
 /**
@@ -72,7 +73,8 @@ export function differs(column, v, type) {
  */
 export function member(column, type, path, v, negated) {
   const whole = isJSON(type) ? name(column) : `TRY_CAST(${name(column)} AS JSON)`;
-  const text = path.reduce((/** @type {string} */ sql, p, i) => `${sql} ${i === path.length - 1 ? '->>' : '->'} ${typeof p === 'number' ? p : string(p)}`, whole);
+  const text = path.reduce((/** @type {string} */ sql, p, i) =>
+    `${sql} ${i === path.length - 1 ? '->>' : '->'} ${typeof p === 'number' ? p : string(p)}`, whole);
   if (v === null) return `${text} IS ${negated ? 'NOT ' : ''}NULL`;
   const left = typeof v === 'number' ? `TRY_CAST(${text} AS DOUBLE)` : `(${text})`;
   return `${left} ${negated ? 'IS DISTINCT FROM' : '='} ${typeof v === 'number' ? v : string(String(v))}`;
@@ -128,7 +130,8 @@ export function within(column, range, type) {
 export function where(...conditions) {
   const kept = conditions.filter((c) => c);
   if (kept.length === 0) return '';
-  return ' WHERE ' + (kept.length === 1 ? kept[0] : kept.map((c) => (/\bOR\b/.test(String(c)) ? `(${c})` : c)).join(' AND '));
+  return ' WHERE ' + (kept.length === 1 ? kept[0]
+    : kept.map((c) => (/\bOR\b/.test(String(c)) ? `(${c})` : c)).join(' AND '));
 }
 
 /** table names a table, with its database when it is given. @param {string} table @param {string} [db] */

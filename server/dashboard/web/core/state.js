@@ -1,5 +1,5 @@
-// The state of the frame and of pages. What belongs into a link lies in the address, each key with its type and default in
-// one table per page; preferences lie in the browser.
+// The state of the frame and of pages. What belongs into a link lies in the address, each key with its type and default
+// in one table per page; preferences lie in the browser.
 
 import { computed, effect, signal } from '../lib/ui.js';
 import * as router from './router.js';
@@ -50,7 +50,8 @@ function decodeURIComponentSafe(text) {
 /** @param {Key} key @param {any} value */
 function writeKey(key, value) {
   if (key.type === 'switch') return value ? '1' : '0';
-  if (key.type === 'list') return value.map((/** @type {string} */ v) => v.replace(/[%,]/g, encodeURIComponent)).join(',');
+  if (key.type === 'list')
+    return value.map((/** @type {string} */ v) => v.replace(/[%,]/g, encodeURIComponent)).join(',');
   return String(value);
 }
 
@@ -59,11 +60,15 @@ export class PageState {
   /** @param {Record<string, Key>} keys */
   constructor(keys) {
     this.keys = { ...shared, ...keys };
-    /** values are all keys as they are in the address now. @type {import('../lib/ui.js').ReadonlySignal<Record<string, any>>} */
+    /**
+     * values are all keys as they are in the address now.
+     * @type {import('../lib/ui.js').ReadonlySignal<Record<string, any>>}
+     */
     this.values = computed(() => {
       /** @type {string[]} */
       const bad = [];
-      const found = Object.fromEntries(Object.entries(this.keys).map(([name, key]) => [name, readKey(name, key, router.params.value[name], bad)]));
+      const found = Object.fromEntries(Object.entries(this.keys)
+        .map(([name, key]) => [name, readKey(name, key, router.params.value[name], bad)]));
       if (bad.length > 0) queueMicrotask(() => { notes.value = bad; });
       return found;
     });
@@ -94,7 +99,8 @@ export class PageState {
 export const frame = new PageState({});
 export const db = computed(() => /** @type {string} */ (frame.get('db')));
 /** range is the one time range of the tab, as text. */
-export const range = computed(() => ({ from: /** @type {string} */ (frame.get('from')), to: /** @type {string} */ (frame.get('to')) }));
+export const range = computed(() =>
+  ({ from: /** @type {string} */ (frame.get('from')), to: /** @type {string} */ (frame.get('to')) }));
 
 /** own tells whether the page has a range of its own. */
 export const own = computed(() => /** @type {boolean} */ (frame.get('own')));
@@ -103,7 +109,10 @@ export const own = computed(() => /** @type {boolean} */ (frame.get('own')));
 export const zone = signal(keptZone());
 /** theme is 'system', 'light' or 'dark'. */
 export const theme = signal(keptTheme());
-/** session is who one is and what one may do, as the server says. @type {import('../lib/ui.js').Signal<{user: string, mode: 'rw'|'ro'|'wo', version?: string, features?: string[]}>} */
+/**
+ * session is who one is and what one may do, as the server says.
+ * @type {import('../lib/ui.js').Signal<{user: string, mode: 'rw'|'ro'|'wo', version?: string, features?: string[]}>}
+ */
 export const session = signal({ user: '', mode: 'rw' });
 /** closed is why what changes data cannot be done; '' when it can. */
 export const closed = computed(() => (session.value.mode === 'ro' ? 'Your user is read-only.' : ''));
@@ -120,7 +129,12 @@ function keptTheme() {
   return ['light', 'dark'].includes(kept) ? kept : 'system';
 }
 
-/** keep keeps a preference in the browser, and follows other tabs of it: what they wrote is not written again. @param {string} name @param {import('../lib/ui.js').Signal<string>} preference @param {() => string} kept */
+/**
+ * keep keeps a preference in the browser, and follows other tabs of it: what they wrote is not written again.
+ * @param {string} name
+ * @param {import('../lib/ui.js').Signal<string>} preference
+ * @param {() => string} kept
+ */
 function keep(name, preference, kept) {
   effect(() => { if (store.read(name, '') !== preference.value) store.write(name, preference.value); });
   store.follow(name, () => { preference.value = kept(); });
@@ -134,7 +148,8 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => { s
 /** forced: the system gives the colours, and what is drawn beside them has to fit. */
 const forced = signal(matchMedia('(forced-colors: active)').matches);
 matchMedia('(forced-colors: active)').addEventListener('change', (e) => { forced.value = e.matches; });
-export const dark = computed(() => (forced.value ? systemDark.value : theme.value === 'dark' || (theme.value === 'system' && systemDark.value)));
+export const dark = computed(() =>
+  (forced.value ? systemDark.value : theme.value === 'dark' || (theme.value === 'system' && systemDark.value)));
 effect(() => { document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'; });
 
 /** instants resolves the shared range once: all panels of a run see the same. */

@@ -1,9 +1,13 @@
-// Texts of SQL: where statements begin and end, which one the cursor is in, how they break into lines, and which of them
-// destroy something. A small lexer knows strings, quoted names and comments; nothing here understands more.
+// Texts of SQL: where statements begin and end, which one the cursor is in, how they break into lines, and which of
+// them destroy something. A small lexer knows strings, quoted names and comments; nothing here understands more.
 
 /** @typedef {{kind: 'text'|'string'|'name'|'comment'|'end', from: number, to: number}} Piece */
 
-/** pieces cuts a text into runs of plain text, strings, quoted names, comments and semicolons. @param {string} text @returns {Piece[]} */
+/**
+ * pieces cuts a text into runs of plain text, strings, quoted names, comments and semicolons.
+ * @param {string} text
+ * @returns {Piece[]}
+ */
 export function pieces(text) {
   /** @type {Piece[]} */
   const list = [];
@@ -18,7 +22,8 @@ export function pieces(text) {
     if (c === "'") push('string', closing(text, at, "'"));
     else if (c === '"' || c === '`') push('name', closing(text, at, c));
     else if (c === '-' && text[at + 1] === '-') push('comment', lineEnd(text, at));
-    else if (c === '/' && text[at + 1] === '*') push('comment', text.indexOf('*/', at + 2) < 0 ? text.length : text.indexOf('*/', at + 2) + 2);
+    else if (c === '/' && text[at + 1] === '*')
+      push('comment', text.indexOf('*/', at + 2) < 0 ? text.length : text.indexOf('*/', at + 2) + 2);
     else if (c === ';') push('end', at + 1);
     else at++;
   }
@@ -26,7 +31,12 @@ export function pieces(text) {
   return list;
 }
 
-/** closing is behind the quote that ends a text; a doubled quote does not. @param {string} text @param {number} open @param {string} quote */
+/**
+ * closing is behind the quote that ends a text; a doubled quote does not.
+ * @param {string} text
+ * @param {number} open
+ * @param {string} quote
+ */
 function closing(text, open, quote) {
   for (let at = open + 1; ;) {
     const i = text.indexOf(quote, at);
@@ -41,7 +51,11 @@ const lineEnd = (text, at) => (text.indexOf('\n', at) < 0 ? text.length : text.i
 
 /** @typedef {{text: string, from: number, to: number}} Statement without the semicolon, without blanks around it */
 
-/** split gives the statements of a text; those of comments alone are left out. @param {string} text @returns {Statement[]} */
+/**
+ * split gives the statements of a text; those of comments alone are left out.
+ * @param {string} text
+ * @returns {Statement[]}
+ */
 export function split(text) {
   /** @type {Statement[]} */
   const found = [];
@@ -66,25 +80,36 @@ export function split(text) {
   return found;
 }
 
-/** statementAt is the statement a place belongs to: the one it is in, or the one before it. @param {string} text @param {number} at */
+/**
+ * statementAt is the statement a place belongs to: the one it is in, or the one before it.
+ * @param {string} text
+ * @param {number} at
+ */
 export function statementAt(text, at) {
   const all = split(text);
   return all.find((s) => at >= s.from && at <= s.to + 1) ?? all.filter((s) => s.from <= at).pop() ?? all[0] ?? null;
 }
 
 /** bare is a statement without comments and without what stands in quotes, in capitals. @param {string} text */
-export const bare = (text) => pieces(text).map((p) => (p.kind === 'text' ? text.slice(p.from, p.to) : p.kind === 'comment' ? ' ' : p.kind === 'end' ? ';' : '""')).join('').toUpperCase().replace(/\s+/g, ' ').trim();
+export const bare = (text) => pieces(text)
+  .map((p) => (p.kind === 'text' ? text.slice(p.from, p.to) : p.kind === 'comment' ? ' ' : p.kind === 'end' ? ';'
+    : '""')).join('').toUpperCase().replace(/\s+/g, ' ').trim();
 
 /** destroys tells whether a statement takes data away for good. @param {string} text */
 export function destroys(text) {
   const b = bare(text);
-  return /^(DROP|TRUNCATE)\b/.test(b) || (/^DELETE\b/.test(b) && !/\bWHERE\b/.test(b)) || (/^ALTER\b/.test(b) && /\bDROP\b/.test(b));
+  return /^(DROP|TRUNCATE)\b/.test(b) || (/^DELETE\b/.test(b) && !/\bWHERE\b/.test(b)) ||
+    (/^ALTER\b/.test(b) && /\bDROP\b/.test(b));
 }
 
 /** prepares tells whether a statement changes how those behind it are read. @param {string} text */
 export const prepares = (text) => /^(USE|SET)\b/.test(bare(text));
 
-/** fill replaces $from, $to, $step and $db outside quotes and comments. @param {string} text @param {Record<string, string>} values */
+/**
+ * fill replaces $from, $to, $step and $db outside quotes and comments.
+ * @param {string} text
+ * @param {Record<string, string>} values
+ */
 export function fill(text, values) {
   return pieces(text).map((p) => {
     const part = text.slice(p.from, p.to);
@@ -92,12 +117,17 @@ export function fill(text, values) {
   }).join('');
 }
 
-const clauses = 'WITH|SELECT|FROM|LEFT OUTER JOIN|LEFT JOIN|RIGHT JOIN|FULL JOIN|FULL OUTER JOIN|INNER JOIN|CROSS JOIN|JOIN|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|OFFSET|ALIGN|FILL|UNION ALL|UNION|EXCEPT|INTERSECT|VALUES|SET|ON CONFLICT';
-const inner = 'AND|OR|ON|AS|IN|IS|NOT|NULL|BETWEEN|LIKE|ILIKE|CASE|WHEN|THEN|ELSE|END|ASC|DESC|DISTINCT|INTERVAL|BY|TO|RANGE|OVER|PARTITION|INSERT|INTO|DELETE|UPDATE|CREATE|TABLE|VIEW|DROP|ALTER|EXPLAIN|ANALYZE|SHOW|DESCRIBE|DESC|USE|TRUE|FALSE|EXISTS|IF|CAST|FILTER|NULLS|FIRST|LAST|TQL|EVAL|ADMIN|COPY';
+const clauses =
+  'WITH|SELECT|FROM|LEFT OUTER JOIN|LEFT JOIN|RIGHT JOIN|FULL JOIN|FULL OUTER JOIN|INNER JOIN|CROSS JOIN|JOIN|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|OFFSET|ALIGN|FILL|UNION ALL|UNION|EXCEPT|INTERSECT|VALUES|SET|ON CONFLICT';
+const inner =
+  'AND|OR|ON|AS|IN|IS|NOT|NULL|BETWEEN|LIKE|ILIKE|CASE|WHEN|THEN|ELSE|END|ASC|DESC|DISTINCT|INTERVAL|BY|TO|RANGE|OVER|PARTITION|INSERT|INTO|DELETE|UPDATE|CREATE|TABLE|VIEW|DROP|ALTER|EXPLAIN|ANALYZE|SHOW|DESCRIBE|DESC|USE|TRUE|FALSE|EXISTS|IF|CAST|FILTER|NULLS|FIRST|LAST|TQL|EVAL|ADMIN|COPY';
 const clauseWords = new RegExp(`\\b(${clauses.replaceAll(' ', '\\s+')})\\b`, 'gi');
 const innerWords = new RegExp(`\\b(${inner})\\b`, 'gi');
 
-/** format breaks lines before clauses and raises keywords; quotes and comments stay as they are. Twice changes nothing. @param {string} text */
+/**
+ * format breaks lines before clauses and raises keywords; quotes and comments stay as they are. Twice changes nothing.
+ * @param {string} text
+ */
 export function format(text) {
   let depth = 0, out = '';
   for (const p of pieces(text)) {

@@ -46,7 +46,11 @@ export function change(name, fallback, next) {
   return value;
 }
 
-/** follow calls a function when another tab of the browser has written a value; it gives what ends that. @param {string} name @param {() => void} changed */
+/**
+ * follow calls a function when another tab of the browser has written a value; it gives what ends that.
+ * @param {string} name
+ * @param {() => void} changed
+ */
 export function follow(name, changed) {
   const listen = (/** @type {StorageEvent} */ e) => { if (e.key === prefix + name) changed(); };
   addEventListener('storage', listen);

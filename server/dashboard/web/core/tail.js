@@ -1,5 +1,5 @@
-// What a live list has seen: rows that come again are known by their whole content, as often as they were there, so that
-// equal rows are neither lost nor doubled and late rows are caught.
+// What a live list has seen: rows that come again are known by their whole content, as often as they were there, so
+// that equal rows are neither lost nor doubled and late rows are caught.
 
 /** How many of the last rows are remembered. */
 const window = 20_000;
@@ -13,8 +13,8 @@ export class Seen {
   }
 
   /**
-   * fresh gives the rows of an answer that were not seen yet, and remembers them. An answer has every row of its range, so
-   * that the n-th equal row in it is new when fewer than n were seen.
+   * fresh gives the rows of an answer that were not seen yet, and remembers them. An answer has every row of its range,
+   * so that the n-th equal row in it is new when fewer than n were seen.
    * @param {any[][]} rows
    */
   fresh(rows) {

@@ -1,5 +1,5 @@
-// Instants are BigInt nanoseconds since the epoch everywhere; Date serves for calendar fields only. A zone is 'local', 'UTC'
-// or an IANA name: it changes how times are read and shown, never which instant is meant.
+// Instants are BigInt nanoseconds since the epoch everywhere; Date serves for calendar fields only. A zone is 'local',
+// 'UTC' or an IANA name: it changes how times are read and shown, never which instant is meant.
 
 export const second = 1_000_000_000n;
 export const minute = 60n * second;
@@ -43,8 +43,8 @@ function fieldsFormat(zone) {
 }
 
 /**
- * offsetMS is what the zone's clock is ahead of UTC at an instant, ms. Clocks change at whole quarters of an hour, so that
- * one answer holds for a quarter.
+ * offsetMS is what the zone's clock is ahead of UTC at an instant, ms. Clocks change at whole quarters of an hour, so
+ * that one answer holds for a quarter.
  * @param {number} ms
  * @param {string} zone
  */
@@ -83,8 +83,8 @@ export function localFields(ns, zone) {
 }
 
 /**
- * fromFields is the instant at which the zone's clock shows the fields. Of two such instants the earlier counts; a time that
- * a clock change leaves out is moved on by it.
+ * fromFields is the instant at which the zone's clock shows the fields. Of two such instants the earlier counts; a time
+ * that a clock change leaves out is moved on by it.
  * @param {number} fieldsMS fields as if they were UTC
  * @param {string} zone
  */
@@ -113,7 +113,12 @@ export function showTime(ns, digits, zone) {
   return head + '.' + String(fraction).padStart(9, '0').slice(0, digits);
 }
 
-/** showShort leaves out the date when it is today's, and zeros at the end. @param {bigint} ns @param {string} zone @param {bigint} [now] */
+/**
+ * showShort leaves out the date when it is today's, and zeros at the end.
+ * @param {bigint} ns
+ * @param {string} zone
+ * @param {bigint} [now]
+ */
 export function showShort(ns, zone, now = nowNanos()) {
   const text = showTime(ns, 3, zone).replace(/\.000$/, '');
   return text.slice(0, 10) === showTime(now, 0, zone).slice(0, 10) ? text.slice(11) : text;
@@ -125,7 +130,8 @@ export function zoneLabel(zone, at = nowNanos()) {
   const minutes = Math.round(offsetMS(floorMS(at), zone) / 60_000);
   const size = Math.abs(minutes);
   if (minutes === 0) return 'UTC';
-  return `UTC${minutes < 0 ? '-' : '+'}${String(Math.floor(size / 60)).padStart(2, '0')}:${String(size % 60).padStart(2, '0')}`;
+  return `UTC${minutes < 0 ? '-'
+    : '+'}${String(Math.floor(size / 60)).padStart(2, '0')}:${String(size % 60).padStart(2, '0')}`;
 }
 
 /** ago says how long before now an instant was. @param {bigint} ns @param {bigint} [now] */
@@ -139,7 +145,8 @@ export function ago(ns, now = nowNanos()) {
 export function span(ns) {
   if (ns < second) return ns % 1_000_000n === 0n || ns > 1_000_000n ? `${ns / 1_000_000n} ms` : `${ns} ns`;
   const parts = [];
-  for (const [name, size] of /** @type {[string, bigint][]} */ ([['d', day], ['h', hour], ['m', minute], ['s', second]])) {
+  for (const [name, size] of /** @type {[string, bigint][]} */ ([['d', day], ['h', hour], ['m', minute],
+    ['s', second]])) {
     if (ns >= size) parts.push(`${ns / size}${name}`);
     ns %= size;
   }
@@ -153,7 +160,8 @@ export function rfc3339(ns) {
 }
 
 /**
- * parseTime reads what people write and paste; null when it is no time. relative is set where the instant moves with now.
+ * parseTime reads what people write and paste; null when it is no time. relative is set where the instant moves with
+ * now.
  * @param {string} input
  * @param {string} zone
  * @param {bigint} now
@@ -178,7 +186,12 @@ function parseRelative(text, zone, now) {
   return { ns, relative: true };
 }
 
-/** startOfDay is the midnight before an instant, some days on. @param {bigint} ns @param {string} zone @param {number} [days] */
+/**
+ * startOfDay is the midnight before an instant, some days on.
+ * @param {bigint} ns
+ * @param {string} zone
+ * @param {number} [days]
+ */
 export function startOfDay(ns, zone, days = 0) {
   const d = localFields(ns, zone);
   return fromFields(Date.UTC(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate() + days), zone);
@@ -196,20 +209,31 @@ function parseEpoch(text) {
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
-/** parseCalendar finds a date and a time, also with a log line around them. @param {string} text @param {string} zone @param {bigint} now */
+/**
+ * parseCalendar finds a date and a time, also with a log line around them.
+ * @param {string} text
+ * @param {string} zone
+ * @param {bigint} now
+ */
 function parseCalendar(text, zone, now) {
-  const iso = /(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?/i.exec(text);
+  const iso =
+    /(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?/i.exec(text);
   if (iso) return fields(iso.slice(1, 4).map(Number), iso.slice(4), zone);
-  const clf = /(\d{1,2})[/ -]([A-Z][a-z]{2})[/ -](\d{4})[: ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[-+]\d{4})?/.exec(text);
-  if (clf) return fields([Number(clf[3]), months.indexOf(clf[2].toLowerCase()) + 1, Number(clf[1])], clf.slice(4), zone);
+  const clf =
+    /(\d{1,2})[/ -]([A-Z][a-z]{2})[/ -](\d{4})[: ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[-+]\d{4})?/.exec(text);
+  if (clf) return fields([Number(clf[3]), months.indexOf(clf[2].toLowerCase()) + 1, Number(clf[1])], clf.slice(4),
+    zone);
   const near = localFields(now, zone);
   const syslog = /\b([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?/.exec(text);
   if (syslog && months.includes(syslog[1].toLowerCase())) {
-    const of = (/** @type {number} */ year) => fields([year, months.indexOf(syslog[1].toLowerCase()) + 1, Number(syslog[2])], syslog.slice(3), zone);
+    const of = (/** @type {number} */ year) =>
+      fields([year, months.indexOf(syslog[1].toLowerCase()) + 1, Number(syslog[2])], syslog.slice(3), zone);
     const found = of(near.getUTCFullYear()); // it has no year: what would lie ahead is of the year before
     return found && found.ns > now + day ? of(near.getUTCFullYear() - 1) : found;
   }
-  const time = /^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$/i.exec(text);
+  const time =
+    /^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$/i.exec(
+      text);
   if (!time) return null;
   if (/^yesterday$/i.test(time[1] ?? '')) near.setUTCDate(near.getUTCDate() - 1);
   return fields([near.getUTCFullYear(), near.getUTCMonth() + 1, near.getUTCDate()], time.slice(2), zone);
@@ -222,7 +246,8 @@ function parseCalendar(text, zone, now) {
  * @param {string} zone
  */
 function fields([year, month, dayOfMonth], [h = '0', m = '0', s = '0', fraction = '', offset], zone) {
-  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31 || Number(h) > 23 || Number(m) > 59 || Number(s) > 60) return null;
+  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31 || Number(h) > 23 || Number(m) > 59 ||
+    Number(s) > 60) return null;
   const ms = Date.UTC(year, month - 1, dayOfMonth, Number(h), Number(m), Number(s));
   if (new Date(ms).getUTCMonth() !== month - 1 && Number(h) < 23) return null;
   const rest = BigInt(fraction.padEnd(9, '0') || '0');
@@ -232,9 +257,15 @@ function fields([year, month, dayOfMonth], [h = '0', m = '0', s = '0', fraction 
   return { ns: BigInt(ms - ahead) * 1_000_000n + rest, relative: false };
 }
 
-/** resolve gives the instants of a range as it is now; an end that is '' or 'all' is open. @param {{from: string, to: string}} range @param {string} zone @param {bigint} [now] */
+/**
+ * resolve gives the instants of a range as it is now; an end that is '' or 'all' is open.
+ * @param {{from: string, to: string}} range
+ * @param {string} zone
+ * @param {bigint} [now]
+ */
 export function resolve(range, zone, now = nowNanos()) {
-  const end = (/** @type {string} */ text) => (text === 'all' || text === '' ? null : (parseTime(text, zone, now)?.ns ?? null));
+  const end = (/** @type {string} */ text) =>
+    (text === 'all' || text === '' ? null : (parseTime(text, zone, now)?.ns ?? null));
   return { from: end(range.from), to: end(range.to) };
 }
 
@@ -245,7 +276,11 @@ const steps = [
   ...[1n, 2n, 3n, 6n, 12n].map((n) => n * hour), day, 7n * day, 30n * day,
 ];
 
-/** stepFor is the smallest step that cuts a range into at most so many pieces. @param {bigint} length @param {number} [most] */
+/**
+ * stepFor is the smallest step that cuts a range into at most so many pieces.
+ * @param {bigint} length
+ * @param {number} [most]
+ */
 export function stepFor(length, most = 120) {
   for (const step of steps) if (length / step < BigInt(most)) return step;
   const years = 365n * day;
@@ -254,7 +289,8 @@ export function stepFor(length, most = 120) {
 
 /** interval writes a length for SQL: 30 seconds. @param {bigint} ns */
 export function interval(ns) {
-  for (const [name, size] of /** @type {[string, bigint][]} */ ([['day', day], ['hour', hour], ['minute', minute], ['second', second], ['millisecond', 1_000_000n]])) {
+  for (const [name, size] of /** @type {[string, bigint][]} */ ([['day', day], ['hour', hour], ['minute', minute],
+    ['second', second], ['millisecond', 1_000_000n]])) {
     if (ns % size === 0n) return `${ns / size} ${name}${ns === size ? '' : 's'}`;
   }
   return `${ns} nanoseconds`;

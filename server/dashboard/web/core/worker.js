@@ -1,5 +1,5 @@
-// The worker: reads large answers and keeps their rows, so that the page itself never parses megabytes. Each message names a
-// set of rows and one of its methods, or 0 and a reader of answers of the metrics API, which is loaded then.
+// The worker: reads large answers and keeps their rows, so that the page itself never parses megabytes. Each message
+// names a set of rows and one of its methods, or 0 and a reader of answers of the metrics API, which is loaded then.
 
 import { AnswerReader, readAnswer } from './answer.js';
 import { Rowset } from './rowset.js';
@@ -18,7 +18,8 @@ async function answer({ id, method, args }) {
   if (method === 'append') {
     const read = readAnswer(args[0]);
     const rows = read.rows ?? [], set = sets.get(id);
-    return { ...read, rows: undefined, received: rows.length, added: set ? set.append(rows, args[1]) : 0, count: set?.count() ?? 0, last: rows[rows.length - 1] };
+    return { ...read, rows: undefined, received: rows.length, added: set ? set.append(rows, args[1]) : 0,
+      count: set?.count() ?? 0, last: rows[rows.length - 1] };
   }
   if (method === 'arrive' || method === 'open') {
     const reader = arriving.get(id) ?? new AnswerReader();

@@ -22,11 +22,17 @@ export function demoLines(n) {
     const level = failing || r < 0.01 ? 'error' : r < 0.05 ? 'warn' : r < 0.25 ? 'debug' : 'info';
     const status = level === 'error' ? 503 : level === 'warn' ? 404 : 200;
     const path = pick(['/', '/cart', '/cart/items', '/pay', '/stock/' + Math.floor(random() * 900)]);
-    const message = failing ? `timeout after ${ms} ms calling stock-${1 + Math.floor(random() * 3)}, order ${Math.floor(random() * 90_000)} not reserved`
+    const message = failing
+      ? `timeout after ${ms} ms calling stock-${1 +
+        Math.floor(random() * 3)}, order ${Math.floor(random() * 90_000)} not reserved`
       : level === 'error' ? `connection reset by peer while reading order ${Math.floor(random() * 90_000)}`
-        : level === 'warn' ? `slow answer from stock: ${ms} ms` : level === 'debug' ? `cache hit for user ${Math.floor(random() * 5000)}` : `GET ${path} ${status} in ${ms} ms`;
-    const trace = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0')).join('');
-    lines.push(`{"ts":${now - hour + at},"level":"${level}","service":"${service}","host":"${host}","status":${status},"duration_ms":${ms},"path":"${path}","trace_id":"${trace}","message":${JSON.stringify(message)}}`);
+        : level === 'warn' ? `slow answer from stock: ${ms} ms` : level === 'debug'
+          ? `cache hit for user ${Math.floor(random() * 5000)}` : `GET ${path} ${status} in ${ms} ms`;
+    const trace = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0'))
+      .join('');
+    lines.push(`{"ts":${now - hour + at},"level":"${level}","service":"${service}","host":"${host}",` +
+      `"status":${status},"duration_ms":${ms},"path":"${path}","trace_id":"${trace}",` +
+      `"message":${JSON.stringify(message)}}`);
   }
   return lines.join('\n') + '\n';
 }

@@ -19,20 +19,43 @@ const queueReadings = 60;
 
 const loopback = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** findings looks at everything. @param {Known} k @param {string} host by which the page was opened @returns {Finding[]} */
+/**
+ * findings looks at everything.
+ * @param {Known} k
+ * @param {string} host by which the page was opened
+ * @returns {Finding[]}
+ */
 export function findings(k, host) {
   const found = /** @type {Finding[]} */ ([]);
   const now = k.readings[k.readings.length - 1];
-  const setting = (/** @type {string} */ key) => { const s = k.settings?.find((x) => x.key === key); return s && plain(s.value); };
+  const setting = (/** @type {string} */ key) => {
+    const s = k.settings?.find((x) => x.key === key);
+    return s && plain(s.value);
+  };
 
   const damaged = k.status?.damaged ?? [];
-  if (damaged.length > 0) found.push({ level: 'bad', text: `${plural(damaged.length, 'file is', 'files are')} damaged and not served: ${damaged.slice(0, 3).map((/** @type {any} */ d) => `${d.file} (${d.reason})`).join(', ')}.`, todo: 'Restore them from a backup; SELECT * FROM information_schema.damage tells which rows are missing.' });
+  if (damaged.length > 0)
+    found.push({ level: 'bad',
+      text: `${plural(damaged.length, 'file is', 'files are')} damaged and not served: ${damaged.slice(0, 3)
+        .map((/** @type {any} */ d) => `${d.file} (${d.reason})`).join(', ')}.`,
+        todo: 'Restore them from a backup; SELECT * FROM information_schema.damage tells which rows are missing.' });
   const address = setting('http.addr') ?? '';
   const listensBeyond = address !== '' && !loopback.test(address.replace(/:\d+$/, ''));
-  if (k.open && (listensBeyond || !loopback.test(host))) found.push({ level: 'bad', text: `Everybody who reaches ${listensBeyond ? address : host} may read and drop every table: there are no users.`, todo: 'Set user_provider, or listen on 127.0.0.1 only.' });
+  if (k.open && (listensBeyond || !loopback.test(host)))
+    found.push({ level: 'bad',
+      text: `Everybody who reaches ${listensBeyond ? address
+        : host} may read and drop every table: there are no users.`,
+        todo: 'Set user_provider, or listen on 127.0.0.1 only.' });
   const sync = setting('wal.sync');
-  if (sync !== undefined && sync !== 'always') found.push({ level: 'warn', text: `wal.sync is ${sync}: a power cut loses ${sync === 'interval' ? `up to ${setting('wal.sync_period')} of` : 'what the system had not yet written of the'} acknowledged rows.`, todo: 'Set wal.sync to always where that matters.' });
-  if (k.clockMS !== null && Math.abs(k.clockMS) > 2000) found.push({ level: 'warn', text: `This browser's clock is ${(Math.abs(k.clockMS) / 1000).toFixed(1)} s ${k.clockMS > 0 ? 'ahead of' : 'behind'} the server's.`, todo: 'Set one of them: rows without a time get the server\'s.' });
+  if (sync !== undefined && sync !== 'always')
+    found.push({ level: 'warn',
+      text: `wal.sync is ${sync}: a power cut loses ${sync === 'interval' ? `up to ${setting('wal.sync_period')} of`
+        : 'what the system had not yet written of the'} acknowledged rows.`,
+        todo: 'Set wal.sync to always where that matters.' });
+  if (k.clockMS !== null && Math.abs(k.clockMS) > 2000)
+    found.push({ level: 'warn',
+      text: `This browser's clock is ${(Math.abs(k.clockMS) / 1000).toFixed(1)} s ${k.clockMS > 0 ? 'ahead of'
+        : 'behind'} the server's.`, todo: 'Set one of them: rows without a time get the server\'s.' });
   if (now) figures(now, setting, found);
   lately(k.readings, found);
 
@@ -43,37 +66,66 @@ export function findings(k, host) {
     if (pattern !== t.name) patterns.set(pattern, [...(patterns.get(pattern) ?? []), t.name]);
   }
   for (const [pattern, names] of patterns) {
-    if (names.length > 100) found.push({ level: 'warn', text: `${count(names.length)} tables are called ${pattern}, such as ${names[0]}.`, todo: 'One table with the number as a tag is faster and smaller.' });
+    if (names.length > 100)
+      found.push({ level: 'warn', text: `${count(names.length)} tables are called ${pattern}, such as ${names[0]}.`,
+        todo: 'One table with the number as a tag is faster and smaller.' });
   }
   return found;
 }
 
-/** @param {import('../core/exposition.js').Figures} now @param {(key: string) => string|undefined} setting @param {Finding[]} found */
+/**
+ * @param {import('../core/exposition.js').Figures} now
+ * @param {(key: string) => string|undefined} setting
+ * @param {Finding[]} found
+ */
 function figures(now, setting, found) {
   const memory = now.sum('varve_process_anonymous_bytes') || now.sum('process_resident_memory_bytes');
   const limit = now.sum('varve_memory_limit_bytes');
-  if (limit > 0 && memory > 0.8 * limit) found.push({ level: 'warn', text: `The process has ${bytes(memory)} of memory, ${percent(memory / limit)} of its limit of ${bytes(limit)}.`, todo: 'Raise memory_limit, or ask for less at a time.' });
+  if (limit > 0 && memory > 0.8 * limit)
+    found.push({ level: 'warn',
+      text: `The process has ${bytes(memory)} of memory, ${percent(memory / limit)} of its limit of ${bytes(limit)}.`,
+      todo: 'Raise memory_limit, or ask for less at a time.' });
   const free = now.sum('varve_disk_free_bytes');
   const data = (now.sum('varve_part_bytes') || 0) + (now.sum('varve_wal_bytes') || 0);
   const least = size(setting('storage.min_free') ?? '');
   if (free >= 0 && (free < 0.15 * (free + data) || free < 4 * least)) {
-    found.push({ level: free < 4 * least ? 'bad' : 'warn', text: `${bytes(free)} are free on the disk, beside ${bytes(data)} of data${least > 0 ? `; writes stop at ${bytes(least)}` : ''}.`, todo: 'Give tables a ttl, drop what is not needed, or add room.' });
+    found.push({ level: free < 4 * least ? 'bad' : 'warn',
+      text: `${bytes(free)} are free on the disk, beside ${bytes(data)} of data${least > 0
+        ? `; writes stop at ${bytes(least)}` : ''}.`,
+        todo: 'Give tables a ttl, drop what is not needed, or add room.' });
   }
-  for (const [name, what] of [['varve_flush_failures_total', 'writing a part'], ['varve_merge_failures_total', 'merging parts'], ['varve_wal_failures_total', 'writing the log'], ['varve_part_read_errors_total', 'reading a part'], ['varve_http_panics_total', 'answering a request']]) {
+  for (const [name, what] of [['varve_flush_failures_total', 'writing a part'],
+    ['varve_merge_failures_total', 'merging parts'], ['varve_wal_failures_total', 'writing the log'],
+    ['varve_part_read_errors_total', 'reading a part'], ['varve_http_panics_total', 'answering a request']]) {
     const n = now.sum(name);
-    if (n > 0) found.push({ level: 'bad', text: `${what[0].toUpperCase()}${what.slice(1)} has failed ${plural(n, 'time')} since the server started.`, todo: 'The log of the server has the reason.' });
+    if (n > 0) found.push({ level: 'bad',
+      text: `${what[0].toUpperCase()}${what.slice(1)} has failed ${plural(n, 'time')} since the server started.`,
+      todo: 'The log of the server has the reason.' });
   }
 }
 
-/** lately looks at what changed while this tab was looking. @param {import('../core/exposition.js').Figures[]} readings @param {Finding[]} found */
+/**
+ * lately looks at what changed while this tab was looking.
+ * @param {import('../core/exposition.js').Figures[]} readings
+ * @param {Finding[]} found
+ */
 function lately(readings, found) {
   if (readings.length < 2) return;
   const first = readings[0], now = readings[readings.length - 1];
   const minutes = Math.max(1, Math.round((now.at - first.at) / 60_000));
   const writing = /^\/v1\/(ingest|lineproto|metricsapi\/write|otlp|logpush|jsonput)/;
-  const refused = (/** @type {import('../core/exposition.js').Figures} */ f) => f.sum('varve_http_requests_total', (l) => l.status === '400' && writing.test(l.path)) || 0;
+  const refused = (/** @type {import('../core/exposition.js').Figures} */ f) =>
+    f.sum('varve_http_requests_total', (l) => l.status === '400' && writing.test(l.path)) || 0;
   const n = refused(now) - refused(first);
-  if (n > 0) found.push({ level: 'warn', text: `${plural(n, 'request')} to write were refused in the last ${plural(minutes, 'minute')}, as bad data or as of another type than the column's.`, todo: 'Set the log level to debug for a while: the log names the reason and the sender.' });
-  const waiting = readings.slice(-queueReadings).map((f) => f.sum('varve_merges_waiting') || 0), last = waiting[waiting.length - 1];
-  if (waiting.length === queueReadings && Math.min(...waiting) > 0 && last > waiting[0]) found.push({ level: 'warn', text: `${plural(last, 'merge')} of parts wait, ${count(waiting[0])} waited some minutes ago: merges do not keep up.`, todo: 'Send larger batches, or give the server more processors.' });
+  if (n > 0) found.push({ level: 'warn',
+    text: `${plural(n, 'request')} to write were refused in the last ${plural(minutes,
+      'minute')}, as bad data or as of another type than the column's.`,
+      todo: 'Set the log level to debug for a while: the log names the reason and the sender.' });
+  const waiting = readings.slice(-queueReadings).map((f) => f.sum('varve_merges_waiting') || 0),
+    last = waiting[waiting.length - 1];
+  if (waiting.length === queueReadings && Math.min(...waiting) > 0 && last > waiting[0])
+    found.push({ level: 'warn',
+      text: `${plural(last,
+        'merge')} of parts wait, ${count(waiting[0])} waited some minutes ago: merges do not keep up.`,
+        todo: 'Send larger batches, or give the server more processors.' });
 }

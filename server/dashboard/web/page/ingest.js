@@ -33,24 +33,31 @@ export function Page({ state }) {
   const way = there.find((w) => w.id === state.get('way')) ?? there[0];
   const snippet = way.snippets[state.get('snippet')] ?? way.snippets[0];
   const place = {
-    base: root.href, host: root.hostname, port: root.port || (root.protocol === 'https:' ? '443' : '80'), tls: root.protocol === 'https:',
+    base: root.href, host: root.hostname, port: root.port || (root.protocol === 'https:' ? '443' : '80'),
+      tls: root.protocol === 'https:',
     db: db.value, table: state.get('t') || tableAtFirst, user: auth.user.value,
   };
   const text = snippet.text(place);
-  return html`<div class="toolbar"><h1>Ingest</h1><span class="soft">Into database <b>${db.value}</b> of <code>${root.host}</code></span></div>
+  return html`<div class="toolbar"><h1>Ingest</h1>
+    <span class="soft">Into database <b>${db.value}</b> of <code>${root.host}</code></span></div>
     <div class="content ingest">
       <nav class="ways" aria-label="Ways to send">
-        ${there.map((w) => html`<button key=${w.id} class="quiet" aria-pressed=${w.id === way.id ? 'true' : 'false'} onClick=${() => state.set({ way: w.id, snippet: 0 })}>
+        ${there.map((w) => html`<button key=${w.id} class="quiet" aria-pressed=${w.id === way.id ? 'true' : 'false'}
+          onClick=${() => state.set({ way: w.id, snippet: 0 })}>
           <b>${w.title}</b><span class="soft">${w.hint}</span></button>`)}
       </nav>
       <section class="how" aria-label="How to send">
         <h2>${way.title}</h2>
-        <${Tabs} label="Snippets" tabs=${way.snippets.map((s, i) => ({ id: String(i), text: s.title }))} tab=${String(way.snippets.indexOf(snippet))} onTab=${(/** @type {string} */ i) => state.set({ snippet: Number(i) })} />
-        <div class="snippet"><pre class="mono" tabindex="0" role="region" aria-label="Snippet" data-run=${snippet.run ? '1' : '0'}>${text}</pre>
+        <${Tabs} label="Snippets" tabs=${way.snippets.map((s, i) => ({ id: String(i), text: s.title }))}
+          tab=${String(way.snippets.indexOf(snippet))}
+            onTab=${(/** @type {string} */ i) => state.set({ snippet: Number(i) })} />
+        <div class="snippet"><pre class="mono" tabindex="0" role="region" aria-label="Snippet"
+          data-run=${snippet.run ? '1' : '0'}>${text}</pre>
           <button class="small" onClick=${() => copy(text)}><${Icon} name="copy" />Copy</button></div>
         ${place.user && html`<p class="soft">The password is taken from <code>$PASSWORD</code>.</p>`}
         <${Seen} key=${way.id} way=${way} />
-        <p class="soft">More: <button class="link" onClick=${() => read(way.docs)}>${Object.fromEntries(documents)[way.docs]}</button></p>
+        <p class="soft">More: <button class="link" onClick=${() => read(way.docs)}>
+          ${Object.fromEntries(documents)[way.docs]}</button></p>
       </section>
       <${TryBox} state=${state} />
     </div>`;
@@ -75,9 +82,12 @@ function Seen({ way }) {
   const recent = total - (then.sum('varve_http_requests_total', mine) || 0);
   const failed = (now.sum('varve_http_requests_total', bad) || 0) - (then.sum('varve_http_requests_total', bad) || 0);
   const rows = way.rows ? (now.sum(way.rows) || 0) - (then.sum(way.rows) || 0) : 0;
-  const seconds = Math.max(5, Math.round((now.at - then.at) / 1000)), when = seconds >= 55 ? 'in the last minute' : `in the last ${seconds} s`;
+  const seconds = Math.max(5, Math.round((now.at - then.at) / 1000)), when = seconds >= 55 ? 'in the last minute'
+    : `in the last ${seconds} s`;
   const what = rows > 0 ? `${plural(rows, 'row')} by ${plural(recent, 'request')}` : plural(recent, 'request');
   if (total === 0) return html`<p class="seen soft"><span class="dot"></span>No data has come this way yet.</p>`;
-  return html`<p class="seen" role="status"><span class=${`dot ${recent > 0 ? 'on' : ''}`}></span>${recent > 0 ? `${what} ${when}` : 'Nothing new since you opened this page'}
-    <span class="soft">${plural(total, 'request')} since the server started</span>${failed > 0 && html` <b class="bad">${plural(failed, 'request')} refused</b>`}</p>`;
+  return html`<p class="seen" role="status"><span class=${`dot ${recent > 0 ? 'on' : ''}`}></span>
+    ${recent > 0 ? `${what} ${when}` : 'Nothing new since you opened this page'}
+    <span class="soft">${plural(total, 'request')} since the server started</span>
+      ${failed > 0 && html` <b class="bad">${plural(failed, 'request')} refused</b>`}</p>`;
 }

@@ -7,25 +7,36 @@ import { pageSize } from './logsrun.js';
 /** So many rows are loaded to find a place again; where more came above it, the rows stay as they are. */
 const mostAgain = 10_000;
 
-/** again runs the page; at the top, with no row chosen, the newest rows come into the view. @param {import('./logsrun.js').LogsRun} run @param {import('../ui/grid.js').Grid|null} grid @param {{current: boolean}} reading somebody has a row open */
+/**
+ * again runs the page; at the top, with no row chosen, the newest rows come into the view.
+ * @param {import('./logsrun.js').LogsRun} run
+ * @param {import('../ui/grid.js').Grid|null} grid
+ * @param {{current: boolean}} reading somebody has a row open
+ */
 export function again(run, grid, reading) {
   const before = run.rows.value;
   return run.run(async (rows, scope, signal) => {
     const atTop = !grid || !before || before.count === 0 || (grid.focus < 0 && grid.root.scrollTop === 0);
-    const found = atTop ? { show: grid ? await showTop(grid, rows) : () => {}, complete: rows.total < pageSize } : await placeIn(run, grid, before, rows, scope, signal);
+    const found = atTop ? { show: grid ? await showTop(grid, rows) : () => {}, complete: rows.total < pageSize }
+      : await placeIn(run, grid, before, rows, scope, signal);
     return reading.current ? null : found;
   });
 }
 
 /**
  * placeIn finds the rows that are seen and chosen among those of another run.
- * @param {import('./logsrun.js').LogsRun} run @param {import('../ui/grid.js').Grid} grid @param {import('../core/rows.js').Rows} before
- * @param {import('../core/rows.js').Rows} rows @param {import('./logsquery.js').Scope} scope @param {AbortSignal} signal
+ * @param {import('./logsrun.js').LogsRun} run
+ * @param {import('../ui/grid.js').Grid} grid
+ * @param {import('../core/rows.js').Rows} before
+ * @param {import('../core/rows.js').Rows} rows
+ * @param {import('./logsquery.js').Scope} scope
+ * @param {AbortSignal} signal
  */
 async function placeIn(run, grid, before, rows, scope, signal) {
   const name = scope.roles.time?.name ?? '';
   const timeOf = (/** @type {import('../core/rows.js').Rows} */ r) => r.columns.findIndex((c) => c.name === name);
-  const { first, focus, anchor } = grid, last = Math.min(before.count - 1, Math.max(focus, anchor, first + grid.pool.length));
+  const { first, focus, anchor } = grid,
+    last = Math.min(before.count - 1, Math.max(focus, anchor, first + grid.pool.length));
   const [lowest] = await before.slice(last, last + 1);
   const bottom = BigInt(lowest[timeOf(before)]);
   let complete = rows.total < pageSize;

@@ -13,11 +13,18 @@ const secondsPerPoll = 20;
 /** @param {bigint|null} a @param {bigint} b */
 const latest = (a, b) => (a !== null && a > b ? a : b);
 
-/** @typedef {{columns: import('../core/rowset.js').Column[], time: number, rows: any[][], leftOut: number}} Fresh rows that were not seen before, oldest first, and how many more there were before them */
+/**
+ * @typedef {{columns: import('../core/rowset.js').Column[], time: number, rows: any[][], leftOut: number}} Fresh rows
+ *   that were not seen before, oldest first, and how many more there were before them
+ */
 
 /** Asker follows the rows of a table, or of a part of its times. */
 export class Asker {
-  /** @param {logsql.Scope} scope @param {bigint} overlap how late rows may come, ns @param {import('../core/tail.js').Seen} seen */
+  /**
+   * @param {logsql.Scope} scope
+   * @param {bigint} overlap how late rows may come, ns
+   * @param {import('../core/tail.js').Seen} seen
+   */
   constructor(scope, overlap, seen) {
     this.scope = scope;
     this.overlap = overlap;
@@ -30,20 +37,25 @@ export class Asker {
     this.unit = 1n;
     /** Rows up to floor are not asked for again: those not shown were before the list began, or were left out. */
     this.floor = 0n;
-    /** taken are new rows that wait for the answer to another question, should it fail for the next time. @type {any[][]} */
+    /**
+     * taken are new rows that wait for the answer to another question, should it fail for the next time.
+     * @type {any[][]}
+     */
     this.taken = [];
     /** bySecond counts the rows seen of each second since 1970. @type {Map<bigint, number>} */
     this.bySecond = new Map();
   }
 
   /**
-   * ask asks once, for rows behind from and up to to. Of the present, late rows are late after now, though the newest may be ahead of it.
+   * ask asks once, for rows behind from and up to to. Of the present, late rows are late after now, though the newest
+   * may be ahead of it.
    * @param {AbortSignal} signal @param {bigint} from ns, 0: of the present @param {bigint|null} to ns, null: open
    * @returns {Promise<Fresh>}
    */
   async ask(signal, from, to) {
     const high = this.high, limit = high === null ? firstRows : perPoll, now = nowNanos();
-    const start = high === null ? from : latest(from, latest(this.floor, (from === 0n && high > now ? now : high) - this.overlap));
+    const start = high === null ? from
+      : latest(from, latest(this.floor, (from === 0n && high > now ? now : high) - this.overlap));
     const answer = await query(logsql.live(this.scope, start || null, to, limit), { signal, background: true });
     if (this.columns.length === 0) {
       this.columns = answer.columns;
@@ -78,8 +90,8 @@ export class Asker {
   }
 
   /**
-   * late gives the rows that came late where an answer does not reach back to: of the seconds of which the table has more
-   * rows than were seen.
+   * late gives the rows that came late where an answer does not reach back to: of the seconds of which the table has
+   * more rows than were seen.
    * @param {bigint} start of what was asked for @param {bigint} oldest of the answer @param {AbortSignal} signal
    */
   async late(start, oldest, signal) {
@@ -88,18 +100,27 @@ export class Asker {
     for (const at of this.bySecond.keys()) if (at < from / second) this.bySecond.delete(at);
     if (from >= to) return [];
     const options = { signal, background: true };
-    const counts = await list(logsql.histogram({ ...this.scope, range: { from, to } }, { step: second, origin: from }, null, null), options);
-    const more = counts.map(([at, , n]) => ({ at: BigInt(at) * this.unit, n })).filter(({ at, n }) => n > (this.bySecond.get(at / second) ?? 0));
+    const counts = await list(logsql.histogram({ ...this.scope, range: { from, to } }, { step: second, origin: from },
+      null, null), options);
+    const more = counts.map(([at, , n]) => ({ at: BigInt(at) * this.unit, n }))
+      .filter(({ at, n }) => n > (this.bySecond.get(at / second) ?? 0));
     const found = [];
     for (const { at } of more.slice(-secondsPerPoll)) {
-      const answer = await query(logsql.rows({ ...this.scope, range: { from: at, to: at + second } }, '*', perPoll), options);
+      const answer = await query(logsql.rows({ ...this.scope, range: { from: at, to: at + second } }, '*', perPoll),
+        options);
       found.push(...(await answer.all()).reverse());
       answer.free();
     }
     return this.take(found);
   }
 
-  /** leftOut counts the rows behind high that were too many to show. @param {bigint} high @param {bigint} newest @param {number} shown @param {AbortSignal} signal */
+  /**
+   * leftOut counts the rows behind high that were too many to show.
+   * @param {bigint} high
+   * @param {bigint} newest
+   * @param {number} shown
+   * @param {AbortSignal} signal
+   */
   async leftOut(high, newest, shown, signal) {
     const scope = { ...this.scope, range: { from: high + this.unit, to: newest + this.unit } };
     const [[n]] = await list(logsql.total(scope), { signal, background: true });

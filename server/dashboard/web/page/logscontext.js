@@ -23,7 +23,8 @@ export function Context({ run, columns, row }) {
   const fields = (roles?.stream ?? []).filter((n) => at(n) >= 0 && row[at(n)] !== null);
   const [off, setOff] = useState(/** @type {string[]} */ ([]));
   const [size, setSize] = useState({ before: step, after: step });
-  const [found, setFound] = useState(/** @type {{rows: import('../core/rows.js').Rows, origin: number, cut: boolean}|null} */ (null));
+  const [found, setFound] =
+    useState(/** @type {{rows: import('../core/rows.js').Rows, origin: number, cut: boolean}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
   /** stays is how far from the top of the list the origin stands while more is loaded, px. */
@@ -31,7 +32,8 @@ export function Context({ run, columns, row }) {
   const moving = useRef(false);
   useEffect(() => { stays.current = null; }, [row]);
   const more = (/** @type {{before: number, after: number}} */ next) => {
-    if (!moving.current && grid.current && found) stays.current = grid.current.top(found.origin) - grid.current.root.scrollTop;
+    if (!moving.current && grid.current && found)
+      stays.current = grid.current.top(found.origin) - grid.current.root.scrollTop;
     moving.current = true;
     setSize(next);
   };
@@ -44,7 +46,8 @@ export function Context({ run, columns, row }) {
     const instant = BigInt(row[at(roles.time.name)]);
     const list = columns.map((c) => sqltext.name(c.name)).join(', ');
     const stream = on.map((n) => sqltext.equals(n, row[at(n)], columns[at(n)].type));
-    const ask = (/** @type {'<'|'='|'>'} */ side, /** @type {number} */ limit) => query(logsql.context(scope, list, stream, instant, side, limit), { signal: control.signal });
+    const ask = (/** @type {'<'|'='|'>'} */ side, /** @type {number} */ limit) =>
+      query(logsql.context(scope, list, stream, instant, side, limit), { signal: control.signal });
     Promise.all([ask('<', size.before), ask('=', mostAtOnce), ask('>', size.after)]).then(async (answers) => {
       const [before, atOnce, after] = await Promise.all(answers.map((a) => a.all()));
       for (const a of answers) a.free();
@@ -78,7 +81,9 @@ export function Context({ run, columns, row }) {
     f: on.map((n) => JSON.stringify([n, row[at(n)], '']).replace(/[%,]/g, encodeURIComponent)).join(','),
   });
   return html`<div class="context-bar small">
-      ${fields.map((n) => html`<button key=${n} class="small" aria-pressed=${off.includes(n) ? 'false' : 'true'} onClick=${() => setOff(off.includes(n) ? off.filter((x) => x !== n) : [...off, n])}>${n} = ${String(row[at(n)])}</button>`)}
+      ${fields.map((n) => html`<button key=${n} class="small" aria-pressed=${off.includes(n) ? 'false' : 'true'}
+        onClick=${() => setOff(off.includes(n) ? off.filter((x) => x !== n) : [...off, n])}>${n} = ${String(row[at(n)])}
+        </button>`)}
       ${fields.length === 0 && html`<span class="soft">by time alone: the row has no field of a stream</span>`}
       <span class="grow"></span>
       <button class="small" onClick=${() => more({ ...size, before: size.before + step })}>50 earlier</button>
@@ -86,19 +91,29 @@ export function Context({ run, columns, row }) {
       <button class="small" onClick=${leave}>In the table</button>
     </div>
     ${error && html`<${ErrorBox} error=${error} />`}
-    ${found && html`<p class="soft pad nowrap">${count(found.origin)} before, ${count(found.rows.count - found.origin - 1)} after, oldest first${found.cut && '; more rows of its instant are left out'}</p>
-      <${LogsList} label="Rows around this one, oldest first" rows=${found.rows} grown=${0} roles=${roles} shown=${[]} hits=${null} wrap=${false} widths=${{}} onWidth=${() => {}} onOpen=${() => {}} onMove=${() => {}} onEnd=${() => {}} onGrid=${(g) => { grid.current = g; }}
+    ${found && html`<p class="soft pad nowrap">
+      ${count(found.origin)} before, ${count(found.rows.count - found.origin - 1)} after, oldest
+        first${found.cut && '; more rows of its instant are left out'}</p>
+      <${LogsList} label="Rows around this one, oldest first" rows=${found.rows} grown=${0} roles=${roles} shown=${[]}
+        hits=${null} wrap=${false} widths=${{}} onWidth=${() => {}} onOpen=${() => {}} onMove=${() => {}}
+          onEnd=${() => {}} onGrid=${(g) => { grid.current = g; }}
         rowClass=${(_, /** @type {number} */ i) => (i === found.origin ? 'origin' : '')} />`}`;
 }
 
 /**
- * around is the row with what stood around it, at most so many rows before and after. Of rows that equal it in all it is the first.
- * @param {any[][]} before oldest first @param {any[][]} atOnce those of its instant @param {any[][]} after @param {any[]} row @param {{before: number, after: number}} size
+ * around is the row with what stood around it, at most so many rows before and after. Of rows that equal it in all it
+ * is the first.
+ * @param {any[][]} before oldest first
+ * @param {any[][]} atOnce those of its instant
+ * @param {any[][]} after
+ * @param {any[]} row
+ * @param {{before: number, after: number}} size
  */
 export function around(before, atOnce, after, row, size) {
   const wanted = JSON.stringify(row), found = atOnce.findIndex((r) => JSON.stringify(r) === wanted);
   const same = found < 0 ? [row] : atOnce; // it is further back than was asked for, or gone
   const all = [...before, ...same, ...after], at = before.length + Math.max(0, found);
   const from = Math.max(0, at - size.before), to = at + 1 + size.after;
-  return { rows: all.slice(from, to), origin: at - from, cut: atOnce.length === mostAtOnce && (found < 0 || to > before.length + same.length) };
+  return { rows: all.slice(from, to), origin: at - from,
+    cut: atOnce.length === mostAtOnce && (found < 0 || to > before.length + same.length) };
 }

@@ -18,7 +18,12 @@ const rowsPerPage = 20_000;
 /** memory is what is collected where the browser cannot write to a file, bytes. */
 export const bounds = { memory: 200 << 20 };
 
-/** windows cuts the range into pieces of about so many rows, newest first; no instant lies in two. @param {import('../ui/histogram.js').Buckets} buckets @param {{from: bigint, to: bigint}} range @returns {{from: bigint, to: bigint}[]} */
+/**
+ * windows cuts the range into pieces of about so many rows, newest first; no instant lies in two.
+ * @param {import('../ui/histogram.js').Buckets} buckets
+ * @param {{from: bigint, to: bigint}} range
+ * @returns {{from: bigint, to: bigint}[]}
+ */
 export function windows(buckets, range) {
   const list = [];
   let end = range.to, rows = 0;
@@ -51,18 +56,23 @@ export function Export({ run, shown, onClose }) {
   const [large, setLarge] = useState('');
   const control = useRef(new AbortController());
   const rows = run.rows.value, scope = run.scope.value, total = run.stale('histogram') ? null : run.total.value;
-  useEffect(() => { if (rows) void rows.text({ format: 'ndjson', from: 0, to: 100 }).then((t) => setRowSize(t.length / Math.max(1, Math.min(100, rows.count))), () => {}); }, [rows]);
+  useEffect(() => {
+    if (rows) void rows.text({ format: 'ndjson', from: 0, to: 100 })
+      .then((t) => setRowSize(t.length / Math.max(1, Math.min(100, rows.count))), () => {});
+  }, [rows]);
   if (!rows || !scope) return null;
   const roles = scope.roles;
   const visible = [roles.time?.name, roles.level, ...shown, roles.message].filter((n, i, l) => n && l.indexOf(n) === i);
-  const names = format === 'text' ? [roles.time?.name, roles.message].filter(Boolean) : columns === 'all' ? rows.columns.map((c) => c.name) : visible;
+  const names = format === 'text' ? [roles.time?.name, roles.message].filter(Boolean) : columns === 'all'
+    ? rows.columns.map((c) => c.name) : visible;
   const picked = names.map((n) => rows.columns.findIndex((c) => c.name === n)).filter((i) => i >= 0);
   const go = async () => {
     control.current = new AbortController();
     const name = fileName(scope.table, format === 'text' ? 'txt' : format);
     try {
       if (!all) {
-        save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value, whole: true }), name);
+        save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value,
+          whole: true }), name);
         toast(`${plural(rows.total, 'row')} saved in ${name}`, { kind: 'good' });
         onClose();
         return;
@@ -82,31 +92,57 @@ export function Export({ run, shown, onClose }) {
     } catch (e) {
       setDone(null);
       if (e instanceof TooLarge) return setLarge(e.message);
-      toast(e === stopped ? 'The export was cancelled; no file was kept.' : described(e).message, { kind: e === stopped ? '' : 'bad' });
+      toast(e === stopped ? 'The export was cancelled; no file was kept.' : described(e).message,
+        { kind: e === stopped ? '' : 'bad' });
     }
   };
   const close = () => {
     control.current.abort(stopped);
     onClose();
   };
-  const command = saveRows({ table: scope.table, columns: columns === 'all' && format !== 'text' ? [] : names.map(String), where: sqltext.where(...scope.filters).replace(/^ WHERE /, ''), since: scope.range.from, until: scope.range.to },
+  const command = saveRows({ table: scope.table, columns: columns === 'all' && format !== 'text' ? []
+    : names.map(String), where: sqltext.where(...scope.filters).replace(/^ WHERE /, ''), since: scope.range.from,
+    until: scope.range.to },
     fileName(scope.table, format === 'text' ? 'csv' : format));
   if (large) {
-    return html`<${Dialog} title="Export rows" onClose=${close}><p>${large} A shorter range or fewer columns are less; in a terminal this command saves all of them${user.value && ', and asks for the password'}:</p>
-      <pre class="mono command">${command}</pre><div class="buttons"><button onClick=${() => setLarge('')}>Back</button><button class="primary" onClick=${() => copy(command, 'Command copied')}>Copy</button></div></${Dialog}>`;
+    return html`<${Dialog} title="Export rows" onClose=${close}>
+      <p>${large} A shorter range or fewer columns are less; in a terminal this command saves all of
+        them${user.value && ', and asks for the password'}:</p>
+      <pre class="mono command">${command}</pre>
+        <div class="buttons"><button onClick=${() => setLarge('')}>Back</button>
+          <button class="primary" onClick=${() => copy(command, 'Command copied')}>Copy</button></div></${Dialog}>`;
   }
-  return html`<${Dialog} title="Export rows" onClose=${close}><form onSubmit=${(e) => { e.preventDefault(); void go(); }}>
-    <label>Format<select name="format" value=${format} onChange=${(e) => setFormat(e.target.value)}><option value="csv">CSV with names</option><option value="ndjson">JSON lines</option><option value="json">JSON</option><option value="text">Text: time and message</option></select></label>
-    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : `${count(total)}, about ${bytes(total * rowSize * (format === 'ndjson' || format === 'json' ? 1 : 0.6))}`}</option><option value="loaded">those loaded: ${count(rows.total)}</option></select></label>
-    <label>Columns<select name="columns" value=${columns} disabled=${format === 'text'} onChange=${(e) => setColumns(e.target.value)}><option value="all">all ${rows.columns.length}</option><option value="shown">those shown: ${visible.length}</option></select></label>
-    ${format === 'csv' && html`<label class="check"><input type="checkbox" checked=${safe} onChange=${(e) => setSafe(e.target.checked)} />Safe for spreadsheets: an apostrophe before = + - @</label>`}
-    ${done && html`<div><progress max=${total ?? 1} value=${done.rows}></progress> <span class="num">${count(done.rows)} rows, ${bytes(done.size)}</span></div>`}
-    <div class="buttons"><button type="button" onClick=${close}>Cancel</button><button class="primary" disabled=${done !== null}>Export</button></div></form></${Dialog}>`;
+  return html`<${Dialog} title="Export rows" onClose=${close}>
+    <form onSubmit=${(e) => { e.preventDefault(); void go(); }}>
+    <label>Format<select name="format" value=${format} onChange=${(e) => setFormat(e.target.value)}>
+      <option value="csv">CSV with names</option><option value="ndjson">JSON lines</option>
+        <option value="json">JSON</option><option value="text">Text: time and message</option></select></label>
+    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(e) => setAll(e.target.value === 'all')}>
+      <option value="all">all that match: ${total === null ? 'not counted'
+        : `${count(total)}, about ${bytes(total * rowSize * (format === 'ndjson' || format === 'json' ? 1 : 0.6))}`}
+          </option><option value="loaded">those loaded: ${count(rows.total)}</option></select></label>
+    <label>Columns<select name="columns" value=${columns} disabled=${format === 'text'}
+      onChange=${(e) => setColumns(e.target.value)}><option value="all">all ${rows.columns.length}</option>
+        <option value="shown">those shown: ${visible.length}</option></select></label>
+    ${format === 'csv' && html`<label class="check">
+      <input type="checkbox" checked=${safe}
+        onChange=${(e) => setSafe(e.target.checked)} />Safe for spreadsheets: an apostrophe before = + - @</label>`}
+    ${done && html`<div><progress max=${total ?? 1} value=${done.rows}>
+      </progress> <span class="num">${count(done.rows)} rows, ${bytes(done.size)}</span></div>`}
+    <div class="buttons"><button type="button" onClick=${close}>Cancel</button>
+      <button class="primary" disabled=${done !== null}>Export</button></div></form></${Dialog}>`;
 }
 
-/** @typedef {{write: (part: string|ArrayBuffer) => Promise<void>, close: () => Promise<void>, abort: () => Promise<void>}} Sink */
+/**
+ * @typedef {{write: (part: string|ArrayBuffer) => Promise<void>, close: () => Promise<void>, abort: () =>
+ *   Promise<void>}} Sink
+ */
 
-/** openSink writes to a file where the browser can, else collects. @param {string} name @returns {Promise<Sink|null>} null: the user closed the dialog */
+/**
+ * openSink writes to a file where the browser can, else collects.
+ * @param {string} name
+ * @returns {Promise<Sink|null>} null: the user closed the dialog
+ */
 async function openSink(name) {
   const picker = /** @type {any} */ (globalThis).showSaveFilePicker;
   if (picker && !navigator.webdriver) {
@@ -124,11 +160,14 @@ async function openSink(name) {
     write: async (part) => {
       parts.push(part);
       size += typeof part === 'string' ? part.length : part.byteLength;
-      if (size > bounds.memory) throw new TooLarge(`This browser cannot write to a file directly, and more than ${bytes(bounds.memory)} are too much to hold.`);
+      if (size > bounds.memory)
+        throw new TooLarge(
+          `This browser cannot write to a file directly, and more than ${bytes(bounds.memory)} are too much to hold.`);
     },
     close: async () => {
       const link = document.createElement('a');
-      link.href = URL.createObjectURL(new Blob(parts, { type: name.endsWith('.csv') ? 'text/csv' : 'application/octet-stream' }));
+      link.href = URL.createObjectURL(new Blob(parts,
+        { type: name.endsWith('.csv') ? 'text/csv' : 'application/octet-stream' }));
       link.download = name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -137,7 +176,16 @@ async function openSink(name) {
   };
 }
 
-/** everything writes all matching rows and gives their number: they may have become more since they were counted. @param {import('./logsrun.js').LogsRun} run @param {string[]} names @param {string} format @param {boolean} safe @param {Sink} sink @param {AbortSignal} signal @param {(done: {rows: number, size: number}) => void} tell */
+/**
+ * everything writes all matching rows and gives their number: they may have become more since they were counted.
+ * @param {import('./logsrun.js').LogsRun} run
+ * @param {string[]} names
+ * @param {string} format
+ * @param {boolean} safe
+ * @param {Sink} sink
+ * @param {AbortSignal} signal
+ * @param {(done: {rows: number, size: number}) => void} tell
+ */
 async function everything(run, names, format, safe, sink, signal, tell) {
   const scope = /** @type {logsql.Scope} */ (run.scope.value);
   const list = names.map(sqltext.name).join(', ');
@@ -154,7 +202,9 @@ async function everything(run, names, format, safe, sink, signal, tell) {
     } else {
       const page = await openRows(body);
       rows += page.count;
-      part = format === 'json' ? (await page.slice(0, page.count)).map((r, i) => (first && i === 0 ? '[' : ',\n ') + object(page.columns, r)).join('') : await page.text({ format: /** @type {any} */ (format), safe, head: first, zone: zone.value });
+      part = format === 'json'
+        ? (await page.slice(0, page.count)).map((r, i) => (first && i === 0 ? '[' : ',\n ') + object(page.columns, r))
+        .join('') : await page.text({ format: /** @type {any} */ (format), safe, head: first, zone: zone.value });
       page.free();
     }
     size += typeof part === 'string' ? part.length : part.byteLength;

@@ -1,4 +1,5 @@
-// Counts the patterns of messages: of a sample first, then of one part of the range after the other, until all rows are counted.
+// Counts the patterns of messages: of a sample first, then of one part of the range after the other, until all rows are
+// counted.
 
 import { list, query, stopped } from '../core/api.js';
 import * as sqltext from '../core/sqltext.js';
@@ -10,14 +11,23 @@ const partRows = 200_000, sampleRows = 20_000, sampleParts = 16;
 /** So many patterns are kept of each statement. */
 const mostForms = 10_000;
 
-/** Form is a pattern with its rows, the first and the last time in the unit of the column, and an example. @typedef {[form: string|null, n: number, low: any, high: any, example: string|null]} Form */
 /**
- * Forms are the most frequent first; of total rows sampled ones were looked at and rows were counted. While some are not, the numbers of the
- * forms are estimates. cut: a part had more patterns than are kept; ended: somebody cancelled; of: the same for all that one question shows.
+ * Form is a pattern with its rows, the first and the last time in the unit of the column, and an example.
+ * @typedef {[form: string|null, n: number, low: any, high: any, example: string|null]} Form
+ */
+/**
+ * Forms are the most frequent first; of total rows sampled ones were looked at and rows were counted. While some are
+ * not, the numbers of the forms are estimates. cut: a part had more patterns than are kept; ended: somebody cancelled;
+ * of: the same for all that one question shows.
  * @typedef {{list: Form[], sampled: number, rows: number, total: number, cut: boolean, ended: boolean, of: {}}} Forms
  */
 
-/** partsOf divides the range of a scope into parts of about as many rows, the newest first. @param {logsql.Scope} scope @param {{from: bigint, to: bigint}} range of the rows that there are @param {AbortSignal} signal */
+/**
+ * partsOf divides the range of a scope into parts of about as many rows, the newest first.
+ * @param {logsql.Scope} scope
+ * @param {{from: bigint, to: bigint}} range of the rows that there are
+ * @param {AbortSignal} signal
+ */
 async function partsOf(scope, range, signal) {
   const answer = await query(logsql.histogram(scope, logsql.bins(range, zone.value), null, null), { signal });
   const unit = sqltext.unitNanos(answer.columns[0]?.type ?? 'timestamp(9)'), cells = (await answer.all()).reverse();
@@ -38,11 +48,17 @@ function add(forms, rows) {
   for (const [form, count, low, high, example] of rows) {
     const n = Number(count), have = forms.get(form);
     if (!have) forms.set(form, [form, n, low, high, example]);
-    else forms.set(form, [form, have[1] + n, BigInt(low) < BigInt(have[2]) ? low : have[2], BigInt(high) > BigInt(have[3]) ? high : have[3], have[4]]);
+    else forms.set(form, [form, have[1] + n, BigInt(low) < BigInt(have[2]) ? low : have[2],
+      BigInt(high) > BigInt(have[3]) ? high : have[3], have[4]]);
   }
 }
 
-/** estimate is what there is of each form when the rows that are not counted are like the sample. @param {Map<string|null, Form>} counted @param {Map<string|null, Form>} sample @param {number} share rows that are not counted, for each one of the sample */
+/**
+ * estimate is what there is of each form when the rows that are not counted are like the sample.
+ * @param {Map<string|null, Form>} counted
+ * @param {Map<string|null, Form>} sample
+ * @param {number} share rows that are not counted, for each one of the sample
+ */
 function estimate(counted, sample, share) {
   const forms = new Map(counted);
   for (const [form, s] of share > 0 ? sample : []) {
@@ -52,18 +68,31 @@ function estimate(counted, sample, share) {
   return [...forms.values()].sort((a, b) => b[1] - a[1]);
 }
 
-/** sampleOf says how many rows of which parts are looked at first. @param {{range: logsql.Scope['range'], rows: number}[]} parts */
+/**
+ * sampleOf says how many rows of which parts are looked at first.
+ * @param {{range: logsql.Scope['range'], rows: number}[]} parts
+ */
 function sampleOf(parts) {
-  const every = Math.ceil(parts.length / sampleParts), some = parts.filter((_, i) => i % every === 0), all = some.reduce((sum, p) => sum + p.rows, 0);
+  const every = Math.ceil(parts.length / sampleParts), some = parts.filter((_, i) => i % every === 0),
+    all = some.reduce((sum, p) => sum + p.rows, 0);
   return some.map((p) => ({ range: p.range, rows: Math.ceil(sampleRows * p.rows / all) }));
 }
 
-/** formsOf counts the patterns of a scope and shows how far it is. @param {logsql.Scope} scope @param {{from: bigint, to: bigint}|null} range of its rows, null: there are none @param {AbortSignal} signal @param {(forms: Forms) => void} show @returns {Promise<Forms>} */
+/**
+ * formsOf counts the patterns of a scope and shows how far it is.
+ * @param {logsql.Scope} scope
+ * @param {{from: bigint, to: bigint}|null} range of its rows, null: there are none
+ * @param {AbortSignal} signal
+ * @param {(forms: Forms) => void} show
+ * @returns {Promise<Forms>}
+ */
 export async function formsOf(scope, range, signal, show) {
   const parts = range ? await partsOf(scope, range, signal) : [], total = parts.reduce((sum, p) => sum + p.rows, 0);
-  const counted = /** @type {Map<string|null, Form>} */ (new Map()), sample = /** @type {Map<string|null, Form>} */ (new Map()), of = {};
+  const counted = /** @type {Map<string|null, Form>} */ (new Map()),
+    sample = /** @type {Map<string|null, Form>} */ (new Map()), of = {};
   let rows = 0, sampled = 0, cut = false, ended = false;
-  const now = () => ({ list: estimate(counted, sample, sampled > 0 ? (total - rows) / sampled : 0), sampled, rows, total, cut, ended, of });
+  const now = () => ({ list: estimate(counted, sample, sampled > 0 ? (total - rows) / sampled : 0), sampled, rows,
+    total, cut, ended, of });
   if (total > partRows) {
     add(sample, await list(logsql.sampledPatterns(scope, mostForms, sampleOf(parts)), { signal }));
     for (const [, n] of sample.values()) sampled += n;
@@ -71,7 +100,8 @@ export async function formsOf(scope, range, signal, show) {
   }
   try {
     for (const part of parts) {
-      const found = await list(logsql.patterns({ ...scope, range: part.range }, mostForms), { signal, background: true });
+      const found = await list(logsql.patterns({ ...scope, range: part.range }, mostForms),
+        { signal, background: true });
       add(counted, found);
       rows += part.rows;
       cut ||= found.length === mostForms;

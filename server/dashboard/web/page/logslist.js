@@ -6,11 +6,13 @@ import { guessLevel, letters, levelOf } from '../core/levels.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { ago, zoneLabel } from '../core/time.js';
-import { Grid, drawText } from '../ui/grid.js';
+import { drawText } from '../ui/celltext.js';
+import { Grid } from '../ui/grid.js';
 
 /**
  * @typedef {object} ListProps
- * @property {{columns: import('../core/rowset.js').Column[], count: number, slice: (from: number, to: number) => Promise<any[][]>}} rows
+ * @property {{columns: import('../core/rowset.js').Column[], count: number, slice: (from: number, to: number) =>
+ *   Promise<any[][]>}} rows
  * @property {number} grown
  * @property {import('./logsquery.js').Roles} roles
  * @property {string[]} shown columns between level and message
@@ -45,7 +47,8 @@ export function LogsList(props) {
       moved: props.onOrder && ((from, to) => order(latest.current, g.columns[from]?.name, g.columns[to]?.name)),
       removed: props.onOrder && ((c) => { order(latest.current, g.columns[c]?.name, null); }),
       resized: (c, width) => latest.current.onWidth(g.columns[c].name, width),
-      scrolled: (atEnd, up) => latest.current.onScrolled?.(atEnd, up), rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
+      scrolled: (atEnd, up) => latest.current.onScrolled?.(atEnd, up),
+        rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
     });
     g.cells = true;
     g.focusColumn = 1; // the time is nothing to filter by
@@ -56,15 +59,22 @@ export function LogsList(props) {
       latest.current.onGrid(null);
     };
   }, []);
-  useLayoutEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, props.json, zone.value]);
-  useLayoutEffect(() => { if (grid.current?.source !== props.rows) grid.current?.setSource(props.rows); }, [props.rows]);
+  useLayoutEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); },
+    [props.rows, props.roles, props.shown.join('\u0001'), props.hits, props.json, zone.value]);
+  useLayoutEffect(() => { if (grid.current?.source !== props.rows) grid.current?.setSource(props.rows); },
+    [props.rows]);
   useLayoutEffect(() => { if (props.folded) grid.current?.setSource(props.rows); }, [props.folded]);
   useLayoutEffect(() => { if (props.grown) grid.current?.grew(); }, [props.grown]);
   useLayoutEffect(() => { grid.current?.setWrap(props.wrap); }, [props.wrap]);
   return html`<div class="logs-list" ref=${host}></div>`;
 }
 
-/** order moves a shown column to the place of another, or takes it away: null. @param {ListProps} p @param {string|undefined} name @param {string|null|undefined} to */
+/**
+ * order moves a shown column to the place of another, or takes it away: null.
+ * @param {ListProps} p
+ * @param {string|undefined} name
+ * @param {string|null|undefined} to
+ */
 function order(p, name, to) {
   const from = p.shown.indexOf(name ?? ''), at = to === null ? -1 : p.shown.indexOf(to ?? '');
   if (from < 0 || (to !== null && at < 0)) return false;
@@ -76,7 +86,8 @@ function order(p, name, to) {
 
 /** columnsOf lays the columns out. @param {ListProps} p @returns {import('../ui/grid.js').Column[]} */
 function columnsOf(p) {
-  const at = (/** @type {string|null|undefined} */ name) => (name ? p.rows.columns.findIndex((c) => c.name === name) : -1);
+  const at = (/** @type {string|null|undefined} */ name) =>
+    (name ? p.rows.columns.findIndex((c) => c.name === name) : -1);
   const time = at(p.roles.time?.name), level = at(p.roles.level), message = at(p.roles.message);
   /** @type {import('../ui/grid.js').Column[]} */
   const list = [];
@@ -86,7 +97,8 @@ function columnsOf(p) {
     const c = at(name);
     if (c >= 0 && c !== message) list.push(valueColumn(p, c));
   }
-  list.push(p.json ? jsonColumn(p, time) : message >= 0 ? messageColumn(p, message, level) : restColumn(p, [time, level]));
+  list.push(p.json ? jsonColumn(p, time) : message >= 0 ? messageColumn(p, message, level)
+    : restColumn(p, [time, level]));
   for (const c of list) withMarkers(c, p.rows.columns.length);
   for (const c of list) if (p.widths[c.name] && !c.flex) c.width = p.widths[c.name];
   return list;
@@ -101,7 +113,12 @@ function repeats(n) {
   return badge;
 }
 
-/** withMarkers lets a line of the page's own stand between rows: its text is in the widest column. So is the number of equal rows, which comes behind the values. @param {import('../ui/grid.js').Column} column @param {number} width of a row */
+/**
+ * withMarkers lets a line of the page's own stand between rows: its text is in the widest column. So is the number of
+ * equal rows, which comes behind the values.
+ * @param {import('../ui/grid.js').Column} column
+ * @param {number} width of a row
+ */
 function withMarkers(column, width) {
   const draw = column.draw;
   column.draw = (el, row, i) => {
@@ -118,10 +135,13 @@ function timeColumn(p, c) {
   const digits = sqltext.digitsOf(type), unit = sqltext.unitNanos(type), z = zone.value;
   const narrow = innerWidth < 800; // then the time of day, to the millisecond, must do; the drawer has the rest
   return {
-    name, title: `time ${zoneLabel(z)}`, hint: name, width: narrow ? 108 : 166 + digits * 7.4, kind: 'time', draw: (el, row) => {
+    name, title: `time ${zoneLabel(z)}`, hint: name, width: narrow ? 108 : 166 + digits * 7.4, kind: 'time',
+      draw: (el, row) => {
       const text = cellText(row[c], type, z);
       drawText(el, narrow ? text.slice(11, 23) : text);
-      el.onmouseenter = () => { el.title = `${cellText(row[c], type, z)} ${zoneLabel(z)}\n${ago(BigInt(row[c]) * unit)}\n${raw(row[c])}`; };
+      el.onmouseenter = () => {
+        el.title = `${cellText(row[c], type, z)} ${zoneLabel(z)}\n${ago(BigInt(row[c]) * unit)}\n${raw(row[c])}`;
+      };
     },
   };
 }
@@ -138,18 +158,31 @@ function levelColumn(p, c) {
   };
 }
 
-/** valueColumn shows any column as text. @param {{rows: {columns: import('../core/rowset.js').Column[]}, hits: RegExp|null}} p @param {number} c @returns {import('../ui/grid.js').Column} */
+/**
+ * valueColumn shows any column as text.
+ * @param {{rows: {columns: import('../core/rowset.js').Column[]}, hits: RegExp|null}} p
+ * @param {number} c
+ * @returns {import('../ui/grid.js').Column}
+ */
 export function valueColumn(p, c) {
   const { name, type } = p.rows.columns[c];
   const number = sqltext.isNumeric(type), z = zone.value;
   return {
-    name, title: oneLine(name, 60), hint: `${oneLine(name, 200)}: ${type}`, width: sqltext.isTime(type) ? 166 + sqltext.digitsOf(type) * 7.4 : Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
+    name, title: oneLine(name, 60), hint: `${oneLine(name, 200)}: ${type}`, width: sqltext.isTime(type)
+      ? 166 + sqltext.digitsOf(type) * 7.4 : Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
     kind: number ? 'num' : sqltext.isTime(type) ? 'time' : undefined,
     draw: (el, row) => drawValue(el, row[c], type, z, p.hits),
   };
 }
 
-/** drawValue shows a value so that NULL, an empty text and a text can be told apart. @param {HTMLElement} el @param {any} v @param {string} type @param {string} z @param {RegExp|null} [hits] */
+/**
+ * drawValue shows a value so that NULL, an empty text and a text can be told apart.
+ * @param {HTMLElement} el
+ * @param {any} v
+ * @param {string} type
+ * @param {string} z
+ * @param {RegExp|null} [hits]
+ */
 export function drawValue(el, v, type, z, hits) {
   if (v === null || v === undefined) {
     el.classList.add('null');
@@ -166,14 +199,20 @@ export function drawValue(el, v, type, z, hits) {
 function messageColumn(p, c, level) {
   const { name, type } = p.rows.columns[c];
   return {
-    name, title: name, hint: level < 0 ? `${name}\nColours are guessed from words in it.` : name, width: 320, flex: true, draw: (el, row) => {
+    name, title: name, hint: level < 0 ? `${name}\nColours are guessed from words in it.` : name, width: 320,
+      flex: true, draw: (el, row) => {
       drawValue(el, row[c], type, zone.value, p.hits);
       if (level < 0 && typeof row[c] === 'string') el.classList.add(`guess-${guessLevel(row[c])}`);
     },
   };
 }
 
-/** jsonColumn shows what a row has as JSON. @param {ListProps} p @param {number} time @returns {import('../ui/grid.js').Column} */
+/**
+ * jsonColumn shows what a row has as JSON.
+ * @param {ListProps} p
+ * @param {number} time
+ * @returns {import('../ui/grid.js').Column}
+ */
 function jsonColumn(p, time) {
   return {
     name: 'json', title: 'JSON', width: 320, flex: true, draw: (el, row) => {
@@ -183,13 +222,19 @@ function jsonColumn(p, time) {
   };
 }
 
-/** restColumn shows a row without a message as its fields. @param {ListProps} p @param {number[]} but @returns {import('../ui/grid.js').Column} */
+/**
+ * restColumn shows a row without a message as its fields.
+ * @param {ListProps} p
+ * @param {number[]} but
+ * @returns {import('../ui/grid.js').Column}
+ */
 function restColumn(p, but) {
   return {
     name: 'fields', title: 'fields', width: 320, flex: true, draw: (el, row) => {
       const parts = [];
       for (let c = 0; c < p.rows.columns.length && parts.length < 40; c++) {
-        if (!but.includes(c) && row[c] !== null && row[c] !== '') parts.push(`${p.rows.columns[c].name}=${oneLine(raw(row[c]), 300)}`);
+        if (!but.includes(c) && row[c] !== null && row[c] !== '')
+          parts.push(`${p.rows.columns[c].name}=${oneLine(raw(row[c]), 300)}`);
       }
       drawText(el, parts.join('  '), p.hits);
     },

@@ -20,17 +20,31 @@ const intervals = [0.5, 1, 2, 5, 10];
 /** The histogram and the total above the list are counted anew so often, ms. */
 const recounts = 5000;
 
-/** Choice is a setting of live lists, kept in this browser. @param {{text: string, name: string, value: number, set: (n: number) => void, of: number[], unit: string}} props */
-const Choice = ({ text, name, value, set, of, unit }) => html`<label>${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)} onChange=${(e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)}${unit === 's' ? ' s' : ''}</option>`)}</select></label>`;
+/**
+ * Choice is a setting of live lists, kept in this browser.
+ * @param {{text: string, name: string, value: number, set: (n: number) => void, of: number[], unit: string}} props
+ */
+const Choice = ({ text, name, value, set, of, unit }) => html`<label>
+  ${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)}
+    onChange=${(e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>
+      ${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)}${unit === 's' ? ' s' : ''}</option>`)}
+        </select></label>`;
 
-/** left: somebody scrolled up, of which the list learns in its next frame only. @param {import('../ui/grid.js').Grid|null} grid */
+/**
+ * left: somebody scrolled up, of which the list learns in its next frame only.
+ * @param {import('../ui/grid.js').Grid|null} grid
+ */
 function left(grid) {
   if (!grid) return false;
   const { scrollTop, clientHeight, scrollHeight } = grid.root;
   return scrollTop < grid.lastTop - 1 && scrollTop + clientHeight < scrollHeight - 4;
 }
 
-/** @param {{run: import('./logsrun.js').LogsRun, shown: string[], hits: RegExp|null, wrap: boolean, json: boolean, fold: boolean, onRow: (row: any[], columns: import('../core/rowset.js').Column[]) => void, held: boolean, onStop: () => void}} props */
+/**
+ * @param {{run: import('./logsrun.js').LogsRun, shown: string[], hits: RegExp|null, wrap: boolean, json: boolean, fold:
+ *   boolean, onRow: (row: any[], columns: import('../core/rowset.js').Column[]) => void, held: boolean, onStop: () =>
+ *   void}} props
+ */
 export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }) {
   const scope = run.scope.value;
   const [keep, setKeep] = useState(/** @type {number} */ (store.read('logs.live.keep', kept[0])));
@@ -46,7 +60,8 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
   const follow = useRef(true);
   const now = useRef({ paused, held, every });
   now.current = { paused, held, every };
-  const moves = () => follow.current && !left(grid.current) && !now.current.paused && !now.current.held && String(getSelection()) === '';
+  const moves = () => follow.current && !left(grid.current) && !now.current.paused && !now.current.held &&
+    String(getSelection()) === '';
 
   useEffect(() => {
     if (!tail) return;
@@ -118,11 +133,15 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
   return html`<div class="live-bar small">
       <span class="live-dot ${paused ? 'paused' : ''}"></span><b>${paused ? 'paused' : 'live'}</b>
       <span class="num soft">${rate < 10 ? rate.toFixed(1) : count(Math.round(rate))} rows/s</span>
-      <svg class="spark" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">${tail.rates.length > 1 && html`<polyline points=${tail.rates.map((r, i) => `${(i / (tail.rates.length - 1)) * 60},${15 - (r.n / top) * 14}`).join(' ')} />`}</svg>
+      <svg class="spark" viewBox="0 0 60 16" preserveAspectRatio="none" aria-hidden="true">
+        ${tail.rates.length > 1 &&
+          html`<polyline points=${tail.rates.map((r, i) =>
+            `${(i / (tail.rates.length - 1)) * 60},${15 - (r.n / top) * 14}`).join(' ')} />`}</svg>
       <span class="num soft" title="Rows kept in this list">${count(tail.rows)} kept</span>
       ${full && html`<span class="soft">no more is read until you go to the end</span>`}
       <span class="grow"></span>
-      ${waiting > 0 && html`<button class="primary small" onClick=${toEnd}>${count(waiting)} new ${waiting === 1 ? 'row' : 'rows'}</button>`}
+      ${waiting > 0 && html`<button class="primary small" onClick=${toEnd}>
+        ${count(waiting)} new ${waiting === 1 ? 'row' : 'rows'}</button>`}
       <${Choice} text="every" name="every" value=${every} set=${setEvery} of=${intervals} unit="s" />
       <${Choice} text="late by" name="late" value=${late} set=${setLate} of=${lateness} unit="s" />
       <${Choice} text="keep" name="keep" value=${keep} set=${setKeep} of=${kept} unit="rows" />
@@ -130,8 +149,17 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
       <button class="small" onClick=${() => setPaused(!paused)} title="Space">${paused ? 'Go on' : 'Pause'}</button>
       <button class="small" onClick=${onStop} title="l">Stop</button></div>
     ${error && html`<${ErrorBox} error=${error} />`}
-    ${tail.columns.length > 0 && html`<${LogsList} label="Log rows, newest last" rows=${tail} grown=${0} roles=${scope.roles} shown=${shown} hits=${hits} wrap=${wrap} json=${json} widths=${{}} onWidth=${() => {}}
-      onOpen=${(/** @type {number} */ i) => { const row = tail.lines[i]?.row; if (row && !(/** @type {any} */ (row).marker)) onRow(row, tail.columns); }} onMove=${() => {}} onEnd=${() => {}}
-      onGrid=${(g) => { grid.current = g; if (g) requestAnimationFrame(() => g.toEnd()); }} onScrolled=${(/** @type {boolean} */ atEnd, /** @type {boolean} */ up) => { if (atEnd) follow.current = true; else if (up) follow.current = false; if (atEnd && waiting > 0) setWaiting(0); }}
+    ${tail.columns.length > 0 &&
+      html`<${LogsList} label="Log rows, newest last" rows=${tail} grown=${0} roles=${scope.roles} shown=${shown}
+        hits=${hits} wrap=${wrap} json=${json} widths=${{}} onWidth=${() => {}}
+      onOpen=${(/** @type {number} */ i) => {
+        const row = tail.lines[i]?.row;
+        if (row && !(/** @type {any} */ (row).marker)) onRow(row, tail.columns);
+      }} onMove=${() => {}} onEnd=${() => {}}
+      onGrid=${(g) => { grid.current = g; if (g) requestAnimationFrame(() => g.toEnd()); }}
+        onScrolled=${(/** @type {boolean} */ atEnd, /** @type {boolean} */ up) => {
+          if (atEnd) follow.current = true; else if (up) follow.current = false;
+          if (atEnd && waiting > 0) setWaiting(0);
+        }}
       rowClass=${(row) => (row.marker ? 'marker' : '')} />`}`;
 }

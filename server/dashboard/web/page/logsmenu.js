@@ -13,20 +13,41 @@ import { copyLink } from '../ui/link.js';
 import { rangeText } from '../ui/timepicker.js';
 import { historyName } from './logsrun.js';
 
-/** LogsMenu is what the menu holds. @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props */
+/**
+ * LogsMenu is what the menu holds.
+ * @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props
+ */
 export function LogsMenu({ run, onExport, close }) {
   useEffect(() => { void saved.load().catch(() => {}); }, []);
   const views = saved.all.value.filter((s) => s.kind === 'view');
-  const keepView = () => keep('view', 'Table, search, filters, columns and range, by name.', { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
+  const keepView = () => keep('view', 'Table, search, filters, columns and range, by name.',
+    { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
   const does = (/** @type {() => void} */ f) => () => { close(); f(); };
   const looks = /** @type {import('./logsrun.js').Look[]} */ (store.read(historyName(), []));
   const [most, setMost] = useState(12);
   const before = looks.slice(0, most);
-  return html`<button role="menuitem" onClick=${does(() => void keepView())}><${Icon} name="star" />Keep this view…</button>
-      <button role="menuitem" onClick=${does(() => void copyLink(false))}><${Icon} name="link" />Copy link<span class="end">s</span></button>
-      <button role="menuitem" onClick=${does(() => void copyLink(true))}><${Icon} name="link" />Copy link with fixed times</button>
-      <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}><${Icon} name="download" />Export…</button>
-      ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>${views.map((s) => html`<span class="row" key=${s.id}><button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>${s.name}${s.local && html`<span class="end">this browser</span>`}</button><button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}><${Icon} name="trash" /></button></span>`)}`}
-      ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${duration(l.ms)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(Math.floor(l.at / 1000)) * second, zone.value)}</span></button>`)}
-      ${looks.length > most && html`<button role="menuitem" onClick=${() => setMost(looks.length)}>All ${count(looks.length)}</button>`}`}`;
+  return html`<button role="menuitem" onClick=${does(() => void keepView())}>
+    <${Icon} name="star" />Keep this view…</button>
+      <button role="menuitem" onClick=${does(() => void copyLink(false))}>
+        <${Icon} name="link" />Copy link<span class="end">s</span></button>
+      <button role="menuitem" onClick=${does(() => void copyLink(true))}>
+        <${Icon} name="link" />Copy link with fixed times</button>
+      <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}>
+        <${Icon} name="download" />Export…</button>
+      ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>
+        ${views.map((s) => html`<span class="row" key=${s.id}>
+          <button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>
+            ${s.name}${s.local && html`<span class="end">this browser</span>`}</button>
+              <button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}>
+                <${Icon} name="trash" /></button></span>`)}`}
+      ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>
+        ${before.map((l) => html`<button key=${l.at} role="menuitem"
+          onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}>
+            <span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span>
+              <span class="end num">${l.rows === null ? ''
+                : count(l.rows)} · ${duration(l.ms)} · ${rangeText({ from: l.keys.from ?? 'now-1h',
+                  to: l.keys.to ?? 'now' },
+                  zone.value)} · ${showShort(BigInt(Math.floor(l.at / 1000)) * second, zone.value)}</span></button>`)}
+      ${looks.length > most &&
+        html`<button role="menuitem" onClick=${() => setMost(looks.length)}>All ${count(looks.length)}</button>`}`}`;
 }

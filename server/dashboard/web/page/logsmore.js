@@ -9,15 +9,21 @@ const mostRows = 100_000;
 
 /**
  * older loads the next older rows; true when there are no more.
- * @param {import('./logsrun.js').LogsRun} run @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope @param {AbortSignal} signal
+ * @param {import('./logsrun.js').LogsRun} run
+ * @param {import('../core/rows.js').Rows} rows
+ * @param {logsql.Scope} scope
+ * @param {AbortSignal} signal
  */
 export async function older(run, rows, scope, signal) {
   const at = run.timeOf(rows, scope), edge = BigInt((await rows.last())[at]);
   const columns = logsql.columnList(scope, run.state.get('cols'));
   const size = Math.min(5000, Math.max(pageSize, rows.total));
-  let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size), { signal, background: true }), at);
-  for (let offset = size; done.added === 0 && done.received === size; offset += size) { // one instant has more rows than a page
-    done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset), { signal, background: true }), -1);
+  let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size),
+    { signal, background: true }), at);
+  // one instant has more rows than a page
+  for (let offset = size; done.added === 0 && done.received === size; offset += size) {
+    done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset),
+      { signal, background: true }), -1);
   }
   return done.received < size;
 }

@@ -25,11 +25,19 @@ const messages = 'message msg body line log log_line text event'.split(' ');
 const levelNames = 'level severity severity_text log_level loglevel lvl status_text'.split(' ');
 const traces = 'trace_id traceId traceid'.split(' ');
 const spans = 'span_id spanId spanid'.split(' ');
-const streams = 'service service_name app host hostname instance pod container namespace file filename source job'.split(' ');
+const streams =
+  'service service_name app host hostname instance pod container namespace file filename source job'.split(' ');
 
-/** rolesOf chooses by name; what a user chose for the table goes before. @param {Column[]} columns @param {Partial<Record<'message'|'level', string>>} [chosen] @returns {Roles} */
+/**
+ * rolesOf chooses by name; what a user chose for the table goes before.
+ * @param {Column[]} columns
+ * @param {Partial<Record<'message'|'level', string>>} [chosen]
+ * @returns {Roles}
+ */
 export function rolesOf(columns, chosen = {}) {
-  const named = (/** @type {string[]} */ names, /** @type {(c: Column) => boolean} */ ok = () => true) => names.map((n) => columns.find((c) => c.name.toLowerCase() === n.toLowerCase() && ok(c))).find(Boolean)?.name ?? null;
+  const named = (/** @type {string[]} */ names,
+    /** @type {(c: Column) => boolean} */ ok = () => true) => names.map((n) =>
+      columns.find((c) => c.name.toLowerCase() === n.toLowerCase() && ok(c))).find(Boolean)?.name ?? null;
   const has = (/** @type {string|undefined} */ n) => (n && columns.some((c) => c.name === n) ? n : null);
   const tags = columns.filter((c) => /^tag$/i.test(c.semantic) && !c.timeIndex).map((c) => c.name);
   const text = (/** @type {Column} */ c) => sqltext.isText(c.type);
@@ -38,7 +46,8 @@ export function rolesOf(columns, chosen = {}) {
     message: has(chosen.message) ?? named(messages, text),
     level: has(chosen.level) ?? named(levelNames),
     trace: named(traces, text), span: named(spans, text),
-    stream: tags.length > 0 ? tags.slice(0, 8) : streams.filter((s) => columns.some((c) => c.name === s && text(c))).slice(0, 5),
+    stream: tags.length > 0 ? tags.slice(0, 8)
+      : streams.filter((s) => columns.some((c) => c.name === s && text(c))).slice(0, 5),
   };
 }
 
@@ -59,17 +68,27 @@ export const time = (s) => sqltext.name(/** @type {Column} */ (s.roles.time).nam
 /** Of a table with more columns, those that are shown are asked for. */
 export const mostColumns = 300;
 
-/** list is what rows are asked for: all columns, or those shown when there are very many. @param {Scope} s @param {string[]} shown */
+/**
+ * list is what rows are asked for: all columns, or those shown when there are very many.
+ * @param {Scope} s
+ * @param {string[]} shown
+ */
 export function columnList(s, shown) {
   if (s.columns.length <= mostColumns) return '*';
-  const wanted = new Set([s.roles.time?.name, s.roles.level, s.roles.message, s.roles.trace, ...s.roles.stream, ...shown]);
+  const wanted = new Set([s.roles.time?.name, s.roles.level, s.roles.message, s.roles.trace, ...s.roles.stream,
+    ...shown]);
   return s.columns.filter((c) => wanted.has(c.name)).map((c) => sqltext.name(c.name)).join(', ');
 }
 
 /** rows is L1. @param {Scope} s @param {string} list @param {number} limit */
-export const rows = (s, list, limit) => `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
+export const rows = (s, list, limit) =>
+  `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
 
-/** bins is the step of a histogram and where its first bucket begins; long steps begin at local midnight. @param {{from: bigint, to: bigint}} range @param {string} zone */
+/**
+ * bins is the step of a histogram and where its first bucket begins; long steps begin at local midnight.
+ * @param {{from: bigint, to: bigint}} range
+ * @param {string} zone
+ */
 export function bins(range, zone) {
   const step = stepFor(range.to - range.from);
   if (step >= day) return { step, origin: startOfDay(range.from, zone) };
@@ -78,10 +97,17 @@ export function bins(range, zone) {
   return { step, origin: midnight + ((range.from - midnight) / step) * step };
 }
 
-/** histogram is L2; top names the values that are kept apart. @param {Scope} s @param {{step: bigint, origin: bigint}} bin @param {string|null} split @param {string[]|null} top */
+/**
+ * histogram is L2; top names the values that are kept apart.
+ * @param {Scope} s
+ * @param {{step: bigint, origin: bigint}} bin
+ * @param {string|null} split
+ * @param {string[]|null} top
+ */
 export function histogram(s, bin, split, top) {
   const key = split === null ? `'all'` : splitKey(s, split, top);
-  return `SELECT date_bin(INTERVAL '${interval(bin.step)}', ${time(s)}, TIMESTAMP '${sqltext.instant(bin.origin, 9)}') AS t, ${key} AS k, count(*) AS n FROM ${table(s)}${conditions(s)} GROUP BY 1, 2 ORDER BY 1`;
+  return `SELECT date_bin(INTERVAL '${interval(bin.step)}', ${time(s)}, TIMESTAMP '${sqltext.instant(bin.origin,
+    9)}') AS t, ${key} AS k, count(*) AS n FROM ${table(s)}${conditions(s)} GROUP BY 1, 2 ORDER BY 1`;
 }
 
 /** @param {Scope} s @param {string} split @param {string[]|null} top */
@@ -89,11 +115,17 @@ function splitKey(s, split, top) {
   const c = sqltext.name(split);
   if (!top) return c;
   const type = s.columns.find((f) => f.name === split)?.type ?? 'string';
-  return top.length === 0 ? c : `CASE WHEN ${c} IN (${top.map((v) => sqltext.value(v, type)).join(', ')}) THEN CAST(${c} AS STRING) WHEN ${c} IS NULL THEN NULL ELSE '(other)' END`;
+  return top.length === 0 ? c
+    : `CASE WHEN ${c} IN (${top.map((v) => sqltext.value(v, type))
+      .join(', ')}) THEN CAST(${c} AS STRING) WHEN ${c} IS NULL THEN NULL ELSE '(other)' END`;
 }
 
 /** values is L4, first part. @param {Scope} s @param {string} column @param {number} limit */
-export const values = (s, column, limit) => `SELECT ${sqltext.name(column)} AS v, count(*) AS n FROM ${table(s)}${conditions(s)} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
+export const values = (s, column,
+  limit) =>
+  `SELECT ${sqltext.name(column)} AS v, count(*) AS n FROM ${table(s)}${conditions(
+    s)} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
 
 /** span is L11. @param {string} name @param {string} timeColumn */
-export const span = (name, timeColumn) => `SELECT min(${sqltext.name(timeColumn)}), max(${sqltext.name(timeColumn)}), count(*) FROM ${sqltext.table(name)}`;
+export const span = (name, timeColumn) =>
+  `SELECT min(${sqltext.name(timeColumn)}), max(${sqltext.name(timeColumn)}), count(*) FROM ${sqltext.table(name)}`;

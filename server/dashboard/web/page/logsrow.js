@@ -14,31 +14,42 @@ function hash(text) {
   return h.toString(36);
 }
 
-/** nameOf names a row. @param {any[]} row @param {import('../core/rowset.js').Column[]} columns @param {logsql.Roles} roles */
+/**
+ * nameOf names a row.
+ * @param {any[]} row
+ * @param {import('../core/rowset.js').Column[]} columns
+ * @param {logsql.Roles} roles
+ */
 export function nameOf(row, columns, roles) {
   const c = columns.findIndex((x) => x.name === roles.time?.name);
   return c < 0 ? '' : `${BigInt(row[c]) * sqltext.unitNanos(columns[c].type)}.${hash(JSON.stringify(row))}`;
 }
 
 /**
- * whole asks for all columns of a row of which some are known. Where others of its instant are equal in these it is one of them: alike says of how many.
+ * whole asks for all columns of a row of which some are known. Where others of its instant are equal in these it is one
+ * of them: alike says of how many.
  * @param {logsql.Scope} scope @param {any[]} row @param {import('../core/rowset.js').Column[]} columns
  */
 export async function whole(scope, row, columns) {
-  const at = columns.findIndex((c) => c.name === scope.roles.time?.name), unit = sqltext.unitNanos(columns[at].type), instant = BigInt(row[at]) * unit;
-  const filters = columns.flatMap((c, i) => (i !== at && (sqltext.isText(c.type) || sqltext.isInteger(c.type)) ? [sqltext.equals(c.name, row[i], c.type)] : []));
-  const answer = await query(logsql.rows({ ...scope, range: { from: instant, to: instant + unit }, filters }, '*', mostAtOnce));
+  const at = columns.findIndex((c) => c.name === scope.roles.time?.name), unit = sqltext.unitNanos(columns[at].type),
+    instant = BigInt(row[at]) * unit;
+  const filters = columns.flatMap((c, i) => (i !== at && (sqltext.isText(c.type) || sqltext.isInteger(c.type))
+    ? [sqltext.equals(c.name, row[i], c.type)] : []));
+  const answer = await query(logsql.rows({ ...scope, range: { from: instant, to: instant + unit }, filters }, '*',
+    mostAtOnce));
   const known = columns.map((c) => answer.columns.findIndex((f) => f.name === c.name)), wanted = JSON.stringify(row);
   const found = (await answer.all()).filter((r) => JSON.stringify(known.map((i) => r[i])) === wanted);
   answer.free();
-  return found.length > 0 ? { row: found[0], columns: answer.columns, alike: found.length } : { row, columns, alike: 1 };
+  return found.length > 0 ? { row: found[0], columns: answer.columns, alike: found.length }
+    : { row, columns, alike: 1 };
 }
 
 /** rowOf asks for a named row; null when it is gone. @param {logsql.Scope} scope @param {string} name */
 export async function rowOf(scope, name) {
   const at = logsql.instantOf(name);
   if (at === null) return null;
-  const answer = await query(logsql.rows({ ...scope, range: { from: at, to: at + sqltext.unitNanos(scope.roles.time?.type ?? '') }, filters: [] }, '*', mostAtOnce));
+  const answer = await query(logsql.rows({ ...scope,
+    range: { from: at, to: at + sqltext.unitNanos(scope.roles.time?.type ?? '') }, filters: [] }, '*', mostAtOnce));
   const row = (await answer.all()).find((r) => nameOf(r, answer.columns, scope.roles) === name);
   answer.free();
   return row ? { row, columns: answer.columns } : null;

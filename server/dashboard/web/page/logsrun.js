@@ -1,5 +1,6 @@
-// One run of the Logs page: which table, what it asks, and what came back. Rows and histogram are asked for together; all
-// statements of a run see the same instants. Parts that came from another run than the last one are stale, and are shown so.
+// One run of the Logs page: which table, what it asks, and what came back. Rows and histogram are asked for together;
+// all statements of a run see the same instants. Parts that came from another run than the last one are stale, and are
+// shown so.
 
 import { batch, signal } from '../lib/ui.js';
 import { bring, described, isAbort, list, query } from '../core/api.js';
@@ -18,7 +19,10 @@ import * as logsql from './logsquery.js';
 export const pageSize = 500;
 const mostKeys = 8;
 
-/** @typedef {[field: string, value: any, flags: string, path?: (string|number)[]]} Chip flags: n negated, o switched off; path leads to a member of a JSON value */
+/**
+ * @typedef {[field: string, value: any, flags: string, path?: (string|number)[]]} Chip flags: n negated, o switched
+ *   off; path leads to a member of a JSON value
+ */
 
 /** chips reads the filters that were clicked together. @param {string[]} list @returns {Chip[]} */
 export function chips(list) {
@@ -52,19 +56,31 @@ export async function loadReader() {
   return reader.value;
 }
 
-/** searched is what a search means; nothing yet while the reader is on its way. @param {string} text @param {import('../core/search.js').Context} context @returns {import('../core/search.js').Found} */
-export const searched = (text, context) => (reader.value && text !== '' ? reader.value.search(text, context) : { sql: '', parts: [], words: [], problem: null });
+/**
+ * searched is what a search means; nothing yet while the reader is on its way.
+ * @param {string} text
+ * @param {import('../core/search.js').Context} context
+ * @returns {import('../core/search.js').Found}
+ */
+export const searched = (text, context) => (reader.value && text !== '' ? reader.value.search(text, context)
+  : { sql: '', parts: [], words: [], problem: null });
 
 /** @typedef {'scope'|'rows'|'histogram'} Part of what a run gives */
 /** Take shows a part of a run. @typedef {(part: Part, show: () => void) => void} Take */
 
 /**
- * Place finds where somebody reads in the rows of another run, which it loads more of. It gives what shows them there, and whether they
- * are all; null where that is too far down.
- * @typedef {(rows: import('../core/rows.js').Rows, scope: logsql.Scope, signal: AbortSignal) => Promise<{show: () => void, complete: boolean}|null>} Place
+ * Place finds where somebody reads in the rows of another run, which it loads more of. It gives what shows them there,
+ * and whether they are all; null where that is too far down.
+ * @typedef {(rows: import('../core/rows.js').Rows, scope: logsql.Scope, signal: AbortSignal) => Promise<{show: () =>
+ *   void, complete: boolean}|null>} Place
  */
 
-/** Bars of the histogram: values[i] is the raw value of the i-th key, of the column split; both ends of their range are known. @typedef {import('../ui/histogram.js').Buckets & {values: any[], range: {from: bigint, to: bigint}, split: string|null}} Bars */
+/**
+ * Bars of the histogram: values[i] is the raw value of the i-th key, of the column split; both ends of their range are
+ * known.
+ * @typedef {import('../ui/histogram.js').Buckets & {values: any[], range: {from: bigint, to: bigint}, split:
+ *   string|null}} Bars
+ */
 
 export class LogsRun {
   /** @param {import('../core/state.js').PageState} state */
@@ -96,13 +112,18 @@ export class LogsRun {
     this.elapsedMS = signal(0);
     this.sql = signal({ rows: '', histogram: '' });
     this.control = new AbortController();
-    /** adopted is the table that the page chose where the address named none: the address names it from then on, so that it is all of the state. */
+    /**
+     * adopted is the table that the page chose where the address named none: the address names it from then on, so that
+     * it is all of the state.
+     */
     this.adopted = '';
     /** longest is the text column that stands for the message of a table without one. */
     this.longest = { table: '', column: '' };
   }
 
-  /** table is the one of the address, else the last one looked at, else the fullest that does not hold metrics or spans. */
+  /**
+   * table is the one of the address, else the last one looked at, else the fullest that does not hold metrics or spans.
+   */
   table() {
     const named = this.state.get('t');
     const known = this.tables.value ?? [];
@@ -112,7 +133,8 @@ export class LogsRun {
     const names = new Set(known.map((t) => t.name));
     const other = (/** @type {catalog.Table} */ { name, options }) => {
       const of = name.replace(/_(services|operations)$/, '');
-      return Number(/physical_(metric_)?table=|signal=metric|service_trace/.test(options) || of !== name && names.has(of));
+      return Number(/physical_(metric_)?table=|signal=metric|service_trace/.test(options) || of !== name &&
+        names.has(of));
     };
     return [...known].sort((a, b) => other(a) - other(b) || (b.rows ?? 0) - (a.rows ?? 0))[0].name;
   }
@@ -137,7 +159,11 @@ export class LogsRun {
     });
   }
 
-  /** run asks everything anew, and shows each part as it comes. With a place it is no new question: all parts are shown together. @param {Place} [place] */
+  /**
+   * run asks everything anew, and shows each part as it comes. With a place it is no new question: all parts are shown
+   * together.
+   * @param {Place} [place]
+   */
   async run(place) {
     this.stop();
     const control = this.control = new AbortController(), { signal } = control;
@@ -159,7 +185,8 @@ export class LogsRun {
     try {
       const scope = await this.prepare(take);
       if (signal.aborted || !scope) return;
-      const [found] = await Promise.all([this.loadRows(scope, signal, take, place), this.loadHistogram(scope, signal, take)]);
+      const [found] = await Promise.all([this.loadRows(scope, signal, take, place),
+        this.loadHistogram(scope, signal, take)]);
       if (signal.aborted || !place) return;
       this.held.value = !found && !this.error.value;
       if (found) this.show(turn, parts);
@@ -174,7 +201,11 @@ export class LogsRun {
     }
   }
 
-  /** prepare learns the table's columns and makes the scope of the run; null where there is nothing to ask. @param {Take} take @returns {Promise<logsql.Scope|null>} */
+  /**
+   * prepare learns the table's columns and makes the scope of the run; null where there is nothing to ask.
+   * @param {Take} take
+   * @returns {Promise<logsql.Scope|null>}
+   */
   async prepare(take) {
     const db = this.state.get('db');
     this.tables.value = await catalog.tables(db);
@@ -189,9 +220,12 @@ export class LogsRun {
       this.adopted = name;
       this.state.set({ t: name }, false);
     }
-    const roles = logsql.rolesOf(columns, { ...(this.longest.table === name && { message: this.longest.column }), ...store.read(`logs.roles.${db}.${name}`, {}) });
+    const roles = logsql.rolesOf(columns,
+      { ...(this.longest.table === name && { message: this.longest.column }),
+        ...store.read(`logs.roles.${db}.${name}`, {}) });
     const { filters, problem } = await this.filters(columns, roles);
-    const scope = columns.length === 0 || !roles.time ? null : { table: name, columns, roles, range: instants(), filters };
+    const scope = columns.length === 0 || !roles.time ? null
+      : { table: name, columns, roles, range: instants(), filters };
     take('scope', () => {
       if (problem || this.scope.value?.table !== scope?.table) this.forget();
       this.columns.value = columns;
@@ -208,16 +242,29 @@ export class LogsRun {
     this.rows.value = this.buckets.value = this.total.value = null;
   }
 
-  /** filters are the conditions of the search line or the clause, and of the chips. @param {catalog.Column[]} columns @param {logsql.Roles} roles */
+  /**
+   * filters are the conditions of the search line or the clause, and of the chips.
+   * @param {catalog.Column[]} columns
+   * @param {logsql.Roles} roles
+   */
   async filters(columns, roles) {
     const clause = this.state.get('w');
     const q = this.state.get('q');
     if (q !== '') await loadReader();
-    const { parts, problem } = searched(clause ? '' : q, { message: roles.message, fields: columns, anyCase: this.state.get('any') });
-    return { filters: [...(clause ? [`(${clause})`] : parts), ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))], problem };
+    const { parts, problem } =
+      searched(clause ? '' : q, { message: roles.message, fields: columns, anyCase: this.state.get('any') });
+    return { filters: [...(clause ? [`(${clause})`] : parts),
+      ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))],
+      problem };
   }
 
-  /** loadRows tells whether they are shown: not where the place in those before is not found in them. @param {logsql.Scope} scope @param {AbortSignal} signal @param {Take} take @param {Place} [place] */
+  /**
+   * loadRows tells whether they are shown: not where the place in those before is not found in them.
+   * @param {logsql.Scope} scope
+   * @param {AbortSignal} signal
+   * @param {Take} take
+   * @param {Place} [place]
+   */
   async loadRows(scope, signal, take, place) {
     const sql = logsql.rows(scope, logsql.columnList(scope, this.state.get('cols')), pageSize);
     const started = performance.now();
@@ -248,12 +295,20 @@ export class LogsRun {
     }
   }
 
-  /** shape folds equal rows when they are to be. It gives other roles for a table where no column is called like a message: the longest text stands for it. @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope @returns {Promise<logsql.Roles|null>} */
+  /**
+   * shape folds equal rows when they are to be. It gives other roles for a table where no column is called like a
+   * message: the longest text stands for it.
+   * @param {import('../core/rows.js').Rows} rows
+   * @param {logsql.Scope} scope
+   * @returns {Promise<logsql.Roles|null>}
+   */
   async shape(rows, scope) {
     await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
     if (scope.roles.message !== null || rows.total === 0) return null;
     const summary = await rows.summary();
-    const texts = rows.columns.map((c, i) => ({ name: c.name, length: summary[i].length, text: sqltext.isText(c.type) })).filter((c) => c.text && c.name !== scope.roles.level && !scope.roles.stream.includes(c.name));
+    const texts = rows.columns.map((c, i) => ({ name: c.name, length: summary[i].length,
+      text: sqltext.isText(c.type) }))
+      .filter((c) => c.text && c.name !== scope.roles.level && !scope.roles.stream.includes(c.name));
     const longest = texts.sort((a, b) => b.length - a.length)[0];
     if (!longest) return null;
     this.longest = { table: scope.table, column: longest.name };
@@ -273,14 +328,21 @@ export class LogsRun {
     return rows.columns.findIndex((c) => c.name === scope.roles.time?.name);
   }
 
-  /** choose keeps which column is the message or the level of the table, in this browser. @param {Partial<Record<'message'|'level', string>>} role */
+  /**
+   * choose keeps which column is the message or the level of the table, in this browser.
+   * @param {Partial<Record<'message'|'level', string>>} role
+   */
   choose(role) {
     const key = `logs.roles.${this.state.get('db')}.${this.scope.value?.table}`;
     store.write(key, { ...store.read(key, {}), ...role });
     void this.run();
   }
 
-  /** split is the column whose values the bars are made of; null: none. @param {catalog.Column[]} [columns] @param {logsql.Roles|null} [roles] */
+  /**
+   * split is the column whose values the bars are made of; null: none.
+   * @param {catalog.Column[]} [columns]
+   * @param {logsql.Roles|null} [roles]
+   */
   split(columns = this.columns.value, roles = this.roles.value) {
     const chosen = this.state.get('split');
     if (chosen === '-') return null;
@@ -288,9 +350,15 @@ export class LogsRun {
     return roles?.level ?? null;
   }
 
-  /** loadHistogram counts the rows, over time. @param {logsql.Scope} scope @param {AbortSignal} signal @param {Take} take */
+  /**
+   * loadHistogram counts the rows, over time.
+   * @param {logsql.Scope} scope
+   * @param {AbortSignal} signal
+   * @param {Take} take
+   */
   async loadHistogram(scope, signal, take) {
-    const set = (/** @type {Bars|null} */ bars, /** @type {number|null} */ total, /** @type {unknown} */ error = null) => take('histogram', () => {
+    const set = (/** @type {Bars|null} */ bars, /** @type {number|null} */ total,
+      /** @type {unknown} */ error = null) => take('histogram', () => {
       this.buckets.value = bars;
       this.total.value = total;
       this.histogramError.value = error ? described(error) : null;
@@ -312,7 +380,8 @@ export class LogsRun {
       if (signal.aborted) return;
       const unit = sqltext.unitNanos(answer.columns[0]?.type ?? 'timestamp(9)');
       this.sql.value = { ...this.sql.value, histogram: sql };
-      set({ ...this.stack(cells, bin, range, unit, split !== null && split === scope.roles.level), range, split }, cells.reduce((sum, [, , n]) => sum + Number(n), 0));
+      set({ ...this.stack(cells, bin, range, unit, split !== null && split === scope.roles.level), range, split },
+        cells.reduce((sum, [, , n]) => sum + Number(n), 0));
     } catch (e) {
       if (!signal.aborted && !isAbort(e)) set(null, null, e);
     }
@@ -320,10 +389,16 @@ export class LogsRun {
 
   /** recount asks for the histogram and the total anew, of the range as it is now; the rows stay. */
   async recount() {
-    if (this.scope.value && !this.busy.value) await this.loadHistogram({ ...this.scope.value, range: instants() }, this.control.signal, (part, show) => this.show(this.turn.value, [[part, show]]));
+    if (this.scope.value && !this.busy.value)
+      await this.loadHistogram({ ...this.scope.value, range: instants() }, this.control.signal,
+        (part, show) => this.show(this.turn.value, [[part, show]]));
   }
 
-  /** closedRange finds the ends of an open range in the table. @param {logsql.Scope} scope @param {AbortSignal} signal */
+  /**
+   * closedRange finds the ends of an open range in the table.
+   * @param {logsql.Scope} scope
+   * @param {AbortSignal} signal
+   */
   async closedRange(scope, signal) {
     const { from, to } = scope.range;
     if (from !== null) return { from, to: to ?? nowNanos() };
@@ -335,14 +410,23 @@ export class LogsRun {
     return { from: BigInt(low) * unit, to: to !== null && to < end && to > BigInt(low) * unit ? to : end };
   }
 
-  /** stack makes bars of the answer. @param {any[][]} cells @param {{step: bigint, origin: bigint}} bin @param {{from: bigint, to: bigint}} range @param {bigint} unit @param {boolean} byLevel */
+  /**
+   * stack makes bars of the answer.
+   * @param {any[][]} cells
+   * @param {{step: bigint, origin: bigint}} bin
+   * @param {{from: bigint, to: bigint}} range
+   * @param {bigint} unit
+   * @param {boolean} byLevel
+   */
   stack(cells, bin, range, unit, byLevel) {
     /** @type {Map<any, number>} */
     const sums = new Map();
     for (const [, k, n] of cells) sums.set(k, (sums.get(k) ?? 0) + Number(n));
     const rank = (/** @type {any} */ k) => (k === null ? 99 : levels.indexOf(levelOf(k)));
-    let order = [...sums.keys()].sort((a, b) => (byLevel ? rank(a) - rank(b) : 0) || Number(sums.get(b)) - Number(sums.get(a)));
-    if (order.length > 12) order = [...[...order].sort((a, b) => Number(sums.get(b)) - Number(sums.get(a))).slice(0, 11)];
+    let order = [...sums.keys()].sort((a, b) => (byLevel ? rank(a) - rank(b) : 0) ||
+      Number(sums.get(b)) - Number(sums.get(a)));
+    if (order.length > 12) order =
+      [...[...order].sort((a, b) => Number(sums.get(b)) - Number(sums.get(a))).slice(0, 11)];
     const folded = order.length < sums.size;
     const keys = order.map((k) => (k === null ? '(none)' : String(k)));
     if (folded) keys.push('(other)');
@@ -353,7 +437,8 @@ export class LogsRun {
       const i = order.indexOf(k);
       if (b >= 0 && b < count) counts[i < 0 ? keys.length - 1 : i][b] += Number(n);
     }
-    return { start: bin.origin, step: bin.step, keys, counts, values: folded ? [...order, undefined] : order.map((k) => (k === '(other)' ? undefined : k)) };
+    return { start: bin.origin, step: bin.step, keys, counts, values: folded ? [...order, undefined]
+      : order.map((k) => (k === '(other)' ? undefined : k)) };
   }
 }
 
@@ -365,6 +450,9 @@ export const historyName = () => `logs.history.${user.value}`;
 export function remember(run) {
   const keys = router.params.value;
   const list = /** @type {Look[]} */ (store.read(historyName(), []));
-  store.write(historyName(), [{ keys: { ...keys, t: run.scope.value?.table ?? '' }, at: Date.now(), rows: run.total.value, ms: Math.round(run.elapsedMS.value) },
-    ...list.filter((l) => router.format({ ...l.keys, t: '' }) !== router.format({ ...keys, t: '' }) || l.keys.t !== run.scope.value?.table)].slice(0, 200));
+  store.write(historyName(),
+    [{ keys: { ...keys, t: run.scope.value?.table ?? '' }, at: Date.now(), rows: run.total.value,
+      ms: Math.round(run.elapsedMS.value) },
+    ...list.filter((l) => router.format({ ...l.keys, t: '' }) !== router.format({ ...keys, t: '' }) ||
+      l.keys.t !== run.scope.value?.table)].slice(0, 200));
 }

@@ -18,11 +18,18 @@ export class Tail {
     /** present asks for all rows, but for those that ahead asks for. */
     this.present = this.asker();
     this.counter = new Counter(scope, this.overlap);
-    /** ahead asks for rows of the future, as long as there are some: of a host whose clock or zone is wrong. @type {Asker|null} */
+    /**
+     * ahead asks for rows of the future, as long as there are some: of a host whose clock or zone is wrong.
+     * @type {Asker|null}
+     */
     this.ahead = null;
     /** list has all rows that are kept, and lines of ours. @type {any[][]} */
     this.list = [];
-    /** lines are what is shown of them: the newest of rows that follow each other and differ in time alone, and how many. @type {{row: any[], n: number}[]} */
+    /**
+     * lines are what is shown of them: the newest of rows that follow each other and differ in time alone, and how
+     * many.
+     * @type {{row: any[], n: number}[]}
+     */
     this.lines = [];
     this.folds = true;
     /** rows is how many of the list are rows. */
@@ -37,7 +44,9 @@ export class Tail {
   get count() { return this.lines.length; }
 
   /** slice gives rows with the number of equal ones behind their values. @param {number} from @param {number} to */
-  slice(from, to) { return Promise.resolve(this.lines.slice(from, to).map(({ row, n }) => (n > 1 ? [...row, n] : row))); }
+  slice(from, to) {
+    return Promise.resolve(this.lines.slice(from, to).map(({ row, n }) => (n > 1 ? [...row, n] : row)));
+  }
 
   /** fold shows equal rows as one, or each by itself. @param {boolean} folds */
   fold(folds) {
@@ -54,7 +63,8 @@ export class Tail {
     this.list.push(row);
     if (!row.marker) this.rows++;
     const last = this.lines[this.lines.length - 1];
-    if (this.folds && last && !row.marker && !(/** @type {any} */ (last.row).marker) && alike(last.row, row, this.time)) {
+    if (this.folds && last && !row.marker && !(/** @type {any} */ (last.row).marker) &&
+      alike(last.row, row, this.time)) {
       last.row = row;
       last.n++;
     } else {
@@ -63,8 +73,8 @@ export class Tail {
   }
 
   /**
-   * poll asks once; gives the number of rows added. Rows further ahead than others come late are asked for apart: newer than all that
-   * arrive at their time, they would hide them.
+   * poll asks once; gives the number of rows added. Rows further ahead than others come late are asked for apart: newer
+   * than all that arrive at their time, they would hide them.
    * @param {AbortSignal} signal
    */
   async poll(signal) {
@@ -79,14 +89,21 @@ export class Tail {
     return added;
   }
 
-  /** came is how many rows came since the last time, as the server counts them; more than were added where they were too many. @param {AbortSignal} signal */
+  /**
+   * came is how many rows came since the last time, as the server counts them; more than were added where they were too
+   * many.
+   * @param {AbortSignal} signal
+   */
   async came(signal) {
     const n = await this.counter.more(this.present.high ?? nowNanos(), signal), now = performance.now();
     this.rates = [...this.rates.filter((r) => now - r.at < 30_000), { at: now, n }];
     return n;
   }
 
-  /** show puts what an answer brought below what is there; gives the number of rows. @param {import('./logsasker.js').Fresh} fresh */
+  /**
+   * show puts what an answer brought below what is there; gives the number of rows.
+   * @param {import('./logsasker.js').Fresh} fresh
+   */
   show({ columns, time, leftOut, rows }) {
     this.columns = columns;
     this.time = time;

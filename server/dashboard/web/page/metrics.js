@@ -12,7 +12,8 @@ import { blank, keys, mostPanels, moved, panelsOf, patchOf } from './metricspane
 import { gridOf, stepText, steps } from './metricsrun.js';
 
 /** @type {Record<string, import('../core/state.js').Key>} */
-export const state = { ...keys, step: { type: 'number', default: 0 }, more: { type: 'text', default: '' }, of: { type: 'text', default: '' } };
+export const state = { ...keys, step: { type: 'number', default: 0 }, more: { type: 'text', default: '' },
+  of: { type: 'text', default: '' } };
 
 /** @typedef {import('./metricspanel.js').Handle} Handle */
 
@@ -22,7 +23,8 @@ let ids = 0;
 export function Page({ state }) {
   const v = state.values.value;
   const panels = panelsOf(v);
-  const known = useRef(/** @type {number[]} */ ([])); // which panel stands where, so that it keeps its answer when it is moved
+  // which panel stands where, so that it keeps its answer when it is moved
+  const known = useRef(/** @type {number[]} */ ([]));
   while (known.current.length < panels.length) known.current.push(++ids);
   known.current.length = panels.length;
   const handles = useRef(/** @type {Map<number, Handle>} */ (new Map()));
@@ -32,7 +34,8 @@ export function Page({ state }) {
   const at = Math.min(active, panels.length - 1);
   const dragged = useRef(-1);
 
-  const write = (/** @type {import('./metricspanels.js').Panel[]} */ list, /** @type {number[]} */ order, step = true) => {
+  const write = (/** @type {import('./metricspanels.js').Panel[]} */ list, /** @type {number[]} */ order,
+    step = true) => {
     known.current = order;
     state.set(patchOf(list), step);
   };
@@ -44,7 +47,8 @@ export function Page({ state }) {
   };
   const add = (/** @type {import('./metricspanels.js').Panel} */ panel, /** @type {number} */ place) => {
     if (panels.length >= mostPanels) return;
-    write([...panels.slice(0, place), panel, ...panels.slice(place)], [...known.current.slice(0, place), ++ids, ...known.current.slice(place)]);
+    write([...panels.slice(0, place), panel, ...panels.slice(place)],
+      [...known.current.slice(0, place), ++ids, ...known.current.slice(place)]);
     setActive(place);
   };
   const move = (/** @type {number} */ from, /** @type {number} */ to) => {
@@ -66,21 +70,40 @@ export function Page({ state }) {
   ]);
   return html`<div class="toolbar">
       <h1>Metrics</h1>
-      <button class="quiet icon" aria-pressed=${explore ? 'true' : 'false'} title="Explore (f)" aria-label="Explore" onClick=${() => setExplore(!explore)}><${Icon} name="fields" /></button>
-      <button class="add-panel" title=${panels.length < mostPanels ? 'Add a panel (a)' : `A page holds ${mostPanels} panels`} disabled=${panels.length >= mostPanels} onClick=${() => add(blank, panels.length)}><${Icon} name="plus" />Panel</button>
+      <button class="quiet icon" aria-pressed=${explore ? 'true' : 'false'} title="Explore (f)" aria-label="Explore"
+        onClick=${() => setExplore(!explore)}><${Icon} name="fields" /></button>
+      <button class="add-panel"
+        title=${panels.length < mostPanels ? 'Add a panel (a)' : `A page holds ${mostPanels} panels`}
+          disabled=${panels.length >= mostPanels} onClick=${() => add(blank, panels.length)}>
+            <${Icon} name="plus" />Panel</button>
       <span class="grow"></span>
-      <label class="soft">step <select aria-label="Step" value=${String(step)} onChange=${(e) => state.set({ step: Number(e.target.value) })}><option value="0">auto (${stepText(gridOf(0).step)})</option>${steps.map((s) => html`<option key=${s} value=${String(s)}>${stepText(s)}</option>`)}</select></label>
+      <label class="soft">step <select aria-label="Step" value=${String(step)}
+        onChange=${(e) => state.set({ step: Number(e.target.value) })}>
+          <option value="0">auto (${stepText(gridOf(0).step)})</option>
+            ${steps.map((s) => html`<option key=${s} value=${String(s)}>${stepText(s)}</option>`)}</select></label>
       <${TimePicker} />
     </div>
     ${refresh.value > 0 && html`<${Again} key=${refresh.value} run=${together} ms=${refresh.value * 1000} />`}
     <div class="metrics-page">
-      ${explore && html`<${Explore} key=${v.of} service=${v.of} onService=${(/** @type {string} */ of) => state.set({ of }, false)} onQuery=${(/** @type {string} */ q) => current()?.query(q)} onClose=${() => setExplore(false)} />`}
+      ${explore && html`<${Explore} key=${v.of} service=${v.of}
+        onService=${(/** @type {string} */ of) => state.set({ of }, false)}
+          onQuery=${(/** @type {string} */ q) => current()?.query(q)} onClose=${() => setExplore(false)} />`}
       <div class="metrics-panels ${panels.length > 1 ? 'several' : ''}">
-        ${panels.map((panel, i) => html`<${Panel} key=${known.current[i]} panel=${panel} step=${step} place=${i} count=${panels.length} active=${panels.length > 1 && i === at}
-          set=${(patch, /** @type {boolean|undefined} */ asStep) => write(panelsOf(state.values.value).map((p, k) => (k === i ? { ...p, ...patch } : p)), known.current, asStep)}
-          onActive=${() => setActive(i)} onHandle=${(/** @type {Handle|null} */ h) => { const id = known.current[i]; if (h) handles.current.set(id, h); }} onGone=${(/** @type {Handle} */ h) => { for (const [id, x] of handles.current) if (x === h) handles.current.delete(id); }}
-          onMove=${(/** @type {number} */ by) => move(i, i + by)} onCopy=${() => add({ ...panel }, i + 1)} onRemove=${() => remove(i)}
-          onDrag=${() => { dragged.current = i; }} onDrop=${() => { move(dragged.current, i); dragged.current = -1; }} />`)}
+        ${panels.map((panel, i) => html`<${Panel} key=${known.current[i]} panel=${panel} step=${step} place=${i}
+          count=${panels.length} active=${panels.length > 1 && i === at}
+          set=${(patch, /** @type {boolean|undefined} */ asStep) => write(panelsOf(state.values.value)
+            .map((p, k) => (k === i ? { ...p, ...patch } : p)), known.current, asStep)}
+          onActive=${() => setActive(i)}
+            onHandle=${(/** @type {Handle|null} */ h) => {
+              const id = known.current[i];
+              if (h) handles.current.set(id, h);
+            }} onGone=${(/** @type {Handle} */ h) => {
+              for (const [id, x] of handles.current) if (x === h) handles.current.delete(id);
+            }}
+          onMove=${(/** @type {number} */ by) => move(i, i + by)} onCopy=${() => add({ ...panel }, i + 1)}
+            onRemove=${() => remove(i)}
+          onDrag=${() => { dragged.current = i; }}
+            onDrop=${() => { move(dragged.current, i); dragged.current = -1; }} />`)}
       </div>
     </div>`;
 }

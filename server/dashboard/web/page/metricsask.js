@@ -23,7 +23,13 @@ function form(fields) {
   return body;
 }
 
-/** post asks an endpoint that takes forms. @param {string} path @param {Form} fields @param {{signal?: AbortSignal, background?: boolean}} [options] @returns {Promise<Answer>} */
+/**
+ * post asks an endpoint that takes forms.
+ * @param {string} path
+ * @param {Form} fields
+ * @param {{signal?: AbortSignal, background?: boolean}} [options]
+ * @returns {Promise<Answer>}
+ */
 export async function post(path, fields, options = {}) {
   const body = await json(base + path, { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
   return { data: body.data, notes: [...body.warnings ?? [], ...body.infos ?? []] };
@@ -37,9 +43,11 @@ export async function post(path, fields, options = {}) {
  * @returns {Promise<ReturnType<(typeof readers)[R]>>}
  */
 export async function read(reader, path, fields, args, options = {}) {
-  const answer = await request(base + path, { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
+  const answer = await request(base + path,
+    { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
   const body = await answer.arrayBuffer();
-  return body.byteLength <= small ? /** @type {any} */ (readers[reader])(body, ...args) : ask(0, reader, [body, ...args], [body]);
+  return body.byteLength <= small ? /** @type {any} */ (readers[reader])(body, ...args)
+    : ask(0, reader, [body, ...args], [body]);
 }
 
 /** get asks an endpoint that has no forms. @param {string} path @param {Form} fields @returns {Promise<Answer>} */
@@ -52,11 +60,13 @@ export async function get(path, fields = {}) {
 export function curl(path, fields) {
   const url = new URL(base + path, root);
   url.searchParams.set('db', db.value);
-  return ['curl', user.value ? '-u "$USER"' : '', shellQuote(url.href), ...[...form(fields)].map(([k, v]) => '--data-urlencode ' + shellQuote(`${k}=${v}`))].filter(Boolean).join(' ');
+  return ['curl', user.value ? '-u "$USER"' : '', shellQuote(url.href),
+    ...[...form(fields)].map(([k, v]) => '--data-urlencode ' + shellQuote(`${k}=${v}`))].filter(Boolean).join(' ');
 }
 
 /** quoted writes a text as PromQL wants it. @param {string} text */
-export const quoted = (text) => '"' + text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') + '"';
+export const quoted = (text) => '"' + text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') +
+  '"';
 
 const plain = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const plainLabel = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
@@ -68,18 +78,31 @@ export const label = (name) => (plainLabel.test(name) ? name : quoted(name));
 
 /** selector writes a metric with its matchers. @param {string} metric @param {Matcher[]} [matchers] */
 export function selector(metric, matchers = []) {
-  const list = matchers.filter((m) => m.name !== '__name__' || m.type !== '=' || m.value !== metric).map((m) => `${label(m.name)}${m.type}${quoted(m.value)}`);
+  const list = matchers.filter((m) => m.name !== '__name__' || m.type !== '=' || m.value !== metric)
+    .map((m) => `${label(m.name)}${m.type}${quoted(m.value)}`);
   if (metric && !plain.test(metric)) list.unshift(quoted(metric));
   return (plain.test(metric) ? metric : '') + (list.length > 0 || !plain.test(metric) ? `{${list.join(', ')}}` : '');
 }
 
-/** ofService are the labels that may say which service sends a series, as matchers; job may have its namespace in front. @param {string} service @returns {Matcher[]} */
-export const ofService = (service) => [{ name: 'job', type: '=~', value: `(.*/)?${sqltext.regex(service)}` }, ...['service_name', 'service', 'app'].map((name) => ({ name, type: '=', value: service }))];
+/**
+ * ofService are the labels that may say which service sends a series, as matchers; job may have its namespace in front.
+ * @param {string} service
+ * @returns {Matcher[]}
+ */
+export const ofService = (service) => [{ name: 'job', type: '=~', value: `(.*/)?${sqltext.regex(service)}` },
+  ...['service_name', 'service', 'app'].map((name) => ({ name, type: '=', value: service }))];
 
-/** names lists metrics with a text in their name, at most so many, of one service or of all. @param {string} text @param {number} limit @param {string} [service] @returns {Promise<string[]>} */
+/**
+ * names lists metrics with a text in their name, at most so many, of one service or of all.
+ * @param {string} text
+ * @param {number} limit
+ * @param {string} [service]
+ * @returns {Promise<string[]>}
+ */
 export async function names(text, limit, service = '') {
   const named = text ? [{ name: '__name__', type: '=~', value: `(?i).*${sqltext.regex(text)}.*` }] : [];
-  const match = service ? ofService(service).map((m) => selector('', [...named, m])) : text ? [selector('', named)] : [];
+  const match = service ? ofService(service).map((m) => selector('', [...named, m])) : text ? [selector('', named)]
+    : [];
   return (await get('label/__name__/values', { 'match[]': match, limit })).data;
 }
 
@@ -88,10 +111,15 @@ const mostColumns = 20_000;
 
 /** @typedef {{name: string, fields: string[]}} TableMetric */
 
-/** tableMetrics lists the other tables that can be asked like metrics: those with a time and numbers. cut: there are more. @returns {Promise<{list: TableMetric[], cut: boolean}>} */
+/**
+ * tableMetrics lists the other tables that can be asked like metrics: those with a time and numbers. cut: there are
+ * more.
+ * @returns {Promise<{list: TableMetric[], cut: boolean}>}
+ */
 export async function tableMetrics() {
   const here = `table_schema = ${sqltext.string(db.value)}`;
-  const rows = await list(`SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE ${here} AND semantic_type <> 'TAG' AND table_name NOT IN (SELECT table_name FROM information_schema.tables WHERE ${here} AND engine = 'metric') ORDER BY table_name, ordinal_position LIMIT ${mostColumns}`, { db: db.value, background: true });
+  const rows = await list(
+    `SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE ${here} AND semantic_type <> 'TAG' AND table_name NOT IN (SELECT table_name FROM information_schema.tables WHERE ${here} AND engine = 'metric') ORDER BY table_name, ordinal_position LIMIT ${mostColumns}`, { db: db.value, background: true });
   const metric = new Set(await names('', 10_000)); // other engines may hold metrics, too
   /** @type {Map<string, TableMetric & {time: boolean}>} */
   const tables = new Map();
@@ -109,15 +137,20 @@ export async function tableMetrics() {
 export const anyMetric = async () => (await names('', 1)).length > 0 || (await tableMetrics()).list.length > 0;
 
 /** labelName is the name of a label in an address. @param {string} name */
-const labelName = (name) => (plainLabel.test(name) ? name : 'U__' + [...name].map((c) => (c === '_' ? '__' : /[a-zA-Z0-9]/.test(c) ? c : `_${/** @type {number} */ (c.codePointAt(0)).toString(16)}_`)).join(''));
+const labelName = (name) => (plainLabel.test(name) ? name
+  : 'U__' + [...name].map((c) => (c === '_' ? '__' : /[a-zA-Z0-9]/.test(c) ? c
+    : `_${/** @type {number} */ (c.codePointAt(0)).toString(16)}_`)).join(''));
 
 /** values lists the values of a label. @param {string} name @param {string} [metric] @returns {Promise<string[]>} */
 export async function values(name, metric) {
   if (!metric && name !== '__name__') return [];
-  return (await get(`label/${encodeURIComponent(labelName(name))}/values`, { 'match[]': metric ? [selector(metric)] : [], limit: 1000 })).data;
+  return (await get(`label/${encodeURIComponent(labelName(name))}/values`,
+    { 'match[]': metric ? [selector(metric)] : [], limit: 1000 })).data;
 }
 
-/** @type {{db: string, at: number, value: Promise<Record<string, {type: string, help: string, unit?: string}[]>>}|null} */
+/**
+ * @type {{db: string, at: number, value: Promise<Record<string, {type: string, help: string, unit?: string}[]>>}|null}
+ */
 let known = null;
 /** metadata is what senders said of their metrics, asked once a minute. */
 export function metadata() {
@@ -128,24 +161,31 @@ export function metadata() {
   return known.value;
 }
 
-/** knownOf is what can be known of some metrics: what was said of them, else that their values are histograms. @param {string[]} list */
+/**
+ * knownOf is what can be known of some metrics: what was said of them, else that their values are histograms.
+ * @param {string[]} list
+ */
 export async function knownOf(list) {
   const known = { ...await metadata() };
   const unsaid = [...new Set(list)].filter((n) => n && !known[n]).slice(0, 8);
   const columns = await Promise.all(unsaid.map((n) => catalog.columns(db.value, n)));
-  unsaid.forEach((n, i) => { if (columns[i].some((c) => c.name === 'service_native_histogram')) known[n] = [{ type: 'histogram', help: '' }]; });
+  unsaid.forEach((n, i) => {
+    if (columns[i].some((c) => c.name === 'service_native_histogram')) known[n] = [{ type: 'histogram', help: '' }];
+  });
   return known;
 }
 
 /** client feeds the completion of the editor. */
 export const client = {
   /** @param {string} [metric] @returns {Promise<string[]>} */
-  labelNames: async (metric) => (await post('labels', { 'match[]': metric ? [selector(metric)] : [] }, { background: true })).data,
+  labelNames: async (metric) =>
+    (await post('labels', { 'match[]': metric ? [selector(metric)] : [] }, { background: true })).data,
   /** @param {string} name @param {string} [metric] */
   labelValues: (name, metric) => values(name, metric),
   metricMetadata: metadata,
   /** @param {string} metric @returns {Promise<Map<string, string>[]>} */
-  series: async (metric) => (await post('series', { 'match[]': [selector(metric)], limit: 1000 }, { background: true })).data.map((/** @type {any} */ s) => new Map(Object.entries(s))),
+  series: async (metric) => (await post('series', { 'match[]': [selector(metric)], limit: 1000 },
+    { background: true })).data.map((/** @type {any} */ s) => new Map(Object.entries(s))),
   /** @param {string} [prefix] */
   metricNames: (prefix) => names(prefix ?? '', 1000),
   flags: async () => ({}), // the server has none

@@ -1,4 +1,5 @@
-// What an expression is made of: each part with the number of its series and one of them, evaluated at the end of the range.
+// What an expression is made of: each part with the number of its series and one of them, evaluated at the end of the
+// range.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { count, oneLine, plural } from '../core/format.js';
@@ -23,14 +24,21 @@ function partsOf(tree) {
   return list;
 }
 
-const kinds = /** @type {Record<string, string>} */ ({ aggregation: 'aggregation', binaryExpr: 'operation', call: 'function', matrixSelector: 'samples of a range', vectorSelector: 'selector', subquery: 'subquery', parenExpr: 'parentheses', unaryExpr: 'sign', numberLiteral: 'number', stringLiteral: 'text' });
+const kinds = /** @type {Record<string, string>} */ ({ aggregation: 'aggregation', binaryExpr: 'operation',
+  call: 'function', matrixSelector: 'samples of a range', vectorSelector: 'selector', subquery: 'subquery',
+  parenExpr: 'parentheses', unaryExpr: 'sign', numberLiteral: 'number', stringLiteral: 'text' });
 
 /** @param {{tree: any, at: number}} props at s */
 export function Explain({ tree, at }) {
   const parts = partsOf(tree);
-  return html`<div class="metrics-explain"><table aria-label="Parts of the expression" class="list"><thead><tr><th scope="col">Part</th><th scope="col">is</th><th scope="col" class="num">series</th><th scope="col">one of them</th></tr></thead><tbody>
-    ${parts.slice(0, most).map((p, i) => html`<${PartRow} key=${`${i} ${p.query} ${at}`} part=${p} at=${at} />`)}</tbody></table>
-    ${parts.length > most && html`<p class="pad soft">${count(parts.length)} parts, the first ${most} are evaluated</p>`}</div>`;
+  return html`<div class="metrics-explain">
+    <table aria-label="Parts of the expression" class="list">
+      <thead><tr><th scope="col">Part</th><th scope="col">is</th><th scope="col" class="num">series</th>
+        <th scope="col">one of them</th></tr></thead><tbody>
+    ${parts.slice(0, most).map((p, i) => html`<${PartRow} key=${`${i} ${p.query} ${at}`} part=${p} at=${at} />`)}
+      </tbody></table>
+    ${parts.length > most &&
+      html`<p class="pad soft">${count(parts.length)} parts, the first ${most} are evaluated</p>`}</div>`;
 }
 
 /** @param {{part: Part, at: number}} props */
@@ -41,11 +49,16 @@ function PartRow({ part, at }) {
     if (constant) return;
     const control = new AbortController();
     ask.post('query', { query: part.query, time: at, timeout: '2s' }, { background: true, signal: control.signal })
-      .then((a) => setGot({ list: listOf(a.data) }), (e) => { if (!control.signal.aborted) setGot({ error: e.message }); });
+      .then((a) => setGot({ list: listOf(a.data) }),
+        (e) => { if (!control.signal.aborted) setGot({ error: e.message }); });
     return () => control.abort(new DOMException('left', 'AbortError'));
   }, []);
   const first = got.list?.[0];
-  const shown = first && (first.value ? `${labelText(first.metric)} ${first.value[1]}` : `${labelText(first.metric)} ${plural(first.values?.length ?? 0, 'sample')}`);
-  return html`<tr data-part=${part.node.type}><td><code style=${{ paddingLeft: `${part.depth * 16}px` }}>${part.query}</code></td><td class="soft nowrap">${kinds[part.node.type] ?? part.node.type}</td>
-    <td class="num">${got.list ? count(got.list.length) : ''}</td><td><code>${oneLine(shown ?? '')}</code>${got.error && html`<span class="bad">${got.error}</span>`}</td></tr>`;
+  const shown = first && (first.value ? `${labelText(first.metric)} ${first.value[1]}`
+    : `${labelText(first.metric)} ${plural(first.values?.length ?? 0, 'sample')}`);
+  return html`<tr data-part=${part.node.type}>
+    <td><code style=${{ paddingLeft: `${part.depth * 16}px` }}>${part.query}</code></td>
+      <td class="soft nowrap">${kinds[part.node.type] ?? part.node.type}</td>
+    <td class="num">${got.list ? count(got.list.length) : ''}</td>
+      <td><code>${oneLine(shown ?? '')}</code>${got.error && html`<span class="bad">${got.error}</span>`}</td></tr>`;
 }

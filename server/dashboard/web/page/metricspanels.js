@@ -1,5 +1,5 @@
-// The panels of the Metrics page in its address: the first by keys of its own, so that a link to one expression stays short,
-// the others as JSON.
+// The panels of the Metrics page in its address: the first by keys of its own, so that a link to one expression stays
+// short, the others as JSON.
 
 /** So many panels fit one page. */
 export const mostPanels = 20;
@@ -18,14 +18,20 @@ export const keys = /** @type {const} */ ({
   fold: { type: 'switch', default: false },
 });
 
-/** @typedef {{q: string, view: 'graph'|'table'|'explain', stack: boolean, log: boolean, zero: boolean, lines: boolean, ex: boolean, unit: string, at: string, fold: boolean}} Panel */
+/**
+ * @typedef {{q: string, view: 'graph'|'table'|'explain', stack: boolean, log: boolean, zero: boolean, lines: boolean,
+ *   ex: boolean, unit: string, at: string, fold: boolean}} Panel
+ */
 
 /** blank is a panel without an expression. */
-export const blank = /** @type {Panel} */ (Object.fromEntries(Object.entries(keys).map(([k, key]) => [k, key.default])));
+export const blank = /** @type {Panel} */ (Object.fromEntries(Object.entries(keys)
+  .map(([k, key]) => [k, key.default])));
 
 /** checked takes what a panel may hold from anything. @param {any} from @returns {Panel} */
 function checked(from) {
-  const fits = Object.entries(keys).filter(([k, key]) => typeof from?.[k] === typeof key.default && (!('of' in key) || /** @type {readonly string[]} */ (key.of).includes(from[k])));
+  const fits = Object.entries(keys)
+    .filter(([k, key]) => typeof from?.[k] === typeof key.default &&
+      (!('of' in key) || /** @type {readonly string[]} */ (key.of).includes(from[k])));
   return { ...blank, ...Object.fromEntries(fits.map(([k]) => [k, from[k]])) };
 }
 
@@ -41,14 +47,26 @@ export function panelsOf(values) {
   return [checked(values), ...more.map(checked)];
 }
 
-/** patchOf writes panels for the address, without what is as always. @param {Panel[]} panels @returns {Record<string, any>} */
+/**
+ * patchOf writes panels for the address, without what is as always.
+ * @param {Panel[]} panels
+ * @returns {Record<string, any>}
+ */
 export function patchOf(panels) {
   const [first = blank, ...rest] = panels.slice(0, mostPanels);
-  const short = rest.map((p) => Object.fromEntries(Object.entries(p).filter(([k, v]) => v !== /** @type {any} */ (blank)[k])));
+  const short = rest.map((p) =>
+    Object.fromEntries(Object.entries(p).filter(([k, v]) => v !== /** @type {any} */ (blank)[k])));
   return { ...first, more: short.length > 0 ? JSON.stringify(short) : '' };
 }
 
-/** moved takes a panel to another place. @template T @param {T[]} list @param {number} from @param {number} to @returns {T[]} */
+/**
+ * moved takes a panel to another place.
+ * @template T
+ * @param {T[]} list
+ * @param {number} from
+ * @param {number} to
+ * @returns {T[]}
+ */
 export function moved(list, from, to) {
   const next = [...list];
   next.splice(to, 0, ...next.splice(from, 1));

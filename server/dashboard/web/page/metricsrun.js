@@ -40,14 +40,20 @@ const mostHistory = 50;
 export const autoStep = (length) => steps.find((s) => s >= length / 300) ?? Math.ceil(length / 300 / 86_400) * 86_400;
 
 /** stepText writes seconds as PromQL does: 1m, 6h. @param {number} s */
-export const stepText = (s) => (s % 86_400 === 0 ? `${s / 86_400}d` : s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
+export const stepText = (s) =>
+  (s % 86_400 === 0 ? `${s / 86_400}d` : s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
 
 /** Of all time so many days are drawn. */
 export const daysOfAll = 30;
 /** Moments follow the minute where a step is longer, so that the newest samples are seen, s. */
 const minute = 60;
 
-/** gridOf is the range in seconds and its step; moments are multiples of a chosen step, so that they stay when time goes on. @param {number} fixed s, 0: automatic @returns {Grid} */
+/**
+ * gridOf is the range in seconds and its step; moments are multiples of a chosen step, so that they stay when time goes
+ * on.
+ * @param {number} fixed s, 0: automatic
+ * @returns {Grid}
+ */
 export function gridOf(fixed) {
   const { from, to } = instants();
   const last = Number((to ?? nowNanos()) / 1_000_000n) / 1000;
@@ -61,9 +67,14 @@ export function gridOf(fixed) {
 export const recent = () => store.read(`metrics.history.${user.value}`, []);
 
 /** @param {string} query */
-const remember = (query) => store.write(`metrics.history.${user.value}`, [query, ...recent().filter((q) => q !== query)].slice(0, mostHistory));
+const remember = (query) =>
+  store.write(`metrics.history.${user.value}`, [query, ...recent().filter((q) => q !== query)].slice(0, mostHistory));
 
-/** placed says where in the expression an error is: its text begins with line and column. @param {import('../core/api.js').ApiError} error @param {string} query */
+/**
+ * placed says where in the expression an error is: its text begins with line and column.
+ * @param {import('../core/api.js').ApiError} error
+ * @param {string} query
+ */
 function placed(error, query) {
   const at = /^(\d+):(\d+): /.exec(error.message);
   if (at) {
@@ -85,7 +96,14 @@ export class MetricsRun {
     this.control.abort(stopped);
   }
 
-  /** run evaluates and shows the result; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none @returns {Promise<Result|null>} null: a newer run took its place */
+  /**
+   * run evaluates and shows the result; a newer run ends the one before.
+   * @param {string} query
+   * @param {'graph'|'table'} view
+   * @param {number} fixed step
+   * @param {number|null} [moment] of the table, s; the end of the range when there is none
+   * @returns {Promise<Result|null>} null: a newer run took its place
+   */
   async run(query, view, fixed, moment = null) {
     this.busy.value = true;
     const result = await this.evaluate(query, view, fixed, moment);
@@ -102,19 +120,30 @@ export class MetricsRun {
     if (!result.error) remember(result.query);
   }
 
-  /** evaluate asks, and shows nothing. @param {string} query @param {'graph'|'table'} view @param {number} fixed @param {number|null} moment @returns {Promise<Result|null>} */
+  /**
+   * evaluate asks, and shows nothing.
+   * @param {string} query
+   * @param {'graph'|'table'} view
+   * @param {number} fixed
+   * @param {number|null} moment
+   * @returns {Promise<Result|null>}
+   */
   async evaluate(query, view, fixed, moment) {
     this.cancel();
     const control = this.control = new AbortController(), { signal } = control;
     const started = performance.now();
     const grid = gridOf(fixed);
     /** @type {Result} */
-    const result = { query, grid, view, at: moment ?? grid.end, count: 0, odd: 0, list: [], said: {}, lines: [], heat: null, type: '', notes: [], elapsedMS: 0 };
+    const result = { query, grid, view, at: moment ?? grid.end, count: 0, odd: 0, list: [], said: {}, lines: [],
+      heat: null, type: '', notes: [], elapsedMS: 0 };
     try {
       const points = (grid.end - grid.start) / grid.step + 1;
-      if (view === 'graph' && points > mostPoints) throw new Error(`A step of ${stepText(grid.step)} gives ${points} points a series, the most is ${mostPoints}. Take a longer step or a shorter range.`);
+      if (view === 'graph' && points > mostPoints)
+        throw new Error(`A step of ${stepText(grid.step)} gives ${points} points a series, the most is ` +
+          `${mostPoints}. Take a longer step or a shorter range.`);
       if (view === 'graph') {
-        Object.assign(result, await ask.read('readRange', 'query_range', { query, ...grid }, [grid, mostSeries], { signal }));
+        Object.assign(result, await ask.read('readRange', 'query_range', { query, ...grid }, [grid, mostSeries],
+          { signal }));
       } else {
         Object.assign(result, await ask.read('readInstant', 'query', { query, time: result.at }, [], { signal }));
         result.count = result.list.length;

@@ -10,7 +10,8 @@ const length = (ms) => (ms % 1000 === 0 ? stepText(ms / 1000) : `${ms}ms`);
 
 /** @param {Node} n */
 function shifted(n) {
-  const at = n.startOrEnd ? ` @ ${n.startOrEnd}()` : n.timestamp !== null && n.timestamp !== undefined ? ` @ ${n.timestamp / 1000}` : '';
+  const at = n.startOrEnd ? ` @ ${n.startOrEnd}()` : n.timestamp !== null && n.timestamp !== undefined
+    ? ` @ ${n.timestamp / 1000}` : '';
   return at + (n.offset ? ` offset ${n.offset < 0 ? '-' : ''}${length(Math.abs(n.offset))}` : '');
 }
 
@@ -27,7 +28,9 @@ export function text(n) {
     case 'matrixSelector': return `${selector(n.name ?? '', n.matchers)}[${length(n.range)}]${shifted(n)}`;
     case 'subquery': return `${text(n.expr)}[${length(n.range)}:${n.step ? length(n.step) : ''}]${shifted(n)}`;
     case 'call': return `${n.func.name}(${n.args.map(text).join(', ')})`;
-    case 'aggregation': return `${n.op}${n.without || n.grouping.length > 0 ? ` ${n.without ? 'without' : 'by'} (${n.grouping.map(label).join(', ')}) ` : ''}(${n.param ? text(n.param) + ', ' : ''}${text(n.expr)})`;
+    case 'aggregation': return `${n.op}${n.without || n.grouping.length > 0
+      ? ` ${n.without ? 'without' : 'by'} (${n.grouping.map(label).join(', ')}) `
+      : ''}(${n.param ? text(n.param) + ', ' : ''}${text(n.expr)})`;
     case 'binaryExpr': return `${text(n.lhs)} ${n.op}${n.bool ? ' bool' : ''}${matching(n.matching)} ${text(n.rhs)}`;
     case 'parenExpr': return `(${text(n.expr)})`;
     case 'unaryExpr': return n.op + text(n.expr);
@@ -53,7 +56,12 @@ const rates = new Set(['rate', 'irate', 'increase']);
 const indifferent = new Set(['absent', 'timestamp', 'histogram_count', 'histogram_sum', 'histogram_avg']);
 const grouping = new Set(['count', 'group', 'count_values']);
 
-/** isCounter tells by the type that was said, else by the name. @param {string} name @param {Record<string, {type: string}[]>} known @returns {boolean|null} null: cannot be told */
+/**
+ * isCounter tells by the type that was said, else by the name.
+ * @param {string} name
+ * @param {Record<string, {type: string}[]>} known
+ * @returns {boolean|null} null: cannot be told
+ */
 function isCounter(name, known) {
   const type = known[name]?.[0]?.type;
   if (type === 'gauge') return false;
@@ -73,23 +81,41 @@ function keepsLe(n) {
 
 /** @typedef {{said: string, from?: string, to?: string}} Slip from is a part of the expression, to what it should be */
 
-/** slips says what is probably meant otherwise. @param {Node} tree @param {Record<string, {type: string}[]>} known @param {number} step s @returns {Slip[]} */
+/**
+ * slips says what is probably meant otherwise.
+ * @param {Node} tree
+ * @param {Record<string, {type: string}[]>} known
+ * @param {number} step s
+ * @returns {Slip[]}
+ */
 export function slips(tree, known, step) {
   /** @type {Map<string, Slip>} */
   const found = new Map();
-  const add = (/** @type {string} */ said, /** @type {string} */ from = '', /** @type {string} */ to = '') => { if (!found.has(said)) found.set(said, { said, from, to }); };
+  const add = (/** @type {string} */ said, /** @type {string} */ from = '', /** @type {string} */ to = '') => {
+    if (!found.has(said)) found.set(said, { said, from, to });
+  };
   const look = (/** @type {Node} */ n, /** @type {boolean} */ fine) => {
     if (n.type === 'call' && rates.has(n.func.name)) {
       const arg = n.args[0];
-      if (arg?.type === 'matrixSelector' && isCounter(arg.name ?? '', known) === false) add(`${n.func.name}() is for counters, and ${arg.name} looks like a gauge, which may fall. For its change take deriv() or delta().`, `${n.func.name}(`, n.func.name === 'increase' ? 'delta(' : 'deriv(');
-      if (arg?.range && arg.range < 2 * step * 1000 && step > 1) add(`The range [${length(arg.range)}] is shorter than twice the step of ${stepText(step)}: samples between the points of the graph are not counted. Take [${stepText(2 * step)}] or more.`, `[${length(arg.range)}]`, `[${stepText(2 * step)}]`);
+      if (arg?.type === 'matrixSelector' && isCounter(arg.name ?? '', known) === false)
+        add(
+          `${n.func.name}() is for counters, and ${arg.name} looks like a gauge, which may fall. For its change take deriv() or delta().`, `${n.func.name}(`, n.func.name === 'increase' ? 'delta(' : 'deriv(');
+      if (arg?.range && arg.range < 2 * step * 1000 && step > 1)
+        add(
+          `The range [${length(arg.range)}] is shorter than twice the step of ${stepText(
+            step)}: samples between the points of the graph are not counted. Take [${stepText(2 * step)}] or more.`,
+            `[${length(arg.range)}]`, `[${stepText(2 * step)}]`);
     }
-    if (n.type === 'call' && n.func.name === 'histogram_quantile' && n.args[1] && !keepsLe(n.args[1])) add('histogram_quantile() needs the label le, and the aggregation drops it. Keep it: sum by (le, …) (…).');
+    if (n.type === 'call' && n.func.name === 'histogram_quantile' && n.args[1] && !keepsLe(n.args[1]))
+      add('histogram_quantile() needs the label le, and the aggregation drops it. Keep it: sum by (le, …) (…).');
     if (n.type === 'vectorSelector' && !fine && isCounter(n.name ?? '', known)) {
       const rate = `rate(${text(n)}[${stepText(Math.max(300, 4 * step))}])`;
-      add(`${n.name} is a counter: it only rises, and falls to zero at a restart. What happens a second is ${rate}.`, text(n), rate);
+      add(`${n.name} is a counter: it only rises, and falls to zero at a restart. What happens a second is ${rate}.`,
+        text(n), rate);
     }
-    for (const c of children(n)) look(c, fine || n.type === 'call' && indifferent.has(n.func.name) || n.type === 'aggregation' && grouping.has(n.op) || n.type === 'subquery');
+    for (const c of children(n))
+      look(c, fine || n.type === 'call' && indifferent.has(n.func.name) || n.type === 'aggregation' &&
+        grouping.has(n.op) || n.type === 'subquery');
   };
   look(tree, false);
   return [...found.values()];

@@ -24,7 +24,11 @@ function valueOf(s) {
 /** numberOf orders values. @param {Raw} s */
 const numberOf = (s) => Number(s.value?.[1] ?? s.histogram?.[1].count ?? s.values?.at(-1)?.[1] ?? NaN);
 
-/** sorted orders by a label, or by the value when it is ''; what has none comes last. @param {Raw[]} list @param {{label: string, up: boolean}} by */
+/**
+ * sorted orders by a label, or by the value when it is ''; what has none comes last.
+ * @param {Raw[]} list
+ * @param {{label: string, up: boolean}} by
+ */
 function sorted(list, by) {
   const sign = by.up ? 1 : -1, words = new Intl.Collator('en', { numeric: true });
   return [...list].sort((a, b) => {
@@ -41,10 +45,23 @@ export function InstantTable({ result, unit }) {
   const all = [...new Set(result.list.flatMap((s) => Object.keys(s.metric)))].sort(), labels = all.slice(0, mostLabels);
   const rows = sorted(result.list, by).slice(0, most);
   const write = units[unit] && unit !== 'number' ? units[unit].write : null;
-  const head = (/** @type {string} */ label, /** @type {string} */ text) => html`<th scope="col" key=${text} class=${label === '' ? 'num' : ''} aria-sort=${by.label === label ? (by.up ? 'ascending' : 'descending') : 'none'}><button class="quiet small" onClick=${() => setBy({ label, up: by.label === label ? !by.up : label !== '' })}>${text}${by.label === label ? (by.up ? ' ↑' : ' ↓') : ''}</button></th>`;
-  const text = () => [[...all, 'value'], ...sorted(result.list, by).map((s) => [...all.map((l) => s.metric[l] ?? ''), valueOf(s)])].map((r) => r.map((c) => (/["\n,]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c)).join(',')).join('\n');
+  const head = (/** @type {string} */ label, /** @type {string} */ text) => html`<th scope="col" key=${text}
+    class=${label === '' ? 'num' : ''} aria-sort=${by.label === label ? (by.up ? 'ascending' : 'descending') : 'none'}>
+      <button class="quiet small" onClick=${() => setBy({ label, up: by.label === label ? !by.up : label !== '' })}>
+        ${text}${by.label === label ? (by.up ? ' ↑' : ' ↓') : ''}</button></th>`;
+  const text = () => [[...all, 'value'],
+    ...sorted(result.list, by)
+    .map((s) => [...all.map((l) => s.metric[l] ?? ''), valueOf(s)])].map((r) =>
+      r.map((c) => (/["\n,]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c)).join(',')).join('\n');
   return html`<div class="metrics-table">
-    <p class="pad soft">${plural(result.list.length, 'series', 'series')} at ${showTime(at, 0, zone.value)}${result.list.length > most ? `, the first ${count(most)} shown` : ''}${all.length > mostLabels ? `, ${mostLabels} of ${all.length} labels shown` : ''}${result.type === 'matrix' ? ', the last 10 samples of each' : ''} <button class="small" title="Copy all series as CSV" onClick=${() => copy(text())}><${Icon} name="copy" />CSV</button></p>
-    <table aria-label="Series" class="list"><thead><tr>${labels.map((l) => head(l, l))}${head('', 'value')}</tr></thead><tbody>
-      ${rows.map((s, i) => html`<tr key=${i}>${labels.map((l) => html`<td key=${l}>${oneLine(s.metric[l] ?? '')}</td>`)}<td class="num" title=${write && s.value ? write(Number(s.value[1])) : undefined}><pre>${valueOf(s)}</pre></td></tr>`)}</tbody></table></div>`;
+    <p class="pad soft">${plural(result.list.length, 'series', 'series')} at ${showTime(at, 0, zone.value)}
+      ${result.list.length > most ? `, the first ${count(most)} shown` : ''}
+        ${all.length > mostLabels ? `, ${mostLabels} of ${all.length} labels shown` : ''}
+          ${result.type === 'matrix' ? ', the last 10 samples of each' : ''} <button class="small"
+            title="Copy all series as CSV" onClick=${() => copy(text())}><${Icon} name="copy" />CSV</button></p>
+    <table aria-label="Series" class="list"><thead><tr>${labels.map((l) => head(l, l))}${head('', 'value')}</tr></thead>
+      <tbody>
+      ${rows.map((s, i) => html`<tr key=${i}>${labels.map((l) => html`<td key=${l}>${oneLine(s.metric[l] ?? '')}</td>`)}
+        <td class="num" title=${write && s.value ? write(Number(s.value[1])) : undefined}><pre>${valueOf(s)}</pre></td>
+        </tr>`)}</tbody></table></div>`;
 }

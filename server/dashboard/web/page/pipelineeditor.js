@@ -20,7 +20,11 @@ export function DocumentEditor(props) {
   };
   useLayoutEffect(show, [props.value, props.marks]);
   return html`<${Editor} value=${props.value} label="Pipeline document" onRun=${() => latest.current.onRun()}
-    extensions=${(/** @type {import('../ui/editor.js').Library} */ lib) => { pens.current = marking(lib); return [lib.yaml(), lib.lintGutter(), lib.foldGutter(), lib.keymap.of([lib.indentWithTab]), pens.current.extensions]; }}
+    extensions=${(/** @type {import('../ui/editor.js').Library} */ lib) => {
+      pens.current = marking(lib);
+      return [lib.yaml(), lib.lintGutter(), lib.foldGutter(), lib.keymap.of([lib.indentWithTab]),
+        pens.current.extensions];
+    }}
     onChange=${(/** @type {string} */ text) => { if (text !== latest.current.value) latest.current.onChange(text); }}
     onReady=${(/** @type {import('../ui/editor.js').EditorHandle|null} */ h) => { handle.current = h; show(); }} />`;
 }
@@ -37,10 +41,12 @@ function marking(lib) {
     provide: (f) => lib.EditorView.decorations.from(f),
   });
   const scripts = lib.EditorView.decorations.compute(['doc'], (state) => lib.Decoration.set(
-    scriptLines(state.doc.toString().split('\n')).map((line) => lib.Decoration.line({ class: 'cm-script' }).range(state.doc.line(line).from))));
+    scriptLines(state.doc.toString().split('\n'))
+      .map((line) => lib.Decoration.line({ class: 'cm-script' }).range(state.doc.line(line).from))));
   const look = lib.EditorView.theme({
     '.cm-script': { backgroundColor: 'var(--accent-soft)' }, '.cm-bad-line': { backgroundColor: 'var(--bad-soft)' },
-    '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)', textUnderlineOffset: '3px' },
+    '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)',
+      textUnderlineOffset: '3px' },
   });
   return {
     extensions: [bad, scripts, look],
@@ -48,10 +54,13 @@ function marking(lib) {
     mark(view, marks) {
       const doc = view.state.doc;
       const lines = marks.map((m) => doc.line(Math.min(Math.max(1, m.line), doc.lines)));
-      view.dispatch({ effects: setBad.of(/** @type {any} */ (lib.Decoration.set(lines.map((l) => lib.Decoration.line({ class: 'cm-bad-line' }).range(l.from)), true))) });
+      view.dispatch({
+        effects: setBad.of(/** @type {any} */ (lib.Decoration.set(lines.map((l) =>
+          lib.Decoration.line({ class: 'cm-bad-line' }).range(l.from)), true))) });
       view.dispatch(lib.setDiagnostics(view.state, marks.map((m, i) => {
         const from = Math.min(lines[i].from + Math.max(0, m.column - 1), lines[i].to);
-        return { from, to: Math.min(from + Math.max(1, m.length ?? 1), lines[i].to), severity: /** @type {'error'} */ ('error'), message: m.text };
+        return { from, to: Math.min(from + Math.max(1, m.length ?? 1), lines[i].to),
+          severity: /** @type {'error'} */ ('error'), message: m.text };
       })));
     },
   };

@@ -1,4 +1,5 @@
-// Pipelines: a playground. The document on the left, samples on the right, and below what it makes of them, as one types.
+// Pipelines: a playground. The document on the left, samples on the right, and below what it makes of them, as one
+// types.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { ApiError, described, isAbort, root } from '../core/api.js';
@@ -22,7 +23,8 @@ import { DocumentEditor } from './pipelineeditor.js';
 import { PipelineList } from './pipelinelist.js';
 import { Rows, Steps, TableOf, Versions } from './pipelineresult.js';
 
-const tabs = [{ id: 'rows', text: 'Rows' }, { id: 'steps', text: 'Steps' }, { id: 'table', text: 'Table' }, { id: 'versions', text: 'Versions' }];
+const tabs = [{ id: 'rows', text: 'Rows' }, { id: 'steps', text: 'Steps' }, { id: 'table', text: 'Table' },
+  { id: 'versions', text: 'Versions' }];
 
 export const state = /** @type {Record<string, import('../core/state.js').Key>} */ ({
   name: { type: 'text', default: '' },
@@ -43,7 +45,8 @@ transform:
   - {field: level, type: string, index: inverted}
   - {field: "text, message", type: string, index: fulltext}
 `;
-const firstSamples = '2026-11-21T03:46:00.123Z INFO cart opened\n2026-11-21T03:46:01.500Z ERROR timeout after 30s calling payment\n';
+const firstSamples =
+  '2026-11-21T03:46:00.123Z INFO cart opened\n2026-11-21T03:46:01.500Z ERROR timeout after 30s calling payment\n';
 
 /** How long nobody types before a trial, ms. */
 const pause = 500;
@@ -52,7 +55,8 @@ const pause = 500;
 export function Page({ state }) {
   const name = state.get('name'), text = state.get('s'), tab = state.get('tab');
   const [stored, setStored] = useState(/** @type {pipelines.Stored[]|null} */ (null));
-  const [kept, setKept] = useState(/** @type {{name: string, text: string}|null} */ (null)); // the version in use, as stored
+  // the version in use, as stored
+  const [kept, setKept] = useState(/** @type {{name: string, text: string}|null} */ (null));
   const [trial, setTrial] = useState(/** @type {pipelines.Trial|null} */ (null));
   const [before, setBefore] = useState(/** @type {pipelines.Trial|null} */ (null));
   const [failure, setFailure] = useState(/** @type {ApiError|null} */ (null));
@@ -83,19 +87,24 @@ export function Page({ state }) {
     const control = new AbortController();
     setReadError(null);
     // What was saved since is newer.
-    pipelines.read(name, undefined, control.signal).then((t) => setKept((k) => (k?.name === name ? k : { name, text: t })), (e) => { if (!isAbort(e)) setReadError(described(e)); });
+    pipelines.read(name, undefined, control.signal)
+      .then((t) => setKept((k) => (k?.name === name ? k : { name, text: t })),
+        (e) => { if (!isAbort(e)) setReadError(described(e)); });
     return () => control.abort(new DOMException('newer', 'AbortError'));
   }, [name]);
 
   // The trial, once nobody types for a while.
-  const running = useRef({ control: new AbortController(), of: '', outcome: /** @type {Promise<string|null>} */ (Promise.resolve('')) });
+  const running = useRef({ control: new AbortController(), of: '',
+    outcome: /** @type {Promise<string|null>} */ (Promise.resolve('')) });
   const ready = document !== '' && data.trim() !== '';
   /** attempt gives what fails, '' for nothing; null: it was given up. @param {AbortSignal} signal */
   const attempt = async (signal) => {
     const part = samples.firstEntries(data, kind, pipelines.mostEntries);
     try {
       const found = await pipelines.trial({ document }, part, kind, signal);
-      const old = changed && name ? await pipelines.trial({ name }, part, kind, signal, false).catch((e) => { if (isAbort(e)) throw e; return null; }) : null;
+      const old = changed && name
+        ? await pipelines.trial({ name }, part, kind, signal, false)
+        .catch((e) => { if (isAbort(e)) throw e; return null; }) : null;
       setTrial(found);
       setBefore(old);
       setFailure(null);
@@ -132,7 +141,8 @@ export function Page({ state }) {
     return () => clearTimeout(timer);
   }, [document, data, kind, kept]);
   useEffect(() => () => running.current.control.abort(new DOMException('left', 'AbortError')), []);
-  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', run: () => void run(true) }, { keys: 'Mod+s', text: 'Save the document', run: () => void save() }]);
+  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', run: () => void run(true) },
+    { keys: 'Mod+s', text: 'Save the document', run: () => void save() }]);
 
   // Leaving with changes asks: they are in the address, but not on the server.
   useEffect(() => {
@@ -154,7 +164,9 @@ export function Page({ state }) {
 
   const setDoc = (/** @type {string} */ t) => state.set({ doc: t }, false);
   const open = async (/** @type {string} */ to) => {
-    if (changed && (await ask({ title: 'Leave the changes', text: 'The document has changes that are not saved.', yes: 'Leave them' })) === null) return;
+    if (changed &&
+      (await ask({ title: 'Leave the changes', text: 'The document has changes that are not saved.',
+        yes: 'Leave them' })) === null) return;
     setWhy('');
     setTrial(null);
     setFailure(null);
@@ -162,11 +174,15 @@ export function Page({ state }) {
   };
   const save = async () => {
     if (readOnly) return;
-    const to = name || (await ask({ title: 'Save the pipeline', text: 'Names that begin with service_ are built in.', field: 'Name', value: '', yes: 'Save' }))?.trim();
+    const to = name ||
+      (await ask({ title: 'Save the pipeline', text: 'Names that begin with service_ are built in.', field: 'Name',
+        value: '', yes: 'Save' }))?.trim();
     if (!to) return;
     if (to.startsWith('service_')) return void toast('A name may not begin with service_', { kind: 'bad' });
     const fails = await run();
-    if (fails === null || fails && (await ask({ title: 'Save although the trial fails', text: visible(fails).slice(0, 500), yes: 'Save all the same' })) === null) return;
+    if (fails === null || fails &&
+      (await ask({ title: 'Save although the trial fails', text: visible(fails).slice(0, 500),
+        yes: 'Save all the same' })) === null) return;
     try {
       const { version, warnings } = await pipelines.save(to, document);
       toast(`Version ${version} is now the default${warnings.length > 0 ? `; ${warnings[0]}` : ''}`, { kind: 'good' });
@@ -179,7 +195,9 @@ export function Page({ state }) {
   };
   const remove = async (/** @type {string} */ version) => {
     const last = versions.length === 1;
-    if ((await ask({ title: 'Delete a version', text: last ? `This is the only version of ${name}: the pipeline goes with it.` : `Version ${version} of ${name} cannot be had back.`, typed: name, yes: 'Delete' })) === null) return;
+    if ((await ask({ title: 'Delete a version', text: last
+      ? `This is the only version of ${name}: the pipeline goes with it.`
+      : `Version ${version} of ${name} cannot be had back.`, typed: name, yes: 'Delete' })) === null) return;
     try {
       await pipelines.remove(name, version);
       toast(last ? `${name} is deleted` : 'The version is deleted', { kind: 'good' });
@@ -209,39 +227,68 @@ export function Page({ state }) {
   return html`<div class="toolbar"><h1>Pipelines</h1>
       <b class="doc-name">${name || 'New document'}</b>${changed && html`<span class="badge">changed</span>`}
       <span class="grow"></span>
-      <button class="primary" disabled=${readOnly || document === '' || (name !== '' && !changed)} title=${closed.value || 'Ctrl+S'} onClick=${() => void save()}>Save</button>
+      <button class="primary" disabled=${readOnly || document === '' || (name !== '' && !changed)}
+        title=${closed.value || 'Ctrl+S'} onClick=${() => void save()}>Save</button>
       <${Pop} label=${html`<${Icon} name="menu" />`} title="More" className="icon" side="right" menu>
         ${(close) => html`
-          <button role="menuitem" disabled=${!name} onClick=${() => { close(); state.set({ name: '', doc: document }); }}>Duplicate</button>
-          <button role="menuitem" onClick=${() => { close(); download(`${name || 'pipeline'}.yaml`, document); }}>Download</button>
-          <button role="menuitem" disabled=${!name} onClick=${() => { close(); void copy(curlOf(name), 'curl copied'); }}>Copy curl</button>
-          <button role="menuitem" class="danger" disabled=${!name || readOnly} onClick=${() => { close(); void remove(versions[0]?.version ?? ''); }}>Delete the version in use …</button>`}
+          <button role="menuitem" disabled=${!name}
+            onClick=${() => { close(); state.set({ name: '', doc: document }); }}>Duplicate</button>
+          <button role="menuitem" onClick=${() => {
+            close();
+            download(`${name || 'pipeline'}.yaml`, document);
+          }}>Download</button>
+          <button role="menuitem" disabled=${!name}
+            onClick=${() => { close(); void copy(curlOf(name), 'curl copied'); }}>Copy curl</button>
+          <button role="menuitem" class="danger" disabled=${!name || readOnly}
+            onClick=${() => { close(); void remove(versions[0]?.version ?? ''); }}>Delete the version in
+              use …</button>`}
       </${Pop}></div>
     <div class="playground">
-      <${PipelineList} stored=${stored} name=${name} onOpen=${(/** @type {string} */ n) => void open(n)} onNew=${() => void open('')} />
+      <${PipelineList} stored=${stored} name=${name} onOpen=${(/** @type {string} */ n) => void open(n)}
+        onNew=${() => void open('')} />
       <section class="document" aria-label="Document"><h2>Document</h2>
-        <${DocumentEditor} value=${document} onChange=${setDoc} marks=${marks} onRun=${() => void latest.current(true)} /></section>
+        <${DocumentEditor} value=${document} onChange=${setDoc} marks=${marks}
+          onRun=${() => void latest.current(true)} /></section>
       <section class="samples" aria-label="Samples"><h2>Samples
-          <span class="soft">${plural(entries, 'entry', 'entries')}${entries > pipelines.mostEntries ? `, the first ${pipelines.mostEntries} are tried` : ''}</span></h2>
-        <textarea class="mono" aria-label="Samples" spellcheck="false" placeholder="Paste lines here, or drop a file." value=${data} onInput=${(e) => state.set({ s: e.target.value || '\n' }, false)}
-          onDragOver=${(e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => void dropped(e, state)}></textarea>
+          <span class="soft">${plural(entries, 'entry', 'entries')}
+            ${entries > pipelines.mostEntries ? `, the first ${pipelines.mostEntries} are tried` : ''}</span></h2>
+        <textarea class="mono" aria-label="Samples" spellcheck="false" placeholder="Paste lines here, or drop a file."
+          value=${data} onInput=${(e) => state.set({ s: e.target.value || '\n' }, false)}
+          onDragOver=${(e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => void dropped(e, state)}>
+            </textarea>
         <div class="row">
-          <label>Read as <select value=${state.get('kind')} onChange=${(e) => state.set({ kind: e.target.value }, false)}><option value="auto">found: ${samples.kindNames[kind]}</option>
-            ${Object.entries(samples.kindNames).map(([id, n]) => html`<option key=${id} value=${id}>${n}</option>`)}</select></label>
+          <label>Read as <select value=${state.get('kind')}
+            onChange=${(e) => state.set({ kind: e.target.value }, false)}>
+              <option value="auto">found: ${samples.kindNames[kind]}</option>
+            ${Object.entries(samples.kindNames).map(([id, n]) => html`<option key=${id} value=${id}>${n}</option>`)}
+              </select></label>
           <${FromTable} onText=${(/** @type {string} */ t) => state.set({ s: t }, false)} />
-          <button onClick=${makeDraft} title="A document from what the samples look like, by fixed rules">Make a start from these</button>
+          <button onClick=${makeDraft}
+            title="A document from what the samples look like, by fixed rules">Make a start from these</button>
         </div>
         ${why && html`<p class="why" role="status">${why}</p>`}</section>
       <section class="result" aria-label="Result">
-        <${Tabs} label="Result" tabs=${tabs.map((t) => (t.id === 'versions' && versions.length > 0 ? { ...t, text: `Versions (${versions.length})` } : t))} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} />
+        <${Tabs} label="Result"
+          tabs=${tabs.map((t) => (t.id === 'versions' && versions.length > 0
+            ? { ...t, text: `Versions (${versions.length})` }
+            : t))} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} />
         <div class="result-body">
           ${(readError ?? listError) && html`<${ErrorBox} error=${readError ?? listError} />`}
-          ${failure && tab !== 'versions' && html`<div class="error" role="alert">${marks[0] && html`<b>Line ${marks[0].line}, column ${marks[0].column}. </b>`}<span class="text">${visible(failure.message)}</span></div>`}
+          ${failure && tab !== 'versions' &&
+            html`<div class="error" role="alert">
+              ${marks[0] && html`<b>Line ${marks[0].line}, column ${marks[0].column}. </b>`}
+                <span class="text">${visible(failure.message)}</span></div>`}
           ${tab === 'rows' && trial && html`<${Rows} trial=${trial} before=${before} />`}
           ${tab === 'steps' && trial && html`<${Steps} trial=${trial} />`}
-          ${tab === 'table' && html`<${TableOf} name=${name} table=${state.get('table') || name} onTable=${(/** @type {string} */ t) => state.set({ table: t }, false)} changed=${changed} />`}
-          ${tab === 'versions' && html`<${Versions} key=${name + versions.length} name=${name} versions=${versions} document=${document} onRestore=${(/** @type {string} */ t) => void restore(t).catch((e) => { if (!isAbort(e)) toast(described(e).message, { kind: 'bad' }); })} onDelete=${(/** @type {string} */ v) => void remove(v)} />`}
-          ${!trial && !failure && !readError && (tab === 'rows' || tab === 'steps') && html`<p class="soft">${data.trim() === '' ? 'Put some samples on the right: the result appears here while you type.' : 'Trying …'}</p>`}
+          ${tab === 'table' && html`<${TableOf} name=${name} table=${state.get('table') || name}
+            onTable=${(/** @type {string} */ t) => state.set({ table: t }, false)} changed=${changed} />`}
+          ${tab === 'versions' && html`<${Versions} key=${name + versions.length} name=${name} versions=${versions}
+            document=${document} onRestore=${(/** @type {string} */ t) => void restore(t)
+              .catch((e) => { if (!isAbort(e)) toast(described(e).message, { kind: 'bad' }); })}
+                onDelete=${(/** @type {string} */ v) => void remove(v)} />`}
+          ${!trial && !failure && !readError && (tab === 'rows' || tab === 'steps') &&
+            html`<p class="soft">${data.trim() === ''
+              ? 'Put some samples on the right: the result appears here while you type.' : 'Trying …'}</p>`}
         </div></section>
     </div>`;
 }
@@ -260,7 +307,8 @@ function FromTable({ onText }) {
       if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
     }
   };
-  return html`<label>Rows of <${TableName} id="sample-tables" value=${text} placeholder="a table …" onInput=${(e) => setText(e.target.value)} onChange=${(e) => void take(e.target.value.trim())} /></label>`;
+  return html`<label>Rows of <${TableName} id="sample-tables" value=${text} placeholder="a table …"
+    onInput=${(e) => setText(e.target.value)} onChange=${(e) => void take(e.target.value.trim())} /></label>`;
 }
 
 /** @param {DragEvent} e @param {import('../core/state.js').PageState} state */
@@ -281,4 +329,6 @@ function download(name, text) {
 }
 
 /** @param {string} name */
-const curlOf = (name) => `curl ${session.value.user ? '-u "$USER" ' : ''}'${root.href}v1/ingest?table=TABLE&pipeline_name=${encodeURIComponent(name)}' \\\n  -H 'Content-Type: text/plain' --data-binary @FILE`;
+const curlOf = (name) => `curl ${session.value.user ? '-u "$USER" '
+  : ''}'${root.href}v1/ingest?table=TABLE&pipeline_name=${encodeURIComponent(
+    name)}' \\\n  -H 'Content-Type: text/plain' --data-binary @FILE`;

@@ -44,7 +44,8 @@ export function Page({ state }) {
   const [tree, setTree] = useState(() => innerWidth > 900 && store.read('sql.tree', true));
   const [history, setHistory] = useState(false);
   const editor = useRef(/** @type {import('../ui/editor.js').EditorHandle|null} */ (null));
-  const from = useRef(document.activeElement); // the editor comes late: it takes the focus from nothing that somebody went to meanwhile
+  // the editor comes late: it takes the focus from nothing that somebody went to meanwhile
+  const from = useRef(document.activeElement);
   const v = state.values.value;
   const limit = Math.min(100_000, Math.max(1, v.lim));
   const tab = tabs.find((t) => t.id === active) ?? tabs[0];
@@ -65,7 +66,8 @@ export function Page({ state }) {
     return followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s))));
   }, []);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
-  useLayoutEffect(() => { // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost
+  // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost
+  useLayoutEffect(() => {
     const sql = v.sql;
     const now = editor.current?.text();
     if (sql && now !== undefined && sql !== now) openTab(sql);
@@ -125,7 +127,8 @@ export function Page({ state }) {
   };
   useKeys([
     { keys: '/', text: 'To the editor', run: () => editor.current?.focus() },
-    { keys: 'Mod+Enter', text: 'Run the statement under the cursor, or the selection', run: () => execute('statement') },
+    { keys: 'Mod+Enter', text: 'Run the statement under the cursor, or the selection',
+      run: () => execute('statement') },
     { keys: 'Mod+Shift+Enter', text: 'Run all statements', run: () => execute('all') },
     { keys: 'r', text: 'Run again', run: () => execute('statement') },
     { keys: 'f', text: 'Tables', run: toggleTree },
@@ -133,30 +136,67 @@ export function Page({ state }) {
   const busy = run.busy.value ? 'true' : undefined; // not disabled: who pressed one by a key stays there
   return html`<div class="toolbar">
       <h1 class="only-read">SQL</h1>
-      <button class="quiet icon" aria-pressed=${tree ? 'true' : 'false'} title="Tables (f)" aria-label="Tables" onClick=${toggleTree}><${Icon} name="fields" /></button>
-      <div class="sql-tabs" role="group" aria-label="Queries">${tabs.map((t) => html`<span key=${t.id} class="sql-tab ${t.id === active ? 'on' : ''}"><button aria-current=${t.id === active ? 'true' : undefined} onClick=${() => choose(t.id)} title=${t.text.slice(0, 300)}>${t.name}</button><button class="x" aria-label=${`Close ${t.name}`} onClick=${() => close(t.id)}>×</button></span>`)}
-        <button class="quiet small icon" title="New query" aria-label="New query" onClick=${() => { const made = newTab(tabs, ''); setTabs({ tabs: [...tabs, made], active: made.id }); editor.current?.setText(''); state.set({ sql: '' }); editor.current?.focus(); }}><${Icon} name="plus" /></button></div>
+      <button class="quiet icon" aria-pressed=${tree ? 'true' : 'false'} title="Tables (f)" aria-label="Tables"
+        onClick=${toggleTree}><${Icon} name="fields" /></button>
+      <div class="sql-tabs" role="group" aria-label="Queries">
+        ${tabs.map((t) => html`<span key=${t.id} class="sql-tab ${t.id === active ? 'on' : ''}">
+          <button aria-current=${t.id === active ? 'true' : undefined} onClick=${() => choose(t.id)}
+            title=${t.text.slice(0, 300)}>${t.name}</button>
+              <button class="x" aria-label=${`Close ${t.name}`} onClick=${() => close(t.id)}>×</button></span>`)}
+        <button class="quiet small icon" title="New query" aria-label="New query"
+          onClick=${() => {
+            const made = newTab(tabs, '');
+            setTabs({ tabs: [...tabs, made], active: made.id });
+            editor.current?.setText('');
+            state.set({ sql: '' });
+            editor.current?.focus();
+          }}><${Icon} name="plus" /></button></div>
       <span class="grow"></span>
       <${TimePicker} />
-      <button onClick=${() => setHistory(!history)} aria-pressed=${history ? 'true' : 'false'}><${Icon} name="clock" />History</button>
+      <button onClick=${() => setHistory(!history)} aria-pressed=${history ? 'true' : 'false'}>
+        <${Icon} name="clock" />History</button>
     </div>
     <div class="sql-page">
-      ${tree && html`<${Tree} onInsert=${(/** @type {string} */ t) => { editor.current?.insert(t); editor.current?.focus(); }} onRun=${runText} />`}
+      ${tree && html`<${Tree} onInsert=${(/** @type {string} */ t) => {
+        editor.current?.insert(t);
+        editor.current?.focus();
+      }} onRun=${runText} />`}
       <div class="sql-main">
-        <div class="sql-editor"><${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute} onReady=${(h) => { editor.current = h; if ([from.current, document.body].includes(document.activeElement)) h?.focus(); }}
+        <div class="sql-editor">
+          <${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute}
+            onReady=${(h) => {
+              editor.current = h;
+              if ([from.current, document.body].includes(document.activeElement)) h?.focus();
+            }}
           extensions=${extensions} /></div>
         <div class="sql-actions small">
-          ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" onClick=${() => execute('statement')} title="Ctrl+Enter"><${Icon} name="play" />Run</button>`}
-          <button class="small" title="Ctrl+Shift+Enter" aria-disabled=${busy} onClick=${() => execute('all')}>Run all</button>
+          ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}>
+            <${Icon} name="stop" />Cancel</button>`
+            : html`<button class="primary small" onClick=${() => execute('statement')} title="Ctrl+Enter">
+              <${Icon} name="play" />Run</button>`}
+          <button class="small" title="Ctrl+Shift+Enter" aria-disabled=${busy}
+            onClick=${() => execute('all')}>Run all</button>
           <button class="small" aria-disabled=${busy} onClick=${explain}>Explain</button>
           <button class="small" onClick=${() => editor.current?.setText(format(editor.current.text()))}>Format</button>
           <span class="grow"></span>
-          <label>at most <select aria-label="At most so many rows" value=${String(limit)} onChange=${(e) => state.set({ lim: Number(e.target.value) }, false)}>${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
+          <label>at most <select aria-label="At most so many rows" value=${String(limit)}
+            onChange=${(e) => state.set({ lim: Number(e.target.value) }, false)}>
+              ${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
         </div>
         ${refresh.value > 0 && html`<${Refresh} key=${refresh.value} run=${run} />`}
-        ${run.results.value.length > 0 || run.running.value ? html`<${Results} run=${run} state=${state} limit=${limit} />` : html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`}
+        ${run.results.value.length > 0 || run.running.value
+          ? html`<${Results} run=${run} state=${state} limit=${limit} />`
+          : html`<div class="sql-results">
+            <p class="state soft">${run.busy.value ? 'Running…'
+              : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the
+              cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p>
+              </div>`}
       </div>
-      ${history && html`<${History} run=${run} onOpen=${(/** @type {string} */ sql, /** @type {string} */ name) => { openTab(sql, name); toast('Opened in a tab'); }} onClose=${() => setHistory(false)} />`}
+      ${history && html`<${History} run=${run}
+        onOpen=${(/** @type {string} */ sql, /** @type {string} */ name) => {
+          openTab(sql, name);
+          toast('Opened in a tab');
+        }} onClose=${() => setHistory(false)} />`}
     </div>`;
 }
 

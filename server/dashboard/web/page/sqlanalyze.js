@@ -5,9 +5,16 @@ import { localRows } from '../core/rows.js';
 import { db, zone } from '../core/state.js';
 import { zoneName } from '../core/time.js';
 
-/** @typedef {{node: string, figures?: Record<string, number>, inputs?: Tree[]}} Tree figures by name, times in nanoseconds */
+/**
+ * @typedef {{node: string, figures?: Record<string, number>, inputs?: Tree[]}} Tree figures by name, times in
+ *   nanoseconds
+ */
 /** @typedef {{plan: Tree, rows: number, planning_ns: number, running_ns: number}} Measured */
-/** @typedef {{state: string, metrics?: Measured, output?: {records: {schema: {column_schemas: {name: string, data_type: string}[]}, rows: any[][]}}, reason?: string, code?: number, position?: {line: number, column: number, length: number}}} AnalyzeEvent */
+/**
+ * @typedef {{state: string, metrics?: Measured, output?: {records: {schema: {column_schemas: {name: string, data_type:
+ *   string}[]}, rows: any[][]}}, reason?: string, code?: number, position?: {line: number, column: number, length:
+ *   number}}} AnalyzeEvent
+ */
 
 /** How often figures are asked for, ms: the server gives them no more often. */
 const every = 1000;
@@ -39,13 +46,15 @@ export class Events {
 export async function analyze(sql, signal, tell) {
   const last = { is: /** @type {AnalyzeEvent|null} */ (null) };
   await request('v1/sql/analyze/stream', {
-    method: 'POST', query: { db: db.value, snapshot_interval_ms: every }, body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) }, signal, statement: sql,
+    method: 'POST', query: { db: db.value, snapshot_interval_ms: every }, body: new URLSearchParams({ sql }),
+      headers: { 'x-service-timezone': zoneName(zone.value) }, signal, statement: sql,
     into: () => new Events((/** @type {AnalyzeEvent} */ e) => {
       last.is = e;
       if (e.state === 'metrics' && e.metrics) tell(e.metrics);
     }),
   });
   const records = last.is?.output?.records;
-  if (!records) throw new ApiError(last.is?.reason ?? 'The answer ended early.', { code: last.is?.code, position: last.is?.position, statement: sql });
+  if (!records) throw new ApiError(last.is?.reason ?? 'The answer ended early.',
+    { code: last.is?.code, position: last.is?.position, statement: sql });
   return localRows(records.schema.column_schemas.map((c) => ({ name: c.name, type: c.data_type })), records.rows);
 }

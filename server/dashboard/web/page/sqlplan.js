@@ -13,7 +13,8 @@ import { copy } from '../ui/toast.js';
  */
 
 /** isPlan tells whether a result is one. @param {import('../core/rowset.js').Column[]} columns */
-export const isPlan = (columns) => columns.some((c) => c.name === 'plan') && columns.length <= 3 && columns.some((c) => c.name === 'plan_type' || c.name === 'stage');
+export const isPlan = (columns) => columns.some((c) => c.name === 'plan') && columns.length <= 3 &&
+  columns.some((c) => c.name === 'plan_type' || c.name === 'stage');
 
 /** readPlan reads the text of a plan. @param {string} text @returns {{nodes: Node[], notes: string[]}} */
 export function readPlan(text) {
@@ -41,23 +42,31 @@ export function readPlan(text) {
 /** milliseconds reads a duration such as 1.353ms or 1m2s. @param {string|undefined} text */
 export function milliseconds(text) {
   let ms = 0;
-  for (const [, n, unit] of (text ?? '').matchAll(/([\d.]+)(ns|µs|us|ms|s|m|h)/g)) ms += Number(n) * { ns: 1e-6, 'µs': 1e-3, us: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[/** @type {'ms'} */ (unit)];
+  for (const [, n, unit] of (text ?? '').matchAll(/([\d.]+)(ns|µs|us|ms|s|m|h)/g))
+    ms += Number(n) * { ns: 1e-6, 'µs': 1e-3, us: 1e-3, ms: 1, s: 1000, m: 60_000,
+      h: 3_600_000 }[/** @type {'ms'} */ (unit)];
   return ms;
 }
 
-/** @typedef {{title: string, text: string, nodes: Node[], notes: string[], running?: boolean}} OnePlan text: '' while it runs */
+/**
+ * @typedef {{title: string, text: string, nodes: Node[], notes: string[], running?: boolean}} OnePlan text: '' while it
+ *   runs
+ */
 
 /** planSoFar is a plan that runs. @param {import('./sqlanalyze.js').Measured} m @returns {OnePlan} */
 export function planSoFar(m) {
   /** @type {Node[]} */
   const nodes = [];
   const add = (/** @type {import('./sqlanalyze.js').Tree} */ tree, /** @type {number} */ depth) => {
-    const figures = Object.entries(tree.figures ?? {}).map(([k, v]) => (k.endsWith('_ns') ? [k.slice(0, -3), `${v}ns`] : [k, String(v)]));
-    nodes.push({ depth, text: tree.node, figures: Object.fromEntries(figures), timeMS: (tree.figures?.time_ns ?? 0) / 1e6 });
+    const figures = Object.entries(tree.figures ?? {})
+      .map(([k, v]) => (k.endsWith('_ns') ? [k.slice(0, -3), `${v}ns`] : [k, String(v)]));
+    nodes.push({ depth, text: tree.node, figures: Object.fromEntries(figures),
+      timeMS: (tree.figures?.time_ns ?? 0) / 1e6 });
     for (const input of tree.inputs ?? []) add(input, depth + 1);
   };
   add(m.plan, 0);
-  return { title: 'Measured plan', text: '', nodes, notes: [`running for ${duration(m.running_ns / 1e6)}, ${plural(m.rows, 'row')} until now`], running: true };
+  return { title: 'Measured plan', text: '', nodes,
+    notes: [`running for ${duration(m.running_ns / 1e6)}, ${plural(m.rows, 'row')} until now`], running: true };
 }
 
 /** @param {{plans: OnePlan[]}} props */
@@ -71,13 +80,24 @@ function Drawn({ title, text, nodes, notes, running }) {
   const worst = Math.max(...nodes.map((n) => n.timeMS));
   const measured = running || total > 0;
   const share = (/** @type {Node} */ n) => (total > 0 ? n.timeMS / total : 0);
-  return html`<section class="plan"><h2>${title} ${running ? html`<span class="soft">· runs</span>` : html`<button class="small quiet" onClick=${() => copy(text)}>Copy the text</button>`}</h2>
-    <table aria-label=${title} class="list plan-tree"><thead><tr><th scope="col">Node</th>${measured && html`<th scope="col" class="num">rows</th><th scope="col" class="num">own time</th><th scope="col" class="share">share</th>`}</tr></thead>
+  return html`<section class="plan">
+    <h2>${title} ${running ? html`<span class="soft">· runs</span>`
+      : html`<button class="small quiet" onClick=${() => copy(text)}>Copy the text</button>`}</h2>
+    <table aria-label=${title} class="list plan-tree">
+      <thead><tr><th scope="col">Node</th>
+        ${measured && html`<th scope="col" class="num">rows</th><th scope="col" class="num">own time</th>
+        <th scope="col" class="share">share</th>`}</tr></thead>
     <tbody>${nodes.map((n, i) => html`<tr key=${i} class=${total > 0 && n.timeMS === worst ? 'worst' : ''}>
-      <td><span style=${{ paddingLeft: n.depth * 18 + 'px' }}>${n.depth > 0 && html`<span class="faint">└ </span>`}<code>${n.text}</code></span>
-        ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${running && !n.figures.time ? 'not begun' : Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${k === 'elapsed' ? duration(milliseconds(v)) : count(v)}`).join(' · ')}</div>`}</td>
-      ${measured && html`<td class="num">${count(n.figures.rows ?? '')}</td><td class="num">${n.figures.time ? duration(n.timeMS) : ''}</td>
-        <td class="share"><span class="bar-bg" style=${{ width: `${share(n) * 100}%` }}></span><span class="num">${running && !n.figures.time ? '' : percent(share(n))}</span></td>`}</tr>`)}</tbody></table>
+      <td><span style=${{ paddingLeft: n.depth * 18 + 'px' }}>${n.depth > 0 && html`<span class="faint">└ </span>`}
+        <code>${n.text}</code></span>
+        ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>
+          ${running && !n.figures.time ? 'not begun'
+            : Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time')
+            .map(([k, v]) => `${k} ${k === 'elapsed' ? duration(milliseconds(v)) : count(v)}`).join(' · ')}</div>`}</td>
+      ${measured && html`<td class="num">${count(n.figures.rows ?? '')}</td>
+        <td class="num">${n.figures.time ? duration(n.timeMS) : ''}</td>
+        <td class="share"><span class="bar-bg" style=${{ width: `${share(n) * 100}%` }}></span>
+          <span class="num">${running && !n.figures.time ? '' : percent(share(n))}</span></td>`}</tr>`)}</tbody></table>
     ${notes.length > 0 && html`<pre class="faint">${notes.join('\n')}</pre>`}
     ${text && html`<details><summary class="soft">As text</summary><pre>${text}</pre></details>`}</section>`;
 }

@@ -29,8 +29,8 @@ import { tell } from '../ui/toast.js';
  */
 
 /**
- * Look is what somebody made of a result: how it is sorted, which columns are wide. It goes on to the result that takes its place when
- * the statement runs again by itself and gives the same columns.
+ * Look is what somebody made of a result: how it is sorted, which columns are wide. It goes on to the result that takes
+ * its place when the statement runs again by itself and gives the same columns.
  * @typedef {object} Look
  * @property {number} id of the place, for as long as it has one look
  * @property {string} columns their names and types
@@ -42,7 +42,10 @@ import { tell } from '../ui/toast.js';
  * @property {boolean} [frozen]
  */
 
-/** @typedef {{sql: string, db: string, at: number, elapsedMS: number, rows: number|null, error?: string, star?: string}} HistoryEntry */
+/**
+ * @typedef {{sql: string, db: string, at: number, elapsedMS: number, rows: number|null, error?: string, star?: string}}
+ *   HistoryEntry
+ */
 
 const mostHistory = 500;
 let ids = 0;
@@ -53,8 +56,13 @@ const measures = /^EXPLAIN\s+ANALYZE\s+(?!FORMAT\b)(?!VERBOSE\s+FORMAT\b)/i;
 /** unsorted: rows as they came. */
 export const unsorted = { column: -1, descending: false };
 
-/** filtersOf are the filters that say something. @param {Record<number, string>|null} [filters] by column @returns {import('../core/rowset.js').Filter[]} */
-export const filtersOf = (filters) => Object.entries(filters ?? {}).filter(([, text]) => text.trim() !== '').map(([c, text]) => ({ column: Number(c), text }));
+/**
+ * filtersOf are the filters that say something.
+ * @param {Record<number, string>|null} [filters] by column
+ * @returns {import('../core/rowset.js').Filter[]}
+ */
+export const filtersOf = (filters) => Object.entries(filters ?? {}).filter(([, text]) => text.trim() !== '')
+  .map(([c, text]) => ({ column: Number(c), text }));
 
 /** release gives the memory of results back. @param {Result[]} results */
 function release(results) {
@@ -90,7 +98,10 @@ export class SQLRun {
 
   last = { text: '', limit: 0 };
 
-  /** again runs what ran last, when it changes nothing. What is shown stays until all answers are here, and so does how it is shown. */
+  /**
+   * again runs what ran last, when it changes nothing. What is shown stays until all answers are here, and so does how
+   * it is shown.
+   */
   async again() {
     const old = this.results.value;
     if (this.busy.value || old.length === 0 || !old.every((r) => r.again)) return;
@@ -109,7 +120,11 @@ export class SQLRun {
     release(old);
   }
 
-  /** inherit gives a result the look of the one before it at its place; an error passes it on. @param {Result} r @param {Result|undefined} before */
+  /**
+   * inherit gives a result the look of the one before it at its place; an error passes it on.
+   * @param {Result} r
+   * @param {Result|undefined} before
+   */
   async inherit(r, before) {
     if (!before || (r.rows && before.look.columns && r.look.columns !== before.look.columns)) return;
     r.look = Object.assign(before.look, r.rows && { columns: r.look.columns });
@@ -122,7 +137,9 @@ export class SQLRun {
     if (statements.length === 0 || this.busy.value) return;
     const dangerous = statements.filter(destroys);
     if (dangerous.length > 0 && store.read('sql.ask', true)) {
-      const yes = await ask({ title: 'This takes data away for good', text: `In database ${db.value}. The palette (Ctrl+K) turns this question off.`, code: dangerous.join(';\n'), yes: 'Run it' });
+      const yes = await ask({ title: 'This takes data away for good',
+        text: `In database ${db.value}. The palette (Ctrl+K) turns this question off.`, code: dangerous.join(';\n'),
+        yes: 'Run it' });
       if (yes === null) return;
     }
     this.cancel(); // what runs again by itself
@@ -143,10 +160,19 @@ export class SQLRun {
     }
     this.busy.value = false;
     const all = this.results.value, last = all.at(-1);
-    if (last) tell(`${all.length > 1 ? `${all.length} results, the last: ` : ''}${last.rows ? last.cut ? `the first ${count(limit)} rows, more exist` : plural(last.rows.total, 'row') : `${plural(last.affected ?? 0, 'row')} changed`}`, last.error);
+    if (last) tell(`${all.length > 1 ? `${all.length} results, the last: ` : ''}${last.rows ? last.cut
+      ? `the first ${count(limit)} rows, more exist` : plural(last.rows.total, 'row')
+      : `${plural(last.affected ?? 0, 'row')} changed`}`, last.error);
   }
 
-  /** each runs one statement after the other, up to the first that fails. @param {string} text @param {number} limit @param {AbortSignal} signal @param {boolean} [seen] somebody waits and sees them run @returns {AsyncGenerator<Result>} */
+  /**
+   * each runs one statement after the other, up to the first that fails.
+   * @param {string} text
+   * @param {number} limit
+   * @param {AbortSignal} signal
+   * @param {boolean} [seen] somebody waits and sees them run
+   * @returns {AsyncGenerator<Result>}
+   */
   async *each(text, limit, signal, seen) {
     const before = [];
     for (const { text: statement } of split(text)) {
@@ -160,7 +186,10 @@ export class SQLRun {
     }
   }
 
-  /** end stops what runs, as nobody looks any more: but not what changes something, which somebody may wait for elsewhere. */
+  /**
+   * end stops what runs, as nobody looks any more: but not what changes something, which somebody may wait for
+   * elsewhere.
+   */
   end() {
     this.left = true;
     if (!this.changing) this.cancel();
@@ -174,18 +203,29 @@ export class SQLRun {
     this.shown.value = 0;
   }
 
-  /** one sends a statement behind those that prepare it. @param {string} sql @param {string[]} before @param {number} limit @param {AbortSignal} signal @param {boolean} [seen] @returns {Promise<Result>} */
+  /**
+   * one sends a statement behind those that prepare it.
+   * @param {string} sql
+   * @param {string[]} before
+   * @param {number} limit
+   * @param {AbortSignal} signal
+   * @param {boolean} [seen]
+   * @returns {Promise<Result>}
+   */
   async one(sql, before, limit, signal, seen) {
     const started = performance.now();
     /** @type {Result} */
-    const result = { sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false, again: '', look: { id: ++ids, columns: '' } };
+    const result = { sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false, again: '',
+      look: { id: ++ids, columns: '' } };
     const changes = !/^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|TQL|VALUES)\b/.test(bare(sql));
     const text = [...before, sql].join(';\n');
     if (!changes) result.again = text;
     this.changing = changes;
     try {
-      const fills = seen && before.length === 0 && measures.test(bare(sql)) && session.value.features?.includes('analyze_stream');
-      const rows = fills ? await (await bring(() => import('./sqlanalyze.js'))).analyze(sql, signal, (measured) => { this.running.value = { ...result, measured }; })
+      const fills = seen && before.length === 0 && measures.test(bare(sql)) &&
+        session.value.features?.includes('analyze_stream');
+      const rows = fills ? await (await bring(() => import('./sqlanalyze.js'))).analyze(sql, signal,
+        (measured) => { this.running.value = { ...result, measured }; })
         : await query(text, { limit: limit + 1, signal, retry: changes ? false : undefined });
       if (rows.columns.length > 0) {
         if (rows.count > limit) {
@@ -207,9 +247,11 @@ export class SQLRun {
 
   /** remember puts a run into the history. @param {Result} r @param {string} written */
   remember(r, written) {
-    const entry = { sql: written, db: db.value, at: r.at, elapsedMS: r.elapsedMS, rows: r.rows ? r.rows.count : r.affected ?? null, error: r.error?.message };
+    const entry = { sql: written, db: db.value, at: r.at, elapsedMS: r.elapsedMS, rows: r.rows ? r.rows.count
+      : r.affected ?? null, error: r.error?.message };
     this.history.value = store.change(`sql.history.${user.value}`, this.history.value, (kept) =>
-      [entry, ...kept.filter((h) => h.sql !== written)].slice(0, mostHistory).map((h) => (h.sql.length > 20_000 ? { ...h, sql: h.sql.slice(0, 20_000) } : h)));
+      [entry, ...kept.filter((h) => h.sql !== written)].slice(0, mostHistory)
+        .map((h) => (h.sql.length > 20_000 ? { ...h, sql: h.sql.slice(0, 20_000) } : h)));
   }
 
   /** clearHistory forgets what was run. */

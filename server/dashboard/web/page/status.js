@@ -18,7 +18,8 @@ import { Requests } from './statusrequests.js';
 import { Tables, load as loadTables } from './statustables.js';
 
 const tabs = [
-  { id: 'overview', text: 'Overview' }, { id: 'tables', text: 'Tables' }, { id: 'queries', text: 'Statements' }, { id: 'config', text: 'Configuration' }, { id: 'inside', text: 'Log and profiles' },
+  { id: 'overview', text: 'Overview' }, { id: 'tables', text: 'Tables' }, { id: 'queries', text: 'Statements' },
+    { id: 'config', text: 'Configuration' }, { id: 'inside', text: 'Log and profiles' },
 ];
 
 export const state = /** @type {Record<string, import('../core/state.js').Key>} */ ({
@@ -28,12 +29,18 @@ export const state = /** @type {Record<string, import('../core/state.js').Key>} 
 
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function Page({ state }) {
-  const [about, setAbout] = useState(/** @type {{status: any, clockMS: number|null, open: boolean, zone: string}} */ ({ status: null, clockMS: null, open: false, zone: '' }));
+  const [about, setAbout] = useState(
+    /** @type {{status: any, clockMS: number|null, open: boolean, zone: string}} */
+    ({ status: null, clockMS: null, open: false, zone: '' }));
   const [tables, setTables] = useState(/** @type {import('./statustables.js').Table[]|null} */ (null));
   const [config, setConfig] = useState(/** @type {import('../core/toml.js').Setting[]|null} */ (null));
   const [errors, setErrors] = useState(/** @type {Record<string, any>} */ ({}));
 
-  /** part runs one of the questions; what it may not see is said in its own panel. @param {string} name @param {() => Promise<void>} run */
+  /**
+   * part runs one of the questions; what it may not see is said in its own panel.
+   * @param {string} name
+   * @param {() => Promise<void>} run
+   */
   const part = async (name, run) => {
     try {
       await run();
@@ -46,7 +53,8 @@ export function Page({ state }) {
     await Promise.all([
       part('figures', () => look(signal)),
       part('status', async () => {
-        const [status, who] = await Promise.all([json('status', { background: true, signal }), json('v1/session', { background: true, signal })]);
+        const [status, who] = await Promise.all([json('status', { background: true, signal }),
+          json('v1/session', { background: true, signal })]);
         setAbout((a) => ({ ...a, status, open: who.auth_required === false, zone: who.default_timezone }));
       }),
       part('clock', async () => {
@@ -58,17 +66,28 @@ export function Page({ state }) {
     ]);
   };
   usePoll(loadAll, readings.value.length < 2 ? 1000 : 5000); // the first rates need two readings
-  usePoll((signal) => part('config', async () => setConfig(readSettings(await (await request('config', { background: true, signal })).text()))), 60_000);
+  usePoll((signal) => part('config',
+    async () => setConfig(readSettings(await (await request('config', { background: true, signal })).text()))), 60_000);
   const tab = state.get('tab');
-  const found = findings({ readings: readings.value, settings: config, status: about.status, tables: (tables ?? []).map((t) => ({ name: t.name, rows: t.rows })), clockMS: about.clockMS, open: about.open }, location.hostname);
+  const found = findings({ readings: readings.value, settings: config, status: about.status,
+    tables: (tables ?? []).map((t) => ({ name: t.name, rows: t.rows })), clockMS: about.clockMS, open: about.open },
+    location.hostname);
   return html`<div class="toolbar"><h1>Status</h1>
-      <div class="status-tabs"><${Tabs} label="Parts of the status" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} /></div><span class="grow"></span>
-      ${session.value.mode !== 'rw' && html`<span class="soft">Your user is ${session.value.mode === 'ro' ? 'read-only' : 'write-only'}: some panels are closed to it.</span>`}</div>
+      <div class="status-tabs">
+        <${Tabs} label="Parts of the status" tabs=${tabs} tab=${tab}
+          onTab=${(/** @type {string} */ id) => state.set({ tab: id })} /></div><span class="grow"></span>
+      ${session.value.mode !== 'rw' &&
+        html`<span class="soft">Your user is ${session.value.mode === 'ro' ? 'read-only' : 'write-only'}: some panels
+          are closed to it.</span>`}</div>
     <div class="content status" role="tabpanel" aria-label=${tabs.find((t) => t.id === tab)?.text} tabindex="0">
       ${tab === 'overview' && html`<${Findings} list=${found} ready=${readings.value.length > 0} />
-        ${errors.status && html`<${ErrorBox} error=${errors.status} />`}<${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone} untold=${errors.clock?.message} />
+        ${errors.status && html`<${ErrorBox} error=${errors.status} />`}
+          <${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone}
+            untold=${errors.clock?.message} />
         ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} /><${Requests} />`}`}
-      ${tab === 'tables' && html`<${Tables} tables=${tables} error=${errors.tables} sort=${state.get('sort')} onSort=${(/** @type {string} */ sort) => state.set({ sort }, false)} onChange=${() => void loadAll(new AbortController().signal)} />`}
+      ${tab === 'tables' && html`<${Tables} tables=${tables} error=${errors.tables} sort=${state.get('sort')}
+        onSort=${(/** @type {string} */ sort) => state.set({ sort }, false)}
+          onChange=${() => void loadAll(new AbortController().signal)} />`}
       ${tab === 'queries' && html`<${Queries} settings=${config} />`}
       ${tab === 'config' && html`<${Configuration} settings=${config} error=${errors.config} />`}
       ${tab === 'inside' && html`<${Inside} />`}
@@ -80,5 +99,6 @@ function Findings({ list, ready }) {
   if (!ready) return null;
   if (list.length === 0) return html`<p class="findings none"><span class="dot on"></span>Nothing needs a look.</p>`;
   return html`<section class="findings" aria-label="Findings"><h2>${plural(list.length, 'finding')}</h2>
-    <ul>${list.map((f) => html`<li key=${f.text} class=${f.level}><b>${f.level === 'bad' ? 'Look at this' : 'Note'}</b> <span>${f.text} <span class="soft">${f.todo}</span></span></li>`)}</ul></section>`;
+    <ul>${list.map((f) => html`<li key=${f.text} class=${f.level}><b>${f.level === 'bad' ? 'Look at this' : 'Note'}
+      </b> <span>${f.text} <span class="soft">${f.todo}</span></span></li>`)}</ul></section>`;
 }

@@ -10,14 +10,22 @@ import { Spark } from '../ui/spark.js';
 const known = (n, write) => (Number.isFinite(n) ? write(n) : '–');
 
 /** @param {{name: string, value: string, spark?: number[], note?: string}} props */
-const Figure = ({ name, value, spark, note }) => html`<div class="figure"><dt>${name}</dt><dd><span class="num">${value}</span>
-  ${spark && html`<${Spark} values=${spark} label=${`${name} of the last half hour`} />`}${note && html`<span class="note soft">${note}</span>`}</dd></div>`;
+const Figure = ({ name, value, spark, note }) => html`<div class="figure"><dt>${name}</dt>
+  <dd><span class="num">${value}</span>
+  ${spark && html`<${Spark} values=${spark} label=${`${name} of the last half hour`} />`}
+    ${note && html`<span class="note soft">${note}</span>`}</dd></div>`;
 
-/** queues are what may wait: its name, for what, its figures, and the one that says how many are under way. @type {[string, string, string[], string?][]} */
+/**
+ * queues are what may wait: its name, for what, its figures, and the one that says how many are under way.
+ * @type {[string, string, string[], string?][]}
+ */
 const queues = [
-  ['Flushes', '', ['varve_flushes_waiting'], 'varve_flushes_running'], ['Merges', '', ['varve_merges_waiting'], 'varve_merges_running'],
-  ['Writes', 'for memory', ['varve_writes_waiting']], ['Queries', 'for memory', ['varve_queries_waiting'], 'varve_sql_requests_running'],
-  ['Bodies', 'for room', ['varve_http_bodies_waiting']], ['Messages', 'of listeners', ['varve_syslog_messages_waiting', 'varve_forward_messages_waiting']],
+  ['Flushes', '', ['varve_flushes_waiting'], 'varve_flushes_running'],
+    ['Merges', '', ['varve_merges_waiting'], 'varve_merges_running'],
+  ['Writes', 'for memory', ['varve_writes_waiting']],
+    ['Queries', 'for memory', ['varve_queries_waiting'], 'varve_sql_requests_running'],
+  ['Bodies', 'for room', ['varve_http_bodies_waiting']],
+    ['Messages', 'of listeners', ['varve_syslog_messages_waiting', 'varve_forward_messages_waiting']],
 ];
 
 /** Waits shows what waits. @param {{list: import('../core/exposition.js').Figures[]}} props */
@@ -25,19 +33,29 @@ function Waits({ list }) {
   const now = list[list.length - 1];
   return html`<h2>Waits</h2><dl class="figures">${queues.map(([name, what, figures, running]) => {
     const each = list.map((f) => figures.reduce((sum, n) => sum + (f.sum(n) || 0), 0));
-    return html`<${Figure} key=${name} name=${name} value=${count(each[each.length - 1])} spark=${each} note=${[what, running && `${count(now.sum(running) || 0)} under way`].filter(Boolean).join(', ')} />`;
+    return html`<${Figure} key=${name} name=${name} value=${count(each[each.length - 1])} spark=${each}
+      note=${[what, running && `${count(now.sum(running) || 0)} under way`].filter(Boolean).join(', ')} />`;
   })}</dl>`;
 }
 
 /** budgets are the shares of the memory. @type {[string, string][]} */
-const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], ['Cached blocks', 'cache'], ['Queries', 'queries'], ['Held for queries', 'held'], ['Bodies in hand', 'bodies'], ['Answers not read yet', 'answers']];
+const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], ['Cached blocks', 'cache'],
+  ['Queries', 'queries'], ['Held for queries', 'held'], ['Bodies in hand', 'bodies'],
+  ['Answers not read yet', 'answers']];
 
-/** Shares shows what is taken of each share of the memory. @param {{list: import('../core/exposition.js').Figures[]}} props */
+/**
+ * Shares shows what is taken of each share of the memory.
+ * @param {{list: import('../core/exposition.js').Figures[]}} props
+ */
 function Shares({ list }) {
-  const sum = (/** @type {import('../core/exposition.js').Figures} */ f, /** @type {string} */ name, /** @type {string} */ of) => f.sum(name, (l) => l.budget === of);
+  const sum = (/** @type {import('../core/exposition.js').Figures} */ f, /** @type {string} */ name,
+    /** @type {string} */ of) => f.sum(name, (l) => l.budget === of);
   const now = list[list.length - 1];
-  return html`<h2>Memory</h2><dl class="figures">${budgets.map(([name, of]) => html`<${Figure} key=${of} name=${name} value=${known(sum(now, 'varve_budget_bytes', of), bytes)}
-    spark=${list.map((f) => sum(f, 'varve_budget_bytes', of))} note=${`of ${known(sum(now, 'varve_budget_limit_bytes', of), bytes)}`} />`)}</dl>`;
+  return html`<h2>Memory</h2>
+    <dl class="figures">${budgets.map(([name, of]) =>
+      html`<${Figure} key=${of} name=${name} value=${known(sum(now, 'varve_budget_bytes', of), bytes)}
+    spark=${list.map((f) => sum(f, 'varve_budget_bytes', of))}
+      note=${`of ${known(sum(now, 'varve_budget_limit_bytes', of), bytes)}`} />`)}</dl>`;
 }
 
 /** @param {{status: any, clockMS: number|null, zone: string, untold?: string}} props untold is why there is no clock */
@@ -47,9 +65,11 @@ export function About({ status, clockMS, zone, untold }) {
   const rows = [
     ['Version', status?.version], ['Commit', status?.commit], ['Go', status?.go_version], ['Host', status?.hostname],
     ['Up for', Number.isFinite(started) ? duration(Date.now() - started) : undefined], ['Time zone', zone],
-    ['Clock', clockMS === null ? untold : Math.abs(clockMS) < 1000 ? 'agrees with this browser' : `this browser is ${duration(Math.abs(clockMS))} ${clockMS > 0 ? 'ahead' : 'behind'}`],
+    ['Clock', clockMS === null ? untold : Math.abs(clockMS) < 1000 ? 'agrees with this browser'
+      : `this browser is ${duration(Math.abs(clockMS))} ${clockMS > 0 ? 'ahead' : 'behind'}`],
   ];
-  return html`<dl class="about">${rows.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v ?? '–'}</dd></div>`)}</dl>`;
+  return html`<dl class="about">${rows.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v ?? '–'}</dd></div>`)}
+    </dl>`;
 }
 
 export function Activity() {
@@ -58,7 +78,8 @@ export function Activity() {
   const now = list[list.length - 1];
   const perSecond = (/** @type {number} */ n) => `${short(Math.round(n * 10) / 10)}/s`;
   const rowsIn = rates(list, 'varve_rows_written_total'), bodyIn = rates(list, 'varve_http_body_bytes_total');
-  const all = rates(list, 'varve_http_requests_total'), bad = rates(list, 'varve_http_requests_total', (l) => l.status >= '500');
+  const all = rates(list, 'varve_http_requests_total'),
+    bad = rates(list, 'varve_http_requests_total', (l) => l.status >= '500');
   const refused = rates(list, 'varve_http_requests_total', (l) => l.status >= '400' && l.status < '500');
   const p50 = list.slice(1).map((f, i) => 1000 * quantile(list[i], f, 'varve_sql_request_seconds', 0.5));
   const p99 = list.slice(1).map((f, i) => 1000 * quantile(list[i], f, 'varve_sql_request_seconds', 0.99));
@@ -67,9 +88,11 @@ export function Activity() {
   return html`
     <h2>Now</h2>
     <dl class="figures">
-      <${Figure} name="Rows in" value=${known(last(rowsIn), perSecond)} spark=${rowsIn} note=${`${short(now.sum('varve_rows_written_total'))} since the start`} />
+      <${Figure} name="Rows in" value=${known(last(rowsIn), perSecond)} spark=${rowsIn}
+        note=${`${short(now.sum('varve_rows_written_total'))} since the start`} />
       <${Figure} name="Bytes in" value=${known(last(bodyIn), (n) => bytes(n) + '/s')} spark=${bodyIn} />
-      <${Figure} name="Requests" value=${known(last(all), perSecond)} spark=${all} note=${`${count(now.sum('varve_http_requests_in_flight'))} under way`} />
+      <${Figure} name="Requests" value=${known(last(all), perSecond)} spark=${all}
+        note=${`${count(now.sum('varve_http_requests_in_flight'))} under way`} />
       <${Figure} name="Refused (4xx)" value=${known(last(refused), perSecond)} spark=${refused} />
       <${Figure} name="Failed (5xx)" value=${known(last(bad), perSecond)} spark=${bad} />
       <${Figure} name="SQL p50" value=${known(last(p50), duration)} spark=${p50} />
@@ -80,14 +103,21 @@ export function Activity() {
     <${Shares} list=${list} />
     <h2>Has</h2>
     <dl class="figures">
-      <${Figure} name="Memory" value=${known(last(memory), bytes)} spark=${memory} note=${`heap target ${known(now.sum('go_gc_gomemlimit_bytes'), bytes)}`} />
-      <${Figure} name="Log (WAL)" value=${known(now.sum('varve_wal_bytes'), bytes)} spark=${values(list, 'varve_wal_bytes')} />
-      <${Figure} name="Parts" value=${known(now.sum('varve_part_bytes'), bytes)} spark=${values(list, 'varve_part_bytes')} note=${`${count(now.sum('varve_parts'))} files`} />
+      <${Figure} name="Memory" value=${known(last(memory), bytes)} spark=${memory}
+        note=${`heap target ${known(now.sum('go_gc_gomemlimit_bytes'), bytes)}`} />
+      <${Figure} name="Log (WAL)" value=${known(now.sum('varve_wal_bytes'), bytes)}
+        spark=${values(list, 'varve_wal_bytes')} />
+      <${Figure} name="Parts" value=${known(now.sum('varve_part_bytes'), bytes)}
+        spark=${values(list, 'varve_part_bytes')} note=${`${count(now.sum('varve_parts'))} files`} />
       <${Figure} name="Disk free" value=${known(now.sum('varve_disk_free_bytes'), bytes)} />
-      <${Figure} name="Goroutines" value=${known(now.sum('go_goroutines'), count)} spark=${values(list, 'go_goroutines')} />
-      <${Figure} name="Open files" value=${known(now.sum('process_open_fds'), count)} note=${`of ${short(now.sum('process_max_fds'))}`} />
-      <${Figure} name="Connections" value=${known(now.sum('varve_http_connections'), count)} spark=${values(list, 'varve_http_connections')} />
-      <${Figure} name="GC" value=${known(last(rates(list, 'go_gc_duration_seconds_count')), (n) => `${short(Math.round(n * 600) / 10)}/min`)} />
+      <${Figure} name="Goroutines" value=${known(now.sum('go_goroutines'), count)}
+        spark=${values(list, 'go_goroutines')} />
+      <${Figure} name="Open files" value=${known(now.sum('process_open_fds'), count)}
+        note=${`of ${short(now.sum('process_max_fds'))}`} />
+      <${Figure} name="Connections" value=${known(now.sum('varve_http_connections'), count)}
+        spark=${values(list, 'varve_http_connections')} />
+      <${Figure} name="GC" value=${known(last(rates(list, 'go_gc_duration_seconds_count')),
+        (n) => `${short(Math.round(n * 600) / 10)}/min`)} />
       <${Figure} name="Flushes" value=${count(now.sum('varve_flushes_total') || 0)} note="since the start" />
       <${Figure} name="Merges" value=${count(now.sum('varve_merges_total') || 0)} note="since the start" />
     </dl>`;

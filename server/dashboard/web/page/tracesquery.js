@@ -16,24 +16,43 @@ const needed = ['trace_id', 'span_id', 'parent_span_id', 'duration_nano'];
 const failed = `"span_status_code" = 'STATUS_CODE_ERROR'`;
 const units = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
-/** @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean, span: string}} Dot */
-/** @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors: number, backward: number, services: string[]}} Summary backward spans end before they start */
+/**
+ * @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean, span:
+ *   string}} Dot
+ */
+/**
+ * @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors:
+ *   number, backward: number, services: string[]}} Summary backward spans end before they start
+ */
 
 /** So many rows come over from the worker at a time: more at once would hold up the page. */
 const rowsAtOnce = 5000;
 
-/** taken takes all rows of an answer, and out of the worker's memory. @param {import('../core/rows.js').Rows} rows @returns {Promise<any[][]>} */
+/**
+ * taken takes all rows of an answer, and out of the worker's memory.
+ * @param {import('../core/rows.js').Rows} rows
+ * @returns {Promise<any[][]>}
+ */
 async function taken(rows) {
   /** @type {any[][]} */
   const list = [];
-  for (let from = 0; from < rows.count; from += rowsAtOnce) for (const row of await rows.slice(from, Math.min(rows.count, from + rowsAtOnce))) list.push(row);
+  for (let from = 0; from < rows.count; from += rowsAtOnce)
+    for (const row of await rows.slice(from, Math.min(rows.count, from + rowsAtOnce))) list.push(row);
   rows.free();
   return list;
 }
 
-/** traceTables lists the tables that hold spans, the usual one first. @param {string} db @returns {Promise<string[]>} */
+/**
+ * traceTables lists the tables that hold spans, the usual one first.
+ * @param {string} db
+ * @returns {Promise<string[]>}
+ */
 export async function traceTables(db) {
-  const rows = await list(`SELECT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND column_name IN (${needed.map(sqltext.string).join(', ')}) GROUP BY table_name HAVING count(*) = ${needed.length} ORDER BY table_name`, { db, background: true });
+  const rows = await list(
+    `SELECT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(
+      db)} AND column_name IN (${needed.map(sqltext.string)
+        .join(', ')}) GROUP BY table_name HAVING count(*) = ${needed.length} ORDER BY table_name`,
+        { db, background: true });
   return rows.map((r) => String(r[0])).sort((a, b) => Number(b === defaultTable) - Number(a === defaultTable));
 }
 
@@ -43,8 +62,14 @@ export function nanos(text) {
   return m ? Math.round(Number(m[1]) * units[/** @type {keyof typeof units} */ (m[2])]) : null;
 }
 
-/** named finds the column that a name stands for: a name that is no column is tried as an attribute of the span or of its resource. @param {catalog.Column[]} columns @param {string} name */
-export const named = (columns, name) => ['', 'span_attributes.', 'resource_attributes.'].map((prefix) => columns.find((c) => c.name === prefix + name)).find(Boolean);
+/**
+ * named finds the column that a name stands for: a name that is no column is tried as an attribute of the span or of
+ * its resource.
+ * @param {catalog.Column[]} columns
+ * @param {string} name
+ */
+export const named = (columns, name) => ['', 'span_attributes.',
+  'resource_attributes.'].map((prefix) => columns.find((c) => c.name === prefix + name)).find(Boolean);
 
 /** understand reads the search line. @param {string} text @param {catalog.Column[]} columns */
 export function understand(text, columns) {
@@ -57,7 +82,13 @@ export function understand(text, columns) {
   }
 }
 
-/** conditions are those of the form. @param {Record<string, any>} v values of the page's state @param {catalog.Column[]} columns @param {string} searched @returns {string[]} */
+/**
+ * conditions are those of the form.
+ * @param {Record<string, any>} v values of the page's state
+ * @param {catalog.Column[]} columns
+ * @param {string} searched
+ * @returns {string[]}
+ */
 export function conditions(v, columns, searched) {
   const parts = [];
   if (v.svc) parts.push(sqltext.equals('service_name', v.svc, 'string'));
@@ -75,122 +106,244 @@ export function conditions(v, columns, searched) {
 /** timeOf is the time index of a table of spans. @param {catalog.Column[]} columns */
 const timeOf = (columns) => columns.find((c) => c.timeIndex) ?? { name: 'timestamp', type: 'timestamp(9)' };
 
-/** @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters */
+/**
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ * @param {string[]} filters
+ */
 const conditionsOf = (table, columns, range, filters) => {
   const time = timeOf(columns);
   return `${sqltext.table(table)}${sqltext.where(sqltext.within(time.name, range, time.type), ...filters)}`;
 };
 
-/** dotsText is the statement that finds matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {string} order @param {number} limit */
-export const dotsText = (table, columns, range, filters, order = sqltext.name(timeOf(columns).name) + ' DESC', limit = mostDots) =>
-  `SELECT trace_id, ${sqltext.name(timeOf(columns).name)}, duration_nano, service_name, span_name, span_status_code, span_id FROM ${conditionsOf(table, columns, range, filters)} ORDER BY ${order} LIMIT ${limit}`;
+/**
+ * dotsText is the statement that finds matching spans.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ * @param {string[]} filters
+ * @param {string} order
+ * @param {number} limit
+ */
+export const dotsText = (table, columns, range, filters, order = sqltext.name(timeOf(columns).name) + ' DESC',
+  limit = mostDots) =>
+  `SELECT trace_id, ${sqltext.name(
+    timeOf(columns).name)}, duration_nano, service_name, span_name, span_status_code, span_id FROM ${conditionsOf(table,
+      columns, range, filters)} ORDER BY ${order} LIMIT ${limit}`;
 
-/** dotsOf runs it. @param {catalog.Column[]} columns @param {string} statement @param {AbortSignal} signal @returns {Promise<Dot[]>} */
+/**
+ * dotsOf runs it.
+ * @param {catalog.Column[]} columns
+ * @param {string} statement
+ * @param {AbortSignal} signal
+ * @returns {Promise<Dot[]>}
+ */
 async function dotsOf(columns, statement, signal) {
   const rows = await taken(await query(statement, { signal })), unit = sqltext.unitNanos(timeOf(columns).type);
-  return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]), service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR', span: String(r[6]) }));
+  return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]),
+    service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR',
+    span: String(r[6]) }));
 }
 
-/** alike are other traces that begin with the same operation: the slowest and the quickest of a day around. @param {string} table @param {{name: string, type: string}[]} columns @param {{service: string, name: string}} root @param {bigint} at @param {AbortSignal} signal @returns {Promise<Dot[]>} */
+/**
+ * alike are other traces that begin with the same operation: the slowest and the quickest of a day around.
+ * @param {string} table
+ * @param {{name: string, type: string}[]} columns
+ * @param {{service: string, name: string}} root
+ * @param {bigint} at
+ * @param {AbortSignal} signal
+ * @returns {Promise<Dot[]>}
+ */
 export async function alike(table, columns, root, at, signal) {
-  const known = /** @type {catalog.Column[]} */ (columns.map((c) => ({ ...c, semantic: '', timeIndex: c.name === 'timestamp' })));
-  const filters = [sqltext.equals('service_name', root.service, 'string'), sqltext.equals('span_name', root.name, 'string'), '"parent_span_id" IS NULL'];
+  const known = /** @type {catalog.Column[]} */ (columns.map((c) =>
+    ({ ...c, semantic: '', timeIndex: c.name === 'timestamp' })));
+  const filters = [sqltext.equals('service_name', root.service, 'string'),
+    sqltext.equals('span_name', root.name, 'string'), '"parent_span_id" IS NULL'];
   const range = { from: at - day, to: at + day };
-  const both = await Promise.all(['DESC', 'ASC'].map((way) => dotsOf(known, dotsText(table, known, range, filters, `duration_nano ${way}`, 9), signal)));
+  const both = await Promise.all(['DESC', 'ASC'].map((way) =>
+    dotsOf(known, dotsText(table, known, range, filters, `duration_nano ${way}`, 9), signal)));
   const seen = new Set();
-  return [...both[0].slice(0, 8), ...both[1].slice(0, 8).reverse()].filter((d) => !seen.has(d.trace) && seen.add(d.trace));
+  return [...both[0].slice(0, 8),
+    ...both[1].slice(0, 8).reverse()].filter((d) => !seen.has(d.trace) && seen.add(d.trace));
 }
 
 /** Where not all spans are drawn, so many of the slowest and of those that failed are among them. */
 const mostSlow = 200, mostErrors = 1000;
 
-/** Sample are the spans that are drawn, of how many; errors counts those that failed. @typedef {{list: Dot[], total: number, errors: number, all: boolean}} Sample */
+/**
+ * Sample are the spans that are drawn, of how many; errors counts those that failed.
+ * @typedef {{list: Dot[], total: number, errors: number, all: boolean}} Sample
+ */
 
 /**
- * dots asks for matching spans: the first ones for the list of traces, and those that are drawn. Where there are too many to draw all, these are
- * a sample of the whole range, with the slowest and the failed ones.
- * @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {boolean} slowest @param {AbortSignal} signal
+ * dots asks for matching spans: the first ones for the list of traces, and those that are drawn. Where there are too
+ * many to draw all, these are a sample of the whole range, with the slowest and the failed ones.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ * @param {string[]} filters
+ * @param {boolean} slowest
+ * @param {AbortSignal} signal
  * @returns {Promise<{first: Dot[], spans: Sample}>}
  */
 export async function dots(table, columns, range, filters, slowest, signal) {
-  const ask = (/** @type {string[]} */ more, /** @type {string|undefined} */ order, /** @type {number} */ limit) => dotsOf(columns, dotsText(table, columns, range, [...filters, ...more], order, limit), signal);
+  const ask = (/** @type {string[]} */ more, /** @type {string|undefined} */ order, /** @type {number} */ limit) =>
+    dotsOf(columns, dotsText(table, columns, range, [...filters, ...more], order, limit), signal);
   const slow = 'duration_nano DESC', first = await ask([], slowest ? slow : undefined, mostDots);
-  if (first.length < mostDots) return { first, spans: { list: first, total: first.length, errors: first.filter((d) => d.error).length, all: true } };
-  const [[total, errors]] = await list(`SELECT count(*), count(*) FILTER (WHERE ${failed}) FROM ${conditionsOf(table, columns, range, filters)}`, { signal });
-  const share = (/** @type {number} */ n, /** @type {number} */ of) => (of > n ? [`random() < ${n / of}`] : []); // by lot, so that about n of them come
-  const parts = await Promise.all([ask(share(mostDots, Number(total)), undefined, 2 * mostDots), ask([], slow, mostSlow), ask([failed, ...share(mostErrors, Number(errors))], undefined, 2 * mostErrors)]);
+  if (first.length < mostDots)
+    return { first, spans: { list: first, total: first.length, errors: first.filter((d) => d.error).length,
+      all: true } };
+  const [[total, errors]] = await list(
+    `SELECT count(*), count(*) FILTER (WHERE ${failed}) FROM ${conditionsOf(table, columns, range, filters)}`,
+    { signal });
+  // by lot, so that about n of them come
+  const share = (/** @type {number} */ n, /** @type {number} */ of) => (of > n ? [`random() < ${n / of}`] : []);
+  const parts = await Promise.all([ask(share(mostDots, Number(total)), undefined, 2 * mostDots),
+    ask([], slow, mostSlow), ask([failed, ...share(mostErrors, Number(errors))], undefined, 2 * mostErrors)]);
   const once = new Map(parts.flat().map((d) => [`${d.trace} ${d.span}`, d]));
   return { first, spans: { list: [...once.values()], total: Number(total), errors: Number(errors), all: false } };
 }
 
-/** @typedef {{service: string, operation: string, n: number, errors: number, p50: number, p95: number, p99: number}} Operation times in ns */
+/**
+ * @typedef {{service: string, operation: string, n: number, errors: number, p50: number, p95: number, p99: number}}
+ *   Operation times in ns
+ */
 
-/** A list that may be cut: what is shown of it, and how many there are. @template T @typedef {{list: T[], total: number}} Cut */
+/**
+ * A list that may be cut: what is shown of it, and how many there are.
+ * @template T
+ * @typedef {{list: T[], total: number}} Cut
+ */
 
 const mostOperations = 200;
 
-/** operationsText is T6: how often, how long, how often wrong, by service and operation. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters */
-export const operationsText = (table, columns, range, filters) => `SELECT service_name, span_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95, approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
+/**
+ * operationsText is T6: how often, how long, how often wrong, by service and operation.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ * @param {string[]} filters
+ */
+export const operationsText = (table, columns, range,
+  filters) =>
+  `SELECT service_name, span_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95, approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
 
 /** overview runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Operation>>} */
-export const overview = (statement, signal) => cutOf(statement, mostOperations, signal, ([service, operation, n, errors, p50, p95, p99]) =>
-  ({ service: String(service ?? ''), operation: String(operation ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95), p99: Number(p99) }));
+export const overview = (statement, signal) =>
+  cutOf(statement, mostOperations, signal, ([service, operation, n, errors, p50, p95, p99]) =>
+  ({ service: String(service ?? ''), operation: String(operation ?? ''), n: Number(n), errors: Number(errors),
+    p50: Number(p50), p95: Number(p95), p99: Number(p99) }));
 
-/** cutOf runs a statement that groups, and where its limit was reached asks how many groups there are. @template T @param {string} statement @param {number} most @param {AbortSignal} signal @param {(row: any[]) => T} read @returns {Promise<Cut<T>>} */
+/**
+ * cutOf runs a statement that groups, and where its limit was reached asks how many groups there are.
+ * @template T
+ * @param {string} statement
+ * @param {number} most
+ * @param {AbortSignal} signal
+ * @param {(row: any[]) => T} read
+ * @returns {Promise<Cut<T>>}
+ */
 async function cutOf(statement, most, signal, read) {
   const rows = await taken(await query(statement, { signal }));
   let total = rows.length;
   if (total === most) {
-    total = Number((await list(`SELECT count(*) FROM (${statement.replace(/ ORDER BY \d DESC LIMIT \d+$/, '')}) AS g`, { signal, background: true }))[0][0]);
+    total = Number((await list(`SELECT count(*) FROM (${statement.replace(/ ORDER BY \d DESC LIMIT \d+$/, '')}) AS g`,
+      { signal, background: true }))[0][0]);
   }
   return { list: rows.map(read), total };
 }
 
-/** @typedef {{from: string, to: string, calls: number, errors: number, p95: number}} Call between services, p95 in ns */
+/**
+ * @typedef {{from: string, to: string, calls: number, errors: number, p95: number}} Call between services, p95 in ns
+ */
 
 const mostCalls = 300;
 
-/** callsText finds which service called which: spans with a parent of another service. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range */
+/**
+ * callsText finds which service called which: spans with a parent of another service.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ */
 export function callsText(table, columns, range) {
   const time = timeOf(columns), t = sqltext.table(table);
   const wider = { from: range.from === null ? null : range.from - hour, to: range.to };
-  const of = (/** @type {string} */ alias, /** @type {{from: bigint|null, to: bigint|null}} */ r) => sqltext.within(time.name, r, time.type).replaceAll(sqltext.name(time.name), `${alias}.${sqltext.name(time.name)}`);
+  const of = (/** @type {string} */ alias, /** @type {{from: bigint|null, to: bigint|null}} */ r) =>
+    sqltext.within(time.name, r, time.type).replaceAll(sqltext.name(time.name), `${alias}.${sqltext.name(time.name)}`);
   return `SELECT p.service_name, c.service_name, count(*) AS calls, count(*) FILTER (WHERE c.${failed}) AS errors, approx_percentile_cont(c.duration_nano, 0.95) AS p95 FROM ${t} c JOIN ${t} p ON c.trace_id = p.trace_id AND c.parent_span_id = p.span_id${sqltext.where(of('c', range), of('p', wider), 'p.service_name <> c.service_name')} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostCalls}`;
 }
 
 /** calls runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Call>>} */
-export const calls = (statement, signal) => cutOf(statement, mostCalls, signal, ([from, to, n, errors, p95]) => ({ from: String(from ?? ''), to: String(to ?? ''), calls: Number(n), errors: Number(errors), p95: Number(p95) }));
+export const calls = (statement, signal) => cutOf(statement, mostCalls, signal,
+  ([from, to, n, errors, p95]) =>
+  ({ from: String(from ?? ''), to: String(to ?? ''), calls: Number(n), errors: Number(errors), p95: Number(p95) }));
 
 const mostServices = 200;
 
-/** servicesText sums the spans of each service. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range */
-export const servicesText = (table, columns, range) => `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT ${mostServices}`;
+/**
+ * servicesText sums the spans of each service.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ */
+export const servicesText = (table, columns,
+  range) =>
+  `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT ${mostServices}`;
 
-/** serviceSums runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<{service: string, n: number, errors: number, p50: number, p95: number}>>} */
-export const serviceSums = (statement, signal) => cutOf(statement, mostServices, signal, ([service, n, errors, p50, p95]) => ({ service: String(service ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95) }));
+/**
+ * serviceSums runs it.
+ * @param {string} statement
+ * @param {AbortSignal} signal
+ * @returns {Promise<Cut<{service: string, n: number, errors: number, p50: number, p95: number}>>}
+ */
+export const serviceSums = (statement, signal) => cutOf(statement, mostServices, signal,
+  ([service, n, errors, p50, p95]) =>
+  ({ service: String(service ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95) }));
 
-/** newest is when the last span of a table began. @param {string} table @param {catalog.Column[]} columns @returns {Promise<bigint|null>} */
+/**
+ * newest is when the last span of a table began.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @returns {Promise<bigint|null>}
+ */
 export async function newest(table, columns) {
-  const time = timeOf(columns), [row] = await list(`SELECT max(${sqltext.name(time.name)}) FROM ${sqltext.table(table)}`, { background: true });
+  const time = timeOf(columns),
+    [row] = await list(`SELECT max(${sqltext.name(time.name)}) FROM ${sqltext.table(table)}`, { background: true });
   return row && row[0] !== null ? BigInt(row[0]) * sqltext.unitNanos(time.type) : null;
 }
 
-/** summaries describes traces, in the order of their ids. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} ids @param {AbortSignal} signal @returns {Promise<Summary[]>} */
+/**
+ * summaries describes traces, in the order of their ids.
+ * @param {string} table
+ * @param {catalog.Column[]} columns
+ * @param {{from: bigint|null, to: bigint|null}} range
+ * @param {string[]} ids
+ * @param {AbortSignal} signal
+ * @returns {Promise<Summary[]>}
+ */
 export async function summaries(table, columns, range, ids, signal) {
   if (ids.length === 0) return [];
   const time = timeOf(columns), t = sqltext.name(time.name), unit = sqltext.unitNanos(time.type);
-  const wider = { from: range.from === null ? null : range.from - hour, to: range.to === null ? null : range.to + hour };
-  const where = sqltext.where(`"trace_id" IN (${ids.map(sqltext.string).join(', ')})`, sqltext.within(time.name, wider, time.type));
+  const wider = { from: range.from === null ? null : range.from - hour, to: range.to === null ? null
+    : range.to + hour };
+  const where = sqltext.where(`"trace_id" IN (${ids.map(sqltext.string).join(', ')})`,
+    sqltext.within(time.name, wider, time.type));
   const [groups, roots] = await Promise.all([
-    query(`SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}), count(*) FILTER (WHERE timestamp_end < ${t}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
-    query(`SELECT trace_id, service_name, span_name FROM ${sqltext.table(table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then(taken),
+    query(
+      `SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}), count(*) FILTER (WHERE timestamp_end < ${t}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
+    query(
+      `SELECT trace_id, service_name, span_name FROM ${sqltext.table(
+        table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then(taken),
   ]);
   /** @type {Map<string, Summary & {end: bigint}>} */
   const found = new Map();
   for (const [id, service, from, to, spans, errors, backward] of groups) {
     const start = BigInt(from) * unit, end = BigInt(to) * unit;
     /** @type {Summary & {end: bigint}} */
-    const s = found.get(id) ?? { id, service: '', operation: 'no root span', start, end, duration: 0, spans: 0, errors: 0, backward: 0, services: [] };
+    const s = found.get(id) ??
+      { id, service: '', operation: 'no root span', start, end, duration: 0, spans: 0, errors: 0, backward: 0,
+        services: [] };
     if (start < s.start) s.start = start;
     if (end > s.end) s.end = end;
     s.spans += Number(spans);
@@ -200,17 +353,25 @@ export async function summaries(table, columns, range, ids, signal) {
     s.duration = Math.max(0, Number(s.end - s.start)); // what ends before it starts takes no time
     found.set(id, s);
   }
-  for (const [id, service, operation] of roots) Object.assign(found.get(String(id)) ?? {}, { service: String(service ?? ''), operation: String(operation ?? '') });
+  for (const [id, service, operation] of roots)
+    Object.assign(found.get(String(id)) ?? {}, { service: String(service ?? ''), operation: String(operation ?? '') });
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** backwards says of spans that they end before they start. @param {number} n */
 export const backwards = (n) => (n === 1 ? '1 span ends before it starts' : `${n} spans end before they start`);
 
-/** trace asks for the spans of one trace, from the first of the tables that has some. @param {string[]} tables @param {string} id @param {AbortSignal} signal */
+/**
+ * trace asks for the spans of one trace, from the first of the tables that has some.
+ * @param {string[]} tables
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
 export async function trace(tables, id, signal) {
   for (const table of tables) {
-    const rows = await query(`SELECT * FROM ${sqltext.table(table)} WHERE "trace_id" = ${sqltext.string(id)} ORDER BY "timestamp" LIMIT ${mostSpans + 1}`, { signal });
+    const rows = await query(
+      `SELECT * FROM ${sqltext.table(table)} WHERE "trace_id" = ${sqltext.string(
+        id)} ORDER BY "timestamp" LIMIT ${mostSpans + 1}`, { signal });
     if (rows.count > 0) return { table, columns: rows.columns, rows: await taken(rows) };
   }
   return null;
@@ -219,32 +380,59 @@ export async function trace(tables, id, signal) {
 /** Services and operations to choose from, at most. */
 export const mostChoices = 1000;
 
-/** services lists the services that sent spans, one more than can be chosen where there are more. @param {string} table @param {string} db @returns {Promise<string[]>} */
+/**
+ * services lists the services that sent spans, one more than can be chosen where there are more.
+ * @param {string} table
+ * @param {string} db
+ * @returns {Promise<string[]>}
+ */
 export async function services(table, db) {
   const side = (await catalog.tables(db)).some((t) => t.name === `${table}_services`);
-  return (await list(`SELECT DISTINCT service_name FROM ${sqltext.table(side ? `${table}_services` : table)} ORDER BY 1 LIMIT ${mostChoices + 1}`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
+  return (await list(
+    `SELECT DISTINCT service_name FROM ${sqltext.table(side ? `${table}_services`
+      : table)} ORDER BY 1 LIMIT ${mostChoices + 1}`,
+      { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
 }
 
-/** operations lists those of a service. @param {string} table @param {string} db @param {string} service @returns {Promise<string[]>} */
+/**
+ * operations lists those of a service.
+ * @param {string} table
+ * @param {string} db
+ * @param {string} service
+ * @returns {Promise<string[]>}
+ */
 export async function operations(table, db, service) {
   const side = (await catalog.tables(db)).some((t) => t.name === `${table}_operations`);
   const where = service ? ` WHERE ${sqltext.equals('service_name', service, 'string')}` : '';
-  return (await list(`SELECT DISTINCT span_name FROM ${sqltext.table(side ? `${table}_operations` : table)}${where} ORDER BY 1 LIMIT ${mostChoices + 1}`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
+  return (await list(
+    `SELECT DISTINCT span_name FROM ${sqltext.table(side ? `${table}_operations`
+      : table)}${where} ORDER BY 1 LIMIT ${mostChoices + 1}`,
+      { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
 }
 
 /** logTables lists the tables with a trace_id that are not spans. @param {string} db @returns {Promise<string[]>} */
 export async function logTables(db) {
   const spans = await traceTables(db);
-  const rows = await list(`SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND column_name = 'trace_id' ORDER BY 1`, { db, background: true });
+  const rows = await list(
+    `SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(
+      db)} AND column_name = 'trace_id' ORDER BY 1`, { db, background: true });
   return rows.map((r) => String(r[0])).filter((t) => !spans.includes(t));
 }
 
-/** logs asks one table for the lines of a trace. @param {string} db @param {string} table @param {string} id @param {{from: bigint, to: bigint}} range @param {AbortSignal} signal */
+/**
+ * logs asks one table for the lines of a trace.
+ * @param {string} db
+ * @param {string} table
+ * @param {string} id
+ * @param {{from: bigint, to: bigint}} range
+ * @param {AbortSignal} signal
+ */
 export async function logs(db, table, id, range, signal) {
   const columns = await catalog.columns(db, table);
   const time = columns.find((c) => c.timeIndex);
   if (!time) return null;
   const where = sqltext.where(sqltext.equals('trace_id', id, 'string'), sqltext.within(time.name, range, time.type));
-  const rows = await query(`SELECT * FROM ${sqltext.table(table)}${where} ORDER BY ${sqltext.name(time.name)} LIMIT ${mostLogs}`, { signal });
+  const rows = await query(
+    `SELECT * FROM ${sqltext.table(table)}${where} ORDER BY ${sqltext.name(time.name)} LIMIT ${mostLogs}`, { signal });
   return { table, columns, time, found: rows.columns, rows: await taken(rows) };
 }

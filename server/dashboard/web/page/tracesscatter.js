@@ -1,4 +1,5 @@
-// Matching spans as dots: when, how long, of which service; errors have a ring. A rectangle becomes a filter, a click opens.
+// Matching spans as dots: when, how long, of which service; errors have a ring. A rectangle becomes a filter, a click
+// opens.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { duration, oneLine } from '../core/format.js';
@@ -10,9 +11,15 @@ const left = 52, bottom = 18, top = 6, right = 8;
 const near = 8;
 
 /** @typedef {import('./tracesquery.js').Dot} Dot */
-/** @typedef {{from: bigint, to: bigint, least: number, most: number, width: number, height: number}} Scale durations are on a logarithmic scale */
+/**
+ * @typedef {{from: bigint, to: bigint, least: number, most: number, width: number, height: number}} Scale durations are
+ *   on a logarithmic scale
+ */
 
-/** @param {{dots: Dot[], range: {from: bigint|null, to: bigint|null}, onRectangle: (from: bigint, to: bigint, least: number, most: number) => void, onOpen: (id: string) => void}} props */
+/**
+ * @param {{dots: Dot[], range: {from: bigint|null, to: bigint|null}, onRectangle: (from: bigint, to: bigint, least:
+ *   number, most: number) => void, onOpen: (id: string) => void}} props
+ */
 export function Scatter({ dots, range, onRectangle, onOpen }) {
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
   const scale = useRef(/** @type {Scale|null} */ (null));
@@ -49,20 +56,34 @@ export function Scatter({ dots, range, onRectangle, onOpen }) {
       if (dot) onOpen(dot.trace);
     }
   };
-  return html`<div class="traces-scatter"><canvas ref=${canvas} role="img" aria-label=${`${dots.length} matching spans by time and duration; the list below has traces of them`}
-      onPointerDown=${(e) => { /** @type {HTMLElement} */ (e.currentTarget).setPointerCapture(e.pointerId); begin.current = at(e); }} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => setOver(null)}></canvas>
-    ${box && html`<div class="rectangle" style=${{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` }}></div>`}
-    ${over && html`<div class="tip" style=${{ left: `${Math.max(0, Math.min(over.x + 12, (scale.current?.width ?? 0) - 240))}px`, top: `${over.y + 12}px` }}><b>${oneLine(over.dot.service, 60)}</b> ${oneLine(over.dot.operation, 120)}<br />${duration(over.dot.duration / 1e6)}${over.dot.error ? ', error' : ''}</div>`}</div>`;
+  return html`<div class="traces-scatter">
+    <canvas ref=${canvas} role="img"
+      aria-label=${`${dots.length} matching spans by time and duration; the list below has traces of them`}
+      onPointerDown=${(e) => {
+        /** @type {HTMLElement} */ (e.currentTarget).setPointerCapture(e.pointerId);
+        begin.current = at(e);
+      }} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => setOver(null)}></canvas>
+    ${box && html`<div class="rectangle"
+      style=${{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` }}></div>`}
+    ${over && html`<div class="tip"
+      style=${{ left: `${Math.max(0, Math.min(over.x + 12, (scale.current?.width ?? 0) - 240))}px`,
+        top: `${over.y + 12}px` }}><b>${oneLine(over.dot.service, 60)}</b> ${oneLine(over.dot.operation, 120)}<br />
+          ${duration(over.dot.duration / 1e6)}${over.dot.error ? ', error' : ''}</div>`}</div>`;
 }
 
 /** @param {Scale} s @param {bigint} t */
 const xOf = (s, t) => left + (Number(t - s.from) / Math.max(1, Number(s.to - s.from))) * (s.width - left - right);
 /** @param {Scale} s @param {number} d */
-const yOf = (s, d) => s.height - bottom - ((Math.log(Math.max(d, s.least)) - Math.log(s.least)) / (Math.log(s.most) - Math.log(s.least))) * (s.height - bottom - top);
+const yOf = (s, d) => s.height - bottom -
+  ((Math.log(Math.max(d, s.least)) - Math.log(s.least)) / (Math.log(s.most) - Math.log(s.least))) *
+  (s.height - bottom - top);
 /** @param {Scale} s @param {number} x */
-const timeAt = (s, x) => s.from + BigInt(Math.round(Math.max(0, Math.min(1, (x - left) / (s.width - left - right))) * Number(s.to - s.from)));
+const timeAt = (s, x) => s.from +
+  BigInt(Math.round(Math.max(0, Math.min(1, (x - left) / (s.width - left - right))) * Number(s.to - s.from)));
 /** @param {Scale} s @param {number} y */
-const durationAt = (s, y) => Math.exp(Math.log(s.least) + Math.max(0, Math.min(1, (s.height - bottom - y) / (s.height - bottom - top))) * (Math.log(s.most) - Math.log(s.least)));
+const durationAt = (s, y) => Math.exp(Math.log(s.least) +
+  Math.max(0, Math.min(1, (s.height - bottom - y) / (s.height - bottom - top))) *
+  (Math.log(s.most) - Math.log(s.least)));
 
 /** closest is the dot at a place. @param {Dot[]} dots @param {Scale} s @param {{x: number, y: number}} p */
 function closest(dots, s, p) {
@@ -77,7 +98,15 @@ function closest(dots, s, p) {
   return best;
 }
 
-/** timeTicks are round instants of a range, fewer than most, by the zone's clock; the date stands where it is not today's. @param {bigint} from @param {bigint} to @param {number} most @param {string} zone @param {bigint} [now] */
+/**
+ * timeTicks are round instants of a range, fewer than most, by the zone's clock; the date stands where it is not
+ * today's.
+ * @param {bigint} from
+ * @param {bigint} to
+ * @param {number} most
+ * @param {string} zone
+ * @param {bigint} [now]
+ */
 export function timeTicks(from, to, most, zone, now = nowNanos()) {
   const step = stepFor(to - from, most), ahead = BigInt(offsetMS(Number(from / 1_000_000n), zone)) * 1_000_000n;
   const list = [];
@@ -88,12 +117,19 @@ export function timeTicks(from, to, most, zone, now = nowNanos()) {
   return list;
 }
 
-/** @param {HTMLCanvasElement} canvas @param {Dot[]} dots @param {{from: bigint|null, to: bigint|null}} range @returns {Scale} */
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Dot[]} dots
+ * @param {{from: bigint|null, to: bigint|null}} range
+ * @returns {Scale}
+ */
 function draw(canvas, dots, range) {
   const { g, width, height } = fit(canvas);
   const times = dots.map((d) => d.time);
-  const from = range.from ?? times.reduce((a, b) => (b < a ? b : a), times[0] ?? 0n), to = range.to ?? times.reduce((a, b) => (b > a ? b : a), times[0] ?? 1n) + 1n;
-  const least = 10 ** Math.floor(Math.log10(Math.max(1000, Math.min(...dots.map((d) => d.duration), 1e12)))), most = Math.max(least * 10, 10 ** Math.ceil(Math.log10(Math.max(1000, ...dots.map((d) => d.duration)))));
+  const from = range.from ?? times.reduce((a, b) => (b < a ? b : a), times[0] ?? 0n),
+    to = range.to ?? times.reduce((a, b) => (b > a ? b : a), times[0] ?? 1n) + 1n;
+  const least = 10 ** Math.floor(Math.log10(Math.max(1000, Math.min(...dots.map((d) => d.duration), 1e12)))),
+    most = Math.max(least * 10, 10 ** Math.ceil(Math.log10(Math.max(1000, ...dots.map((d) => d.duration)))));
   const s = { from, to, least, most, width, height };
   g.font = '11px system-ui, sans-serif';
   g.textBaseline = 'middle';

@@ -25,26 +25,36 @@ import * as sql from './tracesquery.js';
 /** @param {{state: import('../core/state.js').PageState, tables: string[]}} props */
 export function TraceView({ state, tables }) {
   const id = state.get('id');
-  const [asked, setAsked] = useState(/** @type {{id: string, found: Awaited<ReturnType<typeof sql.trace>>}|null} */ (null));
+  const [asked, setAsked] =
+    useState(/** @type {{id: string, found: Awaited<ReturnType<typeof sql.trace>>}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const [turn, setTurn] = useState(0);
   const key = tables.join('\u0001');
   useEffect(() => {
     const control = new AbortController();
     setError(null);
-    sql.trace(tables, id, control.signal).then((found) => { if (!control.signal.aborted) setAsked({ id, found }); }, (e) => { if (!control.signal.aborted) setError(described(e)); });
+    sql.trace(tables, id, control.signal)
+      .then((found) => { if (!control.signal.aborted) setAsked({ id, found }); },
+        (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [id, key, turn]);
-  const back = html`<button onClick=${() => state.set({ id: '' })} title="Back to the search"><${Icon} name="left" />Search</button>`;
-  if (error) return html`<${ErrorBox} error=${error}>${back}<button onClick=${() => setTurn(turn + 1)}>Try again</button></${ErrorBox}>`;
+  const back = html`<button onClick=${() => state.set({ id: '' })} title="Back to the search">
+    <${Icon} name="left" />Search</button>`;
+  if (error) return html`<${ErrorBox} error=${error}>${back}
+    <button onClick=${() => setTurn(turn + 1)}>Try again</button></${ErrorBox}>`;
   if (!asked || asked.id !== id) return html`<p class="state soft wait" role="status">Asking for the trace…</p>`;
   if (!asked.found) {
-    return html`<div class="state"><h2>No spans of this trace</h2><p>Trace <code>${id}</code> is not in ${tables.length === 0 ? 'this database: no table holds spans' : tables.join(', ')}, at any time.</p><div class="actions">${back}</div></div>`;
+    return html`<div class="state"><h2>No spans of this trace</h2>
+      <p>Trace <code>${id}</code> is not in ${tables.length === 0 ? 'this database: no table holds spans'
+        : tables.join(', ')}, at any time.</p><div class="actions">${back}</div></div>`;
   }
   return html`<${Waterfall} key=${id} found=${asked.found} tables=${tables} state=${state} back=${back} />`;
 }
 
-/** @param {{tables: string[], found: {table: string, columns: {name: string, type: string}[], rows: any[][]}, state: import('../core/state.js').PageState, back: any}} props */
+/**
+ * @param {{tables: string[], found: {table: string, columns: {name: string, type: string}[], rows: any[][]}, state:
+ *   import('../core/state.js').PageState, back: any}} props
+ */
 function Waterfall({ tables, found, state, back }) {
   const cut = found.rows.length > sql.mostSpans;
   const trace = useMemo(() => traceOf(found.columns, found.rows.slice(0, sql.mostSpans)), [found]);
@@ -61,13 +71,17 @@ function Waterfall({ tables, found, state, back }) {
   const [logsOf, setLogsOf] = useState(/** @type {Span|null} */ (null)); // the span whose log lines are wanted
 
   const rows = useMemo(() => {
-    const fits = only === 'errors' ? (/** @type {Span} */ s) => s.error : only === 'critical' ? (/** @type {Span} */ s) => s.critical.length > 0 : null;
+    const fits = only === 'errors' ? (/** @type {Span} */ s) => s.error : only === 'critical'
+      ? (/** @type {Span} */ s) => s.critical.length > 0 : null;
     const on = fits && pathsTo(trace.roots, fits);
-    return flat(trace.roots, (s) => folded.has(s), (s) => (!on || on.has(s)) && (service === '' || s.service === service || s.missing));
+    return flat(trace.roots, (s) => folded.has(s),
+      (s) => (!on || on.has(s)) && (service === '' || s.service === service || s.missing));
   }, [trace, folded, only, service]);
   const hits = useMemo(() => {
     const small = text.toLowerCase();
-    return small === '' ? [] : rows.flatMap((s, i) => ([s.name, s.service, s.id].some((t) => t.toLowerCase().includes(small)) || s.row.some((v) => typeof v === 'string' && v.toLowerCase().includes(small)) ? [i] : []));
+    return small === '' ? []
+      : rows.flatMap((s, i) => ([s.name, s.service, s.id].some((t) => t.toLowerCase().includes(small)) ||
+        s.row.some((v) => typeof v === 'string' && v.toLowerCase().includes(small)) ? [i] : []));
   }, [rows, text]);
   const fitting = useMemo(() => (text === '' ? null : new Set(hits.map((i) => rows[i]))), [hits, text]);
   const spans = useMemo(() => rows.filter((s) => !s.missing && (!fitting || fitting.has(s))), [rows, fitting]);
@@ -101,36 +115,66 @@ function Waterfall({ tables, found, state, back }) {
     <div class="trace-head">
       ${back}
       <code class="trace-id" title=${id}>${id}</code>
-      <button class="quiet small icon" title="Copy the trace id" aria-label="Copy the trace id" onClick=${() => copy(id)}><${Icon} name="copy" /></button>
-      <span class="figures"><span>${showTime(trace.begin, 3, zone.value)} <span class="faint">${zoneLabel(zone.value)}</span></span><b>${duration(trace.duration / 1e6)}</b><span>${plural(trace.spans.length, 'span')}</span><span>${plural(trace.services.length, 'service')}</span>
+      <button class="quiet small icon" title="Copy the trace id" aria-label="Copy the trace id"
+        onClick=${() => copy(id)}><${Icon} name="copy" /></button>
+      <span class="figures"><span>${showTime(trace.begin, 3, zone.value)} <span class="faint">${zoneLabel(zone.value)}
+        </span></span><b>${duration(trace.duration / 1e6)}</b><span>${plural(trace.spans.length, 'span')}</span>
+          <span>${plural(trace.services.length, 'service')}</span>
         ${trace.errors > 0 && html`<span class="level-error">${plural(trace.errors, 'error')}</span>`}</span>
     </div>
-    ${(trace.notes.length > 0 || cut) && html`<p class="trace-notes" role="note">${[...(cut ? [`only the first ${count(sql.mostSpans)} spans are shown`] : []), ...trace.notes].join(' · ')}</p>`}
+    ${(trace.notes.length > 0 || cut) &&
+      html`<p class="trace-notes" role="note">
+        ${[...(cut ? [`only the first ${count(sql.mostSpans)} spans are shown`] : []), ...trace.notes].join(' · ')}
+        </p>`}
     <${Overview} trace=${trace} view=${view} dark=${dark.value} onView=${setView} />
     <div class="trace-bar">
-      <${Tabs} label="View" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ t) => { setLogsOf(null); state.set({ tab: t }); }} />
+      <${Tabs} label="View" tabs=${tabs} tab=${tab}
+        onTab=${(/** @type {string} */ t) => { setLogsOf(null); state.set({ tab: t }); }} />
       <span class="grow"></span>
       ${listed && html`
-      <input id="trace-find" type="search" placeholder="Find in the trace" aria-label="Find in the trace" value=${text} onInput=${(e) => setText(e.target.value)}
+      <input id="trace-find" type="search" placeholder="Find in the trace" aria-label="Find in the trace" value=${text}
+        onInput=${(e) => setText(e.target.value)}
         onKeyDown=${(e) => { if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); }} />
-      ${text !== '' && html`<span class="num soft hits">${hits.length === 0 ? 'none' : `${at + 1} of ${count(hits.length)}`}</span>`}
-      <select aria-label="Service" value=${service} onChange=${(e) => setService(e.target.value)}><option value="">all services</option>${trace.services.map((s) => html`<option key=${s} value=${s}>${oneLine(s || 'no service', 80)}</option>`)}</select>
-      <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'} title="Only what leads to errors (e)" onClick=${toggle('errors')}>Errors</button>
-      <button class="small" aria-pressed=${only === 'critical' ? 'true' : 'false'} title="Only the spans that determine the duration (c)" onClick=${toggle('critical')}>Critical path</button>
-      ${tab === 'spans' && html`<button class="small" onClick=${() => setFolded(folded.size > 0 ? new Set() : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}`}
+      ${text !== '' && html`<span class="num soft hits">
+        ${hits.length === 0 ? 'none' : `${at + 1} of ${count(hits.length)}`}</span>`}
+      <select aria-label="Service" value=${service} onChange=${(e) => setService(e.target.value)}>
+        <option value="">all services</option>
+          ${trace.services.map((s) => html`<option key=${s} value=${s}>${oneLine(s || 'no service', 80)}</option>`)}
+          </select>
+      <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'} title="Only what leads to errors (e)"
+        onClick=${toggle('errors')}>Errors</button>
+      <button class="small" aria-pressed=${only === 'critical' ? 'true' : 'false'}
+        title="Only the spans that determine the duration (c)" onClick=${toggle('critical')}>Critical path</button>
+      ${tab === 'spans' && html`<button class="small"
+        onClick=${() => setFolded(folded.size > 0 ? new Set()
+          : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>
+            ${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}`}
     </div>
     <div class="logs-body">
-      ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} beside=${chosen !== null} onFold=${fold} onOpen=${setChosen} onGrid=${(g) => { grid.current = g; }} />`}
-      ${tab === 'flame' && html`<${FlameGraph} trace=${trace} view=${view} chosen=${chosen} hits=${only || service || text ? new Set(spans) : null} onOpen=${setChosen} />`}
+      ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} beside=${chosen !== null}
+        onFold=${fold} onOpen=${setChosen} onGrid=${(g) => { grid.current = g; }} />`}
+      ${tab === 'flame' && html`<${FlameGraph} trace=${trace} view=${view} chosen=${chosen}
+        hits=${only || service || text ? new Set(spans) : null} onOpen=${setChosen} />`}
       ${tab === 'table' && html`<${SpanTable} spans=${spans} beside=${chosen !== null} onOpen=${setChosen} />`}
-      ${tab === 'compare' && (vs ? html`<${Compare} trace=${trace} id=${id} other=${vs} tables=${tables} onSwap=${() => state.set({ id: vs, vs: id })} onNone=${() => state.set({ vs: '' })} />` : html`<${Choose} trace=${trace} id=${id} table=${found.table} columns=${found.columns} onChoose=${(/** @type {string} */ other) => state.set({ vs: other })} />`)}
-      ${tab === 'logs' && html`<${TraceLogs} only=${logsOf} onAll=${() => setLogsOf(null)} id=${id} db=${state.get('db')} begin=${trace.begin} duration=${trace.duration} spans=${trace.spans} />`}
+      ${tab === 'compare' && (vs
+        ? html`<${Compare} trace=${trace} id=${id} other=${vs} tables=${tables}
+          onSwap=${() => state.set({ id: vs, vs: id })} onNone=${() => state.set({ vs: '' })} />`
+          : html`<${Choose} trace=${trace} id=${id} table=${found.table} columns=${found.columns}
+            onChoose=${(/** @type {string} */ other) => state.set({ vs: other })} />`)}
+      ${tab === 'logs' && html`<${TraceLogs} only=${logsOf} onAll=${() => setLogsOf(null)} id=${id}
+        db=${state.get('db')} begin=${trace.begin} duration=${trace.duration} spans=${trace.spans} />`}
       ${tab === 'services' && html`<${ServiceTimes} trace=${trace} />`}
-      ${chosen && !chosen.missing && tab !== 'compare' && html`<${SpanDrawer} span=${chosen} trace=${trace} columns=${found.columns} onClose=${() => setChosen(null)} onTrace=${(/** @type {string} */ other) => state.set({ id: other, tab: 'spans' })}
-        onSearch=${(/** @type {string} */ q) => state.set({ id: '', view: 'traces', q: [state.get('q'), q].filter(Boolean).join(' ') })} onOperation=${() => state.set({ id: '', view: 'traces', svc: chosen.service, op: chosen.name, from: 'now-1h', to: 'now' })}
+      ${chosen && !chosen.missing && tab !== 'compare' &&
+        html`<${SpanDrawer} span=${chosen} trace=${trace} columns=${found.columns} onClose=${() => setChosen(null)}
+          onTrace=${(/** @type {string} */ other) => state.set({ id: other, tab: 'spans' })}
+        onSearch=${(/** @type {string} */ q) => state.set({ id: '', view: 'traces',
+          q: [state.get('q'), q].filter(Boolean)
+          .join(' ') })} onOperation=${() =>
+            state.set({ id: '', view: 'traces', svc: chosen.service, op: chosen.name, from: 'now-1h', to: 'now' })}
         onLogs=${() => { setLogsOf(chosen); state.set({ tab: 'logs' }); }} />`}
     </div>`;
 }
 
-const tabs = [{ id: 'spans', text: 'Waterfall' }, { id: 'flame', text: 'Flame' }, { id: 'table', text: 'Table' }, { id: 'logs', text: 'Logs' }, { id: 'services', text: 'Services' }, { id: 'compare', text: 'Compare' }];
+const tabs = [{ id: 'spans', text: 'Waterfall' }, { id: 'flame', text: 'Flame' }, { id: 'table', text: 'Table' },
+  { id: 'logs', text: 'Logs' }, { id: 'services', text: 'Services' }, { id: 'compare', text: 'Compare' }];
 

@@ -20,7 +20,8 @@ export function flameOf(roots) {
   const stack = roots.map((span) => ({ span, above: /** @type {Span|null} */ (null), from: span.start }));
   for (let s = stack.pop(); s; s = stack.pop()) {
     all.push(s);
-    for (const c of s.span.children) stack.push({ span: c, above: s.span, from: Math.max(c.start, s.from) }); // a parent always comes first
+    // a parent always comes first
+    for (const c of s.span.children) stack.push({ span: c, above: s.span, from: Math.max(c.start, s.from) });
   }
   all.sort((a, b) => a.from - b.from || a.span.depth - b.span.depth || b.span.end - a.span.end);
   /** @type {Placed[][]} */
@@ -40,7 +41,10 @@ export function flameOf(roots) {
   return { lines, of };
 }
 
-/** @param {{trace: import('./waterfalltree.js').Trace, view: [number, number], chosen: Span|null, hits: Set<Span>|null, onOpen: (s: Span) => void}} props */
+/**
+ * @param {{trace: import('./waterfalltree.js').Trace, view: [number, number], chosen: Span|null, hits: Set<Span>|null,
+ *   onOpen: (s: Span) => void}} props
+ */
 export function FlameGraph({ trace, view, chosen, hits, onOpen }) {
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
   const box = useRef(/** @type {HTMLElement|null} */ (null));
@@ -71,7 +75,8 @@ export function FlameGraph({ trace, view, chosen, hits, onOpen }) {
   }, [flame, a, b, chosen, at, hits, dark.value]);
   const spanAt = (/** @type {PointerEvent} */ e) => {
     const r = /** @type {HTMLElement} */ (canvas.current).getBoundingClientRect(), top = box.current?.scrollTop ?? 0;
-    const line = flame.lines[Math.floor((e.clientY - r.top + top) / lineHeight)], t = a + ((e.clientX - r.left) / r.width) * (b - a), pixel = (b - a) / r.width;
+    const line = flame.lines[Math.floor((e.clientY - r.top + top) / lineHeight)],
+      t = a + ((e.clientX - r.left) / r.width) * (b - a), pixel = (b - a) / r.width;
     return line?.find(({ span: s }) => t >= s.start - pixel && t <= Math.max(s.end, s.start + 2 * pixel))?.span ?? null;
   };
   const move = (/** @type {PointerEvent} */ e) => {
@@ -86,8 +91,10 @@ export function FlameGraph({ trace, view, chosen, hits, onOpen }) {
   };
   const key = (/** @type {KeyboardEvent} */ e) => {
     const now = at ?? chosen ?? flame.lines[0]?.[0]?.span, line = flame.of.get(now) ?? 0;
-    const list = (/** @type {number} */ l) => (flame.lines[l] ?? []).map((p) => p.span).filter((s) => s.end >= a && s.start <= b);
-    const nearest = (/** @type {Span[]} */ spans) => spans.reduce((/** @type {Span|undefined} */ m, s) => (!m || Math.abs(s.start - now.start) < Math.abs(m.start - now.start) ? s : m), undefined);
+    const list = (/** @type {number} */ l) => (flame.lines[l] ?? []).map((p) => p.span)
+      .filter((s) => s.end >= a && s.start <= b);
+    const nearest = (/** @type {Span[]} */ spans) => spans.reduce((/** @type {Span|undefined} */ m, s) =>
+      (!m || Math.abs(s.start - now.start) < Math.abs(m.start - now.start) ? s : m), undefined);
     const beside = list(line), i = beside.indexOf(now);
     if (e.key === 'ArrowRight') go(beside[i + 1]);
     else if (e.key === 'ArrowLeft') go(beside[i - 1]);
@@ -99,28 +106,48 @@ export function FlameGraph({ trace, view, chosen, hits, onOpen }) {
     e.stopPropagation();
   };
   const told = at && !over ? at : null;
-  return html`<div class="flame" ref=${box} tabindex="0" role="group" aria-label=${`Flame graph of ${trace.spans.length} spans in ${flame.lines.length} lines; arrows walk, Enter opens`} onKeyDown=${key}>
-    <div class="flame-all" style=${{ height: `${flame.lines.length * lineHeight + 4}px` }}><canvas ref=${canvas} aria-hidden="true" onPointerMove=${move} onPointerLeave=${() => setOver(null)} onClick=${(e) => { const s = spanAt(e); if (s && !s.missing) onOpen(s); }}></canvas></div>
-    ${over && html`<div class="tip" style=${{ left: `${Math.max(4, Math.min(over.x + 14, (box.current?.clientWidth ?? 0) - 280))}px`, top: `${over.y + 14}px` }}>${describe(over.span, trace.duration)}</div>`}
-    <div class=${told ? 'flame-said' : 'only-read'} role="status">${told && describe(told, trace.duration)}</div></div>`;
+  return html`<div class="flame" ref=${box} tabindex="0" role="group"
+    aria-label=${`Flame graph of ${trace.spans.length} spans in ${flame.lines.length} lines; arrows walk, Enter opens`}
+      onKeyDown=${key}>
+    <div class="flame-all" style=${{ height: `${flame.lines.length * lineHeight + 4}px` }}>
+      <canvas ref=${canvas} aria-hidden="true" onPointerMove=${move} onPointerLeave=${() => setOver(null)}
+        onClick=${(e) => { const s = spanAt(e); if (s && !s.missing) onOpen(s); }}></canvas></div>
+    ${over && html`<div class="tip"
+      style=${{ left: `${Math.max(4, Math.min(over.x + 14, (box.current?.clientWidth ?? 0) - 280))}px`,
+        top: `${over.y + 14}px` }}>${describe(over.span, trace.duration)}</div>`}
+    <div class=${told ? 'flame-said' : 'only-read'} role="status">${told && describe(told, trace.duration)}</div>
+      </div>`;
 }
 
 /** describe is a span in words. @param {Span} s @param {number} whole */
-const describe = (s, whole) => (s.missing ? html`parent not received` : html`<b>${oneLine(s.service || 'no service', 60)}</b> ${oneLine(s.name, 120)}<br />${duration((s.end - s.start) / 1e6)}, ${percent((s.end - s.start) / Math.max(1, whole))} of the trace, own time ${duration(s.own / 1e6)}${s.error ? ', error' : ''}`);
+const describe = (s, whole) => (s.missing ? html`parent not received`
+  : html`<b>${oneLine(s.service || 'no service', 60)}</b> ${oneLine(s.name, 120)}<br />
+  ${duration((s.end - s.start) / 1e6)}, ${percent((s.end - s.start) / Math.max(1, whole))} of the trace, own
+  time ${duration(s.own / 1e6)}${s.error ? ', error' : ''}`);
 
-/** draw paints the lines in view. @param {HTMLCanvasElement} canvas @param {Flame} flame @param {[number, number]} view @param {number} top @param {Span|null} chosen @param {Set<Span>|null} hits */
+/**
+ * draw paints the lines in view.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Flame} flame
+ * @param {[number, number]} view
+ * @param {number} top
+ * @param {Span|null} chosen
+ * @param {Set<Span>|null} hits
+ */
 function draw(canvas, flame, [a, b], top, chosen, hits) {
   const { g, width, height } = fit(canvas);
   const scale = width / Math.max(1, b - a);
   g.font = '11px system-ui, sans-serif';
   g.textBaseline = 'middle';
-  const first = Math.floor(top / lineHeight), last = Math.min(flame.lines.length - 1, Math.ceil((top + height) / lineHeight));
+  const first = Math.floor(top / lineHeight),
+    last = Math.min(flame.lines.length - 1, Math.ceil((top + height) / lineHeight));
   for (let l = first; l <= last; l++) {
     const y = l * lineHeight - top + 1;
     let drawnTo = -1;
     for (const { span: s } of flame.lines[l]) {
       if (s.end < a || s.start > b) continue;
-      const x = Math.max(0, (s.start - a) * scale), to = Math.min(width, (s.end - a) * scale), w = Math.max(1, to - x - 0.5);
+      const x = Math.max(0, (s.start - a) * scale), to = Math.min(width, (s.end - a) * scale),
+        w = Math.max(1, to - x - 0.5);
       if (x + w <= drawnTo && s !== chosen) continue; // under a pixel that is painted already
       drawnTo = x + w;
       g.globalAlpha = hits && !hits.has(s) ? 0.2 : s.missing ? 0.25 : 0.32;
@@ -130,7 +157,9 @@ function draw(canvas, flame, [a, b], top, chosen, hits) {
       g.fillRect(x, y, Math.min(w, 3), lineHeight - 2);
       if (s.critical.length > 0) {
         g.fillStyle = colour('text');
-        for (const [from, until] of s.critical) if (until > a && from < b) g.fillRect(Math.max(0, (from - a) * scale), y + lineHeight - 4, Math.max(1, (Math.min(until, b) - Math.max(from, a)) * scale - 0.5), 2);
+        for (const [from, until] of s.critical) if (until > a && from < b)
+          g.fillRect(Math.max(0, (from - a) * scale), y + lineHeight - 4,
+            Math.max(1, (Math.min(until, b) - Math.max(from, a)) * scale - 0.5), 2);
       }
       if (s.error || s === chosen) {
         g.strokeStyle = s === chosen ? colour('accent') : colour('bad');
@@ -143,13 +172,21 @@ function draw(canvas, flame, [a, b], top, chosen, hits) {
   }
 }
 
-/** label writes what fits into a bar. @param {CanvasRenderingContext2D} g @param {Span} s @param {number} x @param {number} y @param {number} room */
+/**
+ * label writes what fits into a bar.
+ * @param {CanvasRenderingContext2D} g
+ * @param {Span} s
+ * @param {number} x
+ * @param {number} y
+ * @param {number} room
+ */
 function label(g, s, x, y, room) {
   g.save();
   g.beginPath();
   g.rect(x, y - lineHeight / 2, room, lineHeight);
   g.clip();
   g.fillStyle = colour('text');
-  g.fillText(`${s.error ? '! ' : ''}${s.missing ? 'parent not received' : oneLine(s.name, 120)}  ${duration((s.end - s.start) / 1e6)}`, x, y);
+  g.fillText(`${s.error ? '! ' : ''}${s.missing ? 'parent not received'
+    : oneLine(s.name, 120)}  ${duration((s.end - s.start) / 1e6)}`, x, y);
   g.restore();
 }

@@ -42,12 +42,15 @@ export function SpanRows(props) {
   }, []);
   useEffect(() => {
     const rows = props.rows;
-    grid.current?.setSource({ count: rows.length, slice: async (from, to) => rows.slice(from, to).map((s) => [s]) }, true);
+    grid.current?.setSource({ count: rows.length, slice: async (from, to) => rows.slice(from, to).map((s) => [s]) },
+      true);
   }, [props.rows]);
   useEffect(() => {
     const p = latest.current, g = grid.current;
     if (!g) return;
-    g.root.style.setProperty('--ticks', ticksOf(p).map(({ share }) => `linear-gradient(var(--line), var(--line)) ${share * 100}% 0 / 1px 100% no-repeat`).join(', ') || 'none');
+    g.root.style.setProperty('--ticks',
+      ticksOf(p).map(({ share }) => `linear-gradient(var(--line), var(--line)) ${share * 100}% 0 / 1px 100% no-repeat`)
+      .join(', ') || 'none');
     g.setColumns(columns(p));
   }, [props.view[0], props.view[1], props.folded, props.beside, dark.value]);
   return html`<div class="logs-list" ref=${host}></div>`;
@@ -58,16 +61,23 @@ function columns(p) {
   const narrow = innerWidth < 800;
   const [a, b] = p.view, indent = narrow ? 7 : 12;
   return [
-    { name: 'span', title: 'service and operation', width: narrow ? 176 : p.beside ? 250 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p, indent) },
-    { name: 'duration', width: narrow ? 74 : 84, kind: 'num', draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
-    { name: 'time', hint: `${at(a)} to ${at(b)}`, drawHead: (th) => drawTicks(th, p), width: narrow ? 100 : 160, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
+    { name: 'span', title: 'service and operation', width: narrow ? 176 : p.beside ? 250
+      : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p, indent) },
+    { name: 'duration', width: narrow ? 74 : 84, kind: 'num',
+      draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
+    { name: 'time', hint: `${at(a)} to ${at(b)}`, drawHead: (th) => drawTicks(th, p), width: narrow ? 100 : 160,
+      flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
   ];
 }
 
 /** at says a moment of the trace. @param {number} ns after its begin */
 const at = (ns) => (ns === 0 ? '0' : duration(ns / 1e6));
 
-/** ticksOf are round moments of what is in view, as shares of it. @param {RowsProps} p @returns {{ns: number, share: number}[]} */
+/**
+ * ticksOf are round moments of what is in view, as shares of it.
+ * @param {RowsProps} p
+ * @returns {{ns: number, share: number}[]}
+ */
 function ticksOf(p) {
   const [a, b] = p.view, most = innerWidth < 800 ? 3 : p.beside ? 4 : 8;
   const least = Math.max(1, (b - a) / most), ten = 10 ** Math.floor(Math.log10(least));
@@ -116,7 +126,8 @@ function drawName(el, s, p, indent) {
     parts.push(swatch, element('span', 'service', oneLine(s.service || 'no service', 60) + ' '));
   }
   if (s.error) parts.push(element('span', 'mark-error level-error', '! '));
-  if (s.early) parts.push(hinted(element('span', 'mark-clock', '◷ '), 'Starts before its parent: the clocks of the two differ'));
+  if (s.early) parts.push(hinted(element('span', 'mark-clock', '◷ '),
+    'Starts before its parent: the clocks of the two differ'));
   if (s.note) parts.push(hinted(element('span', 'mark-note', '⚠ '), s.note));
   parts.push(element('span', 'operation', s.missing ? `parent not received (${s.id})` : oneLine(s.name, 200)));
   el.replaceChildren(...parts);
@@ -134,7 +145,13 @@ function hinted(el, title) {
 /** The parts of a bar that lie closer than this share of what is in view are drawn as one: about a px. */
 const closest = 1 / 500;
 
-/** seen are the parts in view, which come latest first. @param {[number, number][]} parts @param {number} a @param {number} b @returns {[number, number][]} */
+/**
+ * seen are the parts in view, which come latest first.
+ * @param {[number, number][]} parts
+ * @param {number} a
+ * @param {number} b
+ * @returns {[number, number][]}
+ */
 function seen(parts, a, b) {
   /** @type {[number, number][]} */
   const list = [];
@@ -147,7 +164,13 @@ function seen(parts, a, b) {
   return list;
 }
 
-/** drawBar draws the bar, the parts of it on the critical path, and ticks at events. @param {HTMLElement} el @param {Span} s @param {number} a @param {number} b */
+/**
+ * drawBar draws the bar, the parts of it on the critical path, and ticks at events.
+ * @param {HTMLElement} el
+ * @param {Span} s
+ * @param {number} a
+ * @param {number} b
+ */
 function drawBar(el, s, a, b) {
   const all = Math.max(1, b - a);
   const place = (/** @type {HTMLElement} */ part, /** @type {number} */ from, /** @type {number} */ to) => {
@@ -161,7 +184,8 @@ function drawBar(el, s, a, b) {
     if (!s.missing) bar.style.background = hashColour(s.service);
     parts.push(bar);
   }
-  for (const [from, to] of seen(s.critical, a, b)) parts.push(hinted(place(element('div', 'span-critical'), from, to), 'On the critical path'));
+  for (const [from, to] of seen(s.critical, a, b))
+    parts.push(hinted(place(element('div', 'span-critical'), from, to), 'On the critical path'));
   for (const e of s.events.slice(0, 100)) {
     if (e.at >= a && e.at <= b) parts.push(hinted(place(element('div', 'span-event'), e.at, e.at), e.name));
   }

@@ -25,7 +25,10 @@ export const deepestIndent = 40;
  * @property {number} own time in which no child ran, ns
  */
 
-/** @typedef {{spans: Span[], roots: Span[], begin: bigint, duration: number, services: string[], errors: number, notes: string[]}} Trace */
+/**
+ * @typedef {{spans: Span[], roots: Span[], begin: bigint, duration: number, services: string[], errors: number, notes:
+ *   string[]}} Trace
+ */
 
 /** json reads a value of a column of JSON. @param {any} v @returns {any[]} */
 export function json(v) {
@@ -56,9 +59,11 @@ export function traceOf(columns, rows) {
     const start = Number(times[i] - begin);
     /** @type {Span} */
     const span = {
-      row, id: text(row, 'span_id'), parent: text(row, 'parent_span_id'), service: text(row, 'service_name'), name: text(row, 'span_name'),
+      row, id: text(row, 'span_id'), parent: text(row, 'parent_span_id'), service: text(row, 'service_name'),
+        name: text(row, 'span_name'),
       start, end: start + Number(row[at.duration_nano] ?? 0), error: row[at.span_status_code] === 'STATUS_CODE_ERROR',
-      events: eventsOf(row[at.span_events], begin), children: none, depth: 0, early: false, note: '', missing: false, critical: none, own: 0,
+      events: eventsOf(row[at.span_events], begin), children: none, depth: 0, early: false, note: '', missing: false,
+        critical: none, own: 0,
     };
     if (row[at.timestamp_end] !== undefined && BigInt(row[at.timestamp_end]) < times[i]) {
       span.note = 'this span ends before it starts';
@@ -69,15 +74,26 @@ export function traceOf(columns, rows) {
   const notes = backward > 0 ? [backwards(backward)] : [];
   const roots = link(spans, notes);
   for (const s of spans) s.own = ownTime(s);
-  const longest = roots.flatMap((r) => (r.missing ? r.children : [r])).reduce((/** @type {Span|null} */ a, b) => (!a || b.end - b.start > a.end - a.start ? b : a), null);
+  const longest = roots.flatMap((r) => (r.missing ? r.children : [r]))
+    .reduce((/** @type {Span|null} */ a, b) => (!a || b.end - b.start > a.end - a.start ? b : a), null);
   if (longest) markCritical(longest);
-  return { spans, roots, begin, duration: spans.reduce((m, s) => Math.max(m, s.end), 0), services: [...new Set(spans.map((s) => s.service))], errors: spans.filter((s) => s.error).length, notes };
+  return { spans, roots, begin, duration: spans.reduce((m, s) => Math.max(m, s.end), 0),
+    services: [...new Set(spans.map((s) => s.service))], errors: spans.filter((s) => s.error).length, notes };
 }
 
-/** none is the list of spans without children, events or parts: fifty thousand empty lists of their own keep the collector busy for longer than the rest takes. @type {any[]} */
+/**
+ * none is the list of spans without children, events or parts: fifty thousand empty lists of their own keep the
+ * collector busy for longer than the rest takes.
+ * @type {any[]}
+ */
 const none = /** @type {any} */ (Object.freeze([]));
 
-/** eventsOf reads the events of a span. @param {any} list @param {bigint} begin @returns {{name: string, at: number}[]} */
+/**
+ * eventsOf reads the events of a span.
+ * @param {any} list
+ * @param {bigint} begin
+ * @returns {{name: string, at: number}[]}
+ */
 function eventsOf(list, begin) {
   if (list === undefined || list === null || list === '[]') return none;
   return json(list).flatMap((e) => {
@@ -87,7 +103,9 @@ function eventsOf(list, begin) {
 }
 
 /** holeOf stands for the parent of a span, which is not there. @param {Span} s @returns {Span} */
-const holeOf = (s) => ({ row: none, id: s.parent, parent: '', service: '', name: 'parent not received', start: s.start, end: s.end, error: false, events: none, children: none, depth: 0, early: false, note: '', missing: true, critical: none, own: 0 });
+const holeOf = (s) => ({ row: none, id: s.parent, parent: '', service: '', name: 'parent not received', start: s.start,
+  end: s.end, error: false, events: none, children: none, depth: 0, early: false, note: '', missing: true,
+  critical: none, own: 0 });
 
 /** hang puts a span under another. @param {Span} parent @param {Span} s */
 function hang(parent, s) {
@@ -101,7 +119,11 @@ function mark(s, part) {
   else s.critical.push(part);
 }
 
-/** link hangs spans under their parents and gives the roots, with a row for each parent that is not there. @param {Span[]} spans @param {string[]} notes */
+/**
+ * link hangs spans under their parents and gives the roots, with a row for each parent that is not there.
+ * @param {Span[]} spans
+ * @param {string[]} notes
+ */
 function link(spans, notes) {
   /** @type {Map<string, Span>} */
   const byId = new Map();
@@ -136,16 +158,23 @@ function link(spans, notes) {
   const cycles = cut(spans, roots);
   roots.sort((a, b) => a.start - b.start);
   const entire = roots.filter((r) => !r.missing).length;
-  if (missing.size > 0) notes.push(`${missing.size} ${missing.size === 1 ? 'parent was' : 'parents were'} not received`);
+  if (missing.size > 0)
+    notes.push(`${missing.size} ${missing.size === 1 ? 'parent was' : 'parents were'} not received`);
   if (entire > 1) notes.push(`${entire} root spans`);
   if (twice > 0) notes.push(`${twice} ${twice === 1 ? 'span has' : 'spans have'} an id that another has`);
-  if (cycles > 0) notes.push(`${cycles} ${cycles === 1 ? 'span is an ancestor of itself' : 'spans are ancestors of themselves'}`);
+  if (cycles > 0) notes.push(`${cycles} ${cycles === 1 ? 'span is an ancestor of itself'
+    : 'spans are ancestors of themselves'}`);
   const early = spans.filter((s) => s.early).length;
-  if (early > 0) notes.push(`${early} ${early === 1 ? 'span starts' : 'spans start'} before the parent: the clocks differ`);
+  if (early > 0)
+    notes.push(`${early} ${early === 1 ? 'span starts' : 'spans start'} before the parent: the clocks differ`);
   return roots;
 }
 
-/** cut orders children, counts depths, and makes a root of one span of each cycle. @param {Span[]} spans @param {Span[]} roots */
+/**
+ * cut orders children, counts depths, and makes a root of one span of each cycle.
+ * @param {Span[]} spans
+ * @param {Span[]} roots
+ */
 function cut(spans, roots) {
   const seen = new Set(/** @type {Span[]} */ ([]));
   const walk = (/** @type {Span} */ from) => {
@@ -187,8 +216,8 @@ function ownTime(s) {
 }
 
 /**
- * markCritical walks back from the end of a span: the child that ended last before that place is what was waited for, the
- * gap to it is the span's own; then the same from the child's start on, and within the child.
+ * markCritical walks back from the end of a span: the child that ended last before that place is what was waited for,
+ * the gap to it is the span's own; then the same from the child's start on, and within the child.
  * @param {Span} root
  */
 function markCritical(root) {
@@ -209,7 +238,13 @@ function markCritical(root) {
   }
 }
 
-/** flat lists the rows that are shown. @param {Span[]} roots @param {(s: Span) => boolean} folded @param {(s: Span) => boolean} kept @returns {Span[]} */
+/**
+ * flat lists the rows that are shown.
+ * @param {Span[]} roots
+ * @param {(s: Span) => boolean} folded
+ * @param {(s: Span) => boolean} kept
+ * @returns {Span[]}
+ */
 export function flat(roots, folded, kept) {
   const rows = [];
   const stack = [...roots].reverse();
@@ -220,7 +255,11 @@ export function flat(roots, folded, kept) {
   return rows;
 }
 
-/** pathsTo are the spans that something leads through: those that fit and all above them. @param {Span[]} roots @param {(s: Span) => boolean} fits */
+/**
+ * pathsTo are the spans that something leads through: those that fit and all above them.
+ * @param {Span[]} roots
+ * @param {(s: Span) => boolean} fits
+ */
 export function pathsTo(roots, fits) {
   const all = flat(roots, () => false, () => true);
   /** @type {Map<Span, Span>} */

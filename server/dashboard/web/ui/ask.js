@@ -3,11 +3,14 @@
 import { html, render, useState } from '../lib/ui.js';
 import { Dialog } from './pop.js';
 
-/** @typedef {{title: string, text: string, code?: string, typed?: string, field?: string, value?: string, check?: string, yes: string}} Question */
+/**
+ * @typedef {{title: string, text: string, code?: string, typed?: string, field?: string, value?: string, check?:
+ *   string, yes: string}} Question
+ */
 
 /**
- * ask puts a question; the answer is null when it is refused, else the text of the field ('' without one), or 'checked' where
- * there is something to check and it is. typed must be typed before the button works.
+ * ask puts a question; the answer is null when it is refused, else the text of the field ('' without one), or 'checked'
+ * where there is something to check and it is. typed must be typed before the button works.
  * @param {Question} q
  * @returns {Promise<string|null>}
  */
@@ -33,7 +36,8 @@ function Form({ q, done }) {
       ${q.code && html`<pre class="json">${q.code}</pre>`}
       ${(q.typed !== undefined || q.field !== undefined) && html`<label>${q.field ?? `Type ${q.typed} to confirm`}
         <input value=${text} autofocus onInput=${(e) => setText(e.target.value)} /></label>`}
-      ${q.check && html`<label class="check"><input type="checkbox" checked=${checked} onChange=${(e) => setChecked(e.target.checked)} />${q.check}</label>`}
+      ${q.check && html`<label class="check">
+        <input type="checkbox" checked=${checked} onChange=${(e) => setChecked(e.target.checked)} />${q.check}</label>`}
       <div class="buttons"><button type="button" onClick=${() => done(null)}>Cancel</button>
         <button class="primary" disabled=${!ready}>${q.yes}</button></div>
     </form>

@@ -1,5 +1,5 @@
-// The one chart of lines, areas, bars and points over time or numbers, with a legend as a table and a cursor that charts
-// share. It draws at most as many series as can be told apart and says what it left out.
+// The one chart of lines, areas, bars and points over time or numbers, with a legend as a table and a cursor that
+// charts share. It draws at most as many series as can be told apart and says what it left out.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { uPlot } from '../lib/plot.js';
@@ -53,11 +53,13 @@ export function Chart(props) {
   const [placed, setPlaced] = useState(/** @type {import('./marks.js').Placed[]} */ ([]));
   const isDark = dark.value;
   const drawn = props.series.filter((s) => !props.off?.has(s.name)).slice(0, mostSeries);
-  const shape = [props.kind, props.log, props.zero, props.time, drawn.map((s) => s.name).join('\u0001'), isDark, zone.value, props.series.length].join('|');
+  const shape = [props.kind, props.log, props.zero, props.time, drawn.map((s) => s.name).join('\u0001'), isDark,
+    zone.value, props.series.length].join('|');
 
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
-    const u = new uPlot(options(latest, drawn, el, setTip, (p) => setPlaced(place(p, latest.current.marks ?? []))), dataOf(props, drawn), el);
+    const u = new uPlot(options(latest, drawn, el, setTip, (p) => setPlaced(place(p, latest.current.marks ?? []))),
+      dataOf(props, drawn), el);
     plot.current = u;
     const o = new ResizeObserver(() => {
       if (el.clientWidth > 0 && el.clientHeight > 0) u.setSize({ width: el.clientWidth, height: el.clientHeight });
@@ -86,14 +88,27 @@ export function Chart(props) {
     e.stopPropagation();
     u.setCursor({ left: u.valToPos(props.x[to], 'x'), top: u.over.clientHeight / 2 });
   };
-  return html`<div class="chart" ref=${host} role="group" tabindex="0" aria-label=${summary(props)} onKeyDown=${key} onBlur=${() => setTip(null)}>
-    ${tip && tip.index < props.x.length && html`<div class="tip" role="status" style=${{ top: '8px', ...(tip.left > (host.current?.clientWidth ?? 0) / 2 ? { right: (host.current?.clientWidth ?? 0) - tip.left + 14 + 'px' } : { left: tip.left + 14 + 'px' }) }}>
+  return html`<div class="chart" ref=${host} role="group" tabindex="0" aria-label=${summary(props)} onKeyDown=${key}
+    onBlur=${() => setTip(null)}>
+    ${tip && tip.index < props.x.length &&
+      html`<div class="tip" role="status"
+        style=${{ top: '8px', ...(tip.left > (host.current?.clientWidth ?? 0) / 2
+          ? { right: (host.current?.clientWidth ?? 0) - tip.left + 14 + 'px' } : { left: tip.left + 14 + 'px' }) }}>
       <div>${xText(props.x[tip.index], props.time !== false)}</div>
-      <table>${nearest(drawn, tip.index).map((s) => html`<tr key=${s.name}><td><span class="swatch" style=${{ background: s.color ?? seriesColour(props.series.indexOf(s)) }}></span>${s.name}</td><td class="num">${unit(/** @type {number} */ (s.values[tip.index]))}</td></tr>`)}</table></div>`}
+      <table>${nearest(drawn, tip.index)
+        .map((s) => html`<tr key=${s.name}>
+          <td><span class="swatch" style=${{ background: s.color ?? seriesColour(props.series.indexOf(s)) }}></span>
+            ${s.name}</td><td class="num">${unit(/** @type {number} */ (s.values[tip.index]))}</td></tr>`)}</table>
+            </div>`}
     <${Marks} placed=${placed} /></div>`;
 }
 
-/** walked is the point that a key leads to; null: it leads nowhere. @param {string} key @param {number|null} at @param {number} points */
+/**
+ * walked is the point that a key leads to; null: it leads nowhere.
+ * @param {string} key
+ * @param {number|null} at
+ * @param {number} points
+ */
 function walked(key, at, points) {
   if (points === 0) return null;
   switch (key) {
@@ -105,20 +120,31 @@ function walked(key, at, points) {
   }
 }
 
-/** nearest are the series that the tip names: the highest at the place, at most twelve. @param {Series[]} series @param {number} i */
+/**
+ * nearest are the series that the tip names: the highest at the place, at most twelve.
+ * @param {Series[]} series
+ * @param {number} i
+ */
 const nearest = (series, i) => series.filter((s) => s.values[i] !== null && s.values[i] !== undefined)
   .sort((a, b) => Number(b.values[i]) - Number(a.values[i])).slice(0, 12);
 
 /** summary says a chart in words. @param {ChartProps} p */
 function summary(p) {
   const last = p.series.slice(0, 5).map((s) => `${s.name}: ${s.values.findLast((v) => v !== null) ?? 'no value'}`);
-  return `${p.label}: ${p.series.length} series, ${p.x.length} points. Last values: ${last.join('; ')}. Arrows walk the points.`;
+  return `${p.label}: ${p.series.length} series, ${p.x.length} points. Last values: ${last.join(
+    '; ')}. Arrows walk the points.`;
 }
 
 /** xText writes a place of the axis. @param {number} x @param {boolean} time */
-export const xText = (x, time) => (time ? showTime(BigInt(Math.round(x * 1000)) * 1_000_000n, x % 1 === 0 ? 0 : 3, zone.value) : String(x));
+export const xText = (x, time) =>
+  (time ? showTime(BigInt(Math.round(x * 1000)) * 1_000_000n, x % 1 === 0 ? 0 : 3, zone.value) : String(x));
 
-/** dataOf is the form the library wants; stacked series are sums of those before. @param {ChartProps} p @param {Series[]} drawn @returns {any} */
+/**
+ * dataOf is the form the library wants; stacked series are sums of those before.
+ * @param {ChartProps} p
+ * @param {Series[]} drawn
+ * @returns {any}
+ */
 function dataOf(p, drawn) {
   if (p.kind !== 'stacked') return [p.x, ...drawn.map((s) => s.values)];
   const sums = new Float64Array(p.x.length);
@@ -127,15 +153,18 @@ function dataOf(p, drawn) {
 
 /**
  * frameOf is what all plots have alike: size, axes, the cursor, and dragging a range.
- * @param {{current: {unit?: (v: number) => string, sync?: string, onRange?: (from: number, to: number) => void, onWider?: () => void}}} latest
+ * @param {{current: {unit?: (v: number) => string, sync?: string, onRange?: (from: number, to: number) => void,
+ *   onWider?: () => void}}} latest
  * @param {HTMLElement} el @param {boolean} time
  */
 export function frameOf(latest, el, time) {
   const p = latest.current;
-  const axis = { stroke: colour('text-soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' };
+  const axis = { stroke: colour('text-soft'), grid: { stroke: colour('line'), width: 1 },
+    ticks: { stroke: colour('line'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' };
   return {
     width: el.clientWidth || 600, height: el.clientHeight || 240,
-    tzDate: time ? (/** @type {number} */ ts) => uPlot.tzDate(new Date(ts * 1000), zone.value === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value) : undefined,
+    tzDate: time ? (/** @type {number} */ ts) => uPlot.tzDate(new Date(ts * 1000), zone.value === 'local'
+      ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value) : undefined,
     legend: { show: false },
     cursor: {
       y: false, drag: { x: Boolean(p.onRange), y: false, setScale: false },
@@ -144,18 +173,27 @@ export function frameOf(latest, el, time) {
     },
     axes: [
       { ...axis, values: time ? timeLabels : undefined, space: time ? 80 : 50 },
-      { ...axis, values: (/** @type {any} */ _, /** @type {number[]} */ vs) => vs.map((v) => (v === null ? '' : (latest.current.unit ?? short)(v))), size: 58 },
+      { ...axis, values: (/** @type {any} */ _, /** @type {number[]} */ vs) =>
+        vs.map((v) => (v === null ? '' : (latest.current.unit ?? short)(v))), size: 58 },
     ],
     hooks: {
       setSelect: [(/** @type {any} */ u) => {
-        if (u.select.width > 4) latest.current.onRange?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
+        if (u.select.width > 4)
+          latest.current.onRange?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
         u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
       }],
     },
   };
 }
 
-/** @param {{current: ChartProps}} latest @param {Series[]} drawn @param {HTMLElement} el @param {(tip: any) => void} setTip @param {(u: any) => void} onDraw @returns {any} */
+/**
+ * @param {{current: ChartProps}} latest
+ * @param {Series[]} drawn
+ * @param {HTMLElement} el
+ * @param {(tip: any) => void} setTip
+ * @param {(u: any) => void} onDraw
+ * @returns {any}
+ */
 function options(latest, drawn, el, setTip, onDraw) {
   const p = latest.current;
   const time = p.time !== false;
@@ -168,14 +206,17 @@ function options(latest, drawn, el, setTip, onDraw) {
     scales: {
       x: { time }, y: {
         distr: p.log ? 3 : 1,
-        range: p.log ? undefined : (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => yRange(low, high, p.zero || filled),
+        range: p.log ? undefined
+          : (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
+          yRange(low, high, p.zero || filled),
       },
     },
     series: [{}, ...drawn.map((s) => seriesOptions(p, s, filled, drawn.length > mostThick ? 1 : 1.4))],
     bands: p.kind === 'stacked' ? drawn.slice(1).map((_, i) => ({ series: [i + 2, i + 1] })) : undefined,
     hooks: {
       ...frame.hooks, draw: [onDraw],
-      setCursor: [(/** @type {any} */ u) => setTip(u.cursor.idx === null || u.cursor.left < 0 ? null : { left: u.cursor.left + 58, top: u.cursor.top, index: u.cursor.idx })],
+      setCursor: [(/** @type {any} */ u) => setTip(u.cursor.idx === null || u.cursor.left < 0 ? null
+        : { left: u.cursor.left + 58, top: u.cursor.top, index: u.cursor.idx })],
     },
   };
 }
@@ -197,7 +238,8 @@ function seriesOptions(p, s, filled, width) {
 function loneOnes(u, i) {
   const v = u.data[i], found = [];
   for (let k = 0; k < v.length; k++) {
-    if (v[k] !== null && v[k] !== undefined && (v[k - 1] ?? null) === null && (v[k + 1] ?? null) === null) found.push(k);
+    if (v[k] !== null && v[k] !== undefined && (v[k - 1] ?? null) === null && (v[k + 1] ?? null) === null)
+      found.push(k);
   }
   return found;
 }
@@ -214,7 +256,14 @@ function yRange(low, high, zero) {
   return [zero && low === 0 ? 0 : low - room, zero && high === 0 ? 0 : high + room];
 }
 
-/** timeLabels writes times, with the date where it changes. @param {any} _ @param {number[]} splits @param {number} __ @param {number} ___ @param {number} step */
+/**
+ * timeLabels writes times, with the date where it changes.
+ * @param {any} _
+ * @param {number[]} splits
+ * @param {number} __
+ * @param {number} ___
+ * @param {number} step
+ */
 function timeLabels(_, splits, __, ___, step) {
   let before = '';
   return splits.map((s) => {

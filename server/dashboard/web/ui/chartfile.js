@@ -1,4 +1,5 @@
-// What a chart shows in other forms: its values as a table to read, as CSV, and the drawing as a picture with its legend.
+// What a chart shows in other forms: its values as a table to read, as CSV, and the drawing as a picture with its
+// legend.
 
 import { html, useState } from '../lib/ui.js';
 import { count, oneLine, plural } from '../core/format.js';
@@ -29,12 +30,19 @@ const mostLegend = 24;
 /** csvOf writes all values; times in UTC. @param {Drawn} d */
 const csvOf = (d) => writeRows(
   [{ name: d.time ? 'time' : 'x', type: 'string' }, ...d.series.map((s) => ({ name: s.name, type: 'double' }))],
-  d.x.map((x, i) => [d.time ? rfc3339(BigInt(Math.round(x * 1000)) * 1_000_000n) : x, ...d.series.map((s) => s.values[i] ?? null)]), { format: 'csv' });
+  d.x.map((x, i) => [d.time ? rfc3339(BigInt(Math.round(x * 1000)) * 1_000_000n) : x,
+    ...d.series.map((s) => s.values[i] ?? null)]), { format: 'csv' });
 
-/** pictureOf is the drawing below its title and above its legend, on the ground of the page. @param {HTMLCanvasElement} drawing @param {Drawn} d @returns {Promise<Blob>} */
+/**
+ * pictureOf is the drawing below its title and above its legend, on the ground of the page.
+ * @param {HTMLCanvasElement} drawing
+ * @param {Drawn} d
+ * @returns {Promise<Blob>}
+ */
 function pictureOf(drawing, d) {
   const ratio = drawing.width / Math.max(1, drawing.clientWidth), line = 18, room = 12;
-  const listed = d.legend === false ? [] : d.series.slice(0, mostLegend), left = d.legend === false ? 0 : d.series.length - listed.length;
+  const listed = d.legend === false ? [] : d.series.slice(0, mostLegend), left = d.legend === false ? 0
+    : d.series.length - listed.length;
   const whole = document.createElement('canvas'), width = drawing.width / ratio, head = room + line + 6;
   const height = head + drawing.height / ratio + (listed.length + (left > 0 ? 1 : 0)) * line + room;
   whole.width = drawing.width;
@@ -58,20 +66,26 @@ function pictureOf(drawing, d) {
   });
   g.fillStyle = colour('text-soft');
   if (left > 0) g.fillText(`and ${count(left)} more`, room + 15, height - room - line / 2);
-  return new Promise((resolve, reject) => whole.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The chart is too large for a picture.')))));
+  return new Promise((resolve, reject) =>
+    whole.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The chart is too large for a picture.')))));
 }
 
-/** ChartMenu offers the other forms. @param {{drawn: () => Drawn, host: () => HTMLElement|null}} props host: what the canvas is in */
+/**
+ * ChartMenu offers the other forms.
+ * @param {{drawn: () => Drawn, host: () => HTMLElement|null}} props host: what the canvas is in
+ */
 export function ChartMenu({ drawn, host }) {
   const [read, setRead] = useState(/** @type {Drawn|null} */ (null));
   const picture = async () => {
     const drawing = host()?.querySelector('canvas'), d = drawn();
     if (drawing) save(await pictureOf(drawing, d), `${d.name}.png`);
   };
-  return html`<${Pop} label=${html`<${Icon} name="download" />`} title="The chart in other forms" className="quiet small icon chart-menu" side="right" menu>
+  return html`<${Pop} label=${html`<${Icon} name="download" />`} title="The chart in other forms"
+    className="quiet small icon chart-menu" side="right" menu>
       ${(close) => html`
         <button role="menuitem" onClick=${() => { close(); setRead(drawn()); }}>Values as a table</button>
-        <button role="menuitem" onClick=${() => { close(); save(csvOf(drawn()), `${drawn().name}.csv`); }}>Save values as CSV</button>
+        <button role="menuitem" onClick=${() => { close(); save(csvOf(drawn()), `${drawn().name}.csv`); }}>Save values
+          as CSV</button>
         <button role="menuitem" onClick=${() => { close(); void copy(csvOf(drawn())); }}>Copy values as CSV</button>
         <button role="menuitem" onClick=${() => { close(); void picture(); }}>Save a picture (PNG)</button>`}
     </${Pop}>${read && html`<${Values} drawn=${read} onClose=${() => setRead(null)} />`}`;
@@ -80,11 +94,22 @@ export function ChartMenu({ drawn, host }) {
 /** Values is what a chart shows for those who read. @param {{drawn: Drawn, onClose: () => void}} props */
 function Values({ drawn: d, onClose }) {
   const columns = d.series.slice(0, mostColumns), from = Math.max(0, d.x.length - mostRows);
-  const cut = [from > 0 && `the last ${count(mostRows)} of ${plural(d.x.length, 'row')}`, columns.length < d.series.length && `the first ${columns.length} of ${count(d.series.length)} series`].filter(Boolean);
+  const cut = [from > 0 && `the last ${count(mostRows)} of ${plural(d.x.length, 'row')}`,
+    columns.length < d.series.length &&
+    `the first ${columns.length} of ${count(d.series.length)} series`].filter(Boolean);
   return html`<${Dialog} title="Values of the chart" className="chart-values" onClose=${onClose}>
-    <p class="soft"><code>${oneLine(d.title, 400)}</code>${cut.length > 0 && html` <b>${cut.join(', ')}; CSV has all</b>`}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Values"><table class="list"><thead><tr><th scope="col">${d.time ? 'time' : 'x'}</th>${columns.map((s) => html`<th key=${s.name} scope="col" class="num">${oneLine(s.name, 80)}</th>`)}</tr></thead>
-      <tbody>${d.x.slice(from).map((x, i) => html`<tr key=${x}><td class="num nowrap">${xText(x, d.time)}</td>${columns.map((s) => html`<td key=${s.name} class="num">${s.values[from + i] ?? ''}</td>`)}</tr>`)}</tbody></table></div>
-    <div class="buttons"><button onClick=${() => void copy(csvOf(d))}><${Icon} name="copy" />CSV</button><button class="primary" autofocus onClick=${onClose}>Close</button></div>
+    <p class="soft"><code>${oneLine(d.title, 400)}</code>
+      ${cut.length > 0 && html` <b>${cut.join(', ')}; CSV has all</b>`}</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="Values">
+      <table class="list"><thead>
+        <tr><th scope="col">${d.time ? 'time' : 'x'}</th>
+          ${columns.map((s) => html`<th key=${s.name} scope="col" class="num">${oneLine(s.name, 80)}</th>`)}</tr>
+            </thead>
+      <tbody>${d.x.slice(from)
+        .map((x, i) => html`<tr key=${x}><td class="num nowrap">${xText(x, d.time)}</td>
+          ${columns.map((s) => html`<td key=${s.name} class="num">${s.values[from + i] ?? ''}</td>`)}
+          </tr>`)}</tbody></table></div>
+    <div class="buttons"><button onClick=${() => void copy(csvOf(d))}><${Icon} name="copy" />CSV</button>
+      <button class="primary" autofocus onClick=${onClose}>Close</button></div>
   </${Dialog}>`;
 }

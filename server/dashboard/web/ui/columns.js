@@ -14,7 +14,10 @@ export class Columns {
     /** @type {{left: number, width: number}[]} */
     this.layout = [];
     this.fullWidth = 0;
-    /** drawn are the columns that have cells now: those that stay in view, and those that can be seen. @type {number[]} */
+    /**
+     * drawn are the columns that have cells now: those that stay in view, and those that can be seen.
+     * @type {number[]}
+     */
     this.drawn = [];
     this.head = document.createElement('div');
     this.head.className = 'grid-head';
@@ -36,7 +39,11 @@ export class Columns {
     this.drawn = [];
   }
 
-  /** follow draws the heads of the columns that can be seen; true when they are others than before. @param {number} left @param {number} width */
+  /**
+   * follow draws the heads of the columns that can be seen; true when they are others than before.
+   * @param {number} left
+   * @param {number} width
+   */
   follow(left, width) {
     const seen = this.seen(left, left + width);
     if (seen.length === this.drawn.length && seen.every((c, i) => c === this.drawn[i])) return false;
@@ -51,7 +58,8 @@ export class Columns {
   seen(left, right) {
     const all = this.list.map((_, c) => c);
     if (all.length <= mostDrawn) return all;
-    return all.filter((c) => this.list[c].frozen || (this.layout[c].left + this.layout[c].width > left - 100 && this.layout[c].left < right + 100));
+    return all.filter((c) => this.list[c].frozen ||
+      (this.layout[c].left + this.layout[c].width > left - 100 && this.layout[c].left < right + 100));
   }
 
   /** place puts a head or a cell where its column lies. @param {HTMLElement} el @param {number} c */
@@ -87,7 +95,12 @@ export class Columns {
   /** dragged: the click that ends a drag is none. */
   dragged = false;
 
-  /** drag moves a column with its head; where it would go is marked. @param {HTMLElement} th @param {number} c @param {PointerEvent} down */
+  /**
+   * drag moves a column with its head; where it would go is marked.
+   * @param {HTMLElement} th
+   * @param {number} c
+   * @param {PointerEvent} down
+   */
   drag(th, c, down) {
     this.dragged = false;
     if (down.button !== 0) return;
@@ -97,7 +110,10 @@ export class Columns {
       if (Math.abs(e.clientX - down.clientX) < slip && !this.dragged) return;
       this.dragged = true;
       const heads = /** @type {HTMLElement[]} */ ([...this.head.children]);
-      const under = heads.findIndex((h) => { const r = h.getBoundingClientRect(); return e.clientX >= r.left && e.clientX < r.right; });
+      const under = heads.findIndex((h) => {
+        const r = h.getBoundingClientRect();
+        return e.clientX >= r.left && e.clientX < r.right;
+      });
       if (under >= 0) to = this.drawn[under];
       heads.forEach((h, i) => {
         h.classList.toggle('before', i === under && to < c);
@@ -145,7 +161,11 @@ export class Columns {
     this.grid.on.resized(c, column.width);
   }
 
-  /** key changes the column that keys mean: Shift and arrows move it, < and > make it narrower and wider, Delete takes it away. @param {KeyboardEvent} e */
+  /**
+   * key changes the column that keys mean: Shift and arrows move it, < and > make it narrower and wider, Delete takes
+   * it away.
+   * @param {KeyboardEvent} e
+   */
   key(e) {
     const g = this.grid, c = g.focusColumn;
     const by = { ArrowLeft: -1, ArrowRight: 1 }[e.key];

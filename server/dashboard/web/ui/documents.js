@@ -9,8 +9,11 @@ import { ErrorBox } from './error.js';
 /** Documents lists them, or shows the one that is open. */
 export function Documents() {
   const [name] = reading.value.split('#');
-  if (name === '') return html`<p class="soft">Of this version, as built into the server.</p><ul class="documents">${documents.map(([file, title]) => html`<li key=${file}><button class="link" onClick=${() => { reading.value = file; }}>${title}</button></li>`)}</ul>`;
-  return html`<p><button class="small" onClick=${() => { reading.value = ''; }}>All documents</button></p><${Reading} key=${name} name=${name} />`;
+  if (name === '') return html`<p class="soft">Of this version, as built into the server.</p>
+    <ul class="documents">${documents.map(([file, title]) => html`<li key=${file}>
+      <button class="link" onClick=${() => { reading.value = file; }}>${title}</button></li>`)}</ul>`;
+  return html`<p><button class="small" onClick=${() => { reading.value = ''; }}>All documents</button></p>
+    <${Reading} key=${name} name=${name} />`;
 }
 
 /** @param {{name: string}} props */
@@ -35,17 +38,28 @@ function Reading({ name }) {
   const say = (/** @type {string} */ t) => within(t, name);
   return html`<article class="document-text" ref=${box}>${list.map((b, i) => {
     switch (b.kind) {
-      case 'heading': return html`<div key=${i} role="heading" aria-level=${b.level + 2} class=${`heading level-${b.level}`} data-place=${b.id}>${say(b.text)}</div>`;
-      case 'code': return html`<pre key=${i} class="mono" tabindex="0" role="region" aria-label="Example">${b.text}</pre>`;
-      case 'list': return html`<ul key=${i} class=${b.ordered ? 'ordered' : ''}>${b.items.map((t, k) => html`<li key=${k}>${say(t)}</li>`)}</ul>`;
-      case 'table': return html`<div key=${i} class="scroll" tabindex="0" role="region" aria-label="Table"><table class="list"><thead><tr>${b.head.map((c, k) => html`<th key=${k} scope="col">${say(c)}</th>`)}</tr></thead>
-        <tbody>${b.rows.map((r, k) => html`<tr key=${k}>${r.map((c, n) => html`<td key=${n}>${say(c)}</td>`)}</tr>`)}</tbody></table></div>`;
+      case 'heading': return html`<div key=${i} role="heading" aria-level=${b.level + 2}
+        class=${`heading level-${b.level}`} data-place=${b.id}>${say(b.text)}</div>`;
+      case 'code': return html`<pre key=${i} class="mono" tabindex="0" role="region" aria-label="Example">${b.text}
+        </pre>`;
+      case 'list': return html`<ul key=${i} class=${b.ordered ? 'ordered' : ''}>
+        ${b.items.map((t, k) => html`<li key=${k}>${say(t)}</li>`)}</ul>`;
+      case 'table': return html`<div key=${i} class="scroll" tabindex="0" role="region" aria-label="Table">
+        <table class="list"><thead><tr>${b.head.map((c, k) => html`<th key=${k} scope="col">${say(c)}</th>`)}</tr>
+          </thead>
+        <tbody>${b.rows.map((r, k) => html`<tr key=${k}>${r.map((c, n) => html`<td key=${n}>${say(c)}</td>`)}</tr>`)}
+          </tbody></table></div>`;
       default: return html`<p key=${i}>${say(b.text)}</p>`;
     }
   })}</article>`;
 }
 
-/** within draws the parts of a text. @param {string} text @param {string} from the document it stands in @returns {any} */
+/**
+ * within draws the parts of a text.
+ * @param {string} text
+ * @param {string} from the document it stands in
+ * @returns {any}
+ */
 const within = (text, from) => parts(text).map((p, i) => one(p, i, from));
 
 /** @param {import('../core/markdown.js').Part} p @param {number} key @param {string} from the document it stands in */
@@ -54,5 +68,6 @@ function one(p, key, from) {
   if (p.kind === 'bold') return html`<b key=${key}>${within(p.text, from)}</b>`;
   if (p.kind === 'soft') return html`<em key=${key}>${within(p.text, from)}</em>`;
   const to = p.kind === 'link' ? follow(from, p.to) : '';
-  return to ? html`<button key=${key} class="link" onClick=${() => { reading.value = to; }}>${within(p.text, from)}</button>` : p.kind === 'link' ? within(p.text, from) : p.text;
+  return to ? html`<button key=${key} class="link" onClick=${() => { reading.value = to; }}>${within(p.text, from)}
+    </button>` : p.kind === 'link' ? within(p.text, from) : p.text;
 }

@@ -1,5 +1,5 @@
-// The one text editor. It lives in a shadow root, where its styles need no permission of the policy; the library is loaded
-// when the first editor is shown.
+// The one text editor. It lives in a shadow root, where its styles need no permission of the policy; the library is
+// loaded when the first editor is shown.
 
 import { html, useEffect, useRef } from '../lib/ui.js';
 import { bring } from '../core/api.js';
@@ -48,7 +48,8 @@ export function Editor(props) {
     void load().then((lib) => {
       if (!wanted || !host.current) return;
       const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
-      view = new lib.EditorView({ parent: root, root, state: lib.EditorState.create({ doc: latest.current.value, extensions: extensionsOf(lib, latest) }) });
+      view = new lib.EditorView({ parent: root, root,
+        state: lib.EditorState.create({ doc: latest.current.value, extensions: extensionsOf(lib, latest) }) });
       latest.current.onReady?.(handleOf(lib, view));
     });
     return () => {
@@ -65,10 +66,14 @@ function handleOf(lib, view) {
   return {
     view,
     text: () => view.state.doc.toString(),
-    setText: (text) => { if (text !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }); },
+    setText: (text) => {
+      if (text !== view.state.doc.toString())
+        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    },
     insert: (text) => view.dispatch(view.state.replaceSelection(text)),
     selection: () => ({ from: view.state.selection.main.from, to: view.state.selection.main.to }),
-    select: (from, to = from) => view.dispatch({ selection: { anchor: Math.min(from, view.state.doc.length), head: Math.min(to, view.state.doc.length) }, scrollIntoView: true }),
+    select: (from, to = from) => view.dispatch({ selection: { anchor: Math.min(from, view.state.doc.length),
+      head: Math.min(to, view.state.doc.length) }, scrollIntoView: true }),
     focus: () => view.focus(),
     find: () => { lib.openSearchPanel(view); },
   };
@@ -83,15 +88,18 @@ function extensionsOf(lib, latest) {
   };
   return [
     lib.Prec.highest(lib.keymap.of([
-      { key: 'Mod-Enter', run: run('statement') }, { key: 'Mod-Shift-Enter', run: run('all') }, { key: 'Mod-/', run: lib.toggleComment },
+      { key: 'Mod-Enter', run: run('statement') }, { key: 'Mod-Shift-Enter', run: run('all') },
+        { key: 'Mod-/', run: lib.toggleComment },
       ...(p.single ? [{ key: 'Shift-Enter', run: lib.insertNewlineAndIndent }] : []),
     ])),
     ...p.extensions(lib),
     ...(p.single ? [lib.keymap.of([{ key: 'Enter', run: run('statement') }])] : []),
     p.lines === false ? [] : [lib.lineNumbers(), lib.highlightActiveLine()],
-    lib.history(), lib.drawSelection(), lib.highlightSpecialChars(), lib.indentOnInput(), lib.bracketMatching(), lib.closeBrackets(),
+    lib.history(), lib.drawSelection(), lib.highlightSpecialChars(), lib.indentOnInput(), lib.bracketMatching(),
+      lib.closeBrackets(),
     lib.highlightSelectionMatches(), lib.search({ top: true }), lib.EditorView.lineWrapping,
-    lib.keymap.of([...lib.closeBracketsKeymap, ...lib.completionKeymap, ...lib.defaultKeymap, ...lib.searchKeymap, ...lib.historyKeymap, ...lib.lintKeymap]),
+    lib.keymap.of([...lib.closeBracketsKeymap, ...lib.completionKeymap, ...lib.defaultKeymap, ...lib.searchKeymap,
+      ...lib.historyKeymap, ...lib.lintKeymap]),
     lib.EditorState.readOnly.of(Boolean(p.readOnly)),
     lib.EditorView.contentAttributes.of({ 'aria-label': p.label, spellcheck: 'false', autocapitalize: 'off' }),
     lib.EditorView.updateListener.of((u) => {
@@ -104,12 +112,16 @@ function extensionsOf(lib, latest) {
 
 /** @param {Library} lib */
 const highlight = (lib) => lib.HighlightStyle.define([
-  { tag: [lib.tags.keyword, lib.tags.operatorKeyword, lib.tags.modifier], color: 'var(--code-keyword)', fontWeight: '600' },
+  { tag: [lib.tags.keyword, lib.tags.operatorKeyword, lib.tags.modifier], color: 'var(--code-keyword)',
+    fontWeight: '600' },
   { tag: [lib.tags.string, lib.tags.special(lib.tags.string)], color: 'var(--code-string)' },
   { tag: [lib.tags.number, lib.tags.bool, lib.tags.null, lib.tags.literal], color: 'var(--code-number)' },
-  { tag: [lib.tags.comment, lib.tags.lineComment, lib.tags.blockComment], color: 'var(--code-comment)', fontStyle: 'italic' },
-  { tag: [lib.tags.typeName, lib.tags.standard(lib.tags.name), lib.tags.function(lib.tags.variableName)], color: 'var(--code-keyword)' },
-  { tag: [lib.tags.propertyName, lib.tags.labelName, lib.tags.definition(lib.tags.propertyName)], color: 'var(--code-keyword)' },
+  { tag: [lib.tags.comment, lib.tags.lineComment, lib.tags.blockComment], color: 'var(--code-comment)',
+    fontStyle: 'italic' },
+  { tag: [lib.tags.typeName, lib.tags.standard(lib.tags.name), lib.tags.function(lib.tags.variableName)],
+    color: 'var(--code-keyword)' },
+  { tag: [lib.tags.propertyName, lib.tags.labelName, lib.tags.definition(lib.tags.propertyName)],
+    color: 'var(--code-keyword)' },
 ]);
 
 /** theme takes the colours of the page: properties reach into the shadow root. @param {Library} lib */
@@ -119,17 +131,25 @@ const theme = (lib) => lib.EditorView.theme({
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', overflow: 'auto' },
   '.cm-content': { caretColor: 'var(--text)', padding: '6px 0' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--text)' },
-  '.cm-gutters': { backgroundColor: 'var(--panel)', color: 'var(--text-faint)', border: 'none', borderRight: '1px solid var(--line)' },
-  '.cm-activeLine': { backgroundColor: 'transparent' }, '.cm-activeLineGutter': { backgroundColor: 'var(--hover)', color: 'var(--text)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--selected)' },
-  '.cm-selectionMatch': { backgroundColor: 'var(--hover)' }, '.cm-searchMatch': { backgroundColor: 'var(--mark)', color: 'var(--mark-text)' },
+  '.cm-gutters': { backgroundColor: 'var(--panel)', color: 'var(--text-faint)', border: 'none',
+    borderRight: '1px solid var(--line)' },
+  '.cm-activeLine': { backgroundColor: 'transparent' },
+    '.cm-activeLineGutter': { backgroundColor: 'var(--hover)', color: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
+    { backgroundColor: 'var(--selected)' },
+  '.cm-selectionMatch': { backgroundColor: 'var(--hover)' },
+    '.cm-searchMatch': { backgroundColor: 'var(--mark)', color: 'var(--mark-text)' },
   '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--hover)', outline: '1px solid var(--line-strong)' },
-  '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', borderRadius: '5px', boxShadow: 'var(--shadow)', color: 'var(--text)' },
+  '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--line)', borderRadius: '5px',
+    boxShadow: 'var(--shadow)', color: 'var(--text)' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', fontSize: '12px', maxHeight: '16em' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--selected)', color: 'var(--text)' },
-  '.cm-completionDetail': { color: 'var(--text-faint)', fontStyle: 'normal', marginLeft: '1.2em' }, '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
+  '.cm-completionDetail': { color: 'var(--text-faint)', fontStyle: 'normal', marginLeft: '1.2em' },
+    '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
   '.cm-panels': { backgroundColor: 'var(--panel)', color: 'var(--text)', borderColor: 'var(--line)' },
-  '.cm-panel input, .cm-panel button': { font: '12px var(--font)', color: 'var(--text)', backgroundColor: 'var(--raised)', backgroundImage: 'none', border: '1px solid var(--line-strong)', borderRadius: '4px' },
+  '.cm-panel input, .cm-panel button': { font: '12px var(--font)', color: 'var(--text)',
+    backgroundColor: 'var(--raised)', backgroundImage: 'none', border: '1px solid var(--line-strong)',
+    borderRadius: '4px' },
   '.cm-statement': { boxShadow: 'inset 3px 0 0 var(--accent)' },
   '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' }, '.cm-placeholder': { color: 'var(--text-faint)' },
 });

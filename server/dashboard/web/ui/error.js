@@ -11,21 +11,30 @@ const advice = [
   [/not authorized|7006/i, 'Your user may not do this: ask who runs the server for the right to.'],
 ];
 
-/** ErrorBox shows an ApiError. @param {{error: import('../core/api.js').ApiError, language?: string, children?: any}} props */
+/**
+ * ErrorBox shows an ApiError.
+ * @param {{error: import('../core/api.js').ApiError, language?: string, children?: any}} props
+ */
 export function ErrorBox({ error, language = 'SQL', children }) {
   const helps = advice.find(([about]) => about.test(`${error.message} ${error.code ?? ''}`));
   return html`<div class="error" role="alert">
-    <div class="text">${visible(error.message)} ${error.code !== undefined && html`<span class="badge">code ${error.code}</span>`}</div>
+    <div class="text">${visible(error.message)} ${error.code !== undefined &&
+      html`<span class="badge">code ${error.code}</span>`}</div>
     ${helps && html`<p class="soft">${helps[1]}</p>`}
     ${error.statement && html`<pre>${marked(error.statement, error.position)}</pre>`}
     <div class="actions">${children}
-      ${error.statement && html`<button class="small" onClick=${() => copy(error.statement ?? '')}>Copy ${language}</button>`}
+      ${error.statement && html`<button class="small" onClick=${() => copy(error.statement ?? '')}>Copy ${language}
+        </button>`}
       ${error.curl && html`<button class="small" onClick=${() => copy(error.curl)}>Copy as curl</button>`}
     </div>
   </div>`;
 }
 
-/** marked underlines what an error is about. @param {string} text @param {{line: number, column: number, length?: number}|undefined} at */
+/**
+ * marked underlines what an error is about.
+ * @param {string} text
+ * @param {{line: number, column: number, length?: number}|undefined} at
+ */
 function marked(text, at) {
   if (!at) return text;
   const lines = text.split('\n');

@@ -4,8 +4,10 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { count } from '../core/format.js';
 
 /**
- * Find is the box. In other rows, or in the same ones in another order, it finds again; the focus of the grid stays where it is then.
- * @param {{rows: {find: (text: string) => Promise<number[]>}|null, turn?: any, grid: {current: import('./grid.js').Grid|null}, onClose: () => void}} props turn: is another when the order is
+ * Find is the box. In other rows, or in the same ones in another order, it finds again; the focus of the grid stays
+ * where it is then.
+ * @param {{rows: {find: (text: string) => Promise<number[]>}|null, turn?: any, grid: {current:
+ *   import('./grid.js').Grid|null}, onClose: () => void}} props turn: is another when the order is
  */
 export function Find({ rows, turn, grid, onClose }) {
   const [found, setFound] = useState({ text: '', places: /** @type {number[]} */ ([]), at: 0 });
@@ -32,6 +34,11 @@ export function Find({ rows, turn, grid, onClose }) {
     e.stopPropagation();
     onClose();
   };
-  return html`<span class="find" role="search"><input aria-label="Find in the loaded rows" placeholder="Find" value=${found.text} ref=${box}
-    onInput=${async (e) => { const [first] = await find(e.target.value) ?? []; if (first !== undefined) grid.current?.select(first); }} onKeyDown=${key} /><span class="num soft">${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`;
+  return html`<span class="find" role="search">
+    <input aria-label="Find in the loaded rows" placeholder="Find" value=${found.text} ref=${box}
+    onInput=${async (e) => {
+      const [first] = await find(e.target.value) ?? [];
+      if (first !== undefined) grid.current?.select(first);
+    }} onKeyDown=${key} /><span class="num soft">
+      ${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`;
 }

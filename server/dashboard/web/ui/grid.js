@@ -41,9 +41,12 @@ export const pageRows = 200;
 const mostPages = 25;
 /** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
 const highest = 15_000_000;
-const spare = 6;
-const headHeight = 24;
-/** Heights are needed when lines are wrapped: they are loaded then. @type {typeof import('./heights.js').Heights|null} */
+const spare = 6, headHeight = 24;
+
+/**
+ * Heights are needed when lines are wrapped: they are loaded then.
+ * @type {typeof import('./heights.js').Heights|null}
+ */
 let Heights = null;
 /** rowOf is the row that an element shows, -1: none. @param {HTMLElement} el */
 const rowOf = (el) => (el.dataset.row ? Number(el.dataset.row) : -1);
@@ -137,7 +140,9 @@ export class Grid {
   /** grew tells that the source has more rows behind those it had, the last of which may have changed. */
   grew() {
     this.endTold = -1;
-    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows || !this.pages.has(page + 1)) this.fetchPage(page); // what is there stays until then
+    // what is there stays until then
+    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows || !this.pages.has(page + 1))
+      this.fetchPage(page);
     if (this.heights) this.heights = this.heights.of(this.source.count);
     this.schedule();
   }
@@ -145,7 +150,8 @@ export class Grid {
   /** @param {boolean} wrap */
   setWrap(wrap) {
     this.wrap = wrap;
-    if (wrap && !Heights) void import('./heights.js').then((m) => { Heights = m.Heights; this.schedule(); }, () => this.setWrap(false));
+    if (wrap && !Heights) void import('./heights.js').then((m) => { Heights = m.Heights; this.schedule(); },
+      () => this.setWrap(false));
     this.heights = null;
     this.root.classList.toggle('wrap', wrap);
     this.width = 0;
@@ -244,7 +250,8 @@ export class Grid {
       scrollTop = this.lastTop = this.root.scrollTop;
     }
     const view = Math.max(0, this.height - headHeight), top = scrollTop * this.scale();
-    const at = (/** @type {number} */ y) => (this.wrap && this.heights ? this.heights.at(y) : Math.floor(y / this.rowHeight));
+    const at = (/** @type {number} */ y) =>
+      (this.wrap && this.heights ? this.heights.at(y) : Math.floor(y / this.rowHeight));
     const first = Math.max(0, at(top) - spare);
     const last = Math.min(count, at(top + view) + 1 + spare);
     this.first = Math.min(count, at(top));
@@ -279,8 +286,10 @@ export class Grid {
       el.dataset.row = '';
       el.className = 'grid-row hidden';
     }
-    while (this.pool.length > last - first + 40) this.pool.splice(this.pool.indexOf(/** @type {HTMLElement} */ (free.shift())), 1)[0].remove();
-    if (this.focus >= first && this.focus < last) this.root.setAttribute('aria-activedescendant', `${this.id}-${this.focus}`);
+    while (this.pool.length > last - first + 40)
+      this.pool.splice(this.pool.indexOf(/** @type {HTMLElement} */ (free.shift())), 1)[0].remove();
+    if (this.focus >= first && this.focus < last)
+      this.root.setAttribute('aria-activedescendant', `${this.id}-${this.focus}`);
     else this.root.removeAttribute('aria-activedescendant');
     if (this.wrap && this.measureRows()) return;
     this.ending &&= !this.row(first) || !this.row(last - 1) || this.wrap && !this.heights;
@@ -292,7 +301,10 @@ export class Grid {
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   resting;
 
-  /** inOrder gives the rows to the elements in their order, when scrolling has rested, so that text is selected and read as it is seen. */
+  /**
+   * inOrder gives the rows to the elements in their order, when scrolling has rested, so that text is selected and read
+   * as it is seen.
+   */
   inOrder() {
     const rows = this.pool.map(rowOf).filter((i) => i >= 0);
     if (rows.every((r, i) => i === 0 || r > rows[i - 1]) || String(getSelection()) !== '') return;
@@ -302,10 +314,16 @@ export class Grid {
 
   id = 'grid' + Math.random().toString(36).slice(2, 8);
   first = 0;
-  /** coming: the first rows of another source are on their way. Until they are here those before stay, and so does their count. */
+  /**
+   * coming: the first rows of another source are on their way. Until they are here those before stay, and so does their
+   * count.
+   */
   coming = false;
 
-  /** still: wrapped rows above the view that turn out higher than was thought do not push it down. A list that follows its end has no need of it. */
+  /**
+   * still: wrapped rows above the view that turn out higher than was thought do not push it down. A list that follows
+   * its end has no need of it.
+   */
   still = false;
   /** ending: the view goes to the end until the rows that are there are here and have their heights. */
   ending = false;
@@ -328,7 +346,8 @@ export class Grid {
     const row = this.row(index);
     const from = Math.min(this.anchor, this.focus), to = Math.max(this.anchor, this.focus);
     const on = this.focus >= 0 && index >= from && index <= to;
-    el.className = 'grid-row' + (on ? ' on' : '') + (index === this.focus ? ' focus' : '') + (row && this.on.rowClass ? ' ' + this.on.rowClass(row, index) : '');
+    el.className = 'grid-row' + (on ? ' on' : '') + (index === this.focus ? ' focus' : '') +
+      (row && this.on.rowClass ? ' ' + this.on.rowClass(row, index) : '');
     el.setAttribute('aria-selected', String(on));
     el.dataset.row = String(index);
     const mark = `${this.version}:${index}:${row ? 1 : 0}`;
@@ -361,7 +380,9 @@ export class Grid {
 
   /** markCell shows which cell of the focused row keys mean. @param {HTMLElement} el @param {number} index */
   markCell(el, index) {
-    for (let i = 0; i < el.children.length; i++) el.children[i].classList.toggle('at', this.cells && index === this.focus && this.heads.drawn[i] === this.focusColumn);
+    for (let i = 0; i < el.children.length; i++)
+      el.children[i].classList.toggle('at',
+        this.cells && index === this.focus && this.heads.drawn[i] === this.focusColumn);
   }
 
   /** cells: keys move between cells too, not only rows. */
@@ -369,7 +390,10 @@ export class Grid {
   /** clickOpens: one click opens a row; else it takes two. */
   clickOpens = true;
 
-  /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs: at once, and gives true, where that would move those in the view. */
+  /**
+   * measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs: at once,
+   * and gives true, where that would move those in the view.
+   */
   measureRows() {
     let changed = false, above = 0;
     for (const el of this.pool) {
@@ -441,7 +465,11 @@ export class Grid {
     this.paint();
   }
 
-  /** move goes some rows on: from the first that is seen while none has the focus. @param {number} by @param {boolean} [widen] */
+  /**
+   * move goes some rows on: from the first that is seen while none has the focus.
+   * @param {number} by
+   * @param {boolean} [widen]
+   */
   move(by, widen) {
     const from = this.focus < 0 ? (by > 0 ? this.first - 1 : this.first + 1) : this.focus;
     this.root.focus({ preventScroll: true });
@@ -452,13 +480,15 @@ export class Grid {
   key(e) {
     if (e.target !== this.root || e.ctrlKey || e.metaKey || e.altKey) return;
     const page = Math.max(1, Math.floor((this.height - headHeight) / this.rowHeight) - 1);
-    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[e.key];
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity,
+      End: Infinity }[e.key];
     if (by !== undefined) {
       this.move(by, e.shiftKey);
     } else if (this.cells && this.heads.key(e)) {
       this.schedule();
     } else if (this.cells && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) {
-      this.focusColumn = Math.max(0, Math.min(this.columns.length - 1, this.focusColumn + (e.key === 'ArrowLeft' ? -1 : 1)));
+      this.focusColumn = Math.max(0,
+        Math.min(this.columns.length - 1, this.focusColumn + (e.key === 'ArrowLeft' ? -1 : 1)));
       this.schedule();
     } else if (e.key === 'Enter' && this.focus >= 0) {
       this.open(this.focus);
@@ -467,34 +497,4 @@ export class Grid {
     }
     e.preventDefault();
   }
-}
-
-/**
- * drawText puts text into a cell, with the parts that a search hits marked. The text node is used again where it can.
- * @param {HTMLElement} cell
- * @param {string} text
- * @param {RegExp|null} [hits] with the flag g
- */
-export function drawText(cell, text, hits) {
-  const only = cell.firstChild;
-  if (!hits || !hits.test(text)) {
-    if (only instanceof Text && cell.childNodes.length === 1) only.data = text;
-    else cell.textContent = text;
-    if (hits) hits.lastIndex = 0;
-    return;
-  }
-  hits.lastIndex = 0;
-  const parts = [];
-  let done = 0;
-  for (let m = hits.exec(text), n = 0; m && n < 200; m = hits.exec(text), n++) {
-    if (m[0] === '') { hits.lastIndex++; continue; }
-    if (m.index > done) parts.push(text.slice(done, m.index));
-    const mark = document.createElement('mark');
-    mark.append(m[0]);
-    parts.push(mark);
-    done = m.index + m[0].length;
-  }
-  hits.lastIndex = 0;
-  parts.push(text.slice(done));
-  cell.replaceChildren(...parts);
 }

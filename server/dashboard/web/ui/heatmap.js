@@ -1,4 +1,5 @@
-// The one heat map: a column for each moment, a row for each bucket, the fuller the darker. Shares its cursor with charts.
+// The one heat map: a column for each moment, a row for each bucket, the fuller the darker. Shares its cursor with
+// charts.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { uPlot } from '../lib/plot.js';
@@ -32,14 +33,20 @@ export function HeatMap(props) {
   latestAt.current = at;
   const { x, group, unit } = props;
   const rows = group.bounds.length;
-  /** go reads a cell out; which one it is does not depend on how large the map is drawn yet. @param {any} u @param {number} column @param {number} row */
+  /**
+   * go reads a cell out; which one it is does not depend on how large the map is drawn yet.
+   * @param {any} u
+   * @param {number} column
+   * @param {number} row
+   */
   const go = (u, column, row) => {
     u.setCursor({ left: u.valToPos(x[column], 'x'), top: u.valToPos(row + 0.5, 'y') });
     setAt({ column, row, left: u.cursor.left + 58 });
   };
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
-    const u = new uPlot(options(latest, el, setAt, (p) => setPlaced(placedOn(p, latest.current))), [x, x.map(() => null)], el);
+    const u = new uPlot(options(latest, el, setAt, (p) => setPlaced(placedOn(p, latest.current))),
+      [x, x.map(() => null)], el);
     plot.current = u;
     const read = latestAt.current; // who reads a cell goes on reading it when the map is drawn anew
     if (read && read.column < x.length) queueMicrotask(() => go(u, read.column, read.row));
@@ -62,16 +69,23 @@ export function HeatMap(props) {
     if (!by || !u) return;
     e.preventDefault();
     e.stopPropagation();
-    const column = Math.max(0, Math.min(x.length - 1, (at?.column ?? x.length - 1) + by[0])), row = Math.max(0, Math.min(rows - 1, (at?.row ?? 0) + by[1]));
+    const column = Math.max(0, Math.min(x.length - 1, (at?.column ?? x.length - 1) + by[0])),
+      row = Math.max(0, Math.min(rows - 1, (at?.row ?? 0) + by[1]));
     go(u, column, row);
   };
   const cell = (/** @type {number} */ r) => group.cells[r * x.length + (at?.column ?? 0)];
   const sum = at ? group.bounds.reduce((n, _, r) => n + cell(r), 0) : 0;
   const width = host.current?.clientWidth ?? 0;
-  return html`<div class="chart heat" ref=${host} role="group" tabindex="0" aria-label=${`${props.label}: ${rows} buckets, ${x.length} moments, the fullest has ${figure(group.max)}. Arrows walk the cells.`} onKeyDown=${key}>
-    ${at && html`<div class="tip" role="status" style=${{ top: '8px', ...(at.left > width / 2 ? { right: `${width - at.left + 14}px` } : { left: `${at.left + 14}px` }) }}>
+  return html`<div class="chart heat" ref=${host} role="group" tabindex="0"
+    aria-label=${`${props.label}: ${rows} buckets, ${x.length} moments, the fullest has ${figure(
+      group.max)}. Arrows walk the cells.`} onKeyDown=${key}>
+    ${at && html`<div class="tip" role="status"
+      style=${{ top: '8px', ...(at.left > width / 2 ? { right: `${width - at.left + 14}px` }
+        : { left: `${at.left + 14}px` }) }}>
       <div>${xText(x[at.column], true)}</div>
-      ${at.row >= 0 && at.row < rows && html`<div><b>${boundsText(group.bounds[at.row], unit)}</b> ${figure(cell(at.row))}${sum > 0 ? `, ${percent(cell(at.row) / sum)}` : ''}</div>`}
+      ${at.row >= 0 && at.row < rows &&
+        html`<div><b>${boundsText(group.bounds[at.row], unit)}</b> ${figure(cell(at.row))}
+          ${sum > 0 ? `, ${percent(cell(at.row) / sum)}` : ''}</div>`}
       <div class="soft">all buckets ${figure(sum)}</div></div>`}
     <${Marks} placed=${placed} /></div>`;
 }
@@ -79,22 +93,39 @@ export function HeatMap(props) {
 /** placedOn finds where the marks lie. @param {any} u @param {HeatProps} p */
 const placedOn = (u, p) => place(u, (p.marks ?? []).map((m) => ({ ...m, y: rowAt(p.group, m.y) })));
 
-/** rowsOf are the buckets as series. @param {number[]} x @param {import('../core/heat.js').Group} group @param {(v: number) => string} unit */
-export const rowsOf = (x, group, unit) => group.bounds.map((bounds, r) => ({ name: boundsText(bounds, unit), values: group.cells.subarray(r * x.length, (r + 1) * x.length) }));
+/**
+ * rowsOf are the buckets as series.
+ * @param {number[]} x
+ * @param {import('../core/heat.js').Group} group
+ * @param {(v: number) => string} unit
+ */
+export const rowsOf = (x, group, unit) => group.bounds.map((bounds, r) =>
+  ({ name: boundsText(bounds, unit), values: group.cells.subarray(r * x.length, (r + 1) * x.length) }));
 
 /** figure writes a count, which may be a rate. @param {number} v */
 const figure = (v) => (Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(4))));
 
 /** boundsText writes a bucket. @param {[number, number]} bounds @param {(v: number) => string} unit */
-const boundsText = ([low, high], unit) => (high === Infinity ? `over ${unit(low)}` : low === -Infinity ? `up to ${unit(high)}` : `${unit(low)} to ${unit(high)}`);
+const boundsText = ([low, high], unit) => (high === Infinity ? `over ${unit(low)}` : low === -Infinity
+  ? `up to ${unit(high)}` : `${unit(low)} to ${unit(high)}`);
 
-/** rowAt is where a value lies between the rows. @param {import('../core/heat.js').Group} group @param {number|null} v */
+/**
+ * rowAt is where a value lies between the rows.
+ * @param {import('../core/heat.js').Group} group
+ * @param {number|null} v
+ */
 function rowAt(group, v) {
   const r = v === null ? -1 : group.bounds.findIndex(([low, high]) => v > low && v <= high || v === low && v === high);
   return r < 0 ? null : r + 0.5;
 }
 
-/** @param {{current: HeatProps}} latest @param {HTMLElement} el @param {(at: any) => void} setAt @param {(u: any) => void} onDraw @returns {any} */
+/**
+ * @param {{current: HeatProps}} latest
+ * @param {HTMLElement} el
+ * @param {(at: any) => void} setAt
+ * @param {(u: any) => void} onDraw
+ * @returns {any}
+ */
 function options(latest, el, setAt, onDraw) {
   const { group, unit } = latest.current;
   const rows = group.bounds.length;
@@ -103,16 +134,22 @@ function options(latest, el, setAt, onDraw) {
   return {
     ...frame,
     cursor: { ...frame.cursor, points: { show: false } },
-    scales: { x: { time: true, range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [low - half(latest), high + half(latest)] }, y: { range: () => [0, rows] } },
+    scales: { x: { time: true,
+      range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
+      [low - half(latest), high + half(latest)] }, y: { range: () => [0, rows] } },
     axes: [frame.axes[0], {
       ...frame.axes[1], grid: { show: false },
       splits: () => { const list = []; for (let r = 0; r <= rows; r += every()) list.push(r); return list; },
-      values: (/** @type {any} */ _, /** @type {number[]} */ splits) => splits.map((r) => edgeText(r < rows ? group.bounds[r][0] : group.bounds[rows - 1][1], unit)),
+      values: (/** @type {any} */ _, /** @type {number[]} */ splits) =>
+        splits.map((r) => edgeText(r < rows ? group.bounds[r][0] : group.bounds[rows - 1][1], unit)),
     }],
     series: [{}, { show: true, paths: () => null, points: { show: false } }],
     hooks: {
       ...frame.hooks, draw: [paint(latest), onDraw],
-      setCursor: [(/** @type {any} */ u) => setAt(u.cursor.idx === null || u.cursor.idx === undefined || u.cursor.left < 0 ? null : { column: u.cursor.idx, row: u.cursor.top >= 0 ? Math.floor(u.posToVal(u.cursor.top, 'y')) : -1, left: u.cursor.left + 58 })],
+      setCursor: [(/** @type {any} */ u) => setAt(u.cursor.idx === null || u.cursor.idx === undefined ||
+        u.cursor.left < 0 ? null
+        : { column: u.cursor.idx, row: u.cursor.top >= 0 ? Math.floor(u.posToVal(u.cursor.top, 'y')) : -1,
+          left: u.cursor.left + 58 })],
     },
   };
 }
@@ -123,7 +160,10 @@ const edgeText = (v, unit) => (v === Infinity ? '+Inf' : v === -Infinity ? '-Inf
 /** half is half the width of a column, s. @param {{current: HeatProps}} latest */
 const half = ({ current: { x } }) => (x.length > 1 ? (x[1] - x[0]) / 2 : 30);
 
-/** paint fills the cells: the root of the count, so that the thin tails are seen beside the full middle. @param {{current: HeatProps}} latest */
+/**
+ * paint fills the cells: the root of the count, so that the thin tails are seen beside the full middle.
+ * @param {{current: HeatProps}} latest
+ */
 const paint = (latest) => (/** @type {any} */ u) => {
   const { x, group } = latest.current, g = u.ctx, wide = half(latest);
   const rows = group.bounds.length, tops = Array.from({ length: rows + 1 }, (_, r) => u.valToPos(r, 'y', true));
@@ -135,11 +175,15 @@ const paint = (latest) => (/** @type {any} */ u) => {
       const v = group.cells[r * x.length + i];
       if (!(v > 0)) continue;
       g.globalAlpha = 0.08 + 0.92 * Math.sqrt(v / group.max);
-      g.fillRect(from, Math.round(tops[r + 1]), Math.max(1, to - from), Math.max(1, Math.round(tops[r]) - Math.round(tops[r + 1])));
+      g.fillRect(from, Math.round(tops[r + 1]), Math.max(1, to - from),
+        Math.max(1, Math.round(tops[r]) - Math.round(tops[r + 1])));
     }
   }
   g.restore();
 };
 
 /** Scale says what the shades mean. @param {{max: number}} props */
-export const Scale = ({ max }) => html`<span class="heat-scale soft num" title="The root of the count, so that the tails are seen">0 <span class="shades" aria-hidden="true">${[0.08, 0.3, 0.5, 0.7, 0.85, 1].map((a) => html`<span key=${a} style=${{ opacity: a }}></span>`)}</span> ${short(max)}</span>`;
+export const Scale = ({ max }) => html`<span class="heat-scale soft num"
+  title="The root of the count, so that the tails are seen">0 <span class="shades" aria-hidden="true">
+    ${[0.08, 0.3, 0.5, 0.7, 0.85, 1].map((a) => html`<span key=${a} style=${{ opacity: a }}></span>`)}
+      </span> ${short(max)}</span>`;

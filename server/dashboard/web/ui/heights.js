@@ -1,5 +1,5 @@
-// Heights of rows that are not all alike: a tree of partial sums, so that the place of a row, and the row at a place, take
-// as many steps as the number of rows has bits.
+// Heights of rows that are not all alike: a tree of partial sums, so that the place of a row, and the row at a place,
+// take as many steps as the number of rows has bits.
 
 export class Heights {
   /** @param {number} count @param {number} height of a row that was not measured */
@@ -19,7 +19,11 @@ export class Heights {
     return other;
   }
 
-  /** set notes the measured height of a row and gives by how much it differs from the one known. @param {number} row @param {number} height */
+  /**
+   * set notes the measured height of a row and gives by how much it differs from the one known.
+   * @param {number} row
+   * @param {number} height
+   */
   set(row, height) {
     const change = height - this.height - this.own[row];
     if (Math.abs(change) < 0.5) return 0;

@@ -1,4 +1,5 @@
-// Stacked bars over time: drag selects a range, double click widens, and with the keyboard left and right walk the buckets.
+// Stacked bars over time: drag selects a range, double click widens, and with the keyboard left and right walk the
+// buckets.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { dark, zone } from '../core/state.js';
@@ -21,7 +22,9 @@ const axis = 16;
 const padLeft = 44;
 
 /**
- * @param {{data: Buckets, range: {from: bigint, to: bigint}, color: (key: string, i: number) => string, onRange: (from: bigint, to: bigint) => void, onWider: () => void, loaded?: {from: bigint, to: bigint}|null, pins?: {at: bigint, title: string, onOpen: () => void}[], label: string, stale?: boolean}} props
+ * @param {{data: Buckets, range: {from: bigint, to: bigint}, color: (key: string, i: number) => string, onRange: (from:
+ *   bigint, to: bigint) => void, onWider: () => void, loaded?: {from: bigint, to: bigint}|null, pins?: {at: bigint,
+ *   title: string, onOpen: () => void}[], label: string, stale?: boolean}} props
  */
 export function Histogram({ data, range, color, onRange, onWider, loaded, pins, label, stale }) {
   const canvas = useRef(/** @type {HTMLCanvasElement|null} */ (null));
@@ -42,8 +45,10 @@ export function Histogram({ data, range, color, onRange, onWider, loaded, pins, 
   }, [data, hover, size, isDark, range, loaded, zone.value]);
 
   const width = () => Math.max(1, (canvas.current?.clientWidth ?? 0) - padLeft);
-  const bucketAt = (/** @type {number} */ x) => Math.max(-1, Math.min(n - 1, Math.floor(((x - padLeft) / width()) * n)));
-  const place = (/** @type {PointerEvent} */ e) => e.clientX - /** @type {DOMRect} */ (canvas.current?.getBoundingClientRect()).left;
+  const bucketAt = (/** @type {number} */ x) =>
+    Math.max(-1, Math.min(n - 1, Math.floor(((x - padLeft) / width()) * n)));
+  const place = (/** @type {PointerEvent} */ e) => e.clientX -
+    /** @type {DOMRect} */ (canvas.current?.getBoundingClientRect()).left;
   const from = (/** @type {number} */ b) => max(data.start + BigInt(b) * data.step, range.from);
   const to = (/** @type {number} */ b) => min(data.start + BigInt(b + 1) * data.step, range.to);
 
@@ -63,7 +68,8 @@ export function Histogram({ data, range, color, onRange, onWider, loaded, pins, 
     setDrag(null);
   };
   const key = (/** @type {KeyboardEvent} */ e) => {
-    if (e.key === 'ArrowLeft' || e.key === 'ArrowRight') setHover(Math.max(0, Math.min(n - 1, hover + (e.key === 'ArrowLeft' ? -1 : 1))));
+    if (e.key === 'ArrowLeft' || e.key === 'ArrowRight')
+      setHover(Math.max(0, Math.min(n - 1, hover + (e.key === 'ArrowLeft' ? -1 : 1))));
     else if (e.key === 'Home' || e.key === 'End') setHover(e.key === 'Home' ? 0 : n - 1);
     else if (e.key === 'Enter' && hover >= 0) onRange(from(hover), to(hover));
     else return;
@@ -71,17 +77,35 @@ export function Histogram({ data, range, color, onRange, onWider, loaded, pins, 
     e.stopPropagation();
   };
   const total = (/** @type {number} */ b) => data.counts.reduce((s, c) => s + c[b], 0);
-  const words = hover >= 0 && hover < n ? `${showTime(from(hover), digits(data.step), zone.value)}: ${count(total(hover))}` : '';
+  const words = hover >= 0 && hover < n
+    ? `${showTime(from(hover), digits(data.step), zone.value)}: ${count(total(hover))}` : '';
   const left = (/** @type {number} */ b) => padLeft + (b / n) * width();
-  return html`<div class="histogram ${stale ? 'stale' : ''}" role="img" aria-label=${label} tabindex="0" onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => !drag && setHover(-1)} onDblClick=${onWider} onKeyDown=${key} onBlur=${() => setHover(-1)}>
+  return html`<div class="histogram ${stale ? 'stale' : ''}" role="img" aria-label=${label} tabindex="0"
+    onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => !drag && setHover(-1)}
+      onDblClick=${onWider} onKeyDown=${key} onBlur=${() => setHover(-1)}>
     <canvas ref=${canvas}></canvas>
     <span class="only-read" aria-live="polite">${words}</span>
-    ${pins && pins.length > 0 && html`<span onPointerDown=${(e) => e.stopPropagation()}><${Marks} placed=${pins.filter((p) => p.at >= range.from && p.at < range.to).map((p) => ({ left: padLeft + (Number(p.at - data.start) / Number(data.step * BigInt(n))) * width(), top: 6, mark: { x: 0, y: null, ...p } }))} /></span>`}
-    ${drag && drag.from !== drag.to && html`<div class="select" style=${{ left: left(Math.min(drag.from, drag.to)) + 'px', width: left(Math.abs(drag.to - drag.from) + 1) - padLeft + 'px' }}></div>`}
-    ${hover >= 0 && hover < n && html`<div class="tip" style=${{ top: '4px', ...(left(hover) > width() / 2 ? { right: width() + padLeft - left(hover) + 8 + 'px' } : { left: left(hover + 1) + 8 + 'px' }) }}>
-      <div class="num" style=${{ textAlign: 'left' }}>${showTime(from(hover), digits(data.step), zone.value)} – ${showTime(to(hover), digits(data.step), zone.value).slice(11)}</div>
-      <table>${data.keys.map((k, i) => data.counts[i][hover] > 0 && html`<tr key=${k}><td><span class="swatch" style=${{ background: color(k, i) }}></span>${oneLine(k, 60)}</td><td class="num">${count(data.counts[i][hover])}</td></tr>`)}
-        ${data.keys.length > 1 && html`<tr><td>total</td><td class="num"><b>${count(total(hover))}</b></td></tr>`}</table></div>`}
+    ${pins && pins.length > 0 &&
+      html`<span onPointerDown=${(e) => e.stopPropagation()}>
+        <${Marks} placed=${pins.filter((p) => p.at >= range.from && p.at < range.to)
+          .map((p) => ({ left: padLeft + (Number(p.at - data.start) / Number(data.step * BigInt(n))) * width(), top: 6,
+            mark: { x: 0, y: null, ...p } }))} /></span>`}
+    ${drag && drag.from !== drag.to &&
+      html`<div class="select"
+        style=${{ left: left(Math.min(drag.from, drag.to)) + 'px',
+          width: left(Math.abs(drag.to - drag.from) + 1) - padLeft + 'px' }}></div>`}
+    ${hover >= 0 && hover < n &&
+      html`<div class="tip" style=${{ top: '4px',
+        ...(left(hover) > width() / 2 ? { right: width() + padLeft - left(hover) + 8 + 'px' }
+          : { left: left(hover + 1) + 8 + 'px' }) }}>
+      <div class="num" style=${{ textAlign: 'left' }}>
+        ${showTime(from(hover), digits(data.step), zone.value)} – ${showTime(to(hover), digits(data.step), zone.value)
+          .slice(11)}</div>
+      <table>${data.keys.map((k, i) => data.counts[i][hover] > 0 &&
+        html`<tr key=${k}><td><span class="swatch" style=${{ background: color(k, i) }}></span>${oneLine(k, 60)}</td>
+          <td class="num">${count(data.counts[i][hover])}</td></tr>`)}
+        ${data.keys.length > 1 && html`<tr><td>total</td><td class="num"><b>${count(total(hover))}</b></td></tr>`}
+          </table></div>`}
   </div>`;
 }
 
@@ -95,7 +119,9 @@ const digits = (step) => (step < 1_000_000_000n ? 3 : 0);
 
 /**
  * @param {HTMLCanvasElement} canvas @param {Buckets} data @param {{from: bigint, to: bigint}} range
- * @param {(key: string, i: number) => string} color @param {number} hover @param {{from: bigint, to: bigint}|null} loaded
+ * @param {(key: string, i: number) => string} color
+ * @param {number} hover
+ * @param {{from: bigint, to: bigint}|null} loaded
  */
 function draw(canvas, data, range, color, hover, loaded) {
   const { g, width, height } = fit(canvas);
@@ -145,13 +171,21 @@ function draw(canvas, data, range, color, hover, loaded) {
   drawTimes(g, data, n, width, height, base);
   if (loaded) {
     const total = Number(range.to - range.from) || 1;
-    const x0 = padLeft + Math.max(0, Number(loaded.from - range.from) / total) * w, x1 = padLeft + Math.min(1, Number(loaded.to - range.from) / total) * w;
+    const x0 = padLeft + Math.max(0, Number(loaded.from - range.from) / total) * w,
+      x1 = padLeft + Math.min(1, Number(loaded.to - range.from) / total) * w;
     g.fillStyle = colour('accent');
     g.fillRect(x0, base + 1, Math.max(2, x1 - x0), 2);
   }
 }
 
-/** hatch marks a bucket that is not over yet. @param {CanvasRenderingContext2D} g @param {number} x @param {number} y @param {number} w @param {number} h */
+/**
+ * hatch marks a bucket that is not over yet.
+ * @param {CanvasRenderingContext2D} g
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @param {number} h
+ */
 function hatch(g, x, y, w, h) {
   g.save();
   g.beginPath();
@@ -168,7 +202,15 @@ function hatch(g, x, y, w, h) {
   g.restore();
 }
 
-/** drawTimes writes the times below the bars, as many as fit. @param {CanvasRenderingContext2D} g @param {Buckets} data @param {number} n @param {number} width @param {number} height @param {number} base */
+/**
+ * drawTimes writes the times below the bars, as many as fit.
+ * @param {CanvasRenderingContext2D} g
+ * @param {Buckets} data
+ * @param {number} n
+ * @param {number} width
+ * @param {number} height
+ * @param {number} base
+ */
 function drawTimes(g, data, n, width, height, base) {
   g.fillStyle = colour('text-faint');
   g.textBaseline = 'alphabetic';

@@ -1,4 +1,5 @@
-// Components that are loaded when they are first shown, with their sheets of styles, so that a first visit brings what it needs only.
+// Components that are loaded when they are first shown, with their sheets of styles, so that a first visit brings what
+// it needs only.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { bring } from '../core/api.js';
@@ -6,7 +7,10 @@ import { bring } from '../core/api.js';
 /** @type {Map<string, Promise<void>>} */
 const sheets = new Map();
 
-/** sheet adds a sheet of styles and waits for it, so that nothing is seen without. Those of pages have the last word. @param {string} name */
+/**
+ * sheet adds a sheet of styles and waits for it, so that nothing is seen without. Those of pages have the last word.
+ * @param {string} name
+ */
 export function sheet(name) {
   const there = sheets.get(name);
   if (there) return there;
@@ -31,13 +35,26 @@ export function sheet(name) {
 /** over is the sheet of all that opens over a page or beside it. */
 export const over = () => sheet('over.css');
 
-/** lazy makes a component of one in a module that is not loaded yet. @template T @param {() => Promise<T>} load @param {keyof T} name @param {string} [styles] a sheet of its own @param {boolean} [said] a word stands in its place until then */
+/**
+ * lazy makes a component of one in a module that is not loaded yet.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {keyof T} name
+ * @param {string} [styles] a sheet of its own
+ * @param {boolean} [said] a word stands in its place until then
+ */
 export function lazy(load, name, styles, said) {
   return (/** @type {any} */ props) => {
     const [loaded, setLoaded] = useState(/** @type {{is: any}|null} */ (null));
     const [failed, setFailed] = useState(false);
-    useEffect(() => { bring(() => Promise.all([load(), over(), styles && sheet(styles)])).then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true)); }, []);
-    if (failed) return html`<p class="state">A part of this page is gone: a new version is installed. <button onClick=${() => location.reload()}>Reload</button></p>`;
-    return loaded ? html`<${loaded.is} ...${props} />` : said && html`<p class="state soft wait" role="status">Loading …</p>`;
+    useEffect(() => {
+      bring(() => Promise.all([load(), over(), styles && sheet(styles)]))
+        .then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true));
+    }, []);
+    if (failed) return html`<p
+      class="state">A part of this page is gone: a new version is installed. <button
+        onClick=${() => location.reload()}>Reload</button></p>`;
+    return loaded ? html`<${loaded.is} ...${props} />`
+      : said && html`<p class="state soft wait" role="status">Loading …</p>`;
   };
 }

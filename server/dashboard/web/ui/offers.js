@@ -2,12 +2,16 @@
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 
-/** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer text replaces what stands from one place to another */
+/**
+ * @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer text replaces what stands from
+ *   one place to another
+ */
 
 /**
  * useOffers keeps the completions of a field. key takes the keys that are theirs, the others are the field's.
  * @param {{current: HTMLInputElement|null}} box @param {(text: string) => void} setText
- * @param {(text: string, cursor: number, signal: AbortSignal) => Promise<Offer[]>} ask its signal ends when the offers are closed
+ * @param {(text: string, cursor: number, signal: AbortSignal) => Promise<Offer[]>} ask its signal ends when the offers
+ *   are closed
  */
 export function useOffers(box, setText, ask) {
   const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
@@ -55,7 +59,8 @@ export function useOffers(box, setText, ask) {
   const key = (/** @type {KeyboardEvent} */ e) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     const input = /** @type {HTMLInputElement} */ (e.target);
-    if (offers.length > 0 && by) setAt((at + 1 + by + offers.length + 1) % (offers.length + 1) - 1); // -1: what is typed
+    // -1: what is typed
+    if (offers.length > 0 && by) setAt((at + 1 + by + offers.length + 1) % (offers.length + 1) - 1);
     else if (offers.length > 0 && e.key === 'Tab' && input.value !== of.current) void takeFirst(input);
     else if (offers.length > 0 && (e.key === 'Tab' || (e.key === 'Enter' && at >= 0))) take(offers[Math.max(0, at)]);
     else if (offers.length > 0 && e.key === 'Escape') close();
@@ -67,11 +72,23 @@ export function useOffers(box, setText, ask) {
   return { offers, at, coming, complete, take, key, close };
 }
 
-/** offerID is the element of the chosen offer, for the field to name; undefined: none is. @param {string} id of the list @param {number} at */
+/**
+ * offerID is the element of the chosen offer, for the field to name; undefined: none is.
+ * @param {string} id of the list
+ * @param {number} at
+ */
 export const offerID = (id, at) => (at >= 0 ? `${id}-${at}` : undefined);
 
-/** OfferList shows them; the chosen one stays in the view. @param {{id: string, offers: Offer[], at: number, coming: boolean, take: (o: Offer) => void}} props */
+/**
+ * OfferList shows them; the chosen one stays in the view.
+ * @param {{id: string, offers: Offer[], at: number, coming: boolean, take: (o: Offer) => void}} props
+ */
 export function OfferList({ id, offers, at, coming, take }) {
   useEffect(() => { document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }); }, [at, offers]);
-  return offers.length > 0 && html`<ul id=${id} class="offers ${coming ? 'coming' : ''}" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} id=${`${id}-${i}`} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`;
+  return offers.length > 0 &&
+    html`<ul id=${id} class="offers ${coming ? 'coming' : ''}" role="listbox" aria-label="Completions">
+      ${offers.map((o, i) => html`<li key=${o.text} id=${`${id}-${i}`} role="option"
+        aria-selected=${i === at ? 'true' : 'false'}
+          onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}
+            </span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`;
 }

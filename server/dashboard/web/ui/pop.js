@@ -1,10 +1,12 @@
-// Things that open over the page: a menu or panel at a button, and dialogs. All close by Escape and give the focus back.
+// Things that open over the page: a menu or panel at a button, and dialogs. All close by Escape and give the focus
+// back.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js';
 
 /**
  * Pop is a button with a panel below it.
- * @param {{label: any, title?: string, className?: string, side?: 'left'|'right', sheet?: boolean, menu?: boolean, disabled?: boolean, id?: string, children: any, onOpen?: () => void}} props
+ * @param {{label: any, title?: string, className?: string, side?: 'left'|'right', sheet?: boolean, menu?: boolean,
+ *   disabled?: boolean, id?: string, children: any, onOpen?: () => void}} props
  * children may be a function that is given close.
  */
 export function Pop({ label, title, className = '', side = 'left', sheet, menu, disabled, id, children, onOpen }) {
@@ -16,7 +18,9 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
   };
   useEffect(() => {
     if (!open) return;
-    const outside = (/** @type {Event} */ e) => { if (!e.composedPath().includes(/** @type {any} */ (box.current))) setOpen(false); };
+    const outside = (/** @type {Event} */ e) => {
+      if (!e.composedPath().includes(/** @type {any} */ (box.current))) setOpen(false);
+    };
     document.addEventListener('pointerdown', outside);
     const enter = () => {
       const first = box.current?.querySelector('.pop input, .pop select, .pop button');
@@ -45,19 +49,28 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
     setOpen(!open);
   };
   return html`<span class="pop-anchor" ref=${box} onKeyDown=${key}>
-    <button type="button" class=${className} id=${id} title=${title} aria-label=${/\bicon\b/.test(className) ? title : undefined} aria-haspopup=${menu ? 'menu' : 'dialog'} aria-expanded=${open ? 'true' : 'false'} disabled=${disabled} onClick=${toggle}>${label}</button>
-    ${open && html`<div class="pop ${side} ${sheet ? 'sheet' : ''} ${menu ? 'menu' : ''}" role=${menu ? 'menu' : 'dialog'} aria-label=${title}>
+    <button type="button" class=${className} id=${id} title=${title}
+      aria-label=${/\bicon\b/.test(className) ? title : undefined} aria-haspopup=${menu ? 'menu' : 'dialog'}
+        aria-expanded=${open ? 'true' : 'false'} disabled=${disabled} onClick=${toggle}>${label}</button>
+    ${open && html`<div class="pop ${side} ${sheet ? 'sheet' : ''} ${menu ? 'menu' : ''}"
+      role=${menu ? 'menu' : 'dialog'} aria-label=${title}>
       ${typeof children === 'function' ? children(close) : children}
     </div>`}
   </span>`;
 }
 
-/** walk moves the focus in a menu: by arrows, Home and End, and by a letter to the next item that begins with it. @param {KeyboardEvent} e @param {Element|null|undefined} menu */
+/**
+ * walk moves the focus in a menu: by arrows, Home and End, and by a letter to the next item that begins with it.
+ * @param {KeyboardEvent} e
+ * @param {Element|null|undefined} menu
+ */
 export function walk(e, menu) {
-  const items = [.../** @type {NodeListOf<HTMLElement>} */ (menu?.querySelectorAll('[role^=menuitem]:not(:disabled)') ?? [])];
+  const items = [.../** @type {NodeListOf<HTMLElement>} */ (menu?.querySelectorAll('[role^=menuitem]:not(:disabled)') ??
+    [])];
   const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement)), n = items.length;
   const letter = /^\S$/.test(e.key) && !e.ctrlKey && !e.metaKey && !e.altKey;
-  const next = letter ? [...items.slice(at + 1), ...items.slice(0, at + 1)].find((i) => i.innerText.trim().toLowerCase().startsWith(e.key.toLowerCase()))
+  const next = letter ? [...items.slice(at + 1),
+    ...items.slice(0, at + 1)].find((i) => i.innerText.trim().toLowerCase().startsWith(e.key.toLowerCase()))
     : items[{ ArrowDown: (at + 1) % n, ArrowUp: (Math.max(at, 0) - 1 + n) % n, Home: 0, End: n - 1 }[e.key] ?? n];
   if (!next && !letter) return;
   e.preventDefault();
@@ -65,7 +78,10 @@ export function walk(e, menu) {
   next?.focus();
 }
 
-/** Dialog is a modal one: the browser traps the focus in it. @param {{title: string, onClose: () => void, className?: string, children: any, bare?: boolean}} props */
+/**
+ * Dialog is a modal one: the browser traps the focus in it.
+ * @param {{title: string, onClose: () => void, className?: string, children: any, bare?: boolean}} props
+ */
 export function Dialog({ title, onClose, className = '', children, bare }) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
   // Before the next key is handled, which else goes to what lies behind.
@@ -77,7 +93,8 @@ export function Dialog({ title, onClose, className = '', children, bare }) {
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
-  return html`<dialog ref=${box} class=${className} aria-label=${title} onCancel=${(e) => { e.preventDefault(); onClose(); }}
+  return html`<dialog ref=${box} class=${className} aria-label=${title}
+    onCancel=${(e) => { e.preventDefault(); onClose(); }}
     onClick=${(e) => { if (e.target === box.current) onClose(); }}>
     ${!bare && html`<h2>${title}</h2>`}${children}
   </dialog>`;

@@ -1,5 +1,5 @@
-// The place in a grid when its rows come anew, more of them at the top: the row that was first in the view stays there, and the chosen
-// one is chosen.
+// The place in a grid when its rows come anew, more of them at the top: the row that was first in the view stays there,
+// and the chosen one is chosen.
 
 import { pageRows } from './grid.js';
 import { Heights } from './heights.js';
@@ -8,15 +8,19 @@ import { Heights } from './heights.js';
 /** @typedef {{first: number, focus: number, anchor: number}} Place rows of a grid; focus and anchor are -1 for none */
 
 /**
- * sameRow makes what finds a row of a set in a newer one, by its values: of equal ones the one of which as many come behind it. A row
- * that is gone is the one that stands in its place in time; -1 stays.
- * @param {Rows} before @param {Rows} now @param {(rows: Rows) => number} timeOf the column of the time @param {boolean} folds rows stand for older ones that differ in time alone
+ * sameRow makes what finds a row of a set in a newer one, by its values: of equal ones the one of which as many come
+ * behind it. A row that is gone is the one that stands in its place in time; -1 stays.
+ * @param {Rows} before
+ * @param {Rows} now
+ * @param {(rows: Rows) => number} timeOf the column of the time
+ * @param {boolean} folds rows stand for older ones that differ in time alone
  * @returns {Promise<(index: number) => Promise<number>>}
  */
 export async function sameRow(before, now, timeOf, folds) {
   const names = now.columns.map((c) => c.name).filter((n) => before.columns.some((c) => c.name === n));
   const [old, fresh] = await Promise.all([before, now].map(async (rows) => {
-    const time = timeOf(rows), times = (await rows.column(time)).map(BigInt), columns = names.map((n) => rows.columns.findIndex((c) => c.name === n)).filter((c) => c !== time);
+    const time = timeOf(rows), times = (await rows.column(time)).map(BigInt),
+      columns = names.map((n) => rows.columns.findIndex((c) => c.name === n)).filter((c) => c !== time);
     const text = (/** @type {any[]} */ row) => JSON.stringify(columns.map((c) => row[c]));
     /** behind is the first row that is older than an instant, or as old. */
     const behind = (/** @type {bigint} */ at, /** @type {boolean} */ older) => {
@@ -28,7 +32,8 @@ export async function sameRow(before, now, timeOf, folds) {
       }
       return from;
     };
-    return { times, behind, of: async (/** @type {number} */ i) => text((await rows.slice(i, i + 1))[0]), like: async (/** @type {bigint} */ at, /** @type {string} */ what) => {
+    return { times, behind, of: async (/** @type {number} */ i) => text((await rows.slice(i, i + 1))[0]),
+      like: async (/** @type {bigint} */ at, /** @type {string} */ what) => {
       const from = Math.max(0, behind(at, false) - (folds ? 1 : 0)), list = await rows.slice(from, behind(at, true));
       return list.map((row, i) => (text(row) === what ? from + i : -1)).filter((i) => i >= 0);
     } };
@@ -42,30 +47,43 @@ export async function sameRow(before, now, timeOf, folds) {
   };
 }
 
-/** showTop loads the first rows and gives what shows them, in one frame. @param {import('./grid.js').Grid} grid @param {Rows} rows @returns {Promise<() => void>} */
+/**
+ * showTop loads the first rows and gives what shows them, in one frame.
+ * @param {import('./grid.js').Grid} grid
+ * @param {Rows} rows
+ * @returns {Promise<() => void>}
+ */
 export async function showTop(grid, rows) {
   const pages = new Map([[0, await rows.slice(0, Math.min(pageRows, rows.count))]]);
   return () => grid.show(rows, pages);
 }
 
 /**
- * showAt loads what is seen at a place and gives what shows the rows there: at once, so that no other frame comes between.
- * @param {import('./grid.js').Grid} grid @param {Rows} rows @param {Place} from as it was found in the rows shown @param {Place} to in these rows
+ * showAt loads what is seen at a place and gives what shows the rows there: at once, so that no other frame comes
+ * between.
+ * @param {import('./grid.js').Grid} grid
+ * @param {Rows} rows
+ * @param {Place} from as it was found in the rows shown
+ * @param {Place} to in these rows
  * @returns {Promise<() => void>}
  */
 export async function showAt(grid, rows, from, to) {
   /** @type {Map<number, any[][]>} */
   const pages = new Map();
-  for (let p = Math.floor(to.first / pageRows); p * pageRows < Math.min(rows.count, to.first + grid.pool.length); p++) pages.set(p, await rows.slice(p * pageRows, Math.min((p + 1) * pageRows, rows.count)));
+  for (let p = Math.floor(to.first / pageRows); p * pageRows < Math.min(rows.count, to.first + grid.pool.length); p++)
+    pages.set(p, await rows.slice(p * pageRows, Math.min((p + 1) * pageRows, rows.count)));
   const by = to.first - from.first;
-  const moved = (/** @type {number} */ i, /** @type {number} */ was, /** @type {number} */ is) => (i < 0 ? -1 : i === was ? is : Math.max(0, Math.min(rows.count - 1, i + by)));
+  const moved = (/** @type {number} */ i, /** @type {number} */ was, /** @type {number} */ is) =>
+    (i < 0 ? -1 : i === was ? is : Math.max(0, Math.min(rows.count - 1, i + by)));
   return () => {
     const into = grid.root.scrollTop * grid.scale() - grid.top(grid.first), heights = grid.heights;
-    const focus = moved(grid.focus, from.focus, to.focus), anchor = moved(grid.anchor, from.anchor, to.anchor), first = moved(grid.first, from.first, to.first);
+    const focus = moved(grid.focus, from.focus, to.focus), anchor = moved(grid.anchor, from.anchor, to.anchor),
+      first = moved(grid.first, from.first, to.first);
     grid.show(rows, pages);
     if (heights) {
       grid.heights = new Heights(rows.count, grid.rowHeight);
-      for (let i = Math.max(0, -by); i < Math.min(heights.count, rows.count - by); i++) if (heights.own[i]) grid.heights.set(i + by, heights.own[i] + grid.rowHeight);
+      for (let i = Math.max(0, -by); i < Math.min(heights.count, rows.count - by); i++) if (heights.own[i])
+        grid.heights.set(i + by, heights.own[i] + grid.rowHeight);
     }
     Object.assign(grid, { focus, anchor, first, still: true });
     grid.body.style.height = grid.total() + 'px'; // so that it can be scrolled there

@@ -24,11 +24,16 @@ function Form({ text }) {
   return html`<${Dialog} title="Sign in" onClose=${auth.cancel}>
     <form onSubmit=${submit}>
       ${text && html`<p class="level-error" role="alert">${text}</p>`}
-      <label>User<input name="user" autocomplete="username" autofocus=${known === ''} required value=${name} onInput=${(e) => setName(e.target.value)} /></label>
-      <label>Password<input name="password" type="password" autocomplete="current-password" autofocus=${known !== ''} value=${password} onInput=${(e) => setPassword(e.target.value)} /></label>
-      <label class="check"><input type="checkbox" checked=${keep} onChange=${(e) => setKeep(e.target.checked)} />Stay signed in until the tab closes</label>
-      <label class="check"><input type="checkbox" checked=${proxy} onChange=${(e) => setProxy(e.target.checked)} />A proxy uses Authorization</label>
-      <div class="buttons"><button type="button" onClick=${auth.cancel}>Cancel</button><button class="primary">Sign in</button></div>
+      <label>User<input name="user" autocomplete="username" autofocus=${known === ''} required value=${name}
+        onInput=${(e) => setName(e.target.value)} /></label>
+      <label>Password<input name="password" type="password" autocomplete="current-password" autofocus=${known !== ''}
+        value=${password} onInput=${(e) => setPassword(e.target.value)} /></label>
+      <label class="check"><input type="checkbox" checked=${keep}
+        onChange=${(e) => setKeep(e.target.checked)} />Stay signed in until the tab closes</label>
+      <label class="check"><input type="checkbox" checked=${proxy}
+        onChange=${(e) => setProxy(e.target.checked)} />A proxy uses Authorization</label>
+      <div class="buttons"><button type="button" onClick=${auth.cancel}>Cancel</button>
+        <button class="primary">Sign in</button></div>
     </form>
   </${Dialog}>`;
 }

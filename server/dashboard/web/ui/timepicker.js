@@ -29,20 +29,28 @@ export function shift(by) {
   if (from === null) return;
   const end = to ?? now;
   const length = end - from;
-  if (by === 0) setRange(rfc3339(from - length / 2n), rfc3339(end + length / 2n > now && end <= now ? now : end + length / 2n));
+  if (by === 0) setRange(rfc3339(from - length / 2n),
+    rfc3339(end + length / 2n > now && end <= now ? now : end + length / 2n));
   else setRange(rfc3339(from + BigInt(by) * length), rfc3339(end + BigInt(by) * length));
 }
 
 export function TimePicker() {
   const r = range.value;
   const at = resolve(r, zone.value);
-  const title = at.from === null ? 'All time' : `${showTime(at.from, 0, zone.value)} to ${showTime(at.to ?? nowNanos(), 0, zone.value)} ${zoneLabel(zone.value)}`;
+  const title = at.from === null ? 'All time'
+    : `${showTime(at.from, 0, zone.value)} to ${showTime(at.to ?? nowNanos(), 0, zone.value)} ${zoneLabel(zone.value)}`;
   return html`<span class="pop-anchor timepicker">
-    <button class="icon quiet" title="One range earlier" aria-label="One range earlier" disabled=${at.from === null} onClick=${() => shift(-1)}><${Icon} name="left" /></button>
-    <${Pop} id="timerange" title=${`Time range: ${title}`} side="right" sheet label=${html`<${Icon} name="clock" /><span class="nowrap">${rangeText(r, zone.value)}</span>${own.value && html`<span class="badge" title="Of this page alone">own</span>`} <span class="faint nowrap">${zoneLabel(zone.value)}</span>`}>
+    <button class="icon quiet" title="One range earlier" aria-label="One range earlier" disabled=${at.from === null}
+      onClick=${() => shift(-1)}><${Icon} name="left" /></button>
+    <${Pop} id="timerange" title=${`Time range: ${title}`} side="right" sheet
+      label=${html`<${Icon} name="clock" /><span class="nowrap">${rangeText(r, zone.value)}</span>
+      ${own.value && html`<span class="badge" title="Of this page alone">own</span>`} <span class="faint nowrap">
+        ${zoneLabel(zone.value)}</span>`}>
       ${(close) => html`<${TimePanel} close=${close} />`}
     </${Pop}>
-    <button class="icon quiet" title="One range later" aria-label="One range later" disabled=${at.from === null} onClick=${() => shift(1)}><${Icon} name="right" /></button>
-    <button class="icon quiet" title="Twice as wide" aria-label="Twice as wide" disabled=${at.from === null} onClick=${() => shift(0)}><${Icon} name="wider" /></button>
+    <button class="icon quiet" title="One range later" aria-label="One range later" disabled=${at.from === null}
+      onClick=${() => shift(1)}><${Icon} name="right" /></button>
+    <button class="icon quiet" title="Twice as wide" aria-label="Twice as wide" disabled=${at.from === null}
+      onClick=${() => shift(0)}><${Icon} name="wider" /></button>
   </span>`;
 }

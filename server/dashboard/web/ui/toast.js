@@ -1,10 +1,14 @@
-// Toasts tell the result of an action; what a query gave stands where its result would stand, and is told to who does not see it.
+// Toasts tell the result of an action; what a query gave stands where its result would stand, and is told to who does
+// not see it.
 
 import { html, signal, useEffect } from '../lib/ui.js';
 import { refresh } from '../core/state.js';
 import { Icon } from './icons.js';
 
-/** @type {import('../lib/ui.js').Signal<{id: number, text: string, kind: string, action?: {text: string, run: () => void}}[]>} */
+/**
+ * @type {import('../lib/ui.js').Signal<{id: number, text: string, kind: string, action?: {text: string, run: () =>
+ *   void}}[]>}
+ */
 const shown = signal([]);
 /** told is what was said last to readers of the screen. */
 const told = signal(/** @type {any[]} */ ([]));
@@ -22,14 +26,23 @@ export function toast(text, more = {}) {
   if (more.kind !== 'bad') setTimeout(() => close(id), more.action ? 10_000 : 4000);
 }
 
-/** tell says to readers of the screen what a run gave, once at its end; while the page runs by itself, only what is another than before. @param {string} text @param {unknown} [error] why it gave nothing */
+/**
+ * tell says to readers of the screen what a run gave, once at its end; while the page runs by itself, only what is
+ * another than before.
+ * @param {string} text
+ * @param {unknown} [error] why it gave nothing
+ */
 export function tell(text, error) {
   const now = error ? 'The query failed.' : text;
   if (!refresh.value || now !== last) say(now);
   last = now;
 }
 
-/** useTyped says to readers of the screen what is wrong with a text, once nobody types for a while. @param {string} text @param {string} [wrong] */
+/**
+ * useTyped says to readers of the screen what is wrong with a text, once nobody types for a while.
+ * @param {string} text
+ * @param {string} [wrong]
+ */
 export function useTyped(text, wrong) {
   useEffect(() => {
     if (!wrong) return;
@@ -49,7 +62,8 @@ function close(id) {
 export const Toasts = () => html`<div class="toasts" role="status">
   ${shown.value.map((t) => html`<div class="toast ${t.kind}" key=${t.id}>
     <span class="grow">${t.text}</span>
-    ${t.action && html`<button class="small" onClick=${() => { t.action?.run(); close(t.id); }}>${t.action.text}</button>`}
+    ${t.action && html`<button class="small" onClick=${() => { t.action?.run(); close(t.id); }}>${t.action.text}
+      </button>`}
     <button class="quiet small icon" aria-label="Close" onClick=${() => close(t.id)}><${Icon} name="close" /></button>
   </div>`)}
 </div>

@@ -12,7 +12,11 @@ import { JSONTree } from './json.js';
 const foldAt = 2000;
 const mostShown = 1 << 20;
 
-/** Value shows one value in full, folded when it is long. @param {{value: any, type: string, onValue?: (path: import('./json.js').Path, value: any) => any}} props onValue gives what stands behind a member */
+/**
+ * Value shows one value in full, folded when it is long.
+ * @param {{value: any, type: string, onValue?: (path: import('./json.js').Path, value: any) => any}} props onValue
+ *   gives what stands behind a member
+ */
 export function Value({ value, type, onValue }) {
   const [all, setAll] = useState(false);
   if (value === null || value === undefined) return html`<span class="null">NULL</span>`;
@@ -23,10 +27,18 @@ export function Value({ value, type, onValue }) {
   if (parsed !== undefined) return html`<div class="json in"><${JSONTree} value=${parsed} onValue=${onValue} /></div>`;
   const shown = !all && text.length > foldAt ? text.slice(0, foldAt) : text.slice(0, mostShown);
   return html`<span class="text ${isTime || sqltext.isNumeric(type) ? 'tabular' : ''}">${visible(shown)}</span>
-    ${isTime && html`<span class="faint"> ${zoneLabel(zone.value)} · ${ago(BigInt(value) * sqltext.unitNanos(type))} · ${raw(value)}</span>`}
-    ${/^[0-9a-f]{32}$/.test(text) && html` <button class="link" onClick=${() => router.go('traces', { id: text })}>open trace</button>`}
-    ${text.length > shown.length && !all && html` <button class="link" onClick=${() => setAll(true)}>show all ${plural(text.length, 'character')}</button>`}
-    ${all && text.length > mostShown && html` <a download="value.txt" href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>the rest is in the file: download</a>`}`;
+    ${isTime &&
+      html`<span
+        class="faint"> ${zoneLabel(zone.value)} · ${ago(BigInt(value) * sqltext.unitNanos(type))} · ${raw(value)}
+        </span>`}
+    ${/^[0-9a-f]{32}$/.test(text) &&
+      html` <button class="link" onClick=${() => router.go('traces', { id: text })}>open trace</button>`}
+    ${text.length > shown.length && !all &&
+      html` <button class="link" onClick=${() => setAll(true)}>show all ${plural(text.length, 'character')}</button>`}
+    ${all && text.length > mostShown &&
+      html` <a download="value.txt"
+        href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>the rest is in the file:
+          download</a>`}`;
 }
 
 /** tree gives what a text in JSON means; undefined for other texts. @param {any} v */
