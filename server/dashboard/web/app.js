@@ -1,5 +1,5 @@
-// The frame: rail, the page that the address names, sign-in, palette, shortcuts, and what is told about requests.
-// What a page is stands in ../dashboard.go.
+// The frame: rail, the page that the address names, sign-in, palette, shortcuts, and messages about requests. What a
+// page is stands in ../dashboard.go.
 
 import { effect, html, render, useEffect, useState } from './lib/ui.js';
 import * as auth from './core/auth.js';
@@ -106,7 +106,7 @@ function Zone() {
 }
 
 /**
- * RailPop is a small dialog: the rail itself cuts off what hangs out of it.
+ * RailPop is a small dialog over the rail. The rail itself would cut off its part outside.
  * @param {{icon: string, text: string, title: string, children: any}} props
  */
 function RailPop({ icon, text, title, children }) {
@@ -207,7 +207,7 @@ keys.push([
   { keys: 's', text: 'Copy link', run: async () => (await import('./ui/link.js')).copyLink(false) },
 ]);
 
-/** greet learns who one is and what one may do, and whether the clocks agree. */
+/** greet asks for the user, the user's rights and the server's clock. */
 async function greet() {
   try {
     const s = await json('v1/session', { background: true });

@@ -30,7 +30,7 @@ const rowsKey = [...'"rows":'].map((c) => c.charCodeAt(0));
 /** AnswerReader reads an answer that comes in any pieces: the rows piece by piece, what is around them at the end. */
 export class AnswerReader {
   constructor() {
-    /** text[0:size] is what came and is not parsed yet, with long integers in quotes. */
+    /** text[0:size] is received and not parsed yet, with long integers in quotes. */
     this.text = new Uint8Array(step);
     this.size = 0;
     this.inText = false;
@@ -41,7 +41,7 @@ export class AnswerReader {
     this.depth = -1;
     /** frame is the answer without its rows. */
     this.frame = '';
-    /** rows are those of the last result. @type {any[][]} */
+    /** rows are the rows of the last result. @type {any[][]} */
     this.rows = [];
     this.utf8 = new TextDecoder();
   }
@@ -126,8 +126,8 @@ export class AnswerReader {
 }
 
 /**
- * endsWithKey tells whether the text ends with the key of rows. A quote within a text has a backslash, so that it is no
- * part of one.
+ * endsWithKey reports whether the text ends with the key of rows. A quote within a text has a backslash, so that it is
+ * no part of one.
  * @param {Uint8Array} text
  * @param {number} size
  */
@@ -156,7 +156,7 @@ function quote(text, size, digits) {
 const isExponent = (b) => b === 101 || b === 69;
 
 /**
- * answerOf takes what pages want from an answer.
+ * answerOf takes the parts of an answer that pages use.
  * @param {any} body without its rows
  * @param {any[][]} rows of its last result
  * @returns {Answer}

@@ -52,7 +52,7 @@ export class TooLarge extends ApiError {}
  * @property {AbortSignal} [signal]
  * @property {boolean} [background] in the lane of the rest
  * @property {boolean} [last] in the lane of completion
- * @property {string} [statement] what errors show
+ * @property {string} [statement] the statement that errors show
  * @property {boolean} [retry] false: nothing is sent again by itself, for what changes data
  * @property {() => {add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] gives what takes the body as it arrives,
  *   anew for each time that it is sent; the answer is without it then
@@ -197,10 +197,10 @@ async function attempts(url, options, abort) {
   }
 }
 
-/** none is what a connection gives that ended. */
+/** none is the answer of a connection that ended. */
 const none = () => null;
 
-/** offline tells that the server cannot be reached and waits. @param {number} seconds @param {AbortSignal} abort */
+/** offline shows that the server cannot be reached, and waits. @param {number} seconds @param {AbortSignal} abort */
 async function offline(seconds, abort) {
   lost.value = { again: Date.now() + seconds * 1000 };
   await pause(seconds * 1000, abort);
@@ -343,10 +343,10 @@ export async function json(path, options) {
   return (await request(path, options)).json();
 }
 
-/** stopped is the reason of what somebody ends by Cancel. */
+/** stopped is the reason of a request that somebody ends by Cancel. */
 export const stopped = new DOMException('Cancelled.', 'AbortError');
 
-/** isAbort tells whether an error only says that nobody wants the answer any more. @param {unknown} e */
+/** isAbort reports whether an error only says that nobody wants the answer any more. @param {unknown} e */
 export const isAbort = (e) => e instanceof DOMException && e.name === 'AbortError' && e !== stopped;
 
 /** described makes an ApiError of whatever was thrown. @param {unknown} e */

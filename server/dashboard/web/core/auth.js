@@ -1,5 +1,5 @@
 // Who the requests are made for. A name and password live in memory, and in the tab's own storage when wanted; never in
-// an address, a cookie or what the browser keeps for longer.
+// an address, a cookie or a lasting store of the browser.
 
 import { signal } from '../lib/ui.js';
 import * as store from './store.js';
@@ -95,11 +95,11 @@ export const cancel = () => finish(false);
 /** What this browser keeps of a user, under the name behind it. */
 const ofUser = ['sql.history', 'sql.tabs', 'metrics.history', 'logs.history', 'saved'];
 
-/** leaving tells the other tabs of this browser who signs out: they forget them, too. */
+/** leaving names the user who signs out to the other tabs of this browser: they forget the user, too. */
 const leaving = new BroadcastChannel('varve');
 leaving.onmessage = ({ data }) => { if (data === user.value) forget(); };
 
-/** signOut forgets who it was, and what was kept of them where that is wanted. @param {boolean} all */
+/** signOut forgets the user, and the user's kept values where that is wanted. @param {boolean} all */
 export function signOut(all) {
   if (all) for (const what of ofUser) store.forget(`${what}.${user.value}`);
   leaving.postMessage(user.value);

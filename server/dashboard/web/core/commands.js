@@ -1,4 +1,4 @@
-// Commands for a terminal that do what a page cannot: filled in with this server's address, database and user.
+// Commands for a terminal, for work that a page cannot do: filled in with this server's address, database and user.
 
 import { root, shellQuote } from './api.js';
 import { user } from './auth.js';

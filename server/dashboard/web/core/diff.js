@@ -49,7 +49,7 @@ export function lines(a, b) {
 }
 
 /**
- * fields gives the keys of both objects: what each was and is.
+ * fields returns the keys of both objects, with the old and the new value of each.
  * @param {any} before @param {any} after
  * @returns {{key: string, kind: '='|'-'|'+'|'~', before: any, after: any}[]}
  */

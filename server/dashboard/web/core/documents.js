@@ -1,4 +1,4 @@
-// The documents that are built in, and which of them is open in the help.
+// The documents that are built in, and the one that is open in the help.
 
 import { signal } from '../lib/ui.js';
 import { opened } from './keys.js';

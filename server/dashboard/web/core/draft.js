@@ -1,4 +1,5 @@
-// A start for a pipeline document, made from samples by fixed rules: what the lines look like, and why that was taken.
+// A start for a pipeline document, made from samples by fixed rules: the form of the lines, and the reason for the
+// choice.
 
 import { guessKind, lines, timeFields } from './samples.js';
 
@@ -13,7 +14,7 @@ const levelWord = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL';
 const plainLine = new RegExp(
   `^(\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?:Z|[+-]\\d\\d:?\\d\\d)?)\\s+\\[?(${levelWord})\\]?\\s+(.*)$`, 'i');
 
-/** most tells whether nearly all lines pass. @param {string[]} list @param {(line: string) => boolean} pass */
+/** most reports whether nearly all lines pass. @param {string[]} list @param {(line: string) => boolean} pass */
 const most = (list, pass) => list.length > 0 && list.filter(pass).length >= 0.8 * list.length;
 
 /** yaml quotes a text for a flow of YAML. @param {string} text */
@@ -164,7 +165,7 @@ function ofLogfmt(list) {
   };
 }
 
-/** delimiter is what separates the columns of lines with a head; '' for none. @param {string[]} list */
+/** delimiter returns the separator of columns in lines with a head; '' for none. @param {string[]} list */
 function delimiter(list) {
   return [',', ';', '\t', '|'].find((d) => {
     const n = list[0].split(d).length;

@@ -1,4 +1,4 @@
-// The figures of /metrics: the text format read into samples, and what pages ask of them.
+// The figures of /metrics: the text format read into samples, with the methods that pages call.
 
 /** @typedef {{labels: Record<string, string>, value: number}} Sample */
 
@@ -30,7 +30,7 @@ export class Figures {
     }
   }
 
-  /** samples are those of a name. @param {string} name */
+  /** samples returns the samples of a name. @param {string} name */
   samples(name) { return this.byName.get(name) ?? []; }
 
   /**

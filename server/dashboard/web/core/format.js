@@ -75,7 +75,7 @@ export function cell(v, type, zone) {
   return String(v);
 }
 
-/** raw is a value as it came: what is copied and what tooltips show. @param {unknown} v */
+/** raw returns a value as it came, for copies and tooltips. @param {unknown} v */
 export function raw(v) {
   if (v === null || v === undefined) return 'NULL';
   return typeof v === 'object' ? JSON.stringify(v) : String(v);
@@ -100,8 +100,8 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u20
 const escapes = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 
 /**
- * visible shows what would otherwise steer or hide: control characters as symbols, marks of direction by their number.
- * Colour escapes of terminals are taken out.
+ * visible shows characters that would steer the text or hide: control characters as symbols, marks of direction by
+ * their number. Colour escapes of terminals are taken out.
  * @param {string} text
  */
 export function visible(text) {

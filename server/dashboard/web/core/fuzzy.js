@@ -1,7 +1,7 @@
 // Finding by a few letters.
 
 /**
- * score tells how well the letters of a query stand in a text in order; 0: not at all. Beginnings of words and
+ * score rates how well the letters of a query stand in a text in order; 0: not at all. Beginnings of words and
  * neighbours count more.
  * @param {string} query
  * @param {string} text

@@ -82,7 +82,8 @@ function nativeGroup(s, { start, step }, places) {
 }
 
 /**
- * classicGroup takes from each bucket what the ones below hold: buckets with le count all up to their bound.
+ * classicGroup subtracts from each bucket the count of the bucket below: buckets with le count all values up to their
+ * bound.
  * @param {import('./series.js').Raw[]} list
  * @param {import('./series.js').Grid} grid
  * @param {number} places

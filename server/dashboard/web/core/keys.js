@@ -1,4 +1,4 @@
-// Shortcuts, and which dialog of the frame they opened. A page lists its own while it is shown; none fires while
+// Shortcuts, and the dialog of the frame that they opened. A page lists its own while it is shown; none fires while
 // somebody types, except those with a modifier.
 
 import { signal, useEffect, useRef } from '../lib/ui.js';
@@ -13,7 +13,7 @@ export const opened = signal('');
 
 /** @type {Shortcut[][]} */
 const layers = [];
-/** waiting: a shortcut is not done, and what is typed meanwhile is for what it opens. */
+/** waiting: a shortcut is under way. Keys typed meanwhile go to the field that it opens. */
 let waiting = false;
 let prefix = '';
 let prefixAt = 0;
@@ -43,7 +43,7 @@ export function useKeys(list) {
 /** all lists the shortcuts that work now. */
 export const all = () => [...layers].reverse().flat();
 
-/** typing tells whether keys belong to a text field. @param {EventTarget|null} target */
+/** typing reports whether keys belong to a text field. @param {EventTarget|null} target */
 function typing(target) {
   const path = target instanceof Element ? deepest(target) : null;
   return path instanceof HTMLElement &&

@@ -1,4 +1,4 @@
-// Levels of log lines: what the many spellings and numbers mean, and how each looks. A letter stands beside each
+// Levels of log lines: the meaning of their many spellings and numbers, and their looks. A letter stands beside each
 // colour.
 
 /** @type {readonly string[]} from harmless to grave */
@@ -23,9 +23,9 @@ const words = {
 const syslog = ['critical', 'critical', 'critical', 'error', 'warn', 'notice', 'info', 'debug'];
 
 /**
- * levelOf is what a value of a level column means; 'none' when it is no level.
+ * levelOf returns the level that a value of a level column names; 'none' when it names no level.
  * @param {unknown} v
- * @param {string} [column] numbers of a column called so are those of telemetry, 1 to 24
+ * @param {string} [column] in a column of this name numbers are the levels of telemetry, 1 to 24
  */
 export function levelOf(v, column = '') {
   if (v === null || v === undefined || v === '') return 'none';

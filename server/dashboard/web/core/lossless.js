@@ -1,5 +1,5 @@
 // JSON with all digits: integers of 16 and more digits come as text, since a number of JavaScript holds 53 bits only.
-// The column's type says which texts are integers.
+// The column's type says whether a text is an integer.
 
 const long = /-?\d{16,}/g;
 

@@ -8,10 +8,10 @@
 /** indent is how many blanks a line begins with. @param {string} line */
 const indent = (line) => /^ */.exec(line)?.[0].length ?? 0;
 
-/** content tells whether a line says something. @param {string} line */
+/** content reports whether a line is neither empty nor a comment. @param {string} line */
 const content = (line) => line.trim() !== '' && !line.trimStart().startsWith('#');
 
-/** processorLines are the lines at which the elements of processors begin, from 1. @param {string} document */
+/** processorLines returns the lines at which the elements of processors begin, from 1. @param {string} document */
 export function processorLines(document) {
   const lines = document.split('\n');
   const head = lines.findIndex((l) => /^processors\s*:/.test(l));

@@ -19,7 +19,7 @@ export const builtIn = [
 /** @typedef {{version: string, type: string, size: number}} Version newest first */
 /** @typedef {{name: string, versions: Version[]}} Stored */
 
-/** any tells whether one was ever stored: the table is made with the first. */
+/** any reports whether a pipeline was ever stored: the table is made with the first. */
 const any = async () => (await tables('service_private')).some((t) => t.name === 'pipelines');
 
 /** names lists the stored pipelines. @returns {Promise<string[]>} */
@@ -57,7 +57,7 @@ export async function read(name, version, signal) {
 }
 
 /**
- * save stores a new version and gives it, with what the server finds odd.
+ * save stores a new version and returns it, with the server's warnings.
  * @param {string} name
  * @param {string} document
  * @returns {Promise<{version: string, warnings: string[]}>}
@@ -89,7 +89,7 @@ export const ddl = async (name, table, signal) => (await json(path(name) + '/ddl
  */
 
 /**
- * dryRun asks what would become of entries; long integers of the answer are text, with all digits.
+ * dryRun asks for the rows that entries would become. Long integers of the answer are text, with all digits.
  * @param {import('./api.js').RequestOptions} options
  * @returns {Promise<any>}
  */
@@ -97,7 +97,7 @@ export const dryRun = async (options) =>
   parse(await (await request('v1/pipelines/dryrun', { method: 'POST', ...options })).text());
 
 /**
- * trial runs samples through a document, or through a stored version, and tells of each entry what became of it.
+ * trial runs samples through a document, or through a stored version, and returns the outcome of each entry.
  * @param {{document?: string, name?: string, version?: string}} what
  * @param {string} data
  * @param {import('./samples.js').Kind} kind

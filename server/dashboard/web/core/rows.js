@@ -27,7 +27,7 @@ export class Rows {
     this.total = count;
     this.local = local;
     this.id = id;
-    /** affected is what a statement without rows changed. @type {number|undefined} */
+    /** affected is the number of rows that a statement changed. @type {number|undefined} */
     this.affected = undefined;
     this.elapsedMS = 0;
   }
@@ -130,14 +130,14 @@ export class Incoming {
     if (this.apart) this.pass('arrive').catch((e) => { this.failed ??= e; });
   }
 
-  /** pass gives the worker what came. @param {string} method @returns {Promise<any>} */
+  /** pass gives the received bytes to the worker. @param {string} method @returns {Promise<any>} */
   pass(method) {
     const pieces = this.waiting;
     this.waiting = [];
     return ask(this.id, method, [pieces], pieces.map((p) => p.buffer));
   }
 
-  /** rows opens the rows of the answer, which is whole now. @returns {Promise<Rows>} */
+  /** rows opens the rows of the complete answer. @returns {Promise<Rows>} */
   async rows() {
     if (this.size <= small) return here(this.waiting);
     const read = await this.pass('open').catch((e) => { this.failed ??= e; });
@@ -148,7 +148,7 @@ export class Incoming {
     return described(new Rows(read.columns ?? [], read.count, null, this.id), read);
   }
 
-  /** drop forgets what came, of which the rest does not come. */
+  /** drop forgets the received bytes of an answer that stays incomplete. */
   drop() {
     if (this.apart) free(this.id);
   }

@@ -1,5 +1,5 @@
-// Rows as they came: arrays in an array, with what pages ask of them. Runs in the worker for large answers and in the
-// page for small ones; nothing here knows which.
+// Rows as they came: arrays in an array, with the methods that pages call. Runs in the worker for large answers and in
+// the page for small ones; the code is the same for both.
 
 import * as sqltext from './sqltext.js';
 
@@ -17,7 +17,7 @@ export class Rowset {
     this.sortBy = { column: -1, descending: false };
     /** @type {Filter[]} */
     this.filters = [];
-    /** folded is the column in which rows that are shown as one may differ, -1: none are. */
+    /** folded is the column that is ignored when equal rows are shown as one; -1: rows are not folded. */
     this.folded = -1;
     /** repeats[i] is how many equal rows the one at place i stands for. @type {Uint32Array|null} */
     this.repeats = null;
@@ -162,7 +162,7 @@ export class Rowset {
     return places;
   }
 
-  /** summary tells of each column how many rows have it and how long its text is on average. */
+  /** summary returns, for each column, the number of rows with a value and the average length of its text. */
   summary() {
     return this.columns.map((_, c) => {
       let present = 0, length = 0;
@@ -189,7 +189,12 @@ export class Rowset {
   }
 }
 
-/** alike tells whether rows are equal but for one column. @param {Row} a @param {Row} b @param {number} but */
+/**
+ * alike reports whether two rows are equal in all columns but one.
+ * @param {Row} a
+ * @param {Row} b
+ * @param {number} but
+ */
 export function alike(a, b, but) {
   return a.every((v, c) => c === but || v === b[c] ||
     (v !== null && typeof v === 'object' && JSON.stringify(v) === JSON.stringify(b[c])));

@@ -7,8 +7,8 @@ import { showTime } from './time.js';
 /**
  * @typedef {object} TextOptions
  * @property {'csv'|'tsv'|'json'|'ndjson'|'markdown'|'text'} format
- * @property {number[]} [columns] which columns, in which order; all when left out
- * @property {boolean} [whole] all rows, also those that are filtered out or folded
+ * @property {number[]} [columns] the columns in their order; all when left out
+ * @property {boolean} [whole] all rows, filtered and folded rows too
  * @property {number} [from] first row
  * @property {number} [to] row behind the last
  * @property {boolean} [head] false leaves out the names in CSV and TSV

@@ -1,4 +1,4 @@
-// What pasted lines are: their kind, their entries, and which of their fields may be the time.
+// Pasted lines: their kind, their entries, and the fields that may be the time.
 
 import { afterString } from './lossless.js';
 import { nowNanos, parseTime, rfc3339 } from './time.js';
@@ -15,7 +15,7 @@ export const kindNames = { text: 'text lines', ndjson: 'JSON lines', json: 'JSON
 export const lines = (text) => text.split(/\r?\n/).filter((l) => l.trim() !== '');
 
 /**
- * exact keeps all digits of integers that a number would round, where the browser tells how they were written.
+ * exact keeps all digits of integers that a number would round, where the browser gives their source text.
  * @param {string} _
  * @param {any} v
  * @param {{source?: string}} [written]
@@ -50,7 +50,7 @@ export function guessKind(text) {
 }
 
 /**
- * entries are the first entries of pasted text; those that cannot be read are left out.
+ * entries returns the first entries of pasted text. Entries that cannot be read are left out.
  * @param {string} text
  * @param {Kind} kind
  * @param {number} most

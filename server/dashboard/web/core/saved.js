@@ -17,7 +17,7 @@ const localName = () => `saved.${user.value}`;
 const slug = (name) => encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-')).replaceAll('%', '~')
   .slice(0, 100);
 
-/** load asks the server for what is kept there. */
+/** load asks the server for its saved views. */
 export async function load() {
   const local = /** @type {Saved[]} */ (store.read(localName(), []));
   /** @type {Saved[]} */
@@ -46,7 +46,7 @@ function fromServer(id, text) {
 }
 
 /**
- * idOf is what something is kept under: names that differ in case and spaces alone are one.
+ * idOf returns the key of a name. Names that differ in case and spaces alone have one key.
  * @param {string} kind
  * @param {string} name
  */

@@ -11,9 +11,9 @@ import * as sqltext from './sqltext.js';
  * @typedef {{message: string, from: number, to: number, near?: string[], asText?: string}} Problem asText is the query
  *   that searches for it as text
  * @typedef {{sql: string, parts: string[], words: string[], problem: Problem|null}} Found parts are joined by AND;
- *   words are what hits mark
+ *   words are the texts that hits marks
  * @typedef {{text: string, op: ''|'&'|'|'}} Clause op stands outside of all parentheses
- * @typedef {{yes: Clause, no: Clause, parts?: string[]}} Condition no is what it is when negated: true for rows that
+ * @typedef {{yes: Clause, no: Clause, parts?: string[]}} Condition no is its negation: true for rows that
  *   have no value, too
  * @typedef {{kind: 'word'|'phrase'|'begin'|'part'|'regex'|'regexi', text: string, at: number, end: number}} Piece
  * @typedef {{kind: 'text'|'number'|'truth'|'time'|'member'|'other', column: Field, sql: string, path: string}} Subject
@@ -92,7 +92,7 @@ class Parser {
     while (this.at < this.src.length && blank(this.src[this.at])) this.at++;
   }
 
-  /** ahead tells whether a word that joins terms stands here. @param {string} word */
+  /** ahead reports whether a word that joins terms stands here. @param {string} word */
   ahead(word) {
     const behind = this.src[this.at + word.length];
     return this.src.startsWith(word, this.at) &&
@@ -210,7 +210,7 @@ class Parser {
   }
 
   /**
-   * subject finds what a name means: a column, else a member of a JSON column.
+   * subject resolves a name: to a column, else to a member of a JSON column.
    * @param {string} field
    * @returns {Subject|null}
    */
@@ -227,7 +227,7 @@ class Parser {
     return { kind: 'member', column: holder, sql: as(holder, path, 'string'), path };
   }
 
-  /** near are names that may have been meant, and those that end with it behind a dot. @param {string} mistyped */
+  /** near returns similar names, and names that end with a dot and the mistyped name. @param {string} mistyped */
   near(mistyped) {
     const ends = this.context.fields.filter((f) => f.name.toLowerCase().endsWith('.' + mistyped.toLowerCase()))
       .slice(0, 3).map((f) => f.name);
@@ -242,7 +242,7 @@ class Parser {
     return best ? [best, ...ends] : ends;
   }
 
-  /** value reads what stands behind a field's colon. @param {Subject} s @returns {Condition} */
+  /** value reads the condition after a field's colon. @param {Subject} s @returns {Condition} */
   value(s) {
     if (this.src[this.at] === '(') return this.list(s);
     for (const [typed, sql] of compares) {
@@ -344,7 +344,7 @@ class Parser {
   }
 
   /**
-   * ends tells whether a word ends before the character at a place.
+   * ends reports whether a word ends before the character at a place.
    * @param {number} at
    * @param {string} stop '' nowhere else, ',' at a comma, '..' at two dots that something follows
    * @returns {boolean}
@@ -406,7 +406,7 @@ class Parser {
   }
 
   /**
-   * regex reads a regular expression; what looks like the beginning of one but does not end is none.
+   * regex reads a regular expression. A text that begins like one and has no end is none.
    * @param {string} stop
    * @returns {Piece|null}
    */

@@ -10,12 +10,12 @@ import * as sqltext from './sqltext.js';
  * @typedef {import('./search.js').Subject} Subject
  */
 
-/** @param {string} sql @param {string} absent what holds for rows without a value @returns {Condition} */
+/** @param {string} sql @param {string} absent the condition of rows without a value @returns {Condition} */
 export const test = (sql, absent) =>
   ({ yes: { text: sql, op: '' }, no: { text: `(${absent} OR NOT ${sql})`, op: '' } });
 
 /**
- * joined puts an operator between conditions, and the other one between what they are when negated.
+ * joined puts an operator between conditions, and the other operator between their negations.
  * @param {Condition[]} list
  * @param {'&'|'|'} yes
  * @returns {Condition}

@@ -38,7 +38,7 @@ export function cut(text, size) {
  */
 
 /**
- * ingestRequest is what a request says of the rows in it.
+ * ingestRequest returns the parameters of a request with rows.
  * @param {Target} to
  * @returns {{query: Record<string, string|undefined>, headers: Record<string, string>}}
  */

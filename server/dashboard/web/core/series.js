@@ -55,7 +55,7 @@ export function common(all) {
 }
 
 /**
- * lineOf puts the samples at the moments of the grid; what is missing is a gap.
+ * lineOf puts the samples at the moments of the grid. A moment without a sample is a gap.
  * @param {Raw} s
  * @param {Grid} grid
  * @param {number} places
@@ -126,5 +126,5 @@ export function readLabels(body, most) {
     .map(([k, values]) => [k, [...values].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))]) };
 }
 
-/** readers are what the worker can be asked for. */
+/** readers are the functions that the worker offers. */
 export const readers = { readRange, readInstant, readLabels };

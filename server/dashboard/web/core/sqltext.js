@@ -7,10 +7,10 @@ export const name = (text) => '"' + text.replaceAll('"', '""') + '"';
 /** string quotes a value. @param {string} text */
 export const string = (text) => "'" + text.replaceAll("'", "''") + "'";
 
-/** like escapes what LIKE would take for a wildcard. @param {string} text */
+/** like escapes the wildcards of LIKE. @param {string} text */
 export const like = (text) => text.replace(/[\\%_]/g, '\\$&');
 
-/** regex escapes what a regular expression would take for an operator. @param {string} text */
+/** regex escapes the operators of regular expressions. @param {string} text */
 export const regex = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /**

@@ -19,7 +19,7 @@ export const shared = {
   own: { type: 'switch', default: false },
 };
 
-/** notes says which values of the address could not be used. @type {import('../lib/ui.js').Signal<string[]>} */
+/** notes lists the values of the address that could not be used. @type {import('../lib/ui.js').Signal<string[]>} */
 export const notes = signal([]);
 
 /** @param {string} name @param {Key} key @param {string|undefined} text @param {string[]} bad */
@@ -102,7 +102,7 @@ export const db = computed(() => /** @type {string} */ (frame.get('db')));
 export const range = computed(() =>
   ({ from: /** @type {string} */ (frame.get('from')), to: /** @type {string} */ (frame.get('to')) }));
 
-/** own tells whether the page has a range of its own. */
+/** own reports whether the page has a range of its own. */
 export const own = computed(() => /** @type {boolean} */ (frame.get('own')));
 
 /** zone is the time zone of everything shown and read. */
@@ -110,11 +110,11 @@ export const zone = signal(keptZone());
 /** theme is 'system', 'light' or 'dark'. */
 export const theme = signal(keptTheme());
 /**
- * session is who one is and what one may do, as the server says.
+ * session is the user and the user's rights, as the server gives them.
  * @type {import('../lib/ui.js').Signal<{user: string, mode: 'rw'|'ro'|'wo', version?: string, features?: string[]}>}
  */
 export const session = signal({ user: '', mode: 'rw' });
-/** closed is why what changes data cannot be done; '' when it can. */
+/** closed is the reason why data cannot be changed; '' when it can. */
 export const closed = computed(() => (session.value.mode === 'ro' ? 'Your user is read-only.' : ''));
 /** refresh is how often the page runs again by itself, s; 0: never. */
 export const refresh = signal(0);
@@ -145,7 +145,7 @@ keep('theme', theme, keptTheme);
 /** dark is the theme in force. */
 const systemDark = signal(matchMedia('(prefers-color-scheme: dark)').matches);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => { systemDark.value = e.matches; });
-/** forced: the system gives the colours, and what is drawn beside them has to fit. */
+/** forced: the system gives the colours, and drawings have to fit them. */
 const forced = signal(matchMedia('(forced-colors: active)').matches);
 matchMedia('(forced-colors: active)').addEventListener('change', (e) => { forced.value = e.matches; });
 export const dark = computed(() =>

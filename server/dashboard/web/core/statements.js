@@ -52,7 +52,7 @@ const lineEnd = (text, at) => (text.indexOf('\n', at) < 0 ? text.length : text.i
 /** @typedef {{text: string, from: number, to: number}} Statement without the semicolon, without blanks around it */
 
 /**
- * split gives the statements of a text; those of comments alone are left out.
+ * split returns the statements of a text. A statement of comments alone is left out.
  * @param {string} text
  * @returns {Statement[]}
  */
@@ -90,19 +90,19 @@ export function statementAt(text, at) {
   return all.find((s) => at >= s.from && at <= s.to + 1) ?? all.filter((s) => s.from <= at).pop() ?? all[0] ?? null;
 }
 
-/** bare is a statement without comments and without what stands in quotes, in capitals. @param {string} text */
+/** bare returns a statement in capitals, without its comments and quoted texts. @param {string} text */
 export const bare = (text) => pieces(text)
   .map((p) => (p.kind === 'text' ? text.slice(p.from, p.to) : p.kind === 'comment' ? ' ' : p.kind === 'end' ? ';'
     : '""')).join('').toUpperCase().replace(/\s+/g, ' ').trim();
 
-/** destroys tells whether a statement takes data away for good. @param {string} text */
+/** destroys reports whether a statement deletes data for good. @param {string} text */
 export function destroys(text) {
   const b = bare(text);
   return /^(DROP|TRUNCATE)\b/.test(b) || (/^DELETE\b/.test(b) && !/\bWHERE\b/.test(b)) ||
     (/^ALTER\b/.test(b) && /\bDROP\b/.test(b));
 }
 
-/** prepares tells whether a statement changes how those behind it are read. @param {string} text */
+/** prepares reports whether a statement changes how later statements are read. @param {string} text */
 export const prepares = (text) => /^(USE|SET)\b/.test(bare(text));
 
 /**

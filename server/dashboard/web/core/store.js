@@ -33,7 +33,7 @@ export function write(name, value) {
 }
 
 /**
- * change writes what becomes of a kept value and gives it. It reads it first: other tabs of the browser write too.
+ * change updates a kept value and returns it. It reads the value first, because other tabs of the browser write too.
  * @template T
  * @param {string} name
  * @param {T} fallback where nothing is kept
@@ -47,7 +47,7 @@ export function change(name, fallback, next) {
 }
 
 /**
- * follow calls a function when another tab of the browser has written a value; it gives what ends that.
+ * follow calls a function when another tab of the browser has written a value. It returns a function that ends this.
  * @param {string} name
  * @param {() => void} changed
  */
@@ -66,7 +66,7 @@ export function forget(name) {
   }
 }
 
-/** names lists what is kept under a beginning. @param {string} beginning */
+/** names lists the kept keys that begin with a text. @param {string} beginning */
 export function names(beginning) {
   try {
     return Object.keys(localStorage).filter((k) => k.startsWith(prefix + beginning)).map((k) => k.slice(prefix.length));

@@ -14,7 +14,7 @@ export const nowNanos = () => BigInt(Date.now()) * 1_000_000n;
 /** zoneName resolves 'local'. @param {string} zone */
 export const zoneName = (zone) => (zone === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone);
 
-/** isZone tells whether the browser knows a zone. @param {string} zone */
+/** isZone reports whether the browser knows a zone. @param {string} zone */
 export function isZone(zone) {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zoneName(zone) });
@@ -43,8 +43,8 @@ function fieldsFormat(zone) {
 }
 
 /**
- * offsetMS is what the zone's clock is ahead of UTC at an instant, ms. Clocks change at whole quarters of an hour, so
- * that one answer holds for a quarter.
+ * offsetMS returns how far the zone's clock is ahead of UTC at an instant, ms. Clocks change at whole quarters of an
+ * hour, so that one answer holds for a quarter.
  * @param {number} ms
  * @param {string} zone
  */
@@ -124,7 +124,7 @@ export function showShort(ns, zone, now = nowNanos()) {
   return text.slice(0, 10) === showTime(now, 0, zone).slice(0, 10) ? text.slice(11) : text;
 }
 
-/** zoneLabel is what stands beside times: UTC+05:45. @param {string} zone @param {bigint} [at] */
+/** zoneLabel returns the zone's name beside times: UTC+05:45. @param {string} zone @param {bigint} [at] */
 export function zoneLabel(zone, at = nowNanos()) {
   if (zone === 'UTC') return 'UTC';
   const minutes = Math.round(offsetMS(floorMS(at), zone) / 60_000);
@@ -160,8 +160,8 @@ export function rfc3339(ns) {
 }
 
 /**
- * parseTime reads what people write and paste; null when it is no time. relative is set where the instant moves with
- * now.
+ * parseTime reads a time that somebody writes or pastes; null when it is no time. relative is set where the instant
+ * moves with now.
  * @param {string} input
  * @param {string} zone
  * @param {bigint} now

@@ -22,7 +22,7 @@ export async function look(abort) {
  */
 export const rates = (list, name, pass) => list.slice(1).map((f, i) => rate(list[i], f, name, pass));
 
-/** values are those of a gauge. @param {Figures[]} list @param {string} name */
+/** values returns the values of a gauge. @param {Figures[]} list @param {string} name */
 export const values = (list, name) => list.map((f) => f.sum(name));
 
 /** last is the last of some values that is a number. @param {number[]} list */

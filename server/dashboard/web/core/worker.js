@@ -6,7 +6,7 @@ import { Rowset } from './rowset.js';
 
 /** @type {Map<number, Rowset>} */
 const sets = new Map();
-/** arriving are the answers of which more is to come. @type {Map<number, AnswerReader>} */
+/** arriving holds the answers that are not complete yet. @type {Map<number, AnswerReader>} */
 const arriving = new Map();
 
 /** @param {{id: number, call: number, method: string, args: any[]}} message */

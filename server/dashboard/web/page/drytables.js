@@ -57,7 +57,7 @@ function Cell({ cell: c, changed, was }) {
     ${visible(shown(c)).slice(0, 2000)}</td>`;
 }
 
-/** shown is a value as text; names of types are those of the wire. @param {DryCell} c */
+/** shown returns a value as text. Names of types are the names on the wire. @param {DryCell} c */
 function shown(c) {
   if (c.value === null) return 'NULL';
   const type = c.data_type.toLowerCase();

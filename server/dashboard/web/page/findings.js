@@ -1,11 +1,11 @@
-// What deserves a look, as plain sentences: each with its figure and what to do.
+// Findings that deserve a look, as plain sentences: each with its figure and a remedy.
 
 import { bytes, count, percent, plural } from '../core/format.js';
 import { plain, size } from '../core/toml.js';
 
 /**
  * @typedef {{level: 'bad'|'warn', text: string, todo: string}} Finding
- * @typedef {object} Known what is known of the server; what one may not see is left out
+ * @typedef {object} Known the known figures of the server; figures that the user may not see are left out
  * @property {import('../core/exposition.js').Figures[]} readings
  * @property {import('../core/toml.js').Setting[]|null} settings
  * @property {any} status the answer of /status
@@ -105,7 +105,7 @@ function figures(now, setting, found) {
 }
 
 /**
- * lately looks at what changed while this tab was looking.
+ * lately looks at changes since this tab was opened.
  * @param {import('../core/exposition.js').Figures[]} readings
  * @param {Finding[]} found
  */

@@ -63,7 +63,7 @@ export function Page({ state }) {
     </div>`;
 }
 
-/** Seen tells whether anything came in by a way since the page looks. @param {{way: import('./ways.js').Way}} props */
+/** Seen shows whether anything came in by a way since the page looks. @param {{way: import('./ways.js').Way}} props */
 function Seen({ way }) {
   const [past, setPast] = useState(/** @type {Figures[]} */ ([]));
   usePoll(async (signal) => {

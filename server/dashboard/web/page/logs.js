@@ -1,4 +1,4 @@
-// The Logs page: a search line that becomes SQL, the histogram, the rows, and what is beside them.
+// The Logs page: a search line that becomes SQL, the histogram, the rows, and the panels beside them.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { bring } from '../core/api.js';

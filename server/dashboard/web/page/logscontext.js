@@ -104,7 +104,7 @@ export function Context({ run, columns, row }) {
  * around is the row with what stood around it, at most so many rows before and after. Of rows that equal it in all it
  * is the first.
  * @param {any[][]} before oldest first
- * @param {any[][]} atOnce those of its instant
+ * @param {any[][]} atOnce the rows of its instant
  * @param {any[][]} after
  * @param {any[]} row
  * @param {{before: number, after: number}} size

@@ -1,4 +1,4 @@
-// The drawer of a row: its fields with filters, the row as JSON, what stood around it, and its trace.
+// The drawer of a row: its fields with filters, the row as JSON, the rows around it, and its trace.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { count, object, plural, raw, visible } from '../core/format.js';

@@ -1,4 +1,4 @@
-// Rows into a file: those loaded, or all that match, in the server's own form, window after window of time.
+// Rows into a file: the loaded rows, or all that match, in the server's own form, window after window of time.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement, stopped, TooLarge } from '../core/api.js';

@@ -1,4 +1,4 @@
-// The field panel: every column; what an opened one has in it is in logsvalues.js.
+// The field panel: every column. The values of an opened column are in logsvalues.js.
 
 import { html, useEffect, useMemo, useState } from '../lib/ui.js';
 import { oneLine } from '../core/format.js';

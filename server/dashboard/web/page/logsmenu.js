@@ -1,4 +1,4 @@
-// The menu of the Logs page: kept views, links, export, and what was looked at before.
+// The menu of the Logs page: kept views, links, export, and earlier searches.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { count, duration } from '../core/format.js';
@@ -14,7 +14,7 @@ import { rangeText } from '../ui/timepicker.js';
 import { historyName } from './logsrun.js';
 
 /**
- * LogsMenu is what the menu holds.
+ * LogsMenu is the content of the menu.
  * @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props
  */
 export function LogsMenu({ run, onExport, close }) {

@@ -1,4 +1,4 @@
-// More rows of a run: those that are next, older ones.
+// More rows of a run: the next older rows.
 
 import { described, isAbort, statement } from '../core/api.js';
 import * as logsql from './logsparts.js';
@@ -28,7 +28,7 @@ export async function older(run, rows, scope, signal) {
   return done.received < size;
 }
 
-/** loading are the runs for which rows are on their way. @type {WeakSet<import('./logsrun.js').LogsRun>} */
+/** loading holds the runs for which rows are on their way. @type {WeakSet<import('./logsrun.js').LogsRun>} */
 const loading = new WeakSet();
 
 /** more loads the next older rows of those shown. @param {import('./logsrun.js').LogsRun} run */

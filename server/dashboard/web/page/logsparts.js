@@ -95,7 +95,7 @@ export function live(s, after, until, limit) {
     ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
 }
 
-/** variable parts of messages: uuids, addresses, numbers, hex, what is quoted. */
+/** variable parts of messages: uuids, addresses, numbers, hex, quoted texts. */
 const variable =
   `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|"[^"]*"|''[^'']*''|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{8,}\\b|[0-9]+([.:,][0-9]+)*`;
 

@@ -13,7 +13,7 @@ import { interval, startOfDay, stepFor, day } from '../core/time.js';
  * @property {string|null} span
  * @property {string[]} stream
  *
- * @typedef {object} Scope what a run looks at
+ * @typedef {object} Scope the rows that a run looks at
  * @property {string} table
  * @property {Column[]} columns
  * @property {Roles} roles
@@ -29,7 +29,7 @@ const streams =
   'service service_name app host hostname instance pod container namespace file filename source job'.split(' ');
 
 /**
- * rolesOf chooses by name; what a user chose for the table goes before.
+ * rolesOf chooses by name. A user's choice for the table goes before.
  * @param {Column[]} columns
  * @param {Partial<Record<'message'|'level', string>>} [chosen]
  * @returns {Roles}
@@ -60,7 +60,7 @@ export function conditions(s) {
   return sqltext.where(t && sqltext.within(t.name, s.range, t.type), ...s.filters);
 }
 
-/** table is that of a scope. @param {Scope} s */
+/** table returns the table of a scope. @param {Scope} s */
 export const table = (s) => sqltext.table(s.table);
 /** time is its time column. @param {Scope} s */
 export const time = (s) => sqltext.name(/** @type {Column} */ (s.roles.time).name);

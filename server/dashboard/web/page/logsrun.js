@@ -57,7 +57,7 @@ export async function loadReader() {
 }
 
 /**
- * searched is what a search means; nothing yet while the reader is on its way.
+ * searched returns the condition of a search; nothing while the reader is on its way.
  * @param {string} text
  * @param {import('../core/search.js').Context} context
  * @returns {import('../core/search.js').Found}
@@ -65,7 +65,7 @@ export async function loadReader() {
 export const searched = (text, context) => (reader.value && text !== '' ? reader.value.search(text, context)
   : { sql: '', parts: [], words: [], problem: null });
 
-/** @typedef {'scope'|'rows'|'histogram'} Part of what a run gives */
+/** @typedef {'scope'|'rows'|'histogram'} Part of the result of a run */
 /** Take shows a part of a run. @typedef {(part: Part, show: () => void) => void} Take */
 
 /**
@@ -97,13 +97,13 @@ export class LogsRun {
     /** folded counts how often equal rows were folded or unfolded. */
     this.folded = signal(0);
     this.complete = signal(false);
-    /** turn counts the runs, parts says from which of them each part came. */
+    /** turn counts the runs. parts holds the run from which each part came. */
     this.turn = signal(0);
     this.parts = signal(/** @type {Record<Part, number>} */ ({ scope: 0, rows: 0, histogram: 0 }));
     /** held: all is of the run before, as the place in its rows was not found in newer ones. */
     this.held = signal(false);
     this.buckets = signal(/** @type {Bars|null} */ (null));
-    /** problem is why the search cannot be read: then nothing is asked. */
+    /** problem is the reason why the search cannot be read: then nothing is asked. */
     this.problem = signal(/** @type {import('../core/search.js').Problem|null} */ (null));
     this.total = signal(/** @type {number|null} */ (null));
     this.error = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
@@ -139,13 +139,13 @@ export class LogsRun {
     return [...known].sort((a, b) => other(a) - other(b) || (b.rows ?? 0) - (a.rows ?? 0))[0].name;
   }
 
-  /** stop ends what runs; nobody waits for it. */
+  /** stop ends the requests under way. */
   stop() {
     this.control.abort(new DOMException('superseded', 'AbortError'));
     this.busy.value = false;
   }
 
-  /** stale tells whether a part came from a run before. @param {Part} part */
+  /** stale reports whether a part came from a run before. @param {Part} part */
   stale(part) { return this.parts.value[part] !== this.turn.value; }
 
   /** show shows parts of a run. @param {number} turn @param {[Part, () => void][]} list */
@@ -236,7 +236,7 @@ export class LogsRun {
     return problem ? null : scope;
   }
 
-  /** forget takes away what is shown: it is of another table, or of nothing. */
+  /** forget removes the shown rows: they are of another table, or of none. */
   forget() {
     this.rows.value?.free();
     this.rows.value = this.buckets.value = this.total.value = null;
@@ -259,7 +259,7 @@ export class LogsRun {
   }
 
   /**
-   * loadRows tells whether they are shown: not where the place in those before is not found in them.
+   * loadRows reports whether they are shown: not where the place in those before is not found in them.
    * @param {logsql.Scope} scope
    * @param {AbortSignal} signal
    * @param {Take} take

@@ -1,4 +1,4 @@
-// The search line of the Logs page, with what is wrong below it while typing, and the table chooser.
+// The search line of the Logs page, with the error below it while typing, and the table chooser.
 
 import { html, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { oneLine } from '../core/format.js';

@@ -1,4 +1,4 @@
-// The rows of a live list: which are new, those that are kept, and how they are shown.
+// The rows of a live list: new rows, kept rows, and their form on the page.
 
 import { plural } from '../core/format.js';
 import { alike } from '../core/rowset.js';
@@ -15,7 +15,7 @@ export class Tail {
     this.overlap = BigInt(late) * second;
     const seen = new Seen();
     this.asker = () => new Asker(scope, this.overlap, seen);
-    /** present asks for all rows, but for those that ahead asks for. */
+    /** present asks for all rows but the rows that ahead asks for. */
     this.present = this.asker();
     this.counter = new Counter(scope, this.overlap);
     /**
@@ -128,7 +128,7 @@ export class Tail {
     return n;
   }
 
-  /** full tells whether no more rows are read below a view that is held still: what comes then is counted alone. */
+  /** full reports whether no more rows are read below a view that is held still: what comes then is counted alone. */
   full() { return this.list.length >= 2 * this.keep; }
 
   /** perSecond is the rate of the last ten seconds. */

@@ -133,7 +133,7 @@ export async function tableMetrics() {
   return { list: [...tables.values()].filter((t) => t.time && t.fields.length > 0), cut: rows.length === mostColumns };
 }
 
-/** anyMetric tells whether there is something to draw. */
+/** anyMetric reports whether there is something to draw. */
 export const anyMetric = async () => (await names('', 1)).length > 0 || (await tableMetrics()).list.length > 0;
 
 /** labelName is the name of a label in an address. @param {string} name */
@@ -152,7 +152,7 @@ export async function values(name, metric) {
  * @type {{db: string, at: number, value: Promise<Record<string, {type: string, help: string, unit?: string}[]>>}|null}
  */
 let known = null;
-/** metadata is what senders said of their metrics, asked once a minute. */
+/** metadata returns the senders' descriptions of their metrics, asked once a minute. */
 export function metadata() {
   if (!known || known.db !== db.value || Date.now() - known.at > 60_000) {
     known = { db: db.value, at: Date.now(), value: get('metadata', { limit: 10_000 }).then((a) => a.data) };
@@ -162,7 +162,7 @@ export function metadata() {
 }
 
 /**
- * knownOf is what can be known of some metrics: what was said of them, else that their values are histograms.
+ * knownOf returns the facts about metrics: their descriptions, else that their values are histograms.
  * @param {string[]} list
  */
 export async function knownOf(list) {

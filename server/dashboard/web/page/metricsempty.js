@@ -1,4 +1,4 @@
-// What stands where nothing was found: which matcher has no match, when the last sample came, or how to send the first.
+// The page where nothing was found: the matcher without a match, the time of the last sample, or how to send the first.
 
 import { html } from '../lib/ui.js';
 import { root } from '../core/api.js';
@@ -32,13 +32,13 @@ async function spanOf(metric) {
   return { first: BigInt(row[0]) * unit, last: BigInt(row[1]) * unit };
 }
 
-/** words are what is said of it. @param {Span|null} span */
+/** words returns the sentence about it. @param {Span|null} span */
 const words = (span) => (span
   ? `Its first sample is of ${showTime(span.first, 0, zone.value)}, its last of ${showTime(span.last, 0, zone.value)}.`
   : '');
 
 /**
- * reasons finds out what has no match, and where what has one lies.
+ * reasons finds the matchers without a match, and the time of samples that match.
  * @param {any} tree
  * @returns {Promise<{list: string[], span: Span|null}>}
  */

@@ -18,7 +18,7 @@ const traceOf = (labels) => Object.entries(labels)
   .find(([k, v]) => /^trace_?id$/i.test(k) && /^[0-9a-f]{32}$/i.test(v))?.[1].toLowerCase() ?? '';
 
 /**
- * exemplarsOf asks for those of an expression, the highest values first.
+ * exemplarsOf asks for the exemplars of an expression, the highest values first.
  * @param {string} query
  * @param {import('../core/series.js').Grid} grid
  * @param {AbortSignal} signal

@@ -49,7 +49,7 @@ const views = [{ id: 'graph', text: 'Graph' }, { id: 'table', text: 'Table' }, {
  */
 
 /**
- * asks tells whether a panel has something to evaluate.
+ * asks reports whether a panel has something to evaluate.
  * @param {import('./metricspanels.js').Panel} p
  * @returns {p is import('./metricspanels.js').Panel & {view: 'graph'|'table'}}
  */
@@ -172,7 +172,7 @@ export function Panel(props) {
   </section>`;
 }
 
-/** understand asks how the server reads an expression, and what is known of its metrics. @param {string} query */
+/** understand asks the server how it reads an expression, and for the metadata of its metrics. @param {string} query */
 async function understand(query) {
   const { data: node } = await ask.post('parse_query', { query }, { background: true });
   return { node, known: await ask.knownOf(selectors(node).map((s) => s.name ?? '')) };
@@ -254,7 +254,7 @@ const extensions = (lib) => {
 };
 
 /**
- * ownHistory offers what was run before, where an expression begins.
+ * ownHistory offers earlier expressions where an expression begins.
  * @param {import('@codemirror/autocomplete').CompletionContext} context
  */
 function ownHistory(context) {

@@ -4,7 +4,7 @@
 /** So many panels fit one page. */
 export const mostPanels = 20;
 
-/** keys are those of a panel. @satisfies {Record<string, import('../core/state.js').Key>} */
+/** keys are the keys of a panel in the address. @satisfies {Record<string, import('../core/state.js').Key>} */
 export const keys = /** @type {const} */ ({
   q: { type: 'text', default: '' },
   view: { type: 'text', default: 'graph', of: ['graph', 'table', 'explain'] },
@@ -27,7 +27,7 @@ export const keys = /** @type {const} */ ({
 export const blank = /** @type {Panel} */ (Object.fromEntries(Object.entries(keys)
   .map(([k, key]) => [k, key.default])));
 
-/** checked takes what a panel may hold from anything. @param {any} from @returns {Panel} */
+/** checked takes the valid keys of a panel from any value. @param {any} from @returns {Panel} */
 function checked(from) {
   const fits = Object.entries(keys)
     .filter(([k, key]) => typeof from?.[k] === typeof key.default &&
@@ -48,7 +48,7 @@ export function panelsOf(values) {
 }
 
 /**
- * patchOf writes panels for the address, without what is as always.
+ * patchOf writes panels for the address, without default values.
  * @param {Panel[]} panels
  * @returns {Record<string, any>}
  */

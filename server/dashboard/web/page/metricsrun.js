@@ -9,7 +9,7 @@ import { nowNanos } from '../core/time.js';
 import { mostSeries } from '../ui/chart.js';
 import * as ask from './metricsask.js';
 
-/** steps are those of the choice, s. */
+/** steps are the steps on offer, s. */
 export const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400];
 /** mostPoints is how many moments the server evaluates. */
 const mostPoints = 11_000;
@@ -26,9 +26,9 @@ const mostHistory = 50;
  * @property {number} at the moment of the table, s
  * @property {number} count of all series
  * @property {number} odd values that are NaN or infinite
- * @property {Raw[]} list what the table shows
+ * @property {Raw[]} list the rows of the table
  * @property {Record<string, string>} said labels that all series of the graph have alike
- * @property {import('../core/series.js').Line[]} lines what the graph shows
+ * @property {import('../core/series.js').Line[]} lines the lines of the graph
  * @property {import('../core/heat.js').Heat|null} heat
  * @property {string} type of the answer
  * @property {string[]} notes

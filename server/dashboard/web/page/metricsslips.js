@@ -70,7 +70,7 @@ function isCounter(name, known) {
   return type === 'histogram' || type === 'summary' ? null : name ? false : null;
 }
 
-/** keepsLe tells whether the label le can still be there after a node. @param {Node} n @returns {boolean} */
+/** keepsLe reports whether the label le can still be there after a node. @param {Node} n @returns {boolean} */
 function keepsLe(n) {
   if (n.type === 'aggregation') {
     if (n.op === 'topk' || n.op === 'bottomk') return keepsLe(n.expr);

@@ -12,7 +12,7 @@ const figure = (v) => (Math.abs(v) >= 1e6 ? short(v) : Number.isInteger(v) ? cou
 /** @param {string} text @param {(v: number) => string} write @returns {Unit} */
 const plain = (text, write) => ({ text, axis: write, write });
 
-/** units are those of the choice. @type {Record<string, Unit>} */
+/** units are the units on offer. @type {Record<string, Unit>} */
 export const units = {
   number: { text: 'number', axis: short, write: figure },
   bytes: plain('bytes', bytes), s: plain('seconds', (v) => (v === 0 ? '0 s' : duration(v * 1000))),

@@ -1,4 +1,4 @@
-// The editor of a pipeline document: YAML, scripts in it as a block of their own, and what is wrong at its line.
+// The editor of a pipeline document: YAML, scripts in it as a block of their own, and errors at their lines.
 
 import { html, useLayoutEffect, useRef } from '../lib/ui.js';
 import { scriptLines } from '../core/pipelinedoc.js';

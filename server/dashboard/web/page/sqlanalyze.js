@@ -1,4 +1,4 @@
-// EXPLAIN ANALYZE as events: what each node of the plan did so far, while the query runs.
+// EXPLAIN ANALYZE as events: the figures of each node of the plan while the query runs.
 
 import { ApiError, request } from '../core/api.js';
 import { localRows } from '../core/rows.js';
@@ -40,7 +40,7 @@ export class Events {
 }
 
 /**
- * analyze runs a statement and tells what it did so far; the rows are those of EXPLAIN ANALYZE.
+ * analyze runs a statement and reports its figures so far; the rows are those of EXPLAIN ANALYZE.
  * @param {string} sql @param {AbortSignal} signal @param {(measured: Measured) => void} tell
  */
 export async function analyze(sql, signal, tell) {

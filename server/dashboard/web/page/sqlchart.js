@@ -1,4 +1,4 @@
-// A result as a chart: what it is is guessed from the types of the columns, and can be chosen.
+// A result as a chart. Its form is guessed from the types of the columns, and can be chosen.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { bytes, count, duration, oneLine, percent, raw, short } from '../core/format.js';
@@ -23,7 +23,7 @@ export const units = { '': short, bytes, ms: duration, s: (v) => duration(v * 10
 const whole = (v) => (Number.isSafeInteger(v) ? count(v) : short(v));
 
 /**
- * guess finds the columns of a chart; those that were chosen by name go before.
+ * guess finds the columns of a chart. Columns that were chosen by name go before.
  * @param {import('../core/rowset.js').Column[]} columns
  * @param {{x?: string, y?: string, by?: string}} [chosen]
  */
@@ -42,7 +42,7 @@ export function guess(columns, chosen = {}) {
 /** @param {string} type */
 const isMoment = (type) => sqltext.isTime(type) || /^date/i.test(type);
 
-/** fitting is what the types of columns are good for. @param {import('../core/rowset.js').Column[]} columns */
+/** fitting returns the roles that the types of columns allow. @param {import('../core/rowset.js').Column[]} columns */
 function fitting(columns) {
   const is = (/** @type {(type: string) => boolean} */ test) => columns.map((c, i) => (test(c.type) ? i : -1))
     .filter((i) => i >= 0);
@@ -56,7 +56,8 @@ function fitting(columns) {
 }
 
 /**
- * @typedef {{x: number[], series: import('../ui/chart.js').Series[], left: number}} Drawn left counts what is not drawn
+ * @typedef {{x: number[], series: import('../ui/chart.js').Series[], left: number}} Drawn left counts the rows that are
+ *   not drawn
  */
 
 /**
@@ -160,7 +161,7 @@ function figures(values) {
 }
 
 /**
- * barsCSV is what is drawn as a table.
+ * barsCSV returns the drawn bars as a table.
  * @param {any[][]} list
  * @param {import('../core/rowset.js').Column[]} columns
  * @param {NonNullable<ReturnType<typeof guess>>} g

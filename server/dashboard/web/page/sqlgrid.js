@@ -215,7 +215,7 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
 }
 
 /**
- * ColumnMenu says which columns are shown and in which order.
+ * ColumnMenu sets the columns that are shown and their order.
  * @param {{columns: import('../core/rowset.js').Column[], order: number[], hidden: number[], frozen: boolean, onHide:
  *   (c: number) => void, onMove: (c: number, to: number|undefined) => boolean, onFreeze: () => void, onCopy: (c:
  *   number) => void}} props

@@ -1,4 +1,4 @@
-// What was run before, and what was kept by name.
+// Statements that were run before, and statements kept by name.
 
 import { html, useState } from '../lib/ui.js';
 import { count, duration } from '../core/format.js';

@@ -12,7 +12,7 @@ import { copy } from '../ui/toast.js';
  * @property {number} timeMS own time
  */
 
-/** isPlan tells whether a result is one. @param {import('../core/rowset.js').Column[]} columns */
+/** isPlan reports whether a result is one. @param {import('../core/rowset.js').Column[]} columns */
 export const isPlan = (columns) => columns.some((c) => c.name === 'plan') && columns.length <= 3 &&
   columns.some((c) => c.name === 'plan_type' || c.name === 'stage');
 

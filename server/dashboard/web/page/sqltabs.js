@@ -47,7 +47,7 @@ export function adoptTabs(here) {
   return { tabs: [...kept, own], active: own.id };
 }
 
-/** followTabs tells when another window has written them. @param {() => void} changed */
+/** followTabs reports when another window has written them. @param {() => void} changed */
 export const followTabs = (changed) => store.follow(name(), changed);
 
 /**

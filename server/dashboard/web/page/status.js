@@ -1,4 +1,4 @@
-// Status: what the server is and does, what deserves a look, and what an operator may do about it.
+// Status: the server, its work, findings that deserve a look, and actions of an operator.
 
 import { html, useState } from '../lib/ui.js';
 import { described, isAbort, json, list, request } from '../core/api.js';
@@ -37,7 +37,7 @@ export function Page({ state }) {
   const [errors, setErrors] = useState(/** @type {Record<string, any>} */ ({}));
 
   /**
-   * part runs one of the questions; what it may not see is said in its own panel.
+   * part runs one of the questions; a question that is refused says so in its own panel.
    * @param {string} name
    * @param {() => Promise<void>} run
    */

@@ -1,4 +1,4 @@
-// The figures of the Status page: who the server is, what it does now, and what it has.
+// The figures of the Status page: the server's identity, its present work, and its data.
 
 import { html } from '../lib/ui.js';
 import { quantile } from '../core/exposition.js';
@@ -28,7 +28,7 @@ const queues = [
     ['Messages', 'of listeners', ['varve_syslog_messages_waiting', 'varve_forward_messages_waiting']],
 ];
 
-/** Waits shows what waits. @param {{list: import('../core/exposition.js').Figures[]}} props */
+/** Waits shows the queues. @param {{list: import('../core/exposition.js').Figures[]}} props */
 function Waits({ list }) {
   const now = list[list.length - 1];
   return html`<h2>Waits</h2><dl class="figures">${queues.map(([name, what, figures, running]) => {
@@ -44,7 +44,7 @@ const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], 
   ['Answers not read yet', 'answers']];
 
 /**
- * Shares shows what is taken of each share of the memory.
+ * Shares shows how much of each share of the memory is taken.
  * @param {{list: import('../core/exposition.js').Figures[]}} props
  */
 function Shares({ list }) {

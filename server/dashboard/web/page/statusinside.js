@@ -15,7 +15,7 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'off'];
  */
 const back = signal(null);
 
-/** setLevel changes the level and gives what it was. @param {string} filter */
+/** setLevel changes the level and returns the level before. @param {string} filter */
 async function setLevel(filter) {
   const text = await (await request('debug/log_level',
     { method: 'POST', body: filter, headers: { 'Content-Type': 'text/plain' }, retry: false })).text();

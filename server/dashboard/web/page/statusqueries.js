@@ -66,7 +66,7 @@ const isThere =
 const shownText = 2000;
 
 /**
- * keyed names rows by what they are, so that a button stays with its statement when others come before it.
+ * keyed names rows by their content, so that a button stays with its statement when others come before it.
  * @param {any[][]} rows
  */
 function keyed(rows) {

@@ -1,4 +1,4 @@
-// The tables of the Status page: how large they are, what span they have, and what can be done with them.
+// The tables of the Status page: their sizes, their ranges of time, and actions on them.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
@@ -21,7 +21,7 @@ import { toast } from '../ui/toast.js';
 /** So many tables are listed; more are said. */
 const most = 100;
 
-/** load reads what there is. @param {AbortSignal} signal @returns {Promise<Table[]>} */
+/** load reads the list of tables. @param {AbortSignal} signal @returns {Promise<Table[]>} */
 export async function load(signal) {
   const rows = await list(
     'SELECT t.table_schema, t.table_name, t.engine, t.table_rows, s.disk_size, s.memtable_size, s.index_size, s.sst_num, t.create_options, c.column_name, c.data_type ' +

@@ -1,4 +1,4 @@
-// The service map: which service calls which, from spans whose parent is of another service. Callers stand left.
+// The service map: calls between services, from spans whose parent is of another service. Callers stand left.
 
 import { html, useState } from '../lib/ui.js';
 import { count, duration, oneLine, percent, short } from '../core/format.js';
@@ -22,7 +22,7 @@ const nodeWidth = 168, nodeHeight = 46, gapX = 96, gapY = 18, margin = 10;
  */
 
 /**
- * layersOf puts callers before those they call; calls that would close a circle do not count.
+ * layersOf puts callers before the services they call. Calls that would close a circle do not count.
  * @param {string[]} names
  * @param {sql.Call[]} calls
  * @returns {Map<string, number>}
@@ -110,7 +110,11 @@ function path(way) {
   return d;
 }
 
-/** cutText says what the map leaves out. @param {sql.Cut<any>} services @param {sql.Cut<any>} calls */
+/**
+ * cutText names the services and calls that the map leaves out.
+ * @param {sql.Cut<any>} services
+ * @param {sql.Cut<any>} calls
+ */
 const cutText = (services, calls) => [
   services.total > services.list.length &&
     `${count(services.total)} services, the ${count(services.list.length)} of most spans have figures`,

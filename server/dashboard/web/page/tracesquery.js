@@ -1,4 +1,4 @@
-// The statements of the Traces page, and what a search for traces means.
+// The statements of the Traces page, and the conditions of a search for traces.
 
 import { list, query } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
@@ -83,7 +83,7 @@ export function understand(text, columns) {
 }
 
 /**
- * conditions are those of the form.
+ * conditions returns the conditions of the form.
  * @param {Record<string, any>} v values of the page's state
  * @param {catalog.Column[]} columns
  * @param {string} searched
@@ -211,7 +211,7 @@ export async function dots(table, columns, range, filters, slowest, signal) {
  */
 
 /**
- * A list that may be cut: what is shown of it, and how many there are.
+ * A list that may be cut: its shown part, and its full length.
  * @template T
  * @typedef {{list: T[], total: number}} Cut
  */
@@ -261,7 +261,7 @@ async function cutOf(statement, most, signal, read) {
 const mostCalls = 300;
 
 /**
- * callsText finds which service called which: spans with a parent of another service.
+ * callsText finds calls between services: spans with a parent of another service.
  * @param {string} table
  * @param {catalog.Column[]} columns
  * @param {{from: bigint|null, to: bigint|null}} range
@@ -395,7 +395,7 @@ export async function services(table, db) {
 }
 
 /**
- * operations lists those of a service.
+ * operations lists the operations of a service.
  * @param {string} table
  * @param {string} db
  * @param {string} service

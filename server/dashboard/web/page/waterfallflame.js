@@ -173,7 +173,7 @@ function draw(canvas, flame, [a, b], top, chosen, hits) {
 }
 
 /**
- * label writes what fits into a bar.
+ * label writes as much text as fits into a bar.
  * @param {CanvasRenderingContext2D} g
  * @param {Span} s
  * @param {number} x

@@ -74,7 +74,7 @@ function columns(p) {
 const at = (ns) => (ns === 0 ? '0' : duration(ns / 1e6));
 
 /**
- * ticksOf are round moments of what is in view, as shares of it.
+ * ticksOf returns round moments of the view, as shares of it.
  * @param {RowsProps} p
  * @returns {{ns: number, share: number}[]}
  */
@@ -146,7 +146,7 @@ function hinted(el, title) {
 const closest = 1 / 500;
 
 /**
- * seen are the parts in view, which come latest first.
+ * seen returns the parts in view, the latest first.
  * @param {[number, number][]} parts
  * @param {number} a
  * @param {number} b

@@ -1,4 +1,5 @@
-// The spans of a trace as a tree: who called whom, what is odd about it, and which spans determine how long it took.
+// The spans of a trace as a tree: who called whom, the oddities of each span, and the spans that determine the
+// duration.
 
 import { backwards } from './tracesquery.js';
 
@@ -202,7 +203,7 @@ function cut(spans, roots) {
   return cycles;
 }
 
-/** ownTime is what is left of a span without the union of its children. @param {Span} s */
+/** ownTime returns the time of a span outside the union of its children. @param {Span} s */
 function ownTime(s) {
   let own = s.end - s.start, until = s.start;
   for (const c of s.children) { // in the order of their starts

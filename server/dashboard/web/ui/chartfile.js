@@ -19,7 +19,7 @@ const mostLegend = 24;
 
 /**
  * @typedef {object} Drawn
- * @property {string} title what the chart is of
+ * @property {string} title the subject of the chart
  * @property {string} name of the file, without its ending
  * @property {number[]} x
  * @property {boolean} time
@@ -91,7 +91,7 @@ export function ChartMenu({ drawn, host }) {
     </${Pop}>${read && html`<${Values} drawn=${read} onClose=${() => setRead(null)} />`}`;
 }
 
-/** Values is what a chart shows for those who read. @param {{drawn: Drawn, onClose: () => void}} props */
+/** Values shows the values of a chart as text. @param {{drawn: Drawn, onClose: () => void}} props */
 function Values({ drawn: d, onClose }) {
   const columns = d.series.slice(0, mostColumns), from = Math.max(0, d.x.length - mostRows);
   const cut = [from > 0 && `the last ${count(mostRows)} of ${plural(d.x.length, 'row')}`,

@@ -1,4 +1,4 @@
-// Fields for names, which offer those there are.
+// Fields for names, which offer the existing names.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { tables } from '../core/catalog.js';
