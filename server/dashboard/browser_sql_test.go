@@ -312,6 +312,7 @@ func TestD26History(t *testing.T) {
 	p.press("SELECT 'unsaved text'")
 	p.press(kb.Escape)
 	p.wait("that it is kept", `Object.values(localStorage).some((v) => v.includes('unsaved text'))`)
+	p.wait("it in the address", `new URLSearchParams(location.hash.slice(1)).get('sql')?.includes('unsaved text')`)
 	p.do("reload", chromedp.Reload())
 	p.wait("both tabs and the unsaved text",
 		`document.querySelectorAll('.sql-tab').length === 2 &&

@@ -132,8 +132,8 @@ export function NothingFound({ run, state, found }) {
         </b>.</p>`}
     <div class="actions">
       ${newest && html`<button class="primary"
-        onClick=${() => setRange(rfc3339(newest - 1_800_000_000_000n), rfc3339(newest + 1_000_000_000n))}>Go to the
-          newest</button>`}
+        onClick=${() => setRange(rfc3339(newest - 1_800_000_000_000n), rfc3339(newest + 1_000_000_000n))}>
+          Go to the newest</button>`}
       ${range.value.from !== 'all' &&
         html`<button onClick=${() => frame.set({ from: 'all', to: 'now' })}>All time</button>`}
       ${(found.sql || state.get('w') || state.get('f').length > 0) &&

@@ -78,8 +78,8 @@ export function NoData({ tree, at }) {
       : `at ${showTime(BigInt(Math.round(at * 1000)) * 1_000_000n, 0, zone.value)}`}</h2>
         ${list.map((r) => html`<p key=${r}>${r}</p>`)}
     ${span && html`<div class="actions">
-      <button onClick=${() => setRange(rfc3339(span.first), rfc3339(span.last + second))}>From the first to the
-        last</button></div>`}</div>`;
+      <button onClick=${() => setRange(rfc3339(span.first), rfc3339(span.last + second))}>
+        From the first to the last</button></div>`}</div>`;
 }
 
 /** NoMetrics shows how to send the first. */
@@ -87,6 +87,6 @@ export function NoMetrics() {
   const snippet = `remote_write:\n  - url: ${new URL(`v1/metricsapi/write?db=${encodeURIComponent(db.value)}`,
     root).href}`;
   return html`<${FirstSend} title="No metrics yet"
-    snippet=${snippet}>Every sender that speaks remote write can fill this database. In its
-      configuration:</${FirstSend}>`;
+    snippet=${snippet}>
+      Every sender that speaks remote write can fill this database. In its configuration:</${FirstSend}>`;
 }

@@ -115,8 +115,8 @@ function Names({ service, onService, onOpen, onClose }) {
               </button>`)}
       ${others.length > mostNames &&
         html`<p class="soft pad">The first ${mostNames} tables are shown: search for more.</p>`}
-      ${tables.cut && html`<p class="soft pad">There are more tables than were looked at: write the name of another as
-        an expression.</p>`}</div>`;
+      ${tables.cut && html`<p class="soft pad">
+        There are more tables than were looked at: write the name of another as an expression.</p>`}</div>`;
 }
 
 /**

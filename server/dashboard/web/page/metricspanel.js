@@ -237,8 +237,8 @@ function Start() {
   const [any, setAny] = useState(/** @type {boolean|null} */ (null));
   useEffect(() => { ask.anyMetric().then(setAny, () => setAny(true)); }, [db.value]);
   if (any === null) return null;
-  return any ? html`<p class="state soft">Write an expression and press <kbd>Enter</kbd>, or choose a metric under
-    Explore. <kbd>Ctrl</kbd> <kbd>Space</kbd> offers metrics, labels, values and
+  return any ? html`<p class="state soft">Write an expression and press <kbd>Enter</kbd>
+    , or choose a metric under Explore. <kbd>Ctrl</kbd> <kbd>Space</kbd> offers metrics, labels, values and
       functions; <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line.</p>` : html`<${NoMetrics} />`;
 }
 

@@ -240,8 +240,8 @@ export function Page({ state }) {
           <button role="menuitem" disabled=${!name}
             onClick=${() => { close(); void copy(curlOf(name), 'curl copied'); }}>Copy curl</button>
           <button role="menuitem" class="danger" disabled=${!name || readOnly}
-            onClick=${() => { close(); void remove(versions[0]?.version ?? ''); }}>Delete the version in
-              use …</button>`}
+            onClick=${() => { close(); void remove(versions[0]?.version ?? ''); }}>
+              Delete the version in use …</button>`}
       </${Pop}></div>
     <div class="playground">
       <${PipelineList} stored=${stored} name=${name} onOpen=${(/** @type {string} */ n) => void open(n)}

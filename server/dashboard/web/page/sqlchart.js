@@ -103,8 +103,8 @@ export function ResultChart({ rows, state }) {
   const g = useMemo(() => guess(rows.columns, v), [rows, v.x, v.y, v.by]);
   const host = useRef(/** @type {HTMLElement|null} */ (null));
   const unit = units[v.unit] ?? short;
-  if (!g) return html`<p class="state soft">A chart needs a number, and beside it a time, a text, or another
-    number.</p>`;
+  if (!g) return html`<p class="state soft">
+    A chart needs a number, and beside it a time, a text, or another number.</p>`;
   if (!list) return null;
   if (g.shape === 'number')
     return html`<div class="big num">${list[0] ? (v.unit ? unit(Number(list[0][0])) : count(raw(list[0][0]))) : ''}

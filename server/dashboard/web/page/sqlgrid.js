@@ -191,8 +191,8 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
           onClick=${async () => { close(); await copy(await rows.text({ format, columns: visible })); }}>${text}
           </button>`)}<hr />
           <button role="menuitem" onClick=${() => { close(); void download('csv', 'result.csv'); }}>Save as CSV</button>
-            <button role="menuitem" onClick=${() => { close(); void download('ndjson', 'result.ndjson'); }}>Save as JSON
-              lines</button>
+            <button role="menuitem" onClick=${() => { close(); void download('ndjson', 'result.ndjson'); }}>
+              Save as JSON lines</button>
           ${again && html`<hr /><span class="soft small">The whole result, asked again</span>
             ${wholes.map(([title, format, file, heads]) => html`<button key=${format} role="menuitem"
               onClick=${() => { close(); void saveWhole(format, file, heads); }}>${title}</button>`)}`}`}

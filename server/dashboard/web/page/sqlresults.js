@@ -61,8 +61,8 @@ function PlanView({ rows, measured, plan }) {
   const before = useRef(/** @type {import('./sqlplan.js').OnePlan[]} */ ([])); // until the last one is read
   if (measured) before.current = [planSoFar(measured)];
   if (!plan) return html`<p
-    class="state soft">The plan of a statement is shown by Explain above: it runs the statement and measures each
-      step.</p>`;
+    class="state soft">
+      The plan of a statement is shown by Explain above: it runs the statement and measures each step.</p>`;
   return html`<${Plan} plans=${measured || plans.length === 0 ? before.current : plans} />`;
 }
 

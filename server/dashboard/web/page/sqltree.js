@@ -76,8 +76,8 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
       <${Pop} title=${`What to do with ${table.name}`} className="quiet small icon" side="right" menu
         label=${html`<${Icon} name="menu" />`}>
         ${(close) => html`
-          <button role="menuitem" onClick=${() => { close(); onRun(`SELECT * FROM ${name} LIMIT 100`); }}>First 100
-            rows</button>
+          <button role="menuitem" onClick=${() => { close(); onRun(`SELECT * FROM ${name} LIMIT 100`); }}>
+            First 100 rows</button>
           <button role="menuitem" onClick=${() => { close(); onRun(`SELECT count(*) FROM ${name}`); }}>Count</button>
           <button role="menuitem" onClick=${() => { close(); onRun(`DESCRIBE TABLE ${name}`); }}>Describe</button>
           <button role="menuitem" onClick=${() => {
@@ -85,8 +85,8 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
             onRun(`SHOW CREATE ${table.kind === 'VIEW' ? 'VIEW' : 'TABLE'} ${name}`);
           }}>Show create</button>
           <button role="menuitem" onClick=${() => { close(); onInsert(name); }}>Insert the name</button>
-          <button role="menuitem" onClick=${() => { close(); router.go('logs', { db: database, t: table.name }); }}>Open
-            in Logs</button><hr />
+          <button role="menuitem" onClick=${() => { close(); router.go('logs', { db: database, t: table.name }); }}>
+            Open in Logs</button><hr />
           <button role="menuitem" class="danger" disabled=${closed.value !== ''} title=${closed.value}
             onClick=${() => { close(); void drop(); }}>Drop…</button>`}
       </${Pop}></span>

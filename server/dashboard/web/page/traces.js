@@ -164,8 +164,8 @@ function Nothing({ state, table, columns }) {
       ` The newest span of the table is of ${showTime(last, 0, zone.value)} ${zoneLabel(zone.value)}.`}</p>
     <div class="actions">${last !== null && html`<button onClick=${there}>Go to the newest</button>`}
       <button onClick=${() => shift(0)}>Twice as wide</button>
-        <button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without
-          filters</button></div></div>`;
+        <button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>
+          Without filters</button></div></div>`;
 }
 
 /** drawn says how many spans match, and which of them are dots. @param {sql.Sample} s */

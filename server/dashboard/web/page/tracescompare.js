@@ -128,8 +128,8 @@ export function Choose({ trace, id, table, columns, onChoose }) {
         value=${text} aria-invalid=${text !== '' && !good ? 'true' : 'false'}
           onInput=${(e) => setText(e.target.value)} /><button class="primary" disabled=${!good}>Compare</button></form>
     ${error && html`<${ErrorBox} error=${error} />`}
-    ${list?.length === 0 && html`<p>No other trace within a day begins
-      with ${oneLine(root.service, 60)} ${oneLine(root.name, 120)}.</p>`}
+    ${list?.length === 0 && html`<p>
+      No other trace within a day begins with ${oneLine(root.service, 60)} ${oneLine(root.name, 120)}.</p>`}
     ${list && list.length > 0 &&
       html`<p>Others that begin with <b>${oneLine(root.service, 60)} ${oneLine(root.name, 120)}
         </b>, within a day; the slowest and the quickest:</p>

@@ -84,8 +84,8 @@ export function ChartMenu({ drawn, host }) {
     className="quiet small icon chart-menu" side="right" menu>
       ${(close) => html`
         <button role="menuitem" onClick=${() => { close(); setRead(drawn()); }}>Values as a table</button>
-        <button role="menuitem" onClick=${() => { close(); save(csvOf(drawn()), `${drawn().name}.csv`); }}>Save values
-          as CSV</button>
+        <button role="menuitem" onClick=${() => { close(); save(csvOf(drawn()), `${drawn().name}.csv`); }}>
+          Save values as CSV</button>
         <button role="menuitem" onClick=${() => { close(); void copy(csvOf(drawn())); }}>Copy values as CSV</button>
         <button role="menuitem" onClick=${() => { close(); void picture(); }}>Save a picture (PNG)</button>`}
     </${Pop}>${read && html`<${Values} drawn=${read} onClose=${() => setRead(null)} />`}`;

@@ -37,8 +37,8 @@ export function Value({ value, type, onValue }) {
       html` <button class="link" onClick=${() => setAll(true)}>show all ${plural(text.length, 'character')}</button>`}
     ${all && text.length > mostShown &&
       html` <a download="value.txt"
-        href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>the rest is in the file:
-          download</a>`}`;
+        href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>
+          the rest is in the file: download</a>`}`;
 }
 
 /** tree gives what a text in JSON means; undefined for other texts. @param {any} v */
