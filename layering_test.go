@@ -26,7 +26,8 @@ var layers = map[string]int{
 
 	// The server: the frame of requests, making rows, listeners, then the groups of handlers. A protocol belongs to a
 	// group by its folder, so that a new one needs no line here.
-	"server/web": 6, "server/protowire": 6, "server/write/rows": 7, "server/listen": 8,
+	"server/web": 6, "server/protowire": 6, "server/write/rows/rejects": 7,
+	"server/write/rows": 8, "server/listen": 8,
 	"server/write": 9, "server/read": 9, "server/auth": 9, "server/admin": 9, "server/dashboard": 9,
 	"server":    10,
 	"cmd/varve": 11, "cmd/release": 11,
@@ -56,6 +57,10 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql",
 		"sqlexec/rowfile", "sqlexec/spill"},
+
+	// What makes rows takes the dependencies of all protocols.
+	"server/write/rows/entries": {"server/write/rows"},
+	"server/write/rows/tagged":  {"server/write/rows"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that
 	// puts both together.

@@ -23,7 +23,7 @@ var senders = map[string]func(h *house, table, v string) answer{
 			strings.Repeat(`{"index":"`+table+`","event":{"v":`+v+`}}`, 5), "Content-Type", "application/json")
 	},
 	"agents": func(h *house, table, v string) answer {
-		return h.do("POST", agentPath+agentLogs+"?table="+table, "["+strings.Repeat(`{"v":`+v+"},", 4)+`{"v":`+v+"}]",
+		return h.do("POST", agentLogs+"?table="+table, "["+strings.Repeat(`{"v":`+v+"},", 4)+`{"v":`+v+"}]",
 			"Content-Type", "application/json")
 	},
 	"lines": func(h *house, table, v string) answer {
@@ -116,7 +116,7 @@ func TestEntriesFailAlone(t *testing.T) {
 	h.want(a, 400, `"stored":3,"failed":4,"failures":[{"event":1,`)
 	h.want(h.sql("SELECT count(*) FROM splunk_logs"), 200, "[[3]]")
 
-	a = h.do("POST", agentPath+agentLogs+"?table=agents", `[{"n":1},{"n":"text"},5,{"n":tru},`+deep+`,{"n":2.5}]`,
+	a = h.do("POST", agentLogs+"?table=agents", `[{"n":1},{"n":"text"},5,{"n":tru},`+deep+`,{"n":2.5}]`,
 		"Content-Type", "application/json")
 	h.want(a, 400, `log 2, one of 4 that are not stored: `)
 	h.want(h.sql("SELECT count(*), sum(n) FROM agents"), 200, "[[2,3.5]]")
@@ -142,7 +142,7 @@ func TestRejects(t *testing.T) {
 	var left *rejects.Log
 	h := real(t, func(o *Options) {
 		left = rejects.New(o.Admin.Store.(web.Store), nil)
-		o.Rejects, o.Forward.Rejects, o.Syslog.Rejects = left, left, left
+		o.Rows.Rejects = left
 	})
 	h.want(
 		h.sql(`CREATE TABLE syslog (timestamp TIMESTAMP(9) TIME INDEX, hostname STRING PRIMARY KEY, message BIGINT)`),
@@ -174,7 +174,7 @@ func TestRejects(t *testing.T) {
 // configuration lets it.
 func TestVariablesOfShippers(t *testing.T) {
 	for _, steers := range []bool{false, true} {
-		h := real(t, func(o *Options) { o.Ingest.Variables = steers })
+		h := real(t, func(o *Options) { o.Rows.Variables = steers })
 		h.want(h.do("POST", bulkPath+"/t/_bulk", "{\"index\":{}}\n{\"a\":1,\"service_ttl\":\"1d\"}\n", "Content-Type",
 			"application/x-ndjson"), 200, `"errors":false`)
 		shown := h.sql("SHOW CREATE TABLE t").body

@@ -14,9 +14,9 @@ func plainMetrics(t *testing.T) *house {
 	t.Helper()
 	return real(t, func(o *Options) {
 		store := o.Metrics.Store
-		o.Metrics.Tables = samples.New(samples.Options{Store: store, Prefix: "service", OwnStorage: true,
+		o.Metrics.Samples = samples.New(samples.Options{Store: store, Prefix: "service", OwnStorage: true,
 			CacheBytes: 1 << 20})
-		o.OTLP.Samples = o.Metrics.Tables
+		o.OTLP.Samples = o.Metrics.Samples
 	})
 }
 

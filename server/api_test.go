@@ -23,7 +23,9 @@ func (h *house) api() *house {
 			h.Errorf("ServeAPI: %v", err)
 		}
 	})
-	return &house{T: h.T, s: h.s, f: h.f, addr: ln.Addr().String(), url: "http://" + ln.Addr().String()}
+	there := h.as(h.T)
+	there.addr, there.url = ln.Addr().String(), "http://"+ln.Addr().String()
+	return there
 }
 
 // TestAPIAddress: at the address of the API alone every path of /v1 and of the dashboard answers as at the other one,
@@ -33,15 +35,15 @@ func TestAPIAddress(t *testing.T) {
 	api := h.api()
 	parameter := regexp.MustCompile(`\{[^}]+\}`)
 	for _, r := range h.s.routes() {
-		path := parameter.ReplaceAllString(r.path, "x")
-		got := api.do(r.methods[0], path, "")
+		path := parameter.ReplaceAllString(r.Path, "x")
+		got := api.do(r.Methods[0], path, "")
 		switch {
 		case !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/dashboard/"):
 			if got.status != 404 || got.body != "" {
-				t.Errorf("%s %s: %d %s", r.methods[0], path, got.status, got.body)
+				t.Errorf("%s %s: %d %s", r.Methods[0], path, got.status, got.body)
 			}
 		case got.status == 404 && got.body == "":
-			t.Errorf("%s %s: %d %s", r.methods[0], path, got.status, got.body)
+			t.Errorf("%s %s: %d %s", r.Methods[0], path, got.status, got.body)
 		}
 	}
 	api.want(api.do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")

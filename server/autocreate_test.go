@@ -16,7 +16,7 @@ func TestNoAutoCreate(t *testing.T) {
 	}
 	defer e.Close(t.Context(), false)
 	h := open(t, func(o *Options) {
-		o.Ingest.Pipelines, o.Ingest.Writer, o.Ingest.NoAutoCreate = pipeline.New(pipeline.Options{}), web.NewWriter(e),
+		o.Rows.Pipelines, o.Rows.Writer, o.Rows.NoAutoCreate = pipeline.New(pipeline.Options{}), web.NewWriter(e),
 			true
 	})
 	const path = "/v1/ingest?table=t&pipeline_name=service_identity"

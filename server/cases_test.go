@@ -23,6 +23,7 @@ import (
 	"varve/engine"
 	"varve/pipeline"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 )
@@ -55,17 +56,15 @@ func on(t *testing.T, e *engine.Engine, change func(*Options)) *house {
 	return open(t, func(o *Options) {
 		o.BodyLimit = 64 << 20
 		pipelines := pipeline.New(pipeline.Options{Store: e})
-		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Writer, o.Ingest.Store = pipelines, pipelines,
-			web.NewWriter(e), e
+		o.Rows = rows.Deps{Writer: web.NewWriter(e), Tables: e, Pipelines: pipelines, Prefix: "service"}
+		o.Ingest.Documents, o.Ingest.Store = pipelines, e
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()})
-		o.Metrics.Writer, o.Metrics.Store, o.Metrics.Pipelines = o.Ingest.Writer, e, pipelines
-		o.Lines.Writer, o.Lines.Tables, o.Lines.Databases, o.Lines.Prefix = o.Ingest.Writer, e, e.Databases, "service"
-		o.Metrics.Tables = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20,
+		o.Metrics.Store, o.Lines.Databases = e, e.Databases
+		o.Metrics.Samples = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20,
 			MaxExemplars: 1000})
 		o.Admin.Store, o.Saved = e, e
-		o.Forward.Store, o.Forward.Pipelines = e, pipelines
-		o.Syslog.Store, o.Syslog.Tables, o.Syslog.Prefix = e, e, "service"
-		o.OTLP.Writer, o.OTLP.Store, o.OTLP.Samples, o.OTLP.Pipelines = o.Ingest.Writer, e, o.Metrics.Tables, pipelines
+		o.Forward.Store, o.Syslog.Store = e, e
+		o.OTLP.Samples = o.Metrics.Samples
 		o.Admin.Config = func() string {
 			return "enable_telemetry = false\ninit_regions_in_background = false\ninit_regions_parallelism = 16\n[http]\naddr = \"\"\ntimeout = \"0s\"\nbody_limit = \"64MiB\"\n"
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"varve/engine/status"
+	"varve/server/web"
 )
 
 // foreign is the refusal of requests that a page of another origin makes a browser send.
@@ -18,10 +19,9 @@ var foreign = status.New(status.PermissionDenied,
 	"Requests from pages of other origins are refused, and from pages under a name that is not this server's; see "+
 		"http.cors_allowed_origins and http.hosts")
 
-// cors sets the headers that let pages read the answer. Paths under /debug have none, nor do the files of the
-// dashboard: no page but its own reads them, and there are so many of them that the line would be 2 % of a first visit.
-func (s *Server) cors(rc *fasthttp.RequestCtx, path string) {
-	if !s.o.EnableCORS || strings.HasPrefix(path, "/debug/") || strings.HasPrefix(path, "/dashboard/a/") {
+// cors sets the headers that let pages read the answer to a request of a protocol.
+func (s *Server) cors(rc *fasthttp.RequestCtx, p *web.Protocol) {
+	if !s.o.EnableCORS || p.Inside || p.Bare != nil && p.Bare(string(rc.Path())) {
 		return
 	}
 	if len(s.o.CORSOrigins) == 0 {
@@ -36,7 +36,7 @@ func (s *Server) cors(rc *fasthttp.RequestCtx, path string) {
 
 // preflight reports whether the request asks what a page may send.
 func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
-	return s.o.EnableCORS && rc.IsOptions() && !strings.HasPrefix(path, "/debug/") &&
+	return s.o.EnableCORS && rc.IsOptions() && !s.owner(path).Inside &&
 		len(rc.Request.Header.Peek("Access-Control-Request-Method")) > 0
 }
 
@@ -68,13 +68,8 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 
 // foreignPage reports whether a browser sends the request for a page of another origin, on nothing that the page knows:
 // to a server without users, or with the name and password that the browser keeps and adds by itself. Such a page could
-// otherwise read and drop what lies on the visitor's own machine. Programs send neither header. What says nothing of
-// the server is for all: whether it lives, and the files of the dashboard, to which other pages may link.
-func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
-	if !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" ||
-		path == "/status" || path == "/metrics" || outside(path)) {
-		return false
-	}
+// otherwise read and drop what lies on the visitor's own machine. Programs send neither header.
+func (s *Server) foreignPage(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
 	if s.o.Users != nil {
 		if !keptByBrowser(h) {

@@ -247,7 +247,7 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 					o.Intake = web.NewIntake(1<<30, time.Minute, status.RegionBusy, nil)
 					store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 					w := web.NewWriter(store)
-					o.Ingest.Writer, o.Lines.Writer, o.OTLP.Writer, o.Metrics.Writer = w, w, w, w
+					o.Rows.Writer = w
 				})
 				body := d.body(rows)
 				size, headers := int64(len(body)), []string{"Content-Type", d.kind}
@@ -276,7 +276,7 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 // TestLabelsOfEverySampleAreCounted sends a series through a pipeline, whose entries have its labels each: they are
 // bounded before they are made.
 func TestLabelsOfEverySampleAreCounted(t *testing.T) {
-	h := real(t, func(o *Options) { o.Metrics.RowBytes = 1 << 20 })
+	h := real(t, func(o *Options) { o.Rows.RowBytes = 1 << 20 })
 	message := func(samples int) string {
 		return string(s2.EncodeSnappy(nil, protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 			for _, l := range [...][2]string{{"__name__", "m"}, {"l", strings.Repeat("x", 1000)}} {

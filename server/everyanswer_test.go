@@ -47,13 +47,16 @@ var kinds = map[kind]string{
 }
 
 // prefixes are what kinds leaves out of a path.
-var prefixes = strings.NewReplacer(olderPaths+"/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "",
+var prefixes = strings.NewReplacer("/v1/events/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "",
 	"/v1/jaeger", "")
 
-// protocolKind is the kind of a route of protocols.go: its requests write, or ask as shippers do for answers that are
+// pushes are the protocols in which shippers and log libraries push.
+var pushes = []string{"bulk", "hec", "datadog", "logpush", "journald", "jsonput"}
+
+// protocolKind is the kind of a route of one of them: its requests write, or ask as shippers do for answers that are
 // fixed.
 func protocolKind(r route) kind {
-	if r.access == accessWrite {
+	if r.Access == web.AccessWrite {
 		return ofWrites
 	}
 	return short
@@ -68,21 +71,17 @@ func everyRoute(h *house) (routes map[kind][]route) {
 			of[path] = k
 		}
 	}
-	protocols := map[string]bool{}
-	for _, r := range append(h.s.protocols.routes(), h.s.protocols.putRoutes()...) {
-		protocols[r.path] = true
-	}
 	routes = map[kind][]route{}
 	left := map[string]bool{}
 	for _, r := range h.s.routes() {
-		if protocols[r.path] {
+		if slices.Contains(pushes, r.protocol.Name) {
 			routes[protocolKind(r)] = append(routes[protocolKind(r)], r)
 			continue
 		}
-		path := prefixes.Replace(r.path)
+		path := prefixes.Replace(r.Path)
 		k, ok := of[path]
 		if !ok {
-			h.Errorf("%s %s: nobody says what bounds its answers", r.methods, r.path)
+			h.Errorf("%s %s: nobody says what bounds its answers", r.Methods, r.Path)
 		}
 		routes[k] = append(routes[k], r)
 		left[path] = true
@@ -118,42 +117,42 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 	h.want(h.do("POST", linesPath+"/write", "m v=1 1"), 204, "")
 	routes := everyRoute(h)
 	ask := func(r route) answer {
-		a := asking[prefixes.Replace(r.path)]
-		method := r.methods[0]
-		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.path)+a.query, a.form, "Content-Type",
+		a := asking[prefixes.Replace(r.Path)]
+		method := r.Methods[0]
+		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.Path)+a.query, a.form, "Content-Type",
 			"application/json")
 	}
 	give := takeTurns(t, answers)
 	for _, r := range routes[figures] {
 		if a := ask(r); a.status != 200 {
-			t.Errorf("%s beside others that have all places: %d %.200s", r.path, a.status, a.body)
+			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
 		}
 		own := takeTurns(t, h.s.figures)
 		if a := ask(r); a.status != 500 || !strings.Contains(a.body, "Others make long answers") {
-			t.Errorf("%s beside others of its own kind: %d %.200s", r.path, a.status, a.body)
+			t.Errorf("%s beside others of its own kind: %d %.200s", r.Path, a.status, a.body)
 		}
 		own()
 	}
 	for _, r := range routes[made] {
-		if slices.Equal(r.methods, del) || r.methods[0] == "POST" && strings.HasSuffix(r.path, "/{name}") ||
-			r.methods[0] == "POST" && strings.HasSuffix(r.path, "/buckets") {
+		if slices.Equal(r.Methods, web.Delete) || r.Methods[0] == "POST" && strings.HasSuffix(r.Path, "/{name}") ||
+			r.Methods[0] == "POST" && strings.HasSuffix(r.Path, "/buckets") {
 			continue // it names what it did
 		}
 		if a := ask(r); a.status != 500 && a.status != 422 || !strings.Contains(a.body, "Others make long answers") {
-			t.Errorf("%s beside others that have all places: %d %.200s", r.path, a.status, a.body)
+			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
 		}
 	}
 	give()
 	for _, r := range routes[made] {
-		if r.methods[0] == "GET" {
+		if r.Methods[0] == "GET" {
 			if a := ask(r); a.status > 204 {
-				t.Errorf("%s when there are places: %d %.200s", r.path, a.status, a.body)
+				t.Errorf("%s when there are places: %d %.200s", r.Path, a.status, a.body)
 			}
 		}
 	}
 	for _, r := range routes[short] {
 		if a := ask(r); len(a.body) > web.FreeAnswer {
-			t.Errorf("%s: a short answer of %d bytes", r.path, len(a.body))
+			t.Errorf("%s: a short answer of %d bytes", r.Path, len(a.body))
 		}
 	}
 }

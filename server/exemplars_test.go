@@ -42,7 +42,7 @@ func series1(labels []string, behind ...func(m []byte) []byte) []byte {
 // TestExemplars: what either version brings of them is answered, the last ones are kept, and none fails a request.
 func TestExemplars(t *testing.T) {
 	h := realOn(t, engine.Options{}, func(o *Options) {
-		o.Metrics.Tables = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20,
+		o.Metrics.Samples = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20,
 			MaxExemplars: 4})
 	})
 	sample := func(m []byte) []byte {

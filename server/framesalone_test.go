@@ -41,7 +41,7 @@ func TestBrokenEntriesFailAlone(t *testing.T) {
 		{"{\"m\":\"a\"}\n{\"m\":{\"n\":1}\n{\"m\":\"b\"}\n", "application/json", 2},
 		{"a\nb\n\xff\n", "text/plain", 3},
 	} {
-		a := h.do("POST", fmt.Sprint(agentPath, agentLogs, "?table=dog", i), c.body, "Content-Type", c.kind)
+		a := h.do("POST", fmt.Sprint(agentLogs, "?table=dog", i), c.body, "Content-Type", c.kind)
 		h.want(a, 400, fmt.Sprintf("log %d, one of 1 that are not stored", c.bad))
 		h.holds(fmt.Sprint("SELECT count(*) FROM dog", i), "[[2]]")
 	}

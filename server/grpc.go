@@ -43,13 +43,6 @@ const (
 	rpcHead = 5
 )
 
-// rpcMethods are the methods that there are, by path, with the paths of HTTP that they stand for.
-var rpcMethods = map[string]string{
-	"/opentelemetry.proto.collector.metrics.v1.MetricsService/Export": otlpMetrics,
-	"/opentelemetry.proto.collector.trace.v1.TraceService/Export":     otlpTraces,
-	"/opentelemetry.proto.collector.logs.v1.LogsService/Export":       otlpLogs,
-}
-
 // newRPC makes the server of gRPC.
 func (s *Server) newRPC() *http.Server {
 	r := &http.Server{
@@ -115,15 +108,15 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Grpc-Accept-Encoding", "identity,gzip,deflate,zstd,br")
-	path := rpcMethods[r.URL.Path]
-	if path == "" || s.o.Off.OTLP || path == otlpMetrics && !s.otlp.HasMetrics() {
+	rt := s.calls[r.URL.Path]
+	if rt == nil {
 		endRPC(w, rpcStatus{rpcUnimplemented, fmt.Sprintf("unknown method %.200q", r.URL.Path)})
 		return
 	}
 	begun := time.Now()
-	message, end := s.callRPC(w, r, path)
-	s.metrics.Requests.WithLabelValues("grpc "+path, "POST", strconv.Itoa(int(end.code))).Inc()
-	s.metrics.Latency.WithLabelValues("grpc " + path).Observe(time.Since(begun).Seconds())
+	message, end := s.callRPC(w, r, rt)
+	s.metrics.Requests.WithLabelValues("grpc "+rt.Path, "POST", strconv.Itoa(int(end.code))).Inc()
+	s.metrics.Latency.WithLabelValues("grpc " + rt.Path).Observe(time.Since(begun).Seconds())
 	if end.code == 0 {
 		head := make([]byte, rpcHead, rpcHead+len(message))
 		binary.BigEndian.PutUint32(head[1:], uint32(len(message)))
@@ -154,12 +147,12 @@ func rpcMessage(text string) string {
 	return string(b)
 }
 
-// callRPC runs the handler of a path for a call. A panic becomes an internal error.
-func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (message []byte, end rpcStatus) {
+// callRPC runs the handler of a route for a call. A panic becomes an internal error.
+func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, rt *route) (message []byte, end rpcStatus) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.metrics.Panics.Inc()
-			s.log.Error("panic in a call", "path", path, "panic", p, "stack", string(debug.Stack()))
+			s.log.Error("panic in a call", "path", rt.Path, "panic", p, "stack", string(debug.Stack()))
 			end = rpcStatus{rpcInternal, "Internal error"}
 		}
 	}()
@@ -172,16 +165,16 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 	defer place.end()
 	rc := &fasthttp.RequestCtx{}
 	rc.Init2(&rpcConn{control: http.NewResponseController(w), remote: remote}, quiet{s.log}, true)
-	translateRPC(rc, r, path)
+	translateRPC(rc, r, rt.Path)
 	c := web.NewCtx(rc, s.ctx, rpcLimit(s.timeLimit(rc), r.Header.Get("Grpc-Timeout")))
 	defer c.Done()
 	defer context.AfterFunc(r.Context(), c.Cancel)()
 	c.Log, c.Zone, c.BodyLimit, c.Intake = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake
 	s.metrics.InFlight.Inc()
 	defer s.metrics.InFlight.Dec()
-	if err := s.authorise(accessWrite, c); err != nil { // before anything of the body is read
+	if err := s.authorise(rt.Access, rt.protocol, c); err != nil { // before anything of the body is read
 		w.Header().Set("Connection", "close")
-		s.fail(c, err)
+		s.fail(c, rt.protocol, err)
 		_, text := web.Message(err)
 		return nil, rpcStatus{codeOfRPC(rc.Response.StatusCode()), text}
 	}
@@ -189,9 +182,7 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (m
 		return nil, end
 	}
 	defer place.heard()()
-	handle := map[string]web.Handler{otlpMetrics: s.otlp.Metrics, otlpTraces: s.otlp.Traces,
-		otlpLogs: s.otlp.Logs}[path]
-	if err := handle(c); err != nil {
+	if err := rt.Handler(c); err != nil {
 		return nil, rpcStatus{rpcInternal, err.Error()}
 	}
 	s.metrics.BodyBytes.Add(float64(c.BodyBytes()))

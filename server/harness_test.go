@@ -21,76 +21,113 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/pipeline"
+	"varve/pipeline/value"
 	"varve/server/auth"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
-// fake stands for pipelines, store and SQL.
-type fake struct {
-	mu     sync.Mutex
-	bodies [][]byte // of ingest requests that were read to the end
-	run    func(ctx context.Context, st parse.Statement) (*sqlexec.Result, error)
-	ready  error
+// The addresses that clients of protocols are given.
+const (
+	bulkPath      = "/v1/elasticsearch"
+	collectorPath = "/v1/splunk"
+	agentPath     = "/v1/datadog"
+	agentLogs     = agentPath + "/api/v2/logs"
+	linesPath     = "/v1/lineproto"
+	metricsPath   = "/v1/metricsapi"
+	otlpMetrics   = "/v1/otlp/v1/metrics"
+	otlpTraces    = "/v1/otlp/v1/traces"
+	otlpLogs      = "/v1/otlp/v1/logs"
+)
+
+// bodies stands for pipelines: it keeps the bodies that were read to the end, and makes one row of each.
+type bodies struct {
+	mu   sync.Mutex
+	list [][]byte
 }
 
-// Times gives times that are as good as any.
-func (f *fake) Times(int64) int64 { return time.Now().UnixNano() }
-
-// Removals is 0: nothing is removed.
-func (f *fake) Removals() uint64 { return 0 }
-
-func (f *fake) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome,
+func (b *bodies) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome,
 	error) {
-	b, err := io.ReadAll(body)
+	text, err := io.ReadAll(body)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	f.mu.Lock()
-	f.bodies = append(f.bodies, b)
-	f.mu.Unlock()
+	b.mu.Lock()
+	b.list = append(b.list, text)
+	b.mu.Unlock()
 	return pipeline.Outcome{Rows: 1}, nil
 }
 
-func (f *fake) taken() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.bodies)
+func (b *bodies) RunValues(context.Context, *pipeline.Request, func(*value.Arena) (value.Value, bool, error),
+	*engine.WriteSet) (pipeline.Outcome, error) {
+	return pipeline.Outcome{}, nil
 }
 
-func (f *fake) Write(context.Context, *engine.WriteSet) ([]engine.Written, error) {
+// Times gives times that are as good as any.
+func (b *bodies) Times(int64) int64 { return time.Now().UnixNano() }
+
+// Removals is 0: nothing is removed.
+func (b *bodies) Removals() uint64 { return 0 }
+
+func (b *bodies) taken() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.list)
+}
+
+// nowhere is a store that takes rows and forgets them.
+type nowhere struct{}
+
+func (nowhere) Write(context.Context, *engine.WriteSet) ([]engine.Written, error) {
 	return []engine.Written{{Rows: 1}}, nil
 }
 
-func (f *fake) HasDatabase(name string) bool { return name == "public" }
-func (f *fake) ParseWithin(_ context.Context, _ *sqlexec.Session, text string) ([]parse.Statement, func(), error) {
+// statements stands for SQL: it parses, and answers every statement by run, or with one number.
+type statements struct {
+	run func(ctx context.Context, st parse.Statement) (*sqlexec.Result, error)
+}
+
+func (s *statements) HasDatabase(name string) bool { return name == "public" }
+
+func (s *statements) ParseWithin(_ context.Context, _ *sqlexec.Session, text string) ([]parse.Statement, func(),
+	error) {
 	list, err := parse.Parse(text)
 	return list, func() {}, err
 }
-func (f *fake) ReadOnly() error { return nil }
 
-func (f *fake) SetAside() []engine.SetAside {
+func (s *statements) Execute(ctx context.Context, _ *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error) {
+	if s.run != nil {
+		return s.run(ctx, st)
+	}
+	return one(7), nil
+}
+
+// condition is the state of a store with a damaged part and a damaged table; ready is why it is not ready.
+type condition struct{ ready error }
+
+func (c *condition) Ready() error    { return c.ready }
+func (c *condition) ReadOnly() error { return nil }
+
+func (c *condition) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
 }
-func (f *fake) TablesAside() []engine.TableAside {
+
+func (c *condition) TablesAside() []engine.TableAside {
 	return []engine.TableAside{{Name: schema.Name{DB: "service_private", Table: "views.aside-1"},
 		Reason: "the table has no column ts"}}
 }
-func (f *fake) Ready() error                       { return f.ready }
-func (f *fake) Collectors() []prometheus.Collector { return nil }
-func (f *fake) Set(text string) (from, to string, err error) {
+
+func (c *condition) Collectors() []prometheus.Collector { return nil }
+
+// twoLevels are the log levels debug and info.
+type twoLevels struct{}
+
+func (twoLevels) Set(text string) (from, to string, err error) {
 	if text != "debug" && text != "info" {
 		return "", "", fmt.Errorf("no such level")
 	}
 	return "info", text, nil
-}
-
-func (f *fake) Execute(ctx context.Context, _ *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error) {
-	if f.run != nil {
-		return f.run(ctx, st)
-	}
-	return one(7), nil
 }
 
 // one is a result of one number.
@@ -121,24 +158,35 @@ func (r *numbers) Close() {}
 type house struct {
 	*testing.T
 	s    *Server
-	f    *fake
 	addr string
 	url  string
+
+	// What a server of open stands on.
+	bodies  *bodies
+	answers *statements
+	state   *condition
+}
+
+// as is the house for a part of its test.
+func (h *house) as(t *testing.T) *house {
+	part := *h
+	part.T = t
+	return &part
 }
 
 // open starts a server on fakes; change adapts its options.
 func open(t *testing.T, change func(*Options)) *house {
 	t.Helper()
-	f := &fake{}
+	h := &house{T: t, bodies: &bodies{}, answers: &statements{}, state: &condition{}}
 	log := &lockedBuffer{}
 	o := Options{
 		BodyLimit: 1 << 20, EnableCORS: true,
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	o.Ingest.Pipelines, o.Ingest.Writer = f, web.NewWriter(f)
-	o.Query.Executor = f
+	o.Rows.Pipelines, o.Rows.Writer = h.bodies, web.NewWriter(nowhere{})
+	o.Query.Executor = h.answers
 	registry := prometheus.NewRegistry()
-	o.Admin.Version, o.Admin.Store, o.Admin.Levels, o.Admin.Registry = "1.2.3", f, f, registry
+	o.Admin.Version, o.Admin.Store, o.Admin.Levels, o.Admin.Registry = "1.2.3", h.state, twoLevels{}, registry
 	o.Admin.Config = func() string { return "enable_telemetry = false\n" }
 	if change != nil {
 		change(&o)
@@ -161,7 +209,8 @@ func open(t *testing.T, change func(*Options)) *house {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return &house{T: t, s: s, f: f, addr: ln.Addr().String(), url: "http://" + ln.Addr().String()}
+	h.s, h.addr, h.url = s, ln.Addr().String(), "http://"+ln.Addr().String()
+	return h
 }
 
 type lockedBuffer struct {

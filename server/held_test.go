@@ -59,7 +59,7 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 					}
 				})
 				store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
-				o.Ingest.Writer = web.NewWriter(store)
+				o.Rows.Writer = web.NewWriter(store)
 			})
 			if c.document != "" {
 				h.want(h.do("POST", "/v1/pipelines/"+c.name, c.document, "Content-Type", "application/x-yaml"), 200,
@@ -131,7 +131,7 @@ func TestTextsThatAreNotRunAreBounded(t *testing.T) {
 
 // TestRowsOfOneAreBounded: what one request may hold is bounded however much room there is.
 func TestRowsOfOneAreBounded(t *testing.T) {
-	h := real(t, func(o *Options) { o.Ingest.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20}) })
+	h := real(t, func(o *Options) { o.Rows.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20}) })
 	body := strings.Repeat(`{"a":"`+strings.Repeat("x", 1000)+"\"}\n", 1000)
 	h.want(h.do("POST", ingestPath, body[:len(body)/2], "Content-Type", "application/x-ndjson"), 200, "")
 	h.want(h.do("POST", ingestPath, body+body, "Content-Type", "application/x-ndjson"), 400,

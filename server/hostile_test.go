@@ -52,7 +52,7 @@ func TestFraming(t *testing.T) {
 			}
 		})
 	}
-	if n := h.f.taken(); n != 0 {
+	if n := h.bodies.taken(); n != 0 {
 		t.Errorf("%d bodies were taken", n)
 	}
 }
@@ -132,7 +132,7 @@ func TestHalfABodyIsNoBody(t *testing.T) {
 			t.Errorf("answers %v, want 400\n%s", got, b)
 		}
 	}
-	if n := h.f.taken(); n != 0 {
+	if n := h.bodies.taken(); n != 0 {
 		t.Errorf("%d halves were taken for bodies", n)
 	}
 }
@@ -183,7 +183,7 @@ func TestBodyLimit(t *testing.T) {
 		{"empty gzip", "", []string{"Content-Encoding", "gzip"}, 200, "affectedrows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
+			h := h.as(t)
 			h.want(h.do("POST", ingestPath, c.body, append(c.headers, "Content-Type", "text/plain")...), c.status,
 				c.contains)
 		})
@@ -241,7 +241,7 @@ func TestParameters(t *testing.T) {
 			"header is not valid UTF-8 string type"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
+			h := h.as(t)
 			h.want(h.do(c.method, c.path, c.body, c.headers...), c.status, c.contains)
 		})
 	}

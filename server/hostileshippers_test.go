@@ -77,7 +77,7 @@ func TestHostileShippers(t *testing.T) {
 
 // TestManyShortEntries: what is made of short entries is many times as long as they are, and has a bound of its own.
 func TestManyShortEntries(t *testing.T) {
-	h := real(t, func(o *Options) { o.Ingest.RowBytes = 1 << 20 })
+	h := real(t, func(o *Options) { o.Rows.RowBytes = 1 << 20 })
 	for _, c := range []struct{ path, entry string }{
 		{bulkPath + "/x/_bulk", "{\"index\":{}}\n{}\n"},
 		{collectorPath + "/services/collector", `{"event":1}`},

@@ -19,9 +19,9 @@ type listeners struct {
 
 func newListeners(o *Options) *listeners {
 	logs := o.Syslog
-	logs.Zone, logs.Logger, logs.Intake = o.Zone, o.Logger, o.Intake
+	logs.Deps, logs.Zone, logs.Logger, logs.Intake = o.Rows, o.Zone, o.Logger, o.Intake
 	entries := o.Forward
-	entries.Logger, entries.Intake, entries.RowBytes = o.Logger, o.Intake, o.Ingest.RowBytes
+	entries.Deps, entries.Logger, entries.Intake = o.Rows, o.Logger, o.Intake
 	return &listeners{syslog: syslog.New(logs), forward: forward.New(entries)}
 }
 

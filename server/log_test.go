@@ -19,7 +19,7 @@ func TestFailuresInTheLog(t *testing.T) {
 		o.Users = users(t, "static_user_provider:cmd:ann=a")
 		o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	})
-	h.f.run = func(_ context.Context, st parse.Statement) (*sqlexec.Result, error) {
+	h.answers.run = func(_ context.Context, st parse.Statement) (*sqlexec.Result, error) {
 		if strings.Contains(st.Source(), "internal") {
 			return nil, status.New(status.Internal, "a bug")
 		}
@@ -55,7 +55,7 @@ func TestFailuresInTheLog(t *testing.T) {
 func TestSeveralStatementsInOneTable(t *testing.T) {
 	h := open(t, nil)
 	executed := 0
-	h.f.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
+	h.answers.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
 		executed++
 		return one(7), nil
 	}

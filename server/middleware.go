@@ -15,98 +15,18 @@ import (
 	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/timefmt"
-	"varve/server/auth"
-	"varve/server/read/metricsapi"
 	"varve/server/web"
-	"varve/server/write/bulk"
-	"varve/server/write/hec"
-	"varve/server/write/lineproto"
 )
-
-// otherPath is the path label of requests that match no route.
-const otherPath = "other"
 
 // drainBytes is how much of a body that a handler left unread is read away to keep the connection.
 const drainBytes = 256 << 10
-
-// serve is where every request begins.
-func (s *Server) serve(rc *fasthttp.RequestCtx) {
-	path := string(rc.Path())
-	switch k := connOf(rc); {
-	case k != nil && k.over && (k.l.api || path != "/health" && path != "/status" && path != "/metrics"):
-		s.handle(&route{path: otherPath, access: accessOpen, handler: crowded})(rc)
-	case k != nil && k.l.api && !ofAPI(path):
-		s.handle(&route{path: otherPath, access: accessOpen, handler: absent})(rc)
-	case s.preflight(rc, path):
-		s.handle(&route{path: otherPath, access: accessOpen, handler: allowPage})(rc)
-	case path == "/dashboard": // the router takes no path beside the one with a slash and all below it
-		s.handle(&route{path: path, access: accessOpen, handler: s.dashboard.Redirect})(rc)
-	case path == bulkPath && !rc.IsPost():
-		s.handle(&route{path: path, access: accessWrite, handler: s.protocols.bulk.Info})(rc)
-	default:
-		s.router.Handler(rc)
-	}
-}
-
-func connOf(rc *fasthttp.RequestCtx) *conn {
-	k, _ := rc.Conn().(*conn)
-	return k
-}
-
-// ofAPI reports whether a path is served at an address of the API alone.
-func ofAPI(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/dashboard/") || path == "/dashboard"
-}
-
-func absent(c *web.Ctx) error {
-	c.Empty(404)
-	return nil
-}
-
-func crowded(*web.Ctx) error {
-	return &web.Reject{Status: 503, Text: "Too many connections", Close: true}
-}
-
-func allowPage(c *web.Ctx) error {
-	c.Response.Header.Set("Access-Control-Allow-Methods", "GET,POST,PUT,DELETE,HEAD")
-	c.Response.Header.Set("Access-Control-Allow-Headers", "*")
-	c.Empty(200)
-	return nil
-}
-
-// notFound answers 404. Under /v1/ a server with users first wants to know who asks.
-func (s *Server) notFound(c *web.Ctx) error {
-	if err := s.knockOnV1(c); err != nil {
-		return err
-	}
-	// Libraries of bulk that were given a host alone ask for an index, or make one, before they write.
-	if index := string(c.Path()[1:]); bulk.Library(c) && index != "" && !strings.Contains(index, "/") {
-		c.SetUserValue("index", index)
-		return s.protocols.bulk.Index(c)
-	}
-	c.Empty(404)
-	return nil
-}
-
-// wrongMethod answers 405; the router has set Allow.
-func (s *Server) wrongMethod(c *web.Ctx) error {
-	c.Empty(405)
-	return nil
-}
-
-func (s *Server) knockOnV1(c *web.Ctx) error {
-	if s.o.Users == nil || !strings.HasPrefix(string(c.Path()), "/v1/") {
-		return nil
-	}
-	_, err := s.authenticate(c)
-	return err
-}
 
 // handle wraps a route's handler into all that every request needs.
 func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		limit := time.Duration(0)
-		if !strings.HasPrefix(rt.path, "/debug/") {
+		p := s.of(rt, string(rc.Path()))
+		if !p.Inside {
 			limit = s.timeLimit(rc)
 		}
 		c := web.NewCtx(rc, s.ctx, limit)
@@ -127,39 +47,39 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 		}
 		s.metrics.InFlight.Inc()
 		c.Finally(s.metrics.InFlight.Dec)
-		f, err := s.call(rt, c)
+		f, err := s.call(rt, p, c)
 		if err != nil {
-			s.fail(c, err)
+			s.fail(c, p, err)
 		} else if err = s.count(rt, c, k); err != nil {
 			c.Response.Reset()
-			s.fail(c, err)
+			s.fail(c, p, err)
 		}
-		s.finish(rt, c, k, f)
+		s.finish(rt, p, c, k, f)
 	}
 }
 
 // call checks the request and runs the handler. A panic becomes an internal error.
-func (s *Server) call(rt *route, c *web.Ctx) (f framing, err error) {
+func (s *Server) call(rt *route, p *web.Protocol, c *web.Ctx) (f framing, err error) {
 	defer func() {
-		if p := recover(); p != nil {
+		if why := recover(); why != nil {
 			s.metrics.Panics.Inc()
-			s.log.Error("panic in a request", "method", string(c.Method()), "path", rt.path, "panic", p, "stack",
+			s.log.Error("panic in a request", "method", string(c.Method()), "path", rt.Path, "panic", why, "stack",
 				string(debug.Stack()))
 			c.Response.Reset()
-			err = status.New(status.Internal, "panic: %v", p)
+			err = status.New(status.Internal, "panic: %v", why)
 		}
 	}()
 	if f, err = checkFraming(c.Request.Header.RawHeaders()); err != nil {
 		return f, err
 	}
 	c.Announce(f.length)
-	if s.foreignPage(c.RequestCtx, string(c.Path())) {
+	if !s.shared(rt, string(c.Path())) && s.foreignPage(c.RequestCtx) {
 		return f, foreign
 	}
-	if err = s.authorise(rt.access, c); err != nil {
+	if err = s.authorise(rt.Access, p, c); err != nil {
 		return f, err
 	}
-	return f, rt.handler(c)
+	return f, rt.Handler(c)
 }
 
 // count counts the answer until the client has read it. What the request holds, it holds until there is room for its
@@ -174,7 +94,7 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	if stream {
 		return a.Stream(c.Context, len(c.Response.Header.Peek("Content-Encoding")) > 0)
 	}
-	if err := a.Made(c.Context, int64(len(c.Response.Body()))); err != nil && rt.access != accessWrite {
+	if err := a.Made(c.Context, int64(len(c.Response.Body()))); err != nil && rt.Access != web.AccessWrite {
 		return err
 	}
 	return nil
@@ -186,7 +106,7 @@ const figuresBytes = 4 << 20
 // answers counts the answers of a route. Figures of the server have places and room of their own: an operator needs
 // them most while a crowd of readers keeps the room of the other answers.
 func (s *Server) answers(rt *route) *web.Answers {
-	if rt.path == "/metrics" || rt.path == "/status" {
+	if rt.Figures {
 		return s.figures
 	}
 	return s.o.Answers
@@ -205,15 +125,14 @@ type denial struct{ error }
 
 func (d denial) Unwrap() error { return d.error }
 
-// authenticate finds the request's user.
-func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
+// authenticate finds the user of a request of a protocol.
+func (s *Server) authenticate(c *web.Ctx, p *web.Protocol) (web.User, error) {
 	h := &c.Request.Header
-	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"),
+	shown := web.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"),
 		Client: c.Network().String()}
-	if isLines(string(c.Path())) {
-		shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
+	if p.Credentials != nil {
+		p.Credentials(c, &shown)
 	}
-	present(c, &shown)
 	u, err := s.o.Users.Authenticate(c.Context, shown)
 	switch {
 	case err != nil && (status.Of(err) == status.RateLimited || c.Context.Err() != nil):
@@ -225,37 +144,34 @@ func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 }
 
 // authorise decides by the matched route, not by the path as sent. What is not allowed here is denied.
-func (s *Server) authorise(a access, c *web.Ctx) error {
-	if s.o.Users == nil || a == accessOpen || a == accessMetrics && !s.o.MetricsNeedAuth {
+func (s *Server) authorise(a web.Access, p *web.Protocol, c *web.Ctx) error {
+	if s.o.Users == nil || a == web.AccessOpen || a == web.AccessMetrics && !s.o.MetricsNeedAuth {
 		return nil
 	}
-	u, err := s.authenticate(c)
+	u, err := s.authenticate(c, p)
 	if err != nil {
 		return err
 	}
 	if c.User = u; u.Mode == web.WriteOnly {
 		c.Context = nearest.Hide(c.Context)
 	}
-	switch {
-	case u.Mode == web.ReadWrite, a == accessUser,
-		u.Mode == web.ReadOnly && (a == accessRead || a == accessMetrics),
-		u.Mode == web.WriteOnly && (a == accessWrite || a == accessMetrics):
-		return nil
+	if !a.Allows(u.Mode) {
+		return web.Denied
 	}
-	return web.Denied
+	return nil
 }
 
-// fail answers with an error.
-func (s *Server) fail(c *web.Ctx, err error) {
-	switch {
-	case isCollector(c):
-		hec.Refuse(c, err)
+// fail answers a request of a protocol with an error.
+func (s *Server) fail(c *web.Ctx, p *web.Protocol, err error) {
+	if p.Fail != nil {
+		p.Fail(c, err, plainError)
 		return
-	case isLines(string(c.Path())) && lineproto.Named(c):
-		defer lineproto.Restate(c, err)
-	case s.asksMetrics(string(c.Path())):
-		defer metricsapi.Restate(c, err)
 	}
+	plainError(c, err)
+}
+
+// plainError answers with an error in the form of the server.
+func plainError(c *web.Ctx, err error) {
 	var d denial
 	if !errors.As(err, &d) {
 		web.ReplyError(c, err)
@@ -272,7 +188,7 @@ func (s *Server) fail(c *web.Ctx, err error) {
 }
 
 // finish leaves the connection at the beginning of the next request, or closes it, and counts.
-func (s *Server) finish(rt *route, c *web.Ctx, k *conn, f framing) {
+func (s *Server) finish(rt *route, p *web.Protocol, c *web.Ctx, k *conn, f framing) {
 	if f.body && !c.Response.ConnectionClose() && !c.BodyDrained(drainBytes) {
 		c.SetConnectionClose()
 	}
@@ -285,15 +201,15 @@ func (s *Server) finish(rt *route, c *web.Ctx, k *conn, f framing) {
 		}
 		k.answered.Store(true)
 	}
-	s.cors(c.RequestCtx, string(c.Path()))
+	s.cors(c.RequestCtx, p)
 	c.Compress()
 	code := strconv.Itoa(c.Response.StatusCode())
 	method := string(c.Method())
-	if rt.path == otherPath && !known[method] {
+	if rt.Path == otherPath && !known[method] {
 		method = otherPath
 	}
-	s.metrics.Requests.WithLabelValues(rt.path, method, code).Inc()
-	s.metrics.Latency.WithLabelValues(rt.path).Observe(time.Since(c.Start).Seconds())
+	s.metrics.Requests.WithLabelValues(rt.Path, method, code).Inc()
+	s.metrics.Latency.WithLabelValues(rt.Path).Observe(time.Since(c.Start).Seconds())
 	s.metrics.BodyBytes.Add(float64(c.BodyBytes()))
 	c.Done()
 }

@@ -39,17 +39,17 @@ func TestProtocolsOff(t *testing.T) {
 			many := 0
 			for _, r := range all {
 				served := slices.ContainsFunc(left,
-					func(l route) bool { return l.path == r.path && slices.Equal(l.methods, r.methods) })
-				if served == gone.MatchString(r.path) {
-					t.Errorf("%s %s is served: %v", strings.Join(r.methods, " "), r.path, served)
+					func(l route) bool { return l.Path == r.Path && slices.Equal(l.Methods, r.Methods) })
+				if served == gone.MatchString(r.Path) {
+					t.Errorf("%s %s is served: %v", strings.Join(r.Methods, " "), r.Path, served)
 				}
 				if served {
 					continue
 				}
-				for _, m := range r.methods {
+				for _, m := range r.Methods {
 					many++
-					if a := h.do(m, parameter.ReplaceAllString(r.path, "x"), ""); a.status != 404 {
-						t.Errorf("%s %s: %d %s", m, r.path, a.status, a.body)
+					if a := h.do(m, parameter.ReplaceAllString(r.Path, "x"), ""); a.status != 404 {
+						t.Errorf("%s %s: %d %s", m, r.Path, a.status, a.body)
 					}
 				}
 			}
@@ -66,7 +66,11 @@ func TestProtocolsOff(t *testing.T) {
 func TestMethodsOff(t *testing.T) {
 	h := real(t, func(o *Options) { o.Off.OTLP = true })
 	c := dial(t, h.calls())
-	for method := range rpcMethods {
+	methods := real(t, nil).s.calls
+	if len(methods) != 3 {
+		t.Errorf("gRPC has %d methods", len(methods))
+	}
+	for method := range methods {
 		if _, err := call(c, method, nil, nil); status.Code(err) != codes.Unimplemented {
 			t.Errorf("%s: %v", method, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"varve/server/protowire"
 	"varve/server/web"
 	"varve/server/write/otlp"
+	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 )
 
@@ -231,7 +232,7 @@ func benchmarkOTLP(b *testing.B, records int, inJSON bool, handle func(*otlp.Han
 			b.Error(err)
 		}
 	}()
-	h := otlp.New(otlp.Options{Writer: web.NewWriter(e), Store: e,
+	h := otlp.New(otlp.Options{Deps: rows.Deps{Writer: web.NewWriter(e), Tables: e},
 		Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
 	send := func(r int) {
 		rc := &fasthttp.RequestCtx{}

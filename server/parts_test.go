@@ -39,7 +39,7 @@ var tellers = map[string]func(h *house, table string, objects []string) answer{
 			"Content-Type", "application/json")
 	},
 	"agents": func(h *house, table string, objects []string) answer {
-		return h.do("POST", agentPath+agentLogs+"?table="+table, "["+strings.Join(objects, ",")+"]", "Content-Type",
+		return h.do("POST", agentLogs+"?table="+table, "["+strings.Join(objects, ",")+"]", "Content-Type",
 			"application/json")
 	},
 }
@@ -166,8 +166,7 @@ func TestRejectsFindNoRoom(t *testing.T) {
 	store := &refusing{why: full}
 	h := real(t, func(o *Options) {
 		store.Store = o.Admin.Store.(web.Store)
-		o.Rejects = rejects.New(store, nil)
-		o.Syslog.Rejects, o.Forward.Rejects = o.Rejects, o.Rejects
+		o.Rows.Rejects = rejects.New(store, nil)
 	})
 	addr, _ := h.forward()
 	message := func(value string) string {
@@ -238,10 +237,10 @@ func TestCutAgentBody(t *testing.T) {
 		if !strings.Contains(whole[:n], "]") {
 			status, text = 400, "log 3, one of 1 that are not stored: the body ends before"
 		}
-		h.want(h.do("POST", agentPath+agentLogs+"?table=cut", whole[:n], "Content-Type", "application/json"), status,
+		h.want(h.do("POST", agentLogs+"?table=cut", whole[:n], "Content-Type", "application/json"), status,
 			text)
 	}
-	h.want(h.do("POST", agentPath+agentLogs+"?table=cut", `{"message":"a"} {"message":"]"}`, "Content-Type",
+	h.want(h.do("POST", agentLogs+"?table=cut", `{"message":"a"} {"message":"]"}`, "Content-Type",
 		"application/json"), 202, "")
 	h.holds("SELECT count(*) FROM cut", "[[8]]")
 }
@@ -268,9 +267,8 @@ func TestPutRefusedWhole(t *testing.T) {
 // alone is kept with the reason.
 func TestLargeRowsInParts(t *testing.T) {
 	h := real(t, func(o *Options) {
-		o.Forward.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20})
-		o.Rejects = rejects.New(o.Admin.Store.(web.Store), nil)
-		o.Forward.Rejects = o.Rejects
+		o.Rows.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20})
+		o.Rows.Rejects = rejects.New(o.Admin.Store.(web.Store), nil)
 	})
 	addr, _ := h.forward()
 	b := append([]byte("\x93\xa1t\xdc"), 0, 201)

@@ -34,7 +34,7 @@ func TestSentAgain(t *testing.T) {
 	store := &filling{}
 	h := real(t, func(o *Options) {
 		store.Store = o.Admin.Store.(web.Store)
-		o.Ingest.Writer = web.NewWriter(store)
+		o.Rows.Writer = web.NewWriter(store)
 		o.Forward.Store = store
 	})
 	asIs(h)

@@ -59,7 +59,7 @@ func TestPipelineCases(t *testing.T) {
 		area := strings.TrimSuffix(filepath.Base(path), ".json")
 		for i, c := range cases {
 			n.run(t, "pipeline/"+area+"/"+c.Name, func(t *testing.T) {
-				h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
+				h := h.as(t)
 				h.pipelineCase(c, fmt.Sprintf("p_%s_%d", strings.ReplaceAll(area, "-", "_"), i))
 			})
 		}

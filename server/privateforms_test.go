@@ -27,7 +27,7 @@ func keeping(t *testing.T, e *engine.Engine) (*house, *rejects.Log) {
 	t.Helper()
 	left := rejects.New(e, nil)
 	return on(t, e, func(o *Options) {
-		o.Rejects = left
+		o.Rows.Rejects = left
 		o.Slow = slowquery.New(slowquery.Options{Store: e, TTL: "30d", Ratio: 1})
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{Ended: o.Slow.Ended})
 	}), left

@@ -1,191 +1,114 @@
 package server
 
 import (
-	"slices"
-	"strings"
+	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"varve/server/auth"
+	"varve/server/admin"
+	"varve/server/dashboard"
+	"varve/server/dashboard/saved"
+	"varve/server/read/metricsapi"
+	"varve/server/read/query"
+	"varve/server/read/traceapi"
 	"varve/server/web"
 	"varve/server/write/bulk"
 	"varve/server/write/datadog"
 	"varve/server/write/hec"
+	"varve/server/write/ingest"
 	"varve/server/write/journald"
 	"varve/server/write/jsonput"
+	"varve/server/write/lineproto"
 	"varve/server/write/logpush"
+	"varve/server/write/otlp"
 	"varve/server/write/rows/entries"
+	"varve/sqlexec"
 )
 
-// pushHandlers are the handlers of protocols in which shippers and log libraries push.
-type pushHandlers struct {
-	push    *logpush.Handler
-	put     *jsonput.Handler
-	bulk    *bulk.Handler
-	hec     *hec.Handler
-	journal *journald.Handler
-	agents  *datadog.Handler
-}
-
-// newProtocols makes them of what ingest and line protocol have.
-func newProtocols(o *Options) *pushHandlers {
-	lines, ingest := &o.Lines, &o.Ingest
-	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate,
-		RowBytes: ingest.RowBytes, Variables: ingest.Variables, Begun: entries.NewBegun(ingest.Pipelines)}
-	return &pushHandlers{
-		push: logpush.New(logpush.Options{
-			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix,
-			NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
-		}),
-		put: jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix,
-			NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
-		bulk: bulk.New(logs),
-		hec:  hec.New(logs),
-		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Rejects: o.Rejects,
-			Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
-		agents: datadog.New(logs),
+// newProtocols makes all protocols of HTTP. A new one is a line here. Where paths of two overlap, the first owns them.
+func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
+	logs := entries.Options{Deps: o.Rows, Begun: entries.NewBegun(o.Rows.Pipelines)}
+	o.Ingest.Deps, o.Ingest.Definition = o.Rows, sqlexec.Definition
+	o.Lines.Deps, o.Lines.Executor = o.Rows, o.Query.Executor
+	o.OTLP.Deps, o.Metrics.Deps = o.Rows, o.Rows
+	o.Admin.Dashboard = o.Dashboard.Files != nil || o.Dashboard.Dir != ""
+	asks := query.New(o.Query)
+	page, err := dashboard.New(o.Dashboard)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// The paths below which bulk requests, events and logs of agents come. Clients that take no more than a host come
-// without them.
-const (
-	bulkPath      = "/v1/elasticsearch"
-	collectorPath = "/v1/splunk"
-	agentPath     = "/v1/datadog"
-	agentLogs     = "/api/v2/logs"
-	agentInput    = "/v1/input"
-	agentValidate = "/api/v1/validate"
-	journalPath   = "/upload" // of a sender of journals that was given a host alone
-)
-
-// asked are paths below bulkPath that shippers ask and set up before they send.
-var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster",
-	"_data_stream", "_alias", "_xpack", "_logstash"}
-
-// putRoutes are the paths of JSON puts.
-func (p *pushHandlers) putRoutes() []route {
-	return []route{{post, "/v1/jsonput/api/put", accessWrite, p.put.Put}, {post, "/api/put", accessWrite, p.put.Put}}
-}
-
-// routes are the paths of the protocols that are always served.
-func (p *pushHandlers) routes() []route {
-	putPost, any := []string{"PUT", "POST"}, []string{"GET", "PUT", "POST"}
-	options := []string{"OPTIONS"} // with which a driver of containers tries its token
-	list := []route{
-		{post, "/v1/logpush/api/v1/push", accessWrite, p.push.Push},
-		{post, "/v1/logpush/loki/api/v1/push", accessWrite, p.push.Push},
-		{post, "/loki/api/v1/push", accessWrite, p.push.Push},
-		{get, "/v1/logpush/ready", accessOpen, p.push.Ready},
-		{post, "/v1/journald/upload", accessWrite, p.journal.Upload},
-		{post, journalPath, accessWrite, p.journal.Upload},
-
-		{any, bulkPath + "/{index}", accessWrite, p.bulk.Index},
-		{get, bulkPath + "/", accessWrite, p.bulk.Info},
-		{any, bulkPath + "/logstash", accessWrite, p.bulk.Fine},
-		{any, bulkPath + "/logstash/{rest:*}", accessWrite, p.bulk.Fine},
+	list := []web.Protocol{
+		ingest.New(o.Ingest).Protocol(),
+		otlp.New(o.OTLP).Protocol(o.Off.OTLP),
+		hec.New(logs).Protocol(),
+		datadog.New(logs).Protocol(),
+		logpush.New(o.Rows).Protocol(),
+		journald.New(o.Rows).Protocol(),
+		jsonput.New(o.Rows).Protocol(o.Off.Puts),
 	}
-	for _, base := range [...]string{bulkPath, ""} {
-		list = append(list, []route{
-			{putPost, base + "/_bulk", accessWrite, p.bulk.Bulk},
-			{putPost, base + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
-			{putPost, base + "/{index}/_doc/_bulk", accessWrite, p.bulk.Bulk},
-			{putPost, base + "/{index}/{type}/_bulk", accessWrite, p.bulk.Bulk}, // indexes had types of documents once
-			{post, base + "/{index}/_doc", accessWrite, p.bulk.Document},
-			{putPost, base + "/{index}/_doc/{id:*}", accessWrite, p.bulk.Document}, // none behind the slash, too
-			{putPost, base + "/{index}/_create/{id}", accessWrite, p.bulk.Document},
-			{any, base + "/{index}/_refresh", accessWrite, p.bulk.Refresh},
-			{any, base + "/{index}/_alias/{rest:*}", accessWrite, p.bulk.Fine},
-			{any, base + "/{index}/_mapping", accessWrite, p.bulk.Fine},
-			{any, base + "/{index}/_settings", accessWrite, p.bulk.Fine},
-			{get, base + "/_license", accessWrite, p.bulk.License},
-			{get, base + "/_cluster/health", accessWrite, p.bulk.Health},
-		}...)
-		for _, name := range asked {
-			list = append(list, route{any, base + "/" + name, accessWrite, p.bulk.Fine},
-				route{any, base + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
+	list = append(list, lineproto.New(o.Lines).Protocols(o.Off.Lines)...)
+	if o.Metrics.Samples != nil && !o.Off.Metrics {
+		list = append(list, metricsapi.New(o.Metrics).Protocols()...)
+	}
+	list = append(list, traceapi.New(traceapi.Options{Executor: o.Query.Executor, Admit: asks.Admit}).
+		Protocol(o.Off.TraceQueries))
+	list = append(list, asks.Protocols(o.Off.AnalyzeStream)...)
+	list = append(list, web.Protocol{Name: "session",
+		Routes: []web.Route{web.On(web.Get, "/v1/session", web.AccessUser, s.session)}})
+	list = append(list, admin.New(o.Admin).Protocols(s.claimed)...)
+	list = append(list, page.Protocol())
+	if o.Saved != nil {
+		list = append(list, saved.New(o.Saved).Protocol())
+	}
+	return append(list, bulk.New(logs).Protocol()), nil // last: it owns all paths that look like its own
+}
+
+// claim is the handler of the protocol whose client asks at an address that is not the protocol's; nil: there is none.
+func (s *Server) claim(c *web.Ctx) web.Handler {
+	for i := range s.protocols {
+		if claims := s.protocols[i].Claims; claims != nil {
+			if h := claims(c); h != nil {
+				return h
+			}
 		}
-	}
-	list = append(list, route{post, bulkPath + "/{index}/{type}", accessWrite, p.bulk.Typed},
-		route{putPost, bulkPath + "/{index}/{type}/{id:*}", accessWrite, p.bulk.Typed})
-	for _, base := range [...]string{collectorPath, ""} {
-		base += "/services/collector"
-		for _, path := range [...]string{"", "/event", "/event/1.0"} {
-			list = append(list, route{post, base + path, accessWrite, p.hec.Event},
-				route{options, base + path, accessWrite, p.hec.Health})
-		}
-		for _, version := range [...]string{"", "/1.0"} {
-			list = append(list, route{post, base + "/raw" + version, accessWrite, p.hec.Raw},
-				route{get, base + "/health" + version, accessOpen, p.hec.Health})
-		}
-		list = append(list, route{post, base + "/ack", accessWrite, p.hec.Ack})
-	}
-	for _, base := range [...]string{agentPath, ""} {
-		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs},
-			route{post, base + agentInput, accessWrite, p.agents.Input},
-			route{post, base + agentInput + "/{key}", accessWrite, p.agents.Input},
-			route{get, base + agentValidate, accessWrite, p.agents.Validate})
-	}
-	return list
-}
-
-func (p *pushHandlers) collectors() []prometheus.Collector {
-	return slices.Concat(p.push.Collectors(), p.put.Collectors(), p.bulk.Collectors(), p.hec.Collectors(),
-		p.journal.Collectors(), p.agents.Collectors())
-}
-
-// present adds the ways in which the clients of a protocol show who they are.
-func present(c *web.Ctx, shown *auth.Credentials) {
-	path := string(c.Path())
-	switch {
-	case isBulk(path):
-		shown.Scheme = "apikey"
-	case isCollector(c):
-		shown.Scheme = "splunk"
-	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || strings.HasPrefix(path, agentInput) ||
-		path == agentValidate:
-		shown.Key = agentKey(c, path)
-	}
-}
-
-// agentKey is the key that an agent shows: in a header, in the query under one of two names, or behind the path of
-// older ones.
-func agentKey(c *web.Ctx, path string) []byte {
-	if key := c.Request.Header.Peek("DD-API-KEY"); key != nil {
-		return key
-	}
-	for _, name := range [...]string{"dd-api-key", "api_key"} {
-		if key := c.QueryArgs().Peek(name); key != nil {
-			return key
-		}
-	}
-	if _, key, ok := strings.Cut(path, agentInput+"/"); ok {
-		return []byte(key)
 	}
 	return nil
 }
 
-// isLines reports whether a path is one of line protocol.
-func isLines(path string) bool {
-	return strings.HasPrefix(path, linesPath+"/") || path == "/write" || path == "/query" ||
-		strings.HasPrefix(path, "/api/v2/") && path != agentLogs || path == "/api/v3/write_lp"
+// claimed answers clients of protocols that claim the request, and others otherwise.
+func (s *Server) claimed(otherwise web.Handler) web.Handler {
+	return func(c *web.Ctx) error {
+		if h := s.claim(c); h != nil {
+			return h(c)
+		}
+		return otherwise(c)
+	}
 }
 
-// outside reports whether a path reads or writes although it is not below /v1: the clients that come there take no more
-// than a host.
-func outside(path string) bool {
-	return isLines(path) || isBulk(path) || path == journalPath || strings.HasPrefix(path, "/loki/") ||
-		strings.HasPrefix(path, "/services/") || strings.HasPrefix(path, "/api/")
-}
-
-// isBulk reports whether a path is one of documents in bulk. Without bulkPath a part of them begins with an underscore,
-// as no other does.
-func isBulk(path string) bool {
-	return path == bulkPath || strings.HasPrefix(path, bulkPath+"/") ||
-		!strings.HasPrefix(path, "/v1/") && strings.Contains(path, "/_")
-}
-
-// isCollector reports whether a request is one for the event collector.
-func isCollector(c *web.Ctx) bool {
-	return strings.HasPrefix(strings.TrimPrefix(string(c.Path()), collectorPath), "/services/collector")
+// register hands the figures of the server and its protocols to the registry.
+func (s *Server) register(r *prometheus.Registry) error {
+	own := append(s.metrics.collectors(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "varve_http_connections", Help: "Open connections.",
+	}, func() float64 { return float64(s.state.connections()) }))
+	own = append(own, prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "varve_http_logins_refused_total", Help: "Requests refused for a wrong name or password.",
+	}, func() float64 {
+		if s.o.Users == nil {
+			return 0
+		}
+		return float64(s.o.Users.Refused())
+	}))
+	for i := range s.protocols {
+		own = append(own, s.protocols[i].Collectors...)
+	}
+	own = append(own, s.listeners.collectors()...)
+	if s.o.Slow != nil {
+		own = append(own, s.o.Slow.Collectors()...)
+	}
+	for _, c := range own {
+		if err := r.Register(c); err != nil {
+			return fmt.Errorf("register figures: %w", err)
+		}
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 func rejecting(t *testing.T) *house {
 	return real(t, func(o *Options) {
 		left := rejects.New(o.Admin.Store.(web.Store), nil)
-		o.Rejects, o.Syslog.Rejects, o.Forward.Rejects = left, left, left
+		o.Rows.Rejects = left
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"varve/server/protowire"
 	"varve/server/read/metricsapi"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 )
 
@@ -28,8 +29,8 @@ func BenchmarkRemoteWrite(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	h := metricsapi.New(metricsapi.Options{Writer: web.NewWriter(e),
-		Tables: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
+	h := metricsapi.New(metricsapi.Options{Deps: rows.Deps{Writer: web.NewWriter(e)},
+		Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
 	bodies := make([][]byte, requests)
 	for r := range bodies {
 		var all []byte

@@ -346,7 +346,7 @@ func TestPlainTablesOfMetrics(t *testing.T) {
 	}()
 	h := open(t, func(o *Options) {
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{})
-		o.Metrics.Writer, o.Metrics.Tables = web.NewWriter(e),
+		o.Rows.Writer, o.Metrics.Samples = web.NewWriter(e),
 			samples.New(samples.Options{Store: e, OwnStorage: true, CacheBytes: 1 << 20})
 	})
 	h.want(h.do("POST", writePath, snap(message1(up, 1, 2))), 204, "")
@@ -359,7 +359,7 @@ func TestPlainTablesOfMetrics(t *testing.T) {
 // TestRemoteWriteHints: hints say how tables are made, and what is not UTF-8 is mended where the server may.
 func TestRemoteWriteHints(t *testing.T) {
 	h := real(t, func(o *Options) {
-		o.Metrics.Tables = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20,
+		o.Metrics.Samples = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20,
 			Lossy: true})
 	})
 	metric := func(name string) string { return snap(message1([]string{"__name__", name, "l", "a\xffb"}, 1)) }

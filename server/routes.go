@@ -1,209 +1,173 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
 	"varve/server/web"
-	"varve/server/write/bulk"
-	"varve/server/write/lineproto"
 )
 
-// access is who may use a route on a server with users. The zero value is the strictest.
-type access uint8
+// otherPath is the path label of requests that match no route.
+const otherPath = "other"
 
-const (
-	accessAdmin   access = iota // users who may read and write
-	accessRead                  // users who may read
-	accessWrite                 // users who may write
-	accessUser                  // every user; the handler decides by statement
-	accessMetrics               // everybody, unless http.metrics_need_auth
-	accessOpen                  // everybody
-)
-
-func (a access) String() string {
-	return [...]string{"admin", "read", "write", "user", "metrics", "open"}[a]
-}
-
-// route is one path of the HTTP interface.
+// route is a path of the HTTP interface, which knows its protocol.
 type route struct {
-	methods []string
-	path    string
-	access  access
-	handler web.Handler
+	web.Route
+	protocol *web.Protocol
 }
 
-var (
-	get     = []string{"GET"}
-	post    = []string{"POST"}
-	getPost = []string{"GET", "POST"}
-	del     = []string{"DELETE"}
-)
+// none is the protocol of requests that belong to no other.
+var none = &web.Protocol{Name: "none", Shared: true}
 
-// olderPaths begin the addresses that older senders of logs know for ingest and pipelines.
-const olderPaths = "/v1/events"
-
-// linesPath is the address that clients of line protocol are given.
-const linesPath = "/v1/lineproto"
-
-// The paths of OTLP, which its clients make of the address /v1/otlp.
-const (
-	otlpMetrics = "/v1/otlp/v1/metrics"
-	otlpTraces  = "/v1/otlp/v1/traces"
-	otlpLogs    = "/v1/otlp/v1/logs"
-)
-
-// health answers /health. Libraries of line protocol that were given a host alone read what they would find below
-// linesPath.
-func (s *Server) health(c *web.Ctx) error {
-	if !s.o.Off.Lines && lineproto.Library(c) {
-		return s.lineproto.Health(c)
-	}
-	return s.admin.Health(c)
+// other is the route of requests that match none. It has no protocol: the path says whose request it is.
+func other(handler web.Handler) *route {
+	return &route{Route: web.On(nil, otherPath, web.AccessOpen, handler)}
 }
 
-// index answers /. Senders of documents in bulk that were given a host alone look there for what they would find at
-// bulkPath.
-func (s *Server) index(c *web.Ctx) error {
-	if bulk.Library(c) {
-		return s.protocols.bulk.Info(c)
-	}
-	return s.admin.Index(c)
-}
+// routes are the paths that the router holds. What is neither here nor in exactRoutes is 404.
+func (s *Server) routes() []route { return s.served(false) }
 
-// routes is the whole HTTP surface. What is not here is 404.
-func (s *Server) routes() []route {
-	a, q := s.admin, s.query
-	list := []route{
-		// Writing.
-		{post, "/v1/ingest", accessWrite, s.ingest.Ingest}, {post, olderPaths + "/logs", accessWrite, s.ingest.Ingest},
-		{get, "/v1/ingest/target", accessWrite, s.ingest.Target},
+// exactRoutes are the paths that the router does not hold.
+func (s *Server) exactRoutes() []route { return s.served(true) }
 
-		// Asking.
-		{getPost, "/v1/sql", accessUser, q.SQL},
-		{getPost, "/v1/mquery", accessUser, q.MQuery},
-		{getPost, "/v1/sql/format", accessUser, q.Format},
-		{getPost, "/v1/sql/parse", accessUser, q.Parse},
-		{get, "/v1/session", accessUser, s.session},
-
-		// State of the server.
-		{get, "/", accessOpen, s.index},
-		{getPost, "/health", accessOpen, s.health},
-		{getPost, "/ready", accessOpen, a.Ready},
-		{getPost, "/v1/health", accessOpen, a.Health},
-		{get, "/status", accessOpen, a.Status},
-		{get, "/metrics", accessMetrics, a.Metrics},
-		{get, "/config", accessAdmin, a.Config},
-
-		// The web application.
-		{getPost, "/dashboard/{file:*}", accessOpen, s.dashboard.Serve},
-		{get, "/favicon.ico", accessOpen, s.dashboard.Icon},
-
-		// Looking inside.
-		{post, "/debug/log_level", accessAdmin, a.LogLevel},
-		{post, "/debug/prof/cpu", accessAdmin, a.CPUProfile},
-		{post, "/debug/prof/mem", accessAdmin, a.MemProfile},
-		{get, "/debug/prof/mem/status", accessAdmin, a.MemStatus},
-		{post, "/debug/prof/mem/activate", accessAdmin, a.MemActivate},
-		{post, "/debug/prof/mem/deactivate", accessAdmin, a.MemDeactivate},
-	}
-	if !s.o.Off.AnalyzeStream {
-		list = append(list, route{post, "/v1/sql/analyze/stream", accessUser, q.AnalyzeStream})
-	}
-	if d := s.saved; d != nil {
-		list = append(list, route{get, "/v1/dashboards", accessRead, d.List},
-			route{get, "/v1/dashboards/{name}", accessRead, d.Get},
-			route{post, "/v1/dashboards/{name}", accessWrite, d.Save},
-			route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
-	}
-	list = append(append(list, s.pipelineRoutes("/v1/pipelines")...), s.pipelineRoutes(olderPaths+"/pipelines")...)
-	list = append(list, s.protocols.routes()...)
-	for _, p := range [...]struct {
-		off    bool
-		routes func() []route
-	}{
-		{s.o.Off.Lines, s.lineRoutes}, {s.o.Off.OTLP, s.otlpRoutes}, {s.o.Off.Puts, s.protocols.putRoutes},
-		{s.o.Off.TraceQueries, s.traceRoutes},
-		{s.metricsapi == nil, s.metricRoutes},
-	} {
-		if !p.off {
-			list = append(list, p.routes()...)
+func (s *Server) served(exact bool) (list []route) {
+	for i := range s.protocols {
+		p := &s.protocols[i]
+		for _, r := range p.Routes {
+			if !p.Off && r.Exact == exact {
+				list = append(list, route{r, p})
+			}
 		}
 	}
 	return list
 }
 
-// pipelineRoutes are the paths of pipelines below a base.
-func (s *Server) pipelineRoutes(base string) []route {
-	return []route{
-		{post, base + "/dryrun", accessRead, s.ingest.DryRun}, {post, base + "/_dryrun", accessRead, s.ingest.DryRun},
-		{post, base + "/{name}", accessWrite, s.ingest.PutPipeline},
-		{get, base + "/{name}", accessRead, s.ingest.GetPipeline},
-		{del, base + "/{name}", accessWrite, s.ingest.DeletePipeline},
-		{get, base + "/{name}/ddl", accessRead, s.ingest.PipelineDDL},
+// buildRouter registers the routes; HEAD works wherever GET does.
+func (s *Server) buildRouter() {
+	r := router.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
+	s.exact, s.reserved, s.calls = map[string]exact{}, map[string]bool{}, map[string]*route{}
+	for _, rt := range s.exactRoutes() {
+		s.exact[rt.Path] = exact{s.handle(&rt), rt.Not}
 	}
-}
-
-// lineRoutes are the paths of line protocol.
-func (s *Server) lineRoutes() []route {
-	l := s.lineproto
-	list := []route{{get, linesPath + "/health", accessOpen, l.Health},
-		{get, linesPath + "/ready", accessOpen, l.Ready}}
-	for _, base := range [...]string{linesPath, ""} { // some clients take no more than a host
-		list = append(list, route{post, base + "/write", accessWrite, l.Write},
-			route{post, base + "/api/v2/write", accessWrite, l.WriteV2},
-			route{post, base + "/api/v3/write_lp", accessWrite, l.WriteV3},
-			route{get, base + "/api/v2/buckets", accessUser, l.Buckets},
-			route{post, base + "/api/v2/buckets", accessUser, l.CreateBucket},
-			route{get, base + "/api/v2/setup", accessOpen, l.Setup},
-			route{get, base + "/api/v2/orgs", accessUser, l.Organisations},
-			route{getPost, base + "/query", accessUser, l.Query}, route{get, base + "/ping", accessOpen, l.Ping})
-	}
-	return list
-}
-
-// otlpRoutes are the paths of OTLP.
-func (s *Server) otlpRoutes() []route {
-	list := []route{
-		{post, otlpTraces, accessWrite, s.otlp.Traces}, {post, "/v1/traces", accessWrite, s.otlp.Traces},
-		{post, otlpLogs, accessWrite, s.otlp.Logs}, {post, "/v1/logs", accessWrite, s.otlp.Logs},
-	}
-	if s.otlp.HasMetrics() {
-		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics},
-			route{post, "/v1/metrics", accessWrite, s.otlp.Metrics})
-	}
-	return list
-}
-
-// traceRoutes are the paths of the query API of traces.
-func (s *Server) traceRoutes() (list []route) {
-	for _, r := range s.traceapi.Routes() {
-		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler},
-			route{get, r.Path, accessRead, r.Handler})
-	}
-	return list
-}
-
-// metricsPath is the path below which the metrics API is; its own paths are at the root, too.
-const metricsPath = "/v1/metricsapi"
-
-// asksMetrics reports whether a path is one of the query API of metrics.
-func (s *Server) asksMetrics(path string) bool {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(path, metricsPath), "/api/v1/")
-	return ok && s.metricsapi != nil && rest != "write" && rest != "read" && path != agentValidate
-}
-
-// metricRoutes are the paths of the metrics API.
-func (s *Server) metricRoutes() []route {
-	m := s.metricsapi
-	var list []route
-	for _, path := range [...]string{metricsPath, "/api/v1"} { // some clients take no more than a host
-		list = append(list, route{post, path + "/write", accessWrite, m.Write},
-			route{get, path + "/write", accessWrite, m.WriteVersion}, route{post, path + "/read", accessRead, m.Read})
-	}
-	for _, base := range [...]string{metricsPath, ""} {
-		for _, r := range m.Routes() {
-			list = append(list, route{getPost, base + r.Path, accessRead, r.Handler})
+	for _, rt := range s.routes() {
+		h := s.handle(&rt)
+		for _, m := range rt.Methods {
+			r.Handle(m, rt.Path, h)
+			if m == "GET" {
+				r.Handle("HEAD", rt.Path, h)
+			}
+		}
+		s.reserved[rt.Path] = rt.Reserved
+		for call, path := range rt.protocol.Calls {
+			if path == rt.Path {
+				s.calls[call] = &rt
+			}
 		}
 	}
-	return list
+	r.MethodNotAllowed = s.handle(other(s.wrongMethod))
+	r.NotFound = s.handle(other(s.notFound))
+	s.router = r
+	s.crowded, s.absent, s.allow = s.handle(other(crowded)), s.handle(other(absent)), s.handle(other(allowPage))
+}
+
+// exact serves every method of a path but some.
+type exact struct {
+	handler fasthttp.RequestHandler
+	not     []string
+}
+
+// of is the protocol of a request: that of its route, or else the one that owns its path.
+func (s *Server) of(rt *route, path string) *web.Protocol {
+	if rt.protocol != nil {
+		return rt.protocol
+	}
+	return s.owner(path)
+}
+
+// owner is the protocol that owns a path for which there is no route.
+func (s *Server) owner(path string) *web.Protocol {
+	for i := range s.protocols {
+		if owns := s.protocols[i].Owns; owns != nil && owns(path) {
+			return &s.protocols[i]
+		}
+	}
+	return none
+}
+
+// shared reports whether pages of other origins may ask. Without a route, every path below /v1/ tells of the server.
+func (s *Server) shared(rt *route, path string) bool {
+	if rt.protocol == nil {
+		return !strings.HasPrefix(path, "/v1/") && s.owner(path).Shared
+	}
+	return rt.Shared || rt.protocol.Shared
+}
+
+// serve is where every request begins.
+func (s *Server) serve(rc *fasthttp.RequestCtx) {
+	path := string(rc.Path())
+	k := connOf(rc)
+	exact, ok := s.exact[path]
+	switch {
+	case k != nil && k.over && (k.l.api || !s.reserved[path]):
+		s.crowded(rc)
+	case k != nil && k.l.api && !ofAPI(path):
+		s.absent(rc)
+	case s.preflight(rc, path):
+		s.allow(rc)
+	case ok && !slices.Contains(exact.not, string(rc.Method())):
+		exact.handler(rc)
+	default:
+		s.router.Handler(rc)
+	}
+}
+
+func connOf(rc *fasthttp.RequestCtx) *conn {
+	k, _ := rc.Conn().(*conn)
+	return k
+}
+
+// ofAPI reports whether a path is served at an address of the API alone.
+func ofAPI(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/dashboard/") || path == "/dashboard"
+}
+
+func absent(c *web.Ctx) error {
+	c.Empty(404)
+	return nil
+}
+
+func crowded(*web.Ctx) error {
+	return &web.Reject{Status: 503, Text: "Too many connections", Close: true}
+}
+
+func allowPage(c *web.Ctx) error {
+	c.Response.Header.Set("Access-Control-Allow-Methods", "GET,POST,PUT,DELETE,HEAD")
+	c.Response.Header.Set("Access-Control-Allow-Headers", "*")
+	c.Empty(200)
+	return nil
+}
+
+// notFound answers 404. Under /v1/ a server with users first wants to know who asks.
+func (s *Server) notFound(c *web.Ctx) error {
+	path := string(c.Path())
+	if s.o.Users != nil && strings.HasPrefix(path, "/v1/") {
+		if _, err := s.authenticate(c, s.owner(path)); err != nil {
+			return err
+		}
+	}
+	if h := s.claim(c); h != nil {
+		return h(c)
+	}
+	c.Empty(404)
+	return nil
+}
+
+// wrongMethod answers 405; the router has set Allow.
+func (s *Server) wrongMethod(c *web.Ctx) error {
+	c.Empty(405)
+	return nil
 }

@@ -1,5 +1,46 @@
 // Package server is the HTTP front end: connections, routes, access rights, limits, and the path of a request from its
 // first byte to its answer. The packages below it hold the handlers.
+//
+// # The path of a request
+//
+//	listener -> connection -> router -> route, which knows its protocol -> middleware -> handler -> answer
+//
+// A protocol is a value, web.Protocol: its routes, how its clients show who they are, how they read errors, and its
+// figures. Its package makes it, from one set of dependencies, rows.Deps. The server has no word of a protocol but a
+// line of protocols.go.
+//
+// # Files
+//
+//	server.go        options, and what a server is made of
+//	protocols.go     the list of protocols
+//	routes.go        the router, the protocol of a request that has no route, and what is answered before routing
+//	middleware.go    what every request needs: limits, panics, users, errors, figures
+//	cors.go          pages of other origins
+//	framing.go       requests whose length is in doubt
+//	conn.go          connections: bounds, deadlines, the reserve for when all are taken
+//	socket_*.go      what the system tells of a socket
+//	watch.go         clients that leave before they are answered
+//	stranger.go      clients of other protocols, who are told where they have come
+//	session.go       who asks, and what may be asked
+//	grpc.go          calls of gRPC, which become requests of HTTP
+//	rpcconns.go      connections of gRPC
+//	listeners.go     protocols over TCP and UDP that are no HTTP
+//	metrics.go       figures
+//	shutdown.go      the end
+//
+// # Packages
+//
+//	web                  the frame: bodies, parameters, answers, errors, their bounds; Protocol and Route
+//	protowire            the wire format of protocol buffers
+//	write/...            one package for each protocol that stores rows
+//	write/rows/...       what they make rows with
+//	read/...             SQL, the metrics API, trace search; slow statements
+//	listen               streams of messages over TCP
+//	auth                 users
+//	admin                state, figures, profiles
+//	dashboard/...        the web application, and what it saves
+//
+// A package of write or read imports none beside it. The map of the whole tree is docs/code.md.
 package server
 
 import (
@@ -19,19 +60,16 @@ import (
 	"varve/server/admin"
 	"varve/server/auth"
 	"varve/server/dashboard"
-	"varve/server/dashboard/saved"
 	"varve/server/read/metricsapi"
 	"varve/server/read/query"
 	"varve/server/read/slowquery"
-	"varve/server/read/traceapi"
 	"varve/server/web"
 	"varve/server/write/forward"
 	"varve/server/write/ingest"
 	"varve/server/write/lineproto"
 	"varve/server/write/otlp"
-	"varve/server/write/rows/rejects"
+	"varve/server/write/rows"
 	"varve/server/write/syslog"
-	"varve/sqlexec"
 )
 
 // readBuffer bounds a request's header, and with it SQL in a query string; longer SQL goes into a form.
@@ -75,7 +113,9 @@ type Options struct {
 	// Off are protocols that are not served.
 	Off Protocols
 
-	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of
+	// Rows is what protocols that store rows are made of; the Deps of the options below are these.
+	Rows rows.Deps
+	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Samples there are no endpoints of
 	// metrics.
 	Ingest  ingest.Options
 	Lines   lineproto.Options
@@ -83,8 +123,6 @@ type Options struct {
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
-	// Rejects keeps entries that cannot be stored and whose senders cannot be told.
-	Rejects *rejects.Log
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options
@@ -114,19 +152,16 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 
-	ingest     *ingest.Handler
-	query      *query.Handler
-	lineproto  *lineproto.Handler
-	otlp       *otlp.Handler
-	metricsapi *metricsapi.Handler // nil: none
-	traceapi   *traceapi.Handler
-	protocols  *pushHandlers
-	listeners  *listeners
-	admin      *admin.Handler
-	saved      *saved.Handler // nil: none
-	dashboard  *dashboard.Handler
+	protocols []web.Protocol
+	listeners *listeners
 
-	router    *router.Router
+	router   *router.Router
+	exact    map[string]exact  // paths that are matched before the router
+	reserved map[string]bool   // paths that are answered above the bounds of connections
+	calls    map[string]*route // of gRPC, by the paths of their methods
+	// What answers requests before they are routed.
+	crowded, absent, allow fasthttp.RequestHandler
+
 	http      *fasthttp.Server
 	places    *web.Places  // of its connections
 	figures   *web.Answers // those of figures, see answers; nil: nothing bounds answers
@@ -162,30 +197,13 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait(), nil)
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	o.Ingest.Definition = sqlexec.Definition
-	s.ingest = ingest.New(o.Ingest)
-	o.Lines.Executor = o.Query.Executor
-	s.lineproto = lineproto.New(o.Lines)
-	s.otlp = otlp.New(o.OTLP)
-	s.protocols = newProtocols(&o)
-	s.listeners = newListeners(&o)
-	s.query = query.New(o.Query)
-	s.traceapi = traceapi.New(traceapi.Options{Executor: o.Query.Executor, Admit: s.query.Admit})
-	o.Admin.Dashboard = o.Dashboard.Files != nil || o.Dashboard.Dir != ""
-	s.admin = admin.New(o.Admin)
-	board, err := dashboard.New(o.Dashboard)
-	if err != nil {
+	var err error
+	if s.protocols, err = s.newProtocols(&o); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.dashboard = board
-	if o.Metrics.Tables != nil && !o.Off.Metrics {
-		s.metricsapi = metricsapi.New(o.Metrics)
-	}
-	if o.Saved != nil {
-		s.saved = saved.New(o.Saved)
-	}
+	s.listeners = newListeners(&o)
 	if err := s.register(registry); err != nil {
-		return nil, fmt.Errorf("server: register figures: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.buildRouter()
 	s.rpc, s.rpcPlaces = s.newRPC(), web.NewPlaces(rpcCalls, web.PerAddress(0, rpcCalls))
@@ -217,24 +235,6 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("http: " + fmt.Sprintf(format, args...))
 }
 
-// buildRouter registers the routes; HEAD works wherever GET does.
-func (s *Server) buildRouter() {
-	r := router.New()
-	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
-	for _, rt := range s.routes() {
-		h := s.handle(&rt)
-		for _, m := range rt.methods {
-			r.Handle(m, rt.path, h)
-			if m == "GET" {
-				r.Handle("HEAD", rt.path, h)
-			}
-		}
-	}
-	r.MethodNotAllowed = s.handle(&route{path: otherPath, access: accessOpen, handler: s.wrongMethod})
-	r.NotFound = s.handle(&route{path: otherPath, access: accessOpen, handler: s.notFound})
-	s.router = r
-}
-
 // Serve answers the connections of ln until Shutdown. A server that was shut down before closes ln.
 func (s *Server) Serve(ln net.Listener) error { return s.serveOn(newListener(ln, s.places)) }
 
@@ -260,38 +260,4 @@ func (s *Server) RefreshUsers() {
 	if s.o.Users != nil {
 		s.o.Users.Refresh()
 	}
-}
-
-// register hands the figures of the server and its parts to the registry.
-func (s *Server) register(r *prometheus.Registry) error {
-	own := append(s.metrics.collectors(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "varve_http_connections", Help: "Open connections.",
-	}, func() float64 { return float64(s.state.connections()) }))
-	own = append(own, prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "varve_http_logins_refused_total", Help: "Requests refused for a wrong name or password.",
-	}, func() float64 {
-		if s.o.Users == nil {
-			return 0
-		}
-		return float64(s.o.Users.Refused())
-	}))
-	own = append(own, s.ingest.Collectors()...)
-	own = append(own, s.lineproto.Collectors()...)
-	own = append(own, s.otlp.Collectors()...)
-	own = append(own, s.protocols.collectors()...)
-	own = append(own, s.listeners.collectors()...)
-	own = append(own, s.query.Collectors()...)
-	own = append(own, s.admin.Collectors()...)
-	if s.o.Slow != nil {
-		own = append(own, s.o.Slow.Collectors()...)
-	}
-	if s.metricsapi != nil {
-		own = append(own, s.metricsapi.Collectors()...)
-	}
-	for _, c := range own {
-		if err := r.Register(c); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -211,11 +211,11 @@ PUT POST /{index}/{type}/_bulk write`
 	h := open(t, nil)
 	routes := h.s.routes()
 	slices.SortFunc(routes, func(a, b route) int {
-		return strings.Compare(a.path+" "+a.methods[0], b.path+" "+b.methods[0])
+		return strings.Compare(a.Path+" "+a.Methods[0], b.Path+" "+b.Methods[0])
 	})
 	var got []string
 	for _, r := range routes {
-		got = append(got, fmt.Sprintf("%s %s %s", strings.Join(r.methods, " "), r.path, r.access))
+		got = append(got, fmt.Sprintf("%s %s %s", strings.Join(r.Methods, " "), r.Path, r.Access))
 	}
 	if g := strings.Join(got, "\n"); g != want {
 		t.Errorf("routes are\n%s\nwant\n%s", g, want)
@@ -228,10 +228,10 @@ func TestClosedDoors(t *testing.T) {
 		o.Users = users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w")
 	})
 	for _, r := range h.s.routes() {
-		for _, m := range r.methods {
-			a := h.do(m, r.path, "")
-			if closed := r.access != accessOpen && r.access != accessMetrics; closed != (a.status == 401) {
-				t.Errorf("%s %s (%s) without credentials: %d %s", m, r.path, r.access, a.status, a.body)
+		for _, m := range r.Methods {
+			a := h.do(m, r.Path, "")
+			if closed := r.Access != web.AccessOpen && r.Access != web.AccessMetrics; closed != (a.status == 401) {
+				t.Errorf("%s %s (%s) without credentials: %d %s", m, r.Path, r.Access, a.status, a.body)
 			}
 		}
 	}
@@ -431,19 +431,19 @@ func TestHealthInAFlood(t *testing.T) {
 
 func TestPanicIsAnAnswer(t *testing.T) {
 	h := open(t, nil)
-	h.f.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) { panic("the sky falls") }
+	h.answers.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) { panic("the sky falls") }
 	a := h.do("GET", "/v1/sql?sql=select+1", "")
 	h.want(a, 500, `{"code":1003,"error":"Internal error: 1003"`)
 	if strings.Contains(a.body, "sky") {
 		t.Errorf("the panic's text reached the client: %s", a.body)
 	}
-	h.f.run = nil
+	h.answers.run = nil
 	h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 200, "records")
 }
 
 func TestTimeLimit(t *testing.T) {
 	h := open(t, func(o *Options) { o.Timeout = time.Hour })
-	h.f.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
+	h.answers.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
 		<-ctx.Done()
 		return nil, status.Wrap(ctx.Err(), status.Cancelled, "ended")
 	}
@@ -456,7 +456,7 @@ func TestTimeLimit(t *testing.T) {
 func TestClientThatLeaves(t *testing.T) {
 	h := open(t, nil)
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	h.f.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
+	h.answers.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -479,7 +479,7 @@ func TestClientThatLeaves(t *testing.T) {
 func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 	h := open(t, nil)
 	begun, finish := make(chan struct{}), make(chan struct{})
-	h.f.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
+	h.answers.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
 		close(begun)
 		<-finish
 		return one(1), nil

@@ -18,7 +18,7 @@ var features = [...]struct{ name, path string }{
 
 // has reports whether there are paths with a beginning.
 func (s *Server) has(path string) bool {
-	return slices.ContainsFunc(s.routes(), func(r route) bool { return strings.HasPrefix(r.path, path) })
+	return slices.ContainsFunc(s.routes(), func(r route) bool { return strings.HasPrefix(r.Path, path) })
 }
 
 // session answers GET /v1/session: who asks, and what may be asked.

@@ -43,7 +43,7 @@ func TestEndingAQueryNobodyReads(t *testing.T) {
 		{"time limit", time.Second, func() {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
+			h := h.as(t)
 			conn := h.streams(c.limit)
 			c.end()
 			h.until("varve_sql_requests_running 0")

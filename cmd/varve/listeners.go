@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"varve/engine"
-	"varve/pipeline"
 	"varve/server"
 	"varve/server/write/forward"
-	"varve/server/write/rows/rejects"
 	"varve/server/write/syslog"
 )
 
@@ -123,22 +121,15 @@ func (c *Config) checkListeners() error {
 }
 
 // forward are the options of the listener of the forward protocol.
-func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager, left *rejects.Log) forward.Options {
+func (c *Config) forward(store *engine.Engine) forward.Options {
 	l := &c.Forward
-	return forward.Options{
-		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage),
-		MaxConnections: l.MaxConnections,
-		MaxPerAddress:  l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey, Rejects: left,
-		Variables: c.Ingest.OptionVariables,
-	}
+	return forward.Options{Store: store, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections,
+		MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey}
 }
 
 // syslog are the options of the listeners of syslog.
-func (c *Config) syslog(store *engine.Engine, left *rejects.Log) syslog.Options {
+func (c *Config) syslog(store *engine.Engine) syslog.Options {
 	l := &c.Syslog
-	return syslog.Options{
-		Store: store, Tables: store, Table: l.Table, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable,
-		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, MaxPerAddress: l.MaxPerAddress,
-		IdleTimeout: l.IdleTimeout, Rejects: left,
-	}
+	return syslog.Options{Store: store, Table: l.Table, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections,
+		MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout}
 }

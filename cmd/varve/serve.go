@@ -31,6 +31,7 @@ import (
 	"varve/server/write/ingest"
 	"varve/server/write/lineproto"
 	"varve/server/write/otlp"
+	"varve/server/write/rows"
 	"varve/server/write/rows/rejects"
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
@@ -291,10 +292,14 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	})
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows,
 		StrictNumbers: !c.Ingest.WidenNumbers, Logger: logs.logger("pipeline")})
-	writer := web.NewWriter(n.store)
 	left := rejects.New(n.store, logs.logger("server"))
 	registry.MustRegister(left.Collectors()...)
-	metrics := c.metrics(n, writer, pipelines)
+	deps := rows.Deps{
+		Writer: web.NewWriter(n.store), Tables: n.store, Pipelines: pipelines, Rejects: left,
+		Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,
+		Variables: c.Ingest.OptionVariables, StrictNumbers: !c.Ingest.WidenNumbers,
+	}
+	metrics := c.metrics(n)
 	metrics.Ended = ended(slow)
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
@@ -304,29 +309,18 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
 		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable,
 			OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},
-		Ingest: ingest.Options{
-			Pipelines: pipelines, Documents: pipelines, Writer: writer, Store: n.store,
-			NoAutoCreate: !c.AutoCreateTable,
-			Variables:    c.Ingest.OptionVariables, RowBytes: c.memory().rows,
-		},
-		Lines: lineproto.Options{
-			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix,
-			NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode,
-			StrictNumbers: !c.Ingest.WidenNumbers, Version: version,
-		},
-		OTLP: otlp.Options{
-			Writer: writer, Store: n.store, Samples: metrics.Tables, Pipelines: pipelines,
-			NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,
-		},
+		Rows:    deps,
+		Ingest:  ingest.Options{Documents: pipelines, Store: n.store},
+		Lines:   lineproto.Options{Databases: n.store.Databases, MergeMode: c.Lines.MergeMode, Version: version},
+		OTLP:    otlp.Options{Samples: metrics.Samples},
 		Query:   query.Options{Executor: sql, MaxConcurrent: c.MaxConcurrentQueries},
 		Metrics: metrics,
 		Admin: admin.Options{
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
-		Rejects:   left,
-		Forward:   c.forward(n.store, pipelines, left),
-		Syslog:    c.syslog(n.store, left),
+		Forward:   c.forward(n.store),
+		Syslog:    c.syslog(n.store),
 		Slow:      slow,
 		Saved:     n.store,
 		Dashboard: c.dashboard(),
@@ -343,7 +337,7 @@ func (c *Config) dashboard() dashboard.Options {
 }
 
 // metrics are the endpoints of metrics, whose tables OTLP has as well.
-func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manager) metricsapi.Options {
+func (c *Config) metrics(n *node) metricsapi.Options {
 	m := &c.Metrics
 	tables := samples.New(samples.Options{
 		Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !m.WithMetricEngine,
@@ -351,11 +345,10 @@ func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manage
 		CacheBytes:   c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
 	})
 	n.series.Store(tables)
-	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable,
-		RowBytes: c.memory().rows, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback,
+	return metricsapi.Options{Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback,
 		MaxSamples:    int64(m.MaxSamples),
 		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch,
-		Tables: tables}
+		Samples: tables}
 }
 
 // spillDisk opens the directory for the temporary files of queries; nil when there are to be none.

@@ -107,6 +107,13 @@ const (
 	SparseEncoding = "sparse"
 )
 
+// SemanticOption marks with the value SemanticMetric a table that a metrics protocol made, so that it is listed among
+// the metrics though it is no logical table.
+const (
+	SemanticOption = "service.semantic.signal"
+	SemanticMetric = "metric"
+)
+
 // Hides reports whether a column is one that the server made and that is not shown.
 func (t *Table) Hides(c *Column) bool {
 	if c.ID != TableTagID && c.ID != SeriesTagID {

@@ -60,6 +60,38 @@ func New(o Options) *Handler {
 	return &Handler{o: o, figures: promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{DisableCompression: true})}
 }
 
+// Protocols are the state of the server, and looking inside it. At the addresses of claimed a client of a protocol may
+// ask for what it would find at the protocol's own.
+func (h *Handler) Protocols(claimed func(otherwise web.Handler) web.Handler) []web.Protocol {
+	return []web.Protocol{{
+		Name: "state", Collectors: h.Collectors(),
+		Routes: []web.Route{
+			{Methods: web.Get, Path: "/", Access: web.AccessOpen, Handler: claimed(h.Index), Shared: true},
+			{Methods: web.GetPost, Path: "/health", Access: web.AccessOpen, Handler: claimed(h.Health), Shared: true,
+				Reserved: true},
+			{Methods: web.GetPost, Path: "/ready", Access: web.AccessOpen, Handler: h.Ready, Shared: true},
+			web.On(web.GetPost, "/v1/health", web.AccessOpen, h.Health),
+			{Methods: web.Get, Path: "/status", Access: web.AccessOpen, Handler: h.Status, Reserved: true,
+				Figures: true},
+			{Methods: web.Get, Path: "/metrics", Access: web.AccessMetrics, Handler: h.Metrics, Reserved: true,
+				Figures: true},
+			web.On(web.Get, "/config", web.AccessAdmin, h.Config),
+		},
+		Owns: func(path string) bool { return path == "/config" || path == "/status" || path == "/metrics" },
+	}, {
+		Name: "debug", Inside: true,
+		Routes: []web.Route{
+			web.On(web.Post, "/debug/log_level", web.AccessAdmin, h.LogLevel),
+			web.On(web.Post, "/debug/prof/cpu", web.AccessAdmin, h.CPUProfile),
+			web.On(web.Post, "/debug/prof/mem", web.AccessAdmin, h.MemProfile),
+			web.On(web.Get, "/debug/prof/mem/status", web.AccessAdmin, h.MemStatus),
+			web.On(web.Post, "/debug/prof/mem/activate", web.AccessAdmin, h.MemActivate),
+			web.On(web.Post, "/debug/prof/mem/deactivate", web.AccessAdmin, h.MemDeactivate),
+		},
+		Owns: func(path string) bool { return strings.HasPrefix(path, "/debug/") },
+	}}
+}
+
 // Ready answers /ready: 503 while rows cannot be served or written, with the reason.
 func (h *Handler) Ready(c *web.Ctx) error {
 	if err := h.o.Store.Ready(); err != nil {

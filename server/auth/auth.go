@@ -39,26 +39,9 @@ type Users struct {
 	refused atomic.Int64
 }
 
-// Credentials are what a request shows, as raw header values; nil means that the header is absent.
-type Credentials struct {
-	Service       []byte // x-service-auth
-	Authorization []byte
-	// Line says that the request is one of line protocol: it has only Authorization, which may be a token too, or else
-	// name and password as parameters of its query, nil where they are absent.
-	Line           bool
-	User, Password []byte
-	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters:
-	// user:password follow it, in base64 where the scheme is apikey.
-	Scheme string
-	// Key is a header of the protocol that holds user:password where there is no Authorization.
-	Key []byte
-	// Client is the address of the client, without its port.
-	Client string
-}
-
 // Authenticate finds the user of a request. Errors are the contract's, codes 7000 to 7004 and 1004; all of them are
 // 401. A wrong password and an unknown user differ neither in code and text nor in the work that is done.
-func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, error) {
+func (u *Users) Authenticate(ctx context.Context, c web.Credentials) (web.User, error) {
 	value := c.Service
 	if value == nil || c.Line {
 		value = c.Authorization

@@ -55,7 +55,7 @@ func TestAuthenticate(t *testing.T) {
 			text: "Illegal param: blank password"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var cred Credentials
+			var cred web.Credentials
 			if c.service != "" {
 				cred.Service = []byte(c.service)
 			}

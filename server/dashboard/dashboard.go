@@ -87,6 +87,24 @@ var headers = [...][2]string{
 			"midi=(),payment=(),usb=(),serial=(),hid=(),screen-wake-lock=(),browsing-topics=()"},
 }
 
+// ownFiles begins the paths of the application's files. No page but its own reads them, and there are so many of them
+// that headers for other pages would be 2 % of a first visit.
+const ownFiles = "/dashboard/a/"
+
+// Protocol is the web application. Other pages may link to it.
+func (h *Handler) Protocol() web.Protocol {
+	return web.Protocol{
+		Name: "dashboard", Shared: true,
+		Routes: []web.Route{
+			{Path: "/dashboard", Access: web.AccessOpen, Handler: h.Redirect, Exact: true},
+			web.On(web.GetPost, "/dashboard/{file:*}", web.AccessOpen, h.Serve),
+			web.On(web.Get, "/favicon.ico", web.AccessOpen, h.Icon),
+		},
+		Owns: func(path string) bool { return strings.HasPrefix(path, ownFiles) },
+		Bare: func(path string) bool { return strings.HasPrefix(path, ownFiles) },
+	}
+}
+
 // Redirect answers /dashboard. The address is relative: a prefix that a proxy took away stays.
 func (h *Handler) Redirect(c *web.Ctx) error {
 	if h.dir == "" && h.site == nil {

@@ -28,13 +28,6 @@ func choosesDatabase(label string) bool {
 // informationSchema is a database that has no metrics and is listed with the others.
 const informationSchema = "information_schema"
 
-// SemanticOption marks with the value SemanticMetric a table that a metrics protocol made, so that it is listed among
-// the metrics though it is no logical table.
-const (
-	SemanticOption = "service.semantic.signal"
-	SemanticMetric = "metric"
-)
-
 // Endings of the names of the columns that samples make.
 const (
 	timeColumn      = "timestamp"
@@ -146,8 +139,8 @@ func (t *Tables) metrics(db string) ([]*engine.Table, error) {
 // isMetric reports whether a metrics protocol made the table: it is a logical one, or says so, or has the columns that
 // samples make and no others.
 func isMetric(t *schema.Table) bool {
-	semantic, _ := t.Options.Find(SemanticOption)
-	return !t.Shared() && (t.Engine == "metric" || semantic == SemanticMetric || madeOfSamples(t))
+	semantic, _ := t.Options.Find(schema.SemanticOption)
+	return !t.Shared() && (t.Engine == "metric" || semantic == schema.SemanticMetric || madeOfSamples(t))
 }
 
 // madeOfSamples reports whether a table has a value and nothing that samples do not have. A table of tags alone, as

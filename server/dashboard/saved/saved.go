@@ -26,6 +26,19 @@ func New(e *engine.Engine) *Handler { return &Handler{store: store{engine: e}} }
 // format is the format of the answers.
 const format = "service_manage"
 
+// Protocol keeps saved views and queries.
+func (h *Handler) Protocol() web.Protocol {
+	return web.Protocol{
+		Name: "dashboards",
+		Routes: []web.Route{
+			web.On(web.Get, "/v1/dashboards", web.AccessRead, h.List),
+			web.On(web.Get, "/v1/dashboards/{name}", web.AccessRead, h.Get),
+			web.On(web.Post, "/v1/dashboards/{name}", web.AccessWrite, h.Save),
+			web.On(web.Delete, "/v1/dashboards/{name}", web.AccessWrite, h.Delete),
+		},
+	}
+}
+
 // List answers GET /v1/dashboards.
 func (h *Handler) List(c *web.Ctx) error {
 	var all []definition

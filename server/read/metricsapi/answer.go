@@ -78,11 +78,8 @@ func reply(c *web.Ctx, err error) error {
 	return nil
 }
 
-// Restate puts a refusal of somebody who may not ask, which was answered in the server's form, into that of this API.
-func Restate(c *web.Ctx, err error) {
-	if c.Response.StatusCode() != 403 {
-		return
-	}
+// restate puts a refusal that was answered in the server's form into that of this API.
+func restate(c *web.Ctx, err error) {
 	_, text := web.Message(err)
 	c.JSON(403, append(jsontext.AppendString([]byte(`{"status":"error","errorType":"PermissionDenied","error":`), text),
 		'}'))

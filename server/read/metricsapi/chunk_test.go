@@ -105,7 +105,7 @@ func FuzzRemote(f *testing.F) {
 		}
 		tables := samples.New(samples.Options{CacheBytes: 1 << 20})
 		for _, version := range []int{1, 2} {
-			w := &request{h: &Handler{o: Options{Tables: tables}}, db: "public", version: version,
+			w := &request{h: &Handler{o: Options{Samples: tables}}, db: "public", version: version,
 				hold: func(int64) error { return nil }}
 			if err := w.search(body); err == nil && len(w.series) > len(body) {
 				t.Errorf("%d series in %d bytes", len(w.series), len(body))

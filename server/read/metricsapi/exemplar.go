@@ -16,7 +16,7 @@ import (
 // exemplars gathers the exemplars of a series.
 func (w *request) exemplars(series []samples.Label, message []byte, field int) {
 	f := protowire.Of(message)
-	for f.Next() && len(w.exemplarList) < w.h.o.Tables.MaxExemplars() {
+	for f.Next() && len(w.exemplarList) < w.h.o.Samples.MaxExemplars() {
 		if !f.Is(field, protowire.Bytes) {
 			continue
 		}
@@ -68,7 +68,7 @@ func (w *request) exemplar(message []byte) (labels []samples.Label, value float6
 // keepExemplars keeps what a request that was stored has of exemplars.
 func (w *request) keepExemplars(c *web.Ctx) {
 	var err error
-	if w.exemplarsKept, err = w.h.o.Tables.KeepExemplars(c.Context, w.exemplarList); err != nil {
+	if w.exemplarsKept, err = w.h.o.Samples.KeepExemplars(c.Context, w.exemplarList); err != nil {
 		c.Log.Warn("exemplars are not kept", "db", w.db, "error", err)
 	}
 }
@@ -99,7 +99,7 @@ func (h *Handler) Exemplars(c *web.Ctx) (tell func(dst []byte) []byte, err error
 		return nil, err
 	}
 	h.limitTime(c, h.o.Timeout)
-	list, err := h.o.Tables.Exemplars(c.Context, p.db, selectors, from, to, h.storage(c, p.db).Memory)
+	list, err := h.o.Samples.Exemplars(c.Context, p.db, selectors, from, to, h.storage(c, p.db).Memory)
 	if err != nil {
 		return nil, err
 	}

@@ -3,15 +3,14 @@ package metricsapi
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
 	"varve/engine/spare"
-	"varve/pipeline"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -19,15 +18,9 @@ import (
 
 // Options of a Handler.
 type Options struct {
-	// Tables finds the tables of series, Writer puts their samples into the store.
-	Tables *samples.Tables
-	Writer *web.Writer
-	// Pipelines runs the series of requests that name a pipeline; nil: none may.
-	Pipelines Pipelines
-	// NoAutoCreate refuses to create tables for what pipelines give.
-	NoAutoCreate bool
-	// RowBytes bounds what the entries of a request take that names a pipeline. Default 1 GiB.
-	RowBytes int64
+	rows.Deps
+	// Samples are the tables of series.
+	Samples *samples.Tables
 
 	// Store has the series.
 	Store *engine.Engine
@@ -46,11 +39,6 @@ type Options struct {
 
 	Version, Commit, Branch string
 	Now                     func() time.Time // default: time.Now
-}
-
-// Pipelines turns a body into rows; pipeline.Manager does.
-type Pipelines interface {
-	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
 }
 
 // Handler answers the endpoints. Safe for concurrent use.
@@ -93,7 +81,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.written, h.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "varve_remote_write_known_bytes",
 		Help: "Memory of the series that are known by their labels as they were sent.",
-	}, func() float64 { return float64(h.o.Tables.Bytes()) })}
+	}, func() float64 { return float64(h.o.Samples.Bytes()) })}
 }
 
 // ended reports whether a request ended because its time was over.

@@ -267,7 +267,7 @@ func (h *Handler) Metadata(c *web.Ctx) (*listing, error) {
 	if _, err := p.limit("limit_per_metric"); err != nil { // there is one of each
 		return nil, err
 	}
-	list, err := h.o.Tables.Metadata(c.Context, p.db, p.text("metric"))
+	list, err := h.o.Samples.Metadata(c.Context, p.db, p.text("metric"))
 	if err != nil {
 		return nil, err
 	}

@@ -131,29 +131,3 @@ func (h *Handler) Healthy(c *web.Ctx) error {
 	c.Text(200, "Varve is healthy.\n")
 	return nil
 }
-
-// Route is a path below /v1/metricsapi, for GET and POST, for users who may read.
-type Route struct {
-	Path    string
-	Handler web.Handler
-}
-
-// Routes are the paths of the query API.
-func (h *Handler) Routes() []Route {
-	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy},
-		{"/-/ready", h.Healthy},
-		{"/api/v1/labels", h.listed(h.Labels)}, {"/api/v1/label/{name}/values", h.listed(h.LabelValues)},
-		{"/api/v1/series", h.listed(h.Series)}, {"/api/v1/metadata", h.listed(h.Metadata)}}
-	for path, answer := range map[string]func(*web.Ctx) (func(dst []byte) []byte, error){
-		"query_exemplars": h.Exemplars,
-		"format_query":    h.FormatQuery, "parse_query": h.ParseQuery,
-		"status/buildinfo": h.BuildInfo, "status/runtimeinfo": h.RuntimeInfo, "status/tsdb": h.TSDB,
-		"status/config": fixed(noConfig), "status/flags": fixed(noFlags),
-		"rules": fixed(noRules), "alerts": fixed(noAlerts), "targets": fixed(noTargets),
-		"alertmanagers":    fixed(noManagers),
-		"targets/metadata": fixed(noneOfTheKind), "features": fixed(knownToBeEmpty),
-	} {
-		list = append(list, Route{"/api/v1/" + path, endpoint(answer)})
-	}
-	return list
-}

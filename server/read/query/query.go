@@ -2,7 +2,6 @@
 package query
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -16,21 +15,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Executor runs SQL; sqlexec.Executor does.
-type Executor interface {
-	// HasDatabase reports whether a database exists.
-	HasDatabase(name string) bool
-	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
-	// error.
-	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
-		err error)
-	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
-	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
-}
-
 // Options of a Handler.
 type Options struct {
-	Executor Executor
+	Executor web.Executor
 	// MaxConcurrent is the number of requests that run at a time, those that query and those that write each; 0 means
 	// no limit. Others wait, unless NoQueue has them refused.
 	MaxConcurrent int
@@ -72,6 +59,22 @@ func New(o Options) *Handler {
 		}),
 	}
 	return h
+}
+
+// Protocols are SQL and the metrics language, and the analysis of a statement as a stream, which may be off.
+func (h *Handler) Protocols(streamOff bool) []web.Protocol {
+	return []web.Protocol{{
+		Name: "query", Collectors: h.Collectors(),
+		Routes: []web.Route{
+			web.On(web.GetPost, "/v1/sql", web.AccessUser, h.SQL),
+			web.On(web.GetPost, "/v1/mquery", web.AccessUser, h.MQuery),
+			web.On(web.GetPost, "/v1/sql/format", web.AccessUser, h.Format),
+			web.On(web.GetPost, "/v1/sql/parse", web.AccessUser, h.Parse),
+		},
+	}, {
+		Name: "analyze_stream", Off: streamOff,
+		Routes: []web.Route{web.On(web.Post, "/v1/sql/analyze/stream", web.AccessUser, h.AnalyzeStream)},
+	}}
 }
 
 // Collectors are the handler's figures.

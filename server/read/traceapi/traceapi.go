@@ -8,7 +8,6 @@
 package traceapi
 
 import (
-	"context"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -16,23 +15,12 @@ import (
 	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/server/web"
-	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
-// Executor runs SQL; sqlexec.Executor does.
-type Executor interface {
-	HasDatabase(name string) bool
-	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
-	// error.
-	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
-		err error)
-	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
-}
-
 // Options of a Handler.
 type Options struct {
-	Executor Executor
+	Executor web.Executor
 	// Admit takes one of the places of queries that run at a time, or refuses.
 	Admit func(c *web.Ctx) error
 }
@@ -43,21 +31,18 @@ type Handler struct{ o Options }
 // New makes a handler.
 func New(o Options) *Handler { return &Handler{o} }
 
-// Route is an endpoint below the address that dashboards are given.
-type Route struct {
-	Path    string
-	Handler web.Handler
-}
-
-// Routes are the endpoints.
-func (h *Handler) Routes() []Route {
-	return []Route{
-		{"/api/services", h.endpoint(services)},
-		{"/api/services/{service}/operations", h.endpoint(operationNames)},
-		{"/api/operations", h.endpoint(operations)},
-		{"/api/dependencies", h.endpoint(dependencies)},
-		{"/api/traces", h.endpoint(search)},
-		{"/api/traces/{id}", h.endpoint(one)},
+// Protocol is the query API below the address that dashboards are given; some take no more than a host.
+func (h *Handler) Protocol(off bool) web.Protocol {
+	var routes []web.Route
+	for path, answer := range map[string]func(*request) (answer, error){
+		"services": services, "services/{service}/operations": operationNames, "operations": operations,
+		"dependencies": dependencies, "traces": search, "traces/{id}": one,
+	} {
+		routes = append(routes, web.On(web.Get, "/api/"+path, web.AccessRead, h.endpoint(answer)))
+	}
+	return web.Protocol{
+		Name: "traces", Off: off, Routes: web.Below(routes, "/v1/jaeger", ""),
+		Owns: func(path string) bool { return strings.HasPrefix(path, "/api/") },
 	}
 }
 

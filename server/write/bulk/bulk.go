@@ -4,7 +4,6 @@
 package bulk
 
 import (
-	"bytes"
 	"strconv"
 	"unicode/utf8"
 
@@ -187,13 +186,6 @@ func complaint(c *web.Ctx, err error) (kind, text string) {
 
 // introduce says who answers, in the form in which official clients want it.
 func introduce(c *web.Ctx) { c.Response.Header.Set("X-Elastic-Product", "Elasticsearch") }
-
-// Library reports whether who asks is a sender of documents in bulk, or speaks for one.
-func Library(c *web.Ctx) bool {
-	agent := bytes.ToLower(c.Request.Header.UserAgent())
-	return bytes.Contains(agent, []byte("elastic")) || bytes.Contains(agent, []byte("opensearch")) ||
-		len(c.Request.Header.Peek("X-Elastic-Client-Meta")) > 0
-}
 
 // version is that of the interface that is answered for.
 const version = "8.16.0"

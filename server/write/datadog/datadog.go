@@ -32,6 +32,49 @@ func New(o entries.Options) *Handler {
 		Help: "Rows written by requests of agents that send logs."})}
 }
 
+// The paths below the address that agents are given; some take no more than a host.
+const (
+	base     = "/v1/datadog"
+	logs     = "/api/v2/logs"
+	input    = "/v1/input"
+	validate = "/api/v1/validate"
+)
+
+// Protocol is that of agents.
+func (h *Handler) Protocol() web.Protocol {
+	return web.Protocol{
+		Name: "datadog", Collectors: h.Collectors(),
+		Routes: web.Below([]web.Route{
+			web.On(web.Post, logs, web.AccessWrite, h.Logs),
+			web.On(web.Post, input, web.AccessWrite, h.Input),
+			web.On(web.Post, input+"/{key}", web.AccessWrite, h.Input),
+			web.On(web.Get, validate, web.AccessWrite, h.Validate),
+		}, base, ""),
+		Owns: func(path string) bool {
+			return strings.HasPrefix(path, base+"/") || strings.HasPrefix(path, input) || path == logs ||
+				path == validate
+		},
+		Credentials: func(c *web.Ctx, shown *web.Credentials) { shown.Key = key(c) },
+	}
+}
+
+// key is the key that an agent shows: in a header, in the query under one of two names, or behind the path of older
+// ones.
+func key(c *web.Ctx) []byte {
+	if key := c.Request.Header.Peek("DD-API-KEY"); key != nil {
+		return key
+	}
+	for _, name := range [...]string{"dd-api-key", "api_key"} {
+		if key := c.QueryArgs().Peek(name); key != nil {
+			return key
+		}
+	}
+	if _, key, ok := strings.Cut(string(c.Path()), input+"/"); ok {
+		return []byte(key)
+	}
+	return nil
+}
+
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 

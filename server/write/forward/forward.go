@@ -23,26 +23,19 @@ import (
 	"varve/pipeline"
 	"varve/server/listen"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/entries"
 	"varve/server/write/rows/rejects"
 )
 
 // Options of a Server.
 type Options struct {
-	Store     web.Store
-	Pipelines entries.Pipelines
-	// NoAutoCreate refuses to create tables and columns.
-	NoAutoCreate bool
-	// Variables lets records name options of tables, see entries.Options.
-	Variables bool
-	// Rejects keeps records that cannot be stored; nil: nothing does.
-	Rejects *rejects.Log
+	rows.Deps
+	Store web.Store
 	// MaxMessage bounds the bytes of a message, and those of its entries when they are decompressed. Default 16 MiB.
 	MaxMessage int
 	// SharedKey is what senders have to know; empty: nothing.
 	SharedKey string
-	// RowBytes bounds the entries of a batch in memory. Default web.RowBytes.
-	RowBytes int64
 	// Intake, MaxConnections, MaxPerAddress and IdleTimeout are those of package listen.
 	Intake         *web.Intake
 	MaxConnections int

@@ -73,6 +73,35 @@ func New(o entries.Options) *Handler {
 		prometheus.CounterOpts{Name: "varve_hec_rows_total", Help: "Rows written by requests of the event collector."})}
 }
 
+// The address that clients are given; some take no more than a host. The collector's paths are below both.
+const (
+	base      = "/v1/splunk"
+	collector = "/services/collector"
+)
+
+// Protocol is the event collector.
+func (h *Handler) Protocol() web.Protocol {
+	var routes []web.Route
+	for _, path := range [...]string{"", "/event", "/event/1.0"} {
+		// With OPTIONS a driver of containers tries its token.
+		routes = append(routes, web.On(web.Post, collector+path, web.AccessWrite, h.Event),
+			web.On(web.Options, collector+path, web.AccessWrite, h.Health))
+	}
+	for _, version := range [...]string{"", "/1.0"} {
+		routes = append(routes, web.On(web.Post, collector+"/raw"+version, web.AccessWrite, h.Raw),
+			web.On(web.Get, collector+"/health"+version, web.AccessOpen, h.Health))
+	}
+	routes = append(routes, web.On(web.Post, collector+"/ack", web.AccessWrite, h.Ack))
+	return web.Protocol{
+		Name: "hec", Collectors: h.Collectors(), Routes: web.Below(routes, base, ""),
+		Owns: func(path string) bool {
+			return strings.HasPrefix(path, base+collector) || strings.HasPrefix(path, "/services/")
+		},
+		Credentials: func(_ *web.Ctx, shown *web.Credentials) { shown.Scheme = "splunk" },
+		Fail:        refuse,
+	}
+}
+
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
@@ -185,8 +214,8 @@ func (h *Handler) Ack(c *web.Ctx) error {
 	return nil
 }
 
-// Refuse answers a request of the collector's paths with an error, in the collector's form.
-func Refuse(c *web.Ctx, err error) {
+// refuse answers a request of the collector's paths with an error, in the collector's form.
+func refuse(c *web.Ctx, err error, _ func(*web.Ctx, error)) {
 	var f *fault
 	if errors.As(err, &f) {
 		more := ""

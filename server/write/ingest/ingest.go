@@ -15,26 +15,16 @@ import (
 	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/web"
-	"varve/server/write/rows/entries"
+	"varve/server/write/rows"
 )
-
-// Pipelines turns a body into rows; pipeline.Manager does.
-type Pipelines = entries.Pipelines
 
 // Options of a Handler.
 type Options struct {
-	Pipelines Pipelines
-	Writer    *web.Writer
-	Store     Store
+	rows.Deps
+	Store Store
 	// Documents keeps pipeline documents; Definition prints the table that one creates, as SQL.
 	Documents  Documents
 	Definition func(*schema.Table) string
-	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
-	NoAutoCreate bool
-	// Variables lets entries of other protocols name options of tables, see entries.Options.
-	Variables bool
-	// RowBytes bounds what the entries take that are made of those of a request. Default 1 GiB.
-	RowBytes int64
 }
 
 // Handler answers ingest requests. Safe for concurrent use.
@@ -64,6 +54,28 @@ func (h *Handler) Collectors() []prometheus.Collector {
 		list = append(list, h.o.Documents.Collectors()...)
 	}
 	return list
+}
+
+// older begins the addresses that older senders of logs know for ingest and pipelines.
+const older = "/v1/events"
+
+// Protocol is ingest, and the documents of its pipelines.
+func (h *Handler) Protocol() web.Protocol {
+	return web.Protocol{
+		Name: "ingest", Collectors: h.Collectors(),
+		Routes: append([]web.Route{
+			web.On(web.Post, "/v1/ingest", web.AccessWrite, h.Ingest),
+			web.On(web.Post, older+"/logs", web.AccessWrite, h.Ingest),
+			web.On(web.Get, "/v1/ingest/target", web.AccessWrite, h.Target),
+		}, web.Below([]web.Route{
+			web.On(web.Post, "/dryrun", web.AccessRead, h.DryRun),
+			web.On(web.Post, "/_dryrun", web.AccessRead, h.DryRun),
+			web.On(web.Post, "/{name}", web.AccessWrite, h.PutPipeline),
+			web.On(web.Get, "/{name}", web.AccessRead, h.GetPipeline),
+			web.On(web.Delete, "/{name}", web.AccessWrite, h.DeletePipeline),
+			web.On(web.Get, "/{name}/ddl", web.AccessRead, h.PipelineDDL),
+		}, "/v1/pipelines", older+"/pipelines")...),
+	}
 }
 
 // Ingest answers POST /v1/ingest.

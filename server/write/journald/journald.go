@@ -11,41 +11,37 @@ import (
 	"varve/engine"
 	"varve/engine/vector"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/rejects"
 	"varve/server/write/rows/tagged"
 )
-
-// Options of a Handler.
-type Options struct {
-	Writer *web.Writer
-	Tables tagged.Tables
-	// Prefix is that of the time index of tables that are made.
-	Prefix string
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// Rejects keeps entries that their table does not take; nil: they are errors of the upload.
-	Rejects *rejects.Log
-	// RowBytes bounds what the rows of a request take. Default 1 GiB.
-	RowBytes int64
-}
 
 // defaultTable takes the entries of requests that name no table.
 const defaultTable = "journald_logs"
 
 // Handler answers uploads. Safe for concurrent use.
 type Handler struct {
-	o         Options
+	o         rows.Deps
 	timeIndex string
 	rows      prometheus.Counter
 }
 
 // New makes a handler.
-func New(o Options) *Handler {
+func New(o rows.Deps) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_journald_rows_total",
 			Help: "Rows written by uploads of journals."}),
+	}
+}
+
+// Protocol is the upload of journals; a sender that was given a host alone uploads at the root.
+func (h *Handler) Protocol() web.Protocol {
+	return web.Protocol{
+		Name: "journald", Collectors: h.Collectors(),
+		Routes: web.Below([]web.Route{web.On(web.Post, "/upload", web.AccessWrite, h.Upload)}, "/v1/journald", ""),
+		Owns:   func(path string) bool { return path == "/upload" },
 	}
 }
 

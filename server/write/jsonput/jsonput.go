@@ -10,36 +10,25 @@ import (
 
 	"varve/engine"
 	"varve/engine/jsontext"
+	"varve/engine/schema"
 	"varve/engine/spare"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/tagged"
-	"varve/sqlexec/promql"
 )
-
-// Options of a Handler.
-type Options struct {
-	Writer *web.Writer
-	Tables tagged.Tables
-	// Prefix is that of the time index and the value of tables that are made.
-	Prefix string
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the rows of a request take. Default 1 GiB.
-	RowBytes int64
-}
 
 // Handler answers puts. Safe for concurrent use.
 type Handler struct {
-	o                Options
+	o                rows.Deps
 	timeIndex, value string
 	decoders         spare.List[decoder]
 	rows             prometheus.Counter
 }
 
 // New makes a handler.
-func New(o Options) *Handler {
+func New(o rows.Deps) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	h := &Handler{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix), value: "value",
@@ -52,11 +41,20 @@ func New(o Options) *Handler {
 	return h
 }
 
+// Protocol is JSON put; some clients take no more than a host.
+func (h *Handler) Protocol(off bool) web.Protocol {
+	return web.Protocol{
+		Name: "jsonput", Off: off, Collectors: h.Collectors(),
+		Routes: web.Below([]web.Route{web.On(web.Post, "/api/put", web.AccessWrite, h.Put)}, "/v1/jsonput", ""),
+		Owns:   func(path string) bool { return path == "/api/put" },
+	}
+}
+
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
 // tableOptions are those of the tables of points: of points of the same tags and time the last one counts.
-var tableOptions = map[string]string{"merge_mode": "last_row", promql.SemanticOption: promql.SemanticMetric}
+var tableOptions = map[string]string{"merge_mode": "last_row", schema.SemanticOption: schema.SemanticMetric}
 
 // Put answers POST /v1/jsonput/api/put. With summary or details in its query a point that cannot be stored is told of,
 // and the others are stored; without, all are stored or none.

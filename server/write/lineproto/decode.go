@@ -17,17 +17,13 @@ import (
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
+	"varve/server/write/rows"
 )
-
-// Tables finds tables that are there; engine.Engine does.
-type Tables interface {
-	Table(schema.Name) (*engine.Table, error)
-}
 
 // request is what is the same for all lines of a body.
 type request struct {
 	db     string
-	tables Tables
+	tables rows.Tables
 	// hint is that of all tables, but for their tags and the time index of those that are there already.
 	hint engine.Hint
 	// unit is the unit of times, ns, or guess; now is the time of points without one, ns.

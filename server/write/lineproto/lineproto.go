@@ -9,31 +9,23 @@ import (
 
 	"varve/engine"
 	"varve/engine/jsontext"
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/tagged"
-	"varve/sqlexec/promql"
 )
 
 // Options of a Handler.
 type Options struct {
-	Writer *web.Writer
-	Tables Tables
+	rows.Deps
 	// Executor makes databases, Databases lists them.
-	Executor  Executor
+	Executor  web.Executor
 	Databases func() []engine.Database
-	// Prefix is that of the time index of tables that are made.
-	Prefix string
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the rows of a request take. Default 1 GiB.
-	RowBytes int64
 	// MergeMode is the merge_mode of tables that are made. Default last_non_null: rows of one series and time are
 	// merged field by field.
 	MergeMode string
-	// StrictNumbers keeps integers and floats apart, where hints do not say otherwise.
-	StrictNumbers bool
-	Version       string
+	Version   string
 }
 
 // Handler answers requests of line protocol, of both versions. Safe for concurrent use.
@@ -49,7 +41,7 @@ func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
 		o: o, options: map[string]string{"merge_mode": cmp.Or(o.MergeMode, "last_non_null"),
-			promql.SemanticOption: promql.SemanticMetric}, timeIndex: tagged.TimeIndex(o.Prefix),
+			schema.SemanticOption: schema.SemanticMetric}, timeIndex: tagged.TimeIndex(o.Prefix),
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total",
 			Help: "Rows written by requests of line protocol."}),
 	}

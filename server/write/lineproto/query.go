@@ -1,7 +1,6 @@
 package lineproto
 
 import (
-	"context"
 	"regexp"
 	"strings"
 
@@ -12,11 +11,6 @@ import (
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
-
-// Executor runs statements of SQL; sqlexec.Executor does.
-type Executor interface {
-	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
-}
 
 var (
 	createDatabase = regexp.MustCompile(`(?is)^\s*CREATE\s+DATABASE\s+(?:"([^"\\]+)"|(\w+))(?:\s+WITH\s.*)?[\s;]*$`)

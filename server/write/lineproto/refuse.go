@@ -8,16 +8,17 @@ import (
 	"varve/server/web"
 )
 
-// Named reports whether a request of version 2 or 3 comes from a client that reads errors as version 2 has them: their
-// code is a word. It cannot read ours, whose code is a number, and would show its user nothing of them.
-func Named(c *web.Ctx) bool {
-	path := string(c.Path())
-	return (strings.Contains(path, "/api/v2/") || strings.HasSuffix(path, version3)) &&
-		(Library(c) || bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("Telegraf/")))
+// fail answers with an error. Libraries and agents read errors as version 2 has them: their code is a word. They cannot
+// read ours, whose code is a number, and would show their user nothing of it.
+func fail(c *web.Ctx, err error, plain func(*web.Ctx, error)) {
+	plain(c, err)
+	if library(c) || bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("Telegraf/")) {
+		restate(c, err)
+	}
 }
 
-// Library reports whether a request comes from one of the official libraries.
-func Library(c *web.Ctx) bool {
+// library reports whether a request comes from one of the official libraries.
+func library(c *web.Ctx) bool {
 	return bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("influxdb"))
 }
 
@@ -27,9 +28,9 @@ var codes = map[int]string{
 	429: "too many requests", 503: "unavailable",
 }
 
-// Restate writes the answer to an error anew, as clients of version 2 read it. Its status and headers stay; a request
+// restate writes the answer to an error anew, as clients of version 2 read it. Its status and headers stay; a request
 // out of time has none.
-func Restate(c *web.Ctx, err error) {
+func restate(c *web.Ctx, err error) {
 	if c.Response.StatusCode() == 408 {
 		return
 	}

@@ -5,8 +5,6 @@ package logpush
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"io"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -19,40 +17,23 @@ import (
 	"varve/flatten"
 	"varve/pipeline"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/tagged"
 )
-
-// Pipelines turns entries into rows; pipeline.Manager does.
-type Pipelines interface {
-	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
-}
-
-// Options of a Handler.
-type Options struct {
-	Writer    *web.Writer
-	Tables    tagged.Tables
-	Pipelines Pipelines
-	// Prefix is that of the time index of tables that are made.
-	Prefix string
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the rows of a request take. Default 1 GiB.
-	RowBytes int64
-}
 
 // defaultTable takes the lines of requests that name no table.
 const defaultTable = "loki_logs"
 
 // Handler answers pushes. Safe for concurrent use.
 type Handler struct {
-	o             Options
+	o             rows.Deps
 	timeIndex     string
 	decoders      spare.List[decoder]
 	rows, skipped prometheus.Counter
 }
 
 // New makes a handler.
-func New(o Options) *Handler {
+func New(o rows.Deps) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
 		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
@@ -60,6 +41,20 @@ func New(o Options) *Handler {
 			Help: "Rows written by requests of log push."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_skipped_total",
 			Help: "Streams, lines and label texts of log push left out because they have another form."}),
+	}
+}
+
+// Protocol is log push; some clients take no more than a host.
+func (h *Handler) Protocol() web.Protocol {
+	return web.Protocol{
+		Name: "logpush", Collectors: h.Collectors(),
+		Routes: []web.Route{
+			web.On(web.Post, "/v1/logpush/api/v1/push", web.AccessWrite, h.Push),
+			web.On(web.Post, "/v1/logpush/loki/api/v1/push", web.AccessWrite, h.Push),
+			web.On(web.Post, "/loki/api/v1/push", web.AccessWrite, h.Push),
+			web.On(web.Get, "/v1/logpush/ready", web.AccessOpen, h.Ready),
+		},
+		Owns: func(path string) bool { return strings.HasPrefix(path, "/loki/") },
 	}
 }
 

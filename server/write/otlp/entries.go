@@ -1,7 +1,6 @@
 package otlp
 
 import (
-	"context"
 	"errors"
 	"iter"
 
@@ -12,12 +11,6 @@ import (
 	"varve/server/protowire"
 	"varve/server/web"
 )
-
-// Pipelines turns entries into rows; pipeline.Manager does.
-type Pipelines interface {
-	RunValues(ctx context.Context, r *pipeline.Request, next func(*value.Arena) (v value.Value, ok bool, err error),
-		set *engine.WriteSet) (pipeline.Outcome, error)
-}
 
 // pipeline is what the headers say of a pipeline; nil: nothing.
 func (r *logsRequest) pipeline(c *web.Ctx) (*pipeline.Request, error) {

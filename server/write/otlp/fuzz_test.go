@@ -18,6 +18,7 @@ import (
 	"varve/engine"
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 )
 
@@ -64,7 +65,7 @@ func handler(tb testing.TB) *Handler {
 			tb.Error(err)
 		}
 	})
-	return New(Options{Writer: web.NewWriter(e), Store: e,
+	return New(Options{Deps: rows.Deps{Writer: web.NewWriter(e), Tables: e},
 		Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20}),
 		Now:     func() time.Time { return time.Unix(1, 0) }})
 }

@@ -182,7 +182,7 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 	hint := r.given
 	hint.Tags = []string{"scope_name"}
 	timeType := vector.Timestamp(9)
-	t, err := r.h.o.Store.Table(r.table)
+	t, err := r.h.o.Tables.Table(r.table)
 	switch {
 	case err == nil: // its columns are what they are: what it lacks become fields
 		r.there = t.Schema

@@ -20,32 +20,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
-	"varve/engine/schema"
 	"varve/engine/spare"
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 )
 
 // Options of a Handler.
 type Options struct {
-	Writer *web.Writer
-	Store  Store
+	rows.Deps
 	// Samples are the tables of metrics; nil: there are none, and no endpoint of metrics.
 	Samples *samples.Tables
-	// Pipelines run logs that name one.
-	Pipelines Pipelines
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the rows of a request take. Default 1 GiB.
-	RowBytes int64
 	// Now is the clock of logs without a time. Default time.Now.
 	Now func() time.Time
-}
-
-// Store tells of tables that are there and alters them; engine.Engine does.
-type Store interface {
-	Table(schema.Name) (*engine.Table, error)
 }
 
 // Handler answers requests of all signals. Safe for concurrent use.
@@ -80,8 +68,30 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.taken, h.refused}
 }
 
-// HasMetrics reports whether Metrics has tables to write to.
-func (h *Handler) HasMetrics() bool { return h.o.Samples != nil }
+// The services of gRPC have a method each.
+const services = "/opentelemetry.proto.collector."
+
+// Protocol is OTLP on HTTP, whose clients make their paths of the address /v1/otlp, and on gRPC.
+func (h *Handler) Protocol(off bool) web.Protocol {
+	p := web.Protocol{
+		Name: "otlp", Off: off, Collectors: h.Collectors(),
+		Routes: web.Below([]web.Route{
+			web.On(web.Post, "/traces", web.AccessWrite, h.Traces),
+			web.On(web.Post, "/logs", web.AccessWrite, h.Logs),
+		}, "/v1/otlp/v1", "/v1"),
+		Calls: map[string]string{
+			services + "trace.v1.TraceService/Export": "/v1/otlp/v1/traces",
+			services + "logs.v1.LogsService/Export":   "/v1/otlp/v1/logs",
+		},
+	}
+	if h.o.Samples != nil {
+		p.Routes = append(p.Routes, web.Below([]web.Route{
+			web.On(web.Post, "/metrics", web.AccessWrite, h.Metrics),
+		}, "/v1/otlp/v1", "/v1")...)
+		p.Calls[services+"metrics.v1.MetricsService/Export"] = "/v1/otlp/v1/metrics"
+	}
+	return p
+}
 
 // signal is what requests of one kind have in common.
 type signal struct {

@@ -154,7 +154,7 @@ func (r *tracesRequest) read(set *engine.WriteSet, message []byte) error {
 func (r *tracesRequest) open(set *engine.WriteSet) (err error) {
 	r.outcome, r.there, r.columnCount = outcome{}, nil, 0
 	r.weight.begin("spans", r.h.o.RowBytes)
-	t, err := r.h.o.Store.Table(r.table)
+	t, err := r.h.o.Tables.Table(r.table)
 	switch {
 	case err == nil:
 		r.there, r.columnCount = t.Schema, len(t.Schema.Columns)

@@ -13,20 +13,16 @@ import (
 
 	"varve/server/listen"
 	"varve/server/web"
-	"varve/server/write/rows/rejects"
+	"varve/server/write/rows"
 	"varve/server/write/rows/tagged"
 )
 
 // Options of a Server.
 type Options struct {
-	Store  web.Store
-	Tables tagged.Tables
+	rows.Deps
+	Store web.Store
 	// Table takes the messages. Default syslog.
 	Table string
-	// Prefix is that of the time index of a table that is made.
-	Prefix string
-	// NoAutoCreate refuses to create the table and its columns.
-	NoAutoCreate bool
 	// MaxMessage bounds the bytes of a message: what is beyond them is cut off. Default 64 KiB.
 	MaxMessage int
 	// Intake, MaxConnections, MaxPerAddress and IdleTimeout are those of package listen.
@@ -34,8 +30,6 @@ type Options struct {
 	MaxConnections int
 	MaxPerAddress  int
 	IdleTimeout    time.Duration
-	// Rejects keeps messages that cannot be stored; nil: nothing does.
-	Rejects *rejects.Log
 	// Zone is that of times without one. Default UTC.
 	Zone   *time.Location
 	Logger *slog.Logger

@@ -16,6 +16,7 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/server/write/rows"
 )
 
 // store counts the rows that it is given.
@@ -120,7 +121,7 @@ func await(t *testing.T, s *Server, name string, least float64) {
 // TestShutdown: what arrived before the server stops is written, although the connection is open and the batch young.
 func TestShutdown(t *testing.T) {
 	st := &store{}
-	s, addr, stop := start(t, Options{Store: st, Tables: st})
+	s, addr, stop := start(t, Options{Store: st, Deps: rows.Deps{Tables: st}})
 	send(t, "tcp", addr, "<1>a\n<1>b\n")
 	await(t, s, "varve_syslog_messages_total", 2)
 	stop()
@@ -133,7 +134,7 @@ func TestShutdown(t *testing.T) {
 // again.
 func TestAge(t *testing.T) {
 	st := &store{fail: 2}
-	s, addr, _ := start(t, Options{Store: st, Tables: st})
+	s, addr, _ := start(t, Options{Store: st, Deps: rows.Deps{Tables: st}})
 	send(t, "tcp", addr, "4 <1>a3 <1")
 	await(t, s, "varve_syslog_rows_total", 1)
 	if st.tries != 3 || figure(t, s, "varve_syslog_messages_refused_total") != 0 {
@@ -153,7 +154,7 @@ func closed(t *testing.T, c net.Conn) {
 // TestTooMany: connections past the number are closed.
 func TestTooMany(t *testing.T) {
 	st := &store{}
-	s, addr, _ := start(t, Options{Store: st, Tables: st, MaxConnections: 1})
+	s, addr, _ := start(t, Options{Store: st, Deps: rows.Deps{Tables: st}, MaxConnections: 1})
 	send(t, "tcp", addr, "<1>a\n")
 	await(t, s, "varve_syslog_messages_total", 1)
 	closed(t, send(t, "tcp", addr, ""))
@@ -164,7 +165,7 @@ func TestTooMany(t *testing.T) {
 // TestIdle: connections that send nothing are closed, what came before is written.
 func TestIdle(t *testing.T) {
 	st := &store{}
-	s, addr, _ := start(t, Options{Store: st, Tables: st, IdleTimeout: 100 * time.Millisecond})
+	s, addr, _ := start(t, Options{Store: st, Deps: rows.Deps{Tables: st}, IdleTimeout: 100 * time.Millisecond})
 	closed(t, send(t, "tcp", addr, "<1>a\n"))
 	closed(t, send(t, "tcp", addr, ""))
 	await(t, s, "varve_syslog_rows_total", 1)
@@ -173,7 +174,7 @@ func TestIdle(t *testing.T) {
 // TestPushBack: a sender waits for a store that takes nothing; what it sent is there when the store goes on.
 func TestPushBack(t *testing.T) {
 	st := &store{block: make(chan struct{})}
-	s, addr, _ := start(t, Options{Store: st, Tables: st})
+	s, addr, _ := start(t, Options{Store: st, Deps: rows.Deps{Tables: st}})
 	c := send(t, "tcp", addr, "<1>a\n")
 	piece := []byte(strings.Repeat("<1>"+strings.Repeat("x", 1000)+"\n", 100))
 	c.SetWriteDeadline(time.Now().Add(700 * time.Millisecond))
@@ -194,7 +195,7 @@ func TestPushBack(t *testing.T) {
 // TestUDP: datagrams are messages; those that find no room are counted.
 func TestUDP(t *testing.T) {
 	st := &store{block: make(chan struct{})}
-	s := New(Options{Store: st, Tables: st, MaxMessage: 1024})
+	s := New(Options{Store: st, Deps: rows.Deps{Tables: st}, MaxMessage: 1024})
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+
+	"varve/server/write/rows"
 )
 
 // maxBegun bounds the requests that are remembered.
@@ -15,7 +17,7 @@ const maxBegun = 1024
 // stored entries may be gone. Safe for concurrent use.
 type Begun struct {
 	seed      maphash.Seed
-	pipelines Pipelines
+	pipelines rows.Pipelines
 
 	mu     sync.Mutex     // protects what follows
 	stored map[uint64]int // by request, how many of its entries are stored
@@ -23,7 +25,7 @@ type Begun struct {
 }
 
 // NewBegun remembers none yet.
-func NewBegun(p Pipelines) *Begun {
+func NewBegun(p rows.Pipelines) *Begun {
 	return &Begun{seed: maphash.MakeSeed(), pipelines: p, stored: map[uint64]int{}}
 }
 

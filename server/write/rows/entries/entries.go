@@ -20,32 +20,18 @@ import (
 	"varve/flatten"
 	"varve/pipeline"
 	"varve/server/web"
+	"varve/server/write/rows"
 )
-
-// Pipelines turns entries into rows; pipeline.Manager does.
-type Pipelines interface {
-	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
-	// Times returns n times, of which it gives the first, in ns: nobody else gets them.
-	Times(n int64) int64
-	// Removals counts how often tables were dropped or emptied.
-	Removals() uint64
-}
 
 // Arrival is the first of the times of the entries of a body that have none, a nanosecond apart: entries that come
 // together must not meet in a table that keeps one row of a key and a time.
-func Arrival(p Pipelines, body []byte) int64 { return p.Times(int64(len(body)) + 1) } // an entry has a byte at least
+func Arrival(p rows.Pipelines, body []byte) int64 {
+	return p.Times(int64(len(body)) + 1) // an entry has a byte at least
+}
 
 // Options of the handlers of protocols that bring entries.
 type Options struct {
-	Writer    *web.Writer
-	Pipelines Pipelines
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
-	RowBytes int64
-	// Variables lets entries name options of tables (service_ttl, ...): whoever can write a line of a log could.
-	// Without it they are fields.
-	Variables bool
+	rows.Deps
 	// Begun remembers the requests that were stored in part; nil: nobody does.
 	Begun *Begun
 }
@@ -251,7 +237,7 @@ func (s *Set) grow(bytes int64) error {
 //
 // Entries that a batch in memory cannot hold together (flatten.ErrTooMany) are written in parts by write, and leave no
 // rows in set: what a write in parts left out is noted as well.
-func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet,
+func (s *Set) Run(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet,
 	write func() error) (rows int, err error) {
 	if rows, err = s.whole(ctx, p, r, set); r.AllFailures && errors.Is(err, flatten.ErrTooMany) {
 		set.Reset()
@@ -264,7 +250,8 @@ func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 }
 
 // whole takes the entries through the pipeline as one batch.
-func (s *Set) whole(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
+func (s *Set) whole(ctx context.Context, p rows.Pipelines, r *pipeline.Request,
+	set *engine.WriteSet) (rows int, err error) {
 	for try := 0; ; try++ {
 		rows, err = s.run(ctx, p, r, set)
 		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 ||
@@ -293,7 +280,8 @@ func (s *Set) forget() {
 // errDropped is the error of a body some lines of which are no entries.
 var errDropped = status.New(status.InvalidArguments, "an entry is not UTF-8")
 
-func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
+func (s *Set) run(ctx context.Context, p rows.Pipelines, r *pipeline.Request,
+	set *engine.WriteSet) (rows int, err error) {
 	var held int64 // bytes of the rows of tables that are done
 	entries := 0
 	for _, t := range s.tables {
@@ -319,7 +307,7 @@ type lot struct {
 }
 
 // through takes a lot of the entries of the table through the pipeline, and gives the bytes of its rows.
-func (t *Table) through(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet,
+func (t *Table) through(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet,
 	l lot) (outcome pipeline.Outcome, bytes int64, err error) {
 	one := *r
 	if r.AllFailures {

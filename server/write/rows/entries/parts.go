@@ -11,6 +11,7 @@ import (
 	"varve/flatten"
 	"varve/pipeline"
 	"varve/server/web"
+	"varve/server/write/rows"
 )
 
 // Part writes what is in the set of a request by now, and counts its rows.
@@ -27,7 +28,7 @@ func (o *Options) Part(c *web.Ctx, set *engine.WriteSet, rows prometheus.Counter
 // inParts takes the entries through the pipeline and writes their rows in parts, each of as many entries as a batch in
 // memory can hold. Where the rest is refused for a time, its entries fail alone if the answer can say so; else the set
 // remembers what is stored.
-func (s *Set) inParts(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet,
+func (s *Set) inParts(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet,
 	write func() error) error {
 	entries := 0
 	for _, t := range s.tables {
@@ -63,7 +64,7 @@ func (s *Set) failRest(err error) {
 
 // part writes the rows of a lot of entries: all at once, or each half alone where they are too many. What the store has
 // against them all is the fault of each. Other errors end the request.
-func (t *Table) part(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot,
+func (t *Table) part(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot,
 	write func() error) error {
 	if at := t.set.earlier - t.before; l.from < at && at < l.to {
 		if err := t.part(ctx, p, r, set, lot{l.from, at, 0}, write); err != nil {

@@ -3,7 +3,6 @@ package samples
 import (
 	"varve/engine"
 	"varve/engine/schema"
-	"varve/sqlexec/promql"
 )
 
 // Hints are what a request says of the tables that it makes.
@@ -28,7 +27,7 @@ func (t *Tables) Hints(given map[string]string) (Hints, error) {
 		return h, err
 	}
 	h.noAutoCreate = h.noAutoCreate || !create
-	options := map[string]string{promql.SemanticOption: promql.SemanticMetric}
+	options := map[string]string{schema.SemanticOption: schema.SemanticMetric}
 	for _, key := range plainHints {
 		if x, ok := given[key]; ok {
 			options[key] = x

@@ -18,7 +18,6 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
-	"varve/sqlexec/promql"
 )
 
 // DefaultPhysical is the physical table of metrics that name none.
@@ -81,7 +80,7 @@ const knownBytes = 240
 
 // New makes the tables of a store.
 func New(o Options) *Tables {
-	plain, err := schema.ParseOptions(map[string]string{promql.SemanticOption: promql.SemanticMetric})
+	plain, err := schema.ParseOptions(map[string]string{schema.SemanticOption: schema.SemanticMetric})
 	if err != nil {
 		panic(fmt.Sprintf("the option that marks tables of metrics is none: %v", err))
 	}

@@ -13,17 +13,13 @@ import (
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
+	"varve/server/write/rows"
 )
-
-// Tables finds tables that are there; engine.Engine does.
-type Tables interface {
-	Table(schema.Name) (*engine.Table, error)
-}
 
 // Request is what the rows of a request have in common.
 type Request struct {
 	DB     string
-	Tables Tables
+	Tables rows.Tables
 	// Hint is that of all tables, but for their tags and the time index of those that are there already.
 	Hint engine.Hint
 	// Time is the type of the time index of tables that are made.

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"context"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/sqlexec"
+	"varve/sqlexec/parse"
+)
+
+// Protocol is what the server knows of a protocol: its addresses, how its clients show who they are, and how they read
+// errors. The package of the protocol makes it.
+type Protocol struct {
+	Name   string
+	Routes []Route
+	// Off takes the routes away: they are 404.
+	Off bool
+	// Calls are the methods of gRPC, by path, with the paths of the routes that serve them.
+	Calls map[string]string
+	// Owns reports whether a path that is no route belongs to the protocol: credentials are read there and errors are
+	// written as on the routes. nil: none does.
+	Owns func(path string) bool
+	// Claims is the handler for a request of the protocol's clients at an address that is not the protocol's, such as
+	// the root: some clients are given no more than a host. nil: the request is no such one.
+	Claims func(c *Ctx) Handler
+	// Credentials adds the ways in which clients of the protocol show who they are. nil: there are none besides headers
+	// that every client may send.
+	Credentials func(c *Ctx, shown *Credentials)
+	// Fail answers with an error in the form of the protocol; plain answers in the form of the server. nil: plain does.
+	Fail func(c *Ctx, err error, plain func(c *Ctx, err error))
+	// Collectors are the figures.
+	Collectors []prometheus.Collector
+	// Shared lets pages of other origins ask on all paths, as Route.Shared does on one.
+	Shared bool
+	// Inside marks routes that look inside the process: they have no time limit, and pages never read their answers.
+	Inside bool
+	// Bare reports whether answers to a path carry no headers for pages, because only the server's own page asks. nil:
+	// none do.
+	Bare func(path string) bool
+}
+
+// Route is one path of the HTTP interface.
+type Route struct {
+	Methods []string // HEAD is served wherever GET is
+	Path    string   // with {parameters}
+	Access  Access
+	Handler Handler
+	// Exact is for paths that the router does not hold beside one with a slash and all below it.
+	// Every method but those in Not is served there.
+	Exact bool
+	Not   []string
+	// Shared lets pages of other origins ask: the answer tells nothing of the server but that it lives.
+	Shared bool
+	// Reserved is answered on the connections that are kept for times when all others are taken.
+	Reserved bool
+	// Figures marks answers with figures of the server, which have room of their own.
+	Figures bool
+}
+
+// On is a route without properties.
+func On(methods []string, path string, access Access, handler Handler) Route {
+	return Route{Methods: methods, Path: path, Access: access, Handler: handler}
+}
+
+// Methods of routes.
+var (
+	Get     = []string{"GET"}
+	Post    = []string{"POST"}
+	GetPost = []string{"GET", "POST"}
+	PutPost = []string{"PUT", "POST"}
+	Delete  = []string{"DELETE"}
+	Options = []string{"OPTIONS"}
+	// Asking are the methods of senders that ask and set up before they send.
+	Asking = []string{"GET", "PUT", "POST"}
+)
+
+// Below gives routes below each of some bases.
+func Below(routes []Route, bases ...string) []Route {
+	list := make([]Route, 0, len(bases)*len(routes))
+	for _, base := range bases {
+		for _, r := range routes {
+			r.Path = base + r.Path
+			list = append(list, r)
+		}
+	}
+	return slices.Clip(list)
+}
+
+// Access is who may use a route on a server with users. The zero value is the strictest.
+type Access uint8
+
+// The kinds of access.
+const (
+	AccessAdmin   Access = iota // users who may read and write
+	AccessRead                  // users who may read
+	AccessWrite                 // users who may write
+	AccessUser                  // every user; the handler decides by statement
+	AccessMetrics               // everybody, unless http.metrics_need_auth
+	AccessOpen                  // everybody
+)
+
+func (a Access) String() string {
+	return [...]string{"admin", "read", "write", "user", "metrics", "open"}[a]
+}
+
+// Allows reports whether a user of a mode may use a route.
+func (a Access) Allows(m Mode) bool {
+	switch m {
+	case ReadWrite:
+		return true
+	case ReadOnly:
+		return a == AccessUser || a == AccessRead || a == AccessMetrics
+	case WriteOnly:
+		return a == AccessUser || a == AccessWrite || a == AccessMetrics
+	}
+	return a == AccessUser
+}
+
+// Credentials are what a request shows, as raw header values; nil means that the header is absent.
+type Credentials struct {
+	Service       []byte // x-service-auth
+	Authorization []byte
+	// Line says that the request is one of line protocol: it has only Authorization, which may be a token too, or else
+	// name and password as parameters of its query, nil where they are absent.
+	Line           bool
+	User, Password []byte
+	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters:
+	// user:password follow it, in base64 where the scheme is apikey.
+	Scheme string
+	// Key is a header of the protocol that holds user:password where there is no Authorization.
+	Key []byte
+	// Client is the address of the client, without its port.
+	Client string
+}
+
+// Executor runs SQL; sqlexec.Executor does.
+type Executor interface {
+	// HasDatabase reports whether a database exists.
+	HasDatabase(name string) bool
+	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
+	// error.
+	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
+		err error)
+	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
+	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
+}

@@ -1,0 +1,75 @@
+package lineproto
+
+import (
+	"strings"
+
+	"varve/server/web"
+)
+
+// base is the address that clients are given. Some take no more than a host.
+const base = "/v1/lineproto"
+
+// Protocols are line protocol as clients of version 1 speak it, and as those of versions 2 and 3 do, which read errors
+// in another form.
+func (h *Handler) Protocols(off bool) []web.Protocol {
+	first, second := h.first(), h.second()
+	for _, p := range [...]*web.Protocol{&first, &second} {
+		p.Off, p.Credentials = off, present
+	}
+	if !off {
+		second.Claims = h.claim
+	}
+	return []web.Protocol{second, first} // second owns some paths of those that first owns
+}
+
+func (h *Handler) first() web.Protocol {
+	routes := []web.Route{
+		web.On(web.Get, base+"/health", web.AccessOpen, h.Health),
+		web.On(web.Get, base+"/ready", web.AccessOpen, h.Ready),
+		web.On(web.Get, base+"/ping", web.AccessOpen, h.Ping),
+		{Methods: web.Get, Path: "/ping", Access: web.AccessOpen, Handler: h.Ping, Shared: true},
+	}
+	return web.Protocol{
+		Name: "lineproto", Collectors: h.Collectors(),
+		Routes: append(routes, web.Below([]web.Route{
+			web.On(web.Post, "/write", web.AccessWrite, h.Write),
+			web.On(web.GetPost, "/query", web.AccessUser, h.Query),
+		}, base, "")...),
+		Owns: func(path string) bool {
+			return strings.HasPrefix(path, base+"/") || path == "/write" || path == "/query"
+		},
+	}
+}
+
+func (h *Handler) second() web.Protocol {
+	return web.Protocol{
+		Name: "lineproto 2",
+		Routes: web.Below([]web.Route{
+			web.On(web.Post, "/api/v2/write", web.AccessWrite, h.WriteV2),
+			web.On(web.Post, version3, web.AccessWrite, h.WriteV3),
+			web.On(web.Get, "/api/v2/buckets", web.AccessUser, h.Buckets),
+			web.On(web.Post, "/api/v2/buckets", web.AccessUser, h.CreateBucket),
+			web.On(web.Get, "/api/v2/setup", web.AccessOpen, h.Setup),
+			web.On(web.Get, "/api/v2/orgs", web.AccessUser, h.Organisations),
+		}, base, ""),
+		Owns: func(path string) bool {
+			rest, below := strings.CutPrefix(path, base+"/")
+			return strings.HasPrefix(path, "/api/v2/") || path == version3 ||
+				below && (strings.Contains("/"+rest, "/api/v2/") || strings.HasSuffix("/"+rest, version3))
+		},
+		Fail: fail,
+	}
+}
+
+// present reads the name and the password in the query.
+func present(c *web.Ctx, shown *web.Credentials) {
+	shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
+}
+
+// claim answers libraries that were given a host alone and ask there for what they would find below base.
+func (h *Handler) claim(c *web.Ctx) web.Handler {
+	if string(c.Path()) == "/health" && library(c) {
+		return h.Health
+	}
+	return nil
+}
