@@ -41,6 +41,12 @@
 //	dashboard/...        the web application, and what it saves
 //
 // A package of write or read imports none beside it. The map of the whole tree is docs/code.md.
+//
+// # Tests
+//
+// Tests of one package are in its folder. The tests here drive a whole server as clients do, and are named by the part
+// that they are of: front_ for what is in this folder, write_ and read_ for the packages there, harness_ for what all
+// of them begin with.
 package server
 
 import (
