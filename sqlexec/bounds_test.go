@@ -1,11 +1,16 @@
 package sqlexec
 
 import (
+	"context"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"varve/engine"
 	"varve/engine/status"
+	"varve/engine/vfs"
 	"varve/sqlexec/exec"
 )
 
@@ -31,6 +36,25 @@ func TestWritesAreBounded(t *testing.T) {
 	refused(t, x, "COPY t FROM 't.csv';", "memory", status.RuntimeResourcesExhausted)
 	if used := pool.Used(); used != 0 {
 		t.Errorf("%d bytes are not given back", used)
+	}
+}
+
+// TestInsertHoldsMemory: the memory of INSERT .. SELECT is held until its rows are written, which asks for the time.
+func TestInsertHoldsMemory(t *testing.T) {
+	pool := exec.NewPool(64<<20, nil)
+	var used atomic.Int64
+	e, err := engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "data", NoBackground: true, MinFree: 1,
+		Now: func() time.Time { used.Store(pool.Used()); return time.Now() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close(context.Background(), false)
+	x := New(e, Options{Workers: 2, Memory: pool})
+	outcomeOf(t, x, "CREATE TABLE t (v BIGINT, ts TIMESTAMP(3) TIME INDEX);")
+	used.Store(-1)
+	outcomeOf(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 99999) AS n(number);")
+	if got := used.Load(); got < 100_000*16 || pool.Used() != 0 {
+		t.Errorf("%d bytes are held while the rows are written, %d afterwards", got, pool.Used())
 	}
 }
 

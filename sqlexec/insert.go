@@ -77,7 +77,9 @@ func (x *Executor) insertOnce(ctx context.Context, sess *Session, s *parse.Inser
 		return nil, err
 	}
 	if s.Query != nil {
-		err = x.insertQuery(ctx, sess, s, t)
+		held := x.held(ctx)
+		defer held.Close() // after the write, whose copies it counts
+		err = x.insertQuery(ctx, sess, s, t, held)
 	} else {
 		err = x.insertRows(ctx, sess, s, t)
 	}
@@ -250,7 +252,8 @@ func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (
 }
 
 // insertQuery runs the query of INSERT .. SELECT and collects its rows; columns match by position.
-func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Insert, t *target) error {
+func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Insert, t *target,
+	held *exec.Budget) error {
 	ectx := x.context(sess)
 	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.database(), s.Query)
 	if err != nil {
@@ -272,8 +275,6 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		return err
 	}
 	defer rows.Close()
-	held := x.held(ctx)
-	defer held.Close()
 	var b vector.Batch
 	for {
 		ok, err := rows.Next(&b)
