@@ -10,6 +10,7 @@ import (
 
 	"varve/engine/convert"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
@@ -149,7 +150,7 @@ func (x *Executor) gridTime(ctx context.Context, s *Session, e parse.Expr) (int6
 		if unit <= 1000 {
 			return v.Int(0) * (1000 / unit), nil
 		}
-		return v.Int(0) / (unit / 1000), nil
+		return timefmt.FloorDiv(v.Int(0), unit/1000), nil
 	case v.Type.ID == vector.TypeDate:
 		return v.Int(0) * 86_400_000, nil
 	}

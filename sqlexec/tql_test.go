@@ -70,6 +70,8 @@ func TestTQL(t *testing.T) {
 		{"TQL EVAL ('1970-01-01T00:01:40Z', '100.0', 60) sum(m)", "[ts sum(m)] [[1970-01-01T00:01:40 8]]"},
 		{"TQL EVAL ('1970-01-01 00:01:40'::TIMESTAMP, 100, 0.5) count(m) AS \"how many\"",
 			"[ts how many] [[1970-01-01T00:01:40 2]]"},
+		{"TQL EVAL ('1969-12-31T23:59:59.999999999'::TIMESTAMP(9), 0, '1ms') 1",
+			"[time value] [[1969-12-31T23:59:59.999 1] [1970-01-01T00:00:00 1]]"},
 		{"TQL EVALUATE (150, 150, '1s', '40s') m", "[time value] []"},
 		{"TQL EVAL (100, 100, '1s') two{__field__=\"g\"}", "[ts g] [[1970-01-01T00:01:40 7]]"},
 		{"TQL EVAL (100, 100, '1s') two",
