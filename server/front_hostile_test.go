@@ -313,6 +313,32 @@ func TestIntake(t *testing.T) {
 	h.want(h.do("POST", ingestPath, body, "Content-Type", "text/plain"), 200, "affectedrows")
 }
 
+// TestStoredIsAnswered: a bulk request whose documents are stored is not refused because there is no room for its
+// answer: the sender would send them again.
+func TestStoredIsAnswered(t *testing.T) {
+	begun := make(chan int64, 1000)
+	h := real(t, func(o *Options) {
+		o.Intake = web.NewIntake(4<<20, time.Millisecond, status.RegionBusy, func(bytes int64) { begun <- bytes })
+	})
+	nc, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	const held = 2 << 20
+	if _, err := fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
+		ingestPath, 2*held, strings.Repeat("x", held)); err != nil {
+		t.Fatal(err)
+	}
+	for bytes := <-begun; bytes < held-(64<<10); bytes = <-begun {
+	}
+	const documents = 8000 // with answers of 128 bytes each, counted twice
+	a := h.do("POST", "/v1/elasticsearch/b/_bulk", strings.Repeat("{\"create\":{}}\n{}\n", documents), "Content-Type",
+		"application/x-ndjson")
+	h.want(a, 200, `"errors":false`)
+	h.holds("SELECT count(*) FROM b", fmt.Sprintf("[[%d]]", documents))
+}
+
 // TestIntakeOfChunks: bodies that announce no length count as well.
 func TestIntakeOfChunks(t *testing.T) {
 	begun := make(chan int64, 100)

@@ -50,9 +50,7 @@ func (h *Handler) Bulk(c *web.Ctx) error {
 	if err := h.store(c, d, d.read); err != nil {
 		return refuse(c, d, err)
 	}
-	if err := c.Hold(c.BodyBytes() + 2*d.answerBytes()); err != nil {
-		return refuse(c, d, err)
-	}
+	c.HoldAnswer(c.BodyBytes() + 2*d.answerBytes())
 	c.JSON(200, h.answer(c, d))
 	return nil
 }

@@ -21,17 +21,17 @@ import (
 
 // Handler answers puts. Safe for concurrent use.
 type Handler struct {
-	o                rows.Deps
-	timeIndex, value string
-	decoders         spare.List[decoder]
-	rows             prometheus.Counter
+	o        rows.Deps
+	value    string
+	decoders spare.List[decoder]
+	rows     prometheus.Counter
 }
 
 // New makes a handler.
 func New(o rows.Deps) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	h := &Handler{
-		o: o, timeIndex: tagged.TimeIndex(o.Prefix), value: "value",
+		o: o, value: "value",
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_jsonput_rows_total",
 			Help: "Rows written by requests of JSON put."}),
 	}
@@ -61,7 +61,7 @@ var tableOptions = map[string]string{"merge_mode": "last_row", schema.SemanticOp
 func (h *Handler) Put(c *web.Ctx) error {
 	details := c.QueryArgs().Has("details")
 	keep := details || c.QueryArgs().Has("summary")
-	hint, err := tagged.Hint(c.Hints(), tableOptions, h.timeIndex, h.o.NoAutoCreate)
+	hint, err := tagged.Hint(&h.o, c.Hints(), tableOptions)
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,7 @@ func (d *decoder) answer(c *web.Ctx, details bool) error {
 			out = append(jsontext.AppendString(append(out, `,"error":`...), f.reason), '}')
 		}
 		out = append(out, ']')
-		if err := c.Hold(c.BodyBytes() + 2*int64(len(out))); err != nil {
-			return err
-		}
+		c.HoldAnswer(c.BodyBytes() + 2*int64(len(out)))
 	}
 	c.JSON(200, append(out, '}'))
 	return nil
