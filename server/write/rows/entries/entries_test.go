@@ -53,6 +53,8 @@ func TestFields(t *testing.T) {
 		{"_time_field=t", "{\n}", `{ "service_timestamp":7}`},
 		{"_time_field=t", `{"u":{"t":1}}`, `{"u":{"t":1},"service_timestamp":7}`},
 		{"_time_field=t", `{"t":1,"t":2}`, `{"service_timestamp":1000000000}`},
+		{"_time_field=t", `{"t":1,"service_timestamp":2}`, `{"service_timestamp":2,"service_timestamp":1000000000}`},
+		{"_time_field=t", `{"service_timestamp":2}`, `{"service_timestamp":2,"service_timestamp":7}`},
 		{"_time_field=t", `{"\u0074":"1970-01-01T00:00:02Z"}`, `{"service_timestamp":2000000000}`},
 		{"_time_field=t", `{"t": 1e40}`, `{"t":"1e40","service_timestamp":7}`},
 		{"_time_field=t", `{"t":true,"u":true}`, `{"t":"true","u":true,"service_timestamp":7}`},

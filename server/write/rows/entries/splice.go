@@ -24,6 +24,9 @@ func (f *Fields) splice(dst, text []byte, now int64) (out []byte, ok bool) {
 			break
 		}
 		if string(r.Key) != f.time[0] {
+			if string(r.Key) == flatten.DefaultTimeColumn {
+				return dst, false // the later of the two would count
+			}
 			r.Skip()
 			continue
 		}
