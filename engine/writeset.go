@@ -59,6 +59,26 @@ func AutoCreate(hints map[string]string) (bool, error) {
 		"Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
 }
 
+// NumbersHint is the hint that says whether integers and floats are one kind.
+const NumbersHint = "widen_numbers"
+
+// StrictNumbers reports whether a request keeps integers and floats apart: its hint says so, or else the configuration.
+func StrictNumbers(hints map[string]string, configured bool) bool {
+	if text := hints[NumbersHint]; text != "" {
+		return !IsTrue(text)
+	}
+	return configured
+}
+
+// IsTrue reports whether the text of a parameter or hint means yes.
+func IsTrue(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "1", "yes", "on", "t":
+		return true
+	}
+	return false
+}
+
 // WriteSet holds the rows of one request: a builder for each table and each group of options. It is reused through a
 // pool. One goroutine at a time.
 type WriteSet struct {

@@ -184,7 +184,7 @@ func (r *Request) SetParams(header string) {
 				r.MaxDepth = int(n)
 			}
 		case "skip_error":
-			r.SkipError = isTrue(v)
+			r.SkipError = engine.IsTrue(v)
 		case "widen_numbers":
 			r.SetNumbers(v)
 		}
@@ -205,7 +205,7 @@ const (
 func (r *Request) SetNumbers(text string) {
 	switch {
 	case text == "":
-	case isTrue(text):
+	case engine.IsTrue(text):
 		r.Numbers = OneKind
 	default:
 		r.Numbers = Strict
@@ -215,7 +215,7 @@ func (r *Request) SetNumbers(text string) {
 // strict reports whether integers and floats are two kinds in a request.
 func (m *Manager) strict(r *Request) bool {
 	if r.Numbers == ConfiguredNumbers {
-		r.SetNumbers(r.Hints["widen_numbers"])
+		r.SetNumbers(r.Hints[engine.NumbersHint])
 	}
 	return r.Numbers == Strict || r.Numbers == ConfiguredNumbers && m.o.StrictNumbers
 }
@@ -244,14 +244,6 @@ func (r *Request) FromHeaders(header func(name string) (string, error)) (named b
 	}
 	r.SetParams(texts["pipeline-params"])
 	return named, nil
-}
-
-func isTrue(text string) bool {
-	switch strings.ToLower(text) {
-	case "true", "1", "yes", "on", "t":
-		return true
-	}
-	return false
 }
 
 // tableTypes returns the types of a table's columns by name; there are none while it is absent.

@@ -58,6 +58,24 @@ func TestOTLPTraceTable(t *testing.T) {
 		"absent"), 400, "does not exist")
 }
 
+// TestOTLPNumbersApart: where integers and floats are two kinds, by the configuration or a hint, a column of integers
+// stays one, and a float is refused.
+func TestOTLPNumbersApart(t *testing.T) {
+	columnType := `SELECT data_type FROM information_schema.columns WHERE column_name = 'span_attributes.v'`
+	float, whole := otlpSpan(otlpValue(`"doubleValue":1.5`)), otlpSpan(otlpValue(`"intValue":1`))
+	h := real(t, func(o *Options) { o.Rows.StrictNumbers = true })
+	h.want(h.otlp("traces", whole), 200, "{}")
+	h.want(h.otlp("traces", float), 400, "span_attributes.v")
+	h.holds(columnType, "[[bigint]]")
+	h.want(h.otlp("traces", float, "x-service-hints", "widen_numbers=on"), 200, "{}")
+	h.holds(columnType, "[[double]]")
+	h = real(t, nil)
+	h.want(h.otlp("traces", whole), 200, "{}")
+	h.want(h.otlp("traces", float, "x-service-hints", "widen_numbers=false"), 400, "span_attributes.v")
+	h.want(h.otlp("traces", float), 200, "{}")
+	h.holds(columnType, "[[double]]")
+}
+
 // TestOTLPTypeDrift: the type of a new attribute is that which all values of a request fit.
 func TestOTLPTypeDrift(t *testing.T) {
 	for _, c := range []struct {

@@ -21,16 +21,15 @@ const defaultTable = "journald_logs"
 
 // Handler answers uploads. Safe for concurrent use.
 type Handler struct {
-	o         rows.Deps
-	timeIndex string
-	rows      prometheus.Counter
+	o    rows.Deps
+	rows prometheus.Counter
 }
 
 // New makes a handler.
 func New(o rows.Deps) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
-		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
+		o: o,
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_journald_rows_total",
 			Help: "Rows written by uploads of journals."}),
 	}
@@ -68,7 +67,7 @@ func (h *Handler) Upload(c *web.Ctx) error {
 			name = other
 		}
 	}
-	hint, err := tagged.Hint(c.Hints(), map[string]string{"append_mode": "true"}, h.timeIndex, h.o.NoAutoCreate)
+	hint, err := tagged.Hint(&h.o, c.Hints(), map[string]string{"append_mode": "true"})
 	if err != nil {
 		return err
 	}

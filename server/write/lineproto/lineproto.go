@@ -30,10 +30,9 @@ type Options struct {
 
 // Handler answers requests of line protocol, of both versions. Safe for concurrent use.
 type Handler struct {
-	o         Options
-	options   map[string]string // of tables that are made
-	timeIndex string
-	rows      prometheus.Counter
+	o       Options
+	options map[string]string // of tables that are made
+	rows    prometheus.Counter
 }
 
 // New makes a handler.
@@ -41,7 +40,7 @@ func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
 		o: o, options: map[string]string{"merge_mode": cmp.Or(o.MergeMode, "last_non_null"),
-			schema.SemanticOption: schema.SemanticMetric}, timeIndex: tagged.TimeIndex(o.Prefix),
+			schema.SemanticOption: schema.SemanticMetric},
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total",
 			Help: "Rows written by requests of line protocol."}),
 	}
@@ -82,12 +81,8 @@ func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error)
 	h.introduce(c)
 	r.tables, r.most, r.hold = h.o.Tables, h.o.RowBytes, c.Hold
 	r.db, _ = web.Database(append([]string{c.HeaderDB()}, databases...)...)
-	hints := c.Hints()
-	if r.hint, err = tagged.Hint(hints, h.options, h.timeIndex, h.o.NoAutoCreate); err != nil {
+	if r.hint, err = tagged.Hint(&h.o.Deps, c.Hints(), h.options); err != nil {
 		return err
-	}
-	if _, said := hints[tagged.NumbersHint]; !said {
-		r.hint.StrictNumbers = h.o.StrictNumbers
 	}
 	if r.left != nil {
 		r.hint.Reject = r.left.refuse

@@ -27,7 +27,6 @@ const defaultTable = "loki_logs"
 // Handler answers pushes. Safe for concurrent use.
 type Handler struct {
 	o             rows.Deps
-	timeIndex     string
 	decoders      spare.List[decoder]
 	rows, skipped prometheus.Counter
 }
@@ -36,7 +35,7 @@ type Handler struct {
 func New(o rows.Deps) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
-		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
+		o: o,
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_rows_total",
 			Help: "Rows written by requests of log push."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_skipped_total",
@@ -171,13 +170,13 @@ func (h *Handler) Push(c *web.Ctx) error {
 
 // begin begins the rows of a request.
 func (h *Handler) begin(c *web.Ctx, d *decoder, db, table string, set *engine.WriteSet) (*tagged.Rows, error) {
-	hint, err := tagged.Hint(c.Hints(), map[string]string{"append_mode": "true"}, h.timeIndex, h.o.NoAutoCreate)
+	hint, err := tagged.Hint(&h.o, c.Hints(), map[string]string{"append_mode": "true"})
 	if err != nil {
 		return nil, err
 	}
 	rows := tagged.New(&tagged.Request{DB: db, Tables: h.o.Tables, Hint: hint, Time: vector.Timestamp(9),
 		Most: h.o.RowBytes, Hold: c.Hold}, set)
-	return rows, d.columns.begin(rows, table, h.timeIndex)
+	return rows, d.columns.begin(rows, table, hint.TimeIndex)
 }
 
 // readBody reads the document or the message of a request.

@@ -17,7 +17,7 @@ func (h *Handler) hint(c *web.Ctx, timeIndex string, options map[string]string) 
 		return engine.Hint{}, err
 	}
 	hint := engine.Hint{AutoCreate: create && !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, TimeIndex: timeIndex,
-		Comment: "Created on insertion"}
+		Comment: "Created on insertion", StrictNumbers: engine.StrictNumbers(given, h.o.StrictNumbers)}
 	options["comment"] = hint.Comment
 	for _, key := range requestHints {
 		if x, ok := given[key]; ok {

@@ -29,7 +29,7 @@ const rowBytes = 1 << 30
 // rows makes rows of messages.
 func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.WriteSet, _ func(int64) error,
 	_ func() error) (made listen.Made, err error) {
-	hint, err := tagged.Hint(nil, map[string]string{"append_mode": "true"}, s.timeIndex, s.o.NoAutoCreate)
+	hint, err := tagged.Hint(&s.o.Deps, nil, map[string]string{"append_mode": "true"})
 	if err != nil {
 		return made, err
 	}

@@ -14,7 +14,6 @@ import (
 	"varve/server/listen"
 	"varve/server/web"
 	"varve/server/write/rows"
-	"varve/server/write/rows/tagged"
 )
 
 // Options of a Server.
@@ -37,9 +36,8 @@ type Options struct {
 
 // Server takes messages. Safe for concurrent use.
 type Server struct {
-	o         Options
-	timeIndex string
-	streams   *listen.Server
+	o       Options
+	streams *listen.Server
 
 	cut, lost prometheus.Counter
 	drops     *drops
@@ -60,7 +58,7 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		o: o, timeIndex: tagged.TimeIndex(o.Prefix), drops: newDrops(),
+		o: o, drops: newDrops(),
 		cut: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_messages_cut_total",
 			Help: "Messages cut off because they were too long."}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total",

@@ -5,13 +5,11 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/server/write/rows"
 )
 
 // hintKeys are the hints of requests that become options of tables.
 var hintKeys = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "sst_format"}
-
-// NumbersHint is the hint that says whether integers and floats are one kind.
-const NumbersHint = "widen_numbers"
 
 // TimeIndex is the name of the time index of tables that a protocol makes, by the prefix of such names.
 func TimeIndex(prefix string) string {
@@ -22,14 +20,15 @@ func TimeIndex(prefix string) string {
 }
 
 // Hint is that of the tables of a request: options are those of its protocol, which the given hints of the request
-// override. disabled tells that the configuration lets no write make tables.
-func Hint(given, options map[string]string, timeIndex string, disabled bool) (engine.Hint, error) {
+// override.
+func Hint(d *rows.Deps, given, options map[string]string) (engine.Hint, error) {
 	create, err := engine.AutoCreate(given)
 	if err != nil {
 		return engine.Hint{}, err
 	}
-	hint := engine.Hint{AutoCreate: create && !disabled, Disabled: disabled, Strict: true, TimeIndex: timeIndex,
-		Comment: "Created on insertion"}
+	hint := engine.Hint{AutoCreate: create && !d.NoAutoCreate, Disabled: d.NoAutoCreate, Strict: true,
+		TimeIndex: TimeIndex(d.Prefix), Comment: "Created on insertion",
+		StrictNumbers: engine.StrictNumbers(given, d.StrictNumbers)}
 	all := make(map[string]string, len(options)+len(given))
 	for k, v := range options {
 		all[k] = v
@@ -41,9 +40,6 @@ func Hint(given, options map[string]string, timeIndex string, disabled bool) (en
 	}
 	if _, merges := all["merge_mode"]; merges && strings.EqualFold(all["append_mode"], "true") {
 		all["merge_mode"] = "last_row"
-	}
-	if text, said := given[NumbersHint]; said {
-		hint.StrictNumbers = !strings.EqualFold(text, "true")
 	}
 	hint.Options, err = schema.ParseOptions(all)
 	return hint, err

@@ -9,6 +9,7 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/server/write/rows"
 )
 
 // there are tables.
@@ -114,7 +115,7 @@ func TestHint(t *testing.T) {
 		{map[string]string{"auto_create_table": "maybe"}, "", false, "must be a boolean"},
 		{map[string]string{"ttl": "soon"}, "", false, "ttl"},
 	} {
-		h, err := Hint(c.given, map[string]string{"merge_mode": "last_row"}, "time", false)
+		h, err := Hint(&rows.Deps{}, c.given, map[string]string{"merge_mode": "last_row"})
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%v: %v", c.given, err)
@@ -126,7 +127,21 @@ func TestHint(t *testing.T) {
 			t.Errorf("%v: %v %v %v", c.given, got, h.AutoCreate, err)
 		}
 	}
-	if h, err := Hint(nil, nil, "time", true); err != nil || h.AutoCreate || !h.Disabled {
+	if h, err := Hint(&rows.Deps{NoAutoCreate: true, Prefix: "p"}, nil, nil); err != nil || h.AutoCreate || !h.Disabled ||
+		h.TimeIndex != "p_timestamp" {
 		t.Error(h, err)
+	}
+	for _, c := range []struct {
+		configured bool
+		given      string
+		strict     bool
+	}{
+		{false, "", false}, {true, "", true}, {true, "true", false}, {true, "1", false}, {true, "Yes", false},
+		{false, "false", true}, {false, "0", true}, {true, "off", true},
+	} {
+		h, err := Hint(&rows.Deps{StrictNumbers: c.configured}, map[string]string{engine.NumbersHint: c.given}, nil)
+		if err != nil || h.StrictNumbers != c.strict {
+			t.Errorf("%v: %v %v", c, h.StrictNumbers, err)
+		}
 	}
 }
