@@ -390,7 +390,7 @@ func TestRemoteWriteThroughPipeline(t *testing.T) {
 	h.want(h.do("POST", writePath, snap(message1(up, 1.5, 2.5), message1([]string{"__name__", "down", "job", "y"}, 4)),
 		"x-service-pipeline-name", "double"), 204, "")
 	h.want(h.do("POST", writePath, snap(message1([]string{"__name__", "third", "job", "z"}, 1)),
-		"x-service-log-pipeline-name", "double"), 204, "")
+		"x-service-pipeline-name", "none_such", "x-service-log-pipeline-name", "double"), 204, "")
 	if got := fmt.Sprint(h.selected("SELECT job, twice FROM up ORDER BY service_timestamp"),
 		h.selected("SELECT job, twice FROM down"),
 		h.selected("SELECT twice FROM third")); got != "[[X 3] [X 5]] [[Y 8]] [[2]]" {

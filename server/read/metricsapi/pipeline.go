@@ -23,20 +23,11 @@ import (
 
 // pipelineRequest is what the headers say of a pipeline; nil: nothing.
 func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, error) {
-	for _, name := range [...]string{"x-service-pipeline-name", "x-service-log-pipeline-name"} {
-		named, err := c.UTF8Header(name)
-		if err != nil {
-			return nil, err
-		}
-		if named == "" {
-			continue
-		}
-		r := &pipeline.Request{DB: db, Pipeline: named, Version: c.HeaderText("x-service-pipeline-version"),
-			ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate}
-		r.SetParams(c.HeaderText("x-service-pipeline-params"))
-		return r, nil
+	r := &pipeline.Request{DB: db, ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate}
+	if named, err := r.FromHeaders(c.UTF8Header); err != nil || !named {
+		return nil, err
 	}
-	return nil, nil
+	return r, nil
 }
 
 // writeThrough runs the samples of a request through a pipeline.

@@ -14,24 +14,12 @@ import (
 
 // pipeline is what the headers say of a pipeline; nil: nothing.
 func (r *logsRequest) pipeline(c *web.Ctx) (*pipeline.Request, error) {
-	for _, prefix := range [...]string{"x-service-log-pipeline-", "x-service-pipeline-"} {
-		name, err := c.UTF8Header(prefix + "name")
-		if err != nil {
-			return nil, err
-		}
-		if name == "" {
-			continue
-		}
-		version := c.HeaderText("x-service-log-pipeline-version")
-		if version == "" {
-			version = c.HeaderText("x-service-pipeline-version")
-		}
-		p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Pipeline: name, Version: version, Hints: c.Hints(),
-			NoAutoCreate: r.h.o.NoAutoCreate, SkipError: true}
-		p.SetParams(c.HeaderText("x-service-pipeline-params"))
-		return p, nil
+	p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Hints: c.Hints(), NoAutoCreate: r.h.o.NoAutoCreate,
+		SkipError: true}
+	if named, err := p.FromHeaders(c.UTF8Header); err != nil || !named {
+		return nil, err
 	}
-	return nil, nil
+	return p, nil
 }
 
 // takeThrough runs the records of a request through a pipeline. Entries that fail there are
