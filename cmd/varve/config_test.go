@@ -24,12 +24,12 @@ func TestConfigPrecedence(t *testing.T) {
 		"[http]\naddr = \"a:1\"\nbody_limit = \"1MiB\"\ntimeout = \"1m 30s\"\ncors_allowed_origins = [\"x\", \"y\"]\n[wal]\nsync = \"never\"\n")
 	c, err := loadConfig(file, []string{"VARVE_HTTP__ADDR=b:2", "VARVE_WAL__SYNC=interval", "HOME=/x",
 		"VARVE_URL=ignored"},
-		[]setting{{"--set", "http.addr", "c:3"}})
+		[]setting{{"--set", "http.addr", "c:3"}, {"--set", "prom_store.max_samples", "3000000000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.HTTP.Addr != "c:3" || c.WAL.Sync != "interval" || c.HTTP.BodyLimit != 1<<20 ||
-		c.HTTP.Timeout != 90*time.Second || len(c.HTTP.CORSOrigins) != 2 {
+		c.HTTP.Timeout != 90*time.Second || len(c.HTTP.CORSOrigins) != 2 || c.Metrics.MaxSamples != 3_000_000_000 {
 		t.Errorf("got %+v", c)
 	}
 	if c.Storage.DataHome != "./data" || !c.HTTP.EnableCORS {

@@ -335,7 +335,7 @@ func wholeNumber(value any) (int64, error) {
 	case int64:
 		return v, nil
 	case string:
-		if n, err := strconv.ParseInt(v, 10, 32); err == nil {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
 			return n, nil
 		}
 	}

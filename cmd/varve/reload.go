@@ -18,7 +18,7 @@ func (n *node) reload(s *serveCommand, io streams, logs *logs) {
 	}
 	config, err := s.load(io.environ)
 	if err != nil {
-		n.log.Error("the configuration cannot be read again: everything stays as it was", "error", err)
+		n.log.Error("the configuration cannot be read again: its keys stay as they were", "error", err)
 		return
 	}
 	from, to, err := logs.Set(config.Logging.Level)

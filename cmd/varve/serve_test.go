@@ -226,7 +226,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.signal(syscall.SIGHUP)
-	s.wait(text("everything stays as it was"))
+	s.wait(text("its keys stay as they were"))
 }
 
 // as runs a command line of a user.
