@@ -106,7 +106,7 @@ func (w *tableWrite) align(t *schema.Table, longest int, now time.Time) (*record
 	return w.within(rec, longest)
 }
 
-// fit is the i-th column of the rows as a column of the table takes it. errEvolve: the table's becomes one of floats.
+// fit returns the i-th column of the rows in the type of c. errEvolve: c must become a column of floats first.
 func (w *tableWrite) fit(c *schema.Column, i int) (*vector.Vector, error) {
 	h, f, v := &w.hint, w.fields[i], w.batch.Cols[i]
 	if c.Type != f.Type {
@@ -132,7 +132,7 @@ func (w *tableWrite) fit(c *schema.Column, i int) (*vector.Vector, error) {
 	return v, nil
 }
 
-// within is the record without the rows that no part takes and those that the table does not; nil: none is left.
+// within returns the record without the rows that no part or this table takes; nil: none is left.
 func (w *tableWrite) within(rec *record, longest int) (*record, error) {
 	if w.hint.Reject == nil {
 		return rec, rec.checkBounds(longest)

@@ -23,8 +23,8 @@ import (
 //
 //	version 1B = 2 | kind 1B = 3 | 0 14B | (table u32 | key 16B | seconds since 1970 i64)*
 //
-// Of the records of rows only those are believed that a start applies: one whose write failed may be in the log as
-// well, below the sequence number up to which everything is in parts.
+// A start remembers the key of a record of rows only if it applies the record: a record whose write failed may be in
+// the log as well, below the sequence number up to which everything is in parts.
 const (
 	recordBatches = 3
 	batchKeySize  = 16

@@ -23,7 +23,7 @@ type committer struct {
 	closing      <-chan struct{} // closed when the store closes
 	flushBytes   int64           // of a memtable that wants a flush
 	flush        func(r *region) // asks for a flush of a region
-	flushLargest func()          // and of the one with the most rows in memory
+	flushLargest func()          // and of the region whose flush frees the most memory
 
 	seq     atomic.Uint64 // the last that was given to rows
 	waiting atomic.Int64  // writes that wait for memory

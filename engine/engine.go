@@ -7,7 +7,7 @@
 // without an acknowledgement each table has all rows or none. A scan sees the rows of one moment: a flush, merge, ALTER
 // or DROP beside it changes nothing for it. Of rows with one key the last row counts, or the last value of each field,
 // or all rows, as the table's options say, whichever parts the rows are in. Data that cannot be read is set aside and
-// named, costs no more than it must, and is never replaced by other data. The number of parts stays small and memory
+// reported by name; the rest is served, and no other data stands in for it. The number of parts stays small and memory
 // stays within its limit: writers wait before either is exceeded.
 //
 // # How rows go
@@ -29,7 +29,8 @@
 //	region.go table.go                   where rows are, sizes
 //	writeset.go write.go align.go        rows of a request, held against schemas
 //	refused.go widen.go                  rows left out, integers that become floats
-//	private.go limits.go                 the server's own tables, bounds of names and tables
+//	private.go                           the server's own tables
+//	limits.go                            bounds of the store, defaults of Options
 //	record.go seriesrecord.go bounds.go  what the log takes
 //	batches.go                           batches that a client may send twice
 //	commit.go memory.go space.go         the committer: admission, log, memtables
@@ -53,16 +54,15 @@
 //
 // A goroutine that holds a lock takes only locks below it in this list:
 //
-//   - Engine.calls: held for reading by each call from outside, for writing by Close.
-//   - region.altering: one ALTER a table; held while its rows are written anew.
-//   - A place among the merges that are asked for (Engine.asked), while one of them goes on.
-//   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
-//     the merge takes. ALTER gives it back before it takes the next.
-//   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
-//   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
-//   - region.mu: a snapshot is published, a writer takes its sequence number.
-//   - mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only
-//     one is held, but that a log that begins a segment tells the manifest. merger.mu is let go of while a merge waits.
+// - Engine.calls: held for reading by each call from outside, for writing by Close. - region.altering: one ALTER a
+// table; held while its rows are written anew. - A place among the merges that are asked for (Engine.asked), while one
+// of them goes on. - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts;
+// held as long as the merge takes. ALTER gives it back before it takes the next. - Engine.ddl: the catalog and schemas
+// change; held over an edit of the manifest. - region.maintain: memtables or parts are replaced; a flush holds it while
+// it writes, a merge while it exchanges. - region.mu: a snapshot is published, a writer takes its sequence number. -
+// mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only one
+// is held at a time, with one exception: whoever appends to the log holds its closing lock while the log begins a
+// segment and takes the manifest's lock. merger.mu is released while a merge waits.
 //
 // Readers take none of them but mem.mu, to count the readers of a memtable.
 package engine
@@ -116,12 +116,12 @@ type Options struct {
 	// PartKeys bounds the bytes of the series keys of a part that merges write: readers and merges have all of a tag's
 	// values in hand. Default, and at most, what a part takes.
 	PartKeys int64
-	// Pressed, if not nil, reports whether others of the process keep more memory than their share, as requests with
-	// large bodies do. Meanwhile no second merge begins in the background beside another, unless a flush waits for it.
-	// It must not wait.
+	// Pressed, if not nil, reports whether other users of memory, such as bodies of requests, exceed their share. While
+	// it does, no second merge begins in the background beside a running one, unless a flush waits for a merge. It must
+	// not wait.
 	Pressed func() bool
-	// AskedMerges is how many merges go on at once that somebody waits for, of different tables: each has as much in
-	// hand. Default 4.
+	// AskedMerges bounds the merges that run at once because a caller waits for them: compaction, BuildIndexes, ALTER.
+	// Each has MergeBytes in hand. Default 4.
 	AskedMerges int
 	// SeriesBytes is the memory for keys of series in memtables, in addition to MemtableLimit. Keys beyond it count
 	// against MemtableLimit.
@@ -134,7 +134,7 @@ type Options struct {
 	Ballast    int64 // bytes kept on the disk for the day when it is full; 0: none
 	// MinFree is the room on the device under which writes are refused. Default 256 MiB; negative: none.
 	MinFree int64
-	// Background switches flush by age and merging; tests may switch it off and drive both by hand.
+	// NoBackground starts no flushes, no merges and no expiry: tests drive them by hand.
 	NoBackground bool
 	Parallelism  int // of replay and open. Default 16
 	// MaxSeries bounds the series of all tables, MaxSeriesPerTable those of each; 0: no bound.
@@ -147,11 +147,13 @@ type Options struct {
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
-	// merge so many neighbours of one level, or up to twice as many, into one part of the next. Default 8
+	// mergeParts is the least number of neighbouring parts of one level that a merge takes; it takes at most twice as
+	// many. Default 8
 	mergeParts int
 	maxPart    partSize // bounds of a part that a merge writes. Default: maxPart
-	mergedRows int      // of one piece of runs that are merged. Default 128 Ki
-	// of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
+	mergedRows int      // of a piece of a scan that merges runs, about. Default 128 Ki
+	// spliceRows is the least number of rows of a block that a merge copies as it is; smaller blocks are merged with
+	// their neighbours. Default: half a block
 	spliceRows int
 	retryFlush time.Duration // pause after a flush that failed. Default 1s
 	Now        func() time.Time
@@ -281,8 +283,8 @@ func (e *Engine) enter() error {
 	return nil
 }
 
-// enterToChange is enter for calls that change more than the rows of tables, of which the committer knows whether it
-// takes any: a store that is read-only refuses them.
+// enterToChange is enter for calls that change more than rows: a read-only store refuses them. The committer checks
+// writes of rows.
 func (e *Engine) enterToChange() error {
 	if err := e.enter(); err != nil {
 		return err

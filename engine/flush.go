@@ -170,7 +170,7 @@ func (f *flusher) flushOne(r *region, m *mem) error {
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
 		mode := flushMode(t)
-		// whose sequence numbers may lie in between
+		// pending parts may have sequence numbers between those of this memtable
 		mode.keepAll = mode.keepAll || mode.lastNonNull && len(r.pending) > 0
 		p, err := f.files.write(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi,
 			mode: mode, workers: flushWorkers, lives: f.lives(r), flushed: m.lastSeq})

@@ -26,7 +26,7 @@ const (
 	// pieceKeys is about how many bytes of the series keys of a part a merged piece has where tags are so large that
 	// each piece reads those of its own series.
 	pieceKeys = 8 << 20
-	// newestBlocks is the same for scans that begin with the newest rows and may stop early.
+	// newestBlocks is pieceBlocks for scans that begin with the newest rows and may stop early.
 	newestBlocks = 1
 	// flushWorkers encode the columns of a flush: it must keep up with ingestion. Merges take one and have time.
 	flushWorkers = 2
@@ -34,8 +34,8 @@ const (
 	maxMergedParts = 256
 	// releaseBatches is the number of batches of a merge after which its parts' pages are given back: some 10 MB.
 	releaseBatches = 64
-	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up:
-	// one that is written to, one that is flushed, and half of the next.
+	// When memtables hold more than crowdedMemtables times FlushBytes, merges give way to flushes although fresh parts
+	// have piled up.
 	crowdedMemtables = 2
 )
 

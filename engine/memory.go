@@ -23,7 +23,7 @@ func newMemory(limit, free int64, tell func(int64)) *memory {
 // load is what counts against limit.
 func (c *memory) load() int64 { return c.used.Load() - min(c.series.Load(), c.free) }
 
-// flushable is what a flush of a memtable gives back, about: its rows, and of its series what takes room from rows.
+// flushable estimates what a flush of m frees: its rows, and its series as far as they take room from rows.
 func (c *memory) flushable(m *mem) int64 {
 	rows := m.table.RowBytes()
 	return rows + max(0, m.table.Bytes()-rows-c.free)

@@ -139,8 +139,8 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	return m, nil
 }
 
-// mostHeld is how many bytes of rows the inputs of a merge for a query have in hand together: of ordinary rows a block
-// of each is less.
+// mostHeld bounds the bytes of rows that the inputs of a merge for a query hold together. One block of ordinary rows
+// from each is less.
 var mostHeld = int64(invariant.Limit(32<<20, 16<<10))
 
 // heldBy divides the memory for the pieces that the walks of n runs hold. A piece is a part of a block; each further

@@ -204,7 +204,7 @@ func (m *merger) catchUp(ctx context.Context, r *region) {
 	}
 }
 
-// claim takes the parts for a merge; false, after a while: some of them are being dropped.
+// claim takes the parts for a merge. If some of them are being dropped, it waits for a change and returns false.
 func (m *merger) claim(ctx context.Context, j *job, parts []*part) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -216,8 +216,8 @@ func (m *merger) claim(ctx context.Context, j *job, parts []*part) bool {
 	return true
 }
 
-// leave takes the parts out of expired that a merge works on; the merge drops their rows. It keeps merges off the other
-// parts until leave is called.
+// leave returns the expired parts that no merge works on, as gone: a merge drops expired rows itself. It keeps merges
+// off them until left is called.
 func (m *merger) leave(r *region, parts []*part) (gone []*part, left func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

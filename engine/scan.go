@@ -73,8 +73,8 @@ var errAltered = errors.New("a column got another type while a statement began")
 // finds what is there now.
 func Overtaken(err error) bool { return errors.Is(err, ErrDropped) || errors.Is(err, errAltered) }
 
-// sameTypes is an error where columns have another type by now than in t, a table of the home. Asked once the rows to
-// read are known, it covers them all: rows of another type come after the schema that has it.
+// sameTypes is an error where columns have another type by now than in t, a table of the home. Call it after the
+// snapshot is pinned: rows of another type are written only under a schema that has that type.
 func (p home) sameTypes(t *schema.Table, columns ...schema.Column) error {
 	now := p.schema()
 	if now == t {

@@ -9,18 +9,16 @@ import (
 // waits for nothing: the caller passes the time and the other load, so that a test can play days of load. The rules,
 // most important first:
 //
-//   - Parts stay few whatever comes in: past mostMerges merges' worth of fresh parts a flush waits for a merge of them.
-//   - Fresh parts never wait for a merge of others, which may take minutes: two merges may be under way in the
-//     background, one of each kind, of which one works. The other works once twice the parts of a merge are fresh, then
-//     as long as that took again the long one, so that neither starves. While a flush waits both do: the core that
-//     flushes is idle.
-//   - Writers and readers come first. A merge stands still during flushes and takes a part of a processor while scans
-//     are open, unless fresh parts have piled up; one of parts that merges have written, which has time, also while
-//     rows come in: the less the fewer merges wait.
-//   - A merge keeps rows of all its parts in memory, also while it stands still: where others keep more than their
-//     share, the second one begins when they have let go of it, or when a flush waits for it, since that is what makes
-//     room.
-//   - Who waits for a merge to end, as ALTER and a compaction that was asked for do, waits for one that does not rest.
+// - Parts stay few whatever comes in: past mostMerges merges' worth of fresh parts a flush waits for a merge of them. -
+// Fresh parts never wait for a merge of others, which may take minutes: two merges may be under way in the background,
+// one of each kind, of which one works. The other works once twice the parts of a merge are fresh, then as long as that
+// took again the long one, so that neither starves. While a flush waits both do: the core that flushes is idle. -
+// Writers and readers come first. A merge stands still during flushes and takes a part of a processor while scans are
+// open, unless fresh parts have piled up; one of parts that merges have written, which has time, also while rows come
+// in: the less the fewer merges wait. - A merge keeps rows of all its parts in memory, also while it stands still:
+// while others exceed their share of memory, a second merge begins only if a flush waits for it, because that flush
+// makes room. - Who waits for a merge to end, as ALTER and a compaction that was asked for do, waits for one that does
+// not rest.
 type schedule struct {
 	parts   int // that a merge takes: Options.mergeParts
 	queue   [background][]*region
@@ -76,7 +74,7 @@ type plea struct {
 type mergeState struct {
 	queued  [background]bool
 	jobs    [background]*job // a requested merge takes both places
-	hurry   int              // who waits for merges of the region to end
+	hurry   int              // the callers that wait for merges of the region to end
 	leaving []*part          // expired ones: no merge takes them
 }
 

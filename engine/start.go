@@ -12,7 +12,7 @@ import (
 )
 
 // starting is a store while it starts: from the manifest that was read until the parts are open and the log is
-// replayed. One goroutine uses it; it ends with the start.
+// replayed. One goroutine uses it, except that openParts opens parts on several.
 type starting struct {
 	*Engine
 	state *manifest.State // what the manifest lists

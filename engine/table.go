@@ -61,8 +61,8 @@ func (t *Table) Stats() TableStats {
 	return st
 }
 
-// PartColumns calls f for each column of each part. The parts of a logical table belong to its physical table, so f is
-// not called for them.
+// PartColumns calls f once for each part, with all its columns. The parts of a logical table belong to its physical
+// table, so f is not called for them.
 func (t *Table) PartColumns(f func(columns []PartColumn)) error {
 	if t.logical != nil {
 		return nil

@@ -122,8 +122,8 @@ func tally(all []*tableWrite) []Written {
 }
 
 // prepare makes the records: tables and columns that are absent are made, all at once, columns of integers that meet
-// floats become columns of floats, and what the rows have is held against the schemas. Whoever comes between finds that
-// it looks again: what two writers bring at once is no error of either.
+// floats become columns of floats, and the rows are checked against the schemas. It repeats until nothing is missing,
+// so that a table or column that another writer makes meanwhile is no error.
 func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -9,7 +9,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Hint says what to create when the table of a write is absent.
+// Hint says how the rows of a write match their table, what to create where it is absent, and what becomes of rows that
+// the table refuses.
 type Hint struct {
 	// AutoCreate false: an absent table is an error, and so are new columns.
 	AutoCreate bool

@@ -1,5 +1,5 @@
 // Package memtable holds the rows that are not in a part yet, in immutable chunks. Writers append chunks under a short
-// lock; readers take no lock.
+// lock; readers of rows take none, readers of series and tags the registry's.
 //
 // Each append becomes a chunk, a packed copy of the batch. Neighbouring chunks of similar size are merged until a chunk
 // has ChunkRows rows, so many small writes cost a logarithmic number of copies and leave few chunks. Readers need only

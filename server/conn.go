@@ -30,7 +30,7 @@ const (
 	// gets to see the answer instead of a reset.
 	lingerTime  = 2 * time.Second
 	lingerBytes = 256 << 20
-	// lingerConns are the connections of an address that linger at a time. Others are closed at once.
+	// lingerConns bounds the connections of a listener that linger at a time. Others are closed at once.
 	lingerConns = 1024
 )
 

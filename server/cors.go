@@ -43,8 +43,8 @@ func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
 // foreignHost reports whether a browser calls the server by a name that is not known to be its own: a page may have a
 // name that its owner points at the visitor's machine, and is then no other origin to the browser. Names are known when
 // they are addresses, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads of an
-// insecure page carry neither, so that on the machine itself, where no other name is to be expected, a browser is known
-// by its own.
+// insecure page carry neither. On a loopback address, where no other name is to be expected, User-Agent tells a
+// browser.
 func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
 	page := len(h.Peek("Origin")) > 0 || len(h.Peek("Sec-Fetch-Site")) > 0 || len(h.Peek("Sec-Fetch-Mode")) > 0 ||

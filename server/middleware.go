@@ -82,7 +82,7 @@ func (s *Server) call(rt *route, p *web.Protocol, c *web.Ctx) (f framing, err er
 	return f, rt.Handler(c)
 }
 
-// count counts the answer until the client has read it. What the request holds, it holds until there is room for its
+// count counts the answer until the client has read it. The request keeps what it holds until there is room for its
 // answer. The answer of a request that wrote rows waits for room as well, but is not refused: its client would send
 // them again.
 func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
@@ -218,7 +218,7 @@ func (s *Server) finish(rt *route, p *web.Protocol, c *web.Ctx, k *conn, f frami
 var known = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "OPTIONS": true,
 	"PATCH": true}
 
-// timeLimit is the request's time limit: its header's where the server has one at all.
+// timeLimit is that of the header x-service-timeout, or else the server's. A server without a limit ignores the header.
 func (s *Server) timeLimit(rc *fasthttp.RequestCtx) time.Duration {
 	if s.o.Timeout <= 0 {
 		return 0

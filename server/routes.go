@@ -98,7 +98,7 @@ func (s *Server) owner(path string) *web.Protocol {
 	return none
 }
 
-// shared reports whether pages of other origins may ask. Without a route, every path below /v1/ tells of the server.
+// shared reports whether pages of other origins may ask. Paths below /v1/ without a route are closed to them.
 func (s *Server) shared(rt *route, path string) bool {
 	if rt.protocol == nil {
 		return !strings.HasPrefix(path, "/v1/") && s.owner(path).Shared

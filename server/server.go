@@ -6,8 +6,8 @@
 //	listener -> connection -> router -> route, which knows its protocol -> middleware -> handler -> answer
 //
 // A protocol is a value, web.Protocol: its routes, how its clients show who they are, how they read errors, and its
-// figures. Its package makes it, from one set of dependencies, rows.Deps. The server has no word of a protocol but a
-// line of protocols.go.
+// figures. Its package makes it; those that store rows, from one set of dependencies, rows.Deps. A new one is a line of
+// protocols.go.
 //
 // # Files
 //

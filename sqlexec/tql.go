@@ -96,8 +96,7 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	return tabled(ctx, s.memory, r, source)
 }
 
-// grid reads start, end, step and lookback. A single step means the value at one time; a statement without a grid means
-// the value at the epoch.
+// grid reads start, end, step and lookback. A statement without a grid means the value at the epoch.
 func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promql.Query) (err error) {
 	if st.Start == nil {
 		q.Step = promql.DefaultLookback.Milliseconds()

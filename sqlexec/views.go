@@ -40,7 +40,7 @@ type view struct {
 	query      *parse.Query
 }
 
-// all returns the views, reading them at first use. The lock is held.
+// allViews returns the views, reading them at first use. The lock is held.
 func (x *Executor) allViews() (map[schema.Name]*view, error) {
 	v := &x.views
 	if v.list != nil {

@@ -19,8 +19,8 @@ import (
 	"varve/sst/index"
 )
 
-// stripeSize: when so many bytes of encoded pages have gathered, or half of what a block has at most in memory, they
-// are written, column by column. Smaller parts have all pages of a column side by side.
+// Encoded pages are written, column by column, when they reach stripeSize or half of what a block has at most in
+// memory. Smaller parts have all pages of a column side by side.
 var stripeSize = invariant.Limit(16<<20, 1<<10)
 
 // Bounds of what a writer holds in memory.
@@ -270,7 +270,7 @@ func (w *Writer) light(b *vector.Batch, from, n int) int {
 	return n
 }
 
-// checkTimes holds that time does not fall within a series.
+// checkTimes returns an error if the times of a series fall.
 func (w *Writer) checkTimes(from, to int) error {
 	c := w.cols[w.time]
 	if c.buf.Valid != nil || c.n < to {

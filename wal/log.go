@@ -46,7 +46,7 @@ type Options struct {
 	FileSize   int64         // size at which a segment is closed. Default 128 MiB
 	Now        func() time.Time
 	Logger     *slog.Logger
-	// Needs are the segments that must be there.
+	// Needs is the range of segments that must exist. Replay reports a missing one as damage.
 	Needs Range
 	// Begun, if not nil, is called with the state of the log after a new segment was added, before the first record in
 	// it is acknowledged. After an error the segment is given up. It must not append.
@@ -117,7 +117,7 @@ type segment struct {
 	size   int64
 }
 
-// find looks at a segment that is there.
+// find reads the size of an existing segment and the edit in its header.
 func (l *Log) find(n uint64) (segment, error) {
 	f, err := l.fs.Open(path.Join(l.dir, segmentName(n)))
 	if err != nil {

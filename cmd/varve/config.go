@@ -226,7 +226,7 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// TOML is the configuration as a file that gives it again, top-level keys first; secrets are masked.
+// TOML prints the configuration as a file, top-level keys first, with secrets masked.
 func (c *Config) TOML() string {
 	var b strings.Builder
 	printKeys(&b, c.keys(), func(k *key, name string) {

@@ -11,7 +11,7 @@
 //	make.go pieces.go events.go               other long answers, made when it is their turn or piece by piece
 //	stream.go                                 messages of protocols without requests
 //	places.go stop.go                         connections served at a time, and how long when the server stops
-//	json.go csv.go arrow.go                   their formats
+//	json.go csv.go arrow.go                   formats of results
 package web
 
 import (

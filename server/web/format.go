@@ -137,7 +137,7 @@ func ParseEpoch(text string) Epoch {
 	return Epoch{true, 3}
 }
 
-// epochCell is jsonCell with timestamps converted.
+// cell is jsonCell with timestamps converted.
 func (e Epoch) cell(v *vector.Vector) cell {
 	if !e.given || !v.Type.IsTimestamp() || v.Type.Precision == e.digits {
 		return jsonCell(v)

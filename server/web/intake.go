@@ -16,8 +16,8 @@ import (
 )
 
 // Intake bounds the bytes of the bodies that are in hand at a time, decompressed, or of what is made of them where that
-// is more: rows lie in memory until the request is answered. Bodies that find no room wait, older ones first, of
-// streams those of the sender that holds least, and are refused with an error when none comes in time. The oldest
+// is more: rows lie in memory until the request is answered. A body without room waits, older ones first; among streams
+// that of the sender that holds least is next. It is refused with an error if there is no room in time. The oldest
 // always goes on, whatever its size, so that none waits for ever for others that wait too. Bodies that arrive too
 // slowly are given up when others wait for room. Safe for concurrent use.
 type Intake struct {
@@ -42,7 +42,7 @@ const (
 	// worthCollecting is the size from which on the memory of a body that had no room is collected before the next
 	// begins.
 	worthCollecting = 16 << 20
-	// heapShare is the share of the heap from which on it is not nearly full: a fifth.
+	// The heap is nearly full when less than 1/heapShare of its limit is free.
 	heapShare = 5
 	// pressedTime is how long after a body that there was no room for another is likely.
 	pressedTime = 2 * time.Second
@@ -231,8 +231,7 @@ func (i *Intake) add(p *intakePart, n int64) {
 	}
 }
 
-// relieve gives up slow bodies, the slowest first, as many as it takes until n bytes more of p fit, which waits for its
-// turn.
+// relieve gives up slow bodies, the slowest first, until n bytes more of p fit. It does nothing unless p is next.
 func (i *Intake) relieve(p *intakePart, n int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -47,7 +47,7 @@ type Route struct {
 	Path    string   // with {parameters}
 	Access  Access
 	Handler Handler
-	// Exact is for paths that the router does not hold beside one with a slash and all below it.
+	// Exact marks a path that the router cannot hold, because another route has it with a slash and everything below.
 	// Every method but those in Not is served there.
 	Exact bool
 	Not   []string
@@ -122,8 +122,8 @@ func (a Access) Allows(m Mode) bool {
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
-	// Line says that the request is one of line protocol: it has only Authorization, which may be a token too, or else
-	// name and password as parameters of its query, nil where they are absent.
+	// Line says that the request is one of line protocol: x-service-auth does not count for it. It shows Authorization,
+	// which may be a token too, or else name and password as parameters of its query, nil where they are absent.
 	Line           bool
 	User, Password []byte
 	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters:

@@ -19,7 +19,7 @@ func (h *Handler) Protocol() web.Protocol {
 	return web.Protocol{
 		Name: "bulk", Collectors: h.Collectors(), Routes: append(h.ownRoutes(), web.Below(h.routes(), base, "")...),
 		Owns: func(path string) bool {
-			// Without base a part of the path begins with an underscore, as no other does.
+			// At the root, a part of the path begins with an underscore; paths of other protocols have none.
 			return path == base || strings.HasPrefix(path, base+"/") ||
 				!strings.HasPrefix(path, "/v1/") && strings.Contains(path, "/_")
 		},

@@ -26,7 +26,7 @@ type Deps struct {
 	Pipelines Pipelines
 	// Rejects keeps entries that cannot be stored and whose senders cannot be told; nil: nothing does.
 	Rejects *rejects.Log
-	// Prefix is that of the columns of tables that are made: the time index and the value.
+	// Prefix begins the names of the time index and the value column in tables that a write makes.
 	Prefix string
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
@@ -50,7 +50,7 @@ type Pipelines interface {
 	// RunValues is Run with entries that are values already.
 	RunValues(ctx context.Context, r *pipeline.Request, next func(*value.Arena) (v value.Value, ok bool, err error),
 		set *engine.WriteSet) (pipeline.Outcome, error)
-	// Times returns n times, of which it gives the first, in ns: nobody else gets them.
+	// Times reserves n times, in ns, that no other caller gets, and returns the first.
 	Times(n int64) int64
 	// Removals counts how often tables were dropped or emptied.
 	Removals() uint64

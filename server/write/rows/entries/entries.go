@@ -99,7 +99,7 @@ func (t *Table) Text(number int) []byte { return t.text(t.spans[number-1]) }
 // Tables are the tables of the entries, in the order in which they were found.
 func (s *Set) Tables() []*Table { return s.tables }
 
-// pieceBytes is the size from which on a piece of text is not added to.
+// pieceBytes is the size at which a piece of text is full and the next entry begins another.
 const pieceBytes = 1 << 20
 
 // New begins the entries of a request, which may take so many bytes besides the body, 0: web.RowBytes. hold is told
@@ -299,8 +299,7 @@ func (s *Set) run(ctx context.Context, p rows.Pipelines, r *pipeline.Request,
 	return rows, nil
 }
 
-// lot is those of the entries that the pipeline is about to see from one place up to another, beside rows that take so
-// many bytes.
+// lot is a range of the entries, which the pipeline is about to see, and the bytes of the rows made before.
 type lot struct {
 	from, to int
 	held     int64

@@ -156,7 +156,7 @@ func (r *Request) Wait(f func() error) error {
 	return f()
 }
 
-// Key is a series as the sender names it.
+// key is a series as the sender names it.
 func (r *Request) key(name []byte) key {
 	return key{maphash.Bytes(r.t.seeds[0], name) ^ r.scope.a, maphash.Bytes(r.t.seeds[1], name) ^ r.scope.b}
 }

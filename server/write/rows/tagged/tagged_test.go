@@ -127,7 +127,8 @@ func TestHint(t *testing.T) {
 			t.Errorf("%v: %v %v %v", c.given, got, h.AutoCreate, err)
 		}
 	}
-	if h, err := Hint(&rows.Deps{NoAutoCreate: true, Prefix: "p"}, nil, nil); err != nil || h.AutoCreate || !h.Disabled ||
+	h, err := Hint(&rows.Deps{NoAutoCreate: true, Prefix: "p"}, nil, nil)
+	if err != nil || h.AutoCreate || !h.Disabled ||
 		h.TimeIndex != "p_timestamp" {
 		t.Error(h, err)
 	}
