@@ -156,8 +156,8 @@ func (c *Ctx) Hold(bytes int64) error {
 	return c.body.share.Hold(c.body.ctx, bytes)
 }
 
-// HoldAnswer counts the answer to a request whose rows are stored, so many bytes with what is made of the body. It waits
-// for room as Hold does, and goes on without: the client of a refused request would send its rows again.
+// HoldAnswer counts the answer to a request whose rows are stored, so many bytes with what is made of the body. It
+// waits for room as Hold does, and goes on without: the client of a refused request would send its rows again.
 func (c *Ctx) HoldAnswer(bytes int64) { _ = c.Hold(bytes) }
 
 // ReadBody is the whole body, within the limit.

@@ -23,7 +23,8 @@ import (
 
 // pipelineRequest is what the headers say of a pipeline; nil: nothing.
 func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, error) {
-	r := &pipeline.Request{DB: db, ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate}
+	r := &pipeline.Request{DB: db, ContentType: "application/x-ndjson", Hints: c.Hints(),
+		NoAutoCreate: h.o.NoAutoCreate}
 	if named, err := r.FromHeaders(c.UTF8Header); err != nil || !named {
 		return nil, err
 	}

@@ -128,8 +128,7 @@ func TestHint(t *testing.T) {
 		}
 	}
 	h, err := Hint(&rows.Deps{NoAutoCreate: true, Prefix: "p"}, nil, nil)
-	if err != nil || h.AutoCreate || !h.Disabled ||
-		h.TimeIndex != "p_timestamp" {
+	if err != nil || h.AutoCreate || !h.Disabled || h.TimeIndex != "p_timestamp" {
 		t.Error(h, err)
 	}
 	for _, c := range []struct {
