@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -94,12 +96,16 @@ func lives(ctx context.Context, url string) error {
 	// The certificate is the server's own, for whatever names its clients know.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health", nil)
+	var taken atomic.Bool // the server has taken the connection
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { taken.Store(true) }})
+	request, err := http.NewRequestWithContext(traced, http.MethodGet, url+"/health", nil)
 	if err != nil {
 		return err
 	}
 	answer, err := client.Do(request)
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) // while TLS begins
+	if err != nil && ctx.Err() == nil && (taken.Load() || closed) {
 		return nil
 	}
 	if err != nil {
