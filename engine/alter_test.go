@@ -393,3 +393,54 @@ func TestAlteredBeforeTheScan(t *testing.T) {
 		}
 	}
 }
+
+// schemaOf is what a table is now.
+func schemaOf(t *testing.T, e *Engine, n schema.Name) *schema.Table {
+	t.Helper()
+	tab, err := e.Table(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab.Schema
+}
+
+// TestKeysOfAnotherTable deletes by keys that were read before their table got another tag, or another table its name:
+// nothing is deleted, and the error says that the statement begins again.
+func TestKeysOfAnotherTable(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(e *Engine) error
+	}{
+		{"a tag more", func(e *Engine) error {
+			return e.Alter(ctx, public("t"), func(s *schema.Table) (*schema.Table, error) {
+				return s.Evolve([]schema.Column{{Name: "more", Type: vector.StringType, Nullable: true, Semantic: schema.Tag}})
+			})
+		}},
+		{"another table", func(e *Engine) error {
+			if err := e.DropTables(ctx, []schema.Name{public("t")}); err != nil {
+				return err
+			}
+			return put(e, "t", lastRow, []modelRow{{"host": "a", "zone": "b", "ts": int64(1)}})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := mustOpen(t, Options{FS: vfs.NewMem(), Dir: "data", MinFree: 1})
+			defer mustClose(t, e)
+			if err := put(e, "t", lastRow, []modelRow{{"host": "a", "zone": "b", "ts": int64(1)}}); err != nil {
+				t.Fatal(err)
+			}
+			before := schemaOf(t, e, public("t"))
+			if err := c.change(e); err != nil {
+				t.Fatal(err)
+			}
+			key := &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString("a"), vector.ConstString("b"),
+				vector.ConstInt(vector.Timestamp(3), 1)}}
+			if n, err := e.Delete(ctx, before, key); n != 0 || !Overtaken(err) {
+				t.Errorf("%d deleted: %v", n, err)
+			}
+			if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != 1 {
+				t.Errorf("%d rows, want one: %v", len(lines), err)
+			}
+		})
+	}
+}

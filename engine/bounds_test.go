@@ -284,7 +284,7 @@ func TestKeysAreNotNamedTwice(t *testing.T) {
 		t.Errorf("%d rows, want one: %v", len(lines), err)
 	}
 	host, zone := vector.ConstString(row["host"].(string)), vector.ConstString("somewhere")
-	if n, err := e.Delete(ctx, public("t"),
+	if n, err := e.Delete(ctx, schemaOf(t, e, public("t")),
 		&vector.Batch{N: 1, Cols: []*vector.Vector{host, zone,
 			vector.ConstInt(vector.Timestamp(3), 1)}}); err != nil || n != 1 {
 		t.Errorf("deleted %d: %v", n, err)

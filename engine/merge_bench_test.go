@@ -163,6 +163,10 @@ func (s *mergeShape) deleteSome(e *Engine, k int) error {
 		ts.Ints = append(ts.Ints, at)
 		n++
 	}
-	_, err := e.Delete(ctx, public("t"), &vector.Batch{N: n, Cols: []*vector.Vector{host, ts}})
+	tab, err := e.Table(public("t"))
+	if err != nil {
+		return err
+	}
+	_, err = e.Delete(ctx, tab.Schema, &vector.Batch{N: n, Cols: []*vector.Vector{host, ts}})
 	return err
 }

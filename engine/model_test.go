@@ -259,7 +259,7 @@ func remove(e *Engine, table string, keys []modelRow) error {
 		row.Cols = append(row.Cols, vector.ConstInt(vector.Timestamp(3), k["ts"].(int64)))
 		b.Append(row, 0, 1)
 	}
-	_, err = e.Delete(ctx, public(table), b)
+	_, err = e.Delete(ctx, t.Schema, b)
 	return err
 }
 

@@ -98,7 +98,7 @@ func TestPrivateDatabase(t *testing.T) {
 			}
 			return errs[0]
 		}},
-		{"delete", func(ctx context.Context) error { _, err := e.Delete(ctx, own, keys); return err }},
+		{"delete", func(ctx context.Context) error { _, err := e.Delete(ctx, schemaOf(t, e, own), keys); return err }},
 		{"alter", func(ctx context.Context) error {
 			return e.Alter(ctx, own, func(s *schema.Table) (*schema.Table, error) { return s, nil })
 		}},

@@ -59,7 +59,7 @@ func refusedCalls(e *Engine) map[string]error {
 		Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}}}
 	_, create := e.CreateTable(ctx, t)
 	_, draft := e.CreateDraft(ctx, t)
-	_, deleted := e.Delete(ctx, public("t1"), &vector.Batch{})
+	_, deleted := e.Delete(ctx, &schema.Table{Name: public("t1")}, &vector.Batch{})
 	_, backup := e.Backup(ctx, "b")
 	_, errs, series := e.Series(ctx, &SeriesRequest{Names: []SeriesName{{Table: public("series")}}})
 	return map[string]error{

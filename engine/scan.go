@@ -65,9 +65,9 @@ func droppedError(n schema.Name) error {
 	return status.Wrap(ErrDropped, status.TableNotFound, "Table not found: %s", n)
 }
 
-// errAltered is the cause of the error where a column got another type between these moments: rows would be read by the
-// old one.
-var errAltered = errors.New("a column got another type while a statement began")
+// errAltered is the cause of the error where a column got another type between these moments, or the table another key:
+// rows would be read, or their keys taken, by the old one.
+var errAltered = errors.New("the columns of a table changed while a statement began")
 
 // Overtaken reports whether an error says that a table was dropped or altered while a statement began: begun again, it
 // finds what is there now.

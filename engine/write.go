@@ -265,47 +265,30 @@ func hasNull(v *vector.Vector, n int) bool {
 	return !v.Valid.All(n)
 }
 
-// Delete writes tombstones for the row keys in keys: its columns are the table's tags, then the time index. Not for
-// append-only tables.
-func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) (int, error) {
+// Delete writes tombstones for the rows that have the keys. The columns of keys are the tags of t, then its time
+// index; t is the table as it was when the keys were read. Overtaken where it has another key by now, or another table
+// its name. Not for append-only tables.
+func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch) (int, error) {
 	if err := e.enter(); err != nil {
 		return 0, err
 	}
 	defer e.leave()
-	if err := MayChange(ctx, n.DB); err != nil {
+	if err := MayChange(ctx, t.Name.DB); err != nil {
 		return 0, err
 	}
 	if err := e.committer.admit(ctx); err != nil {
 		return 0, err
 	}
 	for {
-		tab, err := e.Table(n)
+		tab, err := e.Table(t.Name)
 		if err != nil {
 			return 0, err
 		}
-		t := tab.Schema
-		if t.Shared() {
-			return 0, errPhysical(n, "written to")
-		}
-		if t.Options.AppendMode {
-			return 0, status.New(status.InvalidArguments,
-				"DELETE is not possible on table %s: it has append_mode = 'true'", n)
-		}
-		if keys.N == 0 {
-			return 0, nil
-		}
-		rec := &record{table: t.ID, kind: schema.KindDelete, batch: &vector.Batch{N: keys.N}}
-		if len(keys.Cols) != len(t.Tags)+1 {
-			return 0, fmt.Errorf("delete from %s: %d key columns, want %d", n, len(keys.Cols), len(t.Tags)+1)
-		}
-		for i, p := range t.Tags {
-			rec.add(&t.Columns[p], keys.Cols[i])
-		}
-		rec.add(&t.Columns[t.Time], keys.Cols[len(t.Tags)])
-		if err := rec.checkBounds(e.o.MaxValue); err != nil {
+		w, err := e.tombstones(tab, t, keys)
+		if err != nil || w == nil {
 			return 0, err
 		}
-		again, err := e.committer.commit(ctx, []*tableWrite{{at: tab.home, schema: t, rec: rec, batch: keys}})
+		again, err := e.committer.commit(ctx, []*tableWrite{w})
 		if err != nil {
 			return 0, err
 		}
@@ -314,3 +297,40 @@ func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) 
 		}
 	}
 }
+
+// tombstones is the write that deletes the keys of the table, which was t when they were read; nil: there are none.
+func (e *Engine) tombstones(tab *Table, t *schema.Table, keys *vector.Batch) (*tableWrite, error) {
+	now := tab.Schema
+	if now.Shared() {
+		return nil, errPhysical(now.Name, "written to")
+	}
+	if now.Options.AppendMode {
+		return nil, status.New(status.InvalidArguments,
+			"DELETE is not possible on table %s: it has append_mode = 'true'", now.Name)
+	}
+	if keys.N == 0 {
+		return nil, nil
+	}
+	if now.ID != t.ID {
+		return nil, droppedError(t.Name)
+	}
+	key := now.Key()
+	if !slices.EqualFunc(key, t.Key(), sameColumn) {
+		return nil, status.Wrap(errAltered, status.RegionBusy,
+			"the primary key of table %s has just changed, try again", t.Name)
+	}
+	rec := &record{table: now.ID, kind: schema.KindDelete, batch: &vector.Batch{N: keys.N}}
+	if len(keys.Cols) != len(key) {
+		return nil, fmt.Errorf("delete from %s: %d key columns, want %d", t.Name, len(keys.Cols), len(key))
+	}
+	for i := range key {
+		rec.add(&key[i], keys.Cols[i])
+	}
+	if err := rec.checkBounds(e.o.MaxValue); err != nil {
+		return nil, err
+	}
+	return &tableWrite{at: tab.home, schema: now, rec: rec, batch: keys}, nil
+}
+
+// sameColumn reports whether a column holds values of the same type at two moments.
+func sameColumn(a, b schema.Column) bool { return a.ID == b.ID && a.Type == b.Type }

@@ -16,8 +16,20 @@ import (
 // memtable, which takes a write whole however large it is.
 const deleteBytes = 2 << 20
 
-// deleteFrom finds the keys of the rows that match and writes tombstones for them, a few thousand at a time.
+// deleteFrom finds the keys of the rows that match and writes tombstones for them, a few thousand at a time. It begins
+// again where the table gets another key meanwhile: what was deleted by then stays deleted.
 func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delete) (*Result, error) {
+	var deleted int64
+	for {
+		r, err := x.deleteOnce(ctx, sess, s, &deleted)
+		if !engine.Overtaken(err) || ctx.Err() != nil {
+			return r, err
+		}
+	}
+}
+
+// deleteOnce adds to deleted how many keys it wrote tombstones for.
+func (x *Executor) deleteOnce(ctx context.Context, sess *Session, s *parse.Delete, deleted *int64) (*Result, error) {
 	table, err := x.table(sess, s.Table)
 	if err != nil {
 		return nil, err
@@ -30,16 +42,17 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 			parse.QuoteIdent(t.Name.Table), parse.QuoteIdent(t.Name.Table))
 	}
 	sel := &parse.Select{From: []parse.TableRef{&parse.Table{Name: s.Table}}, Where: s.Where}
-	d := &deletion{e: x.e, table: t.Name, workers: exec.Workers(x.o.Workers)}
-	for _, i := range append(append([]int(nil), t.Tags...), t.Time) {
-		name := parse.Name{{Name: t.Columns[i].Name, Quote: '"'}}
-		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: name}})
-		d.types = append(d.types, t.Columns[i].Type)
+	d := &deletion{e: x.e, table: t, workers: exec.Workers(x.o.Workers), deleted: deleted}
+	for _, c := range t.Key() {
+		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: parse.Name{{Name: c.Name, Quote: '"'}}}})
 	}
 	ectx := x.context(sess)
 	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.database(), &parse.Query{Body: sel})
 	if err != nil {
 		return nil, err
+	}
+	for _, f := range plan.Fields(n) {
+		d.types = append(d.types, f.Type)
 	}
 	rows, err := x.stream(ctx, sess, n)
 	if err != nil {
@@ -61,7 +74,7 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 			return nil, err
 		}
 		if !ok {
-			return &Result{Affected: d.deleted, Warnings: ectx.Warnings()}, nil
+			return &Result{Affected: *deleted, Warnings: ectx.Warnings()}, nil
 		}
 	}
 }
@@ -69,13 +82,13 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 // deletion collects keys and writes tombstones for them.
 type deletion struct {
 	e       *engine.Engine
-	table   schema.Name
+	table   *schema.Table // as the keys are read of it
 	types   []vector.Type // of the keys
 	workers int
 	held    *exec.Budget
 	keys    *exec.Rows
 	bytes   int64 // of keys
-	deleted int64
+	deleted *int64
 }
 
 // add takes the keys of a batch.
@@ -104,7 +117,7 @@ func (d *deletion) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.deleted += int64(n)
+	*d.deleted += int64(n)
 	d.keys = exec.NewRows(d.types)
 	d.held.Release(writeCopies * d.bytes)
 	d.bytes = 0

@@ -70,7 +70,11 @@ func (t *Table) Delete(ctx context.Context, e *engine.Engine, keys ...[]any) err
 		return err
 	}
 	_, batch := b.Finish()
-	_, err := e.Delete(engine.AsServer(ctx), t.name(), batch)
+	tab, err := e.Table(t.name())
+	if err != nil {
+		return err
+	}
+	_, err = e.Delete(engine.AsServer(ctx), tab.Schema, batch)
 	return err
 }
 

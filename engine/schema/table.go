@@ -167,6 +167,15 @@ func (t *Table) without(drop func(*Column) bool) *Table {
 // TimeColumn is the time index.
 func (t *Table) TimeColumn() Column { return t.Columns[t.Time] }
 
+// Key is the columns that tell one row from another: the tags, then the time index.
+func (t *Table) Key() []Column {
+	key := make([]Column, 0, len(t.Tags)+1)
+	for _, p := range t.Tags {
+		key = append(key, t.Columns[p])
+	}
+	return append(key, t.TimeColumn())
+}
+
 // Column finds a column by name; -1 if it does not exist.
 func (t *Table) Column(name string) int {
 	for i := range t.Columns {
