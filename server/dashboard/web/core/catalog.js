@@ -47,7 +47,8 @@ export const forget = () => kept.clear();
 export function tables(db) {
   return keep(`tables ${db}`, async () => {
     const rows = await list(
-      `SELECT table_name, table_type, table_rows, create_options FROM information_schema.tables WHERE table_schema = ${sqltext.string(db)} ORDER BY table_name`, { db, background: true });
+      `SELECT table_name, table_type, table_rows, create_options FROM information_schema.tables ` +
+      `WHERE table_schema = ${sqltext.string(db)} ORDER BY table_name`, { db, background: true });
     return rows.filter((r) => r[1] !== 'LOCAL TEMPORARY')
       .map(([name, kind, count, options]) =>
         ({ name, kind, rows: count === null ? null : Number(count), options: options ?? '' }));
@@ -63,7 +64,9 @@ export function tables(db) {
 export function columns(db, table) {
   return keep(`columns ${db} ${table}`, async () => {
     const rows = await list(
-      `SELECT column_name, data_type, semantic_type, column_key FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND table_name = ${sqltext.string(table)} ORDER BY ordinal_position`, { db, background: true });
+      `SELECT column_name, data_type, semantic_type, column_key FROM information_schema.columns ` +
+      `WHERE table_schema = ${sqltext.string(db)} AND table_name = ${sqltext.string(table)} ` +
+      `ORDER BY ordinal_position`, { db, background: true });
     return rows.map(([name, type, semantic, key]) =>
       ({ name, type, semantic, timeIndex: key === 'TIME INDEX' || semantic === 'TIMESTAMP' }));
   });

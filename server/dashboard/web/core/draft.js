@@ -12,7 +12,8 @@ const syslogNew = /^<\d{1,3}>1 \S+ \S+ \S+ \S+ \S+ /;
 const logfmt = /^(\S+=("(?:[^"\\]|\\.)*"|\S*)\s*){2,}$/;
 const levelWord = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL';
 const plainLine = new RegExp(
-  `^(\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?:Z|[+-]\\d\\d:?\\d\\d)?)\\s+\\[?(${levelWord})\\]?\\s+(.*)$`, 'i');
+  `^(\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?` +
+  `(?:Z|[+-]\\d\\d:?\\d\\d)?)\\s+\\[?(${levelWord})\\]?\\s+(.*)$`, 'i');
 
 /** most reports whether nearly all lines pass. @param {string[]} list @param {(line: string) => boolean} pass */
 const most = (list, pass) => list.length > 0 && list.filter(pass).length >= 0.8 * list.length;
@@ -36,9 +37,12 @@ export function draft(text) {
   if (csv) return ofCSV(list, csv);
   return {
     document:
-      'version: 2\nprocessors:\n  - vrl:\n      source: |\n        .received = now()\n        .\ntransform:\n  - {field: received, type: "time, ns", index: timestamp}\n  - {field: message, type: string, index: fulltext}\n',
+      'version: 2\nprocessors:\n  - vrl:\n      source: |\n        .received = now()\n        .\ntransform:\n' +
+      '  - {field: received, type: "time, ns", index: timestamp}\n' +
+      '  - {field: message, type: string, index: fulltext}\n',
     why:
-      'No form is known for these lines: each becomes a message with the time of its arrival. Take it apart with dissect or regex.',
+      'No form is known for these lines: each becomes a message with the time of its arrival. Take it apart with ' +
+      'dissect or regex.',
   };
 }
 
@@ -90,7 +94,8 @@ function ofJSON(text, kind) {
   const time = timed(timeFields(objects)[0]);
   return {
     document:
-      `version: 2 # fields that no transform names become columns by the kind of their values\nprocessors:\n${time.processor}transform:\n${time.transform}`,
+      `version: 2 # fields that no transform names become columns by the kind of their values\nprocessors:\n` +
+      `${time.processor}transform:\n${time.transform}`,
     why: `The samples are JSON objects: their fields become columns. ${time.why}.`,
   };
 }
@@ -100,9 +105,14 @@ function ofAccess(withAgent) {
   const tail = withAgent ? ' "%{referer}" "%{agent}"' : '';
   return {
     document:
-      `processors:\n  - dissect:\n      field: message\n      patterns: ['%{ip} %{?ident} %{user} [%{time}] "%{method} %{path} %{protocol}" %{status} %{size}${tail}']\n  - date: {field: time, formats: ['%d/%b/%Y:%H:%M:%S %z']}\n` +
-      'transform:\n  - {field: time, type: "time, ms", index: timestamp}\n  - {field: ip, type: string, index: skipping}\n  - {field: method, type: string, index: inverted}\n  - {field: status, type: int32, index: inverted}\n  - {field: path, type: string, index: fulltext}\n' +
-      `  - {field: size, type: int64, on_failure: ignore} # "-" where nothing was sent\n  - {fields: [user, protocol${withAgent ? ', referer, agent' : ''}], type: string}\n`,
+      `processors:\n  - dissect:\n      field: message\n` +
+      `      patterns: ['%{ip} %{?ident} %{user} [%{time}] "%{method} %{path} %{protocol}" %{status} ` +
+      `%{size}${tail}']\n  - date: {field: time, formats: ['%d/%b/%Y:%H:%M:%S %z']}\n` +
+      'transform:\n  - {field: time, type: "time, ms", index: timestamp}\n' +
+      '  - {field: ip, type: string, index: skipping}\n  - {field: method, type: string, index: inverted}\n' +
+      '  - {field: status, type: int32, index: inverted}\n  - {field: path, type: string, index: fulltext}\n' +
+      `  - {field: size, type: int64, on_failure: ignore} # "-" where nothing was sent\n` +
+      `  - {fields: [user, protocol${withAgent ? ', referer, agent' : ''}], type: string}\n`,
     why: `The lines have the ${withAgent ? 'combined' : 'common'} format of access logs of web servers.`,
   };
 }
@@ -111,8 +121,11 @@ function ofAccess(withAgent) {
 function ofNewSyslog() {
   return {
     document:
-      'processors:\n  - vrl:\n      source: |\n        . = parse_syslog!(.message)\n        .received = now()\n        .timestamp = .timestamp || .received\n        .\n' +
-      'transform:\n  - {field: timestamp, type: "time, us", index: timestamp}\n  - {fields: [hostname, appname, severity, facility], type: string, index: inverted}\n  - {field: procid, type: string}\n  - {field: message, type: string, index: fulltext}\n',
+      'processors:\n  - vrl:\n      source: |\n        . = parse_syslog!(.message)\n        .received = now()\n' +
+      '        .timestamp = .timestamp || .received\n        .\n' +
+      'transform:\n  - {field: timestamp, type: "time, us", index: timestamp}\n' +
+      '  - {fields: [hostname, appname, severity, facility], type: string, index: inverted}\n' +
+      '  - {field: procid, type: string}\n  - {field: message, type: string, index: fulltext}\n',
     why: 'The lines are syslog as RFC 5424 has it: <priority>1, then the time, host and program.',
   };
 }
@@ -121,10 +134,19 @@ function ofNewSyslog() {
 function ofOldSyslog() {
   return {
     document:
-      `processors:\n  - regex:\n      fields: ["message, log"]\n      patterns: ['^(?:<(?<priority>\\d{1,3})>)?(?<time>\\w{3} [\\d ]\\d [\\d:]{8}) (?<host>\\S+) (?<program>[^:\\[\\s]+)(?:\\[(?<pid>\\d+)\\])?: (?<text>.*)$']\n` +
-      '  - vrl:\n      source: |\n        # The lines have no year: the last one in which the time is not ahead.\n        now = now()\n        year = to_int!(format_timestamp!(now, format: "%Y"))\n        time = parse_timestamp!(to_string(year) + " " + string!(.log_time), format: "%Y %b %e %H:%M:%S")\n' +
-      '        if to_unix_timestamp(time) > to_unix_timestamp(now) + 86400 {\n            time = parse_timestamp!(to_string(year - 1) + " " + string!(.log_time), format: "%Y %b %e %H:%M:%S")\n        }\n        .time = time\n        .\n' +
-      'transform:\n  - {field: time, type: "time, s", index: timestamp}\n  - {fields: ["log_host, host", "log_program, program"], type: string, index: inverted}\n  - {field: "log_pid, pid", type: int32, on_failure: ignore}\n  - {field: "log_text, message", type: string, index: fulltext}\n',
+      `processors:\n  - regex:\n      fields: ["message, log"]\n` +
+      `      patterns: ['^(?:<(?<priority>\\d{1,3})>)?(?<time>\\w{3} [\\d ]\\d [\\d:]{8}) (?<host>\\S+) ` +
+      `(?<program>[^:\\[\\s]+)(?:\\[(?<pid>\\d+)\\])?: (?<text>.*)$']\n` +
+      '  - vrl:\n      source: |\n        # The lines have no year: the last one in which the time is not ahead.\n' +
+      '        now = now()\n        year = to_int!(format_timestamp!(now, format: "%Y"))\n' +
+      '        time = parse_timestamp!(to_string(year) + " " + string!(.log_time), format: "%Y %b %e %H:%M:%S")\n' +
+      '        if to_unix_timestamp(time) > to_unix_timestamp(now) + 86400 {\n' +
+      '            time = parse_timestamp!(to_string(year - 1) + " " + string!(.log_time), ' +
+      'format: "%Y %b %e %H:%M:%S")\n        }\n        .time = time\n        .\n' +
+      'transform:\n  - {field: time, type: "time, s", index: timestamp}\n' +
+      '  - {fields: ["log_host, host", "log_program, program"], type: string, index: inverted}\n' +
+      '  - {field: "log_pid, pid", type: int32, on_failure: ignore}\n' +
+      '  - {field: "log_text, message", type: string, index: fulltext}\n',
     why: 'The lines are syslog of the older form: Nov 22 03:46:00 host program[pid]: message.',
   };
 }
@@ -139,11 +161,14 @@ function ofPlain(list) {
   const comma = fraction[0] === ',';
   return {
     document:
-      `processors:\n  - regex:\n      fields: ["message, line"]\n      patterns: ['^(?<time>\\d{4}-\\d\\d-\\d\\d[T ]\\S+)\\s+\\[?(?<level>[A-Za-z]+)\\]?\\s+(?<text>.*)$']\n` +
+      `processors:\n  - regex:\n      fields: ["message, line"]\n` +
+      `      patterns: ['^(?<time>\\d{4}-\\d\\d-\\d\\d[T ]\\S+)\\s+\\[?(?<level>[A-Za-z]+)\\]?\\s+(?<text>.*)$']\n` +
       (comma ? '  - gsub: {field: line_time, pattern: ",", replacement: "."}\n' : '') +
       `  - date: {field: line_time, formats: ['${comma ? format.replace(',%f', '%.f') : format}']${zone ? ''
         : ', timezone: UTC'}}\n` +
-      'transform:\n  - {field: "line_time, ts", type: "time, ns", index: timestamp}\n  - {field: "line_level, level", type: string, index: inverted}\n  - {field: "line_text, message", type: string, index: fulltext}\n',
+      'transform:\n  - {field: "line_time, ts", type: "time, ns", index: timestamp}\n' +
+      '  - {field: "line_level, level", type: string, index: inverted}\n' +
+      '  - {field: "line_text, message", type: string, index: fulltext}\n',
     why: `Each line is a time, a level and a message.${zone ? ''
       : ' The time names no zone: it is read as UTC, change timezone if it is another.'}`,
   };
@@ -160,7 +185,9 @@ function ofLogfmt(list) {
   const name = /field: ('[^']*'|[\w.]+)/.exec(time.transform)?.[1] ?? '';
   return {
     document:
-      `version: 2\nprocessors:\n  - vrl:\n      source: |\n        . |= parse_logfmt!(.message)\n        del(.message)\n        .\n${time.processor}transform:\n${time.transform}${typed([...found].filter(([k]) => yaml(k) !== name))}`,
+      `version: 2\nprocessors:\n  - vrl:\n      source: |\n        . |= parse_logfmt!(.message)\n` +
+      `        del(.message)\n        .\n${time.processor}transform:\n` +
+      `${time.transform}${typed([...found].filter(([k]) => yaml(k) !== name))}`,
     why: `The lines are pairs of key=value (logfmt). ${time.why}.`,
   };
 }
@@ -190,7 +217,11 @@ function ofCSV(list, separator) {
   const head = `starts_with(string!(.message), ${JSON.stringify(list[0])})`;
   return {
     document:
-      `processors:\n  - vrl:\n      source: |\n        # The head line is no row.\n        if ${head} {\n            null\n        } else {\n            .\n        }\n  - csv:\n      field: message\n      target_fields: ${yaml(names.join(', '))}\n      separator: ${separator === '\t' ? '"\\t"' : yaml(separator)}\n${time.processor}transform:\n${time.transform}${typed(names.filter((n) => yaml(n) !== name).map((n) => [n, rows.map((r) => r[n])]))}`,
+      `processors:\n  - vrl:\n      source: |\n        # The head line is no row.\n        if ${head} {\n` +
+      `            null\n        } else {\n            .\n        }\n  - csv:\n      field: message\n` +
+      `      target_fields: ${yaml(names.join(', '))}\n` +
+      `      separator: ${separator === '\t' ? '"\\t"' : yaml(separator)}\n${time.processor}transform:\n` +
+      `${time.transform}${typed(names.filter((n) => yaml(n) !== name).map((n) => [n, rows.map((r) => r[n])]))}`,
     why: `The lines are CSV: ${names.length} columns separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs',
       '|': 'bars' }[separator]}, the first line has their names. ${time.why}.`,
   };

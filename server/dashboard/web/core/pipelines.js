@@ -33,7 +33,8 @@ export async function names() {
 export async function load(signal) {
   if (!await any()) return [];
   const rows = await list(
-    'SELECT name, created_at, content_type, octet_length(pipeline) FROM service_private.pipelines ORDER BY name, created_at DESC', { signal, background: true });
+    'SELECT name, created_at, content_type, octet_length(pipeline) FROM service_private.pipelines ' +
+    'ORDER BY name, created_at DESC', { signal, background: true });
   /** @type {Stored[]} */
   const found = [];
   for (const [name, at, type, size] of rows) {

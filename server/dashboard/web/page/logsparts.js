@@ -50,7 +50,8 @@ export const presence = (s,
 /** numbers is L5. @param {Scope} s @param {string} column */
 export function numbers(s, column) {
   const c = sqltext.name(column);
-  return `SELECT count(${c}), min(${c}), max(${c}), avg(${c}), approx_percentile_cont(${c}, 0.5), approx_percentile_cont(${c}, 0.9), approx_percentile_cont(${c}, 0.99) FROM ${table(s)}${conditions(s)}`;
+  return `SELECT count(${c}), min(${c}), max(${c}), avg(${c}), approx_percentile_cont(${c}, 0.5), ` +
+    `approx_percentile_cont(${c}, 0.9), approx_percentile_cont(${c}, 0.99) FROM ${table(s)}${conditions(s)}`;
 }
 
 /**
@@ -97,7 +98,8 @@ export function live(s, after, until, limit) {
 
 /** variable parts of messages: uuids, addresses, numbers, hex, quoted texts. */
 const variable =
-  `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|"[^"]*"|''[^'']*''|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{8,}\\b|[0-9]+([.:,][0-9]+)*`;
+  `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|` +
+  `"[^"]*"|''[^'']*''|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{8,}\\b|[0-9]+([.:,][0-9]+)*`;
 
 /**
  * patterns is L9.

@@ -119,7 +119,10 @@ const mostColumns = 20_000;
 export async function tableMetrics() {
   const here = `table_schema = ${sqltext.string(db.value)}`;
   const rows = await list(
-    `SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE ${here} AND semantic_type <> 'TAG' AND table_name NOT IN (SELECT table_name FROM information_schema.tables WHERE ${here} AND engine = 'metric') ORDER BY table_name, ordinal_position LIMIT ${mostColumns}`, { db: db.value, background: true });
+    `SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE ${here} ` +
+    `AND semantic_type <> 'TAG' AND table_name NOT IN (SELECT table_name FROM information_schema.tables ` +
+    `WHERE ${here} AND engine = 'metric') ORDER BY table_name, ordinal_position ` +
+    `LIMIT ${mostColumns}`, { db: db.value, background: true });
   const metric = new Set(await names('', 10_000)); // other engines may hold metrics, too
   /** @type {Map<string, TableMetric & {time: boolean}>} */
   const tables = new Map();

@@ -99,7 +99,8 @@ export function slips(tree, known, step) {
       const arg = n.args[0];
       if (arg?.type === 'matrixSelector' && isCounter(arg.name ?? '', known) === false)
         add(
-          `${n.func.name}() is for counters, and ${arg.name} looks like a gauge, which may fall. For its change take deriv() or delta().`, `${n.func.name}(`, n.func.name === 'increase' ? 'delta(' : 'deriv(');
+          `${n.func.name}() is for counters, and ${arg.name} looks like a gauge, which may fall. For its change take ` +
+          `deriv() or delta().`, `${n.func.name}(`, n.func.name === 'increase' ? 'delta(' : 'deriv(');
       if (arg?.range && arg.range < 2 * step * 1000 && step > 1)
         add(
           `The range [${length(arg.range)}] is shorter than twice the step of ${stepText(

@@ -12,9 +12,11 @@ export function extensions(lib) {
   const dialect = lib.SQLDialect.define({
     ...lib.PostgreSQL.spec, operatorChars: '+-*/<>=~!@#%^&|`?', doubleQuotedStrings: false,
     keywords: lib.PostgreSQL.spec.keywords +
-      ' range align fill linear prev tql eval ilike describe databases admin time index engine explain analyze truncate copy',
+      ' range align fill linear prev tql eval ilike describe databases admin time index engine explain analyze ' +
+      'truncate copy',
     types: lib.PostgreSQL.spec.types +
-      ' string uint8 uint16 uint32 uint64 int8 int16 int32 int64 float32 float64 timestamp_ms timestamp_us timestamp_ns',
+      ' string uint8 uint16 uint32 uint64 int8 int16 int32 int64 float32 float64 timestamp_ms timestamp_us ' +
+      'timestamp_ns',
   });
   const mark = lib.Decoration.line({ class: 'cm-statement' });
   const marks = lib.ViewPlugin.fromClass(class {

@@ -13,7 +13,8 @@ import { usePoll } from '../ui/usepoll.js';
 
 /** What this page itself asks is left out. */
 const own =
-  'SELECT id, schemas, user, client, start_timestamp, query FROM information_schema.process_list WHERE query NOT LIKE \'%information_schema.process_list%\' ORDER BY start_timestamp';
+  'SELECT id, schemas, user, client, start_timestamp, query FROM information_schema.process_list ' +
+  'WHERE query NOT LIKE \'%information_schema.process_list%\' ORDER BY start_timestamp';
 
 /**
  * @param {{settings: import('../core/toml.js').Setting[]|null}} props The configuration; null to those who may not read
@@ -60,7 +61,8 @@ export function Queries({ settings }) {
 
 /** The table is made with the first slow statement. */
 const isThere =
-  "SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private' AND table_name = 'slow_queries'";
+  "SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private' " +
+  "AND table_name = 'slow_queries'";
 
 /** So many characters of a text are asked for; a longer one is not offered to be run. */
 const shownText = 2000;
@@ -81,8 +83,9 @@ function keyed(rows) {
 
 /** What the server keeps of slow statements; the newest are shown. */
 const slow =
-  `SELECT "timestamp", cost, db, user_name, client, row_count, error, substr(query, 1, ${shownText}), is_promql, cast(promql_start AS BIGINT), cast(promql_end AS BIGINT), promql_step, length(query)
-FROM service_private.slow_queries ORDER BY "timestamp" DESC LIMIT 50`;
+  `SELECT "timestamp", cost, db, user_name, client, row_count, error, ` +
+  `substr(query, 1, ${shownText}), is_promql, cast(promql_start AS BIGINT), cast(promql_end AS BIGINT), promql_step, ` +
+  `length(query)\nFROM service_private.slow_queries ORDER BY "timestamp" DESC LIMIT 50`;
 
 /**
  * runnable is what a row ran as a statement of SQL: the API of metrics has its times beside the expression.

@@ -24,9 +24,11 @@ const most = 100;
 /** load reads the list of tables. @param {AbortSignal} signal @returns {Promise<Table[]>} */
 export async function load(signal) {
   const rows = await list(
-    'SELECT t.table_schema, t.table_name, t.engine, t.table_rows, s.disk_size, s.memtable_size, s.index_size, s.sst_num, t.create_options, c.column_name, c.data_type ' +
+    'SELECT t.table_schema, t.table_name, t.engine, t.table_rows, s.disk_size, s.memtable_size, s.index_size, ' +
+    's.sst_num, t.create_options, c.column_name, c.data_type ' +
     'FROM information_schema.tables t JOIN information_schema.region_statistics s ON t.table_id = s.table_id ' +
-    "LEFT JOIN information_schema.columns c ON c.table_schema = t.table_schema AND c.table_name = t.table_name AND c.semantic_type = 'TIMESTAMP' " +
+    "LEFT JOIN information_schema.columns c ON c.table_schema = t.table_schema AND c.table_name = t.table_name AND " +
+    "c.semantic_type = 'TIMESTAMP' " +
     "WHERE t.table_type = 'BASE TABLE' ORDER BY s.disk_size + s.memtable_size DESC, 2", { signal, background: true });
   return rows.map(([db, name, engine, n, disk, memory, index, parts, options, time, timeType]) => ({
     db, name, engine, rows: Number(n), disk: Number(disk), memory: Number(memory), index: Number(index),

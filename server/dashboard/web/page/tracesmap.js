@@ -147,7 +147,8 @@ export function ServiceMap({ table, columns, range, question, tick, onService })
   return html`<div ...${faded('traces-map', stale)}>
     <div class="map-scroll">
       <svg width=${found.width} height=${found.height} viewBox=${`0 0 ${found.width} ${found.height}`} role="group"
-        aria-label=${`${found.nodes.length} services and ${found.calls.length} kinds of calls between them; the table below says the same`}>
+        aria-label=${`${found.nodes.length} services and ${found.calls.length} kinds of calls between them; ` +
+          'the table below says the same'}>
       <defs><marker id="map-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"
         markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" /></marker></defs>
       ${found.calls.map((c) => html`<path key=${`${c.from} ${c.to}`}

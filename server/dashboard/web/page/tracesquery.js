@@ -227,7 +227,10 @@ const mostOperations = 200;
  */
 export const operationsText = (table, columns, range,
   filters) =>
-  `SELECT service_name, span_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95, approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
+  `SELECT service_name, span_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, ` +
+  `approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95, ` +
+  `approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} ` +
+  `GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
 
 /** overview runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Operation>>} */
 export const overview = (statement, signal) =>
@@ -271,7 +274,11 @@ export function callsText(table, columns, range) {
   const wider = { from: range.from === null ? null : range.from - hour, to: range.to };
   const of = (/** @type {string} */ alias, /** @type {{from: bigint|null, to: bigint|null}} */ r) =>
     sqltext.within(time.name, r, time.type).replaceAll(sqltext.name(time.name), `${alias}.${sqltext.name(time.name)}`);
-  return `SELECT p.service_name, c.service_name, count(*) AS calls, count(*) FILTER (WHERE c.${failed}) AS errors, approx_percentile_cont(c.duration_nano, 0.95) AS p95 FROM ${t} c JOIN ${t} p ON c.trace_id = p.trace_id AND c.parent_span_id = p.span_id${sqltext.where(of('c', range), of('p', wider), 'p.service_name <> c.service_name')} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostCalls}`;
+  return `SELECT p.service_name, c.service_name, count(*) AS calls, count(*) FILTER (WHERE c.${failed}) AS errors, ` +
+    `approx_percentile_cont(c.duration_nano, 0.95) AS p95 FROM ${t} c JOIN ${t} p ON c.trace_id = p.trace_id ` +
+    `AND c.parent_span_id = p.span_id` +
+    `${sqltext.where(of('c', range), of('p', wider), 'p.service_name <> c.service_name')} GROUP BY 1, 2 ` +
+    `ORDER BY 3 DESC LIMIT ${mostCalls}`;
 }
 
 /** calls runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Call>>} */
@@ -287,9 +294,10 @@ const mostServices = 200;
  * @param {catalog.Column[]} columns
  * @param {{from: bigint|null, to: bigint|null}} range
  */
-export const servicesText = (table, columns,
-  range) =>
-  `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT ${mostServices}`;
+export const servicesText = (table, columns, range) =>
+  `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, ` +
+  `approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 ` +
+  `FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT ${mostServices}`;
 
 /**
  * serviceSums runs it.
@@ -331,7 +339,9 @@ export async function summaries(table, columns, range, ids, signal) {
     sqltext.within(time.name, wider, time.type));
   const [groups, roots] = await Promise.all([
     query(
-      `SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}), count(*) FILTER (WHERE timestamp_end < ${t}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
+      `SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}), ` +
+      `count(*) FILTER (WHERE timestamp_end < ${t}) FROM ${sqltext.table(table)}${where} ` +
+      `GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
     query(
       `SELECT trace_id, service_name, span_name FROM ${sqltext.table(
         table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then(taken),

@@ -67,11 +67,16 @@ export const ways = [
           { ...dbOf(p), table: p.table + '_text', pipeline_name: 'service_identity' }, 'text/plain',
           'hello from curl') },
       { title: 'Files',
-        text: (p) => `varve ingest --url ${quote(p.base.replace(/\/$/, ''))}${p.user && ` --user ${quote(p.user)}`}${p.db === 'public' ? '' : ` --db ${quote(p.db)}`} --table ${quote(p.table)} app.log\n` },
+        text: (p) => `varve ingest --url ${quote(p.base.replace(/\/$/, ''))}` +
+          `${p.user && ` --user ${quote(p.user)}`}${p.db === 'public' ? '' : ` --db ${quote(p.db)}`} ` +
+          `--table ${quote(p.table)} app.log\n` },
       { title: 'Journal upload',
         text: (p) => `systemd-journal-upload --save-state --url=${quote(p.base + 'v1/journald')}\n` },
       { title: 'Journal, last hour',
-        text: (p) => `journalctl -o json --since -1h | ${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity', custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
+        text: (p) => `journalctl -o json --since -1h | ${curl(p)} ` +
+          `${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity',
+            custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n` +
+          `  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
     ],
   },
   {
@@ -80,9 +85,11 @@ export const ways = [
       needs: 'lineproto', docs: 'ingest/line-protocol.md',
     snippets: [
       { title: 'curl', run: true,
-        text: (p) => `${curl(p)} ${url(p, 'v1/lineproto/write', dbOf(p))} --data-binary 'demo_cpu,host=web-1 usage=0.42,count=7i'\n` },
+        text: (p) => `${curl(p)} ${url(p, 'v1/lineproto/write', dbOf(p))} ` +
+          `--data-binary 'demo_cpu,host=web-1 usage=0.42,count=7i'\n` },
       { title: 'Telegraf',
-        text: (p) => `[[outputs.influxdb]]\n  urls = [${yaml(p.base + 'v1/lineproto')}]\n  database = ${yaml(p.db)}\n  skip_database_creation = true\n${signed(p, `  username = ${yaml(p.user)}\n  password = "$PASSWORD"\n`)}` },
+        text: (p) => `[[outputs.influxdb]]\n  urls = [${yaml(p.base + 'v1/lineproto')}]\n  database = ${yaml(p.db)}\n` +
+          `  skip_database_creation = true\n${signed(p, `  username = ${yaml(p.user)}\n  password = "$PASSWORD"\n`)}` },
     ],
   },
   {
@@ -90,11 +97,15 @@ export const ways = [
       rows: 'varve_remote_write_samples_total', needs: 'metrics', docs: 'ingest/remote-write.md',
     snippets: [
       { title: 'YAML',
-        text: (p) => `remote_write:\n  - url: ${yaml(p.base + 'v1/metricsapi/write' + (p.db === 'public' ? '' : '?db=' + encodeURIComponent(p.db)))}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}` },
+        text: (p) => `remote_write:\n  - url: ` +
+          `${yaml(p.base + 'v1/metricsapi/write' + (p.db === 'public' ? '' : '?db=' + encodeURIComponent(p.db)))}\n` +
+          `${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}` },
       {
         title: 'curl', run: true,
-          text: (p) => `echo ${remoteWrite({ __name__: 'demo_requests_total', job: 'demo', instance: 'web-1' }, 42, Date.now())} | base64 -d |\n  ${curl(p)} ${url(p, 'v1/metricsapi/write', dbOf(p))} \\
-  -H 'Content-Type: application/x-protobuf' -H 'Content-Encoding: snappy' --data-binary @-\n`,
+        text: (p) => `echo ${remoteWrite({ __name__: 'demo_requests_total', job: 'demo', instance: 'web-1' }, 42,
+          Date.now())} | base64 -d |\n` +
+          `  ${curl(p)} ${url(p, 'v1/metricsapi/write', dbOf(p))} \\\n` +
+          `  -H 'Content-Type: application/x-protobuf' -H 'Content-Encoding: snappy' --data-binary @-\n`,
       },
     ],
   },
@@ -104,16 +115,25 @@ export const ways = [
     snippets: [
       { title: 'Collector', text: collector },
       { title: 'SDK',
-        text: (p) => `export OTEL_EXPORTER_OTLP_ENDPOINT=${quote(p.base + 'v1/otlp')}\nexport OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n${p.user || p.db !== 'public' ? `export OTEL_EXPORTER_OTLP_HEADERS="${[p.db === 'public' ? '' : 'x-service-db-name=' + encodeURIComponent(p.db), p.user ? `Authorization=Basic%20$(printf %s ${quote(p.user)}:"$PASSWORD" | base64 -w0)` : ''].filter(Boolean).join(',')}"\n` : ''}` },
+        text: (p) => `export OTEL_EXPORTER_OTLP_ENDPOINT=${quote(p.base + 'v1/otlp')}\n` +
+          `export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n` +
+          otlpHeaders(p) },
       { title: 'curl: logs', run: true,
         text: (p) => post(p, curl(p) + dbHeader(p), 'v1/otlp/v1/logs', {}, 'application/json',
-          '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"demo"}}]},\n  "scopeLogs":[{"logRecords":[{"timeUnixNano":"$(date +%s)000000000","severityText":"INFO","body":{"stringValue":"hello from curl"}}]}]}]}') },
+          '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"demo"}}]},\n' +
+          '  "scopeLogs":[{"logRecords":[{"timeUnixNano":"$(date +%s)000000000",' +
+          '"severityText":"INFO","body":{"stringValue":"hello from curl"}}]}]}]}') },
       { title: 'curl: metrics', run: true,
         text: (p) => post(p, curl(p) + dbHeader(p), 'v1/otlp/v1/metrics', {}, 'application/json',
-          '{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"demo"}}]},\n  "scopeMetrics":[{"metrics":[{"name":"demo_queue","gauge":{"dataPoints":[{"timeUnixNano":"$(date +%s)000000000","asDouble":3.5}]}}]}]}]}') },
+          '{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"demo"}}]},\n' +
+          '  "scopeMetrics":[{"metrics":[{"name":"demo_queue","gauge":{"dataPoints":' +
+          '[{"timeUnixNano":"$(date +%s)000000000","asDouble":3.5}]}}]}]}]}') },
       { title: 'curl: traces', run: true,
         text: (p) => post(p, curl(p) + dbHeader(p), 'v1/otlp/v1/traces', {}, 'application/json',
-          '{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"demo"}}]},\n  "scopeSpans":[{"spans":[{"traceId":"$(od -An -N16 -tx1 /dev/urandom | tr -d \' \\n\')","spanId":"$(od -An -N8 -tx1 /dev/urandom | tr -d \' \\n\')","name":"GET /cart","kind":2,\n    "startTimeUnixNano":"$(date +%s)000000000","endTimeUnixNano":"$(date +%s)250000000"}]}]}]}') },
+          '{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"demo"}}]},\n' +
+          '  "scopeSpans":[{"spans":[{"traceId":"$(od -An -N16 -tx1 /dev/urandom | tr -d \' \\n\')",' +
+          '"spanId":"$(od -An -N8 -tx1 /dev/urandom | tr -d \' \\n\')","name":"GET /cart","kind":2,\n' +
+          '    "startTimeUnixNano":"$(date +%s)000000000","endTimeUnixNano":"$(date +%s)250000000"}]}]}]}') },
     ],
   },
   {
@@ -123,9 +143,12 @@ export const ways = [
     snippets: [
       { title: 'curl', run: true,
         text: (p) => post(p, curl(p) + dbHeader(p), 'v1/logpush/api/v1/push', {}, 'application/json',
-          '{"streams":[{"stream":{"app":"demo","level":"info"},"values":[["$(date +%s)000000000","hello from curl"]]}]}') },
+          '{"streams":[{"stream":{"app":"demo","level":"info"},"values":[["$(date +%s)000000000",' +
+          '"hello from curl"]]}]}') },
       { title: 'Client',
-        text: (p) => `clients:\n  - url: ${yaml(p.base + 'v1/logpush/api/v1/push')}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}    headers:\n      x-service-db-name: ${yaml(p.db)}\n      x-service-log-table-name: ${yaml(p.table)}\n` },
+        text: (p) => `clients:\n  - url: ${yaml(p.base + 'v1/logpush/api/v1/push')}\n` +
+          `${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}    ` +
+          `headers:\n      x-service-db-name: ${yaml(p.db)}\n      x-service-log-table-name: ${yaml(p.table)}\n` },
     ],
   },
   {
@@ -140,21 +163,46 @@ export const ways = [
       rows: 'varve_ingest_rows_total', docs: 'ingest/json-lines.md',
     snippets: [
       { title: 'Vector',
-        text: (p) => `[sinks.varve]\ntype = "http"\ninputs = ["my_source"]\nuri = ${yaml(ingest(p))}\nencoding.codec = "json"\nframing.method = "newline_delimited"\nrequest.headers.Content-Type = "application/x-ndjson"\ncompression = "zstd"\n${signed(p, `auth.strategy = "basic"\nauth.user = ${yaml(p.user)}\nauth.password = "$PASSWORD"\n`)}` },
+        text: (p) => `[sinks.varve]\ntype = "http"\ninputs = ["my_source"]\nuri = ${yaml(ingest(p))}\n` +
+          `encoding.codec = "json"\nframing.method = "newline_delimited"\n` +
+          `request.headers.Content-Type = "application/x-ndjson"\ncompression = "zstd"\n` +
+          `${signed(p, `auth.strategy = "basic"\nauth.user = ${yaml(p.user)}\nauth.password = "$PASSWORD"\n`)}` },
       { title: 'Fluent Bit',
-        text: (p) => `pipeline:\n  outputs:\n    - name: http\n      match: '*'\n      host: ${p.host}\n      port: ${p.port}\n      uri: ${yaml('/' + ingest(p).slice(p.base.length))}\n      format: json_lines\n      header: Content-Type application/x-ndjson\n      json_date_key: ts\n      compress: gzip\n${signed(p, `      http_user: ${yaml(p.user)}\n      http_passwd: \${PASSWORD}\n`)}${p.tls ? '      tls: on\n' : ''}` },
+        text: (p) => `pipeline:\n  outputs:\n    - name: http\n      match: '*'\n      host: ${p.host}\n` +
+          `      port: ${p.port}\n      uri: ${yaml('/' + ingest(p).slice(p.base.length))}\n` +
+          `      format: json_lines\n      header: Content-Type application/x-ndjson\n      json_date_key: ts\n` +
+          `      compress: gzip\n` +
+          `${signed(p, `      http_user: ${yaml(p.user)}\n      http_passwd: \${PASSWORD}\n`)}` +
+          `${p.tls ? '      tls: on\n' : ''}` },
       { title: 'Fluentd',
-        text: (p) => `<match **>\n  @type http\n  endpoint ${ingest(p)}\n  content_type application/x-ndjson\n  <format>\n    @type json\n  </format>\n${signed(p, `  <auth>\n    method basic\n    username ${p.user}\n    password "#{ENV['PASSWORD']}"\n  </auth>\n`)}  <buffer>\n    flush_interval 2s\n  </buffer>\n</match>\n` },
+        text: (p) => `<match **>\n  @type http\n  endpoint ${ingest(p)}\n  content_type application/x-ndjson\n` +
+          `  <format>\n    @type json\n  </format>\n` +
+          `${signed(p,
+            `  <auth>\n    method basic\n    username ${p.user}\n    password "#{ENV['PASSWORD']}"\n  </auth>\n`)}` +
+          `  <buffer>\n    flush_interval 2s\n  </buffer>\n</match>\n` },
       { title: 'Logstash',
-        text: (p) => `output {\n  http {\n    url => ${yaml(ingest(p))}\n    http_method => "post"\n    format => "json_batch"\n    content_type => "application/json"\n${signed(p, `    user => ${yaml(p.user)}\n    password => "\${PASSWORD}"\n`)}  }\n}\n` },
+        text: (p) => `output {\n  http {\n    url => ${yaml(ingest(p))}\n    http_method => "post"\n` +
+          `    format => "json_batch"\n    content_type => "application/json"\n` +
+          `${signed(p, `    user => ${yaml(p.user)}\n    password => "\${PASSWORD}"\n`)}  }\n}\n` },
       { title: 'rsyslog',
-        text: (p) => `module(load="omhttp")\ntemplate(name="json" type="list" option.jsonf="on") {\n  property(outname="time" name="timereported" dateFormat="rfc3339" format="jsonf")\n  property(outname="host" name="hostname" format="jsonf")\n  property(outname="program" name="programname" format="jsonf")\n  property(outname="level" name="syslogseverity-text" format="jsonf")\n  property(outname="message" name="msg" format="jsonf")\n}\naction(type="omhttp" server=${yaml(p.host)} serverport=${yaml(p.port)} usehttps="${p.tls ? 'on' : 'off'}"\n  restpath=${yaml(ingest(p).slice(p.base.length))} template="json" batch="on" batch.format="newline"\n  httpcontenttype="application/x-ndjson"${signed(p, `\n  uid=${yaml(p.user)} pwd="$PASSWORD"`)})\n` },
+        text: (p) => `module(load="omhttp")\ntemplate(name="json" type="list" option.jsonf="on") {\n` +
+          `  property(outname="time" name="timereported" dateFormat="rfc3339" format="jsonf")\n` +
+          `  property(outname="host" name="hostname" format="jsonf")\n` +
+          `  property(outname="program" name="programname" format="jsonf")\n` +
+          `  property(outname="level" name="syslogseverity-text" format="jsonf")\n` +
+          `  property(outname="message" name="msg" format="jsonf")\n}\n` +
+          `action(type="omhttp" server=${yaml(p.host)} serverport=${yaml(p.port)} ` +
+          `usehttps="${p.tls ? 'on' : 'off'}"\n` +
+          `  restpath=${yaml(ingest(p).slice(p.base.length))} template="json" batch="on" batch.format="newline"\n` +
+          `  httpcontenttype="application/x-ndjson"${signed(p, `\n  uid=${yaml(p.user)} pwd="$PASSWORD"`)})\n` },
     ],
   },
   {
     id: 'sql', title: 'SQL', hint: 'A table of your own, rows by INSERT.', paths: ['/v1/sql'], docs: 'sql.md',
     snippets: [{ title: 'curl', run: true,
-      text: (p) => `${curl(p)} ${url(p, 'v1/sql', dbOf(p))} --data-urlencode "sql=\n  CREATE TABLE IF NOT EXISTS demo_rows (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, usage DOUBLE);\n  INSERT INTO demo_rows VALUES (now(), 'web-1', 0.42)"\n` }],
+      text: (p) => `${curl(p)} ${url(p, 'v1/sql', dbOf(p))} --data-urlencode "sql=\n` +
+        `  CREATE TABLE IF NOT EXISTS demo_rows (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, ` +
+        `usage DOUBLE);\n  INSERT INTO demo_rows VALUES (now(), 'web-1', 0.42)"\n` }],
   },
 ];
 
@@ -162,10 +210,25 @@ export const ways = [
 const ingest = (p) =>
   `${p.base}v1/ingest?${new URLSearchParams({ ...dbOf(p), table: p.table, pipeline_name: 'service_identity' })}`;
 
+/**
+ * otlpHeaders sets the headers of an SDK, if there are any: the database, and who sends.
+ * @param {Place} p
+ */
+function otlpHeaders(p) {
+  const headers = [p.db === 'public' ? '' : 'x-service-db-name=' + encodeURIComponent(p.db),
+    p.user ? `Authorization=Basic%20$(printf %s ${quote(p.user)}:"$PASSWORD" | base64 -w0)` : ''].filter(Boolean);
+  return headers.length > 0 ? `export OTEL_EXPORTER_OTLP_HEADERS="${headers.join(',')}"\n` : '';
+}
+
 /** @param {Place} p */
 function collector(p) {
   const headers = [p.db === 'public' ? '' : `      x-service-db-name: ${yaml(p.db)}\n`,
     signed(p,
-      `      Authorization: "Basic \${env:VARVE_BASIC}" # printf %s ${quote(p.user)}:"$PASSWORD" | base64 -w0\n`)].join('');
-  return `receivers:\n  otlp:\n    protocols:\n      http:\n        endpoint: 127.0.0.1:4318\nexporters:\n  otlphttp/varve:\n    endpoint: ${yaml(p.base + 'v1/otlp')}\n${headers ? '    headers:\n' + headers : ''}service:\n  pipelines:\n${['logs', 'metrics', 'traces'].map((s) => `    ${s}: {receivers: [otlp], exporters: [otlphttp/varve]}\n`).join('')}`;
+      `      Authorization: "Basic \${env:VARVE_BASIC}" # printf %s ${quote(p.user)}:"$PASSWORD" | ` +
+      `base64 -w0\n`)].join('');
+  return `receivers:\n  otlp:\n    protocols:\n      http:\n        endpoint: 127.0.0.1:4318\nexporters:\n` +
+    `  otlphttp/varve:\n    endpoint: ${yaml(p.base + 'v1/otlp')}\n` +
+    `${headers ? '    headers:\n' + headers : ''}service:\n  pipelines:\n` +
+    ['logs', 'metrics', 'traces']
+      .map((s) => `    ${s}: {receivers: [otlp], exporters: [otlphttp/varve]}\n`).join('');
 }
