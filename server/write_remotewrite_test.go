@@ -396,6 +396,12 @@ func TestRemoteWriteThroughPipeline(t *testing.T) {
 		h.selected("SELECT twice FROM third")); got != "[[X 3] [X 5]] [[Y 8]] [[2]]" {
 		t.Errorf("stored %s", got)
 	}
+	h.want(h.do("POST", writePath, snap(message1([]string{"__name__", "plain", "service_ttl", "1h"}, 1)),
+		"x-service-pipeline-name", "service_identity"), 204, "")
+	if got := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+plain", "").body; strings.Contains(got, "ttl = ") ||
+		!strings.Contains(got, "service_ttl") {
+		t.Errorf("a label names an option of its table: %s", got)
+	}
 	h.want(h.do("POST", writePath, snap(message1([]string{"job", "x"}, 1), message1(up, 1)), "x-service-pipeline-name",
 		"double"), 400, "__name__")
 	h.want(h.do("POST", writePath, snap(message1(up, 1)), "x-service-pipeline-name", "none_such"), 400,

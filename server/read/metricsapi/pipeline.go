@@ -24,7 +24,7 @@ import (
 // pipelineRequest is what the headers say of a pipeline; nil: nothing.
 func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, error) {
 	r := &pipeline.Request{DB: db, ContentType: "application/x-ndjson", Hints: c.Hints(),
-		NoAutoCreate: h.o.NoAutoCreate}
+		NoAutoCreate: h.o.NoAutoCreate, NoVariables: !h.o.Variables}
 	if named, err := r.FromHeaders(c.UTF8Header); err != nil || !named {
 		return nil, err
 	}
