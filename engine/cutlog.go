@@ -22,9 +22,8 @@ func (f *flusher) needed(but *mem) wal.LSN {
 	return before
 }
 
-// truncateLog removes the segments that no memtable needs any more; where the disk is short of room the newest as well,
-// which else is the last to go. The manifest is told first: a segment that it calls needed and that is not there is
-// damage.
+// truncateLog removes the segments that no memtable needs any more. It keeps the newest, unless the disk is short of
+// room. It changes the manifest first, because a segment that is missing and that the manifest calls needed is damage.
 func (f *flusher) truncateLog() error {
 	keep := wal.KeepNewest
 	if f.shortOfRoom() {

@@ -17,11 +17,11 @@ type inventory struct {
 	files    *partFiles
 	ballast  *ballast
 	space    *space
-	// leastTable is above the ids of all tables that the log and the parts name. It is set before ready is closed.
+	// leastTable is above the ids of all tables that the log and the parts name. It is set before the store is ready.
 	leastTable schema.TableID
 }
 
-// apply makes an edit of the manifest, on a full disk by giving up the ballast.
+// apply makes an edit of the manifest. If the disk is full, it gives up the ballast and tries again.
 func (v *inventory) apply(edit manifest.Edit) error {
 	failed := v.files.enter(&edit)
 	err := v.manifest.Apply(edit)
@@ -38,14 +38,14 @@ func (v *inventory) apply(edit manifest.Edit) error {
 	return nil
 }
 
-// left says of a file that is left over why it could not be removed. A store that is opened for reading leaves it.
+// left logs why a left-over file could not be removed. A store that is opened for reading keeps such files.
 func (v *inventory) left(name string, err error) {
 	if err != nil && !v.reads {
 		v.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
 	}
 }
 
-// change publishes a changed copy of the catalog. The caller holds v.ddl.
+// change publishes a changed copy of the catalog. The caller holds Engine.ddl.
 func (v *inventory) change(f func(c *catalog)) {
 	old := v.catalog.Load()
 	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName),

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/valyala/fasthttp"
 )
 
 // TestProtocolsOwnTheirPaths: a request with the wrong method has no route, and is yet one of the protocol that has the
@@ -20,7 +22,9 @@ func TestProtocolsOwnTheirPaths(t *testing.T) {
 		names[p.Name] = true
 		for _, r := range p.Routes {
 			path := parameter.ReplaceAllString(r.Path, "x")
-			if shared := h.s.shared(&route{r, p}, path); shared != h.s.shared(other(h.s.wrongMethod), path) {
+			var rc fasthttp.RequestCtx
+			rc.Request.SetRequestURI(path)
+			if shared := h.s.shared(&route{r, p}, &rc); shared != h.s.shared(other(h.s.wrongMethod), &rc) {
 				t.Errorf("%s %s: pages of other origins may ask: %v, with another method the opposite", p.Name, path, shared)
 			}
 			owner := h.s.owner(path)

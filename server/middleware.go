@@ -25,7 +25,7 @@ const drainBytes = 256 << 10
 func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		limit := time.Duration(0)
-		p := s.of(rt, string(rc.Path()))
+		p := s.of(rt, rc)
 		if !p.Inside {
 			limit = s.timeLimit(rc)
 		}
@@ -73,7 +73,7 @@ func (s *Server) call(rt *route, p *web.Protocol, c *web.Ctx) (f framing, err er
 		return f, err
 	}
 	c.Announce(f.length)
-	if !s.shared(rt, string(c.Path())) && s.foreignPage(c.RequestCtx) {
+	if !s.shared(rt, c.RequestCtx) && s.foreignPage(c.RequestCtx) {
 		return f, foreign
 	}
 	if err = s.authorise(rt.Access, p, c); err != nil {

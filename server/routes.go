@@ -81,11 +81,11 @@ type exact struct {
 }
 
 // of is the protocol of a request: that of its route, or else the one that owns its path.
-func (s *Server) of(rt *route, path string) *web.Protocol {
+func (s *Server) of(rt *route, rc *fasthttp.RequestCtx) *web.Protocol {
 	if rt.protocol != nil {
 		return rt.protocol
 	}
-	return s.owner(path)
+	return s.owner(string(rc.Path()))
 }
 
 // owner is the protocol that owns a path for which there is no route.
@@ -99,8 +99,9 @@ func (s *Server) owner(path string) *web.Protocol {
 }
 
 // shared reports whether pages of other origins may ask. Paths below /v1/ without a route are closed to them.
-func (s *Server) shared(rt *route, path string) bool {
+func (s *Server) shared(rt *route, rc *fasthttp.RequestCtx) bool {
 	if rt.protocol == nil {
+		path := string(rc.Path())
 		return !strings.HasPrefix(path, "/v1/") && s.owner(path).Shared
 	}
 	return rt.Shared || rt.protocol.Shared

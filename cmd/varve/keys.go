@@ -242,12 +242,14 @@ func (k *key) bounded() error {
 	most, hasMost := k.tag.Lookup("max")
 	x := magnitude(k.into)
 	switch {
-	case !hasLeast || x >= k.bound(least) && (!hasMost || x <= k.bound(most)):
+	case (!hasLeast || x >= k.bound(least)) && (!hasMost || x <= k.bound(most)):
 		return nil
-	case hasMost:
-		return fmt.Errorf("%s to %s are wanted", least, most)
+	case !hasMost:
+		return fmt.Errorf("at least %s is wanted", least)
+	case !hasLeast:
+		return fmt.Errorf("at most %s is wanted", most)
 	}
-	return fmt.Errorf("at least %s is wanted", least)
+	return fmt.Errorf("%s to %s are wanted", least, most)
 }
 
 // bound reads a bound of the key.

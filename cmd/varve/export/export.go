@@ -169,7 +169,7 @@ func (r *run) count(ctx context.Context) (err error) {
 		return nil
 	}
 	if left, any := r.left(); any {
-		r.plan.todo = []span{left}
+		r.plan.spans = []span{left}
 	}
 	until := client.AtUnits(r.all.last, r.table.PerSecond()).In(r.o.Zone)
 	r.notes.Say("%s of %s, up to %s; what comes later is left out", client.Plural(r.all.rows, "row"),

@@ -28,7 +28,7 @@ type plan struct {
 	time        string // the time index, quoted
 	conditions  []string
 	newestFirst bool
-	todo        []span // the next one last
+	spans       []span // the next one last
 }
 
 // begin counts all rows and fixes the range.
@@ -55,9 +55,9 @@ func (p *plan) begin(ctx context.Context) (span, error) {
 
 // next is the next span whose rows are fetched; ok is false when there is none left.
 func (p *plan) next(ctx context.Context) (s span, ok bool, err error) {
-	for len(p.todo) > 0 {
-		s = p.todo[len(p.todo)-1]
-		p.todo = p.todo[:len(p.todo)-1]
+	for len(p.spans) > 0 {
+		s = p.spans[len(p.spans)-1]
+		p.spans = p.spans[:len(p.spans)-1]
 		length := uint64(s.last) - uint64(s.first) // one less than its instants
 		step := length/buckets + 1
 		if s.rows <= sliceRows*3/2 || length == 0 || length > 1<<63-1 {
@@ -65,13 +65,13 @@ func (p *plan) next(ctx context.Context) (s span, ok bool, err error) {
 		}
 		parts, err := p.cut(ctx, s, int64(step))
 		if err != nil {
-			p.todo = append(p.todo, s)
+			p.spans = append(p.spans, s)
 			return span{}, false, err
 		}
 		if !p.newestFirst {
 			slices.Reverse(parts)
 		}
-		p.todo = append(p.todo, parts...)
+		p.spans = append(p.spans, parts...)
 	}
 	return span{}, false, nil
 }

@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 				if err != nil || all.rows != int64(len(at)) {
 					t.Fatal(all, err)
 				}
-				p.todo = []span{all}
+				p.spans = []span{all}
 				var list []span
 				for {
 					s, ok, err := p.next(t.Context())

@@ -97,7 +97,8 @@ func (h *Handler) Put(c *web.Ctx) error {
 		c.Empty(204)
 		return nil
 	}
-	return d.answer(c, details)
+	d.answer(c, details)
+	return nil
 }
 
 // refuse takes the points that were read well for failures, each as it was sent.
@@ -108,7 +109,7 @@ func (d *decoder) refuse(err error) {
 }
 
 // answer reports how many points were stored, with details also what is wrong with the others.
-func (d *decoder) answer(c *web.Ctx, details bool) error {
+func (d *decoder) answer(c *web.Ctx, details bool) {
 	out := strconv.AppendInt([]byte(`{"success":`), int64(d.success), 10)
 	out = strconv.AppendInt(append(out, `,"failed":`...), int64(d.failed), 10)
 	if details {
@@ -124,7 +125,6 @@ func (d *decoder) answer(c *web.Ctx, details bool) error {
 		c.HoldAnswer(c.BodyBytes() + 2*int64(len(out)))
 	}
 	c.JSON(200, append(out, '}'))
-	return nil
 }
 
 // maxSpareTags bounds what an idle decoder keeps.
