@@ -413,7 +413,8 @@ func TestKeysOfAnotherTable(t *testing.T) {
 	}{
 		{"a tag more", func(e *Engine) error {
 			return e.Alter(ctx, public("t"), func(s *schema.Table) (*schema.Table, error) {
-				return s.Evolve([]schema.Column{{Name: "more", Type: vector.StringType, Nullable: true, Semantic: schema.Tag}})
+				more := schema.Column{Name: "more", Type: vector.StringType, Nullable: true, Semantic: schema.Tag}
+				return s.Evolve([]schema.Column{more})
 			})
 		}},
 		{"another table", func(e *Engine) error {
