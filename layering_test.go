@@ -58,6 +58,8 @@ var within = map[string][]string{
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql",
 		"sqlexec/rowfile", "sqlexec/spill"},
 
+	"server/protowire/histograms": {"server/protowire"},
+
 	// What makes rows takes the dependencies of all protocols.
 	"server/write/rows/entries": {"server/write/rows"},
 	"server/write/rows/tagged":  {"server/write/rows"},

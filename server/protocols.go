@@ -21,6 +21,7 @@ import (
 	"varve/server/write/lineproto"
 	"varve/server/write/logpush"
 	"varve/server/write/otlp"
+	"varve/server/write/remotewrite"
 	"varve/server/write/rows/entries"
 	"varve/sqlexec"
 )
@@ -30,7 +31,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	logs := entries.Options{Deps: o.Rows, Begun: entries.NewBegun(o.Rows.Pipelines)}
 	o.Ingest.Deps, o.Ingest.Definition = o.Rows, sqlexec.Definition
 	o.Lines.Deps, o.Lines.Executor = o.Rows, o.Query.Executor
-	o.OTLP.Deps, o.Metrics.Deps = o.Rows, o.Rows
+	o.OTLP.Deps = o.Rows
 	o.Admin.Dashboard = o.Dashboard.Files != nil || o.Dashboard.Dir != ""
 	asks := query.New(o.Query)
 	page, err := dashboard.New(o.Dashboard)
@@ -48,6 +49,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	}
 	list = append(list, lineproto.New(o.Lines).Protocols(o.Off.Lines)...)
 	if o.Metrics.Samples != nil && !o.Off.Metrics {
+		list = append(list, remotewrite.New(o.Rows, o.Metrics.Samples).Protocol())
 		list = append(list, metricsapi.New(o.Metrics).Protocols()...)
 	}
 	list = append(list, traceapi.New(traceapi.Options{Executor: o.Query.Executor, Admit: asks.Admit}).

@@ -31,10 +31,10 @@
 // # Packages
 //
 //	web                  the frame: bodies, parameters, answers, errors, their bounds; Protocol and Route
-//	protowire            the wire format of protocol buffers
+//	protowire/...        the wire format of protocol buffers; native histograms in it
 //	write/...            one package for each protocol that stores rows
 //	write/rows/...       what they make rows with
-//	read/...             SQL, the metrics API, trace search; slow statements
+//	read/...             SQL, the metrics API with remote read, trace search; slow statements
 //	listen               streams of messages over TCP
 //	auth                 users
 //	admin                state, figures, profiles

@@ -10,8 +10,8 @@ import (
 
 	"varve/engine"
 	"varve/server/protowire"
-	"varve/server/read/metricsapi"
 	"varve/server/web"
+	"varve/server/write/remotewrite"
 	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 )
@@ -29,8 +29,8 @@ func BenchmarkRemoteWrite(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	h := metricsapi.New(metricsapi.Options{Deps: rows.Deps{Writer: web.NewWriter(e)},
-		Samples: samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20})})
+	h := remotewrite.New(rows.Deps{Writer: web.NewWriter(e)},
+		samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 64 << 20}))
 	bodies := make([][]byte, requests)
 	for r := range bodies {
 		var all []byte

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"varve/server/protowire"
-	"varve/sqlexec/promql/histogram"
 )
 
 const (
@@ -119,68 +118,3 @@ func (w *bitWriter) value(v, before uint64) {
 	w.bits(uint64(width), 6) // 64 is written as 0
 	w.bits(x>>trailing, width)
 }
-
-// appendHistogram appends a histogram as messages have it.
-func appendHistogram(dst []byte, h *histogram.Histogram, at int64) []byte {
-	if h.Integer {
-		dst = protowire.AppendVarint(dst, 1, uint64(h.Count))
-	} else {
-		dst = protowire.AppendDouble(dst, 2, h.Count)
-	}
-	dst = protowire.AppendDouble(dst, 3, h.Sum)
-	dst = protowire.AppendVarint(dst, 4, zigzag(int64(h.Schema)))
-	dst = protowire.AppendDouble(dst, 5, h.ZeroThreshold)
-	if h.Integer {
-		dst = protowire.AppendVarint(dst, 6, uint64(h.ZeroCount))
-	} else {
-		dst = protowire.AppendDouble(dst, 7, h.ZeroCount)
-	}
-	dst = appendSide(dst, 8, h.Negative, h.Integer)
-	dst = appendSide(dst, 11, h.Positive, h.Integer)
-	dst = protowire.AppendVarint(dst, 14, uint64(h.Hint))
-	dst = protowire.AppendVarint(dst, 15, uint64(at))
-	if len(h.Bounds) > 0 {
-		dst = protowire.AppendMessage(dst, 16, func(dst []byte) []byte { return appendFloats(dst, h.Bounds) })
-	}
-	return dst
-}
-
-// appendSide appends the spans and counts of a side, whose fields begin with a number.
-func appendSide(dst []byte, number int, side []histogram.Bucket, integer bool) []byte {
-	if len(side) == 0 {
-		return dst
-	}
-	end := int64(0)
-	for from := 0; from < len(side); {
-		to := from + 1
-		for to < len(side) && side[to].Index == side[to-1].Index+1 {
-			to++
-		}
-		at := protowire.Begin(&dst, number)
-		dst = protowire.AppendVarint(dst, 1, zigzag(int64(side[from].Index)-end))
-		dst = protowire.End(protowire.AppendVarint(dst, 2, uint64(to-from)), at)
-		end, from = int64(side[to-1].Index)+1, to
-	}
-	if !integer {
-		at := protowire.Begin(&dst, number+2)
-		for _, b := range side {
-			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(b.Count))
-		}
-		return protowire.End(dst, at)
-	}
-	at, before := protowire.Begin(&dst, number+1), int64(0)
-	for _, b := range side {
-		dst = binary.AppendUvarint(dst, zigzag(int64(b.Count)-before))
-		before = int64(b.Count)
-	}
-	return protowire.End(dst, at)
-}
-
-func appendFloats(dst []byte, list []float64) []byte {
-	for _, x := range list {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
-	}
-	return dst
-}
-
-func zigzag(x int64) uint64 { return uint64(x<<1) ^ uint64(x>>63) }

@@ -97,11 +97,15 @@ func appendThreshold(dst []byte, width float64) []byte {
 
 // spans writes which buckets a side has: for each stretch its length, and its distance from the end of the one before.
 func (w *bitWriter) spans(side []histogram.Bucket) {
-	var stretches []span
+	type stretch struct {
+		offset int64
+		length uint64
+	}
+	var stretches []stretch
 	end := int64(0)
 	for i, b := range side {
 		if i == 0 || int64(b.Index) != end {
-			stretches = append(stretches, span{offset: int64(b.Index) - end})
+			stretches = append(stretches, stretch{offset: int64(b.Index) - end})
 		}
 		stretches[len(stretches)-1].length++
 		end = int64(b.Index) + 1

@@ -13,19 +13,13 @@ const (
 	queries = "/api/v1/"
 )
 
-// Protocols are remote write and read, and the query API, whose clients read errors in another form.
+// Protocols are remote read, with the probes of a server's life, and the query API, whose clients read errors in
+// another form.
 func (h *Handler) Protocols() []web.Protocol {
 	remote := web.Protocol{
-		Name: "metrics", Collectors: h.Collectors(),
-		Routes: web.Below([]web.Route{
-			web.On(web.Post, "/write", web.AccessWrite, h.Write),
-			web.On(web.Get, "/write", web.AccessWrite, h.WriteVersion),
-			web.On(web.Post, "/read", web.AccessRead, h.Read),
-		}, base, "/api/v1"),
-		Owns: func(path string) bool {
-			path = strings.TrimPrefix(path, base)
-			return path == queries+"write" || path == queries+"read"
-		},
+		Name:   "remote read",
+		Routes: web.Below([]web.Route{web.On(web.Post, "/read", web.AccessRead, h.Read)}, base, "/api/v1"),
+		Owns:   func(path string) bool { return strings.TrimPrefix(path, base) == queries+"read" },
 	}
 	for _, path := range [...]string{"/-/healthy", "/-/ready"} {
 		alive := web.On(web.GetPost, path, web.AccessRead, h.Healthy)

@@ -9,6 +9,7 @@ import (
 	"varve/engine/sorting"
 	"varve/engine/status"
 	"varve/server/protowire"
+	"varve/server/protowire/histograms"
 	"varve/server/web"
 	"varve/sqlexec/promql"
 )
@@ -206,7 +207,7 @@ func (a *readAnswer) sampled(queries []promql.Selection) error {
 			for i, t := range s.T {
 				if s.H != nil && s.H[i] != nil {
 					at := protowire.Begin(&a.buf, 4)
-					a.buf = protowire.End(appendHistogram(a.buf, s.H[i], t), at)
+					a.buf = protowire.End(histograms.Append(a.buf, s.H[i], t), at)
 					continue
 				}
 				at := protowire.Begin(&a.buf, 2)

@@ -1,4 +1,4 @@
-package metricsapi
+package remotewrite
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"varve/engine"
 	"varve/engine/status"
 	"varve/server/protowire"
+	"varve/server/protowire/histograms"
 	"varve/server/write/rows/samples"
 )
 
@@ -209,7 +210,7 @@ func (w *request) storable(message []byte) (fault error) {
 		case f.Is(sampleField, protowire.Bytes):
 			_, _, _, err = readSample(f.Bytes)
 		case f.Is(histogramField, protowire.Bytes):
-			err = new(wireHistogram).parse(f.Bytes)
+			err = parse(new(histograms.Message), f.Bytes)
 		default:
 			continue
 		}
@@ -255,6 +256,33 @@ func readSample(message []byte) (at, start int64, value float64, err error) {
 		return 0, 0, 0, malformed(f.Err())
 	}
 	return at, start, value, checkTime(at)
+}
+
+// histogram stores a native histogram.
+func (w *request) histogram(into *engine.Samples, message []byte) error {
+	var h histograms.Message
+	if err := parse(&h, message); err != nil {
+		return err
+	}
+	w.name = h.AppendBinary(w.name[:0])
+	if err := into.Histogram(h.At, w.name); err != nil {
+		return err
+	}
+	if w.histograms++; h.Start != 0 && w.version == 2 && checkTime(h.Start) == nil {
+		into.Started(h.Start)
+	}
+	return nil
+}
+
+// parse reads a histogram and checks it.
+func parse(h *histograms.Message, message []byte) error {
+	if err := h.Read(message); err != nil {
+		return malformed(err)
+	}
+	if err := h.Finish(); err != nil {
+		return status.Wrap(err, status.InvalidArguments, "a histogram is not valid: %v", err)
+	}
+	return checkTime(h.At)
 }
 
 func malformed(err error) error {

@@ -1,4 +1,4 @@
-package metricsapi
+package remotewrite
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (h *Handler) Write(c *web.Ctx) error {
 			return h.writeThrough(c, encoding, through)
 		}
 	}
-	hints, err := h.o.Samples.Hints(c.Hints())
+	hints, err := h.tables.Hints(c.Hints())
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (h *Handler) Write(c *web.Ctx) error {
 func (h *Handler) again(c *web.Ctx, err error) error {
 	var slow net.Error
 	switch {
-	case ended(c):
+	case context.Cause(c.Context) == context.DeadlineExceeded:
 		return web.NewReject(504, "The request took longer than its time limit: send it again")
 	case errors.As(err, &slow) && slow.Timeout():
 		return &web.Reject{Status: 503, Text: "The body did not arrive in time: send it again", Close: true}
@@ -192,7 +192,7 @@ func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (
 		p := &w.series[i]
 		series, err := w.find.Series(p.handle)
 		if err == nil {
-			err = w.samples(set.Samples(series, w.h.o.Samples.Columns()), p.message)
+			err = w.samples(set.Samples(series, w.h.tables.Columns()), p.message)
 		} else if !clientFault(err) {
 			return false, err
 		}
@@ -216,7 +216,7 @@ func (w *request) search(body []byte) error {
 			return err
 		}
 	}
-	w.find = w.h.o.Samples.Begin(w.db, w.physical, w.hints)
+	w.find = w.h.tables.Begin(w.db, w.physical, w.hints)
 	defer w.find.End()
 	if w.version == 2 {
 		return w.search2(body)
@@ -293,7 +293,7 @@ func (w *request) count(c *web.Ctx) {
 
 // describe keeps what the request says of its metrics.
 func (w *request) describe(ctx context.Context) error {
-	return w.h.o.Samples.Describe(ctx, w.db, w.metadata)
+	return w.h.tables.Describe(ctx, w.db, w.metadata)
 }
 
 // metricTypes are the types of metrics by their number in either version.

@@ -1,15 +1,5 @@
-package metricsapi
-
-import (
-	"math"
-
-	"varve/engine"
-	"varve/engine/status"
-	"varve/server/protowire"
-	"varve/sqlexec/promql/histogram"
-)
-
-// Histogram, the same in both versions:
+// Package histograms reads and writes native histograms as the messages of metrics carry them: remote write reads them,
+// remote read writes them. A message is the same in all versions:
 //
 //	Histogram{1: count int, 2: count float, 3: sum, 4: schema zigzag, 5: zero threshold, 6: zero count int, 7: zero count float,
 //	  8: negative spans*, 9: negative deltas packed zigzag, 10: negative counts packed double,
@@ -19,21 +9,31 @@ import (
 //
 // The spans say which buckets the numbers are of: each begins offset buckets behind the end of the one before. Integer
 // counts are each the difference to the one before.
+package histograms
+
+import (
+	"encoding/binary"
+	"math"
+
+	"varve/engine/status"
+	"varve/server/protowire"
+	"varve/sqlexec/promql/histogram"
+)
 
 // maxBuckets bounds the buckets of a histogram.
 const maxBuckets = 10_000
 
-// wireHistogram is a histogram as it is sent.
-type wireHistogram struct {
+// Message is a histogram as it is sent: Read takes the message apart, Finish makes the histogram.
+type Message struct {
 	histogram.Histogram
-	at, start          int64
+	At, Start          int64 // ms; Start is 0 where none is given
 	floats             bool
 	count, zeroCount   uint64 // as integers
-	positive, negative wireSide
+	positive, negative side
 }
 
-// wireSide is one side of a histogram.
-type wireSide struct {
+// side is one side of a histogram.
+type side struct {
 	spans  []span
 	deltas []uint64 // zigzag
 	counts []float64
@@ -45,22 +45,6 @@ type span struct {
 	length uint64
 }
 
-// histogram reads a native histogram.
-func (w *request) histogram(into *engine.Samples, message []byte) error {
-	var h wireHistogram
-	if err := h.parse(message); err != nil {
-		return err
-	}
-	w.name = h.AppendBinary(w.name[:0])
-	if err := into.Histogram(h.at, w.name); err != nil {
-		return err
-	}
-	if w.histograms++; h.start != 0 && w.version == 2 && checkTime(h.start) == nil {
-		into.Started(h.start)
-	}
-	return nil
-}
-
 // histogramKinds are the kinds of the fields of a histogram by their number, but for lists of numbers, which come in
 // two forms.
 var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed64, protowire.Fixed64, protowire.Varint,
@@ -70,18 +54,8 @@ var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed
 
 const list protowire.Kind = 0xff
 
-// parse reads a histogram and checks it.
-func (h *wireHistogram) parse(message []byte) error {
-	if err := h.read(message); err != nil {
-		return malformed(err)
-	}
-	if err := h.finish(); err != nil {
-		return status.Wrap(err, status.InvalidArguments, "a histogram is not valid: %v", err)
-	}
-	return checkTime(h.at)
-}
-
-func (h *wireHistogram) read(message []byte) (err error) {
+// Read reads a message. Its error is one of the form: the message is none.
+func (h *Message) Read(message []byte) (err error) {
 	f := protowire.Of(message)
 	for err == nil && f.Next() {
 		if f.Number < len(histogramKinds) && histogramKinds[f.Number] != f.Kind && histogramKinds[f.Number] != list {
@@ -111,11 +85,11 @@ func (h *wireHistogram) read(message []byte) (err error) {
 				h.Hint = histogram.ResetHint(f.Value)
 			}
 		case 15:
-			h.at = f.Int()
+			h.At = f.Int()
 		case 16:
 			h.Bounds, err = f.AppendDoubles(h.Bounds)
 		case 17:
-			h.start = f.Int()
+			h.Start = f.Int()
 		}
 	}
 	if err == nil {
@@ -125,7 +99,7 @@ func (h *wireHistogram) read(message []byte) (err error) {
 }
 
 // read reads one of a side's fields: spans, deltas or counts.
-func (s *wireSide) read(f *protowire.Fields, part int) (err error) {
+func (s *side) read(f *protowire.Fields, part int) (err error) {
 	switch part {
 	case 0:
 		var one span
@@ -152,8 +126,8 @@ func (s *wireSide) read(f *protowire.Fields, part int) (err error) {
 	return err
 }
 
-// finish makes the histogram of what was sent.
-func (h *wireHistogram) finish() (err error) {
+// Finish makes the histogram of what was sent and checks it.
+func (h *Message) Finish() (err error) {
 	h.Integer = !h.floats
 	if h.Positive, err = h.positive.buckets(h.Integer); err != nil {
 		return err
@@ -172,7 +146,7 @@ func (h *wireHistogram) finish() (err error) {
 
 // addsUp checks the count of a histogram of integers: it is that of all buckets, but where the sum is NaN there may be
 // observations of NaN, which no bucket has.
-func (h *wireHistogram) addsUp() error {
+func (h *Message) addsUp() error {
 	found := h.zeroCount + h.positive.total + h.negative.total
 	if h.count == found || math.IsNaN(h.Sum) && h.count > found {
 		return nil
@@ -181,7 +155,7 @@ func (h *wireHistogram) addsUp() error {
 }
 
 // buckets are the buckets of a side.
-func (s *wireSide) buckets(integer bool) ([]histogram.Bucket, error) {
+func (s *side) buckets(integer bool) ([]histogram.Bucket, error) {
 	given := len(s.counts)
 	if integer {
 		given = len(s.deltas)
@@ -228,3 +202,68 @@ func (s *wireSide) buckets(integer bool) ([]histogram.Bucket, error) {
 	}
 	return list, nil
 }
+
+// Append appends a histogram of a time, ms, as messages have it.
+func Append(dst []byte, h *histogram.Histogram, at int64) []byte {
+	if h.Integer {
+		dst = protowire.AppendVarint(dst, 1, uint64(h.Count))
+	} else {
+		dst = protowire.AppendDouble(dst, 2, h.Count)
+	}
+	dst = protowire.AppendDouble(dst, 3, h.Sum)
+	dst = protowire.AppendVarint(dst, 4, zigzag(int64(h.Schema)))
+	dst = protowire.AppendDouble(dst, 5, h.ZeroThreshold)
+	if h.Integer {
+		dst = protowire.AppendVarint(dst, 6, uint64(h.ZeroCount))
+	} else {
+		dst = protowire.AppendDouble(dst, 7, h.ZeroCount)
+	}
+	dst = appendSide(dst, 8, h.Negative, h.Integer)
+	dst = appendSide(dst, 11, h.Positive, h.Integer)
+	dst = protowire.AppendVarint(dst, 14, uint64(h.Hint))
+	dst = protowire.AppendVarint(dst, 15, uint64(at))
+	if len(h.Bounds) > 0 {
+		dst = protowire.AppendMessage(dst, 16, func(dst []byte) []byte { return appendFloats(dst, h.Bounds) })
+	}
+	return dst
+}
+
+// appendSide appends the spans and counts of a side, whose fields begin with a number.
+func appendSide(dst []byte, number int, side []histogram.Bucket, integer bool) []byte {
+	if len(side) == 0 {
+		return dst
+	}
+	end := int64(0)
+	for from := 0; from < len(side); {
+		to := from + 1
+		for to < len(side) && side[to].Index == side[to-1].Index+1 {
+			to++
+		}
+		at := protowire.Begin(&dst, number)
+		dst = protowire.AppendVarint(dst, 1, zigzag(int64(side[from].Index)-end))
+		dst = protowire.End(protowire.AppendVarint(dst, 2, uint64(to-from)), at)
+		end, from = int64(side[to-1].Index)+1, to
+	}
+	if !integer {
+		at := protowire.Begin(&dst, number+2)
+		for _, b := range side {
+			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(b.Count))
+		}
+		return protowire.End(dst, at)
+	}
+	at, before := protowire.Begin(&dst, number+1), int64(0)
+	for _, b := range side {
+		dst = binary.AppendUvarint(dst, zigzag(int64(b.Count)-before))
+		before = int64(b.Count)
+	}
+	return protowire.End(dst, at)
+}
+
+func appendFloats(dst []byte, list []float64) []byte {
+	for _, x := range list {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	return dst
+}
+
+func zigzag(x int64) uint64 { return uint64(x<<1) ^ uint64(x>>63) }

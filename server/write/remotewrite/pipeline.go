@@ -1,4 +1,4 @@
-package metricsapi
+package remotewrite
 
 import (
 	"bytes"
@@ -81,7 +81,7 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 	err error) {
 	held, most := int64(0), cmp.Or(w.h.o.RowBytes, web.RowBytes)
 	tables = map[string][]byte{}
-	columns := w.h.o.Samples.Columns()
+	columns := w.h.tables.Columns()
 	f := protowire.Of(body)
 	for f.Next() {
 		if !f.Is(1, protowire.Bytes) {
@@ -125,11 +125,11 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 
 // entryHead is what the entries of a series begin with: its labels.
 func (w *request) entryHead(labels []samples.Label) (table string, head []byte, err error) {
-	sorted, err := w.h.o.Samples.Sorted(labels)
+	sorted, err := w.h.tables.Sorted(labels)
 	if err != nil {
 		return "", nil, err
 	}
-	columns := w.h.o.Samples.Columns()
+	columns := w.h.tables.Columns()
 	head = append(head, '{')
 	for _, l := range sorted {
 		switch l.Name {

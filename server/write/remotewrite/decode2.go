@@ -1,4 +1,4 @@
-package metricsapi
+package remotewrite
 
 import (
 	"encoding/binary"
