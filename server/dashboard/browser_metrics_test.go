@@ -381,6 +381,6 @@ func TestD34MetricsExplain(t *testing.T) {
 	p.afresh("/dashboard/metrics#q=" + url.QueryEscape(`http_requests_total{code="404",method="GET"}`))
 	p.wait("which matcher has no match",
 		`document.querySelector('.state')?.innerText.includes('No series of http_requests_total matches code="404".') &&
-			document.querySelector('.state').innerText.includes('Its first sample is of')`)
+			document.querySelector('.state').innerText.includes('Its first sample is from')`)
 	p.shot("metrics-nodata")
 }

@@ -102,7 +102,7 @@ func TestD18SignalErrors(t *testing.T) {
 	s.postSpans(t, traceID(0), time.Now().Add(-time.Minute), shopTrace(time.Now().Add(-time.Minute)))
 	p.afresh("/dashboard/traces#svc=nobody")
 	p.wait("nothing", `document.querySelector('.state h2')?.innerText === 'No spans match'`)
-	p.wait("the newest", `document.querySelector('.state').innerText.includes('The newest span of the table is of')`)
+	p.wait("the newest", `document.querySelector('.state').innerText.includes('The newest span of the table is from')`)
 	p.shot("traces-nothing")
 	p.button("Without filters")
 	p.wait("the trace", `document.querySelector('.traces-list tbody tr')`)

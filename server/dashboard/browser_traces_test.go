@@ -222,10 +222,10 @@ func TestD41Waterfall(t *testing.T) {
 		t.Errorf("on the critical path %q, want %q", got, want[:4])
 	}
 	p.click(".trace-bar button[title^='Only the spans']")
-	p.click(".trace-bar button[title^='Only what leads']")
+	p.click(".trace-bar button[title^='Only spans that lead']")
 	p.wait("errors alone",
 		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').length === 2`)
-	p.click(".trace-bar button[title^='Only what leads']")
+	p.click(".trace-bar button[title^='Only spans that lead']")
 	p.wait("all",
 		`[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').length === 7`)
 	p.shot("trace")

@@ -84,7 +84,7 @@ function nextTheme() {
 async function signOut() {
   const [{ ask }] = await Promise.all([import('./ui/ask.js'), over()]);
   const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in all tabs of this browser.`,
-    check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
+    check: 'Also delete what this browser keeps for this user: history, tabs, saved views', yes: 'Sign out' });
   if (answer !== null) auth.signOut(answer === 'checked');
 }
 

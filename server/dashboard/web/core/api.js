@@ -179,8 +179,8 @@ async function attempts(url, options, abort) {
     abort.throwIfAborted();
     if (!answer) {
       if (options.retry === false || head && ++cut === mostCut)
-        throw new ApiError(head ? 'The connection to the server ended within its answer.'
-          : 'There is no connection to the server.', { statement: options.statement, curl: curl(url, options) });
+        throw new ApiError(head ? 'The connection to the server ended in the middle of its answer.'
+          : 'The server cannot be reached.', { statement: options.statement, curl: curl(url, options) });
       await offline([1, 2, 5, 10][Math.min(unreachable++, 3)], abort);
       continue;
     }

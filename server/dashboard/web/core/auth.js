@@ -57,7 +57,7 @@ export function header() {
 export function ask(used) {
   if (used !== (header()[0]?.[1] ?? '')) return Promise.resolve(true); // somebody signed in meanwhile
   asking.value = { text: untried ? 'The name or the password is wrong.' : credentials
-    ? 'The server no longer takes this name and password. Sign in again.' : '' };
+    ? 'The server no longer accepts this name and password. Sign in again.' : '' };
   return new Promise((resolve) => waiters.push(resolve));
 }
 

@@ -34,7 +34,7 @@ class SearchError extends Error {
 export function search(text, context) {
   try {
     if (text.length > longest)
-      throw new SearchError(`the search has ${text.length} characters, the most are ${longest}`, longest,
+      throw new SearchError(`the search has ${text.length} characters; at most ${longest} are allowed`, longest,
         text.length - longest);
     const p = new Parser(text, context);
     p.blanks();
@@ -150,7 +150,7 @@ class Parser {
       this.blanks();
       return c;
     }
-    if (++this.depth > deepest) this.fail(start, 1, `more than ${deepest} parentheses lie in each other`);
+    if (++this.depth > deepest) this.fail(start, 1, `more than ${deepest} parentheses are nested in each other`);
     this.at++;
     this.blanks();
     if (this.src[this.at] === ')') this.fail(start, this.at + 1 - start, 'there is nothing in these parentheses');

@@ -67,7 +67,7 @@ export function findings(k, host) {
   }
   for (const [pattern, names] of patterns) {
     if (names.length > 100)
-      found.push({ level: 'warn', text: `${count(names.length)} tables are called ${pattern}, such as ${names[0]}.`,
+      found.push({ level: 'warn', text: `${count(names.length)} tables match ${pattern}, such as ${names[0]}.`,
         todo: 'One table with the number as a tag is faster and smaller.' });
   }
   return found;

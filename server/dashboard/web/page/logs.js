@@ -333,7 +333,7 @@ function Where({ state, found, run }) {
  */
 function Figures({ run, live }) {
   const rows = run.rows.value, total = run.stale('histogram') ? null : run.total.value, buckets = run.buckets.value;
-  if (run.error.value) return rows ? 'The query failed; the rows below are of the run before.' : 'The query failed.';
+  if (run.error.value) return rows ? 'The query failed; the rows below are from the run before.' : 'The query failed.';
   const all = html`<b class="num">
     ${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>`;
   if (live) return html`${all}

@@ -93,7 +93,7 @@ export function Context({ run, columns, row }) {
     ${error && html`<${ErrorBox} error=${error} />`}
     ${found && html`<p class="soft pad nowrap">
       ${count(found.origin)} before, ${count(found.rows.count - found.origin - 1)} after, oldest
-        first${found.cut && '; more rows of its instant are left out'}</p>
+        first${found.cut && '; more rows of the same instant are left out'}</p>
       <${LogsList} label="Rows around this one, oldest first" rows=${found.rows} grown=${0} roles=${roles} shown=${[]}
         hits=${null} wrap=${false} widths=${{}} onWidth=${() => {}} onOpen=${() => {}} onMove=${() => {}}
           onEnd=${() => {}} onGrid=${(g) => { grid.current = g; }}

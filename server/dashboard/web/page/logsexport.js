@@ -162,7 +162,7 @@ async function openSink(name) {
       size += typeof part === 'string' ? part.length : part.byteLength;
       if (size > bounds.memory)
         throw new TooLarge(
-          `This browser cannot write to a file directly, and more than ${bytes(bounds.memory)} are too much to hold.`);
+          `This browser cannot write to a file directly, and more than ${bytes(bounds.memory)} do not fit in memory.`);
     },
     close: async () => {
       const link = document.createElement('a');

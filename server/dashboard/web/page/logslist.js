@@ -108,7 +108,7 @@ function columnsOf(p) {
 function repeats(n) {
   const badge = document.createElement('span');
   badge.className = 'badge repeats';
-  badge.title = `${plural(n, 'row')} in sequence that differ in time alone`;
+  badge.title = `${plural(n, 'row')} in sequence that differ only in time`;
   badge.append(`×${count(n)}`);
   return badge;
 }

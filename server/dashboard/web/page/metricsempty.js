@@ -34,7 +34,8 @@ async function spanOf(metric) {
 
 /** words returns the sentence about it. @param {Span|null} span */
 const words = (span) => (span
-  ? `Its first sample is of ${showTime(span.first, 0, zone.value)}, its last of ${showTime(span.last, 0, zone.value)}.`
+  ? `Its first sample is from ${showTime(span.first, 0, zone.value)}, its last from ${
+    showTime(span.last, 0, zone.value)}.`
   : '');
 
 /**

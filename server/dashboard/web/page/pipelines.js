@@ -196,8 +196,8 @@ export function Page({ state }) {
   const remove = async (/** @type {string} */ version) => {
     const last = versions.length === 1;
     if ((await ask({ title: 'Delete a version', text: last
-      ? `This is the only version of ${name}: the pipeline goes with it.`
-      : `Version ${version} of ${name} cannot be had back.`, typed: name, yes: 'Delete' })) === null) return;
+      ? `This is the only version of ${name}: the pipeline is deleted with it.`
+      : `Version ${version} of ${name} cannot be restored.`, typed: name, yes: 'Delete' })) === null) return;
     try {
       await pipelines.remove(name, version);
       toast(last ? `${name} is deleted` : 'The version is deleted', { kind: 'good' });

@@ -137,7 +137,7 @@ export class SQLRun {
     if (statements.length === 0 || this.busy.value) return;
     const dangerous = statements.filter(destroys);
     if (dangerous.length > 0 && store.read('sql.ask', true)) {
-      const yes = await ask({ title: 'This takes data away for good',
+      const yes = await ask({ title: 'This deletes data for good',
         text: `In database ${db.value}. The palette (Ctrl+K) turns this question off.`, code: dangerous.join(';\n'),
         yes: 'Run it' });
       if (yes === null) return;

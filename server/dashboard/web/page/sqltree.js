@@ -57,7 +57,7 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
     [open]);
   const name = sqltext.table(table.name, database === db.value ? undefined : database);
   const drop = async () => {
-    const yes = await ask({ title: `Drop ${table.name}`, text: 'The table and all its rows are gone for good.',
+    const yes = await ask({ title: `Drop ${table.name}`, text: 'The table and all its rows are deleted for good.',
       typed: table.name, yes: 'Drop the table' });
     if (yes === null) return;
     try {

@@ -161,7 +161,7 @@ function Nothing({ state, table, columns }) {
     to: rfc3339(/** @type {bigint} */ (last) + second) });
   return html`<div class="state"><h2>No spans match</h2>
     <p>In ${table}, with these filters and in this time range.${last !== null &&
-      ` The newest span of the table is of ${showTime(last, 0, zone.value)} ${zoneLabel(zone.value)}.`}</p>
+      ` The newest span of the table is from ${showTime(last, 0, zone.value)} ${zoneLabel(zone.value)}.`}</p>
     <div class="actions">${last !== null && html`<button onClick=${there}>Go to the newest</button>`}
       <button onClick=${() => shift(0)}>Twice as wide</button>
         <button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>

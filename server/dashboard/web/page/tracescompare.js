@@ -124,7 +124,7 @@ export function Choose({ trace, id, table, columns, onChoose }) {
   const good = /^[0-9a-f]{32}$/i.test(text.trim());
   return html`<div class="state compare-choose"><h2>Compare with another trace</h2>
     <form onSubmit=${(e) => { e.preventDefault(); if (good) onChoose(text.trim().toLowerCase()); }}>
-      <input class="mono" aria-label="Id of the other trace" placeholder="id of the other trace, 32 hex digits"
+      <input class="mono" aria-label="Id of the other trace" placeholder="the other trace's id, 32 hex digits"
         value=${text} aria-invalid=${text !== '' && !good ? 'true' : 'false'}
           onInput=${(e) => setText(e.target.value)} /><button class="primary" disabled=${!good}>Compare</button></form>
     ${error && html`<${ErrorBox} error=${error} />`}

@@ -106,7 +106,7 @@ function Waterfall({ tables, found, state, back }) {
     { keys: 'Escape', text: 'Close the span', run: () => setChosen(null) },
     { keys: 'o', text: 'Fold or unfold the span', run: () => { const s = focused(); if (s) fold(s); } },
     { keys: 'n', text: 'Next hit in the trace', run: () => step(1) },
-    { keys: 'e', text: 'Only what leads to errors', run: () => setOnly(only === 'errors' ? '' : 'errors') },
+    { keys: 'e', text: 'Only spans that lead to errors', run: () => setOnly(only === 'errors' ? '' : 'errors') },
     { keys: 'c', text: 'Only the critical path', run: () => setOnly(only === 'critical' ? '' : 'critical') },
     { keys: '/', text: 'Find in the trace', run: () => document.getElementById('trace-find')?.focus() },
   ]);
@@ -141,7 +141,8 @@ function Waterfall({ tables, found, state, back }) {
         <option value="">all services</option>
           ${trace.services.map((s) => html`<option key=${s} value=${s}>${oneLine(s || 'no service', 80)}</option>`)}
           </select>
-      <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'} title="Only what leads to errors (e)"
+      <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'}
+        title="Only spans that lead to errors (e)"
         onClick=${toggle('errors')}>Errors</button>
       <button class="small" aria-pressed=${only === 'critical' ? 'true' : 'false'}
         title="Only the spans that determine the duration (c)" onClick=${toggle('critical')}>Critical path</button>

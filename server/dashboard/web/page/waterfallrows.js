@@ -127,7 +127,7 @@ function drawName(el, s, p, indent) {
   }
   if (s.error) parts.push(element('span', 'mark-error level-error', '! '));
   if (s.early) parts.push(hinted(element('span', 'mark-clock', '◷ '),
-    'Starts before its parent: the clocks of the two differ'));
+    'Starts before its parent: their clocks differ'));
   if (s.note) parts.push(hinted(element('span', 'mark-note', '⚠ '), s.note));
   parts.push(element('span', 'operation', s.missing ? `parent not received (${s.id})` : oneLine(s.name, 200)));
   el.replaceChildren(...parts);
