@@ -2,9 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/spare"
 	"varve/engine/status"
 	"varve/wal"
@@ -25,10 +29,8 @@ type committer struct {
 	flush        func(r *region) // asks for a flush of a region
 	flushLargest func()          // and of the region whose flush frees the most memory
 
-	seq     atomic.Uint64 // the last that was given to rows
-	waiting atomic.Int64  // writes that wait for memory
-
-	refusing atomic.Bool // the last write that waited for memory got none
+	seq      atomic.Uint64 // the last that was given to rows
+	refusing atomic.Bool   // the last write that waited for memory got none
 }
 
 var recordBuffers spare.List[[]byte]
@@ -77,30 +79,27 @@ func (c *committer) errFull() error {
 		c.memory.limit)
 }
 
+// flushLook is how often the first of the writes that wait asks for another flush.
+const flushLook = 50 * time.Millisecond
+
 func (c *committer) awaitRoom(ctx context.Context) error {
-	c.waiting.Add(1)
-	defer c.waiting.Add(-1)
-	timer := time.NewTimer(c.patience)
-	defer timer.Stop()
-	for {
-		wait := c.memory.freed.wait()
-		if c.hasRoom() {
-			return nil
-		}
-		c.flushLargest()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return status.Wrap(ctx.Err(), status.DeadlineExceeded,
-				"the request ended while the write waited for memory")
-		case <-c.closing:
-			return ErrClosed
-		case <-timer.C:
-			c.metrics.Refused.WithLabelValues("memory").Inc()
-			c.refusing.Store(true)
-			return c.errFull()
-		}
+	var room ledger.Ticket // of no bytes: rows are counted when the memtable has them
+	c.memory.account.Begin(&room, admission.Memtable, netip.Addr{}, nil)
+	c.flushLargest()
+	err := room.Grow(ctx, 0, ledger.Wait{Most: c.patience, Each: flushLook, Look: func(int) { c.flushLargest() },
+		Closing: c.closing})
+	switch {
+	case err == nil:
+		c.refusing.Store(false)
+		return nil
+	case errors.Is(err, ledger.ErrFull):
+		c.metrics.Refused.WithLabelValues("memory").Inc()
+		c.refusing.Store(true)
+		return c.errFull()
+	case errors.Is(err, ledger.ErrClosing):
+		return ErrClosed
 	}
+	return status.Wrap(err, status.DeadlineExceeded, "the request ended while the write waited for memory")
 }
 
 // commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
@@ -155,7 +154,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 			continue
 		}
 		w.mem.append(w.rec, w.schema, w.outgrown())
-		c.memory.account(w.mem)
+		c.memory.count(w.mem)
 		c.batches.stored(w.rec)
 		c.metrics.RowsWritten.Add(float64(w.batch.N - w.left))
 		if c.memory.flushable(w.mem) > c.flushBytes {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"varve/engine/admission"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -41,7 +42,7 @@ func newCommitted(t *testing.T) *committed {
 	if _, err := log.Replay(0, func(wal.LSN, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	c.committer = &committer{log: log, memory: newMemory(1<<20, 0, nil),
+	c.committer = &committer{log: log, memory: newMemory(ownMemory(&Options{MemtableLimit: 1 << 20}), 0),
 		space:   newSpace(&Options{FS: c.disk, Dir: "/", Now: time.Now}, nil),
 		batches: newBatches(time.Now, slog.Default()),
 		metrics: newMetrics(&Engine{}), now: time.Now,
@@ -92,10 +93,10 @@ func TestCommit(t *testing.T) {
 	if got := c.logged(t); !slices.Equal(got, []uint64{11, 12, 13}) {
 		t.Errorf("numbers %v are in the log", got)
 	}
-	if m := c.region.snap.Load().live; c.inMemory() != 6 || m.lastSeq != 13 || c.memory.used.Load() == 0 ||
+	if m := c.region.snap.Load().live; c.inMemory() != 6 || m.lastSeq != 13 || c.memory.used() == 0 ||
 		len(c.asked) > 0 {
 		t.Errorf("%d rows up to %d in memory, %d bytes counted, %d flushes asked for", c.inMemory(), m.lastSeq,
-			c.memory.used.Load(), len(c.asked))
+			c.memory.used(), len(c.asked))
 	}
 	c.flushBytes = 1
 	if _, err := c.commit(ctx, []*tableWrite{c.rows(9)}); err != nil || !slices.Equal(c.asked, []*region{c.region}) {
@@ -158,19 +159,18 @@ func TestCommitAfterAlter(t *testing.T) {
 // TestAdmit: at the limit of memory a write asks for a flush and waits, and goes on when there is room.
 func TestAdmit(t *testing.T) {
 	c := newCommitted(t)
-	c.memory.used.Store(c.memory.limit)
+	c.memory.account.Add(admission.Memtable, c.memory.limit)
 	if err := c.admit(ctx); status.Of(err) != status.RegionBusy || len(c.asked) == 0 {
 		t.Errorf("at the limit, %d flushes asked for: %v", len(c.asked), err)
 	}
 	c.patience = time.Hour
 	c.flushLargest = func() {
-		c.memory.used.Store(0)
-		c.memory.freed.broadcast()
+		c.memory.account.Add(admission.Memtable, -c.memory.rows())
 	}
 	if err := c.admit(ctx); err != nil {
 		t.Errorf("when there is room: %v", err)
 	}
-	c.memory.used.Store(c.memory.limit)
+	c.memory.account.Add(admission.Memtable, c.memory.limit)
 	c.flushLargest = func() { close(c.closed) }
 	if err := c.admit(ctx); !errors.Is(err, ErrClosed) {
 		t.Errorf("while the store closes: %v", err)

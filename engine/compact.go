@@ -1,10 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/schema"
 )
 
@@ -12,14 +16,12 @@ import (
 // are none left. ErrDropped where the table is dropped meanwhile; after a TRUNCATE, or damage, what is left is to be
 // chosen from anew.
 func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bool, error) {
-	select {
-	case e.asked <- struct{}{}:
-		defer func() { <-e.asked }()
-	case <-ctx.Done():
-		return false, ctx.Err()
-	case <-e.run.Done():
-		return false, e.run.Err()
+	var rows ledger.Ticket // that the merge will have in hand
+	e.o.Memory.Begin(&rows, admission.Merge, netip.Addr{}, nil)
+	if err := rows.Grow(ctx, e.o.MergeBytes, ledger.Wait{Most: ledger.Forever, Closing: e.run.Done()}); err != nil {
+		return false, cmp.Or(ctx.Err(), e.run.Err())
 	}
+	defer rows.Release()
 	j, err := e.merger.alone(ctx, r)
 	if err != nil {
 		return false, err

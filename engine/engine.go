@@ -54,15 +54,18 @@
 //
 // A goroutine that holds a lock takes only locks below it in this list:
 //
-// - Engine.calls: held for reading by each call from outside, for writing by Close. - region.altering: one ALTER a
-// table; held while its rows are written anew. - A place among the merges that are asked for (Engine.asked), while one
-// of them goes on. - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts;
-// held as long as the merge takes. ALTER gives it back before it takes the next. - Engine.ddl: the catalog and schemas
-// change; held over an edit of the manifest. - region.maintain: memtables or parts are replaced; a flush holds it while
-// it writes, a merge while it exchanges. - region.mu: a snapshot is published, a writer takes its sequence number. -
-// mem.mu, merger.mu, and those of log, manifest, memory, space, batches, ballast, files and damages: of these only one
-// is held at a time, with one exception: whoever appends to the log holds its closing lock while the log begins a
-// segment and takes the manifest's lock. merger.mu is released while a merge waits.
+//   - Engine.calls: held for reading by each call from outside, for writing by Close.
+//   - region.altering: one ALTER a table; held while its rows are written anew.
+//   - A place among the merges that are asked for (admission.Merge), while one of them goes on.
+//   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
+//     the merge takes. ALTER gives it back before it takes the next.
+//   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
+//   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
+//   - region.mu: a snapshot is published, a writer takes its sequence number.
+//   - mem.mu, merger.mu, and those of log, manifest, space, batches, ballast, files and damages: of these only one is
+//     held at a time, with one exception: whoever appends to the log holds its closing lock while the log begins a
+//     segment and takes the manifest's lock. merger.mu is released while a merge waits.
+//   - The lock of the account of memory (Options.Memory).
 //
 // Readers take none of them but mem.mu, to count the readers of a memtable.
 package engine
@@ -76,6 +79,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"varve/engine/admission/ledger"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -99,8 +103,13 @@ type Options struct {
 	FlushBytes int64
 	// FlushAge is the age of the oldest row in a memtable that starts a flush. Default 5m.
 	FlushAge time.Duration
-	// MemtableLimit bounds the memory of all memtables, frozen ones included. Default 144 MiB. At the limit writers
-	// wait up to WriteWait (default 5s), then get RegionBusy.
+	// Memory is the account of memory of the process, see package admission. The store takes Memtable, Series and Merge
+	// from it, and counts memtables as Held that were flushed or dropped while scans read them. While bodies exceed
+	// their share, no second merge begins in the background beside a running one, unless a flush waits for a merge.
+	// Default: an account of the store alone, of MemtableLimit, SeriesBytes and AskedMerges.
+	Memory *ledger.Ledger
+	// MemtableLimit bounds the memory of all memtables, frozen ones included. Default 144 MiB; if Memory is given, its
+	// limit of Memtable. At the limit writers wait up to WriteWait (default 5s), then get RegionBusy.
 	MemtableLimit int64
 	WriteWait     time.Duration
 	// MaxValue is the longest string or binary value that is written: flushes and merges hold some of each. Default,
@@ -116,19 +125,12 @@ type Options struct {
 	// PartKeys bounds the bytes of the series keys of a part that merges write: readers and merges have all of a tag's
 	// values in hand. Default, and at most, what a part takes.
 	PartKeys int64
-	// Pressed, if not nil, reports whether other users of memory, such as bodies of requests, exceed their share. While
-	// it does, no second merge begins in the background beside a running one, unless a flush waits for a merge. It must
-	// not wait.
-	Pressed func() bool
 	// AskedMerges bounds the merges that run at once because a caller waits for them: compaction, BuildIndexes, ALTER.
-	// Each has MergeBytes in hand. Default 4.
+	// Each has MergeBytes in hand. Default 4; if Memory is given, as many as its limit of Merge has room for.
 	AskedMerges int
 	// SeriesBytes is the memory for keys of series in memtables, in addition to MemtableLimit. Keys beyond it count
 	// against MemtableLimit.
 	SeriesBytes int64
-	// Held, if not nil, is called when scans begin to keep memory (bytes > 0) or release it: the memory of memtables
-	// that were flushed or dropped while a scan reads them. It must not call the store, except HeldBytes.
-	Held func(bytes int64)
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
 	Ballast    int64 // bytes kept on the disk for the day when it is full; 0: none
@@ -186,7 +188,6 @@ type Engine struct {
 	damages   *damages
 	flusher   *flusher
 	merger    *merger
-	asked     chan struct{} // holds one for each merge that somebody waits for
 
 	scanning atomic.Int64 // scans that are open: merges yield
 
@@ -201,10 +202,10 @@ type Engine struct {
 	recovery Recovery      // what the start found; set before ready is closed
 }
 
-// HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them.
-// It takes no lock.
+// HeldBytes is the memory that the store keeps for long and that Options.Memory does not count: the cache of decoded
+// blocks, the census of series, and ids of batches. It takes no lock.
 func (e *Engine) HeldBytes() int64 {
-	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes + e.batches.bytes()
+	return e.cache.Bytes() + int64(e.census.len())*countedBytes + e.batches.bytes()
 }
 
 // MemtableLimit is the memory that rows of all tables may have before they are in parts.
@@ -215,8 +216,7 @@ func (e *Engine) Store() string { return e.store }
 
 // Memory is what the store's budgets have taken: the rows of memtables, the keys of their series, decoded blocks.
 func (e *Engine) Memory() (memtables, series, cache int64) {
-	series = e.memory.series.Load()
-	return max(0, e.memory.used.Load()-series), series, e.cache.Bytes()
+	return e.memory.rows(), e.memory.series(), e.cache.Bytes()
 }
 
 // The databases that are always there; information_schema is made by the SQL layer.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"varve/engine/admission"
 	"varve/engine/manifest"
 	"varve/engine/scan"
 	"varve/engine/status"
@@ -26,7 +27,7 @@ func (e *Engine) windowsOf(s *regionSnap) windows {
 func (e *Engine) traffic() traffic {
 	t := traffic{flushing: e.flusher.busy.Load(), scanning: e.scanning.Load() > 0,
 		crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
-	t.pressed = e.o.Pressed != nil && e.o.Pressed()
+	t.pressed = e.o.Memory.Pressed(admission.Body)
 	if at := e.flusher.last.Load(); at != nil {
 		t.flushed = *at
 	}

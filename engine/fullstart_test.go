@@ -28,7 +28,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 					writeMany(t, e, public(fmt.Sprint("t", i)), kind, int64(round*300), 300)
 				}
 			}
-			memory := e.memory.used.Load()
+			memory := e.memory.used()
 			want := closedDump(t, e)
 			torn, err := disk.OpenAppend("/data/MANIFEST")
 			if err == nil {
@@ -109,7 +109,7 @@ func TestFullInTheMiddleOfReplay(t *testing.T) {
 			writeMany(t, e, public("log"), appendOnly, int64(round*100), 100)
 			writeMany(t, e, public("last"), lastNonNull, int64(round*100), 100)
 		}
-		memory := e.memory.used.Load()
+		memory := e.memory.used()
 		want := closedDump(t, e)
 		left := atomic.Int64{}
 		left.Store(int64(writes))

@@ -5,10 +5,18 @@ import (
 	"testing"
 	"time"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vfs"
 )
+
+// memtablesOnly are limits of an account for a store alone.
+var memtablesOnly = func() (l admission.Limits) {
+	l.Of[admission.Memtable] = 1 << 20
+	return l
+}()
 
 // TestHeldBytesWaitForNoCensus: who is told of what readers keep asks for the memory held, while a census waits for the
 // memtable.
@@ -16,7 +24,11 @@ func TestHeldBytesWaitForNoCensus(t *testing.T) {
 	o := testOptions(vfs.NewMem())
 	o.MaxSeries = 10
 	var e *Engine
-	o.Held = func(int64) { e.HeldBytes() }
+	o.Memory = ledger.Single(admission.Memtable, 1<<20, func(int64) {
+		if e != nil {
+			e.HeldBytes()
+		}
+	})
 	e = mustOpen(t, o)
 	defer mustClose(t, e)
 	if err := put(e, "log", lastRow, []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)}}); err != nil {
@@ -48,9 +60,9 @@ func TestHeldBytesWaitForNoCensus(t *testing.T) {
 // TestHeld: what a scan keeps of memtables that are gone is told once, and told back at its end, however many scans
 // keep it.
 func TestHeld(t *testing.T) {
-	held := int64(0)
 	o := testOptions(vfs.NewMem())
-	o.Held = func(bytes int64) { held += bytes }
+	var held int64
+	o.Memory = ledger.New(memtablesOnly, func(c *admission.Control) { held = c.Bytes(admission.Held) })
 	e := mustOpen(t, o)
 	defer mustClose(t, e)
 	write := func(at int64) Request {
@@ -74,7 +86,7 @@ func TestHeld(t *testing.T) {
 	}
 
 	r := write(1)
-	size := e.memory.used.Load()
+	size := e.memory.used()
 	first, second := open(r), open(r)
 	if held != 0 {
 		t.Fatalf("%d bytes are told before the flush", held)
@@ -105,15 +117,19 @@ func TestHeld(t *testing.T) {
 		t.Error("nothing is told of a memtable of a dropped table that is read")
 	}
 	dropped.Close()
-	if held != 0 || e.memory.kept.Load() != 0 {
-		t.Errorf("%d bytes are told in the end, %d counted", held, e.memory.kept.Load())
+	if held != 0 || e.memory.kept() != 0 {
+		t.Errorf("%d bytes are told in the end, %d counted", held, e.memory.kept())
 	}
 }
 
 // TestMergesKeepNoMemtables: a merge may be long; what is flushed meanwhile leaves the memory.
 func TestMergesKeepNoMemtables(t *testing.T) {
 	o := testOptions(vfs.NewMem())
-	o.Held = func(bytes int64) { t.Errorf("%d bytes are kept", bytes) }
+	o.Memory = ledger.New(memtablesOnly, func(c *admission.Control) {
+		if bytes := c.Bytes(admission.Held); bytes != 0 {
+			t.Errorf("%d bytes are kept", bytes)
+		}
+	})
 	e := mustOpen(t, o)
 	defer mustClose(t, e)
 	at := int64(0)

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"varve/engine/admission"
 	"varve/engine/vfs"
 	"varve/sst"
 	"varve/wal"
@@ -49,12 +50,16 @@ func (o Options) withDefaults() Options {
 	def(&o.WALPurgeThreshold, 1<<30)
 	def(&o.FlushBytes, 64<<20)
 	def(&o.FlushAge, 5*time.Minute)
-	def(&o.MemtableLimit, 144<<20)
 	def(&o.MaxValue, sst.MaxValue)
 	o.MaxValue = min(o.MaxValue, sst.MaxValue)
 	def(&o.MergeBytes, 64<<20)
 	def(&o.BlockBytes, sst.DefaultBlockBytes)
 	def(&o.AskedMerges, 4)
+	def(&o.MemtableLimit, 144<<20)
+	if o.Memory == nil {
+		o.Memory = ownMemory(&o)
+	}
+	o.MemtableLimit = o.Memory.Limit(admission.Memtable)
 	def(&o.WriteWait, 5*time.Second)
 	def(&o.retryFlush, time.Second)
 	def(&o.CacheBytes, 128<<20)

@@ -1,27 +1,38 @@
 package engine
 
 import (
-	"sync"
-	"sync/atomic"
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 )
 
-// memory counts what memtables take. Safe for concurrent use.
+// memory counts the bytes of memtables in the account of the process. Safe for concurrent use.
 type memory struct {
-	limit  int64
-	free   int64             // of series: so much does not count against limit
-	tell   func(bytes int64) // see Options.Held; nil: nobody wants to know
-	used   atomic.Int64      // by memtables and their series
-	series atomic.Int64      // by series alone
-	kept   atomic.Int64      // by memtables that are gone but for their readers
-	freed  *signal           // broadcast when some was given back
+	account *ledger.Ledger
+	limit   int64 // of rows
+	free    int64 // of series: so much does not count against limit
 }
 
-func newMemory(limit, free int64, tell func(int64)) *memory {
-	return &memory{limit: limit, free: free, tell: tell, freed: newSignal()}
+func newMemory(account *ledger.Ledger, free int64) *memory {
+	return &memory{account: account, limit: account.Limit(admission.Memtable), free: free}
+}
+
+// ownMemory is the account of a store that has one for itself.
+func ownMemory(o *Options) *ledger.Ledger {
+	limits := admission.Limits{SeriesBeside: o.SeriesBytes}
+	limits.Of[admission.Memtable] = o.MemtableLimit
+	limits.Of[admission.Merge] = int64(o.AskedMerges) * o.MergeBytes
+	return ledger.New(limits, nil)
 }
 
 // load is what counts against limit.
-func (c *memory) load() int64 { return c.used.Load() - min(c.series.Load(), c.free) }
+func (c *memory) load() int64 { return c.account.Load(admission.Memtable) }
+
+// rows and series are the bytes of rows and of series keys in memtables, used is both. kept is the bytes of memtables
+// that only readers still have.
+func (c *memory) rows() int64   { return c.account.Bytes(admission.Memtable) }
+func (c *memory) series() int64 { return c.account.Bytes(admission.Series) }
+func (c *memory) used() int64   { return c.rows() + c.series() }
+func (c *memory) kept() int64   { return c.account.Bytes(admission.Held) }
 
 // flushable estimates what a flush of m frees: its rows, and its series as far as they take room from rows.
 func (c *memory) flushable(m *mem) int64 {
@@ -47,42 +58,34 @@ func (c *memory) returnable(s *regionSnap) int64 {
 }
 
 // crowded reports whether series take room from rows.
-func (c *memory) crowded() bool { return c.series.Load() > c.free }
+func (c *memory) crowded() bool { return c.series() > c.free }
 
 // full reports whether writers have to wait.
-func (c *memory) full() bool { return c.load() >= c.limit }
+func (c *memory) full() bool { return c.account.Full(admission.Memtable) }
 
-// account takes note of how large a memtable is now.
-func (c *memory) account(m *mem) {
+// count takes note of how large a memtable is now.
+func (c *memory) count(m *mem) {
 	n := m.table.RowBytes()
-	c.used.Add(n - m.counted.Swap(n))
+	c.account.Add(admission.Memtable, n-m.counted.Swap(n))
 	k := m.series.Bytes()
-	k -= m.series.counted.Swap(k)
-	c.used.Add(k)
-	c.series.Add(k)
+	if k -= m.series.counted.Swap(k); k != 0 {
+		c.account.Add(admission.Series, k)
+	}
 }
 
-// forget returns a memtable's memory and wakes the writers that wait for it. Its writers are gone. What readers keep
-// of it counts as theirs.
+// forget returns a memtable's memory, so that writers that wait for memory go on. The writers of the memtable are gone.
+// If readers still have it, it counts as kept.
 func (c *memory) forget(m *mem) {
 	n := m.counted.Swap(0)
 	m.leave(c, n)
-	c.used.Add(-n)
 	if m.series.users.Add(-1) == 0 {
-		k := m.series.counted.Swap(0)
-		c.used.Add(-k)
-		c.series.Add(-k)
+		c.account.Add(admission.Series, -m.series.counted.Swap(0))
 	}
-	c.freed.broadcast()
+	c.account.Add(admission.Memtable, -n)
 }
 
 // keep counts bytes of memtables that are gone but for their readers.
-func (c *memory) keep(bytes int64) {
-	c.kept.Add(bytes)
-	if c.tell != nil {
-		c.tell(bytes)
-	}
-}
+func (c *memory) keep(bytes int64) { c.account.Add(admission.Held, bytes) }
 
 // after is the memtable that follows m. It goes on with m's registry, so that series that are written for long are held
 // once, unless most of those are no longer written or they take too much of the memory for rows. When memory is full, a
@@ -97,26 +100,4 @@ func (c *memory) after(m *mem) *mem {
 // spent reports whether a memtable has no rows and gives up its registry: nothing else of it can make room for writers.
 func (c *memory) spent(m *mem) bool {
 	return m.born.IsZero() && m.series.Bytes() > 0 && c.crowded() && c.full()
-}
-
-// signal wakes all who wait. Safe for concurrent use.
-type signal struct {
-	mu sync.Mutex
-	c  chan struct{}
-}
-
-func newSignal() *signal { return &signal{c: make(chan struct{})} }
-
-// wait returns a channel that is closed by the next broadcast.
-func (s *signal) wait() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.c
-}
-
-func (s *signal) broadcast() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.c)
-	s.c = make(chan struct{})
 }

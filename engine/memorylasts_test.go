@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"varve/engine/admission"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -54,7 +55,6 @@ func newTroubled(t *testing.T, r *rand.Rand) *troubled {
 	s.o = testOptions(vfs.WithFaults(s.disk, s.before))
 	s.o.NoBackground, s.o.retryFlush, s.o.MinFree, s.o.Ballast = false, time.Millisecond, 64<<10, 64<<10
 	s.o.Now = time.Now
-	s.o.Pressed = func() bool { return trouble(s.at.Load()) == pressed }
 	s.o.FlushBytes, s.o.FlushAge = int64(8<<10)<<r.IntN(6), time.Hour
 	s.o.MemtableLimit, s.o.SeriesBytes = int64(16<<10)<<r.IntN(4), int64(1)<<(10+r.IntN(7))
 	s.o.WriteWait = 5 * time.Millisecond
@@ -112,12 +112,17 @@ func (s *troubled) begin(what trouble) {
 	if what == diskFull {
 		s.disk.SetFree(0)
 	}
+	if what == pressed {
+		s.e.o.Memory.Add(admission.Body, 1)
+	}
 	s.at.Store(int64(what))
 }
 
 // mend ends the trouble, and the scans that keep memtables.
 func (s *troubled) mend() {
-	s.at.Store(int64(noTrouble))
+	if trouble(s.at.Swap(int64(noTrouble))) == pressed {
+		s.e.o.Memory.Add(admission.Body, -1)
+	}
 	s.disk.SetFree(1 << 40)
 	s.mu.Lock()
 	close(s.mended)
@@ -287,7 +292,7 @@ func (s *troubled) counted() {
 			series += m.series.Bytes()
 		}
 	}
-	if got, want := [3]int64{c.used.Load(), c.series.Load(), c.kept.Load()},
+	if got, want := [3]int64{c.used(), c.series(), c.kept()},
 		[3]int64{used + series, series, 0}; got != want {
 		s.t.Errorf("memory counts %d (used, series, kept), the tables have %d", got, want)
 	}

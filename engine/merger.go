@@ -328,3 +328,25 @@ func (m *merger) pace(ctx context.Context, j *job, span scan.Range) func() error
 		return m.step(ctx, j)
 	}
 }
+
+// signal wakes all who wait. Safe for concurrent use.
+type signal struct {
+	mu sync.Mutex
+	c  chan struct{}
+}
+
+func newSignal() *signal { return &signal{c: make(chan struct{})} }
+
+// wait returns a channel that is closed by the next broadcast.
+func (s *signal) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.c
+}
+
+func (s *signal) broadcast() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.c)
+	s.c = make(chan struct{})
+}

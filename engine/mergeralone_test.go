@@ -67,7 +67,7 @@ func aloneMerger(t *testing.T, s *noStore, parts int) (*merger, *region) {
 	table := &schema.Table{ID: 7, Name: public("t"), NextColumn: 3, Engine: "mito", Columns: []schema.Column{
 		{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
 		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}}}
-	r := newRegion(newMemory(1<<20, 0, nil), table)
+	r := newRegion(newMemory(ownMemory(&o), 0), table)
 	for k := range parts {
 		run := &versionsRun{r: rand.New(rand.NewPCG(1, uint64(k)))}
 		for i := range 10 {

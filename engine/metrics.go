@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"varve/engine/admission"
 	"varve/sst"
 )
 
@@ -66,9 +67,9 @@ func newMetrics(e *Engine) *Metrics {
 		ReplayedRows: counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
 		SST:          sst.NewMetrics(),
 		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.",
-			func() float64 { return float64(e.memory.used.Load()) }),
+			func() float64 { return float64(e.memory.used()) }),
 		HeldBytes: gauge("varve_held_memtable_bytes", "Memory of flushed memtables that queries still read.",
-			func() float64 { return float64(e.memory.kept.Load()) }),
+			func() float64 { return float64(e.memory.kept()) }),
 		Parts: gauge("varve_parts", "Parts served.",
 			sum(func(s *regionSnap) float64 { return float64(len(s.parts)) })),
 		PartBytes: gauge("varve_part_bytes", "Bytes of parts served.", sum(func(s *regionSnap) (n float64) {
@@ -85,7 +86,7 @@ func newMetrics(e *Engine) *Metrics {
 				return float64(s.live.series.Len())
 			})),
 		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.",
-			func() float64 { return float64(e.memory.series.Load()) }),
+			func() float64 { return float64(e.memory.series()) }),
 		FlushesWaiting: gauge("varve_flushes_waiting", "Tables whose memtables wait for being written into parts.",
 			func() float64 { return float64(len(e.flusher.asked)) }),
 		FlushesRunning: gauge("varve_flushes_running", "Tables whose memtables are being written into parts.",
@@ -105,7 +106,7 @@ func newMetrics(e *Engine) *Metrics {
 				return float64(running)
 			}),
 		WritesWaiting: gauge("varve_writes_waiting", "Writes that wait for room in memory.",
-			func() float64 { return float64(e.committer.waiting.Load()) }),
+			func() float64 { return float64(e.o.Memory.Waiting(admission.Memtable)) }),
 		Damaged: gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.",
 			func() float64 { return float64(len(e.SetAside())) }),
 	}

@@ -38,10 +38,9 @@ func Open(o Options) (_ *Engine, err error) {
 	e := &Engine{
 		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
 			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
-		memory:  newMemory(o.MemtableLimit, o.SeriesBytes, o.Held),
+		memory:  newMemory(o.Memory, o.SeriesBytes),
 		damages: &damages{log: o.Logger},
 		young:   map[tableLabel]time.Time{}, viewNames: map[schema.Name]struct{}{}}
-	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
 	e.catalog.Store(&catalog{})

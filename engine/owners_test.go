@@ -2,8 +2,12 @@ package engine
 
 import (
 	"log/slog"
+	"net/netip"
 	"slices"
 	"testing"
+
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 )
 
 // TestDamages: what is found again is listed once, and files that are gone leave the list with all that was found in
@@ -31,38 +35,34 @@ func TestDamages(t *testing.T) {
 
 // TestMemory counts memtables and the series they share, and wakes who waits when one is given up.
 func TestMemory(t *testing.T) {
-	told := int64(0)
-	c := newMemory(100, 0, func(bytes int64) { told += bytes })
+	c := newMemory(ownMemory(&Options{MemtableLimit: 100}), 0)
 	if c.full() {
 		t.Error("full without rows")
 	}
-	c.used.Store(100)
-	if !c.full() {
-		t.Error("not full at the limit")
-	}
-	c.used.Store(0)
 	m := newMem(nil)
 	next := newMem(m.series)
 	m.counted.Store(40)
 	m.series.counted.Store(60)
-	c.used.Store(100)
-	c.series.Store(60)
-	m.acquire(c)
-	wait := c.freed.wait()
-	c.forget(m)
-	select {
-	case <-wait:
-	default:
-		t.Error("nobody is woken")
+	c.account.Add(admission.Memtable, 40)
+	c.account.Add(admission.Series, 60)
+	if !c.full() {
+		t.Error("not full at the limit")
 	}
-	if c.used.Load() != 60 || c.series.Load() != 60 || c.kept.Load() != 40 || told != 40 {
-		t.Errorf("after the first memtable: %d used, %d by series, %d kept, %d told", c.used.Load(), c.series.Load(),
-			c.kept.Load(), told)
+	m.acquire(c)
+	var writer ledger.Ticket
+	c.account.Begin(&writer, admission.Memtable, netip.Addr{}, nil)
+	goes := make(chan error)
+	go func() { goes <- writer.Grow(t.Context(), 0, ledger.Wait{Most: ledger.Forever}) }()
+	c.forget(m)
+	if err := <-goes; err != nil {
+		t.Errorf("a writer that waits: %v", err)
+	}
+	if c.used() != 60 || c.series() != 60 || c.kept() != 40 {
+		t.Errorf("after the first memtable: %d used, %d by series, %d kept", c.used(), c.series(), c.kept())
 	}
 	m.release(c)
 	c.forget(next)
-	if c.used.Load() != 0 || c.series.Load() != 0 || c.kept.Load() != 0 || told != 0 {
-		t.Errorf("at the end: %d used, %d by series, %d kept, %d told", c.used.Load(), c.series.Load(), c.kept.Load(),
-			told)
+	if c.used() != 0 || c.series() != 0 || c.kept() != 0 {
+		t.Errorf("at the end: %d used, %d by series, %d kept", c.used(), c.series(), c.kept())
 	}
 }

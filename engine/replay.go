@@ -93,7 +93,7 @@ func (st *starting) replayRecord(at wal.LSN, rec []byte) error {
 	region.mu.Unlock()
 	m.append(r, t, false)
 	st.batches.stored(r)
-	st.memory.account(m)
+	st.memory.count(m)
 	st.found.ReplayedRows += int64(r.batch.N)
 	st.metrics.ReplayedRows.Add(float64(r.batch.N))
 	if st.memory.flushable(m) > st.o.FlushBytes {

@@ -23,7 +23,7 @@ func newPlanned(t *testing.T) *planned {
 
 // region makes a region with fresh parts.
 func (p *planned) region(parts int) *region {
-	r := newRegion(newMemory(1, 0, nil),
+	r := newRegion(newMemory(ownMemory(&Options{MemtableLimit: 1}), 0),
 		&schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}})
 	p.add(r, parts)
 	return r

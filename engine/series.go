@@ -332,7 +332,7 @@ func (d *definition) admit(r *SeriesRequest, which []int, errs []error) {
 
 // admitTo is admit for series of one table.
 func (d *definition) admitTo(r *SeriesRequest, which []int, errs []error) {
-	var a *admission
+	var a *newTags
 	for _, i := range which {
 		n := &r.Names[i]
 		if a == nil {
@@ -341,7 +341,7 @@ func (d *definition) admitTo(r *SeriesRequest, which []int, errs []error) {
 				errs[i] = d.createFor(r, n)
 				continue
 			}
-			a = &admission{d: d, t: t, added: map[string]bool{}}
+			a = &newTags{d: d, t: t, added: map[string]bool{}}
 		}
 		errs[i] = a.take(r, n)
 	}
@@ -367,8 +367,8 @@ func (d *definition) createFor(r *SeriesRequest, n *SeriesName) error {
 	return err
 }
 
-// admission is the columns that a table gets for series of a request.
-type admission struct {
+// newTags are the columns that a table gets for series of a request.
+type newTags struct {
 	d     *definition
 	t     *schema.Table
 	add   []schema.Column
@@ -377,7 +377,7 @@ type admission struct {
 }
 
 // take adds everything that a series lacks, or nothing.
-func (a *admission) take(r *SeriesRequest, n *SeriesName) error {
+func (a *newTags) take(r *SeriesRequest, n *SeriesName) error {
 	if err := sampleTable(a.t, &r.Columns); err != nil {
 		return err
 	}
@@ -408,7 +408,7 @@ func (a *admission) take(r *SeriesRequest, n *SeriesName) error {
 }
 
 // physicallyLacks is the number of labels that the physical table of a logical one lacks as well.
-func (a *admission) physicallyLacks(lacks []schema.Column) (more int, err error) {
+func (a *newTags) physicallyLacks(lacks []schema.Column) (more int, err error) {
 	p := a.t
 	if a.t.Physical != 0 {
 		p = a.d.storageOf(a.t)

@@ -79,7 +79,8 @@ type simWorker struct {
 func (s *simulation) add(name string, ttl time.Duration, rate func(time.Duration) float64,
 	span func(time.Duration) (lo, hi time.Duration)) *simTable {
 	schema := &schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}}
-	t := &simTable{name: name, region: newRegion(newMemory(1, 0, nil), schema), rate: rate, time: span, ttl: ttl}
+	region := newRegion(newMemory(ownMemory(&Options{MemtableLimit: 1}), 0), schema)
+	t := &simTable{name: name, region: region, rate: rate, time: span, ttl: ttl}
 	s.tables = append(s.tables, t)
 	return t
 }

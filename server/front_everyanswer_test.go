@@ -110,7 +110,7 @@ const dryBody = `{"pipeline_name":"service_identity","data_type":"application/js
 // TestEveryAnswerIsBounded goes through all routes: each has a kind, and one whose answers are made waits for its turn,
 // and is refused when none comes.
 func TestEveryAnswerIsBounded(t *testing.T) {
-	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
+	answers := web.NewAnswers(1<<20, 20*time.Millisecond)
 	h := real(t, func(o *Options) { o.Answers = answers })
 	h.want(h.do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n",
 		"Content-Type", "application/x-yaml"), 200, "")
@@ -178,7 +178,7 @@ func takeTurns(t *testing.T, a *web.Answers) (giveBack func()) {
 // TestAnswersWaitForRoom: with the room used up, a long answer of each kind is refused after a while, or needs no room;
 // with room it comes. A client that does not read keeps the room of its answer.
 func TestAnswersWaitForRoom(t *testing.T) {
-	answers := web.NewAnswers(1<<20, 20*time.Millisecond, nil)
+	answers := web.NewAnswers(1<<20, 20*time.Millisecond)
 	h := real(t, func(o *Options) { o.Answers = answers })
 	long := strings.Repeat("x", 200<<10)
 	document := "version: 2\ndescription: " + long + "\ntransform: [{field: ts, type: time, index: time}]\n"

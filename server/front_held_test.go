@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"varve/engine"
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/web"
@@ -54,10 +56,10 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 			store := &heldStore{}
 			store.least.Store(1 << 40)
 			h := real(t, func(o *Options) {
-				o.Intake = web.NewIntake(share, time.Minute, status.RegionBusy, func(held int64) {
+				o.Intake = web.IntakeOf(ledger.Single(admission.Body, share, func(held int64) {
 					for m := most.Load(); held > m && !most.CompareAndSwap(m, held); m = most.Load() {
 					}
-				})
+				}), time.Minute, status.RegionBusy)
 				store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 				o.Rows.Writer = web.NewWriter(store)
 			})
@@ -146,10 +148,10 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 	store := &heldStore{}
 	store.least.Store(1 << 40)
 	h := real(t, func(o *Options) {
-		o.Intake = web.NewIntake(share, 5*time.Millisecond, status.RegionBusy, func(held int64) {
+		o.Intake = web.IntakeOf(ledger.Single(admission.Body, share, func(held int64) {
 			for m := most.Load(); held > m && !most.CompareAndSwap(m, held); m = most.Load() {
 			}
-		})
+		}), 5*time.Millisecond, status.RegionBusy)
 		store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 		o.Forward.Store = store
 	})

@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/status"
 	"varve/server/web"
 )
@@ -281,7 +283,8 @@ func TestConnWritesInPieces(t *testing.T) {
 func TestIntake(t *testing.T) {
 	begun := make(chan int64, 100)
 	h := open(t, func(o *Options) {
-		o.Intake = web.NewIntake(100<<10, time.Millisecond, status.RegionBusy, func(bytes int64) { begun <- bytes })
+		o.Intake = web.IntakeOf(ledger.Single(admission.Body, 100<<10, func(bytes int64) { begun <- bytes }),
+			time.Millisecond, status.RegionBusy)
 	})
 	body := strings.Repeat("x", 900_000)
 	nc, err := net.Dial("tcp", h.addr)
@@ -318,7 +321,8 @@ func TestIntake(t *testing.T) {
 func TestStoredIsAnswered(t *testing.T) {
 	begun := make(chan int64, 1000)
 	h := real(t, func(o *Options) {
-		o.Intake = web.NewIntake(4<<20, time.Millisecond, status.RegionBusy, func(bytes int64) { begun <- bytes })
+		o.Intake = web.IntakeOf(ledger.Single(admission.Body, 4<<20, func(bytes int64) { begun <- bytes }),
+			time.Millisecond, status.RegionBusy)
 	})
 	nc, err := net.Dial("tcp", h.addr)
 	if err != nil {
@@ -343,7 +347,8 @@ func TestStoredIsAnswered(t *testing.T) {
 func TestIntakeOfChunks(t *testing.T) {
 	begun := make(chan int64, 100)
 	h := open(t, func(o *Options) {
-		o.Intake = web.NewIntake(100<<10, 0, status.RateLimited, func(bytes int64) { begun <- bytes })
+		o.Intake = web.IntakeOf(ledger.Single(admission.Body, 100<<10, func(bytes int64) { begun <- bytes }),
+			0, status.RateLimited)
 	})
 	head := "POST " + ingestPath +
 		" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -374,7 +379,7 @@ func TestIntakeOfChunks(t *testing.T) {
 // have, and more wait for it; ordinary requests get through, and the clients are told.
 func TestSlowSendersLockNobodyOut(t *testing.T) {
 	const share, stalled = 8 << 20, 80
-	h := open(t, func(o *Options) { o.Intake = web.NewIntake(share, 5*time.Second, status.RegionBusy, nil) })
+	h := open(t, func(o *Options) { o.Intake = web.NewIntake(share, 5*time.Second, status.RegionBusy) })
 	sent := strings.Repeat("x", 300_000)
 	var clients []net.Conn
 	for range stalled {

@@ -113,7 +113,7 @@ func TestSQLAsItIs(t *testing.T) {
 // TestDashboardsThatNobodyReads: lists of definitions that clients do not read have a bound together, and the server
 // answers beside them.
 func TestDashboardsThatNobodyReads(t *testing.T) {
-	h := real(t, func(o *Options) { o.Answers = web.NewAnswers(8<<20, web.AnswerWait, nil) })
+	h := real(t, func(o *Options) { o.Answers = web.NewAnswers(8<<20, web.AnswerWait) })
 	text := strings.Repeat("x", 256<<10)
 	for i := range 32 {
 		h.want(h.do("POST", fmt.Sprintf("/v1/dashboards/d%d", i), text), 200, "")

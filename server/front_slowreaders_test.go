@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"varve/engine"
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -45,7 +47,7 @@ func TestSlowReaders(t *testing.T) {
 		clients = 25
 	}
 	const eachBytes = web.StreamAbove // made before the first byte is sent; how much of it the system takes differs
-	pool := exec.NewPool(256<<20, nil)
+	pool := exec.NewPool(256 << 20)
 	h := real(t, func(o *Options) {
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
 		o.WriteProgress = 4 * time.Second
@@ -73,10 +75,13 @@ func TestSlowReaders(t *testing.T) {
 // TestSlowReadersGiveWay has more clients than queries may read tables at a time, which do not read their long answers:
 // others are served all the same, and the answer of one that reads arrives whole.
 func TestSlowReadersGiveWay(t *testing.T) {
-	pool := exec.NewPool(256<<20, nil)
+	var limits admission.Limits
+	limits.Of[admission.Query], limits.Of[admission.Held] = 256<<20, 128<<20
+	limits.Of[admission.Answer] = 16 << 20
+	memory := ledger.New(limits, nil)
+	pool := exec.PoolOf(memory)
 	h := real(t, func(o *Options) {
-		o.Answers = web.NewAnswers(16<<20, web.AnswerWait, nil)
-		pool.GiveWay = o.Answers.GiveWay
+		o.Answers = web.AnswersOf(memory, web.AnswerWait)
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
 	})
 	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")

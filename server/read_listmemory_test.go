@@ -10,7 +10,7 @@ import (
 
 // TestListsTakeMemory: lists of long labels are counted before they are written, and one that a limit cuts takes less.
 func TestListsTakeMemory(t *testing.T) {
-	h := real(t, func(o *Options) { o.Metrics.Memory = exec.NewPool(4<<20, nil) })
+	h := real(t, func(o *Options) { o.Metrics.Memory = exec.NewPool(4 << 20) })
 	for i := range 12 {
 		h.want(h.do("POST", "/v1/lineproto/write?precision=s",
 			fmt.Sprintf("long,v=%s%d n=1 1", strings.Repeat("x", 200_000), i)), 204, "")

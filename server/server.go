@@ -200,7 +200,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers),
 		places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
 	if o.Answers != nil {
-		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait(), nil)
+		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait())
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	var err error

@@ -244,7 +244,7 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 			t.Run(d.name+"/"+shape.name, func(t *testing.T) {
 				store := &measuredStore{}
 				h := real(t, func(o *Options) {
-					o.Intake = web.NewIntake(1<<30, time.Minute, status.RegionBusy, nil)
+					o.Intake = web.NewIntake(1<<30, time.Minute, status.RegionBusy)
 					store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 					w := web.NewWriter(store)
 					o.Rows.Writer = w

@@ -16,7 +16,7 @@ import (
 
 // TestWritesAreBounded has statements that collect rows without end.
 func TestWritesAreBounded(t *testing.T) {
-	pool := exec.NewPool(8<<20, nil)
+	pool := exec.NewPool(8 << 20)
 	x := New(openStore(t), Options{Workers: 2, Memory: pool})
 	outcomeOf(t, x, "CREATE TABLE t (v BIGINT, ts TIMESTAMP(3) TIME INDEX);")
 	refused(t, x, "INSERT INTO t SELECT number, number FROM generate_series(0, 4999999) AS n(number);", "memory",
@@ -30,7 +30,7 @@ func TestWritesAreBounded(t *testing.T) {
 	}
 	x.o.CopyDir = t.TempDir()
 	outcomeOf(t, x, "COPY t TO 't.csv';")
-	pool = exec.NewPool(100_000, nil)
+	pool = exec.NewPool(100_000)
 	x.o.Memory = pool
 	refused(t, x, "DELETE FROM t;", "memory", status.RuntimeResourcesExhausted)
 	refused(t, x, "COPY t FROM 't.csv';", "memory", status.RuntimeResourcesExhausted)
@@ -41,7 +41,7 @@ func TestWritesAreBounded(t *testing.T) {
 
 // TestInsertHoldsMemory: the memory of INSERT .. SELECT is held until its rows are written, which asks for the time.
 func TestInsertHoldsMemory(t *testing.T) {
-	pool := exec.NewPool(64<<20, nil)
+	pool := exec.NewPool(64 << 20)
 	var used atomic.Int64
 	e, err := engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "data", NoBackground: true, MinFree: 1,
 		Now: func() time.Time { used.Store(pool.Used()); return time.Now() }})
@@ -60,7 +60,7 @@ func TestInsertHoldsMemory(t *testing.T) {
 
 // TestSeriesTakeNoMemory counts millions of rows in FROM: what is allocated for them does not depend on their number.
 func TestSeriesTakeNoMemory(t *testing.T) {
-	x := New(openStore(t), Options{Workers: 2, Memory: exec.NewPool(8<<20, nil)})
+	x := New(openStore(t), Options{Workers: 2, Memory: exec.NewPool(8 << 20)})
 	for _, from := range []string{
 		"generate_series(1, 4000000)",
 		"generate_series(4000000, 1, -1)",
@@ -83,7 +83,7 @@ func TestSeriesTakeNoMemory(t *testing.T) {
 
 // TestPlansTakeMemory has plans that keep rows of queries which run while they are made.
 func TestPlansTakeMemory(t *testing.T) {
-	pool := exec.NewPool(16<<20, nil)
+	pool := exec.NewPool(16 << 20)
 	x := New(openStore(t), Options{Workers: 2, Memory: pool})
 	for name, sql := range map[string]string{
 		"recursion": "WITH RECURSIVE c AS (SELECT value AS a FROM generate_series(1, 300000) UNION ALL SELECT a + 300000 FROM c WHERE a < 2400000) SELECT count(*) FROM c;",
@@ -99,7 +99,7 @@ func TestPlansTakeMemory(t *testing.T) {
 			}
 		})
 	}
-	x.o.Memory = exec.NewPool(1<<30, nil)
+	x.o.Memory = exec.NewPool(1 << 30)
 	outcomeOf(t, x,
 		"SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 100000));")
 }

@@ -33,7 +33,7 @@ func TestCancelEverywhere(t *testing.T) {
 	if os.Getenv("VARVE_LONG") != "" {
 		points = 200
 	}
-	pool := exec.NewPool(0, nil)
+	pool := exec.NewPool(0)
 	x, s := New(openStore(t), Options{Workers: 2, Memory: pool}), &Session{}
 	script(t, x, s,
 		`CREATE TABLE log (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');

@@ -162,13 +162,13 @@ func TestUnpackingTakesMemory(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), packed, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		pool := exec.NewPool(40<<20, nil)
+		pool := exec.NewPool(40 << 20)
 		x.o.Memory = pool
 		refused(t, x, "COPY t FROM '"+name+"'", "MiB", status.RuntimeResourcesExhausted)
 		if pool.Used() != 0 {
 			t.Errorf("%s: %d bytes are still taken", name, pool.Used())
 		}
-		x.o.Memory = exec.NewPool(128<<20, nil)
+		x.o.Memory = exec.NewPool(128 << 20)
 		if got := outcomeOf(t, x, "COPY t FROM '"+name+"';"); got != "Affected Rows: 2\n" {
 			t.Errorf("%s: %s", name, got)
 		}

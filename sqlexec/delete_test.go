@@ -18,7 +18,7 @@ func TestDeleteTakesSteps(t *testing.T) {
 			fmt.Sprintf(
 				"INSERT INTO t SELECT repeat('x', 2000) || number, number, number FROM generate_series(%d, %d) AS n(number);", i*3000, i*3000+2999))
 	}
-	pool := exec.NewPool(16<<20, nil)
+	pool := exec.NewPool(16 << 20)
 	x.o.Memory = pool
 	if got := outcomeOf(t, x, "DELETE FROM t WHERE v >= 10;"); strings.TrimSpace(got) != "Affected Rows: 11990" {
 		t.Errorf("DELETE gives %s", got)

@@ -344,7 +344,7 @@ func firstNull(v *vector.Vector, n int) int {
 // held counts the rows that a statement collects before it writes them against the memory of queries.
 func (x *Executor) held(ctx context.Context) *exec.Budget {
 	if x.o.Memory == nil {
-		return exec.NewPool(0, nil).Budget(ctx)
+		return exec.NewPool(0).Budget(ctx)
 	}
 	return x.o.Memory.Budget(ctx)
 }

@@ -59,7 +59,7 @@ const longest = 10 * time.Second
 // code of the contract, within bounds. None panics, none hangs.
 func TestSpoiltStatements(t *testing.T) {
 	g := &generator{Rand: rand.New(rand.NewPCG(5, 5))}
-	x, s := New(openStore(t), Options{Workers: 2, Version: "test", Memory: exec.NewPool(64<<20, nil)}), &Session{}
+	x, s := New(openStore(t), Options{Workers: 2, Version: "test", Memory: exec.NewPool(64 << 20)}), &Session{}
 	for _, name := range []string{"t1", "t2"} {
 		must(t, x, s, "CREATE TABLE "+name+
 			" (id BIGINT, a BIGINT, c BIGINT, b DOUBLE, s STRING, k STRING, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k))",

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/status"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/parse"
@@ -33,7 +35,7 @@ func TestTextsAreListedWhileTheyAreRead(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		var x *Executor
 		ended := false
-		pool := exec.NewPool(0, func(bytes int64) { // what is read so far is counted
+		pool := exec.PoolOf(ledger.Single(admission.Query, 1<<30, func(bytes int64) { // what is read so far is counted
 			if ended || bytes == 0 {
 				return
 			}
@@ -44,7 +46,7 @@ func TestTextsAreListedWhileTheyAreRead(t *testing.T) {
 				t.Fatalf("%s: %d are listed: %.200v", name, len(list), list)
 			}
 			c.end(x, list[0].ID, cancel)
-		})
+		}))
 		x = New(openStore(t), Options{Workers: 2, Memory: pool})
 		began := time.Now()
 		_, release, err := x.ParseWithin(ctx, &Session{Client: "here"}, insert)
@@ -102,7 +104,7 @@ func TestReaderHeeds(t *testing.T) {
 		for at := range int64(4) {
 			d := &doomed{Context: context.Background()}
 			d.left.Store(at)
-			if _, err := parse.ParseWithin(text, exec.NewPool(0, nil).Budget(d)); err != context.Canceled {
+			if _, err := parse.ParseWithin(text, exec.NewPool(0).Budget(d)); err != context.Canceled {
 				t.Errorf("%.30s: %v after it was asked %d times", text, err, at)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // TestTablesOfTQLTakeMemory: an answer of the language of metrics is counted as the table it becomes: few labels of
 // many steps, and many labels.
 func TestTablesOfTQLTakeMemory(t *testing.T) {
-	pool := exec.NewPool(4<<20, nil)
+	pool := exec.NewPool(4 << 20)
 	x := New(openStore(t), Options{Workers: 2, Memory: pool})
 	names, values := "", ""
 	for i := range 100 {

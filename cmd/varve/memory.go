@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -11,8 +12,11 @@ import (
 	"time"
 
 	"varve/cmd/varve/client"
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/sqlexec/exec"
 	"varve/sst"
 )
 
@@ -73,17 +77,33 @@ func (c *Config) memory() memory {
 	return m
 }
 
-// intake bounds the bodies in hand: by their share of the memory, and by max_in_flight_write_bytes where that is less.
-func (c *Config) intake(share int64, changed func(bytes int64)) (*web.Intake, error) {
-	most := int64(c.MaxInFlightWriteBytes)
-	if most <= 0 || most > share {
-		return web.NewIntake(share, c.Storage.WriteWait, status.RegionBusy, changed), nil
+// limits are the shares of the classes of package admission. max_in_flight_write_bytes may make that of bodies smaller.
+func (m *memory) limits(c *Config) (limits admission.Limits) {
+	limits.Of[admission.Body] = m.bodies
+	if most := int64(c.MaxInFlightWriteBytes); most > 0 {
+		limits.Of[admission.Body] = min(most, m.bodies)
+	}
+	limits.Of[admission.Answer] = m.answers
+	limits.Of[admission.Query] = cmp.Or(m.queries, exec.DefaultMemory)
+	limits.Of[admission.Held] = m.held
+	limits.Of[admission.Memtable] = m.memtables
+	limits.Of[admission.Merge] = int64(m.asked) * m.merge
+	limits.SeriesBeside = m.series
+	limits.HeldBeside = m.held - limits.Of[admission.Query]/2 // the rest takes from what queries may keep
+	return limits
+}
+
+// intake makes the intake of bodies. If max_in_flight_write_bytes bounds them, its policy says how long a body waits,
+// and a body without room is refused with another code.
+func (c *Config) intake(memory *ledger.Ledger, share int64) (*web.Intake, error) {
+	if most := int64(c.MaxInFlightWriteBytes); most <= 0 || most > share {
+		return web.IntakeOf(memory, c.Storage.WriteWait, status.RegionBusy), nil
 	}
 	wait, err := writePolicy(c.WriteBytesExhaustedPolicy)
 	if err != nil {
 		return nil, err
 	}
-	return web.NewIntake(most, wait, status.RateLimited, changed), nil
+	return web.IntakeOf(memory, wait, status.RateLimited), nil
 }
 
 // memoryLimit is what memory_limit comes to on this machine.
@@ -154,8 +174,8 @@ func checkShare(text string) error {
 }
 
 // collector tells the garbage collector how large the heap may grow. Most of the time that is process.heap_target, so
-// that a server that only takes rows in stays small; while queries and the cache keep more, the heap may grow with
-// them, up to the memory limit, instead of being collected over and over.
+// that a server that only takes rows in stays small; while queries, requests and the cache keep more, the heap may grow
+// with them, up to the memory limit, instead of being collected over and over.
 //
 // The heap grows at once and shrinks in steps: whoever allocates next gives back to the system what is over the limit,
 // a tenth of a second for a gigabyte, and must not be the client that waits for the answer of the query that kept it.
@@ -163,22 +183,17 @@ type collector struct {
 	target, limit int64
 	cached        func() int64 // bytes of decoded blocks
 	mu            sync.Mutex   // protects what follows
-	queries       int64        // bytes that queries keep
-	bodies        int64        // bytes of bodies in hand
-	answers       int64        // bytes of answers that are not read yet
+	held          int64        // the total that was followed last
 	told          int64        // bytes over the target that the heap was last allowed
 	shrinking     bool         // a step is due
 }
 
 const (
-	// collectorStep is the change of what queries keep that is passed on: telling the collector stops the world for a
-	// moment.
+	// collectorStep is the change of the total that is passed on: telling the collector stops the world for a moment.
 	collectorStep = 32 << 20
 	// shrinkStep is given back at once, which takes some 6 ms, and shrinkPause lies between two steps.
 	shrinkStep  = 64 << 20
 	shrinkPause = 50 * time.Millisecond
-	// ordinaryBodies are bytes of bodies and answers in hand that the heap's target has room for.
-	ordinaryBodies = 64 << 20
 )
 
 // startCollector sets the collector up. An environment that sets GOGC or GOMEMLIMIT itself is left alone.
@@ -195,31 +210,14 @@ func startCollector(c *Config, cached func() int64) *collector {
 	return g
 }
 
-// follow takes over how many bytes queries keep.
-func (g *collector) follow(queries int64) {
-	if g != nil {
-		g.change(&g.queries, queries)
+// follow takes the total of the account over, see admission.Control.Heap.
+func (g *collector) follow(held int64) {
+	if g == nil {
+		return
 	}
-}
-
-// followBodies takes over how many bytes the bodies in hand have.
-func (g *collector) followBodies(bytes int64) {
-	if g != nil {
-		g.change(&g.bodies, bytes)
-	}
-}
-
-// followAnswers takes over how many bytes the answers have that are not read yet.
-func (g *collector) followAnswers(bytes int64) {
-	if g != nil {
-		g.change(&g.answers, bytes)
-	}
-}
-
-func (g *collector) change(what *int64, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	*what = bytes
+	g.held = held
 	switch wanted := g.wanted(); {
 	case wanted >= g.told+collectorStep:
 		g.tell(wanted)
@@ -229,12 +227,8 @@ func (g *collector) change(what *int64, bytes int64) {
 	}
 }
 
-// wanted is how much the heap should be allowed over its target. What queries let go of is garbage for a while, and
-// tables that grow are copied: they get twice what they keep, and so do the rows of bodies and answers past what is
-// ordinary. Blocks in the cache, which queries fill, come on top.
-func (g *collector) wanted() int64 {
-	return min(2*g.queries+2*max(0, g.bodies+g.answers-ordinaryBodies)+g.cached(), g.limit-g.target)
-}
+// wanted is how many bytes the heap may have over its target: the total of the account, and the blocks in the cache.
+func (g *collector) wanted() int64 { return min(g.held+g.cached(), g.limit-g.target) }
 
 func (g *collector) tell(bytes int64) {
 	g.told = bytes

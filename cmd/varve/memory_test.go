@@ -49,25 +49,25 @@ func TestMemoryLimitIsChecked(t *testing.T) {
 	}
 }
 
-func TestCollectorFollowsQueries(t *testing.T) {
+func TestCollectorFollows(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	var cached atomic.Int64
 	g := &collector{target: 400 << 20, limit: 1000 << 20, cached: cached.Load, shrinking: true} // no timer is started
 	g.tell(0)
-	for _, c := range []struct{ queries, cached, want int64 }{
+	for _, c := range []struct{ held, cached, want int64 }{
 		{0, 0, 400 << 20},
-		{10 << 20, 0, 400 << 20}, // below the step
-		{100 << 20, 0, 600 << 20},
-		{110 << 20, 0, 600 << 20},
-		{100 << 20, 50 << 20, 650 << 20},
-		{600 << 20, 50 << 20, 1000 << 20},
+		{20 << 20, 0, 400 << 20}, // below the step
+		{200 << 20, 0, 600 << 20},
+		{220 << 20, 0, 600 << 20},
+		{200 << 20, 50 << 20, 650 << 20},
+		{1200 << 20, 50 << 20, 1000 << 20},
 		{0, 50 << 20, 1000 << 20}, // goes down in steps
 	} {
 		cached.Store(c.cached)
-		g.follow(c.queries)
+		g.follow(c.held)
 		if got := debug.SetMemoryLimit(-1); got != c.want {
-			t.Errorf("queries keep %d MiB, the cache %d: the heap may take %d MiB, want %d", c.queries>>20,
+			t.Errorf("%d MiB are held, in the cache %d: the heap may take %d MiB, want %d", c.held>>20,
 				c.cached>>20, got>>20, c.want>>20)
 		}
 	}
@@ -84,7 +84,7 @@ func TestCollectorFollowsQueries(t *testing.T) {
 			t.Errorf("the heap may take %d MiB after the last query, want %d; shrinking: %v", got>>20, g.target>>20,
 				g.shrinking)
 		}
-		g.follow(200 << 20)
+		g.follow(400 << 20)
 		g.follow(0)
 		<-time.After(time.Minute)
 		if got := debug.SetMemoryLimit(-1); got != g.target {

@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/spare"
 	"varve/engine/timefmt"
 	"varve/engine/vfs"
@@ -126,6 +128,7 @@ const ballast = 16 << 20
 type node struct {
 	config  *Config
 	store   *engine.Engine
+	opened  atomic.Pointer[engine.Engine] // store, for goroutines that run before it is open; nil until then
 	server  *server.Server
 	pool    *exec.Pool   // memory of queries
 	intake  *web.Intake  // memory of bodies
@@ -187,21 +190,19 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 	m := c.memory()
 	spare.Bound(m.spare)
 	collector := startCollector(c, n.heldBytes)
-	n.pool = exec.NewPool(m.queries, collector.follow)
-	n.pool.HeldLimit = m.held
-	if n.intake, err = c.intake(m.bodies, collector.followBodies); err != nil {
+	memory := ledger.New(m.limits(c), func(held *admission.Control) { collector.follow(held.Heap()) })
+	n.pool, n.answers = exec.PoolOf(memory), web.AnswersOf(memory, web.AnswerWait)
+	if n.intake, err = c.intake(memory, m.bodies); err != nil {
 		return err
 	}
-	n.answers = web.NewAnswers(m.answers, web.AnswerWait, collector.followAnswers)
-	n.pool.GiveWay = n.answers.GiveWay
 	n.store, err = engine.Open(engine.Options{
 		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync,
 		WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize:   int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
-		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series,
+		Memory: memory, FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, SeriesBytes: m.series,
 		MaxValue:   m.value,
-		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages, AskedMerges: m.asked, Pressed: n.intake.Pressed,
-		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(),
+		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages,
+		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: c.minFree(),
 		Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable,
 		MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
@@ -209,6 +210,7 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 	if err != nil {
 		return err
 	}
+	n.opened.Store(n.store)
 	if n.server, err = newServer(c, n, logs); err != nil {
 		return errors.Join(err, n.store.Close(context.Background(), false))
 	}
@@ -248,10 +250,11 @@ func (c *Config) minFree() int64 {
 
 // heldBytes is the memory that the store and what knows its series hold for long; 0 while it is being opened.
 func (n *node) heldBytes() int64 {
-	if n.store == nil {
+	store := n.opened.Load()
+	if store == nil {
 		return 0
 	}
-	held := n.store.HeldBytes()
+	held := store.HeldBytes()
 	if t := n.series.Load(); t != nil {
 		held += t.Bytes()
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -111,7 +112,7 @@ func (c *Ctx) Body() io.Reader {
 		return c.body
 	}
 	b := &bodyReader{limit: c.BodyLimit, ctx: c.Context, encoding: strings.ToLower(c.HeaderText("Content-Encoding"))}
-	b.share.begin(c.Intake)
+	b.share.begin(c.Intake, netip.Addr{})
 	c.body = b
 	length := c.Request.Header.ContentLength()
 	stream := c.RequestBodyStream()
@@ -122,7 +123,7 @@ func (c *Ctx) Body() io.Reader {
 	b.raw = rawBody{from: stream, length: length}
 	if c.RequestBodyStream() != nil {
 		b.raw.conn = c.Conn()
-		b.raw.pace = &b.share.part.pace
+		b.raw.pace = &b.share.pace
 		// of a closed connection the reads fail already
 		b.raw.pace.stop = func() { b.raw.conn.SetReadDeadline(time.Unix(1, 0)) }
 	}

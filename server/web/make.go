@@ -13,7 +13,7 @@ func newTurns() chan struct{} { return make(chan struct{}, max(2, runtime.GOMAXP
 
 // Turn waits for a place among those who make a long answer. done gives it back.
 func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
-	patience := time.NewTimer(a.wait)
+	patience := time.NewTimer(a.made.wait)
 	defer patience.Stop()
 	select {
 	case a.turns <- struct{}{}:

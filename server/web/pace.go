@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"varve/engine/admission"
 )
 
 // A body is slow when its reader has waited for the connection slowGrace longer than its bytes take at slowRate
@@ -12,7 +14,7 @@ import (
 // client behind a thin line, or one that makes its entries as it sends them, does no harm on an idle server.
 const (
 	slowRate  = 16 << 10
-	slowGrace = time.Second
+	slowGrace = admission.SlowGrace
 )
 
 // pace reports whether a body comes as fast as it should, or an answer is read so: then its writes are meant where this
@@ -60,21 +62,18 @@ func (p *pace) write(to io.Writer, b []byte) (int, error) {
 	return n, err
 }
 
-// late is how much longer the reader has waited than slowGrace; not above zero of a body that is not slow or not read.
-func (p *pace) late() time.Duration { return p.behindBy(slowGrace) }
-
-// behindBy is late for another grace.
-func (p *pace) behindBy(grace time.Duration) time.Duration {
+// Behind is how much longer the reader has waited than the bytes that came may take; 0 while nothing is read.
+func (p *pace) Behind() time.Duration {
 	since := p.since.Load()
 	if since == 0 {
 		return 0
 	}
-	return time.Duration(int64(time.Since(paceClock))-since+p.behind.Load()) - grace
+	return time.Duration(int64(time.Since(paceClock)) - since + p.behind.Load())
 }
 
-// cancel ends the read under way and those to come. The caller holds that the request is not over: its connection is
-// not yet another request's.
-func (p *pace) cancel() {
+// GiveUp ends the read under way and those to come. The caller sees to it that the request is not over meanwhile:
+// afterwards the connection is another request's.
+func (p *pace) GiveUp() {
 	p.cancelled.Store(true)
 	p.stop()
 }

@@ -14,7 +14,7 @@ import (
 
 // sender is a body that is read as it is sent, and has taken bytes of an intake.
 type sender struct {
-	part  *intakePart
+	part  *Share
 	conn  net.Conn // the client's end
 	ended error    // of the reader; after done
 	done  chan struct{}
@@ -23,15 +23,15 @@ type sender struct {
 func newSender(t *testing.T, in *Intake, bytes int64) *sender {
 	t.Helper()
 	client, server := net.Pipe()
-	s := &sender{part: newPart(in), conn: client, done: make(chan struct{})}
-	if err := s.part.take(t.Context(), bytes); err != nil {
+	s := &sender{part: in.Share(), conn: client, done: make(chan struct{})}
+	if err := take(t.Context(), s.part, bytes); err != nil {
 		t.Fatal(err)
 	}
 	s.part.pace.stop = func() { server.SetReadDeadline(time.Unix(1, 0)) }
 	go func() {
 		defer close(s.done)
 		_, s.ended = io.Copy(io.Discard, &rawBody{from: server, conn: server, length: -1, pace: &s.part.pace})
-		s.part.giveBack()
+		s.part.Release()
 		server.Close()
 	}()
 	return s
@@ -59,7 +59,7 @@ func (s *sender) send(ctx context.Context, n int, pause time.Duration) {
 func TestSlowBodiesGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		in := NewIntake(100, 5*time.Second, status.RegionBusy, nil)
+		in := NewIntake(100, 5*time.Second, status.RegionBusy)
 		still, trickles, pauses, fast := newSender(t, in, 25), newSender(t, in, 25), newSender(t, in, 25),
 			newSender(t, in, 25)
 		defer still.conn.Close()
@@ -72,7 +72,7 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 			t.Fatalf("%d bytes in hand: a body was ended though none waited", in.Bytes())
 		}
 		for i, slow := range []*sender{still, trickles} {
-			if start := time.Now(); newPart(in).take(ctx, 25) != nil || time.Since(start) > 2*slowGrace {
+			if start := time.Now(); take(ctx, in.Share(), 25) != nil || time.Since(start) > 2*slowGrace {
 				t.Fatalf("waiter %d had no room after %v", i, time.Since(start))
 			}
 			<-slow.done
@@ -80,7 +80,7 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 				t.Errorf("slow body %d ended with %v", i, slow.ended)
 			}
 		}
-		if err := newPart(in).take(ctx, 25); status.Of(err) != status.RegionBusy {
+		if err := take(ctx, in.Share(), 25); status.Of(err) != status.RegionBusy {
 			t.Errorf("bodies that come fast enough gave way: %v", err)
 		}
 		cancel()
@@ -95,14 +95,14 @@ func TestSlowBodiesGiveWay(t *testing.T) {
 // TestBodiesThatWaitAreNotSlow: a body is no slower than its client for what it waits itself.
 func TestBodiesThatWaitAreNotSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := NewIntake(100, 5*time.Second, status.RegionBusy, nil)
-		busy := newPart(in)
+		in := NewIntake(100, 5*time.Second, status.RegionBusy)
+		busy := in.Share()
 		busy.pace.begin()
 		busy.pace.end(100)
-		if err := busy.take(t.Context(), 100); err != nil {
+		if err := take(t.Context(), busy, 100); err != nil {
 			t.Fatal(err)
 		}
-		if err := newPart(in).take(t.Context(), 10); status.Of(err) != status.RegionBusy || busy.pace.cancelled.Load() {
+		if err := take(t.Context(), in.Share(), 10); status.Of(err) != status.RegionBusy || busy.pace.cancelled.Load() {
 			t.Errorf("a body that nothing is read of gave way: %v", err)
 		}
 	})

@@ -2,15 +2,20 @@ package web
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"sync/atomic"
+
+	"varve/engine/admission/ledger"
 )
 
 // Share is what a request, or a batch of messages of a protocol without requests, has of an intake: its body, or what
 // is made of it where that is more.
 type Share struct {
-	part    intakePart
-	growing sync.Mutex   // held while part grows; protects refused
+	in      *Intake
+	ticket  ledger.Ticket
+	pace    pace
+	growing sync.Mutex   // held while the ticket grows; protects refused
 	refused error        // that it found no room
 	counted atomic.Int64 // bytes that the intake knows of, or need not know of
 }
@@ -18,19 +23,22 @@ type Share struct {
 // Share begins a share; of no intake it counts nothing.
 func (i *Intake) Share() *Share {
 	s := new(Share)
-	s.begin(i)
+	s.begin(i, netip.Addr{})
 	return s
 }
 
-func (s *Share) begin(i *Intake) {
-	s.part.in = i
+// begin begins a share of a sender; the zero Addr: all are alike.
+func (s *Share) begin(i *Intake, sender netip.Addr) {
+	if s.in = i; i != nil {
+		i.begin(&s.ticket, sender, &s.pace)
+	}
 	s.counted.Store(freeIntake)
 }
 
 // Hold makes the share at least so many bytes, and waits for room as bodies do. It may be called by several goroutines,
 // which wait for each other.
 func (s *Share) Hold(ctx context.Context, bytes int64) error {
-	if bytes <= s.counted.Load() || s.part.in == nil {
+	if bytes <= s.counted.Load() || s.in == nil {
 		return nil
 	}
 	s.growing.Lock()
@@ -40,7 +48,7 @@ func (s *Share) Hold(ctx context.Context, bytes int64) error {
 		return s.refused
 	}
 	more = (more + intakeStep - 1) / intakeStep * intakeStep
-	if s.refused = s.part.take(ctx, more); s.refused == nil {
+	if s.refused = s.in.grow(ctx, &s.ticket, more); s.refused == nil {
 		s.counted.Add(more)
 	}
 	return s.refused
@@ -48,11 +56,10 @@ func (s *Share) Hold(ctx context.Context, bytes int64) error {
 
 // try counts so many bytes more if there is room for them now.
 func (s *Share) try(bytes int64) bool {
-	if s.part.in == nil || bytes <= freeIntake {
+	if s.in == nil || bytes <= freeIntake {
 		return true
 	}
-	if !s.part.try(bytes) {
-		s.part.standDown()
+	if !s.ticket.Try(bytes) {
 		return false
 	}
 	s.counted.Add(bytes)
@@ -60,4 +67,8 @@ func (s *Share) try(bytes int64) bool {
 }
 
 // Release gives everything back.
-func (s *Share) Release() { s.part.giveBack() }
+func (s *Share) Release() {
+	if s.in != nil {
+		s.ticket.Release()
+	}
+}

@@ -20,11 +20,10 @@ type Stream struct {
 // r, without waiting.
 func (i *Intake) Stream(r io.Reader, sender netip.Addr, rate int, giveUp func()) *Stream {
 	s := &Stream{from: r}
-	s.begin(i)
-	p := &s.part
-	p.sender, p.pace.rate, p.pace.stop = sender, int64(rate), giveUp
+	s.begin(i, sender)
+	s.pace.rate, s.pace.stop = int64(rate), giveUp
 	return s
 }
 
 // Read reads, and notes how long that took.
-func (s *Stream) Read(p []byte) (int, error) { return s.part.pace.read(s.from, p) }
+func (s *Stream) Read(p []byte) (int, error) { return s.pace.read(s.from, p) }

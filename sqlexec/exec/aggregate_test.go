@@ -215,7 +215,7 @@ func TestMemoryBudget(t *testing.T) {
 	}
 	for name, make := range sinks {
 		t.Run(name, func(t *testing.T) {
-			pool := NewPool(200_000, nil)
+			pool := NewPool(200_000)
 			budget := pool.Budget(context.Background())
 			sink, err := make(budget)
 			if err != nil {

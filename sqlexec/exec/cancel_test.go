@@ -46,7 +46,7 @@ func TestCancelAnywhere(t *testing.T) {
 	twice := []expr.Expr{call(t, "+", cols[0], cols[0])}
 	drop := each{func(*vector.Batch) error { return nil }}
 	join := func(ctx context.Context, keys []expr.Expr, residual bool, build *vector.Batch) error {
-		budget := NewPool(0, nil).Budget(ctx)
+		budget := NewPool(0).Budget(ctx)
 		defer budget.Close()
 		js := JoinSpec{Kind: Inner, Probe: keys, Build: keys, ProbeTypes: types, BuildTypes: types, Budget: budget}
 		if residual {
@@ -64,7 +64,7 @@ func TestCancelAnywhere(t *testing.T) {
 	}
 	into := func(make func(b *Budget) (Sink, error)) func(context.Context) error {
 		return func(ctx context.Context) error {
-			budget := NewPool(0, nil).Budget(ctx)
+			budget := NewPool(0).Budget(ctx)
 			defer budget.Close()
 			sink, err := make(budget)
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -17,95 +19,61 @@ const DefaultMemory = 1 << 30
 
 // Pool is the memory that all queries share. Safe for concurrent use.
 type Pool struct {
-	// HeldLimit is what the store may keep for queries when another begins. Default: half of the limit.
-	HeldLimit int64
-	// GiveWay, if not nil, is called now and then while queries wait, to begin or for memory, with their number. The
-	// owner of open queries that need not continue ends them, and returns the number of waiting queries that will soon
-	// have room. It must not wait.
-	GiveWay func(waiting int) (soon int)
-
-	limit   int64
-	used    atomic.Int64 // by queries
-	held    atomic.Int64 // by the store for queries
-	changed func(bytes int64)
-
-	turns    turns
-	awaiting atomic.Int64 // queries at work that wait for bytes that others give
+	memory    *ledger.Ledger
+	limit     int64
+	heldLimit int64 // what the store may keep for queries when another begins
 }
 
-// NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and
-// held after each change.
-func NewPool(limit int64, changed func(bytes int64)) *Pool {
+// NewPool makes a pool of its own of limit bytes; 0 is DefaultMemory.
+func NewPool(limit int64) *Pool {
 	if limit <= 0 {
 		limit = DefaultMemory
 	}
-	return &Pool{HeldLimit: limit / 2, limit: limit, changed: changed, turns: turns{begun: map[netip.Addr]int{}}}
+	var limits admission.Limits
+	limits.Of[admission.Query], limits.Of[admission.Held] = limit, limit/2
+	return PoolOf(ledger.New(limits, nil))
+}
+
+// PoolOf makes a pool that takes its bytes from an account. If the account also counts answers, those with slow readers
+// give way to queries that wait.
+func PoolOf(memory *ledger.Ledger) *Pool {
+	return &Pool{memory: memory, limit: memory.Limit(admission.Query), heldLimit: memory.Limit(admission.Held)}
 }
 
 // Used is the number of bytes taken by running queries.
-func (p *Pool) Used() int64 { return p.used.Load() }
+func (p *Pool) Used() int64 { return p.memory.Bytes(admission.Query) }
 
 // Held is the number of bytes that the store keeps for running queries.
-func (p *Pool) Held() int64 { return p.held.Load() }
+func (p *Pool) Held() int64 { return p.memory.Bytes(admission.Held) }
 
 // Waiting is the number of queries that wait for memory before they begin.
-func (p *Pool) Waiting() int64 { return p.turns.waiting.Load() }
-
-// take changes what is taken; false when the pool does not have it.
-func (p *Pool) take(bytes int64) bool {
-	used := p.used.Add(bytes)
-	// Held memory counts towards the memory of queries, except for the part that HeldLimit allows beyond half of the
-	// pool.
-	if bytes > 0 && max(used, used+p.held.Load()-(p.HeldLimit-p.limit/2)) > p.limit {
-		p.used.Add(-bytes)
-		return false
-	}
-	if bytes < 0 {
-		p.turns.wake()
-	}
-	p.tell()
-	return true
-}
-
-// Hold counts bytes that the store keeps for running queries (more, or fewer when negative), whatever the limit. Past
-// HeldLimit no query begins.
-func (p *Pool) Hold(bytes int64) {
-	p.held.Add(bytes)
-	if bytes < 0 {
-		p.turns.wake()
-	}
-	p.tell()
-}
-
-func (p *Pool) tell() {
-	if p.changed != nil {
-		p.changed(p.used.Load() + p.held.Load())
-	}
-}
+func (p *Pool) Waiting() int64 { return int64(p.memory.Waiting(admission.Query)) }
 
 // Budget counts the bytes that the sinks of one query keep, and knows whether the query still runs. Safe for concurrent
 // use. The nil budget has no limit.
 type Budget struct {
-	ctx   context.Context
-	pool  *Pool
-	disk  *spill.Space // nil: what does not fit is an error
-	used  atomic.Int64
-	peak  atomic.Int64
-	begun atomic.Bool
-
-	client netip.Addr   // the zero Addr: nobody's
-	share  int64        // taken by Begin
+	ctx    context.Context
+	pool   *Pool
+	disk   *spill.Space // nil: what does not fit is an error
+	ticket ledger.Ticket
+	used   atomic.Int64
+	peak   atomic.Int64
+	begun  atomic.Bool
 	waited atomic.Int64 // for others of whom it was not known whether they give way, ns
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
-func (p *Pool) Budget(ctx context.Context) *Budget { return &Budget{ctx: ctx, pool: p} }
+func (p *Pool) Budget(ctx context.Context) *Budget {
+	b := &Budget{ctx: ctx, pool: p}
+	b.For(netip.Addr{})
+	return b
+}
 
-// For says whose query it is, before it begins: the network of the client.
-func (b *Budget) For(client netip.Addr) { b.client = client }
+// For says whose query it is, before it takes anything: the network of the client.
+func (b *Budget) For(client netip.Addr) { b.pool.memory.Begin(&b.ticket, admission.Query, client, nil) }
 
 // NewBudget makes a budget of its own; limit 0 is DefaultMemory.
-func NewBudget(limit int64) *Budget { return NewPool(limit, nil).Budget(context.Background()) }
+func NewBudget(limit int64) *Budget { return NewPool(limit).Budget(context.Background()) }
 
 // Err returns the context's error once the query has ended. Loops whose length a batch does not bound call it every few
 // thousand rows.
@@ -147,7 +115,7 @@ func (b *Budget) spilled() (bytes, files int64) {
 func (b *Budget) Release(bytes int64) {
 	if b != nil {
 		b.used.Add(-bytes)
-		b.pool.take(-bytes)
+		b.ticket.Give(bytes)
 	}
 }
 
@@ -156,7 +124,7 @@ func (b *Budget) Reserve(bytes int64) error {
 	if b == nil {
 		return nil
 	}
-	if !b.pool.take(bytes) && !b.await(bytes) {
+	if !b.ticket.Take(bytes) && !b.await(bytes) {
 		return b.exceeded()
 	}
 	b.count(bytes)
@@ -167,39 +135,30 @@ func (b *Budget) Reserve(bytes int64) error {
 // those of whom that is not known yet. Where somebody gives way no query begins meanwhile: it would take what was
 // given.
 func (b *Budget) await(bytes int64) bool {
-	if b.pool.GiveWay == nil {
-		return false
+	if b.pool.memory.Limit(admission.Answer) == 0 {
+		return false // nobody gives way here
 	}
-	promised := false
-	defer func() {
-		if promised {
-			b.pool.awaiting.Add(-1)
-			b.pool.turns.wake()
-		}
-	}()
+	defer b.ticket.Await(false)
 	for start := time.Now(); b.others() > b.pool.limit/2 && time.Since(start) < giveWayTime; {
-		if b.pool.giveWay(1) == 0 {
-			if b.waited.Add(int64(giveWayLook)) > int64(giveWayTime) {
-				return false
-			}
-		} else if !promised {
-			promised = true
-			b.pool.awaiting.Add(1)
+		if b.pool.memory.GiveWay(1) > 0 {
+			b.ticket.Await(true)
+		} else if b.waited.Add(int64(giveWayLook)) > int64(giveWayTime) {
+			return false
 		}
 		select {
 		case <-time.After(giveWayLook):
 		case <-b.ctx.Done():
 			return false
 		}
-		if b.pool.take(bytes) {
+		if b.ticket.Take(bytes) {
 			return true
 		}
 	}
-	return b.pool.take(bytes) // others may have gone since the last look
+	return b.ticket.Take(bytes) // others may have gone since the last look
 }
 
 // others is what the pool has given to other queries.
-func (b *Budget) others() int64 { return b.pool.Used() + b.pool.held.Load() - b.Used() }
+func (b *Budget) others() int64 { return b.pool.Used() + b.pool.Held() - b.Used() }
 
 // count notes bytes that were taken from the pool.
 func (b *Budget) count(bytes int64) {
@@ -226,10 +185,10 @@ func (b *Budget) Admit() error {
 	if b == nil {
 		return nil
 	}
-	if held := b.pool.held.Load(); held > b.pool.HeldLimit {
+	if held := b.pool.Held(); held > b.pool.heldLimit {
 		return status.New(status.RuntimeResourcesExhausted,
 			"queries that are running keep %d MiB of rows in memory that are on disk by now, at most %d MiB may be "+
-				"kept when one begins: try again later", held>>20, b.pool.HeldLimit>>20)
+				"kept when one begins: try again later", held>>20, b.pool.heldLimit>>20)
 	}
 	return nil
 }
@@ -239,7 +198,7 @@ func (b *Budget) Left() int64 {
 	if b == nil {
 		return DefaultMemory
 	}
-	return max(0, b.pool.limit-b.pool.used.Load()-b.pool.held.Load())
+	return max(0, b.pool.limit-b.pool.Used()-b.pool.Held())
 }
 
 // Memory is the budget for what expressions make; nil of no budget.
@@ -255,11 +214,8 @@ func (b *Budget) Close() {
 	if b == nil {
 		return
 	}
-	if b.share > 0 {
-		b.pool.turns.end(b.client)
-		b.share = 0
-	}
-	b.pool.take(-b.used.Swap(0))
+	b.used.Store(0)
+	b.ticket.Release()
 	if b.disk != nil {
 		b.disk.Close()
 	}

@@ -10,15 +10,22 @@ import (
 	"testing/synctest"
 	"time"
 
+	"varve/engine/admission"
+	"varve/engine/admission/ledger"
 	"varve/engine/status"
 )
 
 // TestPoolHolds: what the store keeps for queries takes from what they may keep, but for what its own limit gives it
 // beyond half of that, and past its limit no query begins.
 func TestPoolHolds(t *testing.T) {
-	var told int64
-	p := NewPool(100, func(bytes int64) { told = bytes })
-	p.Hold(50)
+	pool := func(held int64) *Pool {
+		var limits admission.Limits
+		limits.Of[admission.Query], limits.Of[admission.Held], limits.HeldBeside = 100, held, held-50
+		return PoolOf(ledger.New(limits, nil))
+	}
+	p := pool(50)
+	hold := func(bytes int64) { p.memory.Add(admission.Held, bytes) }
+	hold(50)
 	b := p.Budget(context.Background())
 	defer b.Close()
 	refused := func(err error, why string) bool {
@@ -30,36 +37,38 @@ func TestPoolHolds(t *testing.T) {
 	if err := b.Reserve(51); !refused(err, "the query needs") {
 		t.Errorf("more than is left: %v", err)
 	}
-	if err := b.Reserve(50); err != nil || told != 100 {
-		t.Errorf("what is left, told %d: %v", told, err)
+	if err := b.Reserve(50); err != nil || p.Used()+p.Held() != 100 {
+		t.Errorf("what is left, %d bytes are taken: %v", p.Used()+p.Held(), err)
 	}
-	p.Hold(10)
+	hold(10)
 	if err := b.Admit(); !refused(err, "on disk by now") {
 		t.Errorf("more than half of the pool is held: %v", err)
 	}
 	if err := b.Reserve(1); !refused(err, "others") {
 		t.Errorf("nothing is left: %v", err)
 	}
-	p.HeldLimit = 110 // 60 beyond half of the pool
+	p = pool(110) // 60 beyond half of the pool
+	hold(60)
+	b = p.Budget(context.Background())
 	if err := b.Admit(); err != nil {
 		t.Errorf("so much may be held: %v", err)
 	}
-	if err := b.Reserve(50); err != nil {
+	if err := b.Reserve(100); err != nil {
 		t.Errorf("the pool is the queries' own: %v", err)
 	}
 	if err := b.Reserve(1); !refused(err, "others") {
 		t.Errorf("more than the pool has: %v", err)
 	}
 	b.Release(100)
-	p.Hold(-60)
-	if told != 0 {
-		t.Errorf("nothing is held any more, told %d", told)
+	hold(-60)
+	if p.Used()+p.Held() != 0 {
+		t.Errorf("nothing is held any more, %d bytes are taken", p.Used()+p.Held())
 	}
 }
 
 func TestPoolIsShared(t *testing.T) {
 	var told int64
-	p := NewPool(100, func(bytes int64) { told = bytes })
+	p := PoolOf(ledger.Single(admission.Query, 100, func(bytes int64) { told = bytes }))
 	a, b := p.Budget(context.Background()), p.Budget(context.Background())
 	if err := a.Reserve(60); err != nil {
 		t.Fatal(err)
@@ -92,11 +101,31 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
+// reader is a client that reads an answer while its query makes it, and how long it is behind.
+type reader struct {
+	behind time.Duration
+	ticket ledger.Ticket
+	given  int
+}
+
+func (r *reader) Behind() time.Duration { return r.behind }
+func (r *reader) GiveUp()               { r.given++ }
+
+// newReader is a reader of an answer on a server with a pool of 64 MiB.
+func newReader(behind time.Duration) (*reader, *Pool) {
+	var limits admission.Limits
+	limits.Of[admission.Query], limits.Of[admission.Answer] = 64<<20, 1<<20
+	memory, r := ledger.New(limits, nil), &reader{behind: behind}
+	memory.Begin(&r.ticket, admission.Answer, netip.Addr{}, r)
+	r.ticket.Stream()
+	return r, PoolOf(memory)
+}
+
 // TestQueriesAtOnce: a pool bounds how many queries read tables at a time, small as they are. Others wait for a while,
 // until one of these ends or they do.
 func TestQueriesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(64<<20, nil)
+		p := NewPool(64 << 20)
 		var all []*Budget
 		for range queryShare {
 			b := p.Budget(context.Background())
@@ -143,13 +172,11 @@ func TestQueriesAtOnce(t *testing.T) {
 	})
 }
 
-// TestQueriesTakeTurns: of the queries that wait, one of the client with the fewest at work is next, of those the
-// oldest and the newest by turns; whoever can make room is asked for it as long as some wait.
+// TestQueriesTakeTurns: of the queries that wait, one of the client that holds least is next, of those the
+// oldest and the newest by turns; a slow reader of an answer gives way when they have waited a little.
 func TestQueriesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(64<<20, nil)
-		var asked []int
-		p.GiveWay = func(waiting int) int { asked = append(asked, waiting); return 0 }
+		slow, p := newReader(admission.CrowdGrace + 1)
 		many, few := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 		query := func(of netip.Addr) *Budget {
 			b := p.Budget(t.Context())
@@ -182,10 +209,15 @@ func TestQueriesTakeTurns(t *testing.T) {
 		}
 		begin("other", few)
 		begin("another", few)
-		<-time.After(queryLook)
+		<-time.After(queryLook - time.Millisecond)
 		synctest.Wait()
-		if !slices.Equal(asked, []int{6}) {
-			t.Errorf("room was asked for %v queries, want once for 6", asked)
+		if slow.given != 0 {
+			t.Error("a reader that is a little slow gave way at once")
+		}
+		<-time.After(time.Millisecond)
+		synctest.Wait()
+		if slow.given != 1 {
+			t.Errorf("a reader that is a little slow gave way to a crowd %d times", slow.given)
 		}
 		for i := range 6 {
 			first[i].Close()
@@ -200,8 +232,8 @@ func TestQueriesTakeTurns(t *testing.T) {
 		for _, b := range running {
 			b.Close()
 		}
-		if p.Used() != 0 || len(p.turns.begun) != 0 || p.Waiting() != 0 {
-			t.Errorf("%d bytes are left, of %d clients, %d wait", p.Used(), len(p.turns.begun), p.Waiting())
+		if p.Used() != 0 || p.Waiting() != 0 {
+			t.Errorf("%d bytes are left, %d wait", p.Used(), p.Waiting())
 		}
 	})
 }
@@ -210,13 +242,11 @@ func TestQueriesTakeTurns(t *testing.T) {
 // where nobody does.
 func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(64<<20, nil)
+		gives, p := newReader(time.Minute)
 		slow, b := p.Budget(t.Context()), p.Budget(t.Context())
 		if err := slow.Reserve(60 << 20); err != nil {
 			t.Fatal(err)
 		}
-		soon := 1
-		p.GiveWay = func(int) int { return soon }
 		start := time.Now()
 		time.AfterFunc(time.Second, slow.Close)
 		if err := b.Reserve(10 << 20); err != nil || time.Since(start) < time.Second {
@@ -230,7 +260,8 @@ func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 			time.Since(start) > giveWayTime+time.Second {
 			t.Errorf("the other does not go: %v after %v", err, time.Since(start))
 		}
-		soon, start = 0, time.Now()
+		gives.ticket.Release()
+		start = time.Now()
 		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted ||
 			time.Since(start) != giveWayTime {
 			t.Errorf("nobody gives way as far as is known: %v after %v", err, time.Since(start))
@@ -248,8 +279,7 @@ func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
 // begin.
 func TestWhatIsGivenIsForQueriesAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPool(64<<20, nil)
-		p.GiveWay = func(int) int { return 1 }
+		_, p := newReader(time.Minute)
 		slow, slower, b, next := p.Budget(t.Context()), p.Budget(t.Context()), p.Budget(t.Context()),
 			p.Budget(t.Context())
 		if err := errors.Join(slow.Reserve(28<<20), slower.Reserve(36<<20)); err != nil {

@@ -45,7 +45,7 @@ func TestSortByManyKeys(t *testing.T) {
 				}
 				fs := vfs.NewMem()
 				d := disk(t, fs, 1<<30)
-				pool := NewPool(c.limit, nil)
+				pool := NewPool(c.limit)
 				budget := pool.Budget(context.Background())
 				budget.SpillTo(d.Space())
 				sink, err := Sort(order, types, budget)

@@ -60,7 +60,7 @@ func TestSortSpills(t *testing.T) {
 			}
 			fs := vfs.NewMem()
 			d := disk(t, fs, 1<<30)
-			pool := NewPool(c.limit, nil)
+			pool := NewPool(c.limit)
 			budget := pool.Budget(context.Background())
 			budget.SpillTo(d.Space())
 			sink, err := Sort(order, append(typesOf(specs), vector.Int64Type), budget)
@@ -86,7 +86,7 @@ func TestSortSpills(t *testing.T) {
 // spilling sorts rows that do not fit into memory and reads the answer.
 func spilling(ctx context.Context, d *spill.Disk, b *vector.Batch, types []vector.Type, workers int,
 	seen func(n int)) error {
-	budget := NewPool(512<<10, nil).Budget(ctx)
+	budget := NewPool(512 << 10).Budget(ctx)
 	defer budget.Close()
 	budget.SpillTo(d.Space())
 	sink, err := Sort([]expr.SortKey{{Expr: &expr.Column{Index: 0, T: types[0]}}}, types, budget)

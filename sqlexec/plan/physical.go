@@ -29,7 +29,7 @@ type Physical struct {
 // closes the reader.
 func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 	if p.Memory == nil {
-		p.Memory = exec.NewPool(0, nil)
+		p.Memory = exec.NewPool(0)
 	}
 	r := &planRun{ctx: ctx, p: p, budget: p.Memory.Budget(ctx)}
 	r.budget.For(p.Client)

@@ -63,7 +63,7 @@ func New(o Options) *Server {
 		o.MaxMessage = 16 << 20
 	}
 	s := &Server{o: o, begun: entries.NewBegun(o.Pipelines),
-		large: web.NewIntake(largeBytes, roomTime, status.RegionBusy, nil)}
+		large: web.NewIntake(largeBytes, roomTime, status.RegionBusy)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams = listen.New(listen.Options{
 		Name: "forward", Store: o.Store, Rows: s.rows, Rejects: o.Rejects, Intake: o.Intake, Writers: writers,

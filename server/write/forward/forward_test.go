@@ -45,7 +45,7 @@ func packed(text string) string {
 // shares begins shares of what r reads, which nobody else waits for.
 func shares(r io.Reader) func() *web.Stream {
 	return func() *web.Stream {
-		return web.NewIntake(largeBytes, time.Second, status.RegionBusy, nil).Stream(r, netip.Addr{}, leastRate, nil)
+		return web.NewIntake(largeBytes, time.Second, status.RegionBusy).Stream(r, netip.Addr{}, leastRate, nil)
 	}
 }
 
@@ -225,7 +225,7 @@ func hashed(parts ...string) string {
 func TestQuietConnectionsHoldLittle(t *testing.T) {
 	for _, size := range []int{1000, smallBytes - 100, smallBytes + 100, 1 << 20, 4 << 20} {
 		in := "\x92\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(size))) + strings.Repeat("\xc0", size)
-		room := web.NewIntake(largeBytes, time.Second, status.RegionBusy, nil)
+		room := web.NewIntake(largeBytes, time.Second, status.RegionBusy)
 		f := &frames{most: 8 << 20, ctx: t.Context()}
 		f.share = func() *web.Stream { return room.Stream(f.r, netip.Addr{}, leastRate, nil) }
 		held := -1

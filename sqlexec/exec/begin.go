@@ -1,0 +1,41 @@
+package exec
+
+import (
+	"errors"
+	"time"
+
+	"varve/engine/admission/ledger"
+)
+
+// queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its
+// scan and sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large
+// ones. Where the pool does not have it, a query waits for others to end, at most queryWait, and looks every queryLook
+// whether any can be made to.
+const (
+	queryShare = 32
+	queryBytes = 8 << 20
+	queryWait  = 10 * time.Second
+	queryLook  = 250 * time.Millisecond
+	// giveWayTime is how long a query at work waits for those to end that give way, giveWayLook how often it looks.
+	giveWayTime = 5 * time.Second
+	giveWayLook = 50 * time.Millisecond
+)
+
+// Begin takes what a query needs that reads a table, the first time that it is called. Until there is room it waits in
+// the queue of queries, see package admission. It returns early when the query ends.
+func (b *Budget) Begin() error {
+	if b == nil || b.begun.Swap(true) {
+		return nil
+	}
+	share := min(b.pool.limit/queryShare, queryBytes)
+	err := b.ticket.Grow(b.ctx, share, ledger.Wait{Most: queryWait, Each: queryLook,
+		Look: func(waiting int) { b.pool.memory.GiveWay(waiting) }})
+	switch {
+	case errors.Is(err, ledger.ErrFull):
+		return b.exceeded()
+	case err != nil:
+		return err
+	}
+	b.count(share)
+	return nil
+}
