@@ -19,6 +19,7 @@ func TestAsofPushdown(t *testing.T) {
 		{">=", "l.ts > '2024-01-01'", "public.r columns=[k, w, ts]"},
 		{"<", "l.ts > '2024-01-01'", "public.r columns=[k, w, ts] time=[2024-01-01T00:00:00.001, inf)"},
 		{"<", "l.ts < '2024-01-01'", "public.r columns=[k, w, ts]"},
+		{">=", "l.ts <> '2024-01-01'", "public.r columns=[k, w, ts]"},
 		{">=", "r.w > 1", "public.r columns=[k, w, ts]"},
 		{">=", "l.v > 1", "public.r columns=[k, w, ts]"},
 	} {

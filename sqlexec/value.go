@@ -282,8 +282,7 @@ func (v *valuer) setHex(c *vector.ColumnBuilder, digits string) error {
 // setDefault reads the default of a column definition: a literal, NULL, or the current time.
 func (x *Executor) setDefault(sess *Session, c *schema.Column, e parse.Expr) error {
 	c.Default, c.DefaultExpr, c.DefaultText = nil, "", ""
-	if call, ok := e.(*parse.Call); ok && (call.Name == "now" || call.Name == "current_timestamp") &&
-		len(call.Args) == 0 {
+	if call, ok := e.(*parse.Call); ok && plan.GivesTime(call.Name) && len(call.Args) == 0 {
 		if !c.Type.IsTimestamp() {
 			return status.New(status.InvalidArguments, "column %s of type %s cannot have the default %s", c.Name,
 				c.Type, parse.PrintExpr(e))

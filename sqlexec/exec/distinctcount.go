@@ -16,7 +16,7 @@ type distinctCount struct {
 
 // countsDistinct reports whether an aggregation is one count(DISTINCT x) without keys and filter.
 func countsDistinct(keys []expr.Expr, aggs []*expr.Agg) bool {
-	return len(keys) == 0 && len(aggs) == 1 && aggs[0].Name == "count" && aggs[0].Distinct && len(aggs[0].Args) == 1 &&
+	return len(keys) == 0 && len(aggs) == 1 && aggs[0].Counts && aggs[0].Distinct && len(aggs[0].Args) == 1 &&
 		aggs[0].Filter == nil
 }
 

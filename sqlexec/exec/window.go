@@ -1,9 +1,6 @@
 package exec
 
 import (
-	"maps"
-	"slices"
-
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -45,13 +42,3 @@ type FrameBound struct {
 	Offset    int64
 	Target    int
 }
-
-// ranking are the window functions that look at places, not at values of a frame.
-var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true,
-	"cume_dist": true, "ntile": true, "lag": true, "lead": true}
-
-// Ranks reports whether a window function looks at places, not at values of a frame.
-func Ranks(name string) bool { return ranking[name] }
-
-// RankingNames lists the functions that need a window, sorted; any aggregate may have one.
-func RankingNames() []string { return slices.Sorted(maps.Keys(ranking)) }

@@ -102,6 +102,7 @@ func (f *WindowFunc) compute(ctx context.Context, w *WindowSpec, n int, parts []
 	col := &vector.Vector{Type: f.Type}
 	grow(col, n)
 	fr := f.framer(args, keep, col, ctx.Err, room)
+	ranks := f.Agg == nil && fr.fn.Ranks
 	for p := range parts {
 		if p%checkRows == 0 {
 			if err := ctx.Err(); err != nil {
@@ -111,8 +112,8 @@ func (f *WindowFunc) compute(ctx context.Context, w *WindowSpec, n int, parts []
 		if f.Targets > 0 {
 			parts[p].keyed(order, w.Order)
 		}
-		if ranking[f.Name] {
-			err = f.rank(&parts[p], args, col, ctx.Err, room)
+		if ranks {
+			err = f.rank(fr.fn, &parts[p], args, col, ctx.Err, room)
 		} else {
 			err = fr.run(&parts[p])
 		}

@@ -36,15 +36,9 @@ func (r *framer) pickSpans() error {
 			list[k] = rowSpan{int(r.before[s.lo]), int(r.before[s.hi])}
 			count += int32(list[k].hi - list[k].lo)
 		}
-		at := int32(0)
-		switch r.f.Name {
-		case "last_value":
-			at = count - 1
-		case "nth_value":
-			var err error
-			if at, err = r.nth(i); err != nil {
-				return err
-			}
+		at, err := r.fn.place(r, i, count)
+		if err != nil {
+			return err
 		}
 		row := int32(-1)
 		for _, s := range list {

@@ -15,6 +15,7 @@ const checkRows = 4096
 // framer computes a function over the frames of one partition after another, and keeps its memory in between.
 type framer struct {
 	f    *WindowFunc
+	fn   *WindowFunction  // its loop; nil: its aggregate computes it
 	args []*vector.Vector // Flat, of all rows; without the ends of RANGE frames
 	// targets are the ends of RANGE frames.
 	targets []*vector.Vector
@@ -34,7 +35,8 @@ type framer struct {
 
 func (f *WindowFunc) framer(args []*vector.Vector, keep, out *vector.Vector, err func() error, room *textRoom) *framer {
 	n := len(args) - f.Targets
-	return &framer{f: f, args: args[:n], targets: args[n:], keep: keep, out: out, err: err, room: room}
+	return &framer{f: f, fn: windowFunctions[f.Name],
+		args: args[:n], targets: args[n:], keep: keep, out: out, err: err, room: room}
 }
 
 // run computes one partition.
@@ -55,23 +57,18 @@ func (r *framer) run(p *windowInput) error {
 	if err := r.frames(); err != nil {
 		return err
 	}
-	switch r.f.Name {
-	case "first_value", "last_value", "nth_value":
-		return r.pick()
-	case "count":
-		for i := range r.lo {
-			if err := r.cancelled(i); err != nil {
-				return err
-			}
-			r.out.Ints = append(r.out.Ints, int64(r.hi[i]-r.lo[i]))
+	return r.fn.frame(r)
+}
+
+// counts is the number of rows that count in each frame.
+func (r *framer) counts() error {
+	for i := range r.lo {
+		if err := r.cancelled(i); err != nil {
+			return err
 		}
-		return nil
-	case "min", "max":
-		return r.extremes()
-	case "bool_and", "bool_or":
-		return r.logic()
+		r.out.Ints = append(r.out.Ints, int64(r.hi[i]-r.lo[i]))
 	}
-	return r.sums()
+	return nil
 }
 
 // cancelled asks every few thousand rows whether the query was cancelled.
@@ -88,15 +85,8 @@ func (r *framer) counting() error {
 	n := r.p.to - r.p.from
 	r.rows, r.before = r.rows[:0], r.before[:0]
 	var value *vector.Vector
-	switch r.f.Name {
-	case "first_value", "last_value", "nth_value":
-		if r.f.IgnoreNulls {
-			value = r.args[0]
-		}
-	default:
-		if len(r.args) > 0 {
-			value = r.args[0]
-		}
+	if len(r.args) > 0 && (!r.fn.Picks || r.f.IgnoreNulls) {
+		value = r.args[0]
 	}
 	for i := range n {
 		if err := r.cancelled(i); err != nil {
@@ -134,21 +124,15 @@ func (r *framer) pick() error {
 		if err := r.cancelled(i); err != nil {
 			return err
 		}
-		at := r.lo[i]
-		switch r.f.Name {
-		case "last_value":
-			at = r.hi[i] - 1
-		case "nth_value":
-			nth, err := r.nth(i)
-			if err != nil {
-				return err
-			}
-			at += nth
+		rows := r.hi[i] - r.lo[i]
+		at, err := r.fn.place(r, i, rows)
+		if err != nil {
+			return err
 		}
-		if at < r.lo[i] || at >= r.hi[i] {
+		if at < 0 || at >= rows {
 			r.add(-1)
 		} else {
-			r.add(r.rows[at])
+			r.add(r.rows[r.lo[i]+at])
 		}
 	}
 	return r.end()
@@ -223,7 +207,7 @@ func (r *framer) clear() {
 // whose ends move forward only add each row once; another one begins anew.
 func (r *framer) extremes() error {
 	v, sign := r.args[0], 1
-	if r.f.Name == "max" {
+	if r.fn.greatest {
 		sign = -1
 	}
 	beats := func(a, b int32) bool { return sign*compareAny(v, r.p.from+int(a), r.p.from+int(b)) < 0 }
@@ -260,7 +244,7 @@ func (r *framer) extremes() error {
 
 // logic is bool_and and bool_or, from the number of true rows before each.
 func (r *framer) logic() error {
-	v, and := r.args[0], r.f.Name == "bool_and"
+	v, and := r.args[0], r.fn.all
 	trues := append(r.queue[:0], 0)
 	for i, row := range r.rows {
 		if err := r.cancelled(i); err != nil {
@@ -291,7 +275,7 @@ func (r *framer) logic() error {
 // sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which have 128 bits and are
 // exact.
 func (r *framer) sums() error {
-	v, mean := r.args[0], r.f.Name != "sum"
+	v, mean := r.args[0], r.fn.mean
 	switch v.Type.Kind() {
 	case vector.Float64:
 		return r.floats(v.Floats, mean)

@@ -140,63 +140,71 @@ func (p *windowInput) groupStart(g int) int {
 
 // rank computes a ranking function for one partition, batch by batch; in between it calls cancelled to check whether
 // the query still runs.
-func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error,
-	room *textRoom) error {
-	switch f.Name {
-	case "lag", "lead":
-		return f.shift(p, args, out, cancelled, room)
+func (f *WindowFunc) rank(fn *WindowFunction, p *windowInput, args []*vector.Vector, out *vector.Vector,
+	cancelled func() error, room *textRoom) error {
+	if fn.ahead != 0 {
+		return f.shift(fn.ahead, p, args, out, cancelled, room)
 	}
 	n := p.to - p.from
 	for from := 0; from < n; from += checkRows {
 		if err := cancelled(); err != nil {
 			return err
 		}
-		if err := f.ranks(p, from, min(from+checkRows, n), args, out); err != nil {
+		if err := fn.rank(f, p, from, min(from+checkRows, n), args, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ranks computes rows [from, to) of a partition.
-func (f *WindowFunc) ranks(p *windowInput, from, to int, args []*vector.Vector, out *vector.Vector) error {
-	n := p.to - p.from
-	switch f.Name {
-	case "row_number":
-		for i := from; i < to; i++ {
-			out.Uints = append(out.Uints, uint64(i)+1)
-		}
-	case "rank":
-		for i := from; i < to; i++ {
-			out.Uints = append(out.Uints, uint64(p.starts[p.group[i]])+1)
-		}
-	case "dense_rank":
-		for i := from; i < to; i++ {
-			out.Uints = append(out.Uints, uint64(p.group[i])+1)
-		}
-	case "percent_rank":
-		for i := from; i < to; i++ {
-			r := 0.0
-			if n > 1 {
-				r = float64(p.starts[p.group[i]]) / float64(n-1)
-			}
-			out.Floats = append(out.Floats, r)
-		}
-	case "cume_dist":
-		for i := from; i < to; i++ {
-			out.Floats = append(out.Floats, float64(p.groupStart(int(p.group[i])+1))/float64(n))
-		}
-	case "ntile":
-		return f.ntile(p, from, to, args[0], out)
+func rowNumbers(_ *WindowFunc, _ *windowInput, from, to int, _ []*vector.Vector, out *vector.Vector) error {
+	for i := from; i < to; i++ {
+		out.Uints = append(out.Uints, uint64(i)+1)
 	}
 	return nil
 }
 
-// ntile deals the rows of a partition into k buckets, the first of which are larger by one, and returns the buckets of
-// rows [from, to).
-func (f *WindowFunc) ntile(p *windowInput, from, to int, k *vector.Vector, out *vector.Vector) error {
+// peerNumbers is rank: the number of the first of the row's peers.
+func peerNumbers(_ *WindowFunc, p *windowInput, from, to int, _ []*vector.Vector, out *vector.Vector) error {
+	for i := from; i < to; i++ {
+		out.Uints = append(out.Uints, uint64(p.starts[p.group[i]])+1)
+	}
+	return nil
+}
+
+func denseRanks(_ *WindowFunc, p *windowInput, from, to int, _ []*vector.Vector, out *vector.Vector) error {
+	for i := from; i < to; i++ {
+		out.Uints = append(out.Uints, uint64(p.group[i])+1)
+	}
+	return nil
+}
+
+func percentRanks(_ *WindowFunc, p *windowInput, from, to int, _ []*vector.Vector, out *vector.Vector) error {
+	n := p.to - p.from
+	for i := from; i < to; i++ {
+		r := 0.0
+		if n > 1 {
+			r = float64(p.starts[p.group[i]]) / float64(n-1)
+		}
+		out.Floats = append(out.Floats, r)
+	}
+	return nil
+}
+
+// shares is cume_dist: the share of the rows up to the last of the row's peers.
+func shares(_ *WindowFunc, p *windowInput, from, to int, _ []*vector.Vector, out *vector.Vector) error {
+	n := p.to - p.from
+	for i := from; i < to; i++ {
+		out.Floats = append(out.Floats, float64(p.groupStart(int(p.group[i])+1))/float64(n))
+	}
+	return nil
+}
+
+// tiles is ntile: it deals the rows of a partition into k buckets, the first of which are larger by one, and returns
+// the buckets of rows [from, to).
+func tiles(_ *WindowFunc, p *windowInput, from, to int, args []*vector.Vector, out *vector.Vector) error {
 	n := uint64(p.to - p.from)
-	buckets, ok := integerAt(k, p.from)
+	buckets, ok := integerAt(args[0], p.from)
 	if !ok || buckets < 1 {
 		return status.New(status.EngineExecuteQuery, "ntile needs a positive integer")
 	}
@@ -221,9 +229,10 @@ func integerAt(v *vector.Vector, i int) (int64, bool) {
 	return v.Int(i), true
 }
 
-// shift is lag and lead: the value some rows before or after, else the default.
-func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error,
-	room *textRoom) error {
+// shift is lag and lead: the value of the row that lies so many times ahead as the second argument says, else the
+// default.
+func (f *WindowFunc) shift(ahead int64, p *windowInput, args []*vector.Vector, out *vector.Vector,
+	cancelled func() error, room *textRoom) error {
 	n := p.to - p.from
 	d := int64(1)
 	if len(args) > 1 {
@@ -232,9 +241,7 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 			return status.New(status.EngineExecuteQuery, "%s needs an integer as second argument", f.Name)
 		}
 	}
-	if f.Name == "lag" {
-		d = -d
-	}
+	d *= ahead
 	var some []int // the rows that count, where NULLs do not, and how many of them come before each row
 	var before []int
 	if f.IgnoreNulls {

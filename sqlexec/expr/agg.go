@@ -16,9 +16,10 @@ type Agg struct {
 	Order    []SortKey
 	Filter   Expr
 	T        vector.Type
-	make     func() Accumulator
-	keeps    keeping
-	params   []float64 // constant parameters, such as a percentile
+	AggProperties
+	make   func() Accumulator
+	keeps  keeping
+	params []float64 // constant parameters, such as a percentile
 }
 
 // Type is the result's type.
@@ -27,7 +28,7 @@ func (a *Agg) Type() vector.Type { return a.T }
 // String is the aggregate as result columns are named: count(*), sum(t.x).
 func (a *Agg) String() string {
 	args := join(a.Args)
-	if a.Name == "count" && len(a.Args) == 0 {
+	if a.Counts && len(a.Args) == 0 {
 		args = "*"
 	}
 	if a.Distinct {
@@ -61,7 +62,7 @@ type Accumulator interface {
 // New makes an empty state.
 func (a *Agg) New() Accumulator {
 	switch {
-	case a.Distinct && a.Name == "count" && len(a.Args) == 1:
+	case a.Distinct && a.Counts && len(a.Args) == 1:
 		return newCountDistinct(a.Args[0].Type())
 	case a.Distinct:
 		return newDistinct(a)
@@ -97,7 +98,7 @@ func (a *Agg) Map(f func(Expr) Expr) *Agg {
 
 var aggNames = map[string]string{
 	"mean": "avg", "stddev_samp": "stddev", "std": "stddev_pop", "var_samp": "var", "variance": "var_pop",
-	"quantile_cont": "percentile_cont", "approx_median": "approx_percentile_cont", "covar": "covar_samp",
+	"quantile_cont": "percentile_cont", "covar": "covar_samp",
 	"every":         "bool_and",
 	"quantile_disc": "percentile_disc", "max_by": "arg_max", "argmax": "arg_max", "min_by": "arg_min",
 	"argmin": "arg_min", "countif": "count_if",
@@ -142,19 +143,15 @@ func (c *Context) Aggregate(name string, args []Expr, distinct bool, order []Sor
 	if bind == nil {
 		return nil, planError("Invalid function '%s'.", name)
 	}
-	a := &Agg{Name: name, Args: args, Distinct: distinct, Order: order, Filter: filter}
-	if name == "approx_median" && len(args) == 1 {
-		a.Args = append(args[:1:1], &Const{Value: vector.ConstFloat(f64, 0.5)})
-	}
+	a := &Agg{Name: name, Args: args, Distinct: distinct, Order: order, Filter: filter,
+		AggProperties: aggProperties[full]}
 	if err := bind(c, a); err != nil {
 		return nil, err
 	}
 	if distinct && len(a.Args) == 0 {
 		return nil, planError("%s(DISTINCT) needs an argument", name)
 	}
-	if full == "min" || full == "max" {
-		a.Distinct = false // the same either way
-	}
+	a.Distinct = a.Distinct && !a.Once
 	return a, nil
 }
 

@@ -79,7 +79,6 @@ func init() {
 				return err
 			}
 			a.T = a.Args[0].Type()
-			a.Distinct = false // the same either way
 			a.keeps = keepsValues
 			a.make = func() Accumulator { return &atExtreme{cells: cells{t: a.T}, greatest: greatest} }
 			return nil

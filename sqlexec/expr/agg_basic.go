@@ -38,23 +38,22 @@ func init() {
 		a.make = func() Accumulator { return &moments{finish: func(m *moment) float64 { return m.mean }} }
 		return nil
 	}
-	for name, f := range map[string]func(m *moment) float64{
-		"stddev":     func(m *moment) float64 { return math.Sqrt(m.m2 / (m.n - 1)) },
-		"stddev_pop": func(m *moment) float64 { return math.Sqrt(m.m2 / m.n) },
-		"var":        func(m *moment) float64 { return m.m2 / (m.n - 1) },
-		"var_pop":    func(m *moment) float64 { return m.m2 / m.n },
+	for name, f := range map[string]struct {
+		least  float64
+		finish func(m *moment) float64
+	}{
+		"stddev":     {2, func(m *moment) float64 { return math.Sqrt(m.m2 / (m.n - 1)) }},
+		"stddev_pop": {1, func(m *moment) float64 { return math.Sqrt(m.m2 / m.n) }},
+		"var":        {2, func(m *moment) float64 { return m.m2 / (m.n - 1) }},
+		"var_pop":    {1, func(m *moment) float64 { return m.m2 / m.n }},
 	} {
-		least := 1.0
-		if name == "stddev" || name == "var" {
-			least = 2
-		}
 		aggregates[name] = func(c *Context, a *Agg) error {
 			if err := a.need(1, 1); err != nil {
 				return err
 			}
 			a.T = f64
 			a.keeps = keepsFigures
-			a.make = func() Accumulator { return &moments{finish: f, least: least, square: true} }
+			a.make = func() Accumulator { return &moments{finish: f.finish, least: f.least, square: true} }
 			return a.float(c, 0)
 		}
 	}

@@ -141,13 +141,6 @@ func init() {
 	}
 }
 
-// Ordered reports whether the order that WITHIN GROUP gives an aggregate is more than its first argument: it says which
-// values come first.
-func Ordered(name string) bool {
-	name = fullName(name)
-	return name == "percentile_disc" || name == "mode"
-}
-
 // descending reports whether WITHIN GROUP orders the aggregated value from the greatest on, and takes that order: it
 // says how values compare, not how rows come.
 func (a *Agg) descending() bool {

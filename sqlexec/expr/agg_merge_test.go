@@ -68,7 +68,7 @@ func TestAggregatesMerge(t *testing.T) {
 				for _, distinct := range []bool{false, true} {
 					order := []SortKey{{Expr: cols[2]}, {Expr: cols[0]}, {Expr: cols[1]}, {Expr: cols[3]},
 						{Expr: cols[4]}, {Expr: cols[5]}, {Expr: cols[6]}}
-					if distinct || Ordered(name) {
+					if distinct || PropertiesOf(name).Ordered {
 						order = nil
 					}
 					a, err := (&Context{}).Aggregate(name, append([]Expr(nil), args...), distinct, order, nil)

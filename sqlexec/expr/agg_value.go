@@ -294,6 +294,12 @@ func init() {
 	}
 	aggregates["approx_percentile_cont"] = bindPercentile(false)
 	aggregates["percentile_cont"] = bindPercentile(true)
+	aggregates["approx_median"] = func(c *Context, a *Agg) error {
+		if len(a.Args) == 1 {
+			a.Args = append(a.Args[:1:1], &Const{Value: vector.ConstFloat(f64, 0.5)})
+		}
+		return bindPercentile(false)(c, a)
+	}
 	aggregates["median"] = func(c *Context, a *Agg) error {
 		if err := a.need(1, 1); err != nil {
 			return err
@@ -345,12 +351,6 @@ func init() {
 		a.make = func() Accumulator { return &lists{a: a, nulls: true} }
 		return nil
 	}
-}
-
-// ByTime reports whether an aggregate takes the first or the last row by the time index where no order is given.
-func ByTime(name string) bool {
-	name = fullName(name)
-	return name == "first_value" || name == "last_value"
 }
 
 // ends is first_value and last_value: the value of the row that comes first or last by the order keys, or as the rows

@@ -8,45 +8,36 @@ import (
 // test compiles the calls whose answer is BOOLEAN and that need no argument for every row: AND and OR, tests for
 // NULL, comparisons with a constant. nil for all others.
 func (c *compiler) test(e *Call) (node, error) {
-	switch e.Fn.Name {
-	case "and", "or":
+	switch op := e.Fn.op; op {
+	case And, Or:
 		args, err := c.nodes(e.Args)
-		return &logicNode{all: e.Fn.Name == "and", args: args}, err
-	case "is null", "is not null":
+		return &logicNode{all: op == And, args: args}, err
+	case IsNull, IsNotNull:
 		arg, err := c.node(e.Args[0])
-		return &nullNode{arg: arg, want: e.Fn.Name == "is null"}, err
+		return &nullNode{arg: arg, want: op == IsNull}, err
 	}
 	return c.cond(e)
 }
-
-// filterOps are the functions of two arguments that package filter decides against a constant.
-var filterOps = map[string]filter.Op{
-	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater,
-	">=":   filter.GreaterEqual,
-	"like": filter.Like, "not like": filter.NotLike, "ilike": filter.ILike, "not ilike": filter.NotILike,
-	"~": filter.Regex, "!~": filter.NotRegex, "regexp_like": filter.Regex, "matches_term": filter.Term,
-	"starts_with": filter.Prefix, "contains": filter.Contains,
-}
-
-// flipped are the comparisons as they read from right to left.
-var flipped = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // cond compiles a comparison with a constant; nil when it is none.
 func (c *compiler) cond(e *Call) (node, error) {
 	if len(e.Args) != 2 {
 		return nil, nil
 	}
-	name, arg := e.Fn.Name, e.Args[0]
+	of, arg := e.Fn.op, e.Args[0]
 	k, ok := e.Args[1].(*Const)
 	if !ok {
-		if k, ok = e.Args[0].(*Const); !ok || flipped[name] == "" {
+		if k, ok = e.Args[0].(*Const); !ok || of.Flipped() == NoOp {
 			return nil, nil
 		}
-		name, arg = flipped[name], e.Args[1]
+		of, arg = of.Flipped(), e.Args[1]
 	}
-	op, known := filterOps[name]
+	op := of.Filter()
+	if _, other := of.FilterPattern(""); other { // the kernel has the pattern compiled
+		return nil, nil
+	}
 	// Intervals compare by their length, not by their bytes.
-	if !known || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval ||
+	if op == 0 || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval ||
 		instantsOf(k.Value.Type, arg.Type()) != nil {
 		return nil, nil
 	}

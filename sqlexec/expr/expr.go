@@ -177,13 +177,8 @@ func (c *Call) String() string {
 	if c.Fn.infix != "" && len(c.Args) == 2 {
 		return c.Args[0].String() + " " + c.Fn.infix + " " + c.Args[1].String()
 	}
-	switch {
-	case c.Fn.Name == "not":
-		return "NOT " + c.Args[0].String()
-	case c.Fn.Name == "negate":
-		return "(- " + c.Args[0].String() + ")"
-	case strings.HasPrefix(c.Fn.Name, "is "):
-		return c.Args[0].String() + " " + strings.ToUpper(c.Fn.Name)
+	if around := c.Fn.around; around != [2]string{} {
+		return around[0] + c.Args[0].String() + around[1]
 	}
 	if c.lambda != nil {
 		return c.Fn.Name + "(" + join(c.Args) + "," + c.lambda.Text + ")"

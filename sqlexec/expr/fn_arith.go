@@ -17,7 +17,7 @@ func init() {
 		}
 		register(f, op)
 	}
-	register(&Function{min: 1, max: 1, bind: bindNegate}, "negate")
+	register(&Function{around: [2]string{"(- ", ")"}, min: 1, max: 1, bind: bindNegate}, "negate")
 	for _, op := range []string{"&", "|", "^", "<<", ">>"} {
 		register(&Function{infix: op, min: 2, max: 2, bind: bindBits(op)}, op)
 	}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"strings"
 
 	"varve/engine/convert"
 	"varve/engine/vector"
@@ -50,14 +51,7 @@ func init() {
 		"is not distinct from")
 	register(&Function{lazy: true, makesNull: true, infix: "AND", min: 2, max: -1, bind: bindLogic}, "and")
 	register(&Function{lazy: true, makesNull: true, infix: "OR", min: 2, max: -1, bind: bindLogic}, "or")
-	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args, err := c.castAll(args, vector.BoolType)
-		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			out.Bools = append(out.Bools, a[0].Bools[:vector.Words(n)]...)
-			negate(out.Bools, nil, n)
-			return nil
-		}, err
-	}}, "not")
+	register(&Function{around: [2]string{"NOT "}, min: 1, max: 1, bind: bindNot}, "not")
 	isNull("is null", "isnull")
 	isNull("is not null")
 	isTest("is true", false, true, false)
@@ -67,6 +61,15 @@ func init() {
 	isTest("is unknown", true, false, false)
 	isTest("is not unknown", false, true, true)
 	registerChoices()
+}
+
+func bindNot(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	args, err := c.castAll(args, vector.BoolType)
+	return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		out.Bools = append(out.Bools, a[0].Bools[:vector.Words(n)]...)
+		negate(out.Bools, nil, n)
+		return nil
+	}, err
 }
 
 // eachBool fills a BOOLEAN result.
@@ -80,9 +83,12 @@ func eachBool(n int, out *vector.Vector, f func(i int) bool) error {
 	return nil
 }
 
+// tested prints a test behind its argument.
+func tested(name string) [2]string { return [2]string{"", " " + strings.ToUpper(name)} }
+
 // isNull registers a test for NULL, which compiles to a nullNode.
 func isNull(names ...string) {
-	register(&Function{lazy: true, min: 1, max: 1,
+	register(&Function{around: tested(names[0]), lazy: true, min: 1, max: 1,
 		bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			return args, vector.BoolType, nil, nil
 		}}, names...)
@@ -91,7 +97,7 @@ func isNull(names ...string) {
 // isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by what they are for NULL, true and false.
 func isTest(name string, onNull, onTrue, onFalse bool) {
 	null, yes, no := -vector.Bit(onNull), -vector.Bit(onTrue), -vector.Bit(onFalse)
-	register(&Function{lazy: true, min: 1, max: 1,
+	register(&Function{around: tested(name), lazy: true, min: 1, max: 1,
 		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			args, err := c.castAll(args, vector.BoolType)
 			return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {

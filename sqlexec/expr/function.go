@@ -21,8 +21,10 @@ type kernel func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.
 // Function is one function or operator with all its overloads.
 type Function struct {
 	Name      string
-	infix     string // printed between two arguments
-	lazy      bool   // not strict: the kernel sees NULLs and decides
+	op        Op        // what planner and executor know it as
+	infix     string    // printed between two arguments
+	around    [2]string // printed around the only argument
+	lazy      bool      // not strict: the kernel sees NULLs and decides
 	makesNull bool
 	volatile  bool // not folded
 	min, max  int  // number of arguments; max -1: any
@@ -40,7 +42,7 @@ var functions = map[string]*Function{}
 
 // register adds a function under all its names; the first is shown.
 func register(f *Function, names ...string) {
-	f.Name = names[0]
+	f.Name, f.op = names[0], opOf[names[0]]
 	for _, n := range names {
 		if functions[n] != nil {
 			panic("expr: function " + n + " is registered twice")
@@ -385,7 +387,7 @@ func (c *Context) CastLocal(e Expr, to vector.Type) (Expr, error) {
 // where it is of that kind, else NULL.
 func (c *Context) jsonGetAs(e Expr, to vector.Type) (Expr, bool) {
 	call, ok := e.(*Call)
-	if !ok || call.Fn.Name != "json_get" {
+	if !ok || call.Fn.op != JSONGet {
 		return nil, false
 	}
 	name := "json_get_int"

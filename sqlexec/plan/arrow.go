@@ -58,7 +58,7 @@ func (eb *exprBinder) arrow(x *parse.Call) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Name == "arrow_typeof" {
+	if roleOf[x.Name] == typeOf {
 		if len(args) != 1 {
 			return nil, planError("arrow_typeof takes 1 argument, found %d", len(args))
 		}

@@ -16,7 +16,7 @@ type AsofJoin struct {
 	Outer        bool // left rows without a partner stay
 	LKeys, RKeys []expr.Expr
 	LTime, RTime expr.Expr
-	Op           string // LTime Op RTime
+	Op           expr.Op // LTime Op RTime
 	Cols         []Column
 }
 
@@ -24,10 +24,10 @@ type AsofJoin struct {
 func (n *AsofJoin) Columns() []Column { return n.Cols }
 
 // backwards reports whether partners lie at or after a row's time: times are sorted falling then.
-func (n *AsofJoin) backwards() bool { return n.Op[0] == '<' }
+func (n *AsofJoin) backwards() bool { return n.Op.Order() < 0 }
 
 // strict reports whether the partner's time must differ.
-func (n *AsofJoin) strict() bool { return len(n.Op) == 1 }
+func (n *AsofJoin) strict() bool { return n.Op == n.Op.Strict() }
 
 // asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one
 // compared.
@@ -56,7 +56,8 @@ func (b *binder) asofUsing(n *AsofJoin, t *parse.Join) error {
 		return err
 	}
 	last := len(j.LKeys) - 1
-	n.LKeys, n.RKeys, n.LTime, n.RTime, n.Op = j.LKeys[:last], j.RKeys[:last], j.LKeys[last], j.RKeys[last], ">="
+	n.LKeys, n.RKeys, n.LTime, n.RTime, n.Op = j.LKeys[:last], j.RKeys[:last], j.LKeys[last], j.RKeys[last],
+		expr.GreaterEqual
 	return nil
 }
 
@@ -76,14 +77,14 @@ func (b *binder) asofOn(n *AsofJoin, t *parse.Join, out *outer) error {
 			continue
 		}
 		l, r, op, ok := inequality(c, width)
-		if !ok || n.Op != "" {
+		if !ok || n.Op != expr.NoOp {
 			return parse.PlaceError(
 				planError(
 					"ON of ASOF JOIN takes equalities and one of >=, >, <= and < between columns of both tables, found %s", c), t.On.Position())
 		}
 		n.LTime, n.RTime, n.Op = l, shift(r, -width), op
 	}
-	if n.Op == "" {
+	if n.Op == expr.NoOp {
 		return parse.PlaceError(
 			planError("ON of ASOF JOIN needs one of >=, >, <= and < between columns of both tables"), t.On.Position())
 	}
@@ -92,10 +93,10 @@ func (b *binder) asofOn(n *AsofJoin, t *parse.Join, out *outer) error {
 
 // inequality reports whether c compares the order of the first n columns with that of the others, and gives the sides:
 // l op r.
-func inequality(c expr.Expr, n int) (l, r expr.Expr, op string, ok bool) {
+func inequality(c expr.Expr, n int) (l, r expr.Expr, op expr.Op, ok bool) {
 	op, args := operator(c)
-	if len(args) != 2 || !slices.Contains([]string{">=", ">", "<=", "<"}, op) {
-		return nil, nil, "", false
+	if op.Order() == 0 {
+		return nil, nil, expr.NoOp, false
 	}
 	l, r = args[0], args[1]
 	ll, lr := sides(l, n)
@@ -103,9 +104,9 @@ func inequality(c expr.Expr, n int) (l, r expr.Expr, op string, ok bool) {
 	switch {
 	case ll && !lr && !rl && rr:
 	case !ll && lr && rl && !rr:
-		l, r, op = r, l, flipped[op]
+		l, r, op = r, l, op.Flipped()
 	default:
-		return nil, nil, "", false
+		return nil, nil, expr.NoOp, false
 	}
 	l, r, ok = oneUnit(l, r)
 	return l, r, op, ok
@@ -156,7 +157,7 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 	l, lok := n.LTime.(*expr.Column)
 	r, rok := n.RTime.(*expr.Column)
 	if col, op, _, ok := columnOpConst(c); ok && lok && rok && col.Index == l.Index && l.T == r.T &&
-		op[:1] == map[bool]string{true: ">", false: "<"}[n.backwards()] {
+		op.Order() == -n.Op.Order() {
 		to[l.Index] = r
 	}
 	known := true
@@ -169,12 +170,8 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 
 // keepsNothing reports whether a condition depends only on the values of its columns.
 func keepsNothing(c expr.Expr) bool {
-	switch op, _ := operator(c); op {
-	case "=", "<", "<=", ">", ">=", "<>", "like", "ilike", "~":
-		return true
-	}
 	_, in := c.(*expr.In)
-	return in
+	return in || expr.OpOfCall(c).KeepsNothing()
 }
 
 func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {

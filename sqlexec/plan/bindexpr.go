@@ -207,18 +207,24 @@ func (eb *exprBinder) unary(x *parse.Unary) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := ""
 	switch x.Op {
+	case "-":
+		name = "negate"
+	case "~":
+		name = "bitwise_not"
 	case "+":
 		if t := arg.Type(); !t.IsNumber() && t != vector.NullType && t != vector.Interval {
 			return nil, planError("Unary operator '+' is not possible on %s", t)
 		}
 		return arg, nil
 	case "not":
+		name = "not"
 		if arg, err = eb.b.boolean(arg, "NOT"); err != nil {
 			return nil, err
 		}
 	}
-	return eb.b.ctx.Call(map[string]string{"-": "negate", "not": "not", "~": "bitwise_not"}[x.Op], arg)
+	return eb.b.ctx.Call(name, arg)
 }
 
 // boolean returns a condition as BOOLEAN: NULL is one, everything else must be.
@@ -263,11 +269,12 @@ func literalPlace(at parse.Pos, operands ...parse.Expr) parse.Pos {
 }
 
 func (eb *exprBinder) operator(x *parse.Binary, l, r expr.Expr) (expr.Expr, error) {
+	if op := expr.OpOf(x.Op); op.Compares() {
+		return eb.b.compare(op, l, r)
+	}
 	switch x.Op {
-	case "=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from":
-		return eb.b.compare(x.Op, l, r)
 	case "<=>":
-		return eb.b.compare("is not distinct from", l, r)
+		return eb.b.compare(expr.IsNotDistinct, l, r)
 	case "@@":
 		return eb.b.ctx.Call("matches_term", l, r)
 	case "||":
@@ -330,9 +337,9 @@ func (eb *exprBinder) is(x *parse.Is) (expr.Expr, error) {
 	case "null", "unknown":
 		return eb.b.ctx.Call(name+"null", arg)
 	}
-	op := "is not distinct from"
+	op := expr.IsNotDistinct
 	if x.Not {
-		op = "is distinct from"
+		op = expr.IsDistinct
 	}
 	return eb.b.compare(op, arg, &expr.Const{Value: vector.ConstBool(x.What == "true")})
 }
@@ -367,9 +374,9 @@ func (eb *exprBinder) between(x *parse.Between) (expr.Expr, error) {
 
 // within is x >= lo AND x <= hi, or for NOT BETWEEN the opposite.
 func (eb *exprBinder) within(x *parse.Between, arg, lo, hi expr.Expr) (expr.Expr, error) {
-	from, to, join := ">=", "<=", "and"
+	from, to, join := expr.GreaterEqual, expr.LessEqual, expr.And
 	if x.Not {
-		from, to, join = "<", ">", "or"
+		from, to, join = expr.Less, expr.Greater, expr.Or
 	}
 	above, err := eb.b.compare(from, arg, lo)
 	if err != nil {
@@ -379,7 +386,7 @@ func (eb *exprBinder) within(x *parse.Between, arg, lo, hi expr.Expr) (expr.Expr
 	if err != nil {
 		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Hi, x.Lo))
 	}
-	return eb.b.ctx.Call(join, above, below)
+	return eb.b.ctx.Call(join.String(), above, below)
 }
 
 func (eb *exprBinder) like(x *parse.Like) (expr.Expr, error) {
@@ -454,7 +461,7 @@ func (eb *exprBinder) caseBranches(x *parse.Case) (expr.Expr, error) {
 			return nil, err
 		}
 		if operand != nil {
-			ifs[i], err = eb.b.compare("=", operand, ifs[i])
+			ifs[i], err = eb.b.compare(expr.Equal, operand, ifs[i])
 		} else {
 			ifs[i], err = eb.b.boolean(ifs[i], "WHEN")
 		}
@@ -498,9 +505,6 @@ func (eb *exprBinder) typed(arg expr.Expr, to vector.Type, try bool) (expr.Expr,
 	return e, err
 }
 
-// patterned are the functions whose second argument is in a language of its own: what is wrong with them is there.
-var patterned = map[string]bool{"regexp_like": true, "matches": true}
-
 func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 	if x.Over != nil {
 		return nil, planError("window functions are not possible in %s: %s", eb.where, parse.PrintExpr(x))
@@ -516,14 +520,14 @@ func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 		return nil, planError("%s(*) is not a function call", x.Name)
 	case x.Filter != nil, len(x.OrderBy) > 0, x.Distinct:
 		return nil, planError("%s is not an aggregate function", x.Name)
-	case x.Name == "arrow_typeof", x.Name == "arrow_cast":
+	case roleOf[x.Name] == typeOf, roleOf[x.Name] == castByName:
 		return eb.arrow(x)
 	}
 	if l := lambdaOf(x); l != nil {
 		return eb.lambdaCall(x, l)
 	}
 	e, err := eb.callList(x.Name, x.Args)
-	if patterned[x.Name] && len(x.Args) > 1 {
+	if roleOf[x.Name] == patterned && len(x.Args) > 1 {
 		err = parse.PlaceError(err, literalPlace(x.Position(), x.Args[1]))
 	}
 	return e, err

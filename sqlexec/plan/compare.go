@@ -12,13 +12,9 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// flipped is the operator with its operands exchanged.
-var flipped = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
-	"is distinct from": "is distinct from", "is not distinct from": "is not distinct from"}
-
 // compare binds a comparison. A constant beside a column takes the column's type where that is exact, so that the
 // comparison can be pushed into the scan; times are compared exactly whatever their units.
-func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
+func (b *binder) compare(op expr.Op, l, r expr.Expr) (expr.Expr, error) {
 	l, r, err := b.ctx.Numbers(l, r)
 	if err != nil {
 		return nil, err
@@ -35,26 +31,25 @@ func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
 	case rconst && !lconst:
 		return b.compareConst(op, l, rc)
 	case lconst && !rconst:
-		return b.compareConst(flipped[op], r, lc)
+		return b.compareConst(op.Flipped(), r, lc)
 	case lconst && rconst && lc.Value.Type.IsText() != rc.Value.Type.IsText():
 		if rc.Value.Type.IsText() {
 			return b.compareConst(op, l, rc)
 		}
-		return b.compareConst(flipped[op], r, lc)
+		return b.compareConst(op.Flipped(), r, lc)
 	}
-	return b.ctx.Call(op, l, r)
+	return b.ctx.Call(op.String(), l, r)
 }
 
 // listsAlike casts lists that are compared to one type of elements. They are equal or not and have no order.
-func (b *binder) listsAlike(op string, l, r expr.Expr) (expr.Expr, expr.Expr, error) {
+func (b *binder) listsAlike(op expr.Op, l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 	if l.Type().ID != vector.TypeList || r.Type().ID != vector.TypeList {
 		return l, r, nil
 	}
-	switch op {
-	case "<", "<=", ">", ">=":
+	if op.Order() != 0 {
 		return nil, nil, planError("operator '%s' is not possible on lists", op)
 	}
-	return b.ctx.Lists(op, l, r)
+	return b.ctx.Lists(op.String(), l, r)
 }
 
 // booleansAlike reads a text literal beside a boolean as a boolean.
@@ -77,20 +72,20 @@ func (b *binder) booleansAlike(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 	return left, right, err
 }
 
-func (b *binder) compareConst(op string, e expr.Expr, c *expr.Const) (expr.Expr, error) {
+func (b *binder) compareConst(op expr.Op, e expr.Expr, c *expr.Const) (expr.Expr, error) {
 	t := e.Type()
 	if c.Value.IsNull(0) {
-		return b.ctx.Call(op, e, c)
+		return b.ctx.Call(op.String(), e, c)
 	}
 	switch {
 	case t.IsTimestamp(), t.ID == vector.TypeDate:
 		return b.compareTime(op, e, c)
 	case t.IsNumber() && t.ID != vector.TypeDecimal:
 		if n, ok := exactNumber(c.Value, t); ok {
-			return b.ctx.Call(op, e, n)
+			return b.ctx.Call(op.String(), e, n)
 		}
 	}
-	return b.ctx.Call(op, e, c)
+	return b.ctx.Call(op.String(), e, c)
 }
 
 // exactNumber returns a numeric constant as type t when that changes nothing.
@@ -176,10 +171,10 @@ func yearOf(n int64, t vector.Type) int {
 // compareTime compares a timestamp or date expression with a constant exactly: the constant becomes a count of the
 // expression's unit, and where it lies between two counts the operator changes with it. Text is read in the zone of the
 // request beside timestamps, in UTC beside dates.
-func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, error) {
+func (b *binder) compareTime(op expr.Op, e expr.Expr, c *expr.Const) (expr.Expr, error) {
 	t, v := e.Type(), c.Value
 	if v.Type == t {
-		return b.ctx.Call(op, e, c)
+		return b.ctx.Call(op.String(), e, c)
 	}
 	var at instant
 	switch {
@@ -197,7 +192,7 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 		if text := otherUnit(v.Int(0), e); text != "" {
 			b.ctx.Warn(text)
 		}
-		return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, v.Int(0))})
+		return b.ctx.Call(op.String(), e, &expr.Const{Value: vector.ConstInt(t, v.Int(0))})
 	case v.Type.IsTimestamp():
 		per := v.Type.UnitsPerSecond()
 		sec, rest := timefmt.FloorDiv(v.Int(0), per), timefmt.FloorMod(v.Int(0), per)
@@ -205,12 +200,12 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 	case v.Type.ID == vector.TypeDate:
 		at = instant{v.Int(0) * 86400, 0}
 	default:
-		return b.ctx.Call(op, e, c)
+		return b.ctx.Call(op.String(), e, c)
 	}
 	return b.compareInstant(op, e, at)
 }
 
-func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, error) {
+func (b *binder) compareInstant(op expr.Op, e expr.Expr, at instant) (expr.Expr, error) {
 	t := e.Type()
 	if t.ID == vector.TypeDate {
 		day, rest := timefmt.FloorDiv(at.sec, 86400), timefmt.FloorMod(at.sec, 86400)
@@ -223,11 +218,12 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 	if !ok { // outside the unit's range: all times are on one side
 		count = math.MaxInt64
 		if at.sec < 0 {
-			switch op {
-			case "<", "<=":
-				return b.ctx.Call("<", e, &expr.Const{Value: vector.ConstInt(t, math.MinInt64)})
-			case ">", ">=":
-				return b.ctx.Call(">=", e, &expr.Const{Value: vector.ConstInt(t, math.MinInt64)})
+			first := &expr.Const{Value: vector.ConstInt(t, math.MinInt64)}
+			switch op.Order() {
+			case -1:
+				return b.ctx.Call(expr.Less.String(), e, first)
+			case 1:
+				return b.ctx.Call(expr.GreaterEqual.String(), e, first)
 			}
 		}
 	}
@@ -236,25 +232,24 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 
 // compareCount compares with a count of the expression's unit; where that is not exact, the constant lies strictly
 // between count and count+1.
-func (b *binder) compareCount(op string, e expr.Expr, count int64, exact bool) (expr.Expr, error) {
+func (b *binder) compareCount(op expr.Op, e expr.Expr, count int64, exact bool) (expr.Expr, error) {
 	if !exact {
-		switch op {
-		case "<", "<=":
-			op = "<="
-		case ">", ">=":
-			op = ">"
+		switch op.Order() {
+		case -1:
+			op = expr.LessEqual
+		case 1:
+			op = expr.Greater
 		default: // equal to nothing
 			return b.neverEqual(op, e)
 		}
 	}
-	return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(e.Type(), count)})
+	return b.ctx.Call(op.String(), e, &expr.Const{Value: vector.ConstInt(e.Type(), count)})
 }
 
 // neverEqual is a comparison for equality with a value that the column cannot have.
-func (b *binder) neverEqual(op string, e expr.Expr) (expr.Expr, error) {
-	switch op {
-	case "is distinct from", "is not distinct from":
-		return &expr.Const{Value: vector.ConstBool(op == "is distinct from")}, nil
+func (b *binder) neverEqual(op expr.Op, e expr.Expr) (expr.Expr, error) {
+	if op.Distinguishes() {
+		return &expr.Const{Value: vector.ConstBool(op == expr.IsDistinct)}, nil
 	}
 	// true or false where e has a value, else NULL
 	null, err := b.ctx.Call("is null", e)
@@ -262,7 +257,8 @@ func (b *binder) neverEqual(op string, e expr.Expr) (expr.Expr, error) {
 		return nil, err
 	}
 	unknown := &expr.Const{Value: vector.ConstNull(vector.BoolType)}
-	return b.ctx.Case([]expr.Expr{null}, []expr.Expr{unknown}, &expr.Const{Value: vector.ConstBool(op == "<>")})
+	differs := &expr.Const{Value: vector.ConstBool(op == expr.NotEqual)}
+	return b.ctx.Case([]expr.Expr{null}, []expr.Expr{unknown}, differs)
 }
 
 // Count converts a point in time to a count of a timestamp type's unit and cuts off finer parts; ok reports that it

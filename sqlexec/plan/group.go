@@ -216,7 +216,7 @@ func (g *grouping) collect(q *parse.Query) error {
 
 func isGrouping(x parse.Expr) bool {
 	c, ok := x.(*parse.Call)
-	return ok && (c.Name == "grouping" || c.Name == "grouping_id") && c.Over == nil
+	return ok && (roleOf[c.Name] == groupMark || roleOf[c.Name] == groupMarks) && c.Over == nil
 }
 
 // mark returns the number of a grouping() call.
@@ -229,7 +229,7 @@ func (g *grouping) mark(c *parse.Call) (int, error) {
 	}
 	m := mark{text: text}
 	switch n := len(c.Args); {
-	case n == 0 && c.Name == "grouping_id" && len(g.keys) <= 31: // of all keys
+	case n == 0 && roleOf[c.Name] == groupMarks && len(g.keys) <= 31: // of all keys
 		for i := range g.keys {
 			m.keys = append(m.keys, i)
 		}
@@ -289,18 +289,19 @@ func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 		}
 		order = append(order, expr.SortKey{Expr: e, Desc: o.Desc, NullsFirst: o.NullsFirst()})
 	}
+	of := expr.PropertiesOf(c.Name)
 	if c.Within && len(order) == 1 { // percentile(p) WITHIN GROUP (ORDER BY x) is percentile(x, p)
 		args = append([]expr.Expr{order[0].Expr}, args...)
-		if !expr.Ordered(c.Name) && order[0].Desc && len(args) > 1 {
+		if !of.Ordered && order[0].Desc && len(args) > 1 {
 			if args[1], err = b.ctx.Call("-", &expr.Const{Value: constFloat(1)}, args[1]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if c.Within != expr.Ordered(c.Name) {
+	if c.Within != of.Ordered {
 		order = nil
 	}
-	if len(order) == 0 && expr.ByTime(c.Name) {
+	if len(order) == 0 && of.ByTime {
 		for i := range in.sc.cols { // by time unless said otherwise
 			if in.sc.cols[i].Time {
 				order = append(order, expr.SortKey{Expr: in.sc.column(i)})
@@ -317,7 +318,7 @@ func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 			return nil, err
 		}
 	}
-	if c.Star && c.Name != "count" {
+	if c.Star && !of.Counts {
 		return nil, planError("%s(*) is not possible", c.Name)
 	}
 	a, err := b.ctx.Aggregate(c.Name, args, c.Distinct, order, cond)

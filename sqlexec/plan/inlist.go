@@ -20,9 +20,9 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 	if len(list) == 0 {
 		return &expr.Const{Value: vector.ConstBool(not)}, nil
 	}
-	op, join := "=", "or"
+	op, join := expr.Equal, expr.Or
 	if not {
-		op, join = "<>", "and"
+		op, join = expr.NotEqual, expr.And
 	}
 	t, never := x.Type(), false
 	var groups []inGroup
@@ -75,7 +75,7 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 	if all = append(all, tests...); len(all) == 1 {
 		return all[0], nil
 	}
-	return b.ctx.Call(join, all...)
+	return b.ctx.Call(join.String(), all...)
 }
 
 // member adds a member to the group of its type.
@@ -90,14 +90,15 @@ func member(groups []inGroup, arg, c expr.Expr) []inGroup {
 
 // equalTo takes a comparison for (in)equality with a constant of the same type apart; c is nil for all others.
 func equalTo(test expr.Expr) (arg expr.Expr, c *expr.Const) {
-	call, ok := test.(*expr.Call)
-	if !ok || len(call.Args) != 2 || call.Fn.Name != "=" && call.Fn.Name != "<>" {
+	op, args := operator(test)
+	if op != expr.Equal && op != expr.NotEqual {
 		return nil, nil
 	}
-	if c, ok = call.Args[1].(*expr.Const); !ok || c.Type() != call.Args[0].Type() {
+	c, ok := args[1].(*expr.Const)
+	if !ok || c.Type() != args[0].Type() {
 		return nil, nil
 	}
-	return call.Args[0], c
+	return args[0], c
 }
 
 // exactConst returns a constant as type t when a comparison with it does not change by that.

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"varve/sqlexec/expr"
 )
 
 // nodes are one of each kind, with distinct inputs.
@@ -16,7 +18,7 @@ func nodes() []Node {
 		&Limit{Input: in(), Limit: 5},
 		&Distinct{Input: in()}, &DistinctOn{Input: in()}, &Union{Inputs: []Node{in(), in(), in()}},
 		&Join{L: in(), R: in(), Kind: FullJoin, NullEqual: true},
-		&AsofJoin{L: in(), R: in(), Op: ">="}, &Window{Input: in()}, &Expand{Input: in(), Step: 7},
+		&AsofJoin{L: in(), R: in(), Op: expr.GreaterEqual}, &Window{Input: in()}, &Expand{Input: in(), Step: 7},
 		&Unnest{Input: in(), Outer: true}, &Unpivot{Input: in(), Nulls: true}, &FillSlots{Input: in()},
 	}
 }

@@ -156,7 +156,7 @@ func (b *binder) andAll(conds []expr.Expr) (expr.Expr, error) {
 // equality reports whether c is an equality of the first n columns with the others, and gives the sides.
 func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
 	op, args := operator(c)
-	if op != "=" || len(args) != 2 {
+	if op != expr.Equal {
 		return nil, nil, false
 	}
 	l, r = args[0], args[1]

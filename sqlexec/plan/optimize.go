@@ -59,7 +59,7 @@ func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 		return first
 	}
 	for _, f := range n.Funcs {
-		if f.Name != "row_number" && f.Name != "rank" && f.Name != "dense_rank" {
+		if reachOf(f) == exec.ReachesOn {
 			return first
 		}
 	}
@@ -70,17 +70,28 @@ func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 		}
 		at := col.Index - (len(n.Cols) - len(n.Funcs))
 		most := value.Uint(0)
-		if op == "<" && most > 0 {
-			op, most = "<=", most-1
+		if op == expr.Less && most > 0 {
+			op, most = expr.LessEqual, most-1
 		}
-		if at < 0 || n.Funcs[at].Name == "dense_rank" || op != "=" && op != "<=" || most < 1 || most > mostFirst {
+		if at < 0 || op != expr.Equal && op != expr.LessEqual || most < 1 || most > mostFirst {
+			continue
+		}
+		reach := reachOf(n.Funcs[at])
+		if reach != exec.CountsRows && reach != exec.CountsPeers {
 			continue
 		}
 		if first.N == 0 || int(most) < first.N {
-			first = exec.First{Keys: n.Partition, N: int(most), Ties: n.Funcs[at].Name == "rank"}
+			first = exec.First{Keys: n.Partition, N: int(most), Ties: reach == exec.CountsPeers}
 		}
 	}
 	return first
+}
+
+func reachOf(f exec.WindowFunc) exec.Reach {
+	if fn := exec.WindowFunctionOf(f.Name); fn != nil && f.Agg == nil {
+		return fn.Reach
+	}
+	return exec.ReachesOn
 }
 
 // sameBytes reports whether equal values of all keys have the same bytes: intervals of one length are equal to groups,

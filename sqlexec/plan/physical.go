@@ -287,7 +287,7 @@ func (r *planRun) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 		return nil, false, nil
 	}
 	for _, a := range n.Aggs {
-		if a.Distinct || a.Filter != nil || a.Name != "count" && a.Name != "min" && a.Name != "max" || len(a.Args) > 1 {
+		if a.Distinct || a.Filter != nil || !a.Counts && !a.Least && !a.Greatest || len(a.Args) > 1 {
 			return nil, false, nil
 		}
 		if len(a.Args) == 1 {
@@ -312,9 +312,9 @@ func (r *planRun) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 			return nil, false, nil
 		}
 		v := vector.ConstInt(vector.Int64Type, int64(st.Count))
-		if a.Name == "min" {
+		if a.Least {
 			v = st.Min
-		} else if a.Name == "max" {
+		} else if a.Greatest {
 			v = st.Max
 		}
 		if v == nil {

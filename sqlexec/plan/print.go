@@ -76,8 +76,8 @@ func (n *AsofJoin) line() string {
 	if n.Outer {
 		kind = "Asof left Join: "
 	}
-	return kind + strings.Join(append(equalTexts(n.LKeys, n.RKeys), n.LTime.String()+" "+n.Op+" "+n.RTime.String()),
-		", ")
+	nearest := n.LTime.String() + " " + n.Op.String() + " " + n.RTime.String()
+	return kind + strings.Join(append(equalTexts(n.LKeys, n.RKeys), nearest), ", ")
 }
 
 func (n *Join) line() string {

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -27,10 +25,10 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 	if len(list) == 1 && list[0].Type().ID == vector.TypeList {
 		return eb.quantifiedArray(x, arg, list[0])
 	}
-	switch {
-	case x.Op == "=" && !x.All:
+	switch op := expr.OpOf(x.Op); {
+	case op == expr.Equal && !x.All:
 		return eb.b.inList(arg, list, false)
-	case x.Op == "<>" && x.All:
+	case op == expr.NotEqual && x.All:
 		return eb.b.inList(arg, list, true)
 	}
 	tests := make([]expr.Expr, 0, min(len(list), maxTuples))
@@ -56,11 +54,11 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 	case 1:
 		return tests[0], nil
 	}
-	join := "or"
+	join := expr.Or
 	if x.All {
-		join = "and"
+		join = expr.And
 	}
-	return eb.b.ctx.Call(join, tests...)
+	return eb.b.ctx.Call(join.String(), tests...)
 }
 
 func quantifier(all bool) string {
@@ -74,14 +72,10 @@ func quantifier(all bool) string {
 // comparison must be added. Of several order comparisons one is enough: x > ALL (1, 2) is x > 2.
 func tighter(tests []expr.Expr, test expr.Expr, all bool) bool {
 	op, args := operator(test)
-	greatest := all
-	switch op {
-	case "<", "<=":
-		greatest = !all
-	case ">", ">=":
-	default:
+	if op.Order() == 0 {
 		return false
 	}
+	greatest := all == (op.Order() > 0)
 	c, ok := args[1].(*expr.Const)
 	if !ok {
 		return false
@@ -105,10 +99,10 @@ func tighter(tests []expr.Expr, test expr.Expr, all bool) bool {
 
 // quantifiedOne compares with one of the values.
 func (eb *exprBinder) quantifiedOne(op string, x, y expr.Expr) (expr.Expr, error) {
-	if strings.HasSuffix(op, "like") || strings.HasSuffix(op, "similar to") || strings.Contains(op, "~") || op == "@@" {
-		return eb.operator(&parse.Binary{Op: op}, x, y)
+	if op := expr.OpOf(op); op.Compares() {
+		return eb.b.compare(op, x, y)
 	}
-	return eb.b.compare(op, x, y)
+	return eb.operator(&parse.Binary{Op: op}, x, y)
 }
 
 // elements are the values of a list, as written, with which arg is compared; constant arrays among them stand for their

@@ -302,8 +302,8 @@ func (r *ranged) alignTo() (int64, error) {
 	case *parse.Column:
 		word = strings.ToLower(to.Parts.String())
 	case *parse.Call:
-		if to.Name == "now" && len(to.Args) == 0 {
-			word = "now"
+		if roleOf[to.Name] == theTime && len(to.Args) == 0 {
+			word = to.Name
 		}
 	}
 	at := func(sec, nanos int64) (int64, error) {
@@ -313,11 +313,11 @@ func (r *ranged) alignTo() (int64, error) {
 		}
 		return n, nil
 	}
-	switch word {
-	case "calendar":
+	switch {
+	case word == "calendar":
 		_, offset := time.Unix(0, 0).In(r.b.ctx.Zone).Zone()
 		return at(int64(offset), 0)
-	case "now":
+	case roleOf[word] == theTime:
 		return at(r.b.ctx.Now.Unix(), int64(r.b.ctx.Now.Nanosecond()))
 	}
 	eb := &exprBinder{b: r.b, sc: &scope{}, where: "ALIGN TO"}

@@ -11,7 +11,7 @@ import (
 // splitAnd splits a condition at its ANDs and appends the parts.
 func splitAnd(e expr.Expr, list []expr.Expr) []expr.Expr {
 	op, args := operator(e)
-	if op != "and" {
+	if op != expr.And {
 		return append(list, e)
 	}
 	for _, a := range args {
@@ -20,12 +20,12 @@ func splitAnd(e expr.Expr, list []expr.Expr) []expr.Expr {
 	return list
 }
 
-// operator returns a call's name and arguments; "" for everything else.
-func operator(e expr.Expr) (string, []expr.Expr) {
+// operator returns the meaning of a call and its arguments; expr.NoOp for everything else.
+func operator(e expr.Expr) (expr.Op, []expr.Expr) {
 	if c, ok := e.(*expr.Call); ok {
-		return c.Fn.Name, c.Args
+		return expr.OpOfCall(c), c.Args
 	}
-	return "", nil
+	return expr.NoOp, nil
 }
 
 // children are the expressions directly inside e.

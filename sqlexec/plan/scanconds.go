@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"varve/engine/filter"
 	"varve/engine/schema"
@@ -38,21 +37,12 @@ func (o *optimizer) pushScan(n *Scan, conds []expr.Expr) Node {
 func (o *optimizer) virtualCond(s *Scan, c expr.Expr) {
 	s.Residual = append(s.Residual, c)
 	col, op, value, ok := columnOpConst(c)
-	if ok && op == "=" && value.Type.IsText() && !value.IsNull(0) {
+	if ok && op == expr.Equal && value.Type.IsText() && !value.IsNull(0) {
 		if s.Equal == nil {
 			s.Equal = map[string]string{}
 		}
 		s.Equal[s.Cols[col.Index].Name] = string(value.Bytes(0))
 	}
-}
-
-// filterOps maps operators to what runs evaluate.
-var filterOps = map[string]filter.Op{
-	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater,
-	">=":   filter.GreaterEqual,
-	"like": filter.Like, "not like": filter.NotLike, "ilike": filter.ILike, "not ilike": filter.NotILike,
-	"~": filter.Regex, "!~": filter.NotRegex, "matches_term": filter.Term, "starts_with": filter.Prefix,
-	"contains": filter.Contains,
 }
 
 // textOnly are the operators that runs evaluate on STRING columns.
@@ -69,7 +59,7 @@ var negations = map[filter.Op]filter.Op{filter.Term: filter.NotTerm, filter.Cont
 // pushCond moves one condition into the scan; false when the scan cannot decide it exactly.
 func (o *optimizer) pushCond(s *Scan, c expr.Expr) bool {
 	in, isIn := c.(*expr.In)
-	if op, _ := operator(c); op == "or" { // a = 1 OR a = 2
+	if op, _ := operator(c); op == expr.Or { // a = 1 OR a = 2
 		in, isIn = oneOf(c)
 	}
 	if isIn {
@@ -99,7 +89,7 @@ func (s *Scan) condOf(c expr.Expr) (filter.Cond, bool) {
 	}
 	op, args := operator(c)
 	switch {
-	case op == "or":
+	case op == expr.Or:
 		if in, ok := oneOf(c); ok {
 			if f, ok := s.inOf(in); ok {
 				return f, true
@@ -109,13 +99,13 @@ func (s *Scan) condOf(c expr.Expr) (filter.Cond, bool) {
 	case len(args) == 1:
 		col, ok := args[0].(*expr.Column)
 		switch {
-		case ok && op == "is null":
+		case ok && op == expr.IsNull:
 			return filter.Cond{Column: s.columnID(col), Op: filter.IsNull}, true
-		case ok && op == "is not null":
+		case ok && op == expr.IsNotNull:
 			return filter.Cond{Column: s.columnID(col), Op: filter.IsNotNull}, true
-		case ok && op == "not" && col.T == vector.BoolType:
+		case ok && op == expr.Not && col.T == vector.BoolType:
 			return s.boolean(col, false), true
-		case op == "not":
+		case op == expr.Not:
 			f, ok := s.comparisonOf(args[0])
 			f.Op = negations[f.Op]
 			return searches(f), ok && f.Op != 0
@@ -143,28 +133,24 @@ func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 	if value.IsNull(0) || value.Type != col.T {
 		return f, false
 	}
-	op, value = asRegex(op, value)
-	fop, ok := filterOps[op]
-	if !ok || textOnly[fop] && !col.T.IsText() || !orderable(col.T) && fop != filter.Equal && fop != filter.NotEqual {
+	fop := op.Filter()
+	if fop == 0 || textOnly[fop] && !col.T.IsText() ||
+		!orderable(col.T) && fop != filter.Equal && fop != filter.NotEqual {
 		return f, false
 	}
-	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1}, true
+	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(patternOf(op, value)), NArgs: 1}, true
 }
 
-// asRegex returns the operators that are regular expressions in other words as such.
-func asRegex(op string, value *vector.Vector) (string, *vector.Vector) {
-	expression := func(text string) *vector.Vector { return vector.ConstBytes(value.Type, []byte(text)) }
-	switch op {
-	case "~*", "!~*":
-		return strings.TrimSuffix(op, "*"), expression("(?i)" + value.Str(0))
-	case "similar to":
-		return "~", expression(expr.SimilarTo(value.Str(0)))
-	case "not similar to":
-		return "!~", expression(expr.SimilarTo(value.Str(0)))
-	case "regexp_like":
-		return "~", value
+// patternOf is the constant of a condition as runs read it: operators that are regular expressions in other words are
+// given as such.
+func patternOf(op expr.Op, value *vector.Vector) *vector.Vector {
+	if value.Type.Kind() != vector.Bytes {
+		return value
 	}
-	return op, value
+	if text, other := op.FilterPattern(value.Str(0)); other {
+		return vector.ConstBytes(value.Type, []byte(text))
+	}
+	return value
 }
 
 // searches takes a regular expression that is a choice among texts apart: searches for them need no decoded text.
@@ -203,14 +189,14 @@ func (s *Scan) loweredOf(c expr.Expr) (f filter.Cond, ok bool) {
 	}
 	fn, of := operator(args[0])
 	k, isConst := args[1].(*expr.Const)
-	if fn != "lower" && fn != "lcase" || len(of) != 1 || !isConst || k.Value.IsNull(0) {
+	if fn != expr.Lower || len(of) != 1 || !isConst || k.Value.IsNull(0) {
 		return f, false
 	}
 	col, isColumn := of[0].(*expr.Column)
 	if !isColumn || !col.T.IsText() || k.Value.Type != col.T {
 		return f, false
 	}
-	switch fop := filterOps[op]; fop {
+	switch fop := op.Filter(); fop {
 	case filter.Equal, filter.NotEqual, filter.Like, filter.NotLike, filter.Regex, filter.NotRegex, filter.Term,
 		filter.Prefix, filter.Contains:
 		return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(k.Value), NArgs: 1, Lower: true}, true
@@ -225,7 +211,7 @@ func (s *Scan) anyOf(operands []expr.Expr) (f filter.Cond, ok bool) {
 		c := operands[0]
 		operands = operands[1:]
 		op, args := operator(c)
-		if op == "or" {
+		if op == expr.Or {
 			operands = append(args[:len(args):len(args)], operands...)
 			continue
 		}
@@ -249,7 +235,7 @@ func oneOf(c expr.Expr) (*expr.In, bool) {
 		e := rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
 		var arg expr.Expr
-		if op, args := operator(e); op == "or" {
+		if op, args := operator(e); op == expr.Or {
 			rest = append(rest, args...)
 			continue
 		}
@@ -258,7 +244,7 @@ func oneOf(c expr.Expr) (*expr.In, bool) {
 			in.List = append(in.List, list.List...)
 		} else {
 			col, op, value, ok := columnOpConst(e)
-			if !ok || op != "=" || value.Type != col.T {
+			if !ok || op != expr.Equal || value.Type != col.T {
 				return nil, false
 			}
 			arg = col
@@ -283,26 +269,26 @@ func orderable(t vector.Type) bool {
 
 // narrow cuts the time range by a comparison of the time index with a count of its unit; false when the operator is
 // no range.
-func (s *Scan) narrow(op string, v int64) bool {
+func (s *Scan) narrow(op expr.Op, v int64) bool {
 	from, to := s.Time.From, s.Time.To
 	switch op {
-	case "=":
+	case expr.Equal:
 		from, to = max(from, v), min(to, v)
-	case "<":
+	case expr.Less:
 		if v == math.MinInt64 {
 			s.Never = true
 			return true
 		}
 		to = min(to, v-1)
-	case "<=":
+	case expr.LessEqual:
 		to = min(to, v)
-	case ">":
+	case expr.Greater:
 		if v == math.MaxInt64 {
 			s.Never = true
 			return true
 		}
 		from = max(from, v+1)
-	case ">=":
+	case expr.GreaterEqual:
 		from = max(from, v)
 	default:
 		return false
@@ -336,8 +322,8 @@ func (s *Scan) decideIn(in *expr.In) bool {
 		return true
 	}
 	if s.Positions[col.Index] == s.Rel.Table.Schema.Time && !in.Not { // the range prunes, the list decides
-		s.narrow(">=", args.v.Ints[0])
-		s.narrow("<=", args.v.Ints[n-1])
+		s.narrow(expr.GreaterEqual, args.v.Ints[0])
+		s.narrow(expr.LessEqual, args.v.Ints[n-1])
 	}
 	return false
 }
@@ -403,20 +389,20 @@ func inArgs(in *expr.In, t vector.Type) (args sorted, hasNull, ok bool) {
 }
 
 // columnOpConst takes c apart as column op constant; the constant may have stood on the left.
-func columnOpConst(c expr.Expr) (*expr.Column, string, *vector.Vector, bool) {
+func columnOpConst(c expr.Expr) (*expr.Column, expr.Op, *vector.Vector, bool) {
 	op, args := operator(c)
 	if len(args) != 2 {
-		return nil, "", nil, false
+		return nil, expr.NoOp, nil, false
 	}
 	if col, ok := args[0].(*expr.Column); ok {
 		if k, ok := args[1].(*expr.Const); ok {
 			return col, op, k.Value, true
 		}
 	}
-	if col, ok := args[1].(*expr.Column); ok && flipped[op] != "" {
+	if col, ok := args[1].(*expr.Column); ok && op.Flipped() != expr.NoOp {
 		if k, ok := args[0].(*expr.Const); ok {
-			return col, flipped[op], k.Value, true
+			return col, op.Flipped(), k.Value, true
 		}
 	}
-	return nil, "", nil, false
+	return nil, expr.NoOp, nil, false
 }

@@ -23,9 +23,6 @@ type Series struct {
 // Columns are the value and its number.
 func (n *Series) Columns() []Column { return n.Cols }
 
-// seriesNames are the functions of FROM that count: their column is called value.
-var seriesNames = map[string]bool{"generate_series": true, "range": true}
-
 // seriesOf reports whether a function of FROM counts by what the tables before it have.
 func seriesOf(f *parse.TableFunc) bool {
 	depends := false
@@ -36,13 +33,13 @@ func seriesOf(f *parse.TableFunc) bool {
 			return !depends
 		})
 	}
-	return depends && seriesNames[f.Call.Name]
+	return depends && tableFunctions[f.Call.Name].counts
 }
 
 // tableFunc binds generate_series(a, b [, step]) and range(a, b [, step]) of constants.
 func (b *binder) tableFunc(t *parse.TableFunc) (Node, error) {
 	name := t.Call.Name
-	if !seriesNames[name] {
+	if !tableFunctions[name].counts {
 		return nil, planError("table function '%s' not found", name)
 	}
 	eb := &exprBinder{b: b, sc: &scope{}, where: "FROM"}

@@ -36,7 +36,9 @@ func (eb *exprBinder) compareTuples(op string, x, y parse.Expr) (expr.Expr, erro
 	if !ok {
 		x, y = y, x
 		t = x.(*parse.Tuple)
-		op = flipped[op]
+		if flipped := expr.OpOf(op).Flipped(); flipped != expr.NoOp {
+			op = flipped.String()
+		}
 	}
 	l, err := eb.tuple(x, len(t.Items))
 	if err != nil {
@@ -46,32 +48,31 @@ func (eb *exprBinder) compareTuples(op string, x, y parse.Expr) (expr.Expr, erro
 	if err != nil {
 		return nil, err
 	}
-	return eb.b.tuples(op, l, r)
+	if !expr.OpOf(op).Compares() {
+		return nil, planError("tuples cannot be compared by %s", op)
+	}
+	return eb.b.tuples(expr.OpOf(op), l, r)
 }
 
-func (b *binder) tuples(op string, l, r []expr.Expr) (expr.Expr, error) {
+func (b *binder) tuples(op expr.Op, l, r []expr.Expr) (expr.Expr, error) {
 	switch op {
-	case "=", "is not distinct from":
-		return b.each(op, "and", l, r)
-	case "<>", "is distinct from":
-		return b.each(op, "or", l, r)
-	case "<", "<=", ">", ">=":
-	default:
-		return nil, planError("tuples cannot be compared by %s", op)
+	case expr.Equal, expr.IsNotDistinct:
+		return b.each(op, expr.And, l, r)
+	case expr.NotEqual, expr.IsDistinct:
+		return b.each(op, expr.Or, l, r)
 	}
 	// (a, b) < (c, d) is a < c or a = c and b < d: built from the last part, where equality counts too.
 	n := len(l) - 1
 	acc, err := b.compare(op, l[n], r[n])
-	strict := op[:1]
 	for i := n - 1; i >= 0 && err == nil; i-- {
 		var same, differs expr.Expr
-		if same, err = b.compare("=", l[i], r[i]); err != nil {
+		if same, err = b.compare(expr.Equal, l[i], r[i]); err != nil {
 			break
 		}
 		if acc, err = b.ctx.Call("and", same, acc); err != nil {
 			break
 		}
-		if differs, err = b.compare(strict, l[i], r[i]); err == nil {
+		if differs, err = b.compare(op.Strict(), l[i], r[i]); err == nil {
 			acc, err = b.ctx.Call("or", differs, acc)
 		}
 	}
@@ -79,7 +80,7 @@ func (b *binder) tuples(op string, l, r []expr.Expr) (expr.Expr, error) {
 }
 
 // each compares the parts pairwise and joins the answers.
-func (b *binder) each(op, join string, l, r []expr.Expr) (expr.Expr, error) {
+func (b *binder) each(op, join expr.Op, l, r []expr.Expr) (expr.Expr, error) {
 	var acc expr.Expr
 	for i := range l {
 		c, err := b.compare(op, l[i], r[i])
@@ -88,7 +89,7 @@ func (b *binder) each(op, join string, l, r []expr.Expr) (expr.Expr, error) {
 		}
 		if acc == nil {
 			acc = c
-		} else if acc, err = b.ctx.Call(join, acc, c); err != nil {
+		} else if acc, err = b.ctx.Call(join.String(), acc, c); err != nil {
 			return nil, err
 		}
 	}
@@ -149,16 +150,16 @@ func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error
 // can decide it.
 func (b *binder) tupleInList(parts []expr.Expr, list [][]expr.Expr, not bool) (expr.Expr, error) {
 	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(not)}
-	op, join := "=", "or"
+	op, join := expr.Equal, expr.Or
 	if not {
-		op, join = "<>", "and"
+		op, join = expr.NotEqual, expr.And
 	}
 	for _, row := range list {
 		c, err := b.tuples(op, parts, row)
 		if err != nil {
 			return nil, err
 		}
-		if acc, err = b.ctx.Call(join, acc, c); err != nil {
+		if acc, err = b.ctx.Call(join.String(), acc, c); err != nil {
 			return nil, err
 		}
 	}
@@ -222,7 +223,7 @@ func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		others = append(others, shift(rsc.column(i), width))
 		known = known && !p.Nullable() && !r.Columns()[i].Nullable
 	}
-	same, err := b.tuples("=", parts, others)
+	same, err := b.tuples(expr.Equal, parts, others)
 	if err != nil {
 		return nil, err
 	}
@@ -230,14 +231,14 @@ func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		return j, b.joinOn(j, splitAnd(same, nil))
 	}
 	// A row goes where a tuple may be equal to it: where the comparison is true or NULL.
-	j.Residual, err = b.compare("is distinct from", same, &expr.Const{Value: vector.ConstBool(false)})
+	j.Residual, err = b.compare(expr.IsDistinct, same, &expr.Const{Value: vector.ConstBool(false)})
 	return j, err
 }
 
 // aggregated binds the arguments of an aggregate. count(DISTINCT a, b) counts the different pairs without NULL,
 // count(DISTINCT (a, b)) all of them.
 func (eb *exprBinder) aggregated(c *parse.Call) ([]expr.Expr, error) {
-	if c.Name != "count" {
+	if !expr.PropertiesOf(c.Name).Counts {
 		return eb.bindList(c.Args)
 	}
 	items, key := c.Args, "tuple key without null"

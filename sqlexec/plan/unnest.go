@@ -22,7 +22,7 @@ func (n *Unnest) Columns() []Column { return n.Cols }
 
 func isUnnest(x parse.Expr) bool {
 	c, ok := x.(*parse.Call)
-	return ok && c.Name == "unnest" && c.Over == nil
+	return ok && roleOf[c.Name] == takesApart && c.Over == nil
 }
 
 // unnest makes columns of the unnest(list) in the select list: one for each that is written differently. One that is

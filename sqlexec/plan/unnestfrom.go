@@ -1,23 +1,20 @@
 package plan
 
 import (
-	"strings"
-
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
 
-// unnestNames are the functions of FROM whose rows are the elements of lists, each with the name of its column where no
-// alias names it.
-var unnestNames = map[string]string{"unnest": "unnest", "json_array_elements": "value", "jsonb_array_elements": "value",
-	"json_array_elements_text": "value", "jsonb_array_elements_text": "value"}
-
 // elementsOf is the element of FROM that takes lists apart, or counts by columns, and so sees the tables before it;
 // nil: it is another one.
 func elementsOf(t parse.TableRef) *parse.TableFunc {
-	if f, ok := t.(*parse.TableFunc); ok && (unnestNames[f.Call.Name] != "" || seriesOf(f)) {
+	f, ok := t.(*parse.TableFunc)
+	if !ok {
+		return nil
+	}
+	if of, known := tableFunctions[f.Call.Name]; known && !of.counts || seriesOf(f) {
 		return f
 	}
 	return nil
@@ -29,24 +26,24 @@ func oneRow() Node { return &Values{Batch: &vector.Batch{N: 1}} }
 // unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. outer keeps rows of in that have no
 // element.
 func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) (Node, error) {
-	args := f.Call.Args
-	if seriesNames[f.Call.Name] { // the series is a list
+	args, of := f.Call.Args, tableFunctions[f.Call.Name]
+	if of.counts { // the series is a list
 		args = []parse.Expr{f.Call}
-	} else if len(args) == 0 || f.Call.Name != "unnest" && len(f.Call.Args) != 1 {
+	} else if len(args) == 0 || !of.many && len(f.Call.Args) != 1 {
 		return nil, parse.PlaceError(planError("function '%s' takes lists, found %d arguments", f.Call.Name,
 			len(f.Call.Args)), f.Call.Position())
 	}
 	eb := &exprBinder{b: b, sc: &scope{cols: in.Columns(), outer: out}, where: "FROM"}
 	n := &Unnest{Input: in, Outer: keep, Ordinality: f.Ordinality}
-	table, name := f.Call.Name, unnestNames[f.Call.Name]
+	table, name := f.Call.Name, of.column
 	if f.Alias != nil {
 		table = f.Alias.Name.Name
 		if len(args) == 1 {
 			name = table
 		}
 	}
-	if seriesNames[f.Call.Name] {
-		name = "value"
+	if of.counts {
+		name = of.column
 	}
 	if len(args) == 1 && isUnnest(args[0]) { // the elements of elements
 		inner, x, err := b.unnestInner(in, args[0].(*parse.Call), out, keep)
@@ -113,8 +110,8 @@ func (b *binder) unnestInner(in Node, c *parse.Call, out *outer, keep bool) (Nod
 
 // listOf returns what a function of FROM takes apart as a list: JSON arrays are lists of JSON, or of texts.
 func listOf(e expr.Expr, function string) (expr.Expr, error) {
-	elem := vector.JSONType
-	if strings.HasSuffix(function, "_text") {
+	elem, of := vector.JSONType, tableFunctions[function]
+	if of.text {
 		elem = vector.StringType
 	}
 	switch t := e.Type(); {
@@ -122,7 +119,7 @@ func listOf(e expr.Expr, function string) (expr.Expr, error) {
 		return nullOf(vector.List(elem)), nil
 	case t.ID == vector.TypeJSON:
 		return expr.Elements(e, elem), nil
-	case t.ID == vector.TypeList && (function == "unnest" || seriesNames[function]):
+	case t.ID == vector.TypeList && of.lists:
 		return e, nil
 	default:
 		return nil, planError("function '%s' takes lists and JSON arrays, found %s", function, t)

@@ -21,14 +21,6 @@ type Window struct {
 // Columns are the input's, then one per function.
 func (n *Window) Columns() []Column { return n.Cols }
 
-// framed are the functions over the values of a frame.
-var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "count": true, "sum": true,
-	"avg": true, "mean": true, "min": true, "max": true,
-	"bool_and": true, "bool_or": true}
-
-// picks are those that give the value of a row.
-var picks = map[string]bool{"first_value": true, "last_value": true, "nth_value": true}
-
 // hasWindow reports whether a window function lies in x.
 func hasWindow(x parse.Expr) bool {
 	found := false
@@ -192,9 +184,10 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window,
 	order []expr.SortKey) (exec.WindowFunc, error) {
 	f := exec.WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
-	loops := exec.Ranks(c.Name) || framed[c.Name] && !c.Distinct && len(c.OrderBy) == 0
+	fn := exec.WindowFunctionOf(c.Name)
+	loops := fn != nil && (fn.Ranks || !c.Distinct && len(c.OrderBy) == 0)
 	if spec.Frame != nil && spec.Frame.Exclude != "" {
-		loops = exec.Ranks(c.Name) || picks[c.Name]
+		loops = fn != nil && (fn.Ranks || fn.Picks)
 	}
 	if !loops && !expr.IsAggregate(c.Name) {
 		return f, parse.PlaceError(planError("Invalid function '%s'.", c.Name), c.Position())
@@ -217,7 +210,7 @@ func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Wind
 		}
 	}
 	if f.Agg == nil {
-		if err = sel.windowType(&f); err != nil {
+		if err = sel.windowType(&f, fn); err != nil {
 			return f, parse.PlaceError(err, c.Position())
 		}
 	}
@@ -231,42 +224,30 @@ func (b *binder) windowAggregate(c *parse.Call, eb *exprBinder) (*expr.Agg, erro
 	return b.aggregate(&plain, eb)
 }
 
-// windowType checks a function's arguments and gives it its type.
-func (sel *selection) windowType(f *exec.WindowFunc) error {
-	lo, hi := 1, 1
-	switch f.Name {
-	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist":
+// windowType checks the arguments of a function with a loop of its own and gives it its type.
+func (sel *selection) windowType(f *exec.WindowFunc, fn *exec.WindowFunction) error {
+	lo, hi := fn.Least, fn.Most
+	if f.Star && fn.Bare {
 		lo, hi = 0, 0
-	case "lag", "lead":
-		hi = 3
-	case "nth_value":
-		lo, hi = 2, 2
-	case "count":
-		if f.Star {
-			lo, hi = 0, 0
-		}
 	}
 	if len(f.Args) < lo || len(f.Args) > hi {
 		return planError("%s: wrong number of arguments: %d", f.Name, len(f.Args))
 	}
-	switch f.Name {
-	case "row_number", "rank", "dense_rank", "ntile":
-		f.Type = vector.Uint64Type
-	case "percent_rank", "cume_dist":
-		f.Type = vector.FloatType
-	case "count", "sum", "avg", "mean", "min", "max", "bool_and", "bool_or":
+	switch {
+	case fn.Aggregates:
 		a, err := sel.b.ctx.Aggregate(f.Name, f.Args, false, nil, nil)
 		if err != nil {
 			return err
 		}
 		f.Type = a.Type()
-		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric &&
-			(f.Args[0].Type().Kind() == vector.Bytes || f.Args[0].Type().ID == vector.TypeDuration) {
+		if fn.Adds && (f.Args[0].Type().Kind() == vector.Bytes || f.Args[0].Type().ID == vector.TypeDuration) {
 			f.Agg = a // decimals, intervals, durations, and texts that are numbers
 		}
 		f.Args = a.Inputs()
-	default:
+	case fn.Type == vector.NullType:
 		f.Type = f.Args[0].Type()
+	default:
+		f.Type = fn.Type
 	}
 	if len(f.Args) == 3 { // lag's default takes the type of the value
 		var err error
