@@ -75,7 +75,7 @@ func TestCancelEverywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = drain(ctx, x.physical(s), plan.Optimize(ectx, n), new(atomic.Int64))
+				err = drain(ctx, x.physical(s), plan.Optimize(ectx, n, 0), new(atomic.Int64))
 				return err
 			}
 			whole := &doomed{Context: context.Background()}

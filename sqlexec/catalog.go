@@ -126,7 +126,7 @@ func (x *Executor) physical(s *Session) plan.Physical {
 
 // stream starts a plan and gives its rows.
 func (x *Executor) stream(ctx context.Context, s *Session, n plan.Node) (exec.Reader, error) {
-	return plan.Run(ctx, x.physical(s), plan.Optimize(x.context(s), n))
+	return plan.Run(ctx, x.physical(s), plan.Optimize(x.context(s), n, x.without))
 }
 
 // runner runs subqueries for the binder.

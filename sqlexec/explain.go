@@ -30,7 +30,7 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	if err != nil {
 		return nil, err
 	}
-	best := plan.Optimize(ectx, n)
+	best := plan.Optimize(ectx, n, x.without)
 	if st.Analyze {
 		return x.analyze(ctx, s, st, best, time.Since(began))
 	}

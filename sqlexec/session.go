@@ -25,6 +25,7 @@ import (
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
+	"varve/sqlexec/plan"
 	"varve/sqlexec/spill"
 )
 
@@ -128,6 +129,7 @@ type Executor struct {
 	views   views
 	// mostInserted bounds the bytes of one INSERT .. SELECT; tests make it small.
 	mostInserted int64
+	without      plan.Rewrites // that plans are made without; tests compare the answers
 }
 
 // New makes an executor on e.

@@ -19,7 +19,9 @@ type Agg struct {
 	AggProperties
 	make   func() Accumulator
 	keeps  keeping
-	params []float64 // constant parameters, such as a percentile
+	params []float64  // constant parameters, such as a percentile
+	family *sumFamily // of a sum that shares its state with others; nil: none
+	addend int        // its number in the family
 }
 
 // Type is the result's type.
@@ -27,7 +29,7 @@ func (a *Agg) Type() vector.Type { return a.T }
 
 // String is the aggregate as result columns are named: count(*), sum(t.x).
 func (a *Agg) String() string {
-	args := join(a.Args)
+	args := join(a.Args) + a.addendText()
 	if a.Counts && len(a.Args) == 0 {
 		args = "*"
 	}
@@ -66,6 +68,8 @@ func (a *Agg) New() Accumulator {
 		return newCountDistinct(a.Args[0].Type())
 	case a.Distinct:
 		return newDistinct(a)
+	case a.family != nil:
+		return newSharedSums(a.family, a.addend)
 	}
 	return a.make()
 }

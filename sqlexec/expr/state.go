@@ -58,11 +58,20 @@ func (a *Agg) Within(memory Memory) *State {
 }
 
 // States creates the states of aggregates over the same rows, each like Within. Several percentiles of the same values
-// keep these values once.
+// keep these values once, and sums of one family their sum.
 func States(aggs []*Agg, memory Memory) []*State {
 	states := make([]*State, len(aggs))
+	families := map[*sumFamily]*sharedSums{}
 	for i, a := range aggs {
 		states[i] = a.Within(memory)
+		if sums, ok := states[i].acc.(*sharedSums); ok {
+			if of := families[a.family]; of != nil {
+				states[i].acc = &furtherSum{of: of, addend: a.addend}
+			} else {
+				families[a.family] = sums
+			}
+			continue
+		}
 		s, ok := states[i].acc.(*samples)
 		if !ok {
 			continue

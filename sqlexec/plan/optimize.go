@@ -11,14 +11,16 @@ import (
 
 // optimizer rewrites a logical plan. It is for one goroutine and one plan.
 type optimizer struct {
-	ctx *expr.Context
+	ctx     *expr.Context
+	without Rewrites // that are not made
 }
 
 // Optimize returns the plan to run: conditions are moved down, unneeded columns dropped, and scans know the wanted
-// order of their rows. n itself is unchanged.
-func Optimize(ctx *expr.Context, n Node) Node {
-	o := &optimizer{ctx: ctx}
+// order of their rows. Rewrites among without are not made. n itself is unchanged.
+func Optimize(ctx *expr.Context, n Node, without Rewrites) Node {
+	o := &optimizer{ctx: ctx, without: without}
 	n = o.push(n, nil)
+	n = o.simplify(n)
 	n = o.exact(n)
 	o.order(n, true)
 	return n

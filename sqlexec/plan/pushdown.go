@@ -117,5 +117,32 @@ func (o *optimizer) pushJoin(j *Join, conds []expr.Expr) Node {
 			up = append(up, c)
 		}
 	}
+	if j.Residual != nil && o.does(OuterConditions) {
+		l, r := out.ownConditions(n)
+		left, right = append(left, l...), append(right, r...)
+	}
 	return filterOver(out.over([]Node{o.push(j.L, left), o.push(j.R, right)}), up)
+}
+
+// ownConditions takes the conditions out of the residual that concern one side alone and may leave rows of it out: a
+// side whose rows stay without a partner keeps them all. n is the number of columns of the left side.
+func (j *Join) ownConditions(n int) (left, right []expr.Expr) {
+	var rest []expr.Expr
+	for _, c := range splitAnd(j.Residual, nil) {
+		l, r := sides(c, n)
+		switch {
+		case expr.Varies(c):
+			rest = append(rest, c)
+		case l && !r && (j.Kind.inner() || j.Kind == RightJoin || j.Kind == LeftSemiJoin):
+			left = append(left, c)
+		case !l && r && j.Kind != RightJoin && j.Kind != FullJoin:
+			right = append(right, shift(c, -n))
+		default:
+			rest = append(rest, c)
+		}
+	}
+	if j.Residual = nil; len(rest) > 0 {
+		j.Residual = expr.AllOf(rest)
+	}
+	return left, right
 }
