@@ -37,7 +37,7 @@ func castKernel(c *Cast) (kernel, error) {
 			}
 			if !one(src, i, out) {
 				if !try {
-					return execError("Cast error: Cannot cast value '%s' of type %s to %s", shown(src, i), from, to)
+					return castError(src, i, to)
 				}
 				out.AppendNulls(i, 1)
 				continue
@@ -52,6 +52,11 @@ func castKernel(c *Cast) (kernel, error) {
 		return nil
 	}
 	return castLoop(from, to, byRow), nil
+}
+
+// castError is the error of a value that does not convert.
+func castError(v *vector.Vector, i int, to vector.Type) error {
+	return execError("Cast error: Cannot cast value '%s' of type %s to %s", shown(v, i), v.Type, to)
 }
 
 // converter converts one value; with a zone, a text that is a time in that zone. Besides the types of columns it knows

@@ -49,29 +49,43 @@ func compacts(f *Function) {
 
 // jsonGet registers a function of (json, path) that sets row i of out from the value found, or gives false for NULL.
 func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector, i int) bool) {
-	simple(2, sig{vector.JSONType, str}, result,
-		func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			last, path, ok := "", jsonPath(nil), true
-			for i := range n {
-				if valid == nil || valid.Get(i) {
-					if p := a[1].Str(i); i == 0 || p != last {
-						last = strings.Clone(p)
-						path, ok = parsePath(last)
-					}
-					if ok {
-						if x, found := path.find(a[0].Bytes(i)); found && set(x, out, i) {
-							if out.Valid != nil {
-								out.Valid = out.Valid.With(i)
-							}
-							continue
-						}
-					}
-				}
-				out.AppendNulls(i, 1)
+	bind := simpleBind(sig{vector.JSONType, str}, result, name, nil)
+	register(&Function{min: 2, max: 2, makesNull: true,
+		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			args, _, _, err := bind(c, args)
+			if err != nil {
+				return nil, result, nil, err
 			}
-			return nil
-		}, name)
+			args, look := lookupIn(args)
+			return args, result, jsonGetKernel(look, set), nil
+		}}, name)
 	decodes(name)
+}
+
+func jsonGetKernel(look lookup, set func(x any, out *vector.Vector, i int) bool) kernel {
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		last, path, ok := "", jsonPath(nil), true
+		for i := range n {
+			if valid == nil || valid.Get(i) {
+				if p := a[1].Str(i); i == 0 || p != last {
+					last = strings.Clone(p)
+					path, ok = parsePath(last)
+				}
+				x, found, err := look(path, ok, a[0], i)
+				if err != nil {
+					return err
+				}
+				if found && set(x, out, i) {
+					if out.Valid != nil {
+						out.Valid = out.Valid.With(i)
+					}
+					continue
+				}
+			}
+			out.AppendNulls(i, 1)
+		}
+		return nil
+	}
 }
 
 func init() {

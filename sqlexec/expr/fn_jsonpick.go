@@ -33,7 +33,11 @@ func bindPick(result vector.Type) func(c *Context, args []Expr) ([]Expr, vector.
 			}), err
 		case t.IsText(), t == vector.NullType:
 			at, err := c.Cast(args[1], str, false)
-			return []Expr{doc, at}, result, pickByName(finish), err
+			if err != nil {
+				return nil, result, nil, err
+			}
+			args, look := lookupIn([]Expr{doc, at})
+			return args, result, pickByName(look, finish), nil
 		default:
 			return nil, result, nil, planError("operator -> takes a name, a path or an integer, found %s", t)
 		}
@@ -53,10 +57,11 @@ func (c *Context) document(name string, e Expr) (Expr, error) {
 }
 
 // pickByName finds members and what paths lead to.
-func pickByName(finish func(m []byte) ([]byte, bool)) kernel {
+func pickByName(look lookup, finish func(m []byte) ([]byte, bool)) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		last, path, ok := "", jsonPath(nil), false
-		return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
+		var failed error
+		err := maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
 			if name := a[1].Str(i); path == nil || name != last {
 				last = strings.Clone(name)
 				path, ok = jsonPath{{kind: '.', name: last}}, true
@@ -64,10 +69,10 @@ func pickByName(finish func(m []byte) ([]byte, bool)) kernel {
 					path, ok = parsePath(last)
 				}
 			}
-			if !ok {
-				return nil, false
+			x, found, err := look(path, ok, a[0], i)
+			if err != nil && failed == nil {
+				failed = err
 			}
-			x, found := path.find(a[0].Bytes(i))
 			if !found {
 				return nil, false
 			}
@@ -77,6 +82,10 @@ func pickByName(finish func(m []byte) ([]byte, bool)) kernel {
 			}
 			return finish(m)
 		})(n, a, valid, out)
+		if failed != nil {
+			return failed
+		}
+		return err
 	}
 }
 
@@ -99,6 +108,9 @@ func init() {
 	register(&Function{min: 2, max: 2, makesNull: true, bind: bindPick(vector.JSONType)}, "json_extract")
 	register(&Function{min: 2, max: 2, makesNull: true, bind: bindPick(str)}, "json_extract_string")
 	register(&Function{min: 1, max: 2, makesNull: true, bind: bindJSONLength}, "json_array_length")
+	for _, name := range []string{"->", "->>", "json_extract", "json_extract_string"} {
+		compacts(functions[name])
+	}
 }
 
 // bindJSONLength binds json_array_length(json [, path]): 0 if the value is not an array, NULL if the path finds

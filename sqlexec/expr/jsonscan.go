@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
+	"varve/engine/convert"
 	"varve/engine/jsontext"
+	"varve/engine/vector"
 )
 
 // descend follows the members at the beginning of a path through a document, without making its values, and returns the
@@ -41,19 +43,73 @@ func (p jsonPath) find(doc []byte) (x any, found bool) {
 	part, rest, found, sure := p.descend(doc)
 	switch {
 	case !sure:
-		part, rest = doc, p
+		return p.decoded(doc)
 	case !found:
 		return nil, false
 	}
-	if sure {
-		if x, plain := plainValue(part); plain {
-			return rest.first(x)
-		}
+	return rest.value(part)
+}
+
+// value is what the rest of a path leads to in a part of a document that was scanned.
+func (p jsonPath) value(part []byte) (x any, found bool) {
+	if x, plain := plainValue(part); plain {
+		return p.first(x)
 	}
-	if x, found = decodeJSON(part); !found {
+	return p.decoded(part)
+}
+
+// decoded is find by the decoder.
+func (p jsonPath) decoded(doc []byte) (x any, found bool) {
+	if x, found = decodeJSON(doc); !found {
 		return nil, false
 	}
-	return rest.first(x)
+	return p.first(x)
+}
+
+// lookup finds what a path leads to in row i of documents; no path leads to nothing.
+type lookup func(path jsonPath, ok bool, docs *vector.Vector, i int) (x any, found bool, err error)
+
+// inJSON looks in JSON.
+func inJSON(path jsonPath, ok bool, docs *vector.Vector, i int) (any, bool, error) {
+	if !ok {
+		return nil, false, nil
+	}
+	x, found := path.find(docs.Bytes(i))
+	return x, found, nil
+}
+
+// inText looks in texts that would be cast to JSON first: the walk to the value reads the whole document, and so sees
+// that it is one. The cast decodes a document and writes it again, unless its keys are sorted.
+func inText(path jsonPath, ok bool, docs *vector.Vector, i int) (any, bool, error) {
+	doc := docs.Bytes(i)
+	if ok {
+		part, rest, found, sure := path.descend(doc)
+		switch {
+		case sure && !found:
+			return nil, false, nil
+		case sure:
+			x, found := rest.value(part)
+			return x, found, nil
+		}
+	}
+	compact, valid := convert.CompactJSON(doc)
+	if !valid {
+		return nil, false, castError(docs, i, vector.JSONType)
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	x, found := path.find(compact)
+	return x, found, nil
+}
+
+// lookupIn chooses how to look in documents by a path: a cast of texts to JSON is left out where each row has a path.
+func lookupIn(args []Expr) ([]Expr, lookup) {
+	cast, ok := args[0].(*Cast)
+	if !ok || cast.Try || cast.Arg.Type() != str || !IsConst(args[1]) || args[1].Nullable() {
+		return args, inJSON
+	}
+	return []Expr{cast.Arg, args[1]}, inText
 }
 
 // plainValue is the value of a part of a document that was scanned, when it takes no decoder: a number, a string

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"varve/engine/convert"
+	"varve/engine/vector"
 )
 
 var scanned = []string{
@@ -47,6 +50,95 @@ func TestJSONScan(t *testing.T) {
 	}
 }
 
+// sameAsCast checks that functions of a text that is cast to JSON give what they give of the JSON, or the cast's error.
+func sameAsCast(t *testing.T, docs []string, path string) {
+	t.Helper()
+	texts := &vector.Vector{Type: vector.StringType}
+	for _, doc := range docs {
+		texts.PushBytes([]byte(doc))
+	}
+	in := &vector.Batch{N: len(docs), Cols: []*vector.Vector{texts}}
+	c := &Context{}
+	text := &Column{T: vector.StringType}
+	cast, err := c.Cast(text, vector.JSONType, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"json_get", "json_get_int", "json_get_float", "json_get_bool", "json_get_string",
+		"json_get_object", "->", "->>"} {
+		got, err := c.Call(name, cast, Text(path))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, ok := got.(*Call).Args[0].(*Column); !ok {
+			t.Fatalf("%s still casts: %v", name, got)
+		}
+		want, err := c.Call(name, &Column{T: vector.JSONType}, Text(path))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		a, aerr := textsOf(got, in)
+		json, berr := compiled(cast, in)
+		var b []string
+		if berr == nil {
+			b, berr = textsOf(want, &vector.Batch{N: in.N, Cols: []*vector.Vector{json}})
+		}
+		if fmt.Sprint(aerr) != fmt.Sprint(berr) || berr == nil && !reflect.DeepEqual(a, b) {
+			t.Errorf("%s(%q, %q): %q, %v; of the cast %q, %v", name, docs, path, a, aerr, b, berr)
+		}
+	}
+}
+
+// compiled computes an expression.
+func compiled(e Expr, in *vector.Batch) (*vector.Vector, error) {
+	p, err := Compile([]Expr{e})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*vector.Vector, 1)
+	err = p.Eval(in, out)
+	return out[0], err
+}
+
+// textsOf computes an expression and writes its values.
+func textsOf(e Expr, in *vector.Batch) (list []string, err error) {
+	v, err := compiled(e, in)
+	if err != nil {
+		return nil, err
+	}
+	for i := range in.N {
+		if v.IsNull(i) {
+			list = append(list, "NULL")
+		} else {
+			list = append(list, string(AppendText(nil, v, i)))
+		}
+	}
+	return list, nil
+}
+
+// TestJSONOfTexts: functions look into texts without the cast that is written, with the same answers and errors.
+func TestJSONOfTexts(t *testing.T) {
+	var valid []string
+	for _, doc := range scanned {
+		if _, ok := convert.CompactJSON([]byte(doc)); ok {
+			valid = append(valid, doc)
+		}
+	}
+	for _, path := range append([]string{"a..", "$.", ""}, scanPaths...) {
+		sameAsCast(t, valid, path)
+		for _, doc := range scanned {
+			sameAsCast(t, []string{doc}, path)
+		}
+	}
+}
+
+func FuzzJSONOfTexts(f *testing.F) {
+	for _, doc := range scanned {
+		f.Add(doc, "a.b")
+	}
+	f.Fuzz(func(t *testing.T, doc, path string) { sameAsCast(t, []string{doc}, path) })
+}
+
 func FuzzJSONScan(f *testing.F) {
 	for _, doc := range scanned {
 		f.Add(doc, "a.b")
@@ -66,5 +158,47 @@ func BenchmarkJSONFind(b *testing.B) {
 		if _, ok := p.find(doc); !ok {
 			b.Fatal("not found")
 		}
+	}
+}
+
+// BenchmarkJSONOfTexts looks into texts whose keys are not sorted.
+func BenchmarkJSONOfTexts(b *testing.B) {
+	texts := &vector.Vector{Type: vector.StringType}
+	for i := range vector.Size {
+		texts.PushBytes(fmt.Appendf(nil,
+			`{"service":"cart","status":%d,"user":{"id":8927,"agent":"%080d"},"latency":1.5}`, 200+i%300, i))
+	}
+	in := &vector.Batch{N: vector.Size, Cols: []*vector.Vector{texts}}
+	cast, err := (&Context{}).Cast(&Column{T: vector.StringType}, vector.JSONType, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"json_get_int", "->>"} {
+		one, err := (&Context{}).Call(name, cast, Text("status"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		of, err := (&Context{}).Call(name, &Column{T: vector.JSONType}, Text("status"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name+"/text", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := compiled(one, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/cast first", func(b *testing.B) {
+			for b.Loop() {
+				json, err := compiled(cast, in)
+				if err == nil {
+					_, err = compiled(of, &vector.Batch{N: in.N, Cols: []*vector.Vector{json}})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
