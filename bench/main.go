@@ -28,7 +28,7 @@ type options struct {
 	seed                         uint64
 	load                         bool
 	queries                      string
-	explain                      bool
+	explain, states              bool
 	queryRuns                    int
 	pid                          int
 	profile, serverProfile, json string
@@ -61,6 +61,9 @@ func main() {
 	flag.StringVar(&o.queries, "queries", "dashboard",
 		"queries to run: none, dashboard (ten), all, or a part of a name, such as panel")
 	flag.BoolVar(&o.explain, "explain", false, "print EXPLAIN ANALYZE of each query")
+	flag.BoolVar(&o.states, "states", false,
+		"with -dataset metrics: time each query on the same samples in memory, half in a part, in one part, in many parts, "+
+			"and in many whose times overlap")
 	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")
 	flag.IntVar(&o.pid, "pid", 0, "process id of the server at -url, for processor time and memory")
 	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")

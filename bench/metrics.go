@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"varve/bench/client"
@@ -55,6 +54,9 @@ type MetricFigure struct {
 
 // runMetrics measures our server and, where there is one, the stock server, one after the other.
 func runMetrics(ctx context.Context, o *options) error {
+	if o.states {
+		return runStates(ctx, o)
+	}
 	set := fleet.New()
 	end := time.Now().Truncate(time.Minute)
 	ours, err := target(ctx, o, strings.Split(o.sync, ",")[0])
@@ -104,12 +106,9 @@ func (t *measured) metrics(ctx context.Context, o *options, set *fleet.Set, end 
 	}
 	server, own := t.cpu(), ownCPU()
 	start := time.Now()
-	steps := fleetSteps
-	if o.duration > 0 {
-		steps = int64(o.duration / time.Millisecond / fleet.StepMS)
-	}
+	steps := o.fleetSteps()
 	if o.load {
-		if err := sendFleet(ctx, t.url, write, set, o.connections, end, steps); err != nil {
+		if err := sendFleet(ctx, t.url, write, set, o.connections, end, steps, every(0, steps, 1)); err != nil {
 			return err
 		}
 	}
@@ -157,33 +156,48 @@ func (t *measured) mergeMetrics(ctx context.Context, ours bool, r *MetricsReport
 	return err
 }
 
-// sendFleet writes the samples of some steps before end; each connection has series of its own, so that their samples
-// come in order.
-func sendFleet(ctx context.Context, base, path string, set *fleet.Set, connections int, end time.Time,
-	steps int64) error {
+// fleetSteps is the number of samples of each series.
+func (o *options) fleetSteps() int64 {
+	if o.duration > 0 {
+		return int64(o.duration / time.Millisecond / fleet.StepMS)
+	}
+	return fleetSteps
+}
+
+// every lists steps [from, to) with a stride.
+func every(from, to, stride int64) (steps []int64) {
+	for ; from < to; from += stride {
+		steps = append(steps, from)
+	}
+	return steps
+}
+
+// sendFleet writes the samples of some of total steps, of which the last is at end; each connection has series of its
+// own, so that their samples come in order.
+func sendFleet(ctx context.Context, base, path string, set *fleet.Set, connections int, end time.Time, total int64,
+	steps []int64) error {
 	var wg sync.WaitGroup
 	errs := make([]error, connections)
-	var sent atomic.Int64
 	for k := range connections {
 		wg.Go(func() {
 			from, to := k*set.Len()/connections, (k+1)*set.Len()/connections
-			errs[k] = sendSeries(ctx, base, path, set, from, to, end, steps, &sent)
+			errs[k] = sendSeries(ctx, base, path, set, from, to, end, total, steps)
 		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to int, end time.Time, steps int64,
-	sent *atomic.Int64) error {
+func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to int, end time.Time, total int64,
+	steps []int64) error {
 	conn, err := client.Dial(base)
 	if err != nil {
 		return err
 	}
 	const header = "Content-Encoding: snappy\r\nX-Prometheus-Remote-Write-Version: 0.1.0\r\n"
 	var message, body []byte
-	for step := range steps {
-		ms := end.UnixMilli() - (steps-1-step)*fleet.StepMS
+	for _, step := range steps {
+		ms := end.UnixMilli() - (total-1-step)*fleet.StepMS
 		for i := from; i < to; i += fleetSeries {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -198,7 +212,6 @@ func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to
 			if status != 204 {
 				return fmt.Errorf("remote write: HTTP %d: %.300s", status, answer)
 			}
-			sent.Add(int64(n - i))
 		}
 	}
 	return nil
@@ -208,19 +221,7 @@ func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to
 func (t *measured) measureMetric(ctx context.Context, api string, q *workload.MetricQuery, end time.Time,
 	runs int) (f MetricFigure) {
 	f.Name = q.Name
-	address := t.url + api + "/api/v1/" + q.Path
-	if q.Path == "" {
-		v := url.Values{"query": {q.Expr}}
-		if q.Over == 0 {
-			v.Set("time", strconv.FormatInt(end.Unix(), 10))
-			address += "query?" + v.Encode()
-		} else {
-			v.Set("start", strconv.FormatInt(end.Add(-q.Over).Unix(), 10))
-			v.Set("end", strconv.FormatInt(end.Unix(), 10))
-			v.Set("step", strconv.Itoa(int(q.Step.Seconds())))
-			address += "query_range?" + v.Encode()
-		}
-	}
+	address := t.url + metricAddress(api, q, end)
 	body, err := fetch(ctx, address)
 	if err != nil {
 		f.Error = err.Error()
@@ -245,6 +246,23 @@ func (t *measured) measureMetric(ctx context.Context, api string, q *workload.Me
 	slices.Sort(took)
 	f.P50 = took[len(took)/2]
 	return f
+}
+
+// metricAddress is the path of a query.
+func metricAddress(api string, q *workload.MetricQuery, end time.Time) string {
+	path := api + "/api/v1/" + q.Path
+	if q.Path != "" {
+		return path
+	}
+	v := url.Values{"query": {q.Expr}}
+	if q.Over == 0 {
+		v.Set("time", strconv.FormatInt(end.Unix(), 10))
+		return path + "query?" + v.Encode()
+	}
+	v.Set("start", strconv.FormatInt(end.Add(-q.Over).Unix(), 10))
+	v.Set("end", strconv.FormatInt(end.Unix(), 10))
+	v.Set("step", strconv.Itoa(int(q.Step.Seconds())))
+	return path + "query_range?" + v.Encode()
 }
 
 func fetch(ctx context.Context, address string) ([]byte, error) {
