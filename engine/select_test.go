@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"varve/engine/invariant"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -667,10 +668,9 @@ func TestSelectCountsRowsInMemory(t *testing.T) {
 	list := mustSeries(t, e, named("m", "phys", "l", "1"), named("m", "phys", "l", "2"))
 	var set WriteSet
 	const rows = 10_000
-	for i, x := range list {
-		g := set.Samples(x, &sampleNames)
-		for at := range rows {
-			g.Float(int64(at), float64(i))
+	for at := range rows { // rows of a series that lie together would take no memory of their own
+		for i, x := range list {
+			set.Samples(x, &sampleNames).Float(int64(at), float64(i))
 		}
 	}
 	if _, err := e.Write(ctx, &set); err != nil {
@@ -688,11 +688,15 @@ func TestSelectCountsRowsInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	sel.Close()
-	if reserved < int64(16*len(list)*rows) {
+	least := int64(16 * len(list) * rows)
+	if invariant.On {
+		least = 256 // few rows may be sorted as they come; those of a series then lie together
+	}
+	if reserved < least {
 		t.Errorf("%d bytes are reserved for %d rows", reserved, len(list)*rows)
 	}
 	req.Reserve = func(n int64) error {
-		if n > rows {
+		if n > 200 {
 			return full
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"varve/engine/filter"
 	"varve/engine/scan"
@@ -183,5 +184,59 @@ func BenchmarkScan(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100000, "ns/row")
 			})
 		}
+	}
+}
+
+// scrapes appends so many rows of 10,000 series, 2,000 series a request with a row each, as agents send metrics.
+func scrapes(m *Memtable, rows int) {
+	t := &schema.Table{ID: 9, Columns: []schema.Column{ts, {ID: 2, Name: "v", Type: vector.FloatType}}}
+	fields := []vector.Field{{Name: "ts", Type: ts.Type}, {Name: "v", Type: vector.FloatType}}
+	const series, request = 10_000, 2000
+	refs, ends := make([]*Ref, series), make([]int, request)
+	for i := range refs {
+		host := fmt.Appendf(nil, "host-%d", i)
+		refs[i] = &Ref{key: schema.AppendSeriesKey(nil, 9, []schema.ColumnID{3}, [][]byte{host})}
+	}
+	times, values := make([]int64, request), make([]float64, request)
+	for i := range ends {
+		ends[i], values[i] = i+1, float64(i)
+	}
+	for at := 0; at < rows; at += request {
+		for i := range times {
+			times[i] = int64(at / series)
+		}
+		first := at % series
+		m.AppendSeries(uint64(at), t, fields, &vector.Batch{N: request, Cols: []*vector.Vector{
+			{Type: ts.Type, Ints: times}, {Type: vector.FloatType, Floats: values}}}, refs[first:first+request], ends)
+	}
+}
+
+// BenchmarkScrapes is what a sample costs in a memtable, its walk by a flush included, with sorted chunks and without.
+func BenchmarkScrapes(b *testing.B) {
+	defer func(n int) { sortRows = n }(sortRows)
+	const rows = 1 << 20
+	for _, least := range []int{rows + 1, 16 * ChunkRows, sortRows} {
+		b.Run(fmt.Sprint("sort=", least), func(b *testing.B) {
+			sortRows = least
+			var written, walked time.Duration
+			for b.Loop() {
+				m := New(NewRegistry())
+				start := time.Now()
+				scrapes(m, rows)
+				written += time.Since(start)
+				start = time.Now()
+				w, err := m.Live().Series(&scan.Spec{TimeColumn: ts, Time: scan.All, Columns: []schema.Column{ts,
+					{ID: 2, Name: "v", Type: vector.FloatType}, schema.SequenceColumn, schema.KindColumn}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if n := drainSeries(b, w); n < rows {
+					b.Fatalf("%d rows", n)
+				}
+				walked += time.Since(start)
+			}
+			b.ReportMetric(float64(written.Nanoseconds())/float64(b.N)/rows, "append-ns/row")
+			b.ReportMetric(float64(walked.Nanoseconds())/float64(b.N)/rows, "walk-ns/row")
+		})
 	}
 }

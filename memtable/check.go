@@ -21,6 +21,13 @@ func (c *chunk) check() {
 	}
 	invariant.Check(c.loSeries <= lo && c.hiSeries >= hi, "series %d to %d of a chunk of %d to %d", lo, hi, c.loSeries,
 		c.hiSeries)
+	bad := 0
+	for r := 1; r < c.n && c.level > 0; r++ {
+		if c.series[r] < c.series[r-1] || c.series[r] == c.series[r-1] && c.less(r, c, r-1) {
+			bad = r
+		}
+	}
+	invariant.Check(bad == 0, "row %d of a sorted chunk comes before the one before it", bad)
 	for _, v := range c.cols {
 		if v != nil {
 			v.Check(c.n)
@@ -40,9 +47,27 @@ func (o *order) check(s *snapshot) {
 			t, seq := s.time(x), s.chunks[x>>32].seqOf(int(uint32(x)))
 			invariant.Check(t > lastTime || t == lastTime && seq >= lastSeq,
 				"row %d of series %d comes before its time", k, n)
-			invariant.Check(o.times == nil || o.times[k] == t, "row %d of series %d has time %d, not %d", k, n, t,
-				lastTime)
 			lastTime, lastSeq = t, seq
+		}
+	}
+}
+
+// check holds that the rows of each series follow each other by time and sequence, and that series rise by key.
+func (f *found) check() {
+	invariant.Check(len(f.begin) == len(f.ranks)+1, "%d series begin at %d places", len(f.ranks), len(f.begin))
+	for i, n := range f.ranks {
+		invariant.Check(i == 0 || f.s.series.compare(f.ranks[i-1], n) < 0, "series %d comes before its key does", n)
+		var before *chunk
+		row := 0
+		for _, p := range f.parts[f.begin[i]:f.begin[i+1]] {
+			c := f.s.chunks[p.chunk]
+			for r := int(p.from); r < int(p.to); r++ {
+				invariant.Check(c.series == nil && c.oneSeries == n || c.series != nil && c.series[r] == n,
+					"row %d is not of series %d", r, n)
+				invariant.Check(before == nil || !c.less(r, before, row),
+					"row %d of series %d comes before its time", r, n)
+				before, row = c, r
+			}
 		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"varve/engine/vector"
 )
 
-// chunk is some rows in the order they were appended. Immutable once published.
+// chunk is some rows in the order they were appended, or sorted. Immutable once published.
 type chunk struct {
 	n         int
+	level     uint8 // 0: as appended; how often the rows were sorted by (series, time, sequence)
 	layout    *layout
 	cols      []*vector.Vector // by the layout's columns: Flat, or nil where all rows are NULL
 	times     []int64          // the time index column

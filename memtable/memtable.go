@@ -4,11 +4,13 @@
 // Each append becomes a chunk, a packed copy of the batch. Neighbouring chunks of similar size are merged until a chunk
 // has ChunkRows rows, so many small writes cost a logarithmic number of copies and leave few chunks. Readers need only
 // the list of chunks, which is one atomic pointer. Many goroutines may append, one at a time; what a reader was given
-// never changes.
+// never changes. Chunks of many series are put together, sorted by series, once there are enough rows.
 //
 //	memtable.go chunk.go layout.go       rows come in, chunks are merged
 //	registry.go keys.go ref.go           series and their numbers, which outlive memtables
+//	sorted.go                            chunks are sorted by series
 //	tags.go find.go                      tags by series, series by tags
+//	found.go foundrows.go                rows of series that were found
 //	run.go cursor.go series.go order.go  a snapshot as a run: by chunks, by series, in order
 //	reader.go source.go stat.go          what both read: columns, series that pass, conditions
 //	check.go                             what builds with invariants check
@@ -135,7 +137,7 @@ func cut(seq uint64, kind uint8, l *layout, b *vector.Batch, take bool) []*chunk
 func (m *Memtable) publish(added []*chunk, series seriesSnapshot, rows int) {
 	old := m.snap.Load()
 	chunks := append(old.chunks[:len(old.chunks):len(old.chunks)], added...)
-	chunks = m.mergeTail(chunks)
+	chunks = sortTail(m.mergeTail(chunks))
 	var grown int64
 	for _, c := range chunks {
 		grown += c.bytes
@@ -177,7 +179,8 @@ func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
 func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
-		if a.n+b.n > chunkLimit || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 || !a.layout.joins(b.layout) {
+		if a.level+b.level > 0 || a.n+b.n > chunkLimit || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 ||
+			!a.layout.joins(b.layout) {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)

@@ -15,7 +15,6 @@ type order struct {
 	table   schema.TableID // of all rows, among several tables; 0: of all there are
 	natural bool           // one series whose rows are in order: rows is empty
 	rows    []rowRef       // otherwise
-	times   []int64        // of rows; nil: not wanted
 	ranks   []uint32       // series numbers by rising key
 	starts  []int          // starts[i] is the first row of ranks[i]; one more at the end
 }
@@ -128,14 +127,14 @@ func (s *slots) of(n uint32) int {
 // sort orders the rows of the series in slots, which are given by rising key.
 func (s *snapshot) sort(in *slots, byKey ...[]uint32) *order {
 	o := &order{}
-	counts, total := s.count(in, scan.All)
+	counts, total := s.count(in)
 	s.rank(o, in, counts, byKey...)
 	if len(o.ranks) == 1 && total == s.rows && s.rising() {
 		o.natural = true
 		o.starts = []int{0, s.rows}
 		return o
 	}
-	s.arrange(o, in, counts, scan.All)
+	s.arrange(o, in, counts)
 	return o
 }
 
@@ -151,7 +150,7 @@ func (s *snapshot) rank(o *order, in *slots, counts []int, byKey ...[]uint32) {
 }
 
 // arrange puts the rows in order that counts has counted.
-func (s *snapshot) arrange(o *order, in *slots, counts []int, time scan.Range) {
+func (s *snapshot) arrange(o *order, in *slots, counts []int) {
 	// Counting sort by series keeps the order of appending inside each; then each series by time, if it is not already.
 	o.starts = make([]int, len(o.ranks)+1)
 	next := counts // from here on: where the next row of a series goes
@@ -163,10 +162,7 @@ func (s *snapshot) arrange(o *order, in *slots, counts []int, time scan.Range) {
 	}
 	o.starts[len(o.ranks)] = total
 	o.rows = make([]rowRef, total)
-	if o.times != nil {
-		o.times = make([]int64, total)
-	}
-	s.place(o, in, next, time)
+	s.place(o, in, next)
 	s.sortEach(o)
 }
 
@@ -177,39 +173,17 @@ func (s *snapshot) sortEach(o *order) {
 	}
 	var sorter merger
 	for i := range o.ranks {
-		rows := o.rows[o.starts[i]:o.starts[i+1]]
-		if o.times == nil {
-			sorter.sort(s, rows)
-			continue
-		}
-		times := o.times[o.starts[i]:o.starts[i+1]]
-		if rising(times) {
-			continue
-		}
-		sorter.sort(s, rows)
-		for k, x := range rows {
-			times[k] = s.time(x)
-		}
+		sorter.sort(s.chunks, o.rows[o.starts[i]:o.starts[i+1]])
 	}
-}
-
-// rising reports whether times rise strictly.
-func rising(times []int64) bool {
-	for i := 1; i < len(times); i++ {
-		if times[i] <= times[i-1] {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *snapshot) time(x rowRef) int64 { return s.chunks[x>>32].times[uint32(x)] }
 
-// count returns the number of rows by slot, and of all, in the chunks that have times of a range.
-func (s *snapshot) count(in *slots, time scan.Range) (counts []int, total int) {
+// count returns the number of rows by slot, and of all.
+func (s *snapshot) count(in *slots) (counts []int, total int) {
 	counts = make([]int, in.n)
 	for _, c := range s.chunks {
-		if !c.mayHave(in, time) {
+		if !c.mayHave(in, scan.All) {
 			continue
 		}
 		if c.series == nil {
@@ -235,9 +209,9 @@ func (c *chunk) mayHave(in *slots, time scan.Range) bool {
 }
 
 // place fills o.rows; next says where the next row of each slot goes.
-func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
+func (s *snapshot) place(o *order, in *slots, next []int) {
 	for k, c := range s.chunks {
-		if !c.mayHave(in, time) {
+		if !c.mayHave(in, scan.All) {
 			continue
 		}
 		if c.series == nil {
@@ -245,28 +219,14 @@ func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 				for r := range c.n {
 					o.rows[next[i]+r] = rowRef(k)<<32 | rowRef(r)
 				}
-				if o.times != nil {
-					copy(o.times[next[i]:], c.times)
-				}
 				next[i] += c.n
 			}
 			continue
 		}
-		if o.times == nil {
-			for r, n := range c.series {
-				if i := in.of(n); i >= 0 {
-					o.rows[next[i]] = rowRef(k)<<32 | rowRef(r)
-					next[i]++
-				}
-			}
-			continue
-		}
-		times := c.times[:len(c.series)]
 		for r, n := range c.series {
 			if i := in.of(n); i >= 0 {
-				at := next[i]
-				next[i] = at + 1
-				o.rows[at], o.times[at] = rowRef(k)<<32|rowRef(r), times[r]
+				o.rows[next[i]] = rowRef(k)<<32 | rowRef(r)
+				next[i]++
 			}
 		}
 	}
@@ -300,10 +260,10 @@ type item struct {
 	row  rowRef
 }
 
-func (m *merger) sort(s *snapshot, rows []rowRef) {
+func (m *merger) sort(chunks []*chunk, rows []rowRef) {
 	m.items, m.starts = m.items[:0], append(m.starts[:0], 0)
 	for i, r := range rows {
-		c := s.chunks[r>>32]
+		c := chunks[r>>32]
 		it := item{c.times[uint32(r)], c.seqOf(int(uint32(r))), r}
 		if i > 0 && before(it, m.items[i-1]) {
 			m.starts = append(m.starts, i)
