@@ -141,24 +141,31 @@ func lastWindowFloats(_ *kernel, spans []span, _ []int64, v []float64, out *row)
 }
 
 func minFloats(k *kernel, spans []span, _ []int64, v []float64, out *row) {
-	slidingBest(k.w, spans, v, out, less)
+	slidingBest(k.w, spans, v, out, -1)
 }
 
 func maxFloats(k *kernel, spans []span, _ []int64, v []float64, out *row) {
-	slidingBest(k.w, spans, v, out, greater)
+	slidingBest(k.w, spans, v, out, 1)
 }
 
-// slidingBest keeps the candidates of the window in a queue: each is better than those behind it, so the front is the
-// best, and each sample comes in and goes out once.
-func slidingBest(w *worker, spans []span, v []float64, out *row, better func(a, b float64) bool) {
+// slidingBest gives the greatest value of each window, with sign -1 the least. It keeps the candidates of the window in
+// a queue: each is greater than those behind it, so the front is the best, and each sample comes in and goes out once.
+func slidingBest(w *worker, spans []span, v []float64, out *row, sign float64) {
 	queue := w.queue[:0]
 	head, seen := 0, 0
 	for i, sp := range spans {
 		if sp.lo == sp.hi {
 			continue
 		}
-		for seen = max(seen, int(sp.lo)); seen < int(sp.hi); seen++ {
-			for len(queue) > head && (better(v[seen], v[queue[len(queue)-1]]) || v[seen] == v[queue[len(queue)-1]]) {
+		if int(sp.lo) >= seen { // nothing in the queue is of the window
+			queue, head, seen = queue[:0], 0, int(sp.lo)
+		}
+		for ; seen < int(sp.hi); seen++ {
+			x := sign * v[seen]
+			for len(queue) > head {
+				if last := sign * v[queue[len(queue)-1]]; x < last || x != x && last == last {
+					break
+				}
 				queue = queue[:len(queue)-1]
 			}
 			queue = append(queue, int32(seen))

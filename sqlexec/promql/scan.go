@@ -37,6 +37,7 @@ type worker struct {
 	split    split
 	scratch  []float64
 	queue    []int32
+	trend    trend
 	lastName string // the metric that was noted last
 	ctx      context.Context
 	work     int   // samples looked at since the context was asked

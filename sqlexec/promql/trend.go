@@ -2,42 +2,84 @@ package promql
 
 import (
 	"math"
-	"slices"
 
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// regression is the line through floats by least squares: its slope a second and its value at a time.
-func regression(ts []int64, v []float64, at int64) (slope, value float64) {
-	if len(v) == 1 || !slices.ContainsFunc(v, func(x float64) bool { return x != v[0] }) {
+// trend finds lines through the floats of windows. What it sums of times serves the next window, too, if its samples
+// lie at the same times as seen from the time in question: so do the windows of a step, and those of a series that is
+// scraped evenly.
+type trend struct {
+	after   []int64   // ms from the time in question to the samples
+	seconds []float64 // the same
+	x, xx   kahan     // sums of them, and of their squares
+}
+
+// line is the line through floats by least squares: its slope a second and its value at a time.
+func (l *trend) line(ts []int64, v []float64, at int64) (slope, value float64) {
+	if alike(v) {
 		if math.IsInf(v[0], 0) {
 			return math.NaN(), math.NaN()
 		}
 		return 0, v[0]
 	}
-	x, y, xy, xx := lineSums(ts, v, at)
-	n := float64(len(v))
-	slope = (xy.value() - x.value()*y.value()/n) / (xx.value() - x.value()*x.value()/n)
-	return slope, y.value()/n - slope*x.value()/n
+	l.times(ts, at)
+	y, xy := l.sums(v)
+	n, x, xx := float64(len(v)), l.x.value(), l.xx.value()
+	slope = (xy.value() - x*y.value()/n) / (xx - x*x/n)
+	return slope, y.value()/n - slope*x/n
 }
 
-// lineSums sums times, in seconds from at, and values, their products, and the squares of the times.
-func lineSums(ts []int64, v []float64, at int64) (x, y, xy, xx kahan) {
-	for i := range v {
-		seconds := float64(ts[i]-at) / 1000
-		x, y = x.plus(seconds), y.plus(v[i])
-		xy, xx = xy.plus(seconds*v[i]), xx.plus(seconds*seconds)
+// alike reports whether all values are equal.
+func alike(v []float64) bool {
+	for _, x := range v[1:] {
+		if x != v[0] {
+			return false
+		}
 	}
-	if lost := x.lost + y.lost + xy.lost + xx.lost; lost == lost {
-		return x, y, xy, xx
+	return true
+}
+
+// times sums what depends on the times alone.
+func (l *trend) times(ts []int64, at int64) {
+	if l.fits(ts, at) {
+		return
 	}
-	x, y, xy, xx = kahan{}, kahan{}, kahan{}, kahan{}
-	for i := range v {
-		seconds := float64(ts[i]-at) / 1000
-		x, y = x.add(seconds), y.add(v[i])
-		xy, xx = xy.add(seconds*v[i]), xx.add(seconds*seconds)
+	l.after, l.seconds, l.x, l.xx = l.after[:0], l.seconds[:0], kahan{}, kahan{}
+	for _, t := range ts {
+		s := float64(t-at) / 1000
+		l.after, l.seconds = append(l.after, t-at), append(l.seconds, s)
+		l.x, l.xx = l.x.add(s), l.xx.add(s*s)
 	}
-	return x, y, xy, xx
+}
+
+// fits reports whether the times are those of the window before.
+func (l *trend) fits(ts []int64, at int64) bool {
+	if len(ts) != len(l.after) {
+		return false
+	}
+	for i, ms := range l.after {
+		if ts[i]-at != ms {
+			return false
+		}
+	}
+	return true
+}
+
+// sums sums the values, and their products with the times.
+func (l *trend) sums(v []float64) (y, xy kahan) {
+	seconds := l.seconds[:len(v)]
+	for i, x := range v {
+		y, xy = y.plus(x), xy.plus(seconds[i]*x)
+	}
+	if lost := y.lost + xy.lost; lost == lost {
+		return y, xy
+	}
+	y, xy = kahan{}, kahan{}
+	for i, x := range v {
+		y, xy = y.add(x), xy.add(seconds[i]*x)
+	}
+	return y, xy
 }
 
 // twoFloats is a window function that needs two floats.
@@ -53,13 +95,13 @@ func twoFloats(f func(k *kernel, i int, w *window) float64) func(k *kernel, i in
 	}
 }
 
-var deriv = twoFloats(func(_ *kernel, _ int, w *window) float64 {
-	slope, _ := regression(w.ft, w.fv, w.ft[0]) // near to the values: fewer digits are lost
+var deriv = twoFloats(func(k *kernel, _ int, w *window) float64 {
+	slope, _ := k.w.trend.line(w.ft, w.fv, w.ft[0]) // near to the values: fewer digits are lost
 	return slope
 })
 
 var predictLinear = twoFloats(func(k *kernel, i int, w *window) float64 {
-	slope, value := regression(w.ft, w.fv, k.g.at(i))
+	slope, value := k.w.trend.line(w.ft, w.fv, k.g.at(i))
 	return slope*k.args[0][i] + value
 })
 
