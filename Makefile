@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench microbench bce bce-accept fuzz docs-test e2e clean
+.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -78,6 +78,12 @@ lint:
 ## bench: load a server of its own over HTTP and print what it cost (ARGS="-rows 1000000")
 bench: build
 	$(GO) run ./bench $(ARGS)
+
+## peers: the servers of others that bench -peers measures beside ours, in bin/peers (versions: bench/peers/go.mod)
+peers:
+	mkdir -p bin/peers
+	cd bench/peers && $(GO) build -tags remove_all_sd -o ../../bin/peers/prometheus github.com/prometheus/prometheus/cmd/prometheus
+	cd bench/peers && $(GO) build -o ../../bin/peers/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics
 
 ## microbench: the benchmarks beside the code (BENCH=Decode)
 microbench:

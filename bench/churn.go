@@ -204,8 +204,8 @@ func (t *measured) oneSeries(ctx context.Context, c *churn, at time.Time) (first
 			return 0, 0, err
 		}
 		took = append(took, time.Since(start))
-		if n := rowsOf(body); n != 1 {
-			return 0, 0, fmt.Errorf("%s: %d series, want 1", expr, n)
+		if n, err := rowsOf(body); err != nil || n != 1 {
+			return 0, 0, fmt.Errorf("%s: %d series, want 1: %w", expr, n, err)
 		}
 	}
 	first = took[0]

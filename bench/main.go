@@ -28,7 +28,7 @@ type options struct {
 	seed                         uint64
 	load                         bool
 	queries                      string
-	explain, states              bool
+	explain, states, peers       bool
 	queryRuns                    int
 	pid                          int
 	profile, serverProfile, json string
@@ -64,6 +64,8 @@ func main() {
 	flag.BoolVar(&o.states, "states", false,
 		"with -dataset metrics: time each query on the same samples in memory, half in a part, in one part, in many parts, "+
 			"and in many whose times overlap")
+	flag.BoolVar(&o.peers, "peers", false,
+		"with -dataset metrics: measure the servers that make peers has built as well")
 	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")
 	flag.IntVar(&o.pid, "pid", 0, "process id of the server at -url, for processor time and memory")
 	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,31 +54,47 @@ type MetricFigure struct {
 	Error string        `json:"error,omitempty"`
 }
 
-// runMetrics measures our server and, where there is one, the stock server, one after the other.
-func runMetrics(ctx context.Context, o *options) error {
+// contestant is a server that is measured with the set.
+type contestant struct {
+	*measured
+	api    string                                                          // what its endpoints lie below
+	write  string                                                          // path of remote write
+	settle func(ctx context.Context, t *measured) (bytes int64, err error) // brings all to the disk and gives its size
+	report *MetricsReport
+}
+
+// runMetrics measures our server and others that are there: each writes the set, then all answer each query in turn.
+func runMetrics(ctx context.Context, o *options) (err error) {
 	if o.states {
 		return runStates(ctx, o)
 	}
-	set := fleet.New()
-	end := time.Now().Truncate(time.Minute)
-	ours, err := target(ctx, o, strings.Split(o.sync, ",")[0])
+	set, end := fleet.New(), time.Now().Truncate(time.Minute)
+	servers, err := contestants(ctx, o)
+	defer func() {
+		for _, s := range servers {
+			err = errors.Join(err, s.close())
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	reports := []*MetricsReport{{Server: "varve"}}
-	err = ours.metrics(ctx, o, set, end, "/v1/metricsapi", "/v1/metricsapi/write", reports[0])
-	if err := errors.Join(err, ours.close()); err != nil {
-		return err
+	var reports []*MetricsReport
+	for _, s := range servers {
+		reports = append(reports, s.report)
+		if err := s.fill(ctx, o, set, end); err != nil {
+			return fmt.Errorf("%s: %w", s.report.Server, err)
+		}
 	}
-	stock, err := startStock(ctx, o.dir)
-	if err != nil {
-		return err
+	for _, q := range workload.MetricQueries {
+		if o.queries == "all" || o.queries == "dashboard" || strings.Contains(q.Name, o.queries) {
+			askInTurn(ctx, servers, &q, end, o.queryRuns)
+		}
 	}
-	if stock != nil {
-		reports = append(reports, &MetricsReport{Server: "stock"})
-		err = stock.metrics(ctx, o, set, end, "", "/api/v1/write", reports[1])
-		if err := errors.Join(err, stock.close()); err != nil {
-			return err
+	for _, s := range servers {
+		if s.pid != 0 {
+			if s.report.PeakRSS, err = process.PeakRSS(s.pid); err != nil {
+				return err
+			}
 		}
 	}
 	if err := printMetrics(os.Stdout, reports); err != nil {
@@ -92,68 +110,65 @@ func runMetrics(ctx context.Context, o *options) error {
 	return os.WriteFile(o.json, append(b, '\n'), 0o644)
 }
 
-// metrics writes the set to a server whose endpoints lie below api, and asks the queries.
-func (t *measured) metrics(ctx context.Context, o *options, set *fleet.Set, end time.Time, api, write string,
-	r *MetricsReport) error {
+// contestants starts our server and the others: those of -peers, else the stock server of this machine if it has one.
+func contestants(ctx context.Context, o *options) (servers []*contestant, err error) {
+	ours, err := target(ctx, o, strings.Split(o.sync, ",")[0])
+	if err != nil {
+		return nil, err
+	}
+	servers = append(servers, &contestant{measured: ours, api: "/v1/metricsapi", write: "/v1/metricsapi/write",
+		settle: mergeMetrics, report: &MetricsReport{Server: "varve"}})
+	if o.peers {
+		peers, err := startPeers(ctx, o.dir)
+		return append(servers, peers...), err
+	}
+	stock, err := startStock(ctx, stockBinary, o.dir)
+	if err == nil && stock != nil {
+		servers = append(servers, stock)
+	}
+	return servers, err
+}
+
+// fill writes the set and has the server put it in order.
+func (s *contestant) fill(ctx context.Context, o *options, set *fleet.Set, end time.Time) error {
 	profiled := make(chan error, 1)
-	if o.serverProfile == "" || api == "" {
+	if o.serverProfile == "" || s.api == "" {
 		profiled <- nil
 	} else {
 		go func() {
-			profiled <- t.profile(ctx,
+			profiled <- s.profile(ctx,
 				&options{serverProfile: o.serverProfile, rows: int64(set.Len()) * fleetSteps / 2})
 		}()
 	}
-	server, own := t.cpu(), ownCPU()
-	start := time.Now()
-	steps := o.fleetSteps()
+	r, server, own, start, steps := s.report, s.cpu(), ownCPU(), time.Now(), o.fleetSteps()
 	if o.load {
-		if err := sendFleet(ctx, t.url, write, set, o.connections, end, steps, every(0, steps, 1)); err != nil {
+		if err := sendFleet(ctx, s.url, s.write, set, o.connections, end, steps, every(0, steps, 1)); err != nil {
 			return err
 		}
 	}
 	r.Samples, r.Took = int64(set.Len())*steps, time.Since(start)
-	r.ServerCPU, r.ClientCPU = t.cpu()-server, ownCPU()-own
+	r.ServerCPU, r.ClientCPU = s.cpu()-server, ownCPU()-own
 	if err := <-profiled; err != nil {
 		return err
 	}
-	if err := t.mergeMetrics(ctx, api != "", r); err != nil {
-		return err
-	}
-	r.FullCPU = t.cpu() - server
-	for _, q := range workload.MetricQueries {
-		if o.queries != "all" && o.queries != "dashboard" && !strings.Contains(q.Name, o.queries) {
-			continue
-		}
-		r.Queries = append(r.Queries, t.measureMetric(ctx, api, &q, end, o.queryRuns))
-	}
-	if t.pid != 0 {
-		var err error
-		if r.PeakRSS, err = process.PeakRSS(t.pid); err != nil {
-			return err
-		}
-	}
-	return nil
+	var err error
+	r.DataBytes, err = s.settle(ctx, s.measured)
+	r.FullCPU = s.cpu() - server
+	return err
 }
 
-// mergeMetrics takes the bytes on disk once all is in parts, or blocks.
-func (t *measured) mergeMetrics(ctx context.Context, ours bool, r *MetricsReport) error {
-	if !ours {
-		var err error
-		r.DataBytes, err = t.blockBytes(ctx)
-		return err
-	}
+// mergeMetrics takes the bytes on disk once all is in merged parts.
+func mergeMetrics(ctx context.Context, t *measured) (int64, error) {
 	for _, admin := range []string{"flush_table", "compact_table"} {
 		if _, err := client.SQL(ctx, t.url, "public", "ADMIN "+admin+"('service_physical_table')"); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if t.dir == "" {
-		return nil
+		return 0, nil
 	}
 	use, err := process.DiskUse(t.dir)
-	r.DataBytes = use.DataBytes
-	return err
+	return use.DataBytes, err
 }
 
 // fleetSteps is the number of samples of each series.
@@ -217,35 +232,39 @@ func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to
 	return nil
 }
 
-// measureMetric asks once to warm up and then some times.
-func (t *measured) measureMetric(ctx context.Context, api string, q *workload.MetricQuery, end time.Time,
-	runs int) (f MetricFigure) {
-	f.Name = q.Name
-	address := t.url + metricAddress(api, q, end)
-	body, err := fetch(ctx, address)
-	if err != nil {
-		f.Error = err.Error()
-		return f
-	}
-	f.Bytes, f.Rows = len(body), rowsOf(body)
-	if f.Rows == 0 {
-		f.Error = "no rows: each of these queries has an answer"
-		return f
-	}
-	var took []time.Duration
-	used := t.cpu()
-	for range runs {
-		start := time.Now()
-		if _, err := fetch(ctx, address); err != nil {
-			f.Error = err.Error()
-			return f
+// askInTurn asks all servers once to warm up and then some times, one after the other. A server whose answer is an
+// error is asked no more.
+func askInTurn(ctx context.Context, servers []*contestant, q *workload.MetricQuery, end time.Time, runs int) {
+	figures := make([]MetricFigure, len(servers))
+	took, used := make([][]time.Duration, len(servers)), make([]time.Duration, len(servers))
+	for run := range 1 + runs {
+		for i, s := range servers {
+			f := &figures[i]
+			if f.Error != "" {
+				continue
+			}
+			start, cpu := time.Now(), s.cpu()
+			body, err := fetch(ctx, s.url+metricAddress(s.api, q, end))
+			took[i], used[i] = append(took[i], time.Since(start)), used[i]+s.cpu()-cpu
+			if err == nil && run == 0 {
+				took[i], used[i] = took[i][:0], 0
+				f.Bytes = len(body)
+				f.Rows, err = rowsOf(body)
+			}
+			if err != nil {
+				f.Error = err.Error()
+			}
 		}
-		took = append(took, time.Since(start))
 	}
-	f.CPU = (t.cpu() - used) / time.Duration(runs)
-	slices.Sort(took)
-	f.P50 = took[len(took)/2]
-	return f
+	for i, s := range servers {
+		f := &figures[i]
+		f.Name = q.Name
+		if f.Error == "" {
+			slices.Sort(took[i])
+			f.P50, f.CPU = took[i][len(took[i])/2], used[i]/time.Duration(runs)
+		}
+		s.report.Queries = append(s.report.Queries, *f)
+	}
 }
 
 // metricAddress is the path of a query.
@@ -265,11 +284,13 @@ func metricAddress(api string, q *workload.MetricQuery, end time.Time) string {
 	return path + "query_range?" + v.Encode()
 }
 
+// fetch gets an answer as it comes, packed if the server packs it: unpacking is the client's.
 func fetch(ctx context.Context, address string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
+	req.Header.Set("Accept-Encoding", "gzip")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
@@ -284,17 +305,26 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	return body, nil
 }
 
-// rowsOf is the number of rows of an answer; 0 when it is none.
-func rowsOf(body []byte) int {
+// rowsOf is the number of rows of an answer; none is an error.
+func rowsOf(body []byte) (int, error) {
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return 0, err
+		}
+		if body, err = io.ReadAll(z); err != nil {
+			return 0, err
+		}
+	}
 	var result struct {
 		Data struct{ Result []json.RawMessage }
 	}
-	if json.Unmarshal(body, &result) == nil {
-		return len(result.Data.Result)
-	}
 	var list struct{ Data []string }
-	if json.Unmarshal(body, &list) != nil {
-		return 0
+	if json.Unmarshal(body, &result) == nil && len(result.Data.Result) > 0 {
+		return len(result.Data.Result), nil
 	}
-	return len(list.Data)
+	if json.Unmarshal(body, &list) == nil && len(list.Data) > 0 {
+		return len(list.Data), nil
+	}
+	return 0, errors.New("no rows: each of these queries has an answer")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// printMetrics writes the figures of one server, or of ours and the stock server side by side, as Markdown.
+// printMetrics writes the figures of our server, and of others beside it, as Markdown.
 func printMetrics(w io.Writer, reports []*MetricsReport) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s, commit %s, metrics\n\n", time.Now().UTC().Format(time.DateOnly), commit())
@@ -21,22 +21,26 @@ func printMetrics(w io.Writer, reports []*MetricsReport) error {
 			a(r.ServerCPU), a(r.FullCPU), a(r.ClientCPU), float64(r.PeakRSS)/1e6,
 			float64(r.DataBytes)/float64(r.Samples))
 	}
-	if len(reports) == 1 {
-		b.WriteString("\n| query | p50 ms | server CPU ms | rows |\n|---|---|---|---|\n")
-	} else {
-		b.WriteString(
-			"\n| query | p50 ms | CPU ms | stock p50 ms | CPU ms | share of the time | rows, of stock " +
-				"|\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| query |")
+	for _, r := range reports {
+		fmt.Fprintf(&b, " %s p50 ms | CPU ms | rows |", r.Server)
 	}
+	for _, r := range reports[1:] {
+		fmt.Fprintf(&b, " share of the time of %s |", r.Server)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", 4*len(reports)-1) + "\n")
 	for i, q := range reports[0].Queries {
-		if len(reports) == 1 {
-			fmt.Fprintf(&b, "| %s | %s | %s | %d |%s\n", q.Name, millis(q.P50), millis(q.CPU), q.Rows, q.Error)
-			continue
+		fmt.Fprintf(&b, "| %s |", q.Name)
+		failed := ""
+		for _, r := range reports {
+			f := &r.Queries[i]
+			fmt.Fprintf(&b, " %s | %s | %d |", millis(f.P50), millis(f.CPU), f.Rows)
+			failed += f.Error
 		}
-		s := reports[1].Queries[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.2f | %d, %d |%s%s\n", q.Name, millis(q.P50), millis(q.CPU),
-			millis(s.P50), millis(s.CPU),
-			float64(q.P50)/float64(max(s.P50, 1)), q.Rows, s.Rows, q.Error, s.Error)
+		for _, r := range reports[1:] {
+			fmt.Fprintf(&b, " %.2f |", float64(q.P50)/float64(max(r.Queries[i].P50, 1)))
+		}
+		b.WriteString(failed + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

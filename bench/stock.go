@@ -17,11 +17,11 @@ import (
 // stockBinary is where the Debian package puts the stock server of metrics.
 const stockBinary = "/usr/bin/prometheus"
 
-// startStock starts the stock server on a directory of its own; nil: there is none on this machine.
-func startStock(ctx context.Context, dir string) (*measured, error) {
-	binary, err := exec.LookPath(stockBinary)
+// startStock starts a stock server on a directory of its own; nil: the program is not there.
+func startStock(ctx context.Context, program, dir string) (*contestant, error) {
+	binary, err := exec.LookPath(program)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench: no stock server at", stockBinary)
+		fmt.Fprintln(os.Stderr, "bench: no stock server at", program)
 		return nil, nil
 	}
 	dir, err = os.MkdirTemp(dir, "stock-bench-")
@@ -32,11 +32,12 @@ func startStock(ctx context.Context, dir string) (*measured, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return &measured{url: s.URL, dir: dir, pid: s.PID(), started: s}, nil
+	return &contestant{measured: &measured{url: s.URL, dir: dir, pid: s.PID(), started: s}, write: "/api/v1/write",
+		settle: blockBytes, report: &MetricsReport{Server: "stock"}}, nil
 }
 
 // blockBytes lets the stock server write all it has into blocks and gives their size.
-func (t *measured) blockBytes(ctx context.Context) (int64, error) {
+func blockBytes(ctx context.Context, t *measured) (int64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url+"/api/v1/admin/tsdb/snapshot", nil)
 	if err != nil {
 		return 0, err
