@@ -49,7 +49,7 @@ type Hint struct {
 // AutoCreate reports whether the hints that came with a request let it make tables and columns; they do unless they say
 // otherwise.
 func AutoCreate(hints map[string]string) (bool, error) {
-	x, given := hints["auto_create_table"]
+	x, given := hints[schema.AutoCreateHint]
 	switch {
 	case !given || strings.EqualFold(x, "true"):
 		return true, nil
@@ -60,12 +60,9 @@ func AutoCreate(hints map[string]string) (bool, error) {
 		"Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
 }
 
-// NumbersHint is the hint that says whether integers and floats are one kind.
-const NumbersHint = "widen_numbers"
-
 // StrictNumbers reports whether a request keeps integers and floats apart: its hint says so, or else the configuration.
 func StrictNumbers(hints map[string]string, configured bool) bool {
-	if text := hints[NumbersHint]; text != "" {
+	if text := hints[schema.NumbersHint]; text != "" {
 		return !IsTrue(text)
 	}
 	return configured

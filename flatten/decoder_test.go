@@ -24,7 +24,7 @@ type groups struct {
 }
 
 func (g *groups) rows(v OptionVars) (*vector.Builder, error) {
-	if text, _ := v.Value(TTL); text == "bad" {
+	if text, _ := v.Value(optionVariables["service_ttl"]); text == "bad" {
 		return nil, status.New(status.InvalidArguments, "bad ttl")
 	} else if text == "same" { // says no more than the request does
 		return g.builders[0], nil

@@ -1,34 +1,31 @@
 package flatten
 
 import (
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
 
-// Option names one of the table options that an entry can name with a top-level key.
+// Option is one of the table options that an entry can name with a top-level key, by its place in the table of hints.
 type Option uint8
 
-// The options, in the order of OptionVars.Values.
-const (
-	TTL Option = iota
-	SkipWAL
-	AutoCreateTable
-	AppendMode
-	MergeMode
-	PhysicalTable
-	OptionCount // the number of options
-)
+// OptionCount is the number of options.
+const OptionCount Option = 6
+
+// optionNames are the names of the options.
+var optionNames = [OptionCount]string(schema.Hints(schema.VariableHint))
 
 // String is the option's name, also as a hint.
-func (o Option) String() string {
-	return [...]string{"ttl", "skip_wal", "auto_create_table", "append_mode", "merge_mode", "physical_table"}[o]
-}
+func (o Option) String() string { return optionNames[o] }
 
 // optionVariables maps the keys of entries to options.
-var optionVariables = map[string]Option{
-	"service_ttl": TTL, "service_skip_wal": SkipWAL, "service_auto_create_table": AutoCreateTable,
-	"service_append_mode": AppendMode, "service_merge_mode": MergeMode, "service_physical_table": PhysicalTable,
-}
+var optionVariables = func() map[string]Option {
+	keys := make(map[string]Option, OptionCount)
+	for o, name := range optionNames {
+		keys["service_"+name] = Option(o)
+	}
+	return keys
+}()
 
 // suffixVariable is the key of a table suffix. It never becomes a column and has no effect here.
 const suffixVariable = "service_table_suffix"

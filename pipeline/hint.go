@@ -12,10 +12,6 @@ import (
 // commentCreated is the comment of tables that a write creates.
 const commentCreated = "Created on insertion"
 
-// requestHints are the hints that a request can give to log tables. Whether rows replace each other is not among them:
-// log tables keep all rows unless an entry's variables say otherwise.
-var requestHints = [...]string{"ttl", "skip_wal", "auto_create_table", "physical_table", "sst_format"}
-
 // hinter makes the hints of a request's groups: what to create when the table is absent.
 type hinter struct {
 	request *Request
@@ -27,14 +23,11 @@ type hinter struct {
 	strict   bool // integers and floats are two kinds
 }
 
-// hint joins the request's hints with the option variables of rows, which come first.
+// hint joins the request's hints with the option variables of rows, which come first. Whether rows replace each other
+// is no hint of a request: log tables keep all rows unless an entry's variables say otherwise.
 func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	text := map[string]string{}
-	for _, key := range requestHints {
-		if x, ok := h.request.Hints[key]; ok {
-			text[key] = x
-		}
-	}
+	schema.TakeHints(text, h.request.Hints, schema.LogHint)
 	for o := range flatten.OptionCount {
 		if x, ok := v.Value(o); ok {
 			text[o.String()] = x
@@ -44,7 +37,7 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if err != nil {
 		return engine.Hint{}, err
 	}
-	delete(text, "auto_create_table")
+	delete(text, schema.AutoCreateHint)
 	if err := setMode(text); err != nil {
 		return engine.Hint{}, err
 	}

@@ -215,7 +215,7 @@ func (r *Request) SetNumbers(text string) {
 // strict reports whether integers and floats are two kinds in a request.
 func (m *Manager) strict(r *Request) bool {
 	if r.Numbers == ConfiguredNumbers {
-		r.SetNumbers(r.Hints[engine.NumbersHint])
+		r.SetNumbers(r.Hints[schema.NumbersHint])
 	}
 	return r.Numbers == Strict || r.Numbers == ConfiguredNumbers && m.o.StrictNumbers
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 )
@@ -175,5 +176,4 @@ func (c *Ctx) Hints() map[string]string {
 	return hints
 }
 
-var hintHeaders = [...]string{"auto_create_table", "ttl", "append_mode", "merge_mode", "physical_table", "skip_wal",
-	"read_preference", "widen_numbers"}
+var hintHeaders = schema.Hints(schema.HeaderHint)

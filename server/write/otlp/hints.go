@@ -6,9 +6,6 @@ import (
 	"varve/server/web"
 )
 
-// requestHints are the hints of requests that become options of the tables that a request makes.
-var requestHints = [...]string{"ttl", "skip_wal", "sst_format"}
-
 // hint says what to make where a table is absent: its options are those given, and what the headers ask for.
 func (h *Handler) hint(c *web.Ctx, timeIndex string, options map[string]string) (engine.Hint, error) {
 	given := c.Hints()
@@ -19,11 +16,7 @@ func (h *Handler) hint(c *web.Ctx, timeIndex string, options map[string]string) 
 	hint := engine.Hint{AutoCreate: create && !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, TimeIndex: timeIndex,
 		Comment: "Created on insertion", StrictNumbers: engine.StrictNumbers(given, h.o.StrictNumbers)}
 	options["comment"] = hint.Comment
-	for _, key := range requestHints {
-		if x, ok := given[key]; ok {
-			options[key] = x
-		}
-	}
+	schema.TakeHints(options, given, schema.TraceHint)
 	hint.Options, err = schema.ParseOptions(options)
 	return hint, err
 }

@@ -8,13 +8,10 @@ import (
 // Hints are what a request says of the tables that it makes.
 type Hints struct {
 	physical     string
-	ttl          string // of logical tables
-	plain        schema.Options
+	ttl          string         // of logical tables, which know no other hint
+	plain        schema.Options // of tables with storage of their own
 	noAutoCreate bool
 }
-
-// plainHints are the hints that become options of tables with storage of their own. Logical tables know a ttl alone.
-var plainHints = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "sst_format"}
 
 // Hints reads the hints of a request; others than those of tables are nobody's fault.
 func (t *Tables) Hints(given map[string]string) (Hints, error) {
@@ -28,11 +25,7 @@ func (t *Tables) Hints(given map[string]string) (Hints, error) {
 	}
 	h.noAutoCreate = h.noAutoCreate || !create
 	options := map[string]string{schema.SemanticOption: schema.SemanticMetric}
-	for _, key := range plainHints {
-		if x, ok := given[key]; ok {
-			options[key] = x
-		}
-	}
+	schema.TakeHints(options, given, schema.SampleHint)
 	h.plain, err = schema.ParseOptions(options)
 	return h, err
 }

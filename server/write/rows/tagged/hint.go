@@ -8,9 +8,6 @@ import (
 	"varve/server/write/rows"
 )
 
-// hintKeys are the hints of requests that become options of tables.
-var hintKeys = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "sst_format"}
-
 // TimeIndex is the name of the time index of tables that a protocol makes, by the prefix of such names.
 func TimeIndex(prefix string) string {
 	if prefix == "" {
@@ -33,11 +30,7 @@ func Hint(d *rows.Deps, given, options map[string]string) (engine.Hint, error) {
 	for k, v := range options {
 		all[k] = v
 	}
-	for _, key := range hintKeys {
-		if x, ok := given[key]; ok {
-			all[key] = x
-		}
-	}
+	schema.TakeHints(all, given, schema.TaggedHint)
 	if _, merges := all["merge_mode"]; merges && strings.EqualFold(all["append_mode"], "true") {
 		all["merge_mode"] = "last_row"
 	}

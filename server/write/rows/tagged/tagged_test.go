@@ -139,7 +139,7 @@ func TestHint(t *testing.T) {
 		{false, "", false}, {true, "", true}, {true, "true", false}, {true, "1", false}, {true, "Yes", false},
 		{false, "false", true}, {false, "0", true}, {true, "off", true},
 	} {
-		h, err := Hint(&rows.Deps{StrictNumbers: c.configured}, map[string]string{engine.NumbersHint: c.given}, nil)
+		h, err := Hint(&rows.Deps{StrictNumbers: c.configured}, map[string]string{schema.NumbersHint: c.given}, nil)
 		if err != nil || h.StrictNumbers != c.strict {
 			t.Errorf("%v: %v %v", c, h.StrictNumbers, err)
 		}
