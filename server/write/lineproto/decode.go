@@ -18,6 +18,7 @@ import (
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/server/write/rows"
+	"varve/server/write/rows/tagged"
 )
 
 // request is what is the same for all lines of a body.
@@ -365,10 +366,11 @@ func (d *decoder) column(t *table, raw, name []byte, k kind) (int32, error) {
 	if len(t.cols) >= schema.MaxColumns {
 		return 0, clash("column '%.80s': a request can have at most %d columns of a table", key, schema.MaxColumns)
 	}
-	if err := t.check(key, k); err != nil {
+	typ, err := tagged.Agree(t.schema, t.hint, key, kindTypes[k], k.semantic())
+	if err != nil {
 		return 0, err
 	}
-	values, err := t.rows.Column(key, kindTypes[k])
+	values, err := t.rows.Column(key, typ)
 	if err != nil {
 		return 0, err
 	}
@@ -381,28 +383,6 @@ func (d *decoder) column(t *table, raw, name []byte, k kind) (int32, error) {
 	}
 	d.held += columnBytes + 8*int64(t.rows.Rows())
 	return n, nil
-}
-
-// check holds a new column of the rows against the table that is there.
-func (t *table) check(key string, k kind) error {
-	if key == t.hint.TimeIndex {
-		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp,
-			k.semantic())
-	}
-	if t.schema == nil {
-		return nil
-	}
-	p := t.schema.Column(key)
-	if p < 0 {
-		return nil
-	}
-	switch c := &t.schema.Columns[p]; {
-	case c.Semantic != k.semantic():
-		return clash("column %s expect semantic type %s, given: %s", key, c.Semantic, k.semantic())
-	case c.Type != kindTypes[k] && (t.hint.StrictNumbers || !engine.OneKind(c.Type, kindTypes[k])):
-		return clash("%s", engine.ClashText(key, c.Type, kindTypes[k]))
-	}
-	return nil
 }
 
 // conflict is the error for a value of another kind than the column has.

@@ -3,7 +3,6 @@ package lineproto
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"varve/engine/status"
@@ -29,12 +28,10 @@ var (
 	errTime       = errors.New("bad timestamp: it is a whole number")
 )
 
-// conflict is a line that is well-formed and cannot be stored.
-type conflict struct{ text string }
-
-func (c *conflict) Error() string { return c.text }
-
-func clash(format string, args ...any) error { return &conflict{fmt.Sprintf(format, args...)} }
+// clash is the error of a line that is well-formed and cannot be stored.
+func clash(format string, args ...any) error {
+	return status.New(status.InvalidArguments, format, args...)
+}
 
 // maxShown is how much of a line an error shows.
 const maxShown = 256
@@ -57,15 +54,10 @@ func explain(body []byte, p, number int, err error) *lineError {
 		shown = strings.ToValidUTF8(shown[:maxShown], "")
 	}
 	e := &lineError{number: number, line: shown, reason: err.Error()}
-	var c *conflict
-	var known *status.Error
-	switch {
-	case errors.As(err, &c):
-		e.error = status.New(status.InvalidArguments, "%s (line %d: '%s')", c.text, number, shown)
-	case errors.As(err, &known):
+	if known, ok := errors.AsType[*status.Error](err); ok {
 		e.reason = known.Msg
 		e.error = status.Wrap(err, known.Code, "%s (line %d: '%s')", known.Msg, number, shown)
-	default:
+	} else {
 		e.error = status.New(status.InvalidArguments,
 			"Failed to parse InfluxDB line protocol: line %d: unable to parse '%s': %v", number, shown, err)
 	}

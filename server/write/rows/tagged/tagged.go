@@ -147,15 +147,11 @@ func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Col
 	if err := schema.CheckColumnName(key); err != nil {
 		return nil, err
 	}
-	if key == t.hint.TimeIndex {
-		return nil, status.New(status.InvalidArguments,
-			"Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, role)
-	}
 	if len(t.byName) >= schema.MaxColumns-1 {
 		return nil, status.New(status.InvalidArguments,
 			"column '%.80s': a request can have at most %d columns of a table", key, schema.MaxColumns)
 	}
-	typ, err := t.agreed(key, typ, role)
+	typ, err := Agree(t.there, t.hint, key, typ, role)
 	if err != nil {
 		return nil, err
 	}
@@ -175,22 +171,29 @@ func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Col
 	return c, nil
 }
 
-// agreed holds a new column of the rows against the table that is there, and gives its type.
-func (t *Table) agreed(key string, typ vector.Type, role schema.Semantic) (vector.Type, error) {
-	if t.there == nil {
+// Agree holds a new column of rows against the table that is there, nil for none, and against the hint of the rows. It
+// returns the type in which values of the column are kept. A role or type that the table does not have for the column
+// is an InvalidArguments error.
+func Agree(there *schema.Table, hint *engine.Hint, key string, typ vector.Type, role schema.Semantic) (vector.Type,
+	error) {
+	if key == hint.TimeIndex {
+		return typ, status.New(status.InvalidArguments,
+			"Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, role)
+	}
+	if there == nil {
 		return typ, nil
 	}
-	p := t.there.Column(key)
+	p := there.Column(key)
 	if p < 0 {
 		return typ, nil
 	}
-	switch c := &t.there.Columns[p]; {
+	switch c := &there.Columns[p]; {
 	case c.Semantic != role:
 		return typ, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", key, c.Semantic,
 			role)
 	case c.Type == typ || texts(typ, c.Type):
 		return c.Type, nil
-	case !t.hint.StrictNumbers && engine.OneKind(c.Type, typ):
+	case !hint.StrictNumbers && engine.OneKind(c.Type, typ):
 		return typ, nil // the store makes one of both
 	default:
 		return typ, status.New(status.InvalidArguments, "%s", engine.ClashText(key, c.Type, typ))
