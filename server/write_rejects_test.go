@@ -1,12 +1,16 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"varve/engine"
+	"varve/engine/status"
 	"varve/server/web"
 	"varve/server/write/rows/rejects"
 )
@@ -122,6 +126,44 @@ func TestJournalRejects(t *testing.T) {
 	h.holds(
 		`SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%255 bytes%' AND entry LIKE 'MESSAGE%rest%MESSAGE=f%'`, "[[1]]")
 	send("MESSAGE\n\xff\x00\x00\x00\x00\x00\x00\x00rest\n", 400, "255 bytes")
+}
+
+// deaf is a store that takes no rejects while it is busy.
+type deaf struct {
+	web.Store
+	busy atomic.Bool
+}
+
+func (d *deaf) Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error) {
+	if d.busy.Load() {
+		return nil, status.New(status.RegionBusy, "memory is full")
+	}
+	return d.Store.Write(ctx, s)
+}
+
+// TestJournalStoredIsAnswered: an upload of which rows are stored is taken although its other entries can be kept
+// nowhere: its sender would send the rows again. One of which nothing is stored is refused, and sent again.
+func TestJournalStoredIsAnswered(t *testing.T) {
+	var store deaf
+	h := real(t, func(o *Options) {
+		store.Store = o.Admin.Store.(web.Store)
+		o.Rows.Rejects = rejects.New(&store, nil)
+	})
+	h.want(
+		h.sql(
+			`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "_HOSTNAME" STRING PRIMARY KEY, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
+	send := func(body string, status int, want string) {
+		t.Helper()
+		h.want(h.do("POST", "/v1/journald/upload", body, "Content-Type", "application/vnd.fdo.journal"), status, want)
+	}
+	store.busy.Store(true)
+	send("MESSAGE=a\n\nMESSAGE=b\nN=x\n\n", 200, "OK")
+	h.holds(`SELECT "MESSAGE" FROM journald_logs`, "[[a]]")
+	send("MESSAGE=c\nN=x\n\n", 503, "memory is full")
+	store.busy.Store(false)
+	send("MESSAGE=c\nN=x\n\n", 200, "OK")
+	h.holds(`SELECT "MESSAGE" FROM journald_logs`, "[[a]]")
+	h.holds("SELECT entry LIKE '%MESSAGE=c%' FROM service_private.rejected", "[[true]]")
 }
 
 // TestSignedAndUnsigned: integers with and without a sign are two types until a float makes the column one of floats.

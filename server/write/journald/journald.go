@@ -96,10 +96,14 @@ func (h *Handler) Upload(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	stored := 0
 	for _, w := range written {
-		h.rows.Add(float64(w.Rows))
+		stored += w.Rows
 	}
-	if err := h.o.Rejects.Add(c.Context, left); err != nil {
+	h.rows.Add(float64(stored))
+	if stored > 0 {
+		h.o.Rejects.AddBeside(c.Context, left)
+	} else if err := h.o.Rejects.Add(c.Context, left); err != nil {
 		return err
 	}
 	c.Text(200, "OK.\n")

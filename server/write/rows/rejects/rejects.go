@@ -91,15 +91,34 @@ func (l *Log) Add(ctx context.Context, list []Entry) error {
 			l.giveBack(len(kept))
 			return err
 		}
-		l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries",
-			len(kept), "error", err)
+		l.lost(kept, err)
 		kept = nil
 	}
+	l.count(list, len(kept))
+	return nil
+}
+
+// AddBeside is Add for entries of a request whose other rows are stored: were its sender refused, he would send those
+// again. Where the store takes nothing, the entries are lost: they are counted and in the server's log.
+func (l *Log) AddBeside(ctx context.Context, list []Entry) {
+	if err := l.Add(ctx, list); err != nil {
+		l.lost(list, err)
+		l.count(list, 0)
+	}
+}
+
+// lost logs that entries are nowhere.
+func (l *Log) lost(list []Entry, why error) {
+	l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries",
+		len(list), "error", why)
+}
+
+// count counts entries, of which some are in the table.
+func (l *Log) count(list []Entry, kept int) {
 	for i := range list {
 		l.rejected.WithLabelValues(list[i].Protocol).Inc()
 	}
-	l.dropped.Add(float64(len(list) - len(kept)))
-	return nil
+	l.dropped.Add(float64(len(list) - kept))
 }
 
 // giveBack gives n places of this minute back.
