@@ -171,6 +171,18 @@ func (c *Config) openLogs(io streams, f *filter) (*logs, streams, error) {
 		return newLogs(io.err, c.Logging.Format, f), io, nil
 	}
 	files, err := openLogFiles(c.Logging.Dir, c.Logging.MaxFiles, io.err, time.Now)
+	return c.logsInto(files, err, io, f)
+}
+
+// logsInto is openLogs with the files that were opened, or the error of that. A read-only file system does not keep the
+// server from starting, as its own data directory may lie there: the log then goes to standard error.
+func (c *Config) logsInto(files *logFiles, err error, io streams, f *filter) (*logs, streams, error) {
+	if vfs.IsReadOnly(err) {
+		l := newLogs(io.err, c.Logging.Format, f)
+		l.logger("varve").Warn("the log goes to standard error alone: the file system of logging.dir is read-only",
+			"error", err)
+		return l, io, nil
+	}
 	if err != nil {
 		return nil, io, err
 	}

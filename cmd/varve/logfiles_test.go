@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,6 +29,30 @@ func readLogs(t *testing.T, dir string) string {
 		b.WriteString(e.Name() + ": " + strings.ReplaceAll(string(text), "\n", "|") + "\n")
 	}
 	return b.String()
+}
+
+// TestReadOnlyLogDir: where the directory of the log is on a read-only file system, lines go to standard error, with a
+// warning that says so, even if they should go to files alone. Other errors end the start.
+func TestReadOnlyLogDir(t *testing.T) {
+	var out bytes.Buffer
+	c := &Config{}
+	c.Logging.Dir, c.Logging.Format = "/ro/logs", "text"
+	failed := func(why error) error {
+		return fmt.Errorf("logging.dir = %q: %w", c.Logging.Dir,
+			&os.PathError{Op: "open", Path: "/ro/logs/x", Err: why})
+	}
+	l, streams, err := c.logsInto(nil, failed(syscall.EROFS), streams{err: &out}, &filter{})
+	if err != nil || streams.err != &out {
+		t.Fatal(err)
+	}
+	l.logger("varve").Warn("second")
+	if text := out.String(); !strings.Contains(text, "read-only") || !strings.Contains(text, "/ro/logs") ||
+		!strings.Contains(text, "msg=second") {
+		t.Errorf("the log has\n%s", text)
+	}
+	if _, _, err := c.logsInto(nil, failed(syscall.EACCES), streams, &filter{}); err == nil {
+		t.Error("a directory without permission is taken")
+	}
 }
 
 // TestLogFiles: each hour has its file, a start goes on in it, the oldest go, and what else lies there stays.
