@@ -191,11 +191,6 @@ func (c *Config) check() error {
 	if err := checkAddr("http.addr", c.HTTP.Addr); err != nil {
 		return err
 	}
-	if c.GRPC.Addr != "" {
-		if err := checkAddr("grpc.addr", c.GRPC.Addr); err != nil {
-			return err
-		}
-	}
 	if err := c.checkListeners(); err != nil {
 		return err
 	}

@@ -13,19 +13,11 @@ const ownDescriptors = 256
 // descriptors is how many files and connections a configuration may have open.
 func (c *Config) descriptors() uint64 {
 	n := ownDescriptors + c.HTTP.MaxConnections
-	for _, one := range []struct {
-		most  int
-		addrs []string
-	}{
-		{c.GRPC.MaxConnections, []string{c.GRPC.Addr}},
-		{c.Forward.MaxConnections, []string{c.Forward.Addr, c.Forward.TLSAddr}},
-		{c.Syslog.MaxConnections, []string{c.Syslog.TCPAddr, c.Syslog.TLSAddr}},
-	} {
-		for _, addr := range one.addrs {
-			if addr != "" {
-				n += one.most
-				break // the addresses of a protocol share its bound
-			}
+	counted := map[string]bool{} // the addresses of a protocol share its bound
+	for _, a := range c.addresses() {
+		if a.serve != nil && !counted[a.name] {
+			counted[a.name] = true
+			n += a.most
 		}
 	}
 	return uint64(n)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
+	"slices"
 
 	"varve/engine"
 	"varve/server"
@@ -21,50 +21,57 @@ type listener struct {
 	serve func(s *server.Server) error
 }
 
+// address is one that a configuration may listen on besides that of HTTP.
+type address struct {
+	name, key, addr string
+	section         string // whose certificate it has; empty: no TLS
+	cert, certKey   string
+	most            int // connections of all addresses of the name together
+	// serve answers connections; nil: datagrams come.
+	serve func(s *server.Server, ln net.Listener) error
+}
+
+// addresses are all that are configured.
+func (c *Config) addresses() []address {
+	h, g, f, l := &c.HTTP, &c.GRPC, &c.Forward, &c.Syslog
+	forward, syslog := (*server.Server).ServeForward, (*server.Server).ServeSyslog
+	all := []address{
+		{"api", "http.api_server_addr", c.apiAddr(), "http", h.TLSCert, h.TLSKey, 0, (*server.Server).ServeAPI},
+		{"grpc", "grpc.addr", g.Addr, "http", h.TLSCert, h.TLSKey, g.MaxConnections, (*server.Server).ServeGRPC},
+		{"forward", "forward.addr", f.Addr, "", "", "", f.MaxConnections, forward},
+		{"forward", "forward.tls_addr", f.TLSAddr, "forward", f.TLSCert, f.TLSKey, f.MaxConnections, forward},
+		{"syslog", "syslog.tcp_addr", l.TCPAddr, "", "", "", l.MaxConnections, syslog},
+		{"syslog", "syslog.tls_addr", l.TLSAddr, "syslog", l.TLSCert, l.TLSKey, l.MaxConnections, syslog},
+		{"syslog", "syslog.udp_addr", l.UDPAddr, "", "", "", 0, nil},
+	}
+	return slices.DeleteFunc(all, func(a address) bool { return a.addr == "" })
+}
+
 // listenMore opens the addresses besides that of HTTP.
 func (n *node) listenMore() error {
-	c := n.config
-	streams := [...]struct {
-		name, key, addr string
-		tls             [2]string // files of the certificate and its key; empty: no TLS
-		serve           func(s *server.Server, ln net.Listener) error
-	}{
-		{"api", "http.api_server_addr", c.apiAddr(), [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey},
-			(*server.Server).ServeAPI},
-		{"grpc", "grpc.addr", c.GRPC.Addr, [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey}, (*server.Server).ServeGRPC},
-		{"forward", "forward.addr", c.Forward.Addr, [2]string{}, (*server.Server).ServeForward},
-		{"forward", "forward.tls_addr", c.Forward.TLSAddr, [2]string{c.Forward.TLSCert, c.Forward.TLSKey},
-			(*server.Server).ServeForward},
-		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, [2]string{}, (*server.Server).ServeSyslog},
-		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, [2]string{c.Syslog.TLSCert, c.Syslog.TLSKey},
-			(*server.Server).ServeSyslog},
-	}
-	for _, one := range streams {
-		if one.addr == "" {
+	for _, a := range n.config.addresses() {
+		if a.serve == nil {
+			pc, err := net.ListenPacket("udp", a.addr)
+			if err != nil {
+				return listenError(a.addr, a.key, err)
+			}
+			n.others = append(n.others,
+				listener{pc, a.name, pc.LocalAddr(), func(s *server.Server) error { return s.ServeSyslogUDP(pc) }})
 			continue
 		}
-		ln, err := net.Listen("tcp", one.addr)
+		ln, err := net.Listen("tcp", a.addr)
 		if err != nil {
-			return listenError(one.addr, one.key, err)
+			return listenError(a.addr, a.key, err)
 		}
-		section, _, _ := strings.Cut(one.key, ".")
 		var protocols []string
-		if one.name == "grpc" { // it has the certificate of HTTP, and its clients ask for HTTP/2
-			section, protocols = "http", []string{"h2"}
+		if a.name == "grpc" { // its clients ask for HTTP/2
+			protocols = []string{"h2"}
 		}
-		if ln, err = n.encrypt(ln, section, one.tls, protocols...); err != nil {
+		if ln, err = n.encrypt(ln, a.section, [2]string{a.cert, a.certKey}, protocols...); err != nil {
 			return errors.Join(err, ln.Close())
 		}
 		n.others = append(n.others,
-			listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})
-	}
-	if addr := c.Syslog.UDPAddr; addr != "" {
-		pc, err := net.ListenPacket("udp", addr)
-		if err != nil {
-			return listenError(addr, "syslog.udp_addr", err)
-		}
-		n.others = append(n.others,
-			listener{pc, "syslog", pc.LocalAddr(), func(s *server.Server) error { return s.ServeSyslogUDP(pc) }})
+			listener{ln, a.name, ln.Addr(), func(s *server.Server) error { return a.serve(s, ln) }})
 	}
 	return nil
 }
@@ -96,25 +103,20 @@ func isRemote(a net.Addr) bool {
 	return false
 }
 
-// checkListeners looks at the addresses of listeners.
+// checkListeners looks at the addresses, and at the certificates that they need.
 func (c *Config) checkListeners() error {
-	for _, one := range [...][2]string{{"http.api_server_addr", c.apiAddr()}, {"forward.addr", c.Forward.Addr},
-		{"forward.tls_addr", c.Forward.TLSAddr}, {"syslog.tcp_addr", c.Syslog.TCPAddr},
-		{"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
-		if one[1] == "" {
-			continue
-		}
-		if err := checkAddr(one[0], one[1]); err != nil {
+	all := c.addresses()
+	for _, a := range all {
+		if err := checkAddr(a.key, a.addr); err != nil {
 			return err
 		}
 	}
 	if h := &c.HTTP; (h.TLSCert == "") != (h.TLSKey == "") {
 		return &configError{"http.tls_cert and http.tls_key need each other"}
 	}
-	for _, one := range [...][4]string{{"syslog", c.Syslog.TLSAddr, c.Syslog.TLSCert, c.Syslog.TLSKey},
-		{"forward", c.Forward.TLSAddr, c.Forward.TLSCert, c.Forward.TLSKey}} {
-		if one[1] != "" && (one[2] == "" || one[3] == "") {
-			return &configError{fmt.Sprintf("%s.tls_addr needs %[1]s.tls_cert and %[1]s.tls_key", one[0])}
+	for _, a := range all {
+		if a.key == a.section+".tls_addr" && (a.cert == "" || a.certKey == "") {
+			return &configError{fmt.Sprintf("%s needs %s.tls_cert and %[2]s.tls_key", a.key, a.section)}
 		}
 	}
 	return nil

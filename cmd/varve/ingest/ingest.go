@@ -263,9 +263,7 @@ func (r *run) sendAll(ctx context.Context) (err error) {
 	// Requests outlive ctx by a little: an answer that nobody waits for leaves it open what is stored.
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	if r.send, err = newSender(r, requests); err != nil {
-		return err
-	}
+	r.send = newSender(r, requests)
 	defer func() { err = errors.Join(err, r.send.rejects.close()) }()
 	if err := r.send.check(ctx); err != nil {
 		return err

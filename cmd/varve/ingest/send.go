@@ -31,17 +31,16 @@ const hopeless = 1000
 type sender struct {
 	r       *run
 	ctx     context.Context // of requests
-	wire    *wire
 	gate    gate
 	pace    pacer
 	rejects *rejects
 }
 
-func newSender(r *run, ctx context.Context) (*sender, error) {
-	s := &sender{r: r, ctx: ctx, wire: newWire(r.o)}
+func newSender(r *run, ctx context.Context) *sender {
+	s := &sender{r: r, ctx: ctx}
 	s.gate.open(r.o.Connections)
 	s.rejects = &rejects{file: r.o.Rejects, most: r.o.MaxRejects}
-	return s, nil
+	return s
 }
 
 // databaseNotFound is the server's code for that.
@@ -58,7 +57,7 @@ func (s *sender) check(ctx context.Context) error {
 		}
 	}
 	return s.r.patiently(ctx, func() error {
-		_, err := s.r.c.Do(ctx, s.wire.trial(s.r.inputs))
+		_, err := s.r.c.Do(ctx, s.r.o.trial(s.r.inputs))
 		return err
 	})
 }
@@ -205,7 +204,7 @@ func (w *worker) deliver(b *batch, p *part) (err error) {
 func (w *worker) attempt(b *batch, p *part, id string) (t taken, sent bool, err error) {
 	var wrote atomic.Bool // a request that was given up may still be written
 	ctx := httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
-	req := w.wire.request(b.in)
+	req := w.r.o.request(b.in)
 	req.Header.Set("X-Service-Batch-Id", id)
 	if req.Body, err = w.bodyOf(b, p, req.Header); err != nil {
 		return t, false, err
@@ -232,7 +231,7 @@ func (w *worker) bodyOf(b *batch, p *part, header http.Header) (io.Reader, error
 	case b.long != nil:
 		return io.NewSectionReader(b.long, 0, b.bytes), nil
 	}
-	body, err := w.wire.body(b.in, &w.body, p)
+	body, err := b.in.format.body(b.in, &w.body, p)
 	if w.r.o.Compress == "zstd" && b.in.format != insert { // forms are read as they are
 		body = w.pack(body)
 		header.Set("Content-Encoding", "zstd")

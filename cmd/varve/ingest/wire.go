@@ -12,14 +12,9 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// wire makes requests of parts.
-type wire struct{ o *Options }
-
-func newWire(o *Options) *wire { return &wire{o} }
-
 // request is that of an input, without its body.
-func (w *wire) request(in *input) client.Request {
-	f, o := in.format, w.o
+func (o *Options) request(in *input) client.Request {
+	f := in.format
 	r := client.Request{Method: http.MethodPost, Path: f.path, Query: url.Values{"db": {o.DB}},
 		Header: http.Header{"Content-Type": {f.contentType}}}
 	if len(o.Hints) > 0 {
@@ -65,8 +60,8 @@ func (w *wire) request(in *input) client.Request {
 
 // trial is a request without entries: of the endpoint of JSON lines where that is where they go, else of the server's
 // health.
-func (w *wire) trial(inputs []*input) client.Request {
-	f := formats[w.o.Format]
+func (o *Options) trial(inputs []*input) client.Request {
+	f := formats[o.Format]
 	if inputs[0].format != nil {
 		f = inputs[0].format
 	}
@@ -74,20 +69,19 @@ func (w *wire) trial(inputs []*input) client.Request {
 		return client.Request{Path: "/health"}
 	}
 	in := &input{format: formats["ndjson"], table: inputs[0].table}
-	if w.o.Time != autoTime {
-		in.timeIndex = w.o.Time
+	if o.Time != autoTime {
+		in.timeIndex = o.Time
 	}
 	if in.table == "" {
 		return client.Request{Path: "/health"}
 	}
-	r := w.request(in)
+	r := o.request(in)
 	r.Body = strings.NewReader("")
 	return r
 }
 
 // body is what is sent for a part; it may lie in scratch.
-func (w *wire) body(in *input, scratch *[]byte, p *part) (_ []byte, err error) {
-	f := in.format
+func (f *format) body(in *input, scratch *[]byte, p *part) (_ []byte, err error) {
 	switch {
 	case f == insert:
 		*scratch, err = insertBody(in, *scratch, p.body)
