@@ -76,7 +76,7 @@ var within = map[string][]string{
 
 	// Commands that talk to a server share the client, and it knows none of them.
 	"cmd/varve": {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail",
-		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows"},
+		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows", "cmd/varve/progress"},
 	"cmd/varve/ingest": {"cmd/varve/client", "cmd/varve/arrowrows", "cmd/varve/progress", "cmd/varve/export",
 		"cmd/varve/pipe"},
 	"cmd/varve/export":   {"cmd/varve/client", "cmd/varve/arrowrows", "cmd/varve/progress"},

@@ -17,6 +17,7 @@ import (
 
 	"varve/cmd/varve/benchmark"
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/progress"
 )
 
 type benchCommand struct {
@@ -71,11 +72,7 @@ func (c *benchCommand) Run(ctx context.Context, s streams) (err error) {
 		Ingest: c.What == "ingest" || c.What == "all", SQL: c.What == "sql" || c.What == "all",
 		PromQL: c.What == "promql" || c.What == "all",
 		Rows:   int64(c.Rows), Batch: int64(c.Batch), Connections: c.Connections,
-		Note: func(text string) {
-			if !c.Quiet {
-				fmt.Fprintf(s.err, "varve: %s\n", text)
-			}
-		},
+		Note: (&progress.Line{W: s.err, Quiet: c.Quiet}).Say,
 	})
 	if err != nil {
 		return err

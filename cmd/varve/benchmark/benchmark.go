@@ -25,7 +25,7 @@ type Options struct {
 	Batch               int64 // rows of a request
 	Connections         int   // that write at the same time
 	// Note says what goes on.
-	Note func(text string)
+	Note func(format string, args ...any)
 }
 
 // Report is what was measured.
@@ -113,7 +113,7 @@ func (b *bench) rows(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	b.o.Note(fmt.Sprintf("writing %d rows over %d connections", b.o.Rows, b.o.Connections))
+	b.o.Note("writing %d rows over %d connections", b.o.Rows, b.o.Connections)
 	query := url.Values{"db": {b.db}, "table": {table}, "pipeline_name": {"service_identity"},
 		"custom_time_index": {set.TimeIndex}}
 	r.Rows, err = b.write(ctx, table, func(send sender) error {
@@ -133,7 +133,7 @@ func (b *bench) rows(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	b.o.Note(fmt.Sprintf("asking %d queries", len(queries)))
+	b.o.Note("asking %d queries", len(queries))
 	for _, q := range queries {
 		form := url.Values{"sql": {q.SQL}, "db": {b.db}}
 		asked := ask(q.Name, func() (int, error) {

@@ -3,7 +3,6 @@ package benchmark
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,8 +27,7 @@ func (b *bench) metrics(ctx context.Context, r *Report) (err error) {
 	set := fleet.New()
 	steps := max(leastSteps, b.o.Rows/int64(set.Len()))
 	end := time.Now().Truncate(time.Minute)
-	b.o.Note(fmt.Sprintf("writing %d samples of %d series over %d connections", steps*int64(set.Len()), set.Len(),
-		b.o.Connections))
+	b.o.Note("writing %d samples of %d series over %d connections", steps*int64(set.Len()), set.Len(), b.o.Connections)
 	header := http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"},
 		"X-Prometheus-Remote-Write-Version": {"0.1.0"}}
 	r.Samples, err = b.write(ctx, physicalTable, func(send sender) error {
@@ -60,7 +58,7 @@ func (b *bench) metrics(ctx context.Context, r *Report) (err error) {
 	}
 	span := min(workload.FleetSpan, time.Duration(steps*fleet.StepMS)*time.Millisecond)
 	r.Span = span.Seconds()
-	b.o.Note(fmt.Sprintf("asking %d queries of metrics, over %s at most", len(workload.MetricQueries), span))
+	b.o.Note("asking %d queries of metrics, over %s at most", len(workload.MetricQueries), span)
 	for _, q := range workload.MetricQueries {
 		request := b.metricRequest(&q, end, span)
 		asked := ask(q.Name, func() (int, error) {

@@ -65,7 +65,7 @@ func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer)
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	defer whenLeft(out, func() { leave(errLeft) })()
-	r := &run{c: c, o: o, out: out, notes: notes}
+	r := &run{c: c, o: o, out: out, notes: progress.Line{W: notes, Quiet: o.Quiet}}
 	err := r.start(ctx)
 	if err == nil && o.Follow {
 		err = r.follow(ctx)
@@ -82,7 +82,7 @@ type run struct {
 	c     *client.Client
 	o     Options
 	out   io.Writer
-	notes io.Writer
+	notes progress.Line
 	*poller
 	print printer
 }
@@ -127,7 +127,7 @@ func (r *run) follow(ctx context.Context) error {
 		rows, leftOut, err := r.pollFor(ctx, pollLimit)
 		if again, least := client.Temporary(err); err != nil && again && ctx.Err() == nil {
 			if failures == 0 {
-				r.say("varve: %s Trying again\n", sentence(err))
+				r.notes.Say("%s Trying again", sentence(err))
 			}
 			wait = max(least, waits[min(failures, len(waits)-1)])
 			failures++
@@ -137,7 +137,7 @@ func (r *run) follow(ctx context.Context) error {
 			return err
 		}
 		if failures > 0 {
-			r.say("varve: the server answers again\n")
+			r.notes.Say("the server answers again")
 			failures = 0
 		}
 		r.sayLeftOut(leftOut)
@@ -166,14 +166,8 @@ func sentence(err error) string {
 
 func (r *run) sayLeftOut(n int64) {
 	if n == 1 {
-		r.say("varve: 1 row left out\n")
+		r.notes.Say("1 row left out")
 	} else if n > 1 {
-		r.say("varve: %d rows left out\n", n)
-	}
-}
-
-func (r *run) say(format string, args ...any) {
-	if !r.o.Quiet {
-		fmt.Fprintf(r.notes, format, args...)
+		r.notes.Say("%d rows left out", n)
 	}
 }
