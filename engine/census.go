@@ -22,10 +22,10 @@ type census struct {
 	most, mostOfOne int // 0: no bound
 	seed            maphash.Seed
 	generation      atomic.Uint32 // of the sets: one more when series were found to be gone
-	// held for reading from when a write's series are entered until they are in a memtable
-	writing  sync.RWMutex
-	mu       sync.Mutex // protects what follows
-	tables   map[schema.TableID]map[uint64]struct{}
+	mu              sync.Mutex    // protects what follows
+	tables          map[schema.TableID]map[uint64]struct{}
+	// underWay are the writes whose series were entered and whose rows may not be in a memtable yet.
+	underWay map[*admitted]struct{}
 	total    atomic.Int64        // of tables; read without mu as well, by who holds what a census waits for
 	promised map[entry]time.Time // series that were let in and have no rows yet
 	taken    time.Time           // when it was last taken
@@ -51,8 +51,12 @@ func newCensus(e *Engine) *census {
 		return nil
 	}
 	return &census{e: e, most: e.o.MaxSeries, mostOfOne: e.o.MaxSeriesPerTable, seed: maphash.MakeSeed(),
-		tables: map[schema.TableID]map[uint64]struct{}{}, promised: map[entry]time.Time{}}
+		tables: map[schema.TableID]map[uint64]struct{}{}, underWay: map[*admitted]struct{}{},
+		promised: map[entry]time.Time{}}
 }
+
+// admitted is a request whose series were entered. Until its rows are in memtables nobody changes its writes.
+type admitted struct{ writes []*tableWrite }
 
 // entry is a series that was entered.
 type entry struct {
@@ -63,18 +67,16 @@ type entry struct {
 // ofServer reports whether a table is the server's own.
 func ofServer(t *schema.Table) bool { return t.Name.DB == PrivateDB }
 
-// admit enters the series of a write, all or none but for rows that may be left out; they count as in flight until done
-// is called.
+// admit enters the series of a write, all or none but for rows that may be left out. Until done is called, a census
+// counts them although no memtable has them.
 func (c *census) admit(ws []*tableWrite) (done func(), err error) {
 	if c == nil {
 		return func() {}, nil
 	}
 	for leave := false; ; {
-		c.writing.RLock()
-		if err = c.enterAll(ws, leave); err == nil {
-			return c.writing.RUnlock, nil
+		if done, err = c.enterAll(ws, leave); err == nil {
+			return done, nil
 		}
-		c.writing.RUnlock()
 		switch {
 		case leave:
 			return nil, err
@@ -85,8 +87,9 @@ func (c *census) admit(ws []*tableWrite) (done func(), err error) {
 	}
 }
 
-// enterAll enters the series of all writes or of none. leave: rows without room are left out of writes that allow it.
-func (c *census) enterAll(ws []*tableWrite, leave bool) error {
+// enterAll enters the series of all writes or of none, and notes that the writes are under way until done is called.
+// leave: rows without room are left out of writes that allow it.
+func (c *census) enterAll(ws []*tableWrite, leave bool) (done func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var fresh []entry
@@ -96,10 +99,16 @@ func (c *census) enterAll(ws []*tableWrite, leave bool) error {
 				delete(c.tables[x.table], x.hash)
 			}
 			c.total.Add(int64(-len(fresh)))
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	a := &admitted{ws}
+	c.underWay[a] = struct{}{}
+	return func() {
+		c.mu.Lock()
+		delete(c.underWay, a)
+		c.mu.Unlock()
+	}, nil
 }
 
 // enterWrite enters the series of a write and notes those that are new. leave: rows without room are left out. The
@@ -276,20 +285,25 @@ func (c *census) retake() bool {
 	return !resting && c.take()
 }
 
-// take counts the series of all parts and memtables and reports whether some of those known are gone. Writes wait
-// meanwhile, as rows that are on their way would be missed.
+// take counts the series of all parts and memtables, and of the writes that are under way, and reports whether some of
+// those known are gone. It waits for no write: one that syncs the log, or waits for a table that is altered, may take
+// long.
 func (c *census) take() (gone bool) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	start := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	start := time.Now()
 	old := c.tables
 	c.tables = map[schema.TableID]map[uint64]struct{}{}
 	c.total.Store(0)
 	all := c.e.catalog.Load()
+	put := c.taker(all)
 	for _, r := range all.regions {
-		c.takeRegion(all, r)
+		c.takeRegion(r, put)
+	}
+	for a := range c.underWay {
+		for _, w := range a.writes {
+			w.eachKey(put)
+		}
 	}
 	for x, at := range c.promised {
 		if _, ok := all.find(x.table); !ok || start.Sub(at) > promiseKept {
@@ -308,12 +322,10 @@ func (c *census) take() (gone bool) {
 	return gone
 }
 
-// takeRegion counts the series of a region: those of its tables that are there. The caller holds c.mu.
-func (c *census) takeRegion(all *catalog, r *region) {
-	snap := r.pin()
-	defer r.unpin(snap)
+// taker returns what counts a series by its key if its table is in a catalog. The caller holds c.mu.
+func (c *census) taker(all *catalog) (put func(key []byte)) {
 	wanted := map[schema.TableID]bool{}
-	put := func(key []byte) {
+	return func(key []byte) {
 		id := schema.KeyTable(key)
 		is, known := wanted[id]
 		if !known {
@@ -325,6 +337,12 @@ func (c *census) takeRegion(all *catalog, r *region) {
 			c.put(key)
 		}
 	}
+}
+
+// takeRegion counts the series of a region.
+func (c *census) takeRegion(r *region, put func(key []byte)) {
+	snap := r.pin()
+	defer r.unpin(snap)
 	for _, m := range snap.mems() {
 		m.series.EachKey(put)
 	}
@@ -332,6 +350,19 @@ func (c *census) takeRegion(all *catalog, r *region) {
 		if err := p.file.EachKey(put); err != nil {
 			c.e.o.Logger.Error("series of a part cannot be counted", "part", partName(p.meta.File), "error", err)
 		}
+	}
+}
+
+// eachKey calls put with the keys of the series whose rows a write has; the key is valid during the call.
+func (w *tableWrite) eachKey(put func(key []byte)) {
+	switch {
+	case w.rec == nil:
+	case w.samples != nil:
+		for _, s := range w.samples.series {
+			put(s.ref.Key())
+		}
+	default:
+		memtable.EachKey(w.schema, w.rec.fields, w.rec.batch, func(_ int, key []byte) { put(key) })
 	}
 }
 

@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"path"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -230,5 +235,114 @@ func TestRowsLeftOut(t *testing.T) {
 	defer mustClose(t, e)
 	if after, err := dump(e); err != nil || after != before {
 		t.Errorf("after a start: %v\n%s", err, difference(after, before))
+	}
+}
+
+// heldLog is a file system that keeps the log from being synced while held is true, until release is called.
+type heldLog struct {
+	vfs.FS
+	held    atomic.Bool
+	arrived chan struct{} // gets one for each sync that is held, the first of them
+	free    chan struct{}
+	release func()
+}
+
+func newHeldLog() *heldLog {
+	h := &heldLog{arrived: make(chan struct{}, 1), free: make(chan struct{})}
+	h.release = sync.OnceFunc(func() { close(h.free) })
+	h.FS = vfs.WithFaults(vfs.NewMem(), func(op vfs.Op, name string) error {
+		if op == vfs.OpSync && h.held.Load() && path.Base(path.Dir(name)) == "wal" {
+			select {
+			case h.arrived <- struct{}{}:
+			default:
+			}
+			<-h.free
+		}
+		return nil
+	})
+	return h
+}
+
+// TestCensusWaitsForNoSync: while the log syncs rows, a census counts their series, and neither it nor the refusal of
+// another series waits for the sync.
+func TestCensusWaitsForNoSync(t *testing.T) {
+	disk := newHeldLog()
+	defer disk.release()
+	o := testOptions(disk)
+	o.MaxSeries = 3
+	e := mustOpen(t, o)
+	defer mustClose(t, e)
+	row := func(host string) []modelRow { return []modelRow{{"ts": int64(1), "host": host, "v": int64(1)}} }
+	for _, host := range []string{"a", "b"} {
+		if err := put(e, "log", lastRow, row(host)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disk.held.Store(true)
+	slow, others := make(chan error, 1), make(chan error, 1)
+	go func() { slow <- put(e, "log", lastRow, row("c")) }()
+	<-disk.arrived
+	go func() {
+		var err error
+		for range 100 {
+			if e := put(e, "log", lastRow, row("d")); e == nil || !strings.Contains(e.Error(), "max_series is 3") {
+				err = errors.Join(err, fmt.Errorf("a fourth series: %w", e))
+			}
+		}
+		others <- err
+	}()
+	select {
+	case err := <-others:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the refusal of a series waits for the sync of other rows")
+		disk.release()
+		<-others
+	}
+	if n := e.census.len(); n != 3 {
+		t.Errorf("%d series, want 3", n)
+	}
+	disk.release()
+	if err := <-slow; err != nil {
+		t.Error(err)
+	}
+	if n := len(e.census.underWay); n != 0 {
+		t.Errorf("%d writes are under way at the end", n)
+	}
+}
+
+// TestCensusBesideWrites: the bound holds while censuses, rows and samples go on at the same time, and no series that
+// was stored is missing from the count at the end.
+func TestCensusBesideWrites(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	o.MaxSeries = 40
+	e := mustOpen(t, o)
+	defer mustClose(t, e)
+	var all sync.WaitGroup
+	var stored atomic.Int64
+	for w := range 4 {
+		all.Go(func() {
+			for i := range 20 {
+				err := put(e, fmt.Sprint("log", w), lastRow,
+					[]modelRow{{"ts": int64(i), "host": fmt.Sprint("h", i), "v": int64(1)}})
+				switch {
+				case err == nil:
+					stored.Add(1)
+				case !strings.Contains(err.Error(), "max_series is 40"):
+					t.Error(err)
+				}
+				e.census.take()
+				if n := e.census.len(); n > 40 {
+					t.Errorf("%d series", n)
+				}
+			}
+		})
+	}
+	all.Wait()
+	e.census.take()
+	if n := e.census.len(); n != 40 || stored.Load() != 40 {
+		t.Errorf("%d series are counted and %d stored, want 40", n, stored.Load())
 	}
 }

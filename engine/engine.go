@@ -62,12 +62,18 @@
 //   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
 //   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
 //   - region.mu: a snapshot is published, a writer takes its sequence number.
-//   - mem.mu, merger.mu, and those of log, manifest, space, batches, ballast, files and damages: of these only one is
-//     held at a time, with one exception: whoever appends to the log holds its closing lock while the log begins a
-//     segment and takes the manifest's lock. merger.mu is released while a merge waits.
+//   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
+//     the log. A census takes mem.mu below it, to pin what it reads.
+//   - mem.mu, merger.mu, partFiles.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
+//     and of the manifest: of these only one is held at a time, with one exception: whoever appends to the log holds
+//     its closing lock while the log begins a segment and takes the manifest's lock. merger.mu is released while a
+//     merge waits.
 //   - The lock of the account of memory (Options.Memory).
 //
-// Readers take none of them but mem.mu, to count the readers of a memtable.
+// Beside the list are locks under which nothing else is taken, and which only those who read take: Scan.mu, the pieces
+// that are left of a scan; part.hurtMu, the damage of a part; damageEdits.mu, what is found while parts are opened.
+//
+// Readers take none of the list but mem.mu, to count the readers of a memtable.
 package engine
 
 import (
