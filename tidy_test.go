@@ -133,6 +133,54 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
+// mapLine finds the files that a line of a map names, before it says what is in them.
+var mapLine = regexp.MustCompile(`(?m)^//\t((?:[\w*]+\.go +)+)\S`)
+
+// TestMapsAreComplete: a package comment that has a map of files names each file of the package but its own, and each
+// pattern of it stands for a file. TestNamedFilesExist looks for the other names.
+func TestMapsAreComplete(t *testing.T) {
+	files, comments := map[string][]string{}, map[string]string{} // by folder; the file with the package comment
+	for _, name := range tracked(t) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		b, ok := content(t, name)
+		if !ok {
+			continue
+		}
+		dir := path.Dir(name)
+		files[dir] = append(files[dir], path.Base(name))
+		doc, _, _ := bytes.Cut(b, []byte("\npackage "))
+		if found := mapLine.FindAllSubmatch(doc, -1); len(found) > 1 {
+			for _, line := range found {
+				comments[name] += string(line[1])
+			}
+		}
+	}
+	if len(comments) < 10 {
+		t.Errorf("only %d packages have a map", len(comments))
+	}
+	for name, list := range comments {
+		named := strings.Fields(list)
+		for _, file := range files[path.Dir(name)] {
+			if file != path.Base(name) && !slices.ContainsFunc(named, func(n string) bool { return matches(n, file) }) {
+				t.Errorf("%s: the map of the package has no %s", name, file)
+			}
+		}
+		for _, n := range named {
+			if !slices.ContainsFunc(files[path.Dir(name)], func(file string) bool { return matches(n, file) }) {
+				t.Errorf("%s: the map has %s, and no file is so named", name, n)
+			}
+		}
+	}
+}
+
+// matches reports whether a name, in which a star may stand for any text, is that of a file.
+func matches(name, file string) bool {
+	ok, err := path.Match(name, file)
+	return ok && err == nil
+}
+
 // namedFile finds the names of Go files. One with a star stands for several, router.go(..) is a call, main.go.tmpl
 // another file.
 var namedFile = regexp.MustCompile(`[\w*./-]+\.go\b[\w.(]*`)

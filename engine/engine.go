@@ -33,7 +33,9 @@
 //	limits.go                            bounds of the store, defaults of Options
 //	record.go seriesrecord.go bounds.go  what the log takes
 //	batches.go                           batches that a client may send twice
-//	commit.go memory.go space.go         the committer: admission, log, memtables
+//	commit.go memory.go                  the committer: admission, log, memtables
+//	space.go ballast.go                  room on the disk
+//	census.go                            how many series there are
 //	series.go samples.go freelabels.go   rows of series that are found once, labels of none
 //	create.go ddl.go alter.go draft.go   schemas
 //	physical.go physicalscan.go          many tables in one region
@@ -44,11 +46,13 @@
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
 //	expire.go sweep.go files.go          what goes
 //	part.go guard.go damage.go           open parts, and those that are damaged
-//	scan.go pieces.go                    reading by pieces
+//	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockmerge.go         their samples
+//	labelvalues.go symbols.go            values of a label, and their numbers
 //	backup.go restore.go                 copies, and stores made of them
 //	check.go rebuild.go                  verifying, a manifest of what parts say
+//	metrics.go tablemetrics.go           figures
 //
 // # Locks
 //

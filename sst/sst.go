@@ -38,7 +38,7 @@
 //	cursor.go select.go selectseries.go         scans: which blocks and rows pass
 //	packed.go filters.go                        tests on pages as they lie, token filters
 //	project.go source.go held.go walk.go        rows as batches, by block and by series, as few as fit
-//	cache.go                                    decoded blocks
+//	columns.go cache.go indexcache.go           columns of open parts; decoded blocks and page indexes that are kept
 //	check.go verify.go dump.go aside.go         damage, looking for it, printing
 //	metrics.go checks.go                        figures, what builds with invariants check
 package sst

@@ -3,6 +3,7 @@
 //
 //	token.go      strings, escapes, numbers and words, in text or bytes
 //	reader.go     a walk over a document in place
+//	over.go       where a value ends, without reading what is in it
 //	jsontext.go   strings and floats are written: of each there is one form, which stored texts and answers have in common
 //
 // # Reader

@@ -8,7 +8,7 @@
 //	builder.go                   rows by columns, as decoders make them
 //	appendrows.go interleave.go  rows of others
 //	codec.go                     batches as bytes, for the log and for files that spill
-//	reuse.go room.go             memory of slices
+//	reuse.go room*.go            memory of slices
 //	check.go                     what builds with invariants check
 package vector
 

@@ -2,7 +2,8 @@
 // and errors. No other package knows the HTTP status of an error code. Bodies and answers stay within their bounds of
 // memory and time, whatever a client sends.
 //
-//	ctx.go params.go                          requests and their parameters
+//	protocol.go                               protocols and routes
+//	ctx.go params.go batch.go                 requests and their parameters, batches that are sent twice
 //	body.go intake.go share.go pace.go block.go        bodies: decompressed, counted, paced, their buffers
 //	answers.go                                answers while they are sent: counted, paced
 //	write.go                                  rows of a body into the store, for all protocols

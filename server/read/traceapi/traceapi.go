@@ -5,6 +5,7 @@
 //	params.go search.go     what is asked, as conditions of SQL
 //	rows.go                 statements and their rows
 //	spans.go tags.go        rows as spans of traces
+//	dependencies.go         which services call which
 package traceapi
 
 import (
