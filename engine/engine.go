@@ -27,7 +27,8 @@
 //	inventory.go                         what a store has: catalog, manifest, files
 //	catalog.go viewnames.go              names of tables and views
 //	region.go table.go                   where rows are, sizes
-//	writeset.go write.go align.go        rows of a request, held against schemas
+//	writeset.go spareset.go              rows of a request, spare sets for them
+//	write.go align.go                    rows held against schemas
 //	refused.go widen.go                  rows left out, integers that become floats
 //	private.go                           the server's own tables
 //	limits.go                            bounds of the store, defaults of Options

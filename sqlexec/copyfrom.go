@@ -143,12 +143,9 @@ type loader struct {
 // loadFile loads a file and gives the number of rows that are in the table, on errors too.
 func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *schema.Table, name string,
 	o *copyOptions, limit int64) (int64, error) {
-	l := &loader{x: x, session: s, table: t, o: o, name: name, limit: limit, set: sets.Get().(*engine.WriteSet),
+	l := &loader{x: x, session: s, table: t, o: o, name: name, limit: limit, set: x.sets.Get(),
 		most: min(loadBytes, x.e.MemtableLimit()/loadShare)}
-	defer func() {
-		l.set.Reset()
-		sets.Put(l.set)
-	}()
+	defer x.sets.Put(l.set)
 	var err error
 	if l.first, l.end, err = o.span(s, t); err != nil {
 		return 0, err

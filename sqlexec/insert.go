@@ -3,7 +3,6 @@ package sqlexec
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"varve/engine"
 	"varve/engine/schema"
@@ -14,9 +13,6 @@ import (
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
 )
-
-// sets keeps write sets and their buffers between statements.
-var sets = sync.Pool{New: func() any { return new(engine.WriteSet) }}
 
 // target is the table of an INSERT: the column for each value of a row, and a builder over all columns.
 type target struct {
@@ -67,11 +63,8 @@ func (x *Executor) insertAs(ctx context.Context, sess *Session, s *parse.Insert,
 
 func (x *Executor) insertOnce(ctx context.Context, sess *Session, s *parse.Insert, table *schema.Table) (*Result,
 	error) {
-	set := sets.Get().(*engine.WriteSet)
-	defer func() {
-		set.Reset()
-		sets.Put(set)
-	}()
+	set := x.sets.Get()
+	defer x.sets.Put(set)
 	t, err := x.target(sess, table, s, set)
 	if err != nil {
 		return nil, err

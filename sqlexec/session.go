@@ -127,6 +127,7 @@ type Executor struct {
 	o       Options
 	running running
 	views   views
+	sets    engine.SpareSets
 	// mostInserted bounds the bytes of one INSERT .. SELECT; tests make it small.
 	mostInserted int64
 	without      plan.Rewrites // that plans are made without; tests compare the answers

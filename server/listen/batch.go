@@ -145,10 +145,7 @@ func (w *write) once(list []Message) (left []rejects.Entry, err error) {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
 	set := s.sets.Get()
-	defer func() {
-		set.Reset()
-		s.sets.Put(set, set.Held())
-	}()
+	defer s.sets.Put(set)
 	share := s.o.Intake.Share()
 	defer share.Release()
 	bytes := int64(0)

@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
-	"varve/engine/spare"
 	"varve/server/web"
 	"varve/server/write/rows/rejects"
 )
@@ -84,7 +83,7 @@ type Server struct {
 	o       Options
 	ctx     context.Context // ends when rows are waited for no more
 	cancel  context.CancelFunc
-	sets    spare.List[engine.WriteSet]
+	sets    engine.SpareSets
 	writing chan struct{}
 	places  *web.Places
 	lines   lines

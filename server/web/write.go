@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"varve/engine"
-	"varve/engine/spare"
 )
 
 // Store takes rows; engine.Engine does.
@@ -20,7 +19,7 @@ const RowBytes = 1 << 30
 // request. Safe for concurrent use.
 type Writer struct {
 	store Store
-	sets  spare.List[engine.WriteSet]
+	sets  engine.SpareSets
 }
 
 // NewWriter makes a writer into a store.
@@ -37,13 +36,10 @@ func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err er
 	}
 	set := w.sets.Get()
 	if !c.Recycle(set.Held()) {
-		w.sets.Put(set, set.Held())
+		w.sets.Put(set)
 		set = new(engine.WriteSet)
 	}
-	defer func() {
-		set.Reset()
-		w.sets.Put(set, set.Held())
-	}()
+	defer w.sets.Put(set)
 	if length := int64(c.Request.Header.ContentLength()); c.HeaderText("Content-Encoding") == "" {
 		set.Expect(max(length, c.length))
 	}
