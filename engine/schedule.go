@@ -9,16 +9,19 @@ import (
 // waits for nothing: the caller passes the time and the other load, so that a test can play days of load. The rules,
 // most important first:
 //
-// - Parts stay few whatever comes in: past mostMerges merges' worth of fresh parts a flush waits for a merge of them. -
-// Fresh parts never wait for a merge of others, which may take minutes: two merges may be under way in the background,
-// one of each kind, of which one works. The other works once twice the parts of a merge are fresh, then as long as that
-// took again the long one, so that neither starves. While a flush waits both do: the core that flushes is idle. -
-// Writers and readers come first. A merge stands still during flushes and takes a part of a processor while scans are
-// open, unless fresh parts have piled up; one of parts that merges have written, which has time, also while rows come
-// in: the less the fewer merges wait. - A merge keeps rows of all its parts in memory, also while it stands still:
-// while others exceed their share of memory, a second merge begins only if a flush waits for it, because that flush
-// makes room. - Who waits for a merge to end, as ALTER and a compaction that was asked for do, waits for one that does
-// not rest.
+//   - Parts stay few whatever comes in: past mostMerges merges' worth of fresh parts a flush waits for a merge of
+//     them.
+//   - Fresh parts never wait for a merge of others, which may take minutes. Two merges may be under way in the
+//     background, one of each kind, and one of them works at a time. The other begins to work once twice the parts of
+//     a merge are fresh; then the long one works again for as long as that took, so that neither starves. While a
+//     flush waits both work: the core that flushes is idle.
+//   - Writers and readers come first. A merge stands still during flushes, and takes a part of a processor while scans
+//     are open, unless fresh parts have piled up. A merge of parts that merges have written has time: it also takes
+//     only a part while rows come in, and the less the fewer merges wait.
+//   - A merge keeps rows of all its parts in memory, also while it stands still. While other merges exceed their share
+//     of memory, a second merge begins only if a flush waits for it, because that flush makes room.
+//   - A caller that waits for a merge to end, such as ALTER or a compaction that was asked for, waits for one that
+//     does not rest.
 type schedule struct {
 	parts   int // that a merge takes: Options.mergeParts
 	queue   [background][]*region

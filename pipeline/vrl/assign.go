@@ -139,7 +139,7 @@ func (c *compiler) retype(t *targetNode, typ Type, constant value.Value, isConst
 	}
 }
 
-// writable reports a target that is read-only, or below what is known to be no container of its kind.
+// writable reports a target that is read-only, or that lies below a value of the wrong kind.
 func (c *compiler) writable(t *targetNode) bool {
 	if t.noop {
 		return true

@@ -52,8 +52,8 @@ type groupNode struct {
 	inner node
 }
 
-// ifNode has a predicate of one or several expressions of which the last counts. orElse is nil, or the block after
-// `else`; `else if` is a block of one expression without a scope of its own.
+// ifNode has a predicate of one or several expressions; the last one decides. orElse is nil, or the block after `else`;
+// `else if` is a block of one expression without a scope of its own.
 type ifNode struct {
 	span
 	predicate     []node

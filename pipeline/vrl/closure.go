@@ -85,8 +85,8 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	return closure, body, true
 }
 
-// forgetConstants forgets the values of the variables that an expression assigns to, of which it is not known whether
-// or how often it runs to its end.
+// forgetConstants forgets the values of the variables that an expression assigns to: it may run to its end never, once
+// or often.
 func (c *compiler) forgetConstants(n node) {
 	forget := func(t *targetNode) {
 		if t == nil || t.variable == "" {

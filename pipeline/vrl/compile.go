@@ -75,7 +75,7 @@ type compiler struct {
 	moving node
 }
 
-// state is what is known of the event, the metadata and the variables at a point of the program.
+// state holds the known types and constants of the event, the metadata and the variables at a point of the program.
 type state struct {
 	event, meta Type
 	vars        []variable

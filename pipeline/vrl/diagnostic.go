@@ -196,7 +196,7 @@ func (l Label) render(b *strings.Builder, source string, shown int) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		text = text[:i]
 	}
-	// Tabs become single blanks, so that the marks stand below what they mark; very long lines are cut.
+	// Tabs become single blanks, so that each mark stands below the text that it marks; very long lines are cut.
 	show := strings.ReplaceAll(text, "\t", " ")
 	if len(show) > widestLine {
 		show = strings.ToValidUTF8(show[:widestLine], "") + " ..."

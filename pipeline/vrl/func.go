@@ -145,7 +145,7 @@ func If(kinds Kinds) Fails {
 }
 
 // UnlessConst is for functions that fail only because of the value of one argument: a call can fail unless that
-// argument is a constant for which ok is true. A default counts as a constant.
+// argument is a constant and ok is true for it. A default counts as a constant.
 func UnlessConst(name string, ok func(value.Value) bool) Fails {
 	return func(c *Call) bool {
 		v, constant := c.Const(name)

@@ -7,7 +7,7 @@ import (
 	"varve/pipeline/value"
 )
 
-// The texts of labels are those of the reference, so that what is written about them elsewhere can be found.
+// The texts of labels are those of the reference, so that users find what others wrote about them.
 
 // labelled holds the labels of one place: the first text states the error, the others explain it.
 func labelled(at span, texts ...string) []Label {

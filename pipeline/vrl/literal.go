@@ -57,7 +57,7 @@ func regexTexts(source string, err error) []string {
 // timestampForm is a timestamp with a 9 in the place of each digit, up to its fraction.
 const timestampForm = "9999-99-99T99:99:99"
 
-// timestampFault says what is wrong with a timestamp of the source.
+// timestampFault describes the fault of a timestamp in the source.
 func timestampFault(text string) string {
 	for i := range min(len(text), len(timestampForm)) {
 		same := text[i] == timestampForm[i]

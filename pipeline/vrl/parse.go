@@ -399,7 +399,7 @@ func (p *parser) index(n *pathNode) {
 	start := p.take().start
 	i := p.want(integerToken).integer
 	p.want(rightBracketToken)
-	// Beyond what an array can hold all indices are alike.
+	// All indices past the largest array are alike.
 	item := value.Item(int(max(min(i, math.MaxInt32), math.MinInt32)))
 	n.path, n.starts = append(n.path, item), append(n.starts, start)
 }

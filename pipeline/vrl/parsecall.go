@@ -51,7 +51,7 @@ func (p *parser) ifExpr() node {
 	return n
 }
 
-// parenthesised takes a predicate that starts with a parenthesis: one or more expressions of which the last counts,
+// parenthesised takes a predicate that starts with a parenthesis: one or more expressions, the last of which decides,
 // with line ends next to the parentheses, or an operation whose first operand is a group.
 func (p *parser) parenthesised() []node {
 	open := p.take()

@@ -369,7 +369,7 @@ func (m *members) isAny() bool {
 		(m.rest == &anyType || m.rest.kinds&AnyValue == AnyValue && m.rest.object == nil && m.rest.array == nil)
 }
 
-// isJSON reports whether a value of the type may be exactly what a JSON text may hold.
+// isJSON reports whether the type is that of all values that a JSON text may hold.
 func (t Type) isJSON() bool {
 	return t.kinds&^Undefined == jsonKind && t.object.isJSON() && t.array.isJSON()
 }

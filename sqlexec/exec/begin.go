@@ -21,8 +21,8 @@ const (
 	giveWayLook = 50 * time.Millisecond
 )
 
-// Begin takes what a query needs that reads a table, the first time that it is called. Until there is room it waits in
-// the queue of queries, see package admission. It returns early when the query ends.
+// Begin reserves the memory that a query needs to read a table; calls after the first do nothing. Until there is room
+// it waits in the queue of queries, see package admission. It returns early when the query ends.
 func (b *Budget) Begin() error {
 	if b == nil || b.begun.Swap(true) {
 		return nil

@@ -105,7 +105,7 @@ func (m *measuredOp) Rest() Source {
 	return MeasureSource(src, m.f, m.last, true)
 }
 
-// MeasureSource measures a source: out counts its rows as those that leave the node, timed the time it takes.
+// MeasureSource measures a source: out counts its rows as rows that leave the node; timed measures its time.
 func MeasureSource(src Source, f *Figures, out, timed bool) Source {
 	return &measuredSource{src, f, out, timed}
 }

@@ -20,8 +20,8 @@ type groups struct {
 	ids     []uint32
 	parts   [][]uint32 // scratch: numbers in each column
 
-	// account, if not nil, takes what is held from the query's memory, and gives an error where it has no room or has
-	// ended.
+	// account, if not nil, reserves the held bytes from the query's memory. It gives an error when there is no room or
+	// the query has ended.
 	account func() error
 }
 
@@ -101,7 +101,7 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 	return ids, nil
 }
 
-// numberEach numbers the values of each of several keys, then what they make together.
+// numberEach numbers the values of each key, then their combinations.
 func (g *groups) numberEach(keys []*vector.Vector, n int) error {
 	for k, v := range keys {
 		g.parts[k] = vector.Sized(g.parts[k], n)

@@ -11,8 +11,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// JoinKind is what a join does with rows that find a partner or none. Rows of the probe side are streamed, the build
-// side is kept.
+// JoinKind decides which rows a join gives: those with a partner, those without, or both. Rows of the probe side are
+// streamed, the build side is kept.
 type JoinKind uint8
 
 // The joins. Rows of the build side that are given without a partner, or without their partners, come after all others.
@@ -89,7 +89,7 @@ func (j *Join) Build() Sink { return (*joinBuild)(j) }
 // Probe is the operator for the probe side.
 func (j *Join) Probe() Operator { return (*joinProbe)(j) }
 
-// Empty tells, after the build, that no probe row can find a partner.
+// Empty reports, after the build, that no probe row can find a partner.
 func (j *Join) Empty() bool { return j.rows.N == 0 || j.table != nil && j.table.filled == 0 }
 
 type joinBuild Join

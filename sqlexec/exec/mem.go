@@ -131,9 +131,8 @@ func (b *Budget) Reserve(bytes int64) error {
 	return nil
 }
 
-// await takes bytes when others give them back. It waits for those that are about to give way, and once in a query for
-// those of whom that is not known yet. Where somebody gives way no query begins meanwhile: it would take what was
-// given.
+// await takes bytes when others give them back. It waits for queries that are about to give way, and once in a query
+// for those that may still do. Where somebody gives way no query begins meanwhile: it would take what was given.
 func (b *Budget) await(bytes int64) bool {
 	if b.pool.memory.Limit(admission.Answer) == 0 {
 		return false // nobody gives way here

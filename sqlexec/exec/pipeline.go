@@ -51,7 +51,7 @@ type Sink interface {
 	String() string
 }
 
-// ErrStop is what a step answers when it needs no more rows: the pipeline ends without an error.
+// ErrStop is the answer of a step that needs no more rows: the pipeline ends without an error.
 var ErrStop = errors.New("enough rows")
 
 // Pipeline is a source, operators and a sink.

@@ -10,8 +10,8 @@ import (
 // counts it, a sort key or a copy of each row, is bounded by that.
 const portionBytes = 1 << 20
 
-// inPortions passes batches on, those with long texts a few rows at a time. What the rows of a Const or Dict vector
-// share counts once.
+// inPortions passes batches on, those with long texts a few rows at a time. Memory that the rows of a Const or Dict
+// vector share counts once.
 func inPortions(next Step) Step {
 	return func(b *vector.Batch) error {
 		if !hasLongTexts(b) {

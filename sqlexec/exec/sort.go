@@ -81,7 +81,7 @@ func (s *sorter) room(rows int) (*sortChunk, error) {
 	return s.chunks[len(s.chunks)-1], nil
 }
 
-// bytes is what a chunk takes with the room that its slices have grown to, and what sorting its rows takes.
+// bytes is the memory of a chunk with the spare room of its slices, and the memory to sort its rows.
 func (c *sortChunk) bytes() int64 {
 	return roomBytes(c.rows) + int64(cap(c.keys)) + int64(len(c.ends))*sortBytes
 }
@@ -196,7 +196,7 @@ func (s *sorter) portion(order []uint32, from int) int {
 	return to
 }
 
-// sortBytes is what a row takes besides its values and its key: the key's end, two entries, its place in the order.
+// sortBytes is the memory of a row besides its values and its key: the key's end, two entries, its place in the order.
 const sortBytes = 8 + 2*16 + 4
 
 // entry is a row while it is sorted: the first 8 bytes of its key decide most comparisons.

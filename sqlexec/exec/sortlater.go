@@ -79,7 +79,7 @@ func tasksOf(list []stretch) (tasks [][]stretch) {
 	return tasks
 }
 
-// settleTask orders the rows of each stretch by further keys and returns what is still alike.
+// settleTask orders the rows of each stretch by further keys and returns the stretches that are still alike.
 func (s *sorter) settleTask(ctx context.Context, rows []uint32, list []stretch, order []expr.SortKey) (still []stretch,
 	err error) {
 	var of []uint32 // the rows of all stretches

@@ -22,7 +22,7 @@ const (
 	runBlock = 128 << 10
 )
 
-// maxRun bounds the bytes of a worker's rows: sorting more of them before they are written helps nobody.
+// maxRun bounds the bytes of a worker's rows: sorting more of them before they are written gains nothing.
 var maxRun = int64(invariant.Limit(1<<30, 1<<20))
 
 // runRows is the number of rows of a block of a run: one at least, for a row may be as long as the block.
@@ -32,7 +32,7 @@ func (s *sortSink) runRows(w *sorter) int {
 }
 
 // share is how many bytes a worker keeps before it writes them to a file: its part of half the budget. Slices grow by
-// doubling, so what they take can be twice of it.
+// doubling, so they may take twice that.
 func (s *sortSink) share() int64 {
 	share := s.budget.pool.limit / int64(2*len(s.workers))
 	if leading(s.order) < len(s.order) { // the next keys of rows that are alike are there for a while, too

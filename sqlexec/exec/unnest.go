@@ -134,7 +134,7 @@ func (e *elements) row(lists []*vector.Vector, i int) error {
 	return nil
 }
 
-// elementBytes is about what an element takes while its list is taken apart: its place in the list twice, for that
+// elementBytes estimates the memory of an element while its list is unnested: its place in the list twice, for that
 // grows, its value and its row.
 const elementBytes = 64
 

@@ -8,7 +8,7 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// cellBytes is what a value of a column takes, its text aside.
+// cellBytes is the memory of a value of a column without its text.
 const cellBytes = 8
 
 // compute evaluates the functions of a window over whole partitions, which are sorted by partition and order: the rows,

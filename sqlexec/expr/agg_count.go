@@ -123,7 +123,7 @@ func (c *countDistinct) Add(n int, groups []uint32, args []*vector.Vector, keep 
 	return nil
 }
 
-// noteGroups notes for values which group has them, and counts those that are new to theirs. No branch depends on a
+// noteGroups notes the group of each value, and counts the values that are new to their group. No branch depends on a
 // value.
 func noteGroups(having []uint64, counts []int64, ids, groups []uint32) {
 	groups = groups[:len(ids)]

@@ -8,8 +8,8 @@ import (
 	"varve/engine/vector"
 )
 
-// lists is array_agg and string_agg: the values of each group, by the order keys or as they come. Values lie in chunks
-// in the order in which they came; the groups are sorted out at the end.
+// lists is array_agg and string_agg: the values of each group, in the order of the keys, or of arrival. Chunks hold
+// values in the order of arrival; the groups are sorted out at the end.
 type lists struct {
 	cancellation
 	a      *Agg

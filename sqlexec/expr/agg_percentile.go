@@ -320,7 +320,7 @@ func (s *samples) percentile(n int, p float64, t vector.Type) (*vector.Vector, e
 	return asType(out, some, t), nil
 }
 
-// furtherPercentile is another percentile of the values that of keeps.
+// furtherPercentile is another percentile of the values that the samples in of keep.
 type furtherPercentile struct {
 	of *samples
 	p  float64

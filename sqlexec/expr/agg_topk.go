@@ -10,8 +10,8 @@ import (
 )
 
 // topValues is approx_top_k(x, k): a list of the k most frequent values, the most frequent first. Counts are exact as
-// long as a group has few values; later the rare ones are forgotten, and what is new afterwards begins with the
-// greatest count that was.
+// long as a group has few values; later the rare ones are forgotten, and a value that is new afterwards begins with the
+// greatest forgotten count.
 type topValues struct {
 	cancellation
 	t      vector.Type
@@ -39,7 +39,8 @@ const (
 	keptTop = 4096
 )
 
-// topBytes is about the memory of a value beside its bytes, topGroupBytes that of a group with a value: a small map.
+// topBytes estimates the memory of a value besides its bytes, topGroupBytes the memory of a group with a value: a small
+// map.
 const (
 	topBytes      = 120
 	topGroupBytes = 320

@@ -1,6 +1,6 @@
 package expr
 
-// cancellation ends the long loops of an aggregate with their query: what is merged, sorted or put out at the end is
+// cancellation ends the long loops of an aggregate with their query: merging, sorting and giving results at the end are
 // not bounded by a batch. The zero value is never cancelled.
 type cancellation struct {
 	cancelled func() error

@@ -27,8 +27,8 @@ func float(t vector.Type) bool    { return t.ID == vector.TypeFloat32 || t.ID ==
 
 var signedTypes = [...]vector.Type{{}, vector.Int8Type, vector.Int16Type, vector.Int32Type, vector.Int64Type}
 
-// common returns the type in which values of a and b are compared and united. aLit and bLit report literals: a text
-// literal beside a time takes the type of the time. ok is false if there is no such type.
+// common returns the type that values of a and b are cast to when they are compared or united. aLit and bLit report
+// literals: a text literal beside a time takes the type of the time. ok is false if there is no such type.
 func common(a, b vector.Type, aLit, bLit bool) (t vector.Type, ok bool) {
 	switch {
 	case a == b || b == vector.NullType:
@@ -113,8 +113,9 @@ func commonNumber(a, b vector.Type) vector.Type {
 	return signedTypes[min(4, max(width(a), width(b)+1))]
 }
 
-// comparedAs returns the type in which a and b are compared exactly. It is common, with two exceptions: a UInt64 and a
-// signed integer, neither of which holds all values of the other, and decimals with integers are compared as decimals.
+// comparedAs returns the type that a and b are cast to for an exact comparison. It is common, with two exceptions: a
+// UInt64 and a signed integer, neither of which holds all values of the other, and decimals with integers are compared
+// as decimals.
 func comparedAs(a, b Expr) (vector.Type, bool) {
 	x, y := a.Type(), b.Type()
 	switch {

@@ -32,8 +32,8 @@ func (c *compiler) in(e *In) (node, error) {
 	return &condNode{arg: arg, batch: c.run, cond: p, not: e.Not, null: null}, err
 }
 
-// members compiles the elements that package filter does not decide. Constants, of which there may be many, become one
-// set of keys.
+// members compiles the elements that package filter does not decide. Constants become one set of keys, as there may be
+// many.
 func (c *compiler) members(e *In, arg node) (node, error) {
 	n := &inNode{e: e, arg: arg, constants: map[string]struct{}{}}
 	for _, x := range e.List {

@@ -109,7 +109,7 @@ type Context struct {
 // maxWarnings bounds the warnings of one statement.
 const maxWarnings = 10
 
-// Warn notes for the user what is odd about a statement that is not wrong, once.
+// Warn notes once, for the user, an oddity of a statement that is not wrong.
 func (c *Context) Warn(text string) {
 	if len(c.warnings) < maxWarnings && !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)

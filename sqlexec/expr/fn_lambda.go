@@ -17,7 +17,7 @@ type Lambda struct {
 	// Params are the columns of Body that the function provides: the element and its position in the list from 1; for
 	// array_reduce, the result so far comes first. The following columns are the arguments of the call after the list.
 	Params int
-	// Starts says that the last argument of the call is what array_reduce begins with.
+	// Starts says that the last argument of the call is the value that array_reduce begins with.
 	Starts bool
 }
 

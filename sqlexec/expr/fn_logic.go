@@ -94,7 +94,7 @@ func isNull(names ...string) {
 		}}, names...)
 }
 
-// isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by what they are for NULL, true and false.
+// isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by their results for NULL, true and false.
 func isTest(name string, onNull, onTrue, onFalse bool) {
 	null, yes, no := -vector.Bit(onNull), -vector.Bit(onTrue), -vector.Bit(onFalse)
 	register(&Function{around: tested(name), lazy: true, min: 1, max: 1,

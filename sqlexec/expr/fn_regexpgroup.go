@@ -61,13 +61,13 @@ func regexpFunction(least, flags int, args sig, result vector.Type, row regexpRo
 		bind: regexpBind(flags, args, result, names[0], row)}, names...)
 }
 
-// each calls found with the offsets of what an expression matches, see automaton.Regexp.Each.
+// each calls found with the offsets of each match of an expression, see automaton.Regexp.Each.
 func each(re *automaton.Regexp, s []byte, n int, groups bool, cancelled func() error,
 	found func(offsets []int) error) error {
 	return searched(re.Each(s, n, groups, cancelled, found))
 }
 
-// searched is the error of a search as that of a function.
+// searched makes the error of a search an error of the function.
 func searched(err error) error {
 	if work := (*automaton.WorkError)(nil); errors.As(err, &work) {
 		return execError("%v", work)
@@ -156,8 +156,8 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled fu
 	return true, endText(out, at)
 }
 
-// replacement is the text that takes the place of a match as a template of package regexp: `\1` is what a group
-// matches, `\0` or `\&` the match, `\\` a backslash, and all else stands for itself.
+// replacement is the text that takes the place of a match as a template of package regexp: `\1` is the match of a
+// group, `\0` or `\&` the whole match, `\\` a backslash; all else stands for itself.
 func replacement(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); i++ {
@@ -185,7 +185,7 @@ func replacement(text []byte) []byte {
 	return out
 }
 
-// registerGroups: the functions that give what an expression or its groups match.
+// registerGroups: the functions that give the matches of an expression or of its groups.
 func registerGroups() {
 	regexpFunction(2, 2, sig{str, str, str}, vector.List(str),
 		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,
@@ -246,7 +246,7 @@ func firstMatch(re *automaton.Regexp, s []byte, cancelled func() error, found fu
 	return each(re, s, 1, true, cancelled, found)
 }
 
-// splitBy cuts a text at what an expression matches and gives the list of the parts; an empty match cuts between two
+// splitBy cuts a text at the matches of an expression and gives the list of the parts; an empty match cuts between two
 // characters.
 func splitBy(re *automaton.Regexp, s []byte, cancelled func() error) ([]byte, error) {
 	list, from := texts{dst: []byte{'['}}, 0

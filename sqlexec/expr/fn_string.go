@@ -82,8 +82,8 @@ func mapText(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 	}
 }
 
-// boundedText is mapText for functions whose text may be far longer than what they are given: size says how long it is
-// at most.
+// boundedText is mapText for functions whose result may be far longer than their argument: size says how long it is at
+// most.
 func boundedText(size func(a []*vector.Vector, i int) int64,
 	f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 	k := mapText(f)

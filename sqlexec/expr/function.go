@@ -97,8 +97,8 @@ func execError(format string, args ...any) error {
 	return status.New(status.EngineExecuteQuery, format, args...)
 }
 
-// Call binds a function or operator: "+", "=", "and", "like", "is null", "upper". The overload is resolved, casts are
-// put in, and what is constant is computed.
+// Call binds a function or operator: "+", "=", "and", "like", "is null", "upper". It resolves the overload, inserts
+// casts and computes constants.
 func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 	if variable, ok := strings.CutPrefix(name, VariablePrefix); ok && variable != "" {
 		return c.variable(variable)
@@ -172,7 +172,7 @@ func (c *Context) constant(e Expr) (Expr, error) {
 		return nil, err
 	}
 	if v := k.Value; v.Type.Kind() == vector.Bytes && !v.IsNull(0) && len(v.Heap) > smallText {
-		// What the program counted while it ran is garbage by now: the constant takes its place.
+		// The memory that the program counted while it ran is garbage by now: the constant takes its place.
 		if more := int64(len(v.Heap)) - counted; more > 0 {
 			err = c.Memory.Reserve(more)
 		}

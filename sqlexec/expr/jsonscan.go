@@ -66,7 +66,7 @@ func (p jsonPath) decoded(doc []byte) (x any, found bool) {
 	return p.first(x)
 }
 
-// lookup finds what a path leads to in row i of documents; no path leads to nothing.
+// lookup finds the value at a path in row i of documents; no path leads to nothing.
 type lookup func(path jsonPath, ok bool, docs *vector.Vector, i int) (x any, found bool, err error)
 
 // inJSON looks in JSON.

@@ -18,7 +18,7 @@ type Memory interface {
 	Left() int64
 }
 
-// objectBytes is about what a member of a JSON object takes while it is made.
+// objectBytes estimates the memory of a member of a JSON object while it is made.
 const objectBytes = 64
 
 // maxText bounds a text that a function makes, and maxTexts those of a batch, whatever the memory.
@@ -31,7 +31,7 @@ const (
 // compute at a time.
 const roomShare = 4
 
-// callBytes and argBytes are about what a function of a program takes, and each of its arguments, before it has seen a
+// callBytes and argBytes estimate the memory of a function of a program, and of each of its arguments, before the first
 // row.
 const (
 	callBytes = 1 << 10

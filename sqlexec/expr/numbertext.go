@@ -10,7 +10,7 @@ import (
 // textScale is the scale of texts that are compared with whole numbers: exact for 28 digits before the point.
 const textScale = 10
 
-// exactFloat bounds the whole numbers that Float64 tells apart.
+// exactFloat bounds the whole numbers that Float64 represents exactly.
 const exactFloat = 1 << 53
 
 // Numbers prepares a comparison of a number and a text: the text is read as the number. A literal that is not a number

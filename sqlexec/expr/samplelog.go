@@ -14,7 +14,7 @@ type sampleLog struct {
 const (
 	// logRows is the number of values that are put off, 3 MiB of them.
 	logRows = 1 << 18
-	// Numbers of groups for which putting values off pays: the counts of fewer stay in the cache (of 80 groups a value
+	// Numbers of groups at which it pays to put values off: the counts of fewer stay in the cache (of 80 groups a value
 	// takes 6 ns, and 10 by way of the log), and of more a log holds too few values each.
 	minLogGroups = 512
 	maxLogGroups = logRows / 8

@@ -66,7 +66,7 @@ func (p *placeNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	return s.v, nil
 }
 
-// newCompiler counts what is in several places of the expressions.
+// newCompiler counts the subexpressions that stand in several places.
 func newCompiler(exprs []Expr, run *batchRun) *compiler {
 	c := &compiler{run: run, ids: newNumbering(), uses: map[int]int{}, shared: map[int]*shared{}}
 	for _, e := range exprs {

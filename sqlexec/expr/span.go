@@ -42,7 +42,7 @@ func (s *span) times(f *big.Rat) (months, days int32, ns int64, ok bool) {
 	return int32(m.Int64()), int32(d.Int64()), t.Int64(), true
 }
 
-// wholePart cuts a fraction toward zero and gives what is left.
+// wholePart cuts a fraction toward zero and gives the rest.
 func wholePart(r *big.Rat) (*big.Int, *big.Rat) {
 	q := new(big.Int).Quo(r.Num(), r.Denom())
 	return q, new(big.Rat).Sub(r, new(big.Rat).SetInt(q))

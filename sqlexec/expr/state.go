@@ -25,7 +25,7 @@ type State struct {
 	given  int64 // taken for the last result
 }
 
-// keeping says what an aggregate keeps of the rows that it sees.
+// keeping says which parts of its rows an aggregate keeps.
 type keeping uint8
 
 // An aggregate that says nothing is counted as one that keeps documents: nothing takes more.
@@ -44,7 +44,7 @@ const (
 	rowBytes = 128
 	// figureBytes is the memory of a number of a row, in a slice that has grown.
 	figureBytes = 16
-	// escapedBytes is what a letter of a text takes at most in JSON.
+	// escapedBytes is the largest number of bytes of a letter in JSON.
 	escapedBytes = 6
 )
 

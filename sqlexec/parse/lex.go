@@ -173,7 +173,7 @@ func (l *lexer) quoted(q byte) (string, error) {
 	}
 }
 
-// dollars reads $$text$$, in which nothing is escaped; the offset is at the first dollar.
+// dollars reads $$text$$, without escapes inside; the offset is at the first dollar.
 func (l *lexer) dollars() (string, error) {
 	from := l.off + 2
 	n := strings.Index(l.src[from:], "$$")

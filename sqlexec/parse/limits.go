@@ -1,6 +1,6 @@
 package parse
 
-// Limits of a statement. They are looked at while the text is read, so that what is past them costs nothing more.
+// Limits of a statement. The parser checks them as it reads, so that text past a limit costs nothing.
 const (
 	// MaxStatement is the most bytes of a statement. INSERT may be as long as the text.
 	MaxStatement = 1 << 20
@@ -12,7 +12,7 @@ const (
 	// cancelTokens is the number of tokens after which the reader asks whether the statement was cancelled: a fraction
 	// of a millisecond.
 	cancelTokens = 1 << 10
-	// askBytes is what is taken at a time of the memory that a text may take.
+	// askBytes is the step in which the parser reserves memory for a text.
 	askBytes = 2 << 20
 	// cellBytes, operandBytes and statementBytes are about what each takes: a value of INSERT, for one, its literal,
 	// its place in the row, and the row's in the list.

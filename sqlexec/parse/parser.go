@@ -32,7 +32,7 @@ type parser struct {
 	memory   Memory
 }
 
-// Memory is what the statements of a text may take, and knows whether whoever sent it still waits.
+// Memory is the memory that the statements of a text may take. It also knows whether the sender still waits.
 type Memory interface {
 	// Err is what ends the reading of the text, nil as long as nothing does.
 	Err() error

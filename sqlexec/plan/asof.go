@@ -141,7 +141,7 @@ func (o *optimizer) pushAsof(n *AsofJoin, conds []expr.Expr) Node {
 	return filterOver(n.over([]Node{o.push(n.L, left), o.push(n.R, right)}), up)
 }
 
-// implied is what a condition on left columns says about the right side; nil: nothing.
+// implied is the condition on the right side that follows from one on left columns; nil: nothing.
 func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 	if !keepsNothing(c) {
 		return nil

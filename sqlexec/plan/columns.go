@@ -9,8 +9,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// COLUMNS(..) in an item makes an item of each of its columns, and in WHERE a condition of each, all of which must
-// hold.
+// COLUMNS(..) in an item makes an item of each of its columns, and in WHERE a condition of each; all must hold.
 
 // columnsOf finds the COLUMNS in an expression and returns its columns; nil if there is none. Several COLUMNS must be
 // equal.

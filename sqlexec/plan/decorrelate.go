@@ -197,8 +197,8 @@ func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Q
 	return cut(&Filter{Input: sel.node, Conds: splitAnd(cond, nil)}, len(in.Columns())), nil
 }
 
-// liftGrouped makes a column of a correlated scalar subquery that aggregates: its groups by what is equal to columns of
-// the selection are joined to the rows. nil: it is no such subquery.
+// liftGrouped makes a column of a correlated scalar subquery that aggregates: its groups, by the expressions that equal
+// columns of the selection, are joined to the rows. nil: it is no such subquery.
 func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	b, in, sc := sel.b, sel.node, sel.eb.sc
 	s, err := b.inside(x.Query, sc)

@@ -80,7 +80,7 @@ func (n *Join) estimate() float64 {
 // virtualRows is a guess at the rows of a table that is made when it is read.
 const virtualRows = 1000
 
-// estimate looks at the parts: their rows in the time range, evenly spread, and what is usual for each condition.
+// estimate looks at the parts: their rows in the time range, spread evenly, times a usual share for each condition.
 func (n *Scan) estimate() float64 {
 	switch {
 	case n.Never:

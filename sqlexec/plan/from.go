@@ -51,7 +51,7 @@ func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 	return n, &scope{cols: n.Columns(), outer: out}, nil
 }
 
-// tableNames lists the names by which the tables of FROM can be referred to; a table without an alias also has a name
+// tableNames lists the names of the tables of FROM as expressions use them; a table without an alias also has a name
 // with its database.
 func tableNames(list []parse.TableRef, names []string) []string {
 	for _, t := range list {
@@ -226,7 +226,7 @@ func (b *binder) cteRef(i int, a *parse.Alias) (Node, error) {
 	return rename(n, a, "")
 }
 
-// inView says of an error of planning in which view it is.
+// inView adds the view to an error of planning.
 func inView(rel *Relation, err error) error {
 	var e *status.Error
 	if !errors.As(err, &e) || e.Code != status.PlanQuery {

@@ -173,7 +173,7 @@ func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
 }
 
 // oneUnit brings points in time in different units, which are compared as they are, to the finer one, so that equal
-// ones are equal keys: what is out of its range is NULL, and equal to nothing as it should be.
+// ones are equal keys: a value out of its range is NULL, which equals nothing, as it should.
 func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
 	if l.Type() == r.Type() {
 		return l, r, true

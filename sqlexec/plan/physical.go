@@ -355,7 +355,7 @@ func (r *planRun) sort(n *Sort) (exec.Stream, error) {
 	return s, err
 }
 
-// top keeps the first rows of an order. What it has come to know of the first key bounds the scan of that column.
+// top keeps the first rows of an order. The bound that it has found for the first key narrows the scan of that column.
 func (r *planRun) top(n *Sort) (exec.Stream, error) {
 	k, tell := int(n.Limit+n.Offset), r.boundTop(n)
 	s, err := r.build(n.Input)

@@ -124,7 +124,7 @@ func (b *binder) rangeSelect(s *parse.Select, q *parse.Query, in Node, sc *scope
 	return sel.finish(q)
 }
 
-// placeRange sets the place of an error to that of the first RANGE.
+// placeRange sets the place of an error to the first RANGE.
 func placeRange(err error, items []item) error {
 	for _, it := range items {
 		parse.Walk(it.x, func(x parse.Expr) bool {
@@ -499,7 +499,7 @@ func (r *ranged) fillValue(x parse.Expr, t vector.Type) (*vector.Vector, error) 
 	return nil, planError("FILL: %s is not a value of type %s", parse.PrintExpr(x), t)
 }
 
-// special finds what became a column: the time index is the slot, aggregates and keys are what they are.
+// special finds what became a column: the time index is the slot; aggregates and keys stay as they are.
 func (r *ranged) special(x parse.Expr) (expr.Expr, bool, error) {
 	switch x := x.(type) {
 	case *parse.Range:

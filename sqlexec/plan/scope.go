@@ -20,7 +20,7 @@ type Column struct {
 	Shadow bool
 	// Hidden columns are found by name and are not part of a star.
 	Hidden bool
-	// Time tells the time index of a table, passed through by subqueries: range queries need it.
+	// Time marks the time index of a table; subqueries pass it through: range queries need it.
 	Time bool
 	// Tag tells a primary key column of a table.
 	Tag bool

@@ -146,8 +146,8 @@ func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error
 	return list, nil
 }
 
-// tupleInList compares parts with each of a list of tuples. What the first parts must be stands before, so that a scan
-// can decide it.
+// tupleInList compares parts with each of a list of tuples. The condition on the first parts stands first, so that a
+// scan can decide it.
 func (b *binder) tupleInList(parts []expr.Expr, list [][]expr.Expr, not bool) (expr.Expr, error) {
 	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(not)}
 	op, join := expr.Equal, expr.Or

@@ -108,7 +108,7 @@ func (b *binder) unnestInner(in Node, c *parse.Call, out *outer, keep bool) (Nod
 	return n, &parse.Slot{Node: c.Node, Index: at, Name: col.Name}, nil
 }
 
-// listOf returns what a function of FROM takes apart as a list: JSON arrays are lists of JSON, or of texts.
+// listOf returns the list that a function of FROM unnests: JSON arrays are lists of JSON, or of texts.
 func listOf(e expr.Expr, function string) (expr.Expr, error) {
 	elem, of := vector.JSONType, tableFunctions[function]
 	if of.text {

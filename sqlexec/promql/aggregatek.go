@@ -133,7 +133,7 @@ func (e *evaluator) rank(n *parser.AggregateExpr, m matrix, rows []int32, step, 
 	return r.ended
 }
 
-// keptRows is the rows that any step keeps, in the order in which they were.
+// keptRows is the rows that any step keeps, in their old order.
 type keptRows struct {
 	has   []bitmap // by row: the steps that keep it; nil: none
 	words int

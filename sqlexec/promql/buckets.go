@@ -121,8 +121,8 @@ func bucketFraction(lower, upper float64, b []bucket) float64 {
 	return (bucketRank(upper, b) - bucketRank(lower, b)) / all
 }
 
-// bucketRank is how many observations are at most v. Nothing is known of where they lie in a bucket without end: all
-// those below the first bound count, none of those above the last.
+// bucketRank is how many observations are at most v. A bucket without an end says nothing of where they lie: all those
+// below the first bound count, none of those above the last.
 func bucketRank(v float64, b []bucket) float64 {
 	all := b[len(b)-1].count
 	start := 0.0

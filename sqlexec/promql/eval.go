@@ -309,8 +309,8 @@ func (e *evaluator) join(m matrix, g grid) (matrix, error) {
 // joinBytes is about the memory of a row that is compared with others.
 const joinBytes = 48
 
-// labelsKey identifies the text of a label set, which may be long, by hashes of it. The seeds are random for each
-// process, so that nobody can choose two texts with equal hashes.
+// labelsKey identifies the text of a label set, which may be long, by hashes of it. The seeds are random in each
+// process, so that no client can choose two texts with equal hashes.
 type labelsKey [2]uint64
 
 var labelSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}

@@ -6,10 +6,10 @@ import (
 	"varve/sqlexec/promql/histogram"
 )
 
-// countsOnly finds the selectors of which a query wants counts and sums of histograms, never buckets: those below a
-// function that takes these and below nothing that needs buckets, or looks at the series again. They tell of counter
-// resets that they see; others leave those to whoever compares, as the reference does, so that warnings of resets that
-// collide come where it gives them.
+// countsOnly finds the selectors whose histograms a query reads for counts and sums alone, never for buckets: those
+// below a function that takes these and below nothing that needs buckets, or looks at the series again. They tell of
+// counter resets that they see; others leave those to whoever compares, as the reference does, so that warnings of
+// resets that collide come where it gives them.
 func countsOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 	out := map[*parser.VectorSelector]bool{}
 	var visit func(n parser.Node, counts, buckets bool)

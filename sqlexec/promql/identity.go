@@ -72,13 +72,13 @@ const (
 // setBytes is the memory of a label set that a row has for itself, but for the texts.
 func setBytes(ls Labels) int64 { return 64 + int64(len(ls))*labelBytes }
 
-// projection is what an operator leaves of the label sets of its rows.
+// projection is the part of the label sets that an operator keeps.
 type projection struct {
 	labels func(Labels) Labels
 	over   map[*origin]*origin // origins whose label sets are projected on demand
 }
 
-// of is the identity of what is left of a row's label set.
+// of is the identity of the kept part of a row's label set.
 func (p *projection) of(id *identity) identity {
 	if id.keeps() || id.of.room == 0 {
 		return named(p.labels(id.labels()), id.text())

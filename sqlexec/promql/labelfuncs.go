@@ -65,8 +65,7 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
 	})
 }
 
-// relabel sets a label of the rows for which value says so; most is the most bytes that it makes. A name that is set
-// stays.
+// relabel sets a label of the rows where value says so; most is the most bytes that it makes. A name that is set stays.
 func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels) int,
 	value func(Labels) (string, bool)) (matrix, error) {
 	m, err := e.eval(x, g)

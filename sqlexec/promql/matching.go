@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// partners is the rows of both sides that have the same values of the matching labels, group by group in the order in
-// which these first occur. Times play no part in it: which rows meet is seen from their bitmaps.
+// partners is the rows of both sides that have the same values of the matching labels, group by group in the order of
+// their first rows. Times play no part in it: which rows meet is seen from their bitmaps.
 type partners struct {
 	groups      int
 	left, right lists

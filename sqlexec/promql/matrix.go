@@ -214,7 +214,7 @@ func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 	return nil
 }
 
-// sort puts the rows into another order, equal ones in the order in which they are. compare gets the numbers of rows.
+// sort puts the rows into another order, equal ones in their old order. compare gets the numbers of rows.
 func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b int32) int) error {
 	bytes := int64(len(m)) * 4
 	if err := l.reserve(bytes); err != nil {

@@ -23,7 +23,7 @@ func (k *kernel) noteCounter(out *row) {
 	k.note(annotations.NewPossibleNonCounterInfo(name, k.matrixPos))
 }
 
-// extrapolation is what a window says of the time around its samples. Times in seconds.
+// extrapolation holds how far a window reaches beyond its samples. Times in seconds.
 type extrapolation struct {
 	toStart, toEnd float64 // from the first sample back to the window's start, from the last one to its end
 	sampled        float64 // from the first sample to the last
@@ -172,8 +172,8 @@ func (k *kernel) rateFloat(i int, w *window, counter, perSecond bool) windowValu
 func startInside(start, from, first int64) bool { return start != 0 && start > from && start < first }
 
 // startReset reports whether start times tell of a reset between two samples. A start time that is not known (0), not
-// before its sample, or within what the sample before covers tells nothing. One that equals the time of the sample
-// before is a reset of a delta, but for cumulative series that do not know when they began.
+// before its sample, or within the time that the sample before covers, says nothing. One that equals the time of the
+// sample before is a reset of a delta, but for cumulative series that do not know when they began.
 func startReset(prevStart, prev, start, at int64) bool {
 	switch {
 	case prevStart == start || start == 0 || start >= at || start < prev:

@@ -64,7 +64,7 @@ type wanted struct {
 	several bool // fields: the series say which is theirs
 }
 
-// request is the matchers of a selection by what they are about.
+// request is the matchers of a selection by their subject: names, fields, labels.
 type request struct {
 	db     string
 	names  []*Matcher
@@ -241,7 +241,7 @@ func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
 	return set, err
 }
 
-// selectNow is Select for tables that nobody alters meanwhile.
+// selectNow is Select for tables that are not altered meanwhile.
 func (t *Tables) selectNow(ctx context.Context, sel Selection) (SeriesSet, error) {
 	r, err := t.sortOut(sel.Matchers)
 	if err != nil || sel.Start > sel.End {
@@ -380,7 +380,7 @@ func listed(ctx context.Context, list []string) ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// databases lists the databases, of selections those that have a table they name.
+// databases lists the databases; with selections, those that have a table of a selection.
 func (t *Tables) databases(ctx context.Context, sels []Selection) (list []string, err error) {
 	if len(sels) == 0 {
 		list = append(list, informationSchema)

@@ -171,7 +171,7 @@ func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, 
 	return nil
 }
 
-// merged is the memory in which floats, histograms and start times of a series come together.
+// merged holds the floats, histograms and start times of a series that are being merged.
 type merged struct {
 	Samples
 	memory  Memory // nil: no limit

@@ -23,7 +23,7 @@ type window struct {
 // mixed reports whether the window has both kinds.
 func (w *window) mixed() bool { return len(w.ft) > 0 && len(w.ht) > 0 }
 
-// windowValue is what a range function makes of a window: nothing, a float or a histogram.
+// windowValue is the value that a range function computes of a window: nothing, a float or a histogram.
 type windowValue struct {
 	ok bool
 	v  float64

@@ -109,7 +109,7 @@ func (s *shared) forget(source string) {
 	}
 }
 
-// nodeBytes is about what a node of an expression takes once it is compiled, and each pair of its ranges.
+// nodeBytes estimates the memory of a node of a compiled expression, and of each pair of its ranges.
 const nodeBytes = 25
 
 // sizeOf is about what a compiled expression takes: repetitions are written out.

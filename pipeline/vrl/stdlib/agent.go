@@ -118,7 +118,7 @@ var agentCategories = []struct{ system, category string }{
 	{"NetBSD", "pc"}, {"Solaris", "pc"},
 }
 
-// agentCategory is pc, smartphone, mobilephone, crawler or appliance, "" when nobody knows.
+// agentCategory is pc, smartphone, mobilephone, crawler or appliance, "" when it is unknown.
 func agentCategory(client *uaparser.Client, s string) string {
 	if client.Device.Family == "Spider" {
 		return "crawler"

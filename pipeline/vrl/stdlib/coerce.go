@@ -84,7 +84,7 @@ func toInt(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return f.Fail("unable to coerce %k into integer", v)
 }
 
-// saturated is a float without its fraction, at most what an integer holds.
+// saturated is a float without its fraction, cut to the range of integers.
 func saturated(x float64) int64 {
 	switch {
 	case x >= 1<<63:

@@ -22,7 +22,7 @@ func compact(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return c.container(f, args[0])
 }
 
-// container makes a container without what is dropped.
+// container copies a container without the dropped members.
 func (c *compacting) container(f *vrl.Frame, v value.Value) (value.Value, *vrl.Failure) {
 	if fl := f.Spend(length(v)); fl != nil {
 		return value.Null, fl

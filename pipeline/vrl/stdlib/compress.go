@@ -17,7 +17,7 @@ import (
 	"varve/pipeline/vrl"
 )
 
-// compressFunctions compress and expand. What a text expands to is bounded like every string.
+// compressFunctions compress and expand. The expanded text is bounded like every string.
 var compressFunctions = []vrl.Function{
 	{Name: "encode_gzip", Params: levelParams(6), Fails: vrl.UnlessConst("compression_level", goodLevel),
 		Returns: vrl.Of(vrl.String), Compile: leveled(encodeGzip)},
@@ -205,7 +205,7 @@ func encodeLZ4(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return f.Made(value.View(out[4 : 4+n])), nil
 }
 
-// maxLZ4Ratio is what a byte of a block expands to at most.
+// maxLZ4Ratio is the largest number of bytes that one byte of a block expands to.
 const maxLZ4Ratio = 255
 
 func decodeLZ4(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {

@@ -62,7 +62,7 @@ func sameContainer(c *vrl.Call) vrl.Type {
 	return vrl.Of(vrl.Object, vrl.Array)
 }
 
-// setType is the type of a container in which a value was set: the first step says what it is, whatever it was before.
+// setType is the type of a container in which a value was set: the first step decides its kind, whatever it was before.
 func setType(c *vrl.Call) vrl.Type {
 	switch first := c.Type("path").Only(vrl.Array).At(value.Path{value.Item(0)}); {
 	case first.Is(vrl.String):

@@ -274,7 +274,7 @@ func (p *queryParser) span(field string) (queryTest, error) {
 	return onField(field, func(v value.Value) bool { return (lo == "*" || above(v)) && (hi == "*" || below(v)) }), nil
 }
 
-// The fields that are not tags, and those that words without a field are looked for in.
+// The fields that are not tags, and the fields that words without a field search.
 var (
 	reservedFields = []string{"host", "source", "status", "service", "trace_id", "message", "timestamp", "tags"}
 	defaultFields  = [][]string{{"message"}, {"custom", "error", "message"}, {"custom", "error", "stack"},

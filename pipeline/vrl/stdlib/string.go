@@ -88,7 +88,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// validText is a text with U+FFFD for what is not UTF-8.
+// validText is a text with U+FFFD in place of invalid UTF-8.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s

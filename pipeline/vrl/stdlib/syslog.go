@@ -202,7 +202,7 @@ func takeStructured(a *value.Arena, s string) (data, rest string) {
 	return value.View(b), s
 }
 
-// structuredEnd is where structured data ends, 0 when it is none.
+// structuredEnd is the offset where structured data ends; 0: the text has none.
 func structuredEnd(s string) int {
 	i := 0
 	for i < len(s) && s[i] == '[' {
@@ -215,7 +215,7 @@ func structuredEnd(s string) int {
 	return i
 }
 
-// elementEnd is where the element of structured data at the begin of a text ends, 0 when it is none.
+// elementEnd is the offset where the element of structured data at the start of a text ends; 0: there is none.
 func elementEnd(s string) int {
 	i := nameEnd(s, 1)
 	if i == 1 {

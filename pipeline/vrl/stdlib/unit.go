@@ -104,7 +104,7 @@ func quantity(s string, units map[string]uint64, size uint64, many bool) (sum fl
 	return sum, "", true
 }
 
-// maxQuantity bounds quantities: 96 bits, as the decimals have them in which the reference counts.
+// maxQuantity bounds quantities: 96 bits, as in the decimals of the reference.
 const maxQuantity = 1<<96 - 1
 
 // numberEnd is where digits with at most one point end.

@@ -2,11 +2,9 @@
 package metricsapi
 
 import (
-	"context"
 	"time"
 
 	"varve/engine"
-	"varve/server/web"
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -55,6 +53,3 @@ func New(o Options) *Handler {
 	}
 	return h
 }
-
-// ended reports whether a request ended because its time was over.
-func ended(c *web.Ctx) bool { return context.Cause(c.Context) == context.DeadlineExceeded }

@@ -16,7 +16,7 @@ const (
 	flagBounds  = 1 << 4 // custom bounds follow
 )
 
-// maxBuckets bounds what a decoder makes of a few bytes.
+// maxBuckets bounds the memory that a decoder takes for a few bytes.
 const maxBuckets = 1 << 16
 
 // AppendBinary appends the binary form, little endian:

@@ -170,7 +170,7 @@ func (h *Histogram) Weight() int { return int(h.Bytes() / 16) }
 // Bytes is about the memory of the histogram.
 func (h *Histogram) Bytes() int64 { return int64(16 + 16*(len(h.Positive)+len(h.Negative)) + 160) }
 
-// Validate says what is wrong with a histogram that somebody sent.
+// Validate describes the fault of a histogram that a client sent.
 func (h *Histogram) Validate() error {
 	switch {
 	case h.Custom():

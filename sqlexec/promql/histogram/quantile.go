@@ -151,8 +151,8 @@ func (h *Histogram) Fraction(lower, upper float64) (float64, Skew) {
 	return (above - below) / h.Count, skew
 }
 
-// rankIn is the number of observations below v once the interval reaches it, else known as before. Nothing is known of
-// where observations lie in a bucket without end: below -Inf none are counted apart, towards +Inf none belong.
+// rankIn is the number of observations below v once the interval reaches it, else known as before. A bucket without an
+// end says nothing of where its observations lie: below -Inf none are counted apart, towards +Inf none belong.
 func rankIn(known, rank, v float64, iv Interval, linear bool) float64 {
 	switch {
 	case known >= 0:
