@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,11 +106,11 @@ func TestPoolIsShared(t *testing.T) {
 type reader struct {
 	behind time.Duration
 	ticket ledger.Ticket
-	given  int
+	given  atomic.Int64
 }
 
 func (r *reader) Behind() time.Duration { return r.behind }
-func (r *reader) GiveUp()               { r.given++ }
+func (r *reader) GiveUp()               { r.given.Add(1) }
 
 // newReader is a reader of an answer on a server with a pool of 64 MiB.
 func newReader(behind time.Duration) (*reader, *Pool) {
@@ -211,13 +212,13 @@ func TestQueriesTakeTurns(t *testing.T) {
 		begin("another", few)
 		<-time.After(queryLook - time.Millisecond)
 		synctest.Wait()
-		if slow.given != 0 {
+		if slow.given.Load() != 0 {
 			t.Error("a reader that is a little slow gave way at once")
 		}
 		<-time.After(time.Millisecond)
 		synctest.Wait()
-		if slow.given != 1 {
-			t.Errorf("a reader that is a little slow gave way to a crowd %d times", slow.given)
+		if n := slow.given.Load(); n != 1 {
+			t.Errorf("a reader that is a little slow gave way to a crowd %d times", n)
 		}
 		for i := range 6 {
 			first[i].Close()

@@ -123,6 +123,7 @@ func ShareSums(aggs []*Agg) []*Agg {
 
 // sharedSums is the state of a family of sums, and the accumulator of its first member.
 type sharedSums struct {
+	cancellation
 	integerSums[int64]
 	family *sumFamily
 	first  int // the addend of the first member
@@ -166,16 +167,28 @@ func (s *sharedSums) Add(n int, groups []uint32, args []*vector.Vector, keep vec
 	if within(x, s.family.lo, s.family.hi) {
 		return nil
 	}
-	if s.wrapsOf == nil {
-		s.wrapsOf = make([][]int64, len(s.family.addends))
-		for k := range s.wrapsOf {
-			s.wrapsOf[k] = make([]int64, len(s.sum))
-		}
+	if err := s.keepWraps(); err != nil {
+		return err
 	}
 	for k, a := range s.family.addends {
 		eachRow(n, v, keep, func(i int) {
 			s.wrapsOf[k][groups[i]] += int64(vector.Bit(x[i] > a.hi)) - int64(vector.Bit(x[i] < a.lo))
 		})
+	}
+	return nil
+}
+
+// keepWraps makes wrapsOf, if it is not there.
+func (s *sharedSums) keepWraps() error {
+	if s.wrapsOf != nil {
+		return nil
+	}
+	if err := s.hold(8 * int64(len(s.family.addends)) * int64(len(s.sum))); err != nil {
+		return err
+	}
+	s.wrapsOf = make([][]int64, len(s.family.addends))
+	for k := range s.wrapsOf {
+		s.wrapsOf[k] = make([]int64, len(s.sum))
 	}
 	return nil
 }
@@ -199,10 +212,9 @@ func (s *sharedSums) Merge(o Accumulator, to []uint32) error {
 			s.count[to[g]] += n
 		}
 	}
-	if other.wrapsOf != nil && s.wrapsOf == nil {
-		s.wrapsOf = make([][]int64, len(s.family.addends))
-		for k := range s.wrapsOf {
-			s.wrapsOf[k] = make([]int64, len(s.sum))
+	if other.wrapsOf != nil {
+		if err := s.keepWraps(); err != nil {
+			return err
 		}
 	}
 	for k := range other.wrapsOf {
