@@ -62,8 +62,8 @@ func main() {
 		"queries to run: none, dashboard (ten), all, or a part of a name, such as panel")
 	flag.BoolVar(&o.explain, "explain", false, "print EXPLAIN ANALYZE of each query")
 	flag.BoolVar(&o.states, "states", false,
-		"with -dataset metrics: time each query on the same samples in memory, half in a part, in one part, in many parts, "+
-			"and in many whose times overlap")
+		"with -dataset metrics: time each query on the same samples in memory, half in a part, in one part, in many "+
+			"parts, and in many parts whose times overlap")
 	flag.BoolVar(&o.peers, "peers", false,
 		"with -dataset metrics: measure the servers that make peers has built as well")
 	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")

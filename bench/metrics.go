@@ -86,7 +86,7 @@ func runMetrics(ctx context.Context, o *options) (err error) {
 		}
 	}
 	for _, q := range workload.MetricQueries {
-		if o.queries == "all" || o.queries == "dashboard" || strings.Contains(q.Name, o.queries) {
+		if o.asksMetric(&q) {
 			askInTurn(ctx, servers, &q, end, o.queryRuns)
 		}
 	}
@@ -169,6 +169,11 @@ func mergeMetrics(ctx context.Context, t *measured) (int64, error) {
 	}
 	use, err := process.DiskUse(t.dir)
 	return use.DataBytes, err
+}
+
+// asksMetric reports whether -queries names a query of the set.
+func (o *options) asksMetric(q *workload.MetricQuery) bool {
+	return o.queries == "all" || o.queries == "dashboard" || strings.Contains(q.Name, o.queries)
 }
 
 // fleetSteps is the number of samples of each series.

@@ -123,7 +123,7 @@ func timeStates(ctx context.Context, w io.Writer, o *options, servers []*measure
 	}
 	b.WriteString(" worst over best |\n|---|" + strings.Repeat("---|", len(storeStates)+1) + "\n")
 	for _, q := range workload.MetricQueries {
-		if o.queries != "all" && o.queries != "dashboard" && !strings.Contains(q.Name, o.queries) {
+		if !o.asksMetric(&q) {
 			continue
 		}
 		q.Over = min(q.Over, o.duration)

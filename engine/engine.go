@@ -78,7 +78,8 @@
 // Beside the list are locks under which nothing else is taken, and which only those who read take: Scan.mu, the pieces
 // that are left of a scan; part.hurtMu, the damage of a part; damageEdits.mu, what is found while parts are opened.
 //
-// Readers take none of the list but mem.mu, to count the readers of a memtable.
+// Readers take none of the list but mem.mu, to count the readers of a memtable, and below it the lock of the account of
+// memory, where the store itself is done with that memtable.
 package engine
 
 import (

@@ -54,6 +54,43 @@ func TestConditionsMeanTheSame(t *testing.T) {
 	}
 }
 
+// TestSearchesMeanTheSame searches texts, as they are and in lower case, with an index of their words and without. The
+// scan may decide a search of WHERE: it lets the rows through for which the same expression is true, in memory and in
+// files.
+func TestSearchesMeanTheSame(t *testing.T) {
+	x, _ := copyStore(t)
+	outcomeOf(t, x, "CREATE TABLE texts (ts TIMESTAMP TIME INDEX, s STRING, words STRING FULLTEXT INDEX);"+
+		"INSERT INTO texts SELECT i, v, v FROM (VALUES (1, 'Abc'), (2, 'abd'), (3, 'xyz'), (4, 'ABC def'), (5, ''), "+
+		"(6, NULL), (7, 'the Abc of it'), (8, 'a.b'), (9, 'a_b%'), (10, 'ÄÖ abc')) AS l (i, v);")
+	tests := []string{"%s = '%s'", "%s <> '%s'", "%s > '%s'", "%s LIKE '%s'", "%s NOT LIKE '%s'", "%s ILIKE '%s'",
+		"%s NOT ILIKE '%s'", "%s ~ '%s'", "%s !~ '%s'", "%s ~* '%s'", "%s !~* '%s'", "%s SIMILAR TO '%s'",
+		"%s NOT SIMILAR TO '%s'", "regexp_like(%s, '%s')", "matches_term(%s, '%s')", "starts_with(%s, '%s')",
+		"contains(%s, '%s')", "%s @@ '%s'"}
+	for _, flushed := range []bool{false, true} {
+		if flushed {
+			if err := x.e.Flush(t.Context(), schema.Name{DB: DefaultDB, Table: "texts"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, of := range []string{"s", "words", "lower(s)", "lower(words)", "lcase(s)", "upper(s)"} {
+			for _, test := range tests {
+				for _, pattern := range []string{"abc", "ABC", "ab_", "AB.", "a%", "(ab|xy)%", "(ab|xy).*", "b", "",
+					"äö", "ÄÖ%"} {
+					cond := fmt.Sprintf(test, of, pattern)
+					for _, cond := range []string{cond, "NOT (" + cond + ")"} {
+						got := outcomeOf(t, x, "SELECT ts FROM texts WHERE "+cond+" ORDER BY ts;")
+						want := outcomeOf(t, x, "SELECT ts FROM (SELECT ts, CASE WHEN "+cond+
+							" THEN 1 ELSE 0 END AS hit FROM texts) WHERE hit + 0 = 1 ORDER BY ts;")
+						if fmt.Sprint(got) != fmt.Sprint(want) {
+							t.Errorf("flushed=%v %s: WHERE gives %v, CASE gives %v", flushed, cond, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestPairsOfTypes joins, unites and casts columns of all types with each other, in two ways that mean the same. One of
 // them may find that the types do not go together, or a value that does not convert, where the other has no need to
 // look.

@@ -1,4 +1,4 @@
-// Package admission decides who takes memory of the process, and who waits for it.
+// Package admission gives out the memory of the process: it decides which work gets some now, and which work waits.
 //
 // A body, answer, query, write or merge that wants memory has a Ticket of a Class. Every class has a share of the
 // memory limit (Limits) and one queue. A ticket goes through these states:

@@ -1,10 +1,10 @@
 package schema
 
-// Hints are what a request may say of the tables that it makes, in headers or in variables of its entries. Where nobody
-// heeds a hint, it is ignored. This table is the only list of them.
+// hints lists all hints: what a request may say of the tables that it makes, in headers or in variables of its entries.
+// A writer ignores the hints that it does not heed.
 var hints = []struct {
-	name  string
-	heeds HintUse
+	name string
+	uses HintUse
 }{
 	{"ttl", HeaderHint | VariableHint | LogHint | TaggedHint | SampleHint | TraceHint},
 	{"skip_wal", HeaderHint | VariableHint | LogHint | TaggedHint | SampleHint | TraceHint},
@@ -24,16 +24,16 @@ const (
 	NumbersHint    = "widen_numbers"
 )
 
-// HintUse is who carries and who heeds a hint, as bits.
+// HintUse is a set of bits: the places of a request where a hint may stand, and the writers that heed it.
 type HintUse uint8
 
-// Who carries a hint: all may be in the list x-service-hints.
+// The places. Every hint may also stand in the list x-service-hints.
 const (
 	HeaderHint   HintUse = 1 << iota // a header x-service-hint-NAME
 	VariableHint                     // a variable service_NAME of an entry
 )
 
-// Who makes a table with a hint.
+// The writers.
 const (
 	LogHint    HintUse = 1 << (iota + 2) // pipelines; variables of entries say more
 	TaggedHint                           // protocols with rows of tags and fields
@@ -44,7 +44,7 @@ const (
 // Hints returns the names of the hints with a use, in the order of the table.
 func Hints(use HintUse) (names []string) {
 	for _, h := range hints {
-		if h.heeds&use != 0 {
+		if h.uses&use != 0 {
 			names = append(names, h.name)
 		}
 	}
@@ -54,7 +54,7 @@ func Hints(use HintUse) (names []string) {
 // TakeHints puts into a map of options those of the given hints that have a use.
 func TakeHints(options, given map[string]string, use HintUse) {
 	for _, h := range hints {
-		if text, ok := given[h.name]; ok && h.heeds&use != 0 {
+		if text, ok := given[h.name]; ok && h.uses&use != 0 {
 			options[h.name] = text
 		}
 	}

@@ -32,16 +32,16 @@ func (c *compiler) cond(e *Call) (node, error) {
 		}
 		of, arg = of.Flipped(), e.Args[1]
 	}
-	op := of.Filter()
-	if _, other := of.FilterPattern(""); other { // the kernel has the pattern compiled
-		return nil, nil
-	}
 	// Intervals compare by their length, not by their bytes.
-	if op == 0 || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval ||
+	if k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval ||
 		instantsOf(k.Value.Type, arg.Type()) != nil {
 		return nil, nil
 	}
-	p, err := c.filter(&filter.Cond{Op: op, Args: k.Value, NArgs: 1})
+	op, value := of.Filter(k.Value)
+	if op == 0 {
+		return nil, nil
+	}
+	p, err := c.filter(&filter.Cond{Op: op, Args: value, NArgs: 1})
 	if err != nil { // a pattern that is no expression: the function says so in its own words
 		return nil, nil
 	}

@@ -50,7 +50,7 @@ func (p jsonPath) find(doc []byte) (x any, found bool) {
 	return rest.value(part)
 }
 
-// value is what the rest of a path leads to in a part of a document that was scanned.
+// value finds the value at the rest of a path in a part of a document that was scanned.
 func (p jsonPath) value(part []byte) (x any, found bool) {
 	if x, plain := plainValue(part); plain {
 		return p.first(x)

@@ -1,6 +1,9 @@
 package expr
 
-import "varve/engine/filter"
+import (
+	"varve/engine/filter"
+	"varve/engine/vector"
+)
 
 // Op is the meaning of a function to the planner and the executor, which never compare names: logic, tests for NULL,
 // comparisons, searches in texts, and the arithmetic that rewrites know. Most functions have none.
@@ -62,7 +65,8 @@ type op struct {
 	written bool
 }
 
-var ops = [opCount]op{
+// ops has room for every value of an Op, so that no index is checked.
+var ops = [1 << 8]op{
 	And:       {name: "and"},
 	Or:        {name: "or"},
 	Not:       {name: "not"},
@@ -145,17 +149,16 @@ func (o Op) Written() bool { return ops[o].written }
 // NULL.
 func (o Op) KeepsNothing() bool { return ops[o].plain }
 
-// Filter is the operator that package filter decides against a constant; 0 where it decides none. Its pattern is what
-// FilterPattern makes of the constant.
-func (o Op) Filter() filter.Op { return ops[o].filter }
-
-// FilterPattern is a constant pattern of the operator as package filter reads it; false where it reads it as it is.
-func (o Op) FilterPattern(pattern string) (string, bool) {
-	switch {
-	case ops[o].similar:
-		return SimilarTo(pattern), true
-	case ops[o].prefix != "":
-		return ops[o].prefix + pattern, true
+// Filter is the operator of package filter that decides it against a constant that is not NULL, and the constant as
+// that operator reads it: patterns of other kinds become regular expressions. 0: package filter has no such operator.
+func (o Op) Filter(constant *vector.Vector) (filter.Op, *vector.Vector) {
+	of := &ops[o]
+	if constant.Type.Kind() != vector.Bytes || !of.similar && of.prefix == "" {
+		return of.filter, constant
 	}
-	return pattern, false
+	pattern := of.prefix + constant.Str(0)
+	if of.similar {
+		pattern = SimilarTo(pattern)
+	}
+	return of.filter, vector.ConstBytes(constant.Type, []byte(pattern))
 }

@@ -133,24 +133,12 @@ func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 	if value.IsNull(0) || value.Type != col.T {
 		return f, false
 	}
-	fop := op.Filter()
+	fop, value := op.Filter(value)
 	if fop == 0 || textOnly[fop] && !col.T.IsText() ||
 		!orderable(col.T) && fop != filter.Equal && fop != filter.NotEqual {
 		return f, false
 	}
-	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(patternOf(op, value)), NArgs: 1}, true
-}
-
-// patternOf is the constant of a condition as runs read it: operators that are regular expressions in other words are
-// given as such.
-func patternOf(op expr.Op, value *vector.Vector) *vector.Vector {
-	if value.Type.Kind() != vector.Bytes {
-		return value
-	}
-	if text, other := op.FilterPattern(value.Str(0)); other {
-		return vector.ConstBytes(value.Type, []byte(text))
-	}
-	return value
+	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1}, true
 }
 
 // searches takes a regular expression that is a choice among texts apart: searches for them need no decoded text.
@@ -196,10 +184,10 @@ func (s *Scan) loweredOf(c expr.Expr) (f filter.Cond, ok bool) {
 	if !isColumn || !col.T.IsText() || k.Value.Type != col.T {
 		return f, false
 	}
-	switch fop := op.Filter(); fop {
+	switch fop, value := op.Filter(k.Value); fop {
 	case filter.Equal, filter.NotEqual, filter.Like, filter.NotLike, filter.Regex, filter.NotRegex, filter.Term,
 		filter.Prefix, filter.Contains:
-		return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(k.Value), NArgs: 1, Lower: true}, true
+		return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1, Lower: true}, true
 	}
 	return f, false
 }

@@ -1,7 +1,7 @@
 // Package ledger owns an account of memory (package admission): it has the lock and the clock, and the one loop in
 // which tickets wait.
 //
-// The lock of a Ledger is below all others: whoever calls may hold locks, and the ledger calls nothing that takes one
+// The lock of a Ledger is below all others: a caller may hold other locks, and the ledger calls nothing that takes one
 // for long.
 package ledger
 

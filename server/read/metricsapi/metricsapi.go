@@ -1,4 +1,5 @@
-// Package metricsapi answers who reads metrics: remote read and the query API of dashboards. remotewrite stores them.
+// Package metricsapi serves reads of metrics: remote read and the query API of dashboards. Package remotewrite stores
+// metrics.
 package metricsapi
 
 import (

@@ -98,8 +98,8 @@ func (l *Log) Add(ctx context.Context, list []Entry) error {
 	return nil
 }
 
-// AddBeside is Add for entries of a request whose other rows are stored: were its sender refused, he would send those
-// again. Where the store takes nothing, the entries are lost: they are counted and in the server's log.
+// AddBeside is Add for entries of a request whose other rows are stored. It gives no error, because a refused sender
+// would send the stored rows again. If the store takes nothing, the entries are lost: it counts and logs them.
 func (l *Log) AddBeside(ctx context.Context, list []Entry) {
 	if err := l.Add(ctx, list); err != nil {
 		l.lost(list, err)
