@@ -428,3 +428,36 @@ func TestSQLOneRun(t *testing.T) {
 	p.wait("the second result",
 		`[...document.querySelectorAll('.sql-results .grid-cell')].some((e) => e.innerText === '222')`)
 }
+
+// TestSQLBeforeTheEditor: a statement of a link is shown and run, whether the editor came before it or after it.
+func TestSQLBeforeTheEditor(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"the link", "the editor"} {
+		t.Run(first+" first", func(t *testing.T) {
+			g := gated(t, start(t), map[string]string{"editor": `/lib/editor\.js`})
+			g.close("editor")
+			p := open(t, g.server, "/dashboard/sql#sql="+"SELECT%20111%20AS%20n", watching)
+			p.holds(g, "editor", 1)
+			p.wait("the address", `location.hash.includes('111') && document.querySelector('.sql-actions')`)
+			link := `import(new URL('./core/router.js', document.querySelector('script[type=module]').src)).then((m) => { m.go('sql', { sql: 'SELECT 222 AS n' }); return true; })`
+			shown := `document.querySelector('.sql-editor .editor')?.shadowRoot?.querySelector('.cm-content')?.innerText`
+			if first == "the link" {
+				eval[bool](p, link)
+				p.runSQL(false)
+				g.open("editor")
+			} else {
+				g.open("editor")
+				p.wait("the first statement", shown+`?.includes('111')`)
+				eval[bool](p, link)
+				p.wait("the second statement", shown+`?.includes('222')`)
+				p.runSQL(false)
+			}
+			p.wait("the second result",
+				`[...document.querySelectorAll('.sql-results .grid-cell')].some((e) => e.innerText === '222')`)
+			p.wait("the second statement", shown+`?.includes('222')`)
+			if got := eval[int](p, `document.querySelectorAll('.sql-tab').length`); got != 2 {
+				t.Errorf("%d tabs, want one for each statement", got)
+			}
+		})
+	}
+}

@@ -112,7 +112,7 @@ export function Panel(props) {
     return () => { wanted = false; };
   }, [v.q, grid.step, db.value]);
 
-  const format = () => ask.post('format_query', { query: editor.current?.text() ?? '' })
+  const format = () => ask.post('format_query', { query: editor.current?.text() ?? v.q })
     .then((a) => editor.current?.setText(a.data), (e) => toast(described(e).message, { kind: 'bad' }));
   const asCurl = () => (v.view === 'table' ? ask.curl('query', { query: v.q, time: moment ?? grid.end })
     : ask.curl('query_range', { query: v.q, ...grid }));

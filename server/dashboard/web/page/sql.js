@@ -66,11 +66,13 @@ export function Page({ state }) {
     return followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s))));
   }, []);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
-  // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost
+  // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost.
+  // readTabs has heeded the first address. Before the editor has come the tab has the text.
+  const heeded = useRef(v.sql);
   useLayoutEffect(() => {
     const sql = v.sql;
-    const now = editor.current?.text();
-    if (sql && now !== undefined && sql !== now) openTab(sql);
+    if (sql && sql !== heeded.current && sql !== (editor.current?.text() ?? tab.text)) openTab(sql);
+    heeded.current = sql;
   }, [v.sql]);
 
   const openTab = (/** @type {string} */ text, /** @type {string|undefined} */ name = undefined) => {
@@ -121,6 +123,11 @@ export function Page({ state }) {
     state.set({ view: 'plan' });
     void run.run(/^\s*EXPLAIN\b/i.test(s) ? s : 'EXPLAIN ANALYZE ' + s, limit);
   };
+  const insert = (/** @type {string} */ text) => {
+    if (!editor.current) return change(tab.text + text); // the editor takes the text of its tab when it comes
+    editor.current.insert(text);
+    editor.current.focus();
+  };
   const toggleTree = () => {
     store.write('sql.tree', !tree);
     setTree(!tree);
@@ -157,10 +164,7 @@ export function Page({ state }) {
         <${Icon} name="clock" />History</button>
     </div>
     <div class="sql-page">
-      ${tree && html`<${Tree} onInsert=${(/** @type {string} */ t) => {
-        editor.current?.insert(t);
-        editor.current?.focus();
-      }} onRun=${runText} />`}
+      ${tree && html`<${Tree} onInsert=${insert} onRun=${runText} />`}
       <div class="sql-main">
         <div class="sql-editor">
           <${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute}
