@@ -22,12 +22,14 @@ type Writer struct {
 	f       vfs.File
 	types   []vector.Type
 	fields  []vector.Field
-	raw     []byte
-	packed  []byte
+	own     scratch
 	rows    int64
 	largest int
 	closed  bool
 }
+
+// scratch is the memory in which a block is made.
+type scratch struct{ raw, packed []byte }
 
 // plain are the types in which columns are written; the query knows the meaning of the values.
 var plain = map[vector.Kind]vector.Type{
@@ -53,6 +55,14 @@ func (s *Space) Create(types []vector.Type) (*Writer, error) {
 
 // Write appends a batch.
 func (w *Writer) Write(b *vector.Batch) error {
+	if err := w.encode(&w.own, b); err != nil {
+		return err
+	}
+	return w.put(&w.own, b.N)
+}
+
+// encode makes the block of a batch. Goroutines with memory of their own may do so at a time.
+func (w *Writer) encode(m *scratch, b *vector.Batch) error {
 	out := vector.Batch{N: b.N, Cols: make([]*vector.Vector, len(b.Cols))}
 	for i, c := range b.Cols {
 		v := *c
@@ -64,23 +74,28 @@ func (w *Writer) Write(b *vector.Batch) error {
 		}
 		out.Cols[i] = &v
 	}
-	w.raw = vector.AppendBatch(w.raw[:0], w.fields, &out)
-	if len(w.raw) > maxBlock {
+	m.raw = vector.AppendBatch(m.raw[:0], w.fields, &out)
+	if len(m.raw) > maxBlock {
 		return status.New(status.RuntimeResourcesExhausted, "%d rows of a query take more than %d MiB", b.N,
 			maxBlock>>20)
 	}
-	w.packed = w.s.d.pack.EncodeAll(w.raw, append(w.packed[:0], make([]byte, headSize)...))
-	binary.LittleEndian.PutUint32(w.packed, uint32(len(w.packed)-headSize))
-	binary.LittleEndian.PutUint32(w.packed[4:], uint32(len(w.raw)))
-	binary.LittleEndian.PutUint32(w.packed[8:], crc32.Checksum(w.packed[headSize:], castagnoli))
-	if err := w.s.grow(w.name, int64(len(w.packed))); err != nil {
+	m.packed = w.s.d.pack.EncodeAll(m.raw, append(m.packed[:0], make([]byte, headSize)...))
+	binary.LittleEndian.PutUint32(m.packed, uint32(len(m.packed)-headSize))
+	binary.LittleEndian.PutUint32(m.packed[4:], uint32(len(m.raw)))
+	binary.LittleEndian.PutUint32(m.packed[8:], crc32.Checksum(m.packed[headSize:], castagnoli))
+	return nil
+}
+
+// put appends the block of so many rows.
+func (w *Writer) put(m *scratch, rows int) error {
+	if err := w.s.grow(w.name, int64(len(m.packed))); err != nil {
 		return err
 	}
-	if _, err := w.f.Write(w.packed); err != nil {
+	if _, err := w.f.Write(m.packed); err != nil {
 		return failed(err)
 	}
-	w.rows += int64(b.N)
-	w.largest = max(w.largest, len(w.raw)+len(w.packed))
+	w.rows += int64(rows)
+	w.largest = max(w.largest, len(m.raw)+len(m.packed))
 	return nil
 }
 

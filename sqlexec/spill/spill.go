@@ -11,6 +11,8 @@
 // The batch has the form of vector.AppendBatch. The files are in one directory, which is emptied when it is opened,
 // because no query outlives the process. They are never synced.
 //
+// Rows that are spread over partitions by a hash of their keys are in one such file for each partition, see Partitions.
+//
 // # Promises
 //
 // Closing the Space of a query removes all its files, in every case. The disk space of all queries together is bounded,
