@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"varve/sqlexec/promql"
 )
 
 const apiPath = "/v1/metricsapi/api/v1/"
@@ -171,7 +173,8 @@ func TestMetricsAPIRights(t *testing.T) {
 // TestMetricsAPILimits: queries that ask for too much end, and say why.
 func TestMetricsAPILimits(t *testing.T) {
 	h := real(t, func(o *Options) {
-		o.Metrics.MaxSamples, o.Metrics.Timeout, o.Metrics.MaxConcurrent = 1000, time.Minute, 1
+		o.Metrics.Queries = promql.NewService(promql.Limits{MaxSamples: 1000, MaxConcurrent: 1})
+		o.Metrics.Timeout = time.Minute
 	})
 	values := make([]float64, 3000)
 	h.want(h.do("POST", writePath, snap(message1(up, values...))), 204, "")

@@ -26,6 +26,7 @@ import (
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
+	"varve/sqlexec/promql"
 	"varve/sqlexec/spill"
 )
 
@@ -109,6 +110,8 @@ type Options struct {
 	Memory *exec.Pool
 	// Spill is where queries put rows that do not fit into memory; nil: such queries fail.
 	Spill *spill.Disk
+	// Metrics runs the queries of TQL; nil: by the default limits.
+	Metrics *promql.Service
 	// Version is what version() and build_info answer.
 	Version string
 	Now     func() time.Time
@@ -140,6 +143,9 @@ func New(e *engine.Engine, o Options) *Executor {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = promql.NewService(promql.Limits{Workers: o.Workers})
 	}
 	x := &Executor{e: e, o: o, mostInserted: engine.MaxWriteBytes}
 	e.NamesOfViews(x.isView)

@@ -74,18 +74,30 @@ func (c *storeCatalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, 
 // evaluate returns the value of an expression at every step as rows.
 func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
 	store := &promql.Tables{Engine: x.e, DB: s.database()}
-	q := promql.Query{Expr: st.Expr, Workers: x.o.Workers}
 	if s.memory != nil {
-		store.Memory, q.Memory = s.memory, s.memory
+		store.Memory = s.memory
 	}
+	q := promql.Query{Expr: st.Expr}
 	if err := x.grid(ctx, s, st, &q); err != nil {
 		return nil, nil, err
 	}
 	s.observed.evaluatedAt(st, &q)
-	r, err := q.Run(ctx, store)
+	var fields []vector.Field
+	var rows *vector.Batch
+	var tableErr error
+	err := x.o.Metrics.Evaluate(ctx, q, store, func(r *promql.Result) error {
+		fields, rows, tableErr = statementTable(ctx, s, st, store, r)
+		return nil
+	})
 	if err != nil {
 		return nil, nil, st.Within(err)
 	}
+	return fields, rows, tableErr
+}
+
+// statementTable is the result of a statement as rows.
+func statementTable(ctx context.Context, s *Session, st *parse.TQL, store *promql.Tables,
+	r *promql.Result) ([]vector.Field, *vector.Batch, error) {
 	source, err := store.Source(st.Expr)
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package sqlexec
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"varve/engine/status"
 	"varve/sqlexec/exec"
+	"varve/sqlexec/promql"
 )
 
 // TestTablesOfTQLTakeMemory: an answer of the language of metrics is counted as the table it becomes: few labels of
@@ -41,6 +43,58 @@ func TestTablesOfTQLTakeMemory(t *testing.T) {
 		}
 		if pool.Used() != 0 {
 			t.Errorf("%s: %d bytes are still taken", c.sql, pool.Used())
+		}
+	}
+}
+
+// TestTQLHasTheLimitsOfMetrics: lookback, samples and queries at a time are those of the HTTP API.
+func TestTQLHasTheLimitsOfMetrics(t *testing.T) {
+	service := promql.NewService(promql.Limits{Lookback: 30 * time.Second, MaxSamples: 4, MaxConcurrent: 1})
+	x := New(openStore(t), Options{Workers: 2, Metrics: service})
+	outcomeOf(t, x, "CREATE TABLE m (ts TIMESTAMP TIME INDEX, v DOUBLE); "+
+		"INSERT INTO m VALUES (100000, 3), (101000, 3), (102000, 3), (103000, 3), (104000, 3);")
+	ctx := context.Background()
+	ask := func(ctx context.Context, sql string) (string, error) {
+		statements, err := x.Parse(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := x.Execute(ctx, &Session{}, statements[0])
+		if err != nil {
+			return "", err
+		}
+		o, err := read(r)
+		return fmt.Sprint(len(o.rows)), err
+	}
+	for _, c := range []struct {
+		sql, want string
+		code      status.Code
+	}{
+		{"TQL EVAL (134, 134, '1s') m", "0", status.Success}, // the last one is as old as the lookback
+		{"TQL EVAL (133, 133, '1s') m", "1", status.Success},
+		{"TQL EVAL (133, 133, '1s', '10s') m", "0", status.Success},
+		{"TQL EVAL (140, 140, '1s', '40s') m", "1", status.Success},
+		{"TQL EVAL (100, 103, '1s') m", "4", status.Success},
+		{"TQL EVAL (100, 104, '1s') m", "", status.EngineExecuteQuery},
+	} {
+		if got, err := ask(ctx, c.sql); got != c.want || status.Of(err) != c.code {
+			t.Errorf("%s: %q rows, %v, want %q, %v", c.sql, got, err, c.want, c.code)
+		}
+	}
+
+	release, err := service.Admit(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	if _, err := ask(short, "TQL EVAL (100, 100, '1s') m"); status.Of(err) != status.DeadlineExceeded {
+		t.Errorf("while another query has the only place: %v", err)
+	}
+	release()
+	for range 2 { // a statement gives its place back
+		if got, err := ask(ctx, "TQL EVAL (100, 100, '1s') m"); got != "1" || err != nil {
+			t.Errorf("with a free place: %q rows, %v", got, err)
 		}
 	}
 }

@@ -38,6 +38,7 @@ import (
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
+	"varve/sqlexec/promql"
 	"varve/sqlexec/spill"
 
 	"varve/cmd/varve/client"
@@ -289,8 +290,10 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		return nil, err
 	}
 	slow := c.slowQueries(n.store, logs)
+	queries := c.metricQueries()
 	sql := sqlexec.New(n.store, sqlexec.Options{
-		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
+		Metrics: queries, Workers: c.Query.Parallelism, Memory: n.pool, Version: version,
+		Logger:  logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk, Ended: ended(slow),
 	})
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows,
@@ -303,7 +306,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		Variables: c.Ingest.OptionVariables, StrictNumbers: !c.Ingest.WidenNumbers,
 	}
 	metrics := c.metrics(n)
-	metrics.Ended = ended(slow)
+	metrics.Queries, metrics.Ended = queries, ended(slow)
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
@@ -348,10 +351,15 @@ func (c *Config) metrics(n *node) metricsapi.Options {
 		CacheBytes:   c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
 	})
 	n.series.Store(tables)
-	return metricsapi.Options{Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback,
-		MaxSamples:    int64(m.MaxSamples),
-		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch,
-		Samples: tables}
+	return metricsapi.Options{Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Version: version, Commit: commit,
+		Branch: branch, Samples: tables}
+}
+
+// metricQueries runs queries of metrics, of the HTTP API and of TQL.
+func (c *Config) metricQueries() *promql.Service {
+	m := &c.Metrics
+	return promql.NewService(promql.Limits{Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
+		Workers: c.Query.Parallelism, MaxConcurrent: m.MaxConcurrent})
 }
 
 // spillDisk opens the directory for the temporary files of queries; nil when there are to be none.

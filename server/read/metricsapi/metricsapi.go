@@ -9,6 +9,7 @@ import (
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
+	"varve/sqlexec/promql"
 )
 
 // Options of a Handler.
@@ -20,13 +21,10 @@ type Options struct {
 	Store *engine.Engine
 	// Memory is what all queries together may keep; nil: no bound.
 	Memory *exec.Pool
-	// Timeout bounds a query, Lookback is how old a sample may be that still counts, MaxSamples how many a query may
-	// hold.
-	Timeout, Lookback time.Duration
-	MaxSamples        int64
-	// Workers is the number of goroutines of a query, MaxConcurrent the number of queries at a time, and that of lists:
-	// others wait. 0: no bound.
-	Workers, MaxConcurrent int
+	// Queries runs the queries; nil: by the default limits.
+	Queries *promql.Service
+	// Timeout bounds a query or a list; 0: never.
+	Timeout time.Duration
 
 	// Ended is told of each query that is over; nil: nobody is.
 	Ended func(sqlexec.Ended)
@@ -38,8 +36,6 @@ type Options struct {
 // Handler answers the endpoints. Safe for concurrent use.
 type Handler struct {
 	o       Options
-	slots   chan struct{} // of queries; nil: no bound
-	lists   chan struct{} // of requests that list labels or series, which need not wait for queries
 	started time.Time
 }
 
@@ -48,9 +44,8 @@ func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	h := &Handler{o: o, started: o.Now()}
-	if o.MaxConcurrent > 0 {
-		h.slots, h.lists = make(chan struct{}, o.MaxConcurrent), make(chan struct{}, o.MaxConcurrent)
+	if o.Queries == nil {
+		o.Queries = promql.NewService(promql.Limits{})
 	}
-	return h
+	return &Handler{o: o, started: o.Now()}
 }

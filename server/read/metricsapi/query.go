@@ -52,7 +52,7 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	if err != nil {
 		return reply(c, err)
 	}
-	q := promql.Query{Expr: p.text("query"), Lookback: h.o.Lookback, MaxSamples: h.o.MaxSamples, Workers: h.o.Workers}
+	q := promql.Query{Expr: p.text("query")}
 	c.Statement = q.Expr
 	if err := h.options(c, p, &q, grid); err != nil {
 		return reply(c, err)
@@ -85,19 +85,12 @@ func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, er
 	return answer, err
 }
 
-func (h *Handler) answer(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, error) {
-	release, err := admit(c, h.slots)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	store := h.storage(c, p.db)
-	q.Memory = store.Memory
-	r, err := q.Run(c.Context, store)
-	if err != nil {
-		return nil, err
-	}
-	return r.Answer(c.Context, p.text("stats") != "")
+func (h *Handler) answer(c *web.Ctx, p *params, q promql.Query) (answer *promql.Answer, err error) {
+	err = h.o.Queries.Evaluate(c.Context, q, h.storage(c, p.db), func(r *promql.Result) (err error) {
+		answer, err = r.Answer(c.Context, p.text("stats") != "")
+		return err
+	})
+	return answer, err
 }
 
 // storage is the series of a database, as one request sees them.
@@ -153,18 +146,5 @@ func (h *Handler) limitTime(c *web.Ctx, limit time.Duration) {
 	}
 	if c.Watch != nil {
 		c.Watch()
-	}
-}
-
-// admit waits until there is a place for a query.
-func admit(c *web.Ctx, places chan struct{}) (release func(), err error) {
-	if places == nil {
-		return func() {}, nil
-	}
-	select {
-	case places <- struct{}{}:
-		return func() { <-places }, nil
-	case <-c.Context.Done():
-		return nil, status.Wrap(c.Context.Err(), status.DeadlineExceeded, "query timed out in query queue")
 	}
 }

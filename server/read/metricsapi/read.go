@@ -64,13 +64,13 @@ func (h *Handler) Read(c *web.Ctx) error {
 		return err
 	}
 	h.limitTime(c, h.o.Timeout)
-	release, err := admit(c, h.slots)
+	release, err := h.o.Queries.Admit(c.Context)
 	if err != nil {
 		return err
 	}
 	defer release()
 	db, _ := web.Database(p.String("db"), c.HeaderDB())
-	a := &readAnswer{h: h, c: c, store: h.storage(c, db), left: h.o.MaxSamples}
+	a := &readAnswer{h: h, c: c, store: h.storage(c, db), left: h.o.Queries.MaxSamples()}
 	if kind == chunkedAnswer {
 		return a.chunked(r.queries)
 	}
@@ -168,8 +168,8 @@ type readAnswer struct {
 
 // count takes samples from those that an answer may have, and memory for what it has become.
 func (a *readAnswer) count(samples, bytes int) error {
-	if a.left -= int64(samples); a.left < 0 && a.h.o.MaxSamples > 0 {
-		return status.New(status.InvalidArguments, "exceeded sample limit (%d)", a.h.o.MaxSamples)
+	if a.left -= int64(samples); a.left < 0 {
+		return status.New(status.InvalidArguments, "exceeded sample limit (%d)", a.h.o.Queries.MaxSamples())
 	}
 	if a.store.Memory == nil || bytes < a.counted+readStep {
 		return nil

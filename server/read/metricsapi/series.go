@@ -136,7 +136,7 @@ func (h *Handler) listed(answer func(c *web.Ctx) (*listing, error)) web.Handler 
 // find finds a list when its turn comes.
 func (h *Handler) find(c *web.Ctx, answer func(c *web.Ctx) (*listing, error)) (*listing, error) {
 	h.limitTime(c, h.o.Timeout)
-	release, err := admit(c, h.lists)
+	release, err := h.o.Queries.AdmitList(c.Context)
 	if err != nil {
 		return nil, err
 	}
