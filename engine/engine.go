@@ -49,7 +49,7 @@
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	select.go selectmerge.go matcher.go  reading by series: which, and
-//	sampleblock.go blockmerge.go         their samples
+//	sampleblock.go blockinterleave.go blockmerge.go   their samples
 //	labelvalues.go symbols.go            values of a label, and their numbers
 //	backup.go restore.go                 copies, and stores made of them
 //	check.go rebuild.go                  verifying, a manifest of what parts say

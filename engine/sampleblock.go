@@ -22,6 +22,7 @@ type SampleBlock struct {
 	columns []blockColumn // by position in the table's columns
 	readers [][]scan.Rows // by group and run; nil: not opened yet
 	stretch scan.Stretch
+	apart   interleaving
 	raw     rawRows
 	cast    vector.Vector // scratch
 	held    int64         // bytes that were reserved
@@ -163,14 +164,17 @@ func shareOf(r, span scan.Range) float64 {
 	return (float64(to) - float64(from) + 1) / (float64(span.To) - float64(span.From) + 1)
 }
 
-// series appends the samples of a series: as they lie where times rise from source to source, merged where not.
+// series appends the samples of a series: as they lie where times rise from source to source, in order of time where
+// sources interleave, merged where rows replace each other.
 func (b *SampleBlock) series(i int) error {
 	t := b.s.tableOf(i)
 	if t.time.From > t.time.To {
 		return nil
 	}
 	mark := b.mark(t, i)
+	b.apart.from = b.apart.from[:0]
 	for _, src := range b.s.sourcesOf(i) {
+		b.apart.from = append(b.apart.from, len(b.times)-mark.row)
 		plain, err := b.copySource(t, src, mark)
 		if err != nil {
 			return err
@@ -188,7 +192,14 @@ func (b *SampleBlock) series(i int) error {
 			span.n = len(b.times) - span.time
 		}
 	}
-	return nil
+	if b.apart.inOrder(b.times[mark.row:]) {
+		return nil
+	}
+	if !b.interleave(t, mark) {
+		b.undo(t, mark)
+		return b.mergeSeries(t, i)
+	}
+	return b.account()
 }
 
 // seriesMark is where the samples of a series begin.
@@ -233,13 +244,14 @@ func (b *SampleBlock) undo(t *wantedTable, m seriesMark) {
 }
 
 // copySource appends the rows of a source as they lie; plain is false where they are to be merged: a time does not
-// rise, or a row may be a tombstone.
+// rise within the source, or a row may be a tombstone.
 func (b *SampleBlock) copySource(t *wantedTable, src seriesSource, m seriesMark) (plain bool, err error) {
 	rows, part, err := b.open(t, src)
 	if err != nil {
 		return false, err
 	}
 	unique := part != nil && part.meta.Unique || t.mode.keepAll
+	first := len(b.times)
 	for {
 		ok, err := b.next(t, rows, part)
 		if err != nil || !ok {
@@ -257,7 +269,7 @@ func (b *SampleBlock) copySource(t *wantedTable, src seriesSource, m seriesMark)
 		}
 		row := len(b.times)
 		b.times = appendMS(b.times, s.Times[s.From:s.To], t.unit)
-		if !rises(b.times[max(row-1, m.row):]) {
+		if !rises(b.times[max(row-1, first):]) {
 			return false, nil
 		}
 		for c := range t.columns {
@@ -427,7 +439,7 @@ func (b *SampleBlock) account() error {
 	if reserve == nil {
 		return nil
 	}
-	bytes := int64(cap(b.times))*8 + int64(cap(b.spans))*32 + b.raw.bytes()
+	bytes := int64(cap(b.times))*8 + int64(cap(b.spans))*32 + b.raw.bytes() + b.apart.bytes()
 	for c := range b.columns {
 		col := &b.columns[c]
 		bytes += int64(cap(col.times)+cap(col.floats)+cap(col.ends))*8 + int64(cap(col.heap))
