@@ -26,7 +26,7 @@ var layers = map[string]int{
 
 	// The server: the frame of requests, making rows, listeners, then the groups of handlers. A protocol belongs to a
 	// group by its folder, so that a new one needs no line here.
-	"server/web": 6, "server/protowire": 6, "server/write/rows/rejects": 7,
+	"server/web": 6, "server/protowire": 6, "server/result": 7, "server/write/rows/rejects": 7,
 	"server/write/rows": 8, "server/listen": 8,
 	"server/write": 9, "server/read": 9, "server/auth": 9, "server/admin": 9, "server/dashboard": 9,
 	"server":    10,
@@ -103,7 +103,7 @@ var homes = map[string][]string{
 	"github.com/parquet-go/parquet-go":    {"sqlexec/rowfile"},
 	"github.com/ulikunitz/xz":             {"sqlexec/rowfile"},
 	"github.com/dsnet/compress":           {"sqlexec/rowfile"},
-	"github.com/apache/arrow-go/v18":      {"server/web", "cmd/varve/export", "cmd/varve/arrowrows"},
+	"github.com/apache/arrow-go/v18":      {"server/result", "cmd/varve/export", "cmd/varve/arrowrows"},
 	"github.com/prometheus/client_golang": {"engine", "server", "wal", "sst", "pipeline", "cmd/varve"},
 	"github.com/prometheus/client_model":  {"server/admin"},
 	"github.com/prometheus/prometheus":    {"sqlexec/promql"},

@@ -15,6 +15,7 @@ import (
 	"varve/engine"
 	"varve/engine/admission"
 	"varve/engine/admission/ledger"
+	"varve/server/result"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -46,7 +47,7 @@ func TestSlowReaders(t *testing.T) {
 	if testing.Short() {
 		clients = 25
 	}
-	const eachBytes = web.StreamAbove // made before the first byte is sent; how much of it the system takes differs
+	const eachBytes = result.StreamAbove // made before the first byte is sent; how much of it the system takes differs
 	pool := exec.NewPool(256 << 20)
 	h := real(t, func(o *Options) {
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})

@@ -18,10 +18,9 @@ import (
 
 	"varve/server/protowire"
 	"varve/server/web"
-	"varve/server/write/otlp"
 )
 
-// OTLP over gRPC: its requests become those of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a
+// Calls of gRPC become requests of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a
 // message behind five bytes,
 //
 //	+-------------------+-----------------------+---------+
@@ -169,7 +168,7 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, rt *route) (mes
 	c := web.NewCtx(rc, s.ctx, rpcLimit(s.timeLimit(rc), r.Header.Get("Grpc-Timeout")))
 	defer c.Done()
 	defer context.AfterFunc(r.Context(), c.Cancel)()
-	c.Log, c.Zone, c.BodyLimit, c.Intake = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake
+	s.equip(c)
 	s.metrics.InFlight.Inc()
 	defer s.metrics.InFlight.Dec()
 	if err := s.authorise(rt.Access, rt.protocol, c); err != nil { // before anything of the body is read
@@ -188,7 +187,7 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, rt *route) (mes
 	s.metrics.BodyBytes.Add(float64(c.BodyBytes()))
 	body := append([]byte(nil), rc.Response.Body()...)
 	if at := rc.Response.StatusCode(); at != http.StatusOK {
-		return nil, rpcStatus{codeOfRPC(at), statusText(body)}
+		return nil, rpcStatus{codeOfRPC(at), protowire.StatusText(body)}
 	}
 	return body, rpcStatus{}
 }
@@ -202,18 +201,7 @@ func codeOfRPC(httpStatus int) uint32 {
 	case http.StatusUnsupportedMediaType:
 		return rpcUnimplemented
 	}
-	return otlp.CodeOf(httpStatus)
-}
-
-// statusText is the message of a google.rpc.Status.
-func statusText(body []byte) (text string) {
-	f := protowire.Of(body)
-	for f.Next() {
-		if f.Is(2, protowire.Bytes) {
-			text = string(f.Bytes)
-		}
-	}
-	return text
+	return protowire.StatusCode(httpStatus)
 }
 
 // translateRPC makes a request of HTTP of a call, without its body.
@@ -251,7 +239,7 @@ func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *h
 	}
 	size := binary.BigEndian.Uint32(head[1:])
 	if size > 1<<30 {
-		return rpcStatus{otlp.CodeOf(http.StatusRequestEntityTooLarge), web.TooLarge.Text}
+		return rpcStatus{protowire.StatusCode(http.StatusRequestEntityTooLarge), web.TooLarge.Text}
 	}
 	rc.Request.SetBodyStream(io.LimitReader(r.Body, int64(size)), int(size))
 	return rpcStatus{}

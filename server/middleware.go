@@ -30,7 +30,7 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 			limit = s.timeLimit(rc)
 		}
 		c := web.NewCtx(rc, s.ctx, limit)
-		c.Log, c.Zone, c.BodyLimit, c.Intake = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake
+		s.equip(c)
 		k := connOf(rc)
 		if k != nil {
 			k.busy.Store(true)
@@ -56,6 +56,11 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 		}
 		s.finish(rt, p, c, k, f)
 	}
+}
+
+// equip gives a request what is the same for all.
+func (s *Server) equip(c *web.Ctx) {
+	c.Log, c.Zone, c.BodyLimit, c.Intake, c.HidePath = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake, s.hidePath
 }
 
 // call checks the request and runs the handler. A panic becomes an internal error.
@@ -131,7 +136,9 @@ func (s *Server) authenticate(c *web.Ctx, p *web.Protocol) (web.User, error) {
 	shown := web.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"),
 		Client: c.Network().String()}
 	if p.Credentials != nil {
-		p.Credentials(c, &shown)
+		if err := p.Credentials(c, &shown); err != nil {
+			return web.User{}, denial{err}
+		}
 	}
 	u, err := s.o.Users.Authenticate(c.Context, shown)
 	switch {

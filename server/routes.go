@@ -115,7 +115,7 @@ func (s *Server) serve(rc *fasthttp.RequestCtx) {
 	switch {
 	case k != nil && k.over && (k.l.api || !s.reserved[path]):
 		s.crowded(rc)
-	case k != nil && k.l.api && !ofAPI(path):
+	case k != nil && k.l.api && !s.ofAPI(path):
 		s.absent(rc)
 	case s.preflight(rc, path):
 		s.allow(rc)
@@ -132,8 +132,20 @@ func connOf(rc *fasthttp.RequestCtx) *conn {
 }
 
 // ofAPI reports whether a path is served at an address of the API alone.
-func ofAPI(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/dashboard/") || path == "/dashboard"
+func (s *Server) ofAPI(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || slices.ContainsFunc(s.protocols, func(p web.Protocol) bool {
+		return p.OfAPI != nil && p.OfAPI(path)
+	})
+}
+
+// hidePath is a path without the secrets that protocols have in theirs.
+func (s *Server) hidePath(path string) string {
+	for i := range s.protocols {
+		if hide := s.protocols[i].HidePath; hide != nil {
+			path = hide(path)
+		}
+	}
+	return path
 }
 
 func absent(c *web.Ctx) error {

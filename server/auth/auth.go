@@ -43,22 +43,17 @@ type Users struct {
 // 401. A wrong password and an unknown user differ neither in code and text nor in the work that is done.
 func (u *Users) Authenticate(ctx context.Context, c web.Credentials) (web.User, error) {
 	value := c.Service
-	if value == nil || c.Line {
+	if value == nil {
 		value = c.Authorization
 	}
 	switch {
 	case value != nil:
 	case c.Key != nil:
 		return u.loginText(ctx, string(c.Key), c.Client)
-	case !c.Line:
-		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found http or grpc authorization header")
-	case c.User == nil && c.Password == nil:
-		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found influx http authorization info")
-	case c.User == nil || c.Password == nil:
-		return web.User{}, status.New(status.InvalidArguments,
-			"Invalid request parameter: influxdb auth: username and password must be provided together")
-	default:
+	case c.User != nil:
 		return u.Login(ctx, string(c.User), string(c.Password), c.Client)
+	default:
+		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found http or grpc authorization header")
 	}
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(string(value)), " ")
 	rest = strings.TrimSpace(rest)
@@ -67,13 +62,13 @@ func (u *Users) Authenticate(ctx context.Context, c web.Credentials) (web.User, 
 	}
 	text := rest
 	switch scheme = strings.ToLower(scheme); {
-	case scheme == "basic", scheme == "apikey" && c.Scheme == scheme:
+	case scheme == "basic", scheme == c.Scheme && c.Encoded:
 		plain, err := base64.StdEncoding.DecodeString(rest)
 		if err != nil {
 			return web.User{}, status.New(status.InvalidAuthHeader, "Invalid base64 value: %v", err)
 		}
 		text = string(plain)
-	case scheme == "token" && c.Line, scheme == c.Scheme:
+	case scheme == c.Scheme:
 	case scheme == "bearer":
 		return web.User{}, status.New(status.UserPasswordMismatch, "Unsupported authentication method: bearer token")
 	default:

@@ -101,6 +101,9 @@ func (h *Handler) Protocol() web.Protocol {
 			web.On(web.Get, "/favicon.ico", web.AccessOpen, h.Icon),
 		},
 		Owns: func(path string) bool { return strings.HasPrefix(path, ownFiles) },
+		OfAPI: func(path string) bool {
+			return path == "/dashboard" || strings.HasPrefix(path, "/dashboard/")
+		},
 		Bare: func(path string) bool { return strings.HasPrefix(path, ownFiles) },
 	}
 }

@@ -127,7 +127,7 @@ func borrowEncoder(name string, w io.Writer) (giveBack func(), enc encoder) {
 func (c *Ctx) compressStream(name string, from io.Reader) io.Reader {
 	c.Response.Header.Set("Content-Encoding", name)
 	c.Response.Header.Add("Vary", "Accept-Encoding")
-	s := &compressedStream{from: from, in: make([]byte, chunkBytes)}
+	s := &compressedStream{from: from, in: make([]byte, PieceBytes)}
 	giveBack, enc := borrowEncoder(name, &s.out)
 	s.enc = enc
 	c.Finally(giveBack)

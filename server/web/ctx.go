@@ -8,11 +8,9 @@
 //	answers.go                                answers while they are sent: counted, paced
 //	write.go                                  rows of a body into the store, for all protocols
 //	reply.go errors.go static.go compress.go  answers
-//	result.go format.go timeformat.go         results of queries, streamed
-//	make.go pieces.go events.go               other long answers, made when it is their turn or piece by piece
+//	make.go pieces.go events.go               long answers, made when it is their turn or piece by piece
 //	stream.go                                 messages of protocols without requests
 //	places.go stop.go                         connections served at a time, and how long when the server stops
-//	json.go csv.go arrow.go                   formats of results
 package web
 
 import (
@@ -72,6 +70,8 @@ type Ctx struct {
 	Zone *time.Location
 	// Log takes what the client does not see.
 	Log *slog.Logger
+	// HidePath returns the path without its secrets. nil: it has none.
+	HidePath func(path string) string
 	// Watch starts looking for a client that leaves, which then ends Context. May be nil.
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.

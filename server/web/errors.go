@@ -218,14 +218,11 @@ func (c *Ctx) Conceal(text string) string {
 	return secret.HideFrom(text, c.Statement[:min(len(c.Statement), mostConcealed)])
 }
 
-// secretPath is where a path has a password behind it: older agents put their key there.
-const secretPath = "/v1/input/"
-
-// loggedPath is the path of the request without what is a secret in it.
+// loggedPath is the path of the request without its secrets.
 func (c *Ctx) loggedPath() string {
 	path := string(c.Path())
-	if at := strings.Index(path, secretPath); at >= 0 {
-		path = path[:at+len(secretPath)] + "***"
+	if c.HidePath != nil {
+		path = c.HidePath(path)
 	}
 	return path
 }

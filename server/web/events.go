@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"time"
-
-	"varve/engine/vector"
 )
 
 // keepAlive is the silence after which a comment is sent, so that what stands between takes the connection for one in
@@ -94,24 +92,4 @@ func (e *eventReader) Close() error {
 	}
 	e.c.end()
 	return nil
-}
-
-// AppendOutput appends a result as /v1/sql writes it, {"records":..} or {"affectedrows":..}, with all its rows, and
-// closes them.
-func (c *Ctx) AppendOutput(dst []byte, out *Output) ([]byte, error) {
-	w := &resultWriter{c: c, format: ServiceV1, limit: -1, batch: &vector.Batch{}, index: 1}
-	w.next = func() (*Output, bool, error) {
-		next := out
-		out = nil
-		return next, false, nil
-	}
-	defer w.close()
-	for {
-		if err := w.step(); err != nil {
-			return dst, err
-		}
-		if w.out == nil {
-			return append(dst, w.buf[1:]...), nil // it is not the first one: before it is a comma
-		}
-	}
 }

@@ -3,6 +3,9 @@ package web
 import (
 	"context"
 	"io"
+	"runtime/debug"
+
+	"varve/engine/status"
 )
 
 // Pieces answers with JSON that is made piece by piece: next appends one, of some PieceBytes, and tells whether another
@@ -18,17 +21,12 @@ func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
 		return
 	}
 	c.Response.ResetBody()
-	c.streamed = true
 	p := &pieceReader{c: c, next: next, buf: buf}
 	if c.Interrupt != nil {
 		// a client that does not read ends with its request's time
 		p.unfollow = context.AfterFunc(c.Context, c.Interrupt)
 	}
-	stream := io.Reader(p)
-	if enc := c.acceptedEncoding(); enc != "" {
-		stream = c.compressStream(enc, stream)
-	}
-	c.Response.SetBodyStream(&closer{stream, p}, -1)
+	c.ReplyStream(200, "application/json", p)
 }
 
 // PieceBytes is about the size of a piece.
@@ -66,11 +64,21 @@ func (p *pieceReader) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the request.
+// Close ends what follows the request.
 func (p *pieceReader) Close() error {
 	if p.unfollow != nil {
 		p.unfollow()
 	}
-	p.c.end()
 	return nil
+}
+
+// Guarded runs a part of a streamed answer: a panic is logged and becomes an error.
+func (c *Ctx) Guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.Log.Error("panic while an answer was streamed", "panic", p, "stack", string(debug.Stack()))
+			err = status.New(status.Internal, "panic: %v", p)
+		}
+	}()
+	return f()
 }

@@ -17,7 +17,8 @@ type Protocol struct {
 	Routes []Route
 	// Off takes the routes away: they are 404.
 	Off bool
-	// Calls are the methods of gRPC, by path, with the paths of the routes that serve them.
+	// Calls are the methods of gRPC, by path, with the paths of the routes that serve them. These answer errors with a
+	// google.rpc.Status, see protowire.AppendStatus.
 	Calls map[string]string
 	// Owns reports whether a path that is no route belongs to the protocol: credentials are read there and errors are
 	// written as on the routes. nil: none does.
@@ -27,7 +28,11 @@ type Protocol struct {
 	Claims func(c *Ctx) Handler
 	// Credentials adds the ways in which clients of the protocol show who they are. nil: there are none besides headers
 	// that every client may send.
-	Credentials func(c *Ctx, shown *Credentials)
+	Credentials func(c *Ctx, shown *Credentials) error
+	// Features are what a page may use where the protocol is served, by the names of GET /v1/session.
+	Features []string
+	// HidePath returns a path without the secrets that it holds, for the log. nil: paths hold none.
+	HidePath func(path string) string
 	// Fail answers with an error in the form of the protocol; plain answers in the form of the server. nil: plain does.
 	Fail func(c *Ctx, err error, plain func(c *Ctx, err error))
 	// Collectors are the figures.
@@ -36,6 +41,8 @@ type Protocol struct {
 	Shared bool
 	// Inside marks routes that look inside the process: they have no time limit, and pages never read their answers.
 	Inside bool
+	// OfAPI reports whether a path is served also at an address that serves /v1/ alone. nil: none is.
+	OfAPI func(path string) bool
 	// Bare reports whether answers to a path carry no headers for pages, because only the server's own page asks. nil:
 	// none do.
 	Bare func(path string) bool
@@ -122,13 +129,12 @@ func (a Access) Allows(m Mode) bool {
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
-	// Line says that the request is one of line protocol: x-service-auth does not count for it. It shows Authorization,
-	// which may be a token too, or else name and password as parameters of its query, nil where they are absent.
-	Line           bool
+	// User and Password are shown where there is no Authorization: both or none.
 	User, Password []byte
 	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters:
-	// user:password follow it, in base64 where the scheme is apikey.
-	Scheme string
+	// user:password follow it, in base64 if Encoded.
+	Scheme  string
+	Encoded bool
 	// Key is a header of the protocol that holds user:password where there is no Authorization.
 	Key []byte
 	// Client is the address of the client, without its port.

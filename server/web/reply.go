@@ -1,6 +1,7 @@
 package web
 
 import (
+	"io"
 	"strconv"
 )
 
@@ -27,6 +28,31 @@ func (c *Ctx) Empty(status int) {
 	c.SetStatusCode(status)
 	c.Response.ResetBody()
 	c.Response.Header.SetNoDefaultContentType(true)
+}
+
+// ReplyStream answers with what is read from r, piece by piece as the client takes it. The request is over once r is
+// closed.
+func (c *Ctx) ReplyStream(status int, contentType string, r io.ReadCloser) {
+	c.SetStatusCode(status)
+	c.SetContentType(contentType)
+	c.streamed = true
+	from := io.Reader(r)
+	if enc := c.acceptedEncoding(); enc != "" {
+		from = c.compressStream(enc, from)
+	}
+	c.Response.SetBodyStream(&replyStream{from, r, c}, -1)
+}
+
+// replyStream reads an answer, compressed or not, and ends its request when it is closed.
+type replyStream struct {
+	io.Reader
+	body io.Closer
+	c    *Ctx
+}
+
+func (s *replyStream) Close() error {
+	defer s.c.end()
+	return s.body.Close()
 }
 
 // Executed sets the headers of a successful execution: its time so far and the format of the answer.

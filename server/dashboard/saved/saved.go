@@ -29,7 +29,7 @@ const format = "service_manage"
 // Protocol keeps saved views and queries.
 func (h *Handler) Protocol() web.Protocol {
 	return web.Protocol{
-		Name: "dashboards",
+		Name: "dashboards", Features: []string{"dashboards"},
 		Routes: []web.Route{
 			web.On(web.Get, "/v1/dashboards", web.AccessRead, h.List),
 			web.On(web.Get, "/v1/dashboards/{name}", web.AccessRead, h.Get),

@@ -28,7 +28,7 @@ func (h *Handler) Protocols() []web.Protocol {
 		remote.Routes = append(remote.Routes, alive)
 	}
 	query := web.Protocol{
-		Name: "metrics queries", Routes: web.Below(h.queries(), base, ""), Fail: fail,
+		Name: "metrics queries", Routes: web.Below(h.queries(), base, ""), Fail: fail, Features: []string{"metrics"},
 		Owns: func(path string) bool { return strings.HasPrefix(strings.TrimPrefix(path, base), queries) },
 	}
 	return []web.Protocol{remote, query}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"varve/engine/status"
+	"varve/server/result"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
@@ -140,7 +141,7 @@ func (a *analysis) execute(session *sqlexec.Session, st parse.Statement) (answer
 		if err != nil {
 			return ended(err)
 		}
-		answer, err = a.c.AppendOutput(nil, out)
+		answer, err = result.Append(a.c, nil, out)
 		return err
 	})
 	return answer, err

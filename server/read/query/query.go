@@ -10,6 +10,7 @@ import (
 
 	"varve/engine/jsontext"
 	"varve/engine/status"
+	"varve/server/result"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
@@ -64,7 +65,7 @@ func New(o Options) *Handler {
 // Protocols are SQL and the metrics language, and the analysis of a statement as a stream, which may be off.
 func (h *Handler) Protocols(streamOff bool) []web.Protocol {
 	return []web.Protocol{{
-		Name: "query", Collectors: h.Collectors(),
+		Name: "query", Collectors: h.Collectors(), Features: []string{"error_position"},
 		Routes: []web.Route{
 			web.On(web.GetPost, "/v1/sql", web.AccessUser, h.SQL),
 			web.On(web.GetPost, "/v1/mquery", web.AccessUser, h.MQuery),
@@ -72,7 +73,7 @@ func (h *Handler) Protocols(streamOff bool) []web.Protocol {
 			web.On(web.GetPost, "/v1/sql/parse", web.AccessUser, h.Parse),
 		},
 	}, {
-		Name: "analyze_stream", Off: streamOff,
+		Name: "analyze_stream", Off: streamOff, Features: []string{"analyze_stream"},
 		Routes: []web.Route{web.On(web.Post, "/v1/sql/analyze/stream", web.AccessUser, h.AnalyzeStream)},
 	}}
 }
@@ -136,7 +137,7 @@ func (h *Handler) begin(c *web.Ctx, statements []parse.Statement) error {
 // answer executes the statements of a request, at most limit rows of each result.
 func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64,
 	read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
-	texts, err := web.ParseTexts(p.String("time_format"), p.String("non_finite"), c.RequestZone())
+	texts, err := result.ParseTexts(p.String("time_format"), p.String("non_finite"), c.RequestZone())
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64,
 	if err := h.begin(c, statements); err != nil {
 		return err
 	}
-	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
+	format := result.ParseFormat(p.String("format")).Compressed(p.String("compression"))
 	run := &run{h: h, c: c, session: session, statements: statements}
 	if len(statements) > 1 && !format.Several() {
 		return status.New(status.InvalidArguments,
@@ -161,16 +162,16 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64,
 	if !limited(format) {
 		limit = 1<<63 - 1
 	}
-	return c.Results(format, web.ParseEpoch(p.String("epoch")), texts, int64(limit), run.next)
+	return result.Reply(c, format, result.ParseEpoch(p.String("epoch")), texts, int64(limit), run.next)
 }
 
 // Admit takes one of the places of queries that run at a time, which the request has until it is over.
 func (h *Handler) Admit(c *web.Ctx) error { return h.gates.queries.enter(c) }
 
 // limited reports whether the parameter limit cuts answers in the format.
-func limited(f web.Format) bool {
+func limited(f result.Format) bool {
 	switch f {
-	case web.InfluxV1, web.Null, web.Arrow, web.ArrowZstd, web.ArrowLZ4:
+	case result.InfluxV1, result.Null, result.Arrow, result.ArrowZstd, result.ArrowLZ4:
 		return false
 	}
 	return true
@@ -193,7 +194,7 @@ type run struct {
 }
 
 // next executes the next statement.
-func (r *run) next() (*web.Output, bool, error) {
+func (r *run) next() (*result.Output, bool, error) {
 	if r.at == len(r.statements) {
 		return nil, true, nil
 	}
@@ -210,7 +211,7 @@ func (r *run) next() (*web.Output, bool, error) {
 	return out, r.at == len(r.statements), err
 }
 
-func (r *run) execute(st parse.Statement) (*web.Output, error) {
+func (r *run) execute(st parse.Statement) (*result.Output, error) {
 	if !allowed(r.c.User.Mode, st) {
 		return nil, web.Denied
 	}
@@ -221,7 +222,7 @@ func (r *run) execute(st parse.Statement) (*web.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &web.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context,
+	out := &result.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context,
 		Reserve: answer.Reserve, Warnings: answer.Warnings}
 	if answer.Rows != nil {
 		out.Rows = answer.Rows

@@ -23,8 +23,11 @@ func (h *Handler) Protocol() web.Protocol {
 			return path == base || strings.HasPrefix(path, base+"/") ||
 				!strings.HasPrefix(path, "/v1/") && strings.Contains(path, "/_")
 		},
-		Claims:      h.claim,
-		Credentials: func(_ *web.Ctx, shown *web.Credentials) { shown.Scheme = "apikey" },
+		Claims: h.claim,
+		Credentials: func(_ *web.Ctx, shown *web.Credentials) error {
+			shown.Scheme, shown.Encoded = "apikey", true
+			return nil
+		},
 	}
 }
 

@@ -54,8 +54,20 @@ func (h *Handler) Protocol() web.Protocol {
 			return strings.HasPrefix(path, base+"/") || strings.HasPrefix(path, input) || path == logs ||
 				path == validate
 		},
-		Credentials: func(c *web.Ctx, shown *web.Credentials) { shown.Key = key(c) },
+		Credentials: func(c *web.Ctx, shown *web.Credentials) error {
+			shown.Key = key(c)
+			return nil
+		},
+		HidePath: hideKey,
 	}
+}
+
+// hideKey is a path without the key that older agents put behind it.
+func hideKey(path string) string {
+	if before, _, ok := strings.Cut(path, input+"/"); ok {
+		return before + input + "/***"
+	}
+	return path
 }
 
 // key is the key that an agent shows: in a header, in the query under one of two names, or behind the path of older

@@ -97,8 +97,11 @@ func (h *Handler) Protocol() web.Protocol {
 		Owns: func(path string) bool {
 			return strings.HasPrefix(path, base+collector) || strings.HasPrefix(path, "/services/")
 		},
-		Credentials: func(_ *web.Ctx, shown *web.Credentials) { shown.Scheme = "splunk" },
-		Fail:        refuse,
+		Credentials: func(_ *web.Ctx, shown *web.Credentials) error {
+			shown.Scheme = "splunk"
+			return nil
+		},
+		Fail: refuse,
 	}
 }
 

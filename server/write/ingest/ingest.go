@@ -62,7 +62,7 @@ const older = "/v1/events"
 // Protocol is ingest, and the documents of its pipelines.
 func (h *Handler) Protocol() web.Protocol {
 	return web.Protocol{
-		Name: "ingest", Collectors: h.Collectors(),
+		Name: "ingest", Collectors: h.Collectors(), Features: []string{"dry_run_trace"},
 		Routes: append([]web.Route{
 			web.On(web.Post, "/v1/ingest", web.AccessWrite, h.Ingest),
 			web.On(web.Post, older+"/logs", web.AccessWrite, h.Ingest),

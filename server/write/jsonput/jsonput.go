@@ -44,7 +44,7 @@ func New(o rows.Deps) *Handler {
 // Protocol is JSON put; some clients take no more than a host.
 func (h *Handler) Protocol(off bool) web.Protocol {
 	return web.Protocol{
-		Name: "jsonput", Off: off, Collectors: h.Collectors(),
+		Name: "jsonput", Off: off, Collectors: h.Collectors(), Features: []string{"jsonput"},
 		Routes: web.Below([]web.Route{web.On(web.Post, "/api/put", web.AccessWrite, h.Put)}, "/v1/jsonput", ""),
 		Owns:   func(path string) bool { return path == "/api/put" },
 	}

@@ -3,6 +3,7 @@ package lineproto
 import (
 	"strings"
 
+	"varve/engine/status"
 	"varve/server/web"
 )
 
@@ -30,7 +31,7 @@ func (h *Handler) first() web.Protocol {
 		{Methods: web.Get, Path: "/ping", Access: web.AccessOpen, Handler: h.Ping, Shared: true},
 	}
 	return web.Protocol{
-		Name: "lineproto", Collectors: h.Collectors(),
+		Name: "lineproto", Collectors: h.Collectors(), Features: []string{"lineproto"},
 		Routes: append(routes, web.Below([]web.Route{
 			web.On(web.Post, "/write", web.AccessWrite, h.Write),
 			web.On(web.GetPost, "/query", web.AccessUser, h.Query),
@@ -61,9 +62,19 @@ func (h *Handler) second() web.Protocol {
 	}
 }
 
-// present reads the name and the password in the query.
-func present(c *web.Ctx, shown *web.Credentials) {
-	shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
+// present reads Authorization, which may be a token, or else the name and the password in the query. x-service-auth does
+// not count.
+func present(c *web.Ctx, shown *web.Credentials) error {
+	shown.Service, shown.Scheme = nil, "token"
+	shown.User, shown.Password = c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
+	switch {
+	case shown.Authorization != nil || shown.User != nil && shown.Password != nil:
+		return nil
+	case shown.User == nil && shown.Password == nil:
+		return status.New(status.AuthHeaderNotFound, "Not found influx http authorization info")
+	}
+	return status.New(status.InvalidArguments,
+		"Invalid request parameter: influxdb auth: username and password must be provided together")
 }
 
 // claim answers libraries that were given a host alone and ask there for what they would find below base.

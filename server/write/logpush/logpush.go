@@ -46,7 +46,7 @@ func New(o rows.Deps) *Handler {
 // Protocol is log push; some clients take no more than a host.
 func (h *Handler) Protocol() web.Protocol {
 	return web.Protocol{
-		Name: "logpush", Collectors: h.Collectors(),
+		Name: "logpush", Collectors: h.Collectors(), Features: []string{"logpush"},
 		Routes: []web.Route{
 			web.On(web.Post, "/v1/logpush/api/v1/push", web.AccessWrite, h.Push),
 			web.On(web.Post, "/v1/logpush/loki/api/v1/push", web.AccessWrite, h.Push),

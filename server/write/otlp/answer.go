@@ -65,43 +65,12 @@ func (f encoding) fail(c *web.Ctx, err error) {
 		httpStatus = 503
 		c.Response.Header.Set("Retry-After", "1")
 	}
-	code := CodeOf(httpStatus)
+	code := protowire.StatusCode(httpStatus)
 	if f == inJSON {
 		body := strconv.AppendUint([]byte(`{"code":`), uint64(code), 10)
 		body = jsontext.AppendString(append(body, `,"message":`...), text)
 		f.reply(c, httpStatus, append(body, '}'))
 		return
 	}
-	f.reply(c, httpStatus, protowire.AppendBytes(protowire.AppendVarint(nil, 1, uint64(code)), 2, text))
-}
-
-// Codes of gRPC.
-const (
-	deadlineExceeded  = 4
-	invalidArgument   = 3
-	permissionDenied  = 7
-	resourceExhausted = 8
-	internalError     = 13
-	unavailable       = 14
-	unauthenticated   = 16
-)
-
-// CodeOf is the code of gRPC for the HTTP status of an answer that is an error.
-func CodeOf(httpStatus int) uint32 {
-	switch httpStatus {
-	case 401:
-		return unauthenticated
-	case 403:
-		return permissionDenied
-	case 413, 429:
-		return resourceExhausted
-	case 502, 503:
-		return unavailable
-	case 504:
-		return deadlineExceeded
-	}
-	if httpStatus < 500 {
-		return invalidArgument
-	}
-	return internalError
+	f.reply(c, httpStatus, protowire.AppendStatus(nil, code, text))
 }

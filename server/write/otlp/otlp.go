@@ -74,7 +74,7 @@ const services = "/opentelemetry.proto.collector."
 // Protocol is OTLP on HTTP, whose clients make their paths of the address /v1/otlp, and on gRPC.
 func (h *Handler) Protocol(off bool) web.Protocol {
 	p := web.Protocol{
-		Name: "otlp", Off: off, Collectors: h.Collectors(),
+		Name: "otlp", Off: off, Collectors: h.Collectors(), Features: []string{"otlp"},
 		Routes: web.Below([]web.Route{
 			web.On(web.Post, "/traces", web.AccessWrite, h.Traces),
 			web.On(web.Post, "/logs", web.AccessWrite, h.Logs),

@@ -1,4 +1,4 @@
-package web
+package result
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/server/web"
 )
 
 // batches is a result held in memory.
@@ -78,10 +79,10 @@ func sample() ([]vector.Field, *vector.Batch) {
 }
 
 // answer renders outputs.
-func render(t *testing.T, f Format, e Epoch, limit int64, outputs ...*Output) (*Ctx, error) {
+func render(t *testing.T, f Format, e Epoch, limit int64, outputs ...*Output) (*web.Ctx, error) {
 	t.Helper()
-	c := NewCtx(&fasthttp.RequestCtx{}, context.Background(), 0)
-	err := c.Results(f, e, Texts{}, limit, func() (*Output, bool, error) {
+	c := web.NewCtx(&fasthttp.RequestCtx{}, context.Background(), 0)
+	err := Reply(c, f, e, Texts{}, limit, func() (*Output, bool, error) {
 		if len(outputs) == 0 {
 			return nil, true, nil
 		}
@@ -213,11 +214,11 @@ func TestStreams(t *testing.T) {
 			n := len(result.list) * vector.Size
 			rc := &fasthttp.RequestCtx{}
 			rc.Request.Header.Set("Accept-Encoding", encoding)
-			c := NewCtx(rc, context.Background(), 0)
+			c := web.NewCtx(rc, context.Background(), 0)
 			over := false
 			c.Finally(func() { over = true })
 			given := false
-			err := c.Results(ServiceV1, Epoch{}, Texts{}, -1, func() (*Output, bool, error) {
+			err := Reply(c, ServiceV1, Epoch{}, Texts{}, -1, func() (*Output, bool, error) {
 				if given {
 					return nil, true, nil
 				}
@@ -298,20 +299,6 @@ func TestJSONFloat(t *testing.T) {
 	}
 }
 
-func TestAcceptEncoding(t *testing.T) {
-	for header, want := range map[string]string{
-		"": "", "identity": "", "gzip": "gzip", "gzip, deflate, br": "gzip", "gzip;q=0.5, br;q=0.9": "br",
-		"gzip;q=0": "", "*": "zstd",
-		"*;q=0.1, gzip": "gzip", "zstd;q=0, *": "gzip", "GZIP": "gzip", "gzip;q=x": "",
-	} {
-		c := NewCtx(&fasthttp.RequestCtx{}, context.Background(), 0)
-		c.Request.Header.Set("Accept-Encoding", header)
-		if got := c.acceptedEncoding(); got != want {
-			t.Errorf("%q takes %q, want %q", header, got, want)
-		}
-	}
-}
-
 func BenchmarkRows(b *testing.B) {
 	fields, batch := sample()
 	_ = fields
@@ -324,13 +311,4 @@ func BenchmarkRows(b *testing.B) {
 		dst = appendRows(dst[:0], cells, 0, n, false)
 	}
 	b.SetBytes(int64(len(dst)))
-}
-
-func TestCancelledContextIsSaid(t *testing.T) {
-	c := NewCtx(&fasthttp.RequestCtx{}, context.Background(), 0)
-	c.Cancel()
-	ReplyError(c, context.Canceled)
-	if got := string(c.Response.Body()); c.Response.StatusCode() != 504 || !strings.Contains(got, `"code":1005`) {
-		t.Errorf("got %d %s", c.Response.StatusCode(), got)
-	}
 }

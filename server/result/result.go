@@ -1,10 +1,13 @@
-package web
+// Package result writes the results of SQL as answers of HTTP, in every format, while the rows are read.
+//
+//	format.go timeformat.go    what a request may choose: format, unit and form of times
+//	json.go csv.go arrow.go    values in the formats
+package result
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"time"
@@ -13,14 +16,12 @@ import (
 	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/server/web"
 )
 
 // StreamAbove is the size of an answer above which it is sent while the rest is still being read. Below it, an error
 // in the middle of the rows is still a proper answer.
 const StreamAbove = 1 << 20
-
-// chunkBytes is about what a streamed answer writes at once.
-const chunkBytes = 64 << 10
 
 // bufferMost bounds what is held back of an answer that cannot be streamed yet: results of a statement that others
 // follow, whose error would replace them, and boxes whose widths are not known.
@@ -30,14 +31,14 @@ const bufferMost = 256 << 20
 // follows.
 type Outputs func() (out *Output, last bool, err error)
 
-// Results answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
+// Reply answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
 // read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error. The
 // rows of the last are closed by the end of the request.
-func (c *Ctx) Results(f Format, e Epoch, t Texts, limit int64, next Outputs) error {
-	w := &resultWriter{c: c, format: f, epoch: e, texts: t, limit: limit, next: next, batch: &vector.Batch{}}
+func Reply(c *web.Ctx, f Format, e Epoch, t Texts, limit int64, next Outputs) error {
+	w := &writer{c: c, format: f, epoch: e, texts: t, limit: limit, next: next, batch: &vector.Batch{}}
 	w.buf = make([]byte, 0, 4096)
 	defer func() {
-		if !c.streamed { // an error, the end of the answer, or a panic
+		if !w.streamed { // an error, the end of the answer, or a panic
 			w.close()
 		}
 	}()
@@ -54,36 +55,45 @@ func (c *Ctx) Results(f Format, e Epoch, t Texts, limit int64, next Outputs) err
 		}
 	}
 	c.Executed(f.String())
-	c.SetStatusCode(200)
-	c.SetContentType(f.contentType())
 	if w.done {
-		c.Response.SetBodyRaw(w.buf)
+		c.Reply(200, f.contentType(), w.buf)
 		return nil
 	}
-	c.streamed = true
+	w.streamed = true
 	w.follow()
-	stream := io.Reader(w)
-	if enc := c.acceptedEncoding(); enc != "" {
-		stream = c.compressStream(enc, stream)
-	}
-	c.Response.SetBodyStream(&closer{stream, w}, -1)
+	c.ReplyStream(200, f.contentType(), w)
 	return nil
 }
 
-// closer reads from the one and closes the other.
-type closer struct {
-	io.Reader
-	io.Closer
+// Append appends a result as /v1/sql writes it, {"records":..} or {"affectedrows":..}, with all its rows, and
+// closes them.
+func Append(c *web.Ctx, dst []byte, out *Output) ([]byte, error) {
+	w := &writer{c: c, format: ServiceV1, limit: -1, batch: &vector.Batch{}, index: 1}
+	w.next = func() (*Output, bool, error) {
+		next := out
+		out = nil
+		return next, false, nil
+	}
+	defer w.close()
+	for {
+		if err := w.step(); err != nil {
+			return dst, err
+		}
+		if w.out == nil {
+			return append(dst, w.buf[1:]...), nil // it is not the first one: before it is a comma
+		}
+	}
 }
 
-// resultWriter turns results into bytes, a chunk at a time. It is a reader for the streamed part.
-type resultWriter struct {
-	c      *Ctx
-	format Format
-	epoch  Epoch
-	texts  Texts
-	limit  int64
-	next   Outputs
+// writer turns results into bytes, a chunk at a time. It is a reader for the streamed part.
+type writer struct {
+	c        *web.Ctx
+	format   Format
+	epoch    Epoch
+	texts    Texts
+	limit    int64
+	next     Outputs
+	streamed bool // the answer is sent while it is made
 
 	buf   []byte
 	sent  int
@@ -110,7 +120,7 @@ type resultWriter struct {
 }
 
 // Read streams what step makes.
-func (w *resultWriter) Read(p []byte) (int, error) {
+func (w *writer) Read(p []byte) (int, error) {
 	for w.sent == len(w.buf) {
 		if w.err != nil {
 			return 0, w.err
@@ -122,14 +132,14 @@ func (w *resultWriter) Read(p []byte) (int, error) {
 			w.buf = nil
 		}
 		w.buf = w.buf[:0]
-		for !w.done && len(w.buf) < chunkBytes {
+		for !w.done && len(w.buf) < web.PieceBytes {
 			err := w.guardedStep()
 			if err == nil {
 				err = w.hold()
 			}
 			if err != nil {
 				w.err = fmt.Errorf("result stream: %w", err)
-				w.c.logError(status.Of(err), err.Error(), err)
+				w.c.LogError(err)
 				break
 			}
 		}
@@ -143,16 +153,15 @@ func (w *resultWriter) Read(p []byte) (int, error) {
 
 // releaseBytes is after how much of a large beginning its memory is given back: a client that reads no further keeps
 // the rest only.
-const releaseBytes = 4 * chunkBytes
+const releaseBytes = 4 * web.PieceBytes
 
-// Close ends the request of a streamed answer.
-func (w *resultWriter) Close() error {
+// Close ends the result of a streamed answer.
+func (w *writer) Close() error {
 	w.close()
-	w.c.end()
 	return nil
 }
 
-func (w *resultWriter) close() {
+func (w *writer) close() {
 	if w.unfollow != nil {
 		w.unfollow() // closing the rows ends their context
 		w.unfollow = nil
@@ -165,8 +174,8 @@ func (w *resultWriter) close() {
 
 // read ends a result that is read. A short answer, which is not sent yet, keeps what its last statement holds until the
 // request is over: then there is room for the answer.
-func (w *resultWriter) read() {
-	if w.last && !w.c.streamed {
+func (w *writer) read() {
+	if w.last && !w.streamed {
 		w.c.Finally(w.out.Rows.Close)
 		w.out = nil
 	}
@@ -175,31 +184,20 @@ func (w *resultWriter) read() {
 
 // follow lets a streamed answer end with its statement: a write may wait for a client that does not read, and then
 // nobody would ask for the next rows and learn that there are none.
-func (w *resultWriter) follow() {
-	if w.c.streamed && w.out != nil && w.out.Context != nil && w.c.Interrupt != nil {
+func (w *writer) follow() {
+	if w.streamed && w.out != nil && w.out.Context != nil && w.c.Interrupt != nil {
 		w.unfollow = context.AfterFunc(w.out.Context, w.c.Interrupt)
 	}
 }
 
 // guardedStep is step for the streamed part, which no middleware guards any more.
-func (w *resultWriter) guardedStep() error { return w.c.Guarded(w.step) }
-
-// Guarded runs a part of a streamed answer: a panic is logged and becomes an error.
-func (c *Ctx) Guarded(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.Log.Error("panic while an answer was streamed", "panic", p, "stack", string(debug.Stack()))
-			err = status.New(status.Internal, "panic: %v", p)
-		}
-	}()
-	return f()
-}
+func (w *writer) guardedStep() error { return w.c.Guarded(w.step) }
 
 // holdStep is by how much an answer grows before its memory is counted again.
 const holdStep = 256 << 10
 
 // hold counts what the answer holds while its statement runs: a client that does not read keeps it.
-func (w *resultWriter) hold() error {
+func (w *writer) hold() error {
 	if w.out == nil || w.out.Reserve == nil {
 		return nil
 	}
@@ -213,7 +211,7 @@ func (w *resultWriter) hold() error {
 }
 
 // step appends the next chunk: the head of a result, a batch of its rows, its tail, or the end of the answer.
-func (w *resultWriter) step() error {
+func (w *writer) step() error {
 	if w.out == nil {
 		out, last, err := w.next()
 		if err != nil {
@@ -258,7 +256,7 @@ func (w *resultWriter) step() error {
 }
 
 // nextBatch reads the next batch and says how many of its rows are written at a time.
-func (w *resultWriter) nextBatch() (more bool, err error) {
+func (w *writer) nextBatch() (more bool, err error) {
 	if w.limit < 0 || w.rows < w.limit {
 		more, err = w.out.Rows.Next(w.batch)
 	}
@@ -303,7 +301,7 @@ func textBytes(b *vector.Batch) (bytes int64) {
 }
 
 // head begins a result.
-func (w *resultWriter) head() error {
+func (w *writer) head() error {
 	b, out := w.buf, w.out
 	switch w.format {
 	case ServiceV1:
@@ -352,7 +350,7 @@ func (w *resultWriter) head() error {
 }
 
 // body appends rows [from, to) of the batch.
-func (w *resultWriter) body(from, to int) error {
+func (w *writer) body(from, to int) error {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
@@ -392,7 +390,7 @@ func (w *resultWriter) body(from, to int) error {
 }
 
 // tail ends a result with rows.
-func (w *resultWriter) tail() error {
+func (w *writer) tail() error {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
@@ -419,17 +417,17 @@ func (w *resultWriter) tail() error {
 }
 
 // end closes the answer.
-func (w *resultWriter) end() {
+func (w *writer) end() {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
 		b = appendFirst(b, w.index, `{"output":[`, ``)
-		b = append(AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
+		b = append(web.AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
 	case InfluxV1:
 		b = appendFirst(b, w.index, `{"results":[`, ``)
-		b = append(AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
+		b = append(web.AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
 	case JSONRows:
-		b = append(AppendWarnings(appendInt(append(b, `,"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
+		b = append(web.AppendWarnings(appendInt(append(b, `,"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
 	case Null:
 		seconds := strconv.FormatFloat(time.Since(w.c.Start).Seconds(), 'f', 3, 64)
 		b = append(append(append(b, "Elapsed: "...), seconds...), " sec.\n"...)
@@ -437,7 +435,7 @@ func (w *resultWriter) end() {
 	w.buf = b
 }
 
-func (w *resultWriter) names(b []byte) []byte {
+func (w *writer) names(b []byte) []byte {
 	for i, f := range w.out.Fields {
 		if i > 0 {
 			b = append(b, ',')
@@ -447,7 +445,7 @@ func (w *resultWriter) names(b []byte) []byte {
 	return b
 }
 
-func (w *resultWriter) csvHead(b []byte) []byte {
+func (w *writer) csvHead(b []byte) []byte {
 	if w.out.Rows == nil {
 		return append(appendInt(b, w.out.Affected), '\n')
 	}
@@ -461,7 +459,7 @@ func (w *resultWriter) csvHead(b []byte) []byte {
 }
 
 // objects appends rows as objects. Of columns with one name the last counts.
-func (w *resultWriter) objects(b []byte, from, to int) []byte {
+func (w *writer) objects(b []byte, from, to int) []byte {
 	w.cells = cellsOf(w.batch, w.cells, w.texts.Times.cells(jsonCell, '"', asItIs))
 	var names [][]byte
 	for i, f := range w.out.Fields {
@@ -494,7 +492,7 @@ func (w *resultWriter) objects(b []byte, from, to int) []byte {
 }
 
 // collect keeps the cells of rows as text until all are there and their widths known.
-func (w *resultWriter) collect(from, to int) {
+func (w *writer) collect(from, to int) {
 	w.cells = cellsOf(w.batch, w.cells, w.texts.Times.cells(tableCell, 0, asItIs))
 	for i := from; i < to; i++ {
 		for _, write := range w.cells {
@@ -506,7 +504,7 @@ func (w *resultWriter) collect(from, to int) {
 }
 
 // box draws the collected cells.
-func (w *resultWriter) box(b []byte) []byte {
+func (w *writer) box(b []byte) []byte {
 	columns := len(w.out.Fields)
 	if columns == 0 {
 		return b
