@@ -272,8 +272,8 @@ func (e *Engine) unify(ctx context.Context, r *region) error {
 		s := r.snap.Load()
 		if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
 			return status.New(status.Unsupported,
-				"append_mode cannot be switched on while parts of the table are damaged: rows that they replace "+
-					"could not be told")
+				"append_mode cannot be switched on while parts of the table are damaged: the rows that they replace "+
+					"would come back")
 		}
 		var err error
 		if again, err = e.mergeAll(ctx, r, math.MinInt64, last); err != nil {

@@ -110,7 +110,7 @@ func (s *batches) enter(ctx context.Context, b *batch) (leave func(), err error)
 		case <-other:
 		case <-ctx.Done():
 			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded,
-				"the request ended while an earlier one with the same batch id was at work")
+				"the request ended while it waited for an earlier one with the same batch id")
 		}
 	}
 }

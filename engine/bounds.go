@@ -47,7 +47,7 @@ func (r *record) leaveOut() error {
 	if why == nil {
 		return nil
 	}
-	err := fmt.Errorf("%d of %d rows cannot be kept: %w", r.batch.N-len(rows), r.batch.N, why)
+	err := fmt.Errorf("%d of %d rows cannot be stored: %w", r.batch.N-len(rows), r.batch.N, why)
 	for i, c := range r.batch.Cols {
 		r.batch.Cols[i] = &vector.Vector{Type: c.Type}
 		r.batch.Cols[i].Gather(c, rows)
@@ -128,7 +128,7 @@ func (r *record) misfit(row, longestValue int) error {
 		}
 		if key += tagFrame + len(value) + bytes.Count(value, []byte{0}); key > sst.MaxKeySize {
 			return fmt.Errorf(
-				"the primary key up to column %s takes %d bytes, where zero bytes count twice: the limit is %d",
+				"the primary key up to column %s takes %d bytes (zero bytes count twice), the limit is %d",
 				r.fields[i].Name, key, sst.MaxKeySize)
 		}
 	}

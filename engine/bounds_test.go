@@ -176,7 +176,7 @@ func TestReplayBeyondBounds(t *testing.T) {
 			if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != c.want+1 {
 				t.Errorf("%d rows, want %d and one: %v", len(lines), c.want, err)
 			}
-			if aside := e.SetAside(); len(aside) != 1 || !strings.Contains(aside[0].Reason, "cannot be kept") {
+			if aside := e.SetAside(); len(aside) != 1 || !strings.Contains(aside[0].Reason, "cannot be stored") {
 				t.Errorf("set aside: %v", aside)
 			}
 		})

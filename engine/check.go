@@ -71,7 +71,7 @@ func Check(o CheckOptions) (*CheckReport, error) {
 			c.fault(manifest.FileName, err, true)
 			return c.report()
 		}
-		return nil, fmt.Errorf("%s is no data directory: it has no file %s", o.Dir, manifest.FileName)
+		return nil, fmt.Errorf("%s is not a data directory: it has no file %s", o.Dir, manifest.FileName)
 	case err != nil:
 		c.fault(manifest.FileName, err, true)
 		return c.report()

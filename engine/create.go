@@ -156,7 +156,7 @@ func (d *definition) hasRoom(t *schema.Table) error {
 	}
 	switch tables := len(d.c.byName) + d.made; {
 	case d.made >= maxMade:
-		d.full = status.New(status.InvalidArguments, "more than %d tables would be made at once: send fewer at a time",
+		d.full = status.New(status.InvalidArguments, "the request would create more than %d tables: send fewer at a time",
 			maxMade)
 	case d.most > 0 && tables >= d.most:
 		d.full = status.New(status.InvalidArguments,
@@ -180,7 +180,7 @@ func (d *definition) hasColumns(t *schema.Table, more int) error {
 	if d.columns+more > d.mostColumns {
 		d.refused()
 		return status.New(status.InvalidArguments,
-			"table %s would bring all tables to %d columns, and memory_limit has room for %d: raise it, drop tables, "+
+			"table %s would raise the columns of all tables to %d, and memory_limit has room for %d: raise it, drop tables, "+
 				"or send fewer fields",
 			t.Name.Table, d.columns+more, d.mostColumns)
 	}

@@ -78,7 +78,7 @@ func (e *Engine) damage(r *region, p *part, err error) error {
 				partName(p.meta.File), "error", err)
 		}
 	}
-	return status.Wrap(err, status.StorageUnavailable, "damage was set aside, ask again for the rest: %v", err)
+	return status.Wrap(err, status.StorageUnavailable, "damaged data was set aside, repeat the query to read the rest: %v", err)
 }
 
 // hurtBy adds damage to the recorded damage of the part; fresh reports that it was new.

@@ -75,7 +75,7 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", name)
 	}
 	if name == PublicDB || name == PrivateDB {
-		return status.New(status.InvalidArguments, "database %s is always there", name)
+		return status.New(status.InvalidArguments, "database %s cannot be dropped", name)
 	}
 	edit := manifest.Edit{DropDatabase: []string{name}}
 	var gone []home
@@ -180,7 +180,7 @@ func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 		for _, m := range c.logicalsOf(p.region) {
 			if !slices.Contains(gone, home{p.region, m}) {
 				return edit, status.New(status.InvalidArguments,
-					"physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table,
+					"physical table %s cannot be dropped: table %s is stored in it", p.schema().Name.Table,
 					m.schema.Load().Finished().Name.Table)
 			}
 		}

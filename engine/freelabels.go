@@ -13,7 +13,7 @@ import (
 // region.
 
 // errFull is the cause where a table cannot have a further column.
-var errFull = errors.New("the table has as many columns as it may have")
+var errFull = errors.New("the table has reached its limit of columns")
 
 // tableLabel is a label of a table.
 type tableLabel struct {

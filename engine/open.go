@@ -199,7 +199,7 @@ func requireManifest(fs vfs.FS, dir, walDir string, reads bool) error {
 			dir, of.what, manifest.FileName, wayOut(dir))
 	}
 	if reads {
-		return fmt.Errorf("%s holds no store, and none can be made there: %w", dir, vfs.ErrReadOnly)
+		return fmt.Errorf("%s holds no store, and none can be created there: %w", dir, vfs.ErrReadOnly)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func physicalOf(t *schema.Table) (*schema.Table, error) {
 	n.Columns, n.Tags = slices.Clone(t.Columns), slices.Clone(t.Tags)
 	for _, c := range []schema.Column{schema.TableTag, schema.SeriesTag} {
 		if n.Column(c.Name) >= 0 {
-			return nil, status.New(status.InvalidArguments, "column %s of physical table %s is made by the server",
+			return nil, status.New(status.InvalidArguments, "column %s of physical table %s is created by the server",
 				c.Name, t.Name.Table)
 		}
 		n.Tags = append(n.Tags, len(n.Columns))
@@ -85,7 +85,7 @@ func sampleType(t vector.Type) bool {
 
 func shapeError(t *schema.Table, format string, args ...any) error {
 	return status.New(status.InvalidArguments,
-		"table %s cannot lie in a physical table, which needs String tags, one Float64 field and a time index: "+format,
+		"table %s cannot be stored in a physical table, which needs String tags, one Float64 field and a time index: "+format,
 		append([]any{t.Name.Table}, args...)...)
 }
 
@@ -111,11 +111,11 @@ func (d *definition) logical(t *schema.Table, name string) (*schema.Table, error
 	p := d.table(full)
 	switch {
 	case !p.Shared():
-		return nil, status.New(status.InvalidArguments, "table %s is no physical table: it was not made with %s", name,
+		return nil, status.New(status.InvalidArguments, "table %s is not a physical table: it was created without %s", name,
 			schema.PhysicalOption)
 	case p.TimeColumn().Type != t.TimeColumn().Type:
 		return nil, status.New(status.InvalidArguments,
-			"time index %s of table %s is %s, that of physical table %s is %s", t.TimeColumn().Name, t.Name.Table,
+			"time index %s of table %s is %s, but that of physical table %s is %s", t.TimeColumn().Name, t.Name.Table,
 			t.TimeColumn().Type, name, p.TimeColumn().Type)
 	}
 	if err := keepsLast(t); err != nil {
@@ -146,7 +146,7 @@ func columnIn(p *schema.Table, c *schema.Column) int {
 func labelIn(t, p *schema.Table, at int) error {
 	if c := &p.Columns[at]; c.Semantic != schema.Tag || !c.Type.IsText() {
 		return status.New(status.InvalidArguments,
-			"tag %s of table %s has the name of a column of physical table %s that is no label", c.Name, t.Name.Table,
+			"tag %s of table %s has the same name as a column of physical table %s that is not a label", c.Name, t.Name.Table,
 			p.Name.Table)
 	}
 	return nil
@@ -243,8 +243,8 @@ func (d *definition) evolveLogical(t *schema.Table, add []schema.Column) (*schem
 		if !field && (c.Semantic != schema.Tag || !c.Type.IsText()) || c.Default != nil || c.DefaultExpr != "" ||
 			!c.Nullable {
 			return nil, status.New(status.InvalidArguments,
-				"column %s cannot be added to table %s: it lies in a physical table, only nullable String tags "+
-					"without default can be added", c.Name, t.Name.Table)
+				"column %s cannot be added to table %s: it is stored in a physical table, which takes only nullable String tags "+
+					"without default", c.Name, t.Name.Table)
 		}
 	}
 	next, err := t.Evolve(add)
@@ -301,7 +301,7 @@ func (e *Engine) alterLogical(old, next *schema.Table) error {
 			old.Columns[p].Comment == c.Comment && len(old.Columns[p].Indexes) == len(c.Indexes)
 	}
 	if !same || kept != len(old.Columns) {
-		return status.New(status.InvalidArguments, "table %s lies in a physical table: only tags can be added to it",
+		return status.New(status.InvalidArguments, "table %s is stored in a physical table: only tags can be added to it",
 			old.Name.Table)
 	}
 	return e.define(func(d *definition) error {

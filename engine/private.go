@@ -46,7 +46,7 @@ func MayChange(ctx context.Context, db string) error {
 		return nil
 	}
 	return status.New(status.Unsupported,
-		"database %s belongs to the server: it alone writes there, use another database", PrivateDB)
+		"database %s belongs to the server, and only the server writes to it: use another database", PrivateDB)
 }
 
 // mayDrop is MayChange for a table that is dropped: in PrivateDB those may be that the server does not use.

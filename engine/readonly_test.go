@@ -186,7 +186,7 @@ func TestReadOnlyWithoutStore(t *testing.T) {
 	}
 	disk.SetReadOnly("/data", true)
 	if _, err := Open(o); err == nil ||
-		!strings.Contains(err.Error(), "/data holds no store, and none can be made there: read-only file system") {
+		!strings.Contains(err.Error(), "/data holds no store, and none can be created there: read-only file system") {
 		t.Errorf("an empty directory: %v", err)
 	}
 	disk.SetReadOnly("/data", false)

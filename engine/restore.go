@@ -137,7 +137,7 @@ func RequireStore(fs vfs.FS, dir string) error {
 		return err
 	}
 	if _, err := fs.Stat(path.Join(dir, manifest.FileName)); err != nil {
-		return fmt.Errorf("%s is no data directory: %w", dir, err)
+		return fmt.Errorf("%s is not a data directory: %w", dir, err)
 	}
 	return nil
 }

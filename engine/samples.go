@@ -131,7 +131,7 @@ func (s *Series) takes(c sampleColumnID, names *SampleColumns) error {
 	case at >= 0:
 		return errSampleColumn(t, &t.Columns[at], typ)
 	case len(t.Columns) >= schema.MaxColumns:
-		return status.New(status.InvalidArguments, "table %s has %d columns, it can have no column %s", t.Name.Table,
+		return status.New(status.InvalidArguments, "table %s has %d columns, which is the limit: column %s cannot be added", t.Name.Table,
 			len(t.Columns), name)
 	}
 	return nil
@@ -140,7 +140,7 @@ func (s *Series) takes(c sampleColumnID, names *SampleColumns) error {
 // errSampleColumn is the error for a column that has the name, but not the type or the role, of one of samples.
 func errSampleColumn(t *schema.Table, c *schema.Column, typ vector.Type) error {
 	return status.New(status.InvalidArguments,
-		"table %s does not take such samples: its column %s is a %s of type %s, they need a FIELD of type %s",
+		"table %s does not take these samples: its column %s is a %s of type %s, but they need a FIELD of type %s",
 		t.Name.Table, c.Name, c.Semantic, c.Type, typ)
 }
 
@@ -225,7 +225,7 @@ func (g *Samples) current() error {
 }
 
 func errSeriesAltered(t *schema.Table) error {
-	return status.New(status.RegionBusy, "table %s was altered while samples for it were on their way: send them again",
+	return status.New(status.RegionBusy, "table %s was altered while samples were written to it: send them again",
 		t.Name.Table)
 }
 

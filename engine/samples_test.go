@@ -205,8 +205,8 @@ func TestSeriesRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, part := range []string{"", "time index", "Database not found", "slashes", "physical table", "no label",
-		"no label", "limit is 512", "limit is 1048576", ""} {
+	for i, part := range []string{"", "time index", "Database not found", "slashes", "physical table", "not a label",
+		"not a label", "limit is 512", "limit is 1048576", ""} {
 		if part == "" && (errs[i] != nil || list[i] == nil) || part != "" &&
 			(errs[i] == nil || !strings.Contains(errs[i].Error(), part) || status.Of(errs[i]) == status.Internal) {
 			t.Errorf("%.60v: %v, want %q", names[i], errs[i], part)

@@ -123,7 +123,7 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, status.Wrap(err, status.DeadlineExceeded,
-				"the request ended while tables were made for its series")
+				"the request ended while the tables for its series were created")
 		}
 		var full []int
 		err := e.define(func(d *definition) error {
@@ -171,7 +171,7 @@ func (e *Engine) freeLabelsOf(ctx context.Context, r *SeriesRequest, full []int)
 		some, err := e.freeLabels(ctx, p.region)
 		if err != nil {
 			return false, status.Wrap(err, status.DeadlineExceeded,
-				"the request ended while labels that no series has were looked for")
+				"the request ended while unused labels were looked for")
 		}
 		freed = freed || some
 	}
@@ -226,7 +226,7 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 		case at < 0:
 			lacking = true
 		case t.Columns[at].Semantic != schema.Tag || !t.Columns[at].Type.IsText():
-			return nil, status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label",
+			return nil, status.New(status.InvalidArguments, "label %s of %s has the same name as a column that is not a label",
 				n.Labels[i].Name, n.Table.Table)
 		default:
 			tags++
@@ -257,7 +257,7 @@ func sampleTable(t *schema.Table, names *SampleColumns) error {
 			vector.Timestamp(3))
 	case t.Physical == 0 && at.Name != names.Time:
 		return status.New(status.InvalidArguments,
-			"table %s takes no samples: its time index is %s, that of samples %s", t.Name.Table, at.Name, names.Time)
+			"table %s takes no samples: its time index is %s, samples need %s", t.Name.Table, at.Name, names.Time)
 	}
 	for i := range t.Columns {
 		if c := &t.Columns[i]; i != t.Time && !c.Nullable && c.Default == nil && c.DefaultExpr == "" {
@@ -277,7 +277,7 @@ func (names *SampleColumns) refuse(n *SeriesName) error {
 	for i := range n.Labels {
 		switch n.Labels[i].Name {
 		case names.Time, names.Value, names.Histogram, names.Start:
-			return status.New(status.InvalidArguments, "label %s of %s has the name of a column that is no label",
+			return status.New(status.InvalidArguments, "label %s of %s has the same name as a column that is not a label",
 				n.Labels[i].Name, n.Table.Table)
 		}
 	}

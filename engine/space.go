@@ -74,7 +74,7 @@ func (s *space) look() {
 	case s.fixed != nil:
 		s.err = s.fixed
 	case err != nil:
-		s.err = status.Wrap(err, status.StorageUnavailable, "free space of the data directory is not known: %v", err)
+		s.err = status.Wrap(err, status.StorageUnavailable, "the free space of the data directory cannot be read: %v", err)
 	case s.low:
 		s.err = status.New(status.StorageUnavailable,
 			"the disk is nearly full: %d bytes are free and storage.min_free is %d; writes resume when there is room",
@@ -183,7 +183,7 @@ func (s *space) logged(err error) error {
 		}
 	case vfs.IsNoSpace(err):
 		failed = status.Wrap(err, status.StorageUnavailable,
-			"the disk is full: the log found no room; writes resume when there is some")
+			"the disk is full, so the log cannot be written; writes resume when there is room")
 		s.failed.Store(&failed)
 	case status.Of(err) == status.StorageUnavailable:
 		s.failed.Store(&failed)

@@ -72,7 +72,7 @@ func (t *Table) PartColumns(f func(columns []PartColumn)) error {
 	for _, p := range s.parts {
 		columns, err := p.file.ColumnMetas()
 		if err != nil {
-			return status.Wrap(err, status.StorageUnavailable, "what the indexes of a part take cannot be read: %v",
+			return status.Wrap(err, status.StorageUnavailable, "the size of the indexes of a part cannot be read: %v",
 				err)
 		}
 		f(columns)

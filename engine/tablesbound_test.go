@@ -39,7 +39,7 @@ func TestTablesOfARequestAreBounded(t *testing.T) {
 	for i := range maxMade + 9 {
 		names = append(names, named(fmt.Sprint("m", i), "p", "host", "a"))
 	}
-	if n := refused(t, e, "more than 20000 tables would be made at once", names...); n != 10 {
+	if n := refused(t, e, "the request would create more than 20000 tables", names...); n != 10 {
 		t.Errorf("%d were refused, want 10", n)
 	}
 }

@@ -145,8 +145,8 @@ func (e *Engine) exact(r *region, columns []retyped) error {
 			if x, far := beyondExact(p, schema.Column{ID: c.id, Type: stored}); far {
 				name := s.schema.Columns[s.schema.ByID(c.id)].Name
 				return status.Wrap(&inexactError{name, x}, status.InvalidArguments,
-					"column %s expect type %s, given: %s: it holds the integer %s, which no float has exactly, and "+
-						"so does not become a column of floats", name, stored, vector.FloatType, x)
+					"column %s expect type %s, given: %s: it holds the integer %s, which a float cannot hold exactly, so "+
+						"it stays a column of integers", name, stored, vector.FloatType, x)
 			}
 		}
 	}

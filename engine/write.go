@@ -127,7 +127,7 @@ func tally(all []*tableWrite) []Written {
 func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	for {
 		if err := ctx.Err(); err != nil {
-			return status.Wrap(err, status.DeadlineExceeded, "the request ended while tables were made for its rows")
+			return status.Wrap(err, status.DeadlineExceeded, "the request ended while the tables for its rows were created")
 		}
 		absent, evolving, err := e.alignAll(ws)
 		switch {

@@ -435,12 +435,12 @@ func TestLimits(t *testing.T) {
 	wide := "{" + bomb.String()[1:strings.Index(bomb.String(), `,"k4000`)] + "}"
 	// The bound is looked at as rows come, not at the end: what is held until then is the bound of the memory.
 	if got := describe(t, wide+strings.Repeat("\n{}", 20000), NDJSON, Options{}); !strings.HasPrefix(got,
-		"1004 255 rows of 4001 columns are more cells than") {
+		"1004 255 rows of 4001 columns have more cells than") {
 		t.Errorf("few bytes, many cells: %.200s", got)
 	}
 	// Many small requests at once: what one may take beyond its bytes counts as often as there are clients.
 	if got := describe(t, wide+strings.Repeat("\n{}", 200), NDJSON, Options{}); !strings.HasPrefix(got,
-		"1004 138 rows of 4001 columns are more cells than") {
+		"1004 138 rows of 4001 columns have more cells than") {
 		t.Errorf("a small body, many cells: %.200s", got)
 	}
 	var options strings.Builder

@@ -66,7 +66,7 @@ func CheckCells(rows, columns int, bytes int64) error {
 	limit := min(maxCells, freeCells+cellsPerByte*bytes)
 	if cells := int64(rows) * int64(columns); cells > limit {
 		return status.Wrap(ErrTooMany, status.InvalidArguments,
-			"%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
+			"%d rows of %d columns have more cells than a body of %d bytes may fill (%d), send fewer rows at a time",
 			rows, columns, bytes, limit)
 	}
 	return nil

@@ -108,7 +108,7 @@ func (m *Members) Read(text []byte, cells []Cell, dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-func broken(f fault, i int) error { return fmt.Errorf("no JSON at byte %d: %s", i+1, f) }
+func broken(f fault, i int) error { return fmt.Errorf("invalid JSON at byte %d: %s", i+1, f) }
 
 // key reads the key at i with its colon, and gives the number of its name.
 func (m *Members) key(i, place int) (name, end int, f fault) {

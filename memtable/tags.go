@@ -202,7 +202,7 @@ func (t *tagDict) code(val []byte) (uint32, error) {
 	at, ok := t.values.Add(val)
 	if !ok {
 		return 0, status.New(status.RuntimeResourcesExhausted,
-			"a tag has more than %d bytes of different values in memory", symbol.MaxBytes)
+			"a tag has more than %d bytes of different values in memory, which is the limit", symbol.MaxBytes)
 	}
 	if int(at) == len(t.last) {
 		t.last = append(t.last, 0)

@@ -261,7 +261,7 @@ func (w *worker) forget() {
 
 func errSinks() error {
 	return status.New(status.InvalidArguments,
-		"the rows of the request go to more than %d tables and groups of options", maxSinks)
+		"the rows of the request belong to more than %d tables and groups of options", maxSinks)
 }
 
 // helperCount is how many chunks are worked on at a time, beside the goroutines of the requests themselves.

@@ -94,7 +94,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		}
 	}
 	if n != 1 || len(documents[0].Content) != 1 {
-		return nil, status.New(status.InvalidArguments, "Yaml parse error.: the text holds %s YAML documents, not one",
+		return nil, status.New(status.InvalidArguments, "Yaml parse error.: expected one YAML document, found %s",
 			[...]string{"no", "no", "several"}[n])
 	}
 	root := processor.Follow(documents[0].Content[0])
@@ -109,7 +109,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 func checkTree(n *yaml.Node, depth int, nodes *int) error {
 	n = processor.Follow(n)
 	if *nodes++; *nodes > maxNodes {
-		return fmt.Errorf("more than %d nodes, those that aliases repeat counted", maxNodes)
+		return fmt.Errorf("more than %d nodes, including those that aliases repeat", maxNodes)
 	}
 	if depth > maxDepth {
 		return fmt.Errorf("line %d: nesting is deeper than %d", n.Line, maxDepth)

@@ -185,7 +185,7 @@ func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, r *DryRun, 
 		func(text []byte) error {
 			if len(entries) == most && !r.Unbounded {
 				return status.New(status.InvalidArguments,
-					"Invalid request parameter: data is required, at most %d entries of it", most)
+					"Invalid request parameter: data is required, with at most %d entries", most)
 			}
 			entries = append(entries, append([]byte(nil), text...))
 			return nil

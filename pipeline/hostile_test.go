@@ -104,7 +104,7 @@ func TestManyCells(t *testing.T) {
 		m := managerWith(t, map[string]string{"p": inferDocument})
 		m.helpers = make(chan struct{}, helpers)
 		_, _, err := collect(m, Request{SkipError: true}, body)
-		if err == nil || !strings.Contains(err.Error(), "are more cells than") {
+		if err == nil || !strings.Contains(err.Error(), "have more cells than") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -148,14 +148,14 @@ func choice(choices ...string) func(string) (string, error) {
 				return c, nil
 			}
 		}
-		return "", fmt.Errorf("%q is none of %s", text, strings.Join(choices, ", "))
+		return "", fmt.Errorf("%q: expected one of %s", text, strings.Join(choices, ", "))
 	}
 }
 
 func granularity(text string) (string, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || n == 0 {
-		return "", fmt.Errorf("%q is no positive integer", text)
+		return "", fmt.Errorf("%q is not a positive integer", text)
 	}
 	return strconv.FormatUint(n, 10), nil
 }
@@ -163,7 +163,7 @@ func granularity(text string) (string, error) {
 func rate(text string) (string, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(x > 0 && x <= 1) {
-		return "", fmt.Errorf("%q is not above 0 and at most 1", text)
+		return "", fmt.Errorf("%q: expected a number above 0 and at most 1", text)
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64), nil
 }

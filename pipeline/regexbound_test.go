@@ -32,7 +32,7 @@ func TestExpressionsAreBounded(t *testing.T) {
 			_, out, err := collect(m, Request{SkipError: true},
 				`{"ts":1,"a":"short"}`+"\n"+`{"ts":1,"a":"`+c.text+"\"}\n"+`{"ts":1,"a":"short"}`)
 			if err != nil || out.Rows != 2 || len(out.Failures) != 1 ||
-				!strings.Contains(out.Failures[0].Err.Error(), "regular expressions take too long over an entry") {
+				!strings.Contains(out.Failures[0].Err.Error(), "regular expressions take too long on an entry") {
 				t.Errorf("%+v %v", out, err)
 			}
 		})

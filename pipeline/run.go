@@ -146,5 +146,5 @@ func cancelled(ctx context.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		code = status.DeadlineExceeded
 	}
-	return status.Wrap(err, code, "request given up while its entries were worked on")
+	return status.Wrap(err, code, "the request was given up while its entries were processed")
 }

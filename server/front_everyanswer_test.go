@@ -128,7 +128,7 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
 		}
 		own := takeTurns(t, h.s.figures)
-		if a := ask(r); a.status != 500 || !strings.Contains(a.body, "Others make long answers") {
+		if a := ask(r); a.status != 500 || !strings.Contains(a.body, "Other requests with long answers") {
 			t.Errorf("%s beside others of its own kind: %d %.200s", r.Path, a.status, a.body)
 		}
 		own()
@@ -138,7 +138,7 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			r.Methods[0] == "POST" && strings.HasSuffix(r.Path, "/buckets") {
 			continue // it names what it did
 		}
-		if a := ask(r); a.status != 500 && a.status != 422 || !strings.Contains(a.body, "Others make long answers") {
+		if a := ask(r); a.status != 500 && a.status != 422 || !strings.Contains(a.body, "Other requests with long answers") {
 			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
 		}
 	}

@@ -43,11 +43,11 @@ func TestDashboardBounds(t *testing.T) {
 		status           int
 		want             string
 	}{
-		{"name", "/v1/dashboards/" + strings.Repeat("n", 257), "x", 400, "257 bytes, the most are 256"},
-		{"control character", "/v1/dashboards/a%00", "x", 400, "is no text in a URL"},
-		{"bytes that are no text", "/v1/dashboards/%ff", "x", 400, "is no text in a URL"},
+		{"name", "/v1/dashboards/" + strings.Repeat("n", 257), "x", 400, "257 bytes, the limit is 256"},
+		{"control character", "/v1/dashboards/a%00", "x", 400, "is not valid text in a URL"},
+		{"bytes that are no text", "/v1/dashboards/%ff", "x", 400, "is not valid text in a URL"},
 		{"definition", "/v1/dashboards/a", strings.Repeat("x", 256<<10+1), 413, ""},
-		{"definition that is no text", "/v1/dashboards/a", "\xff", 400, "not valid UTF-8"},
+		{"definition that is not text", "/v1/dashboards/a", "\xff", 400, "not valid UTF-8"},
 		{"largest", "/v1/dashboards/" + strings.Repeat("n", 256), strings.Repeat("x", 256<<10), 200, ""},
 	} {
 		if a := h.do("POST", c.path, c.body); a.status != c.status || !strings.Contains(a.body, c.want) {

@@ -219,7 +219,7 @@ func TestAnalyzeStreamRefuses(t *testing.T) {
 		{"admin", "SELEC 1", "", 400, `"position"`},
 		{"admin", "SELECT 1; SELECT 2", "", 400, "2 statements"},
 		{"admin", "", "", 400, "empty statements"},
-		{"admin", "CREATE TABLE t (ts TIMESTAMP TIME INDEX)", "", 400, "not CreateTable"},
+		{"admin", "CREATE TABLE t (ts TIMESTAMP TIME INDEX)", "", 400, "found CreateTable"},
 		{"admin", "EXPLAIN SELECT 1", "", 400, "EXPLAIN ANALYZE"},
 		{"admin", "EXPLAIN ANALYZE INSERT INTO t VALUES (1)", "", 200, "event: error"},
 		{"admin", "SELECT 1", "db=nosuch", 400, "nosuch"},

@@ -210,7 +210,7 @@ func readStarts(text string) (out []*int64, err error) {
 	for _, item := range strings.Fields(text) {
 		m := scriptOffset.FindStringSubmatch(item)
 		if m == nil {
-			return nil, fmt.Errorf("%s is no start time", item)
+			return nil, fmt.Errorf("%s is not a start time", item)
 		}
 		count := 0
 		if m[2] != "" {

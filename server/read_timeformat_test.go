@@ -52,7 +52,7 @@ func TestTimeFormat(t *testing.T) {
 	same(ask("format=csv", "SELECT ts, s, ms FROM times WHERE n = 5"),
 		"1700000000123456789,1700000000,1700000000120\r\n")
 	h.want(ask("time_format=rfc3339", "SELECT s FROM times WHERE n = 5"), 200, `"rows":[[1700000000]]`)
-	h.want(ask("format=csv&time_format=iso", "SELECT 1"), 400, `time_format \"iso\" is not known`)
+	h.want(ask("format=csv&time_format=iso", "SELECT 1"), 400, `time_format \"iso\" is not supported`)
 }
 
 // TestNonFinite: floats that are not finite are told from NULL where that is asked for.
@@ -66,5 +66,5 @@ func TestNonFinite(t *testing.T) {
 	h.want(ask(""), 200, `"rows":[[null,null,null,null,1.5]]`)
 	h.want(ask("non_finite=text"), 200, `"rows":[["NaN","inf","-inf",null,1.5]]`)
 	h.want(ask("format=csv&non_finite=text"), 200, "NaN,inf,-inf,,1.5\r\n")
-	h.want(ask("non_finite=number"), 400, `non_finite \"number\" is not known`)
+	h.want(ask("non_finite=number"), 400, `non_finite \"number\" is not supported`)
 }

@@ -139,11 +139,11 @@ func TestTraceAPITrace(t *testing.T) {
 	}
 	h.want(h.traced("traces/77"), 404, "trace not found")
 	for _, id := range []string{"x", "1%27%20OR%20%271", "-1", strings.Repeat("a", 129)} {
-		h.want(h.traced("traces/"+id), 400, "is no id of hexadecimal digits")
+		h.want(h.traced("traces/"+id), 400, "is not an id of hexadecimal digits")
 	}
 	h.want(h.do("GET", "/v1/sql?sql=CREATE+TABLE+plain(timestamp+TIMESTAMP+TIME+INDEX,+trace_id+STRING)", ""), 200, "")
 	h.want(h.do("GET", "/v1/jaeger/api/traces/77", "", "x-service-trace-table-name", "plain"), 400,
-		`table \"plain\" is no table of spans: it has no column timestamp of type`)
+		`table \"plain\" is not a table of spans: it has no column timestamp of type`)
 }
 
 // TestTraceAPISearch: each condition, and those that are wrong.
@@ -237,12 +237,12 @@ func TestTraceAPISearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][3]string{
-		{"start", "yesterday", "parameter 'start': \\\"yesterday\\\" is no time"},
+		{"start", "yesterday", "parameter 'start': \\\"yesterday\\\" is not a time"},
 		{"end", "9223372036854775807", "before the year 2262"}, {"end", "1", "it is before the start"},
-		{"minDuration", "5", "is no duration such as"}, {"maxDuration", "-1s", "is no duration such as"},
-		{"limit", "1501", "is no number from 1 to 1500"}, {"limit", "0", "is no number from 1"},
-		{"tags", "{", "it is no JSON object"}, {"tags", `{"a":[1]}`, `is no text, number or boolean`},
-		{"tags", `{} {}`, "it is no JSON object"}, {"tag", "a", "not of the form"},
+		{"minDuration", "5", "is not a duration such as"}, {"maxDuration", "-1s", "is not a duration such as"},
+		{"limit", "1501", "is not a number from 1 to 1500"}, {"limit", "0", "is not a number from 1"},
+		{"tags", "{", "it is not a JSON object"}, {"tags", `{"a":[1]}`, `is not a text, number or boolean`},
+		{"tags", `{} {}`, "it is not a JSON object"}, {"tag", "a", "not of the form"},
 		{"tags", string(tags), "there are 33, the limit is 32"},
 	} {
 		h.want(h.traced("traces", "service", "db", "start", "1699999999000000", c[0], c[1]), 400, c[2])
@@ -266,8 +266,8 @@ func TestTraceAPILookback(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.more, got, c.want)
 		}
 	}
-	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=much", ""), 400, "is no duration such as 1h or 2d")
-	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=-1h", ""), 400, "is no duration such as 1h or 2d")
+	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=much", ""), 400, "is not a duration such as 1h or 2d")
+	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=-1h", ""), 400, "is not a duration such as 1h or 2d")
 }
 
 // TestTraceAPIFar: a trace that is found by one span has those that lie hours away where its parent lacks, or a span

@@ -95,7 +95,7 @@ func TestEntriesFailAlone(t *testing.T) {
 		t.Errorf("bulk: %s: %s", got, a.body)
 	}
 	h.want(a, 200, `Column datatype mismatch. For column: n, expected datatype: Int64, actual datatype: String`)
-	h.want(a, 200, `it holds the integer 9007199254740993, which no float has exactly`)
+	h.want(a, 200, `it holds the integer 9007199254740993, which a float cannot hold exactly`)
 	h.want(h.sql("SELECT count(*) FROM fixed"), 200, "[[3]]")
 	h.want(h.sql("SELECT count(*) FROM other"), 200, "[[2]]")
 
@@ -166,7 +166,7 @@ func TestRejects(t *testing.T) {
 		`[["forward","kube_a_b.log",3]]`)
 	h.want(
 		h.sql(
-			`SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%a record is no map%' OR entry = '{"service_timestamp":4000000000,"n":"text"}'`), 200, `[[2]]`)
+			`SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%a record is not a map%' OR entry = '{"service_timestamp":4000000000,"n":"text"}'`), 200, `[[2]]`)
 	stop()
 }
 

@@ -85,7 +85,7 @@ func (h *house) sendDamaged(path, body string, headers []string) {
 	if a.header.Get("Content-Encoding") == "gzip" { // the client that was captured asked for it
 		plain, ok := unpacked([]byte(a.body))
 		if !ok {
-			h.Fatalf("the answer is no gzip: %q", a.body)
+			h.Fatalf("the answer is not gzip: %q", a.body)
 		}
 		a.body = string(plain)
 	}

@@ -35,8 +35,8 @@ func TestAgents(t *testing.T) {
 	}
 	h.holds(`SELECT message, timestamp, date FROM times ORDER BY message NULLS LAST`,
 		"[[1e40 1e40 1e40] [[1] [1] [1]] [never never never] [true true true] [<nil> <nil> <nil>]]")
-	for body, want := range map[string]string{"[1]": "log 1 is no JSON object: it is a number",
-		"[{}, {": "log 2 is no JSON object", "hello": "log 1 is no JSON object: it is nothing",
+	for body, want := range map[string]string{"[1]": "log 1 is not a JSON object: it is a number",
+		"[{}, {": "log 2 is not a JSON object", "hello": "log 1 is not a JSON object: it is nothing",
 		"[{\"a\":\"\xff\"}]": "UTF-8"} {
 		h.want(h.do("POST", agentPath+"/api/v2/logs?table=none", body), 400, want)
 	}

@@ -42,14 +42,14 @@ func TestIngestFields(t *testing.T) {
 	h.want(send("c", "debug=1", "application/json", `{"a":1}`), 200, "nothing is stored")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+c", ""), 400, "Table not found")
 	for _, c := range []struct{ query, kind, body, want string }{
-		{"_time_field=ts&custom_time_index=" + url.QueryEscape("ts;epoch;s"), "application/json", "{}", "both say"},
+		{"_time_field=ts&custom_time_index=" + url.QueryEscape("ts;epoch;s"), "application/json", "{}", "exclude each other"},
 		{"debug=maybe", "application/json", "{}", "parameter debug is 1 or 0"},
 		{"extra_fields=x", "application/json", "{}", "pairs name=value"},
 		{"_msg_field=x", "application/xml", "{}", "invalid content type"},
-		{"_msg_field=x", "application/json", `{"a":1} x`, "no JSON"},
-		{"_msg_field=x", "application/json", `[1]`, "no JSON object"},
+		{"_msg_field=x", "application/json", `{"a":1} x`, "not JSON"},
+		{"_msg_field=x", "application/json", `[1]`, "not a JSON object"},
 		{"_msg_field=x", "application/json", "{\"a\":\"\xff\"}", "not UTF-8"},
-		{"_msg_field=x", "application/x-ndjson", "{\"a\":1}\n{", "line 2: an entry is no JSON object"},
+		{"_msg_field=x", "application/x-ndjson", "{\"a\":1}\n{", "line 2: an entry is not a JSON object"},
 	} {
 		h.want(send("d", c.query, c.kind, c.body), 400, c.want)
 	}

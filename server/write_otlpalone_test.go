@@ -25,7 +25,7 @@ func TestOTLPRecordsFailAlone(t *testing.T) {
 	attribute := func(value string) string { return `{"attributes":[{"key":"n","value":{` + value + `}}]}` }
 	const text = `{"body":{"stringValue":"x"}}`
 	put("typed", 200,
-		`"rejectedLogRecords":"1","errorMessage":"failed to align log column 'body': the table's is of type Int64, the request's of String"`, `{}`, text, `{"severityNumber":9}`)
+		`"rejectedLogRecords":"1","errorMessage":"failed to align log column 'body': the table has type Int64, the request String"`, `{}`, text, `{"severityNumber":9}`)
 	put("typed", 200, `"rejectedLogRecords":"1","errorMessage":"failed to align log column 'severity_number'`, `{}`,
 		`{"severityNumber":300}`)
 	put("typed", 200, `"rejectedLogRecords":"2","errorMessage":"failed to align log column 'n'`,
@@ -67,7 +67,7 @@ func TestOTLPRecordsFailAlone(t *testing.T) {
 	h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('opentelemetry_traces')", ""), 200, "")
 	spans(200,
 		`"rejectedSpans":"1","errorMessage":"column span_attributes.v expect type Int64, given: Float64: it holds the integer 9007199254740993`, `"doubleValue":0.5`, `"stringValue":"7"`)
-	spans(400, "which no float has exactly", `"doubleValue":0.5`)
+	spans(400, "which a float cannot hold exactly", `"doubleValue":0.5`)
 	h.holds(`SELECT count(*) FROM opentelemetry_traces`, "[[2]]")
 }
 

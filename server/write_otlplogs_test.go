@@ -76,7 +76,7 @@ func TestOTLPLogTable(t *testing.T) {
 	}
 	h.want(h.otlp("logs",
 		`{"resource_logs":[{"scope_logs":[{"log_records":[{"time_unix_nano":1,"unknown":{"x":[1,{}]}},null]}]}]}`,
-		"x-service-log-table-name", "bare"), 400, "an object is wanted")
+		"x-service-log-table-name", "bare"), 400, "expected an object")
 	h.want(h.otlp("logs",
 		`{"resource_logs":[{"scope_logs":[{"log_records":[{"time_unix_nano":1,"unknown":{"x":[1,{}]}}]}]}]}`,
 		"x-service-log-table-name", "bare"), 200, "{}")
@@ -179,10 +179,10 @@ func TestOTLPRequests(t *testing.T) {
 	h.want(h.otlp("logs", packed.String()[:packed.Len()-9], "Content-Encoding", "gzip"), 400, `"code":3`)
 	h.want(h.otlp("logs", otlpLog(`{}`), "x-service-db-name", "nowhere"), 400, "nowhere")
 	for _, c := range []struct{ record, want string }{
-		{`{"timeUnixNano":"x"}`, "is no integer of 64 bits"}, {`{"traceId":"xyz"}`, "hexadecimal"},
+		{`{"timeUnixNano":"x"}`, "is not an integer of 64 bits"}, {`{"traceId":"xyz"}`, "hexadecimal"},
 		{`{"traceId":"abc"}`, "hexadecimal"}, {`{"severityNumber":"LOUD"}`, "none of the names"},
 		{`{"body":{"boolValue":1}}`, "true or false"}, {`{"body":{"bytesValue":"*"}}`, "base64"},
-		{`{"timeUnixNano":1.5}`, "no integer"}, {`{"body":{"stringValue":"\ud8"}}`, "unexpected"},
+		{`{"timeUnixNano":1.5}`, "not an integer"}, {`{"body":{"stringValue":"\ud8"}}`, "unexpected"},
 		{`{"timeUnixNano":"9223372036854775808"}`, "is past 9223372036854775807"},
 		{"{\"body\":{\"stringValue\":\"\xff\"}}", "not valid UTF-8"},
 	} {

@@ -112,8 +112,8 @@ func TestOTLPHistograms(t *testing.T) {
 	h.holds(`SELECT a.service_value, b.service_value FROM sum_mary_sum a, sum_mary_count b`, "[[9 4]]")
 
 	for _, c := range []struct{ name, points, want string }{
-		{"bounds and counts", `{"bucketCounts":[1],"explicitBounds":[1]}`, "one more than bounds"},
-		{"falling bounds", `{"bucketCounts":[1,2,3],"explicitBounds":[2,1]}`, "do not rise"},
+		{"bounds and counts", `{"bucketCounts":[1],"explicitBounds":[1]}`, "one count more than bounds"},
+		{"falling bounds", `{"bucketCounts":[1,2,3],"explicitBounds":[2,1]}`, "out of order"},
 		{"too many", `{"bucketCounts":[` + strings.Repeat("1,", 3000) + `1],"explicitBounds":[]}`,
 			"3001 buckets, the limit is"},
 	} {

@@ -130,8 +130,8 @@ func TestOTLPTypeOfTable(t *testing.T) {
 	put(200, "{}", `"intValue":1`)
 	put(200, "{}", `"stringValue":"2"`)
 	put(200,
-		`"rejectedSpans":"1","errorMessage":"column span_attributes.v is of type Int64, which takes no value such as \"x\""`, `"intValue":3`, `"stringValue":"x"`)
-	put(400, "takes no value", `"stringValue":"x"`)
+		`"rejectedSpans":"1","errorMessage":"column span_attributes.v is of type Int64, which cannot hold the value \"x\""`, `"intValue":3`, `"stringValue":"x"`)
+	put(400, "cannot hold the value", `"stringValue":"x"`)
 	h.holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[3 6]]")
 	h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('opentelemetry_traces')", ""), 200, "")
 	put(200, "{}", `"intValue":4`, `"doubleValue":4.5`)

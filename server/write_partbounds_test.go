@@ -17,7 +17,7 @@ func TestEntriesNoPartTakes(t *testing.T) {
 	}
 	h.want(post("a"), 200, `"affectedrows":1`)
 	h.want(post(strings.Repeat("k", 1_200_000)), 400, "the primary key up to column host takes 1200010 bytes")
-	h.want(post(strings.Repeat(`\u0000`, 600_000)), 400, "where zero bytes count twice: the limit is 1048576")
+	h.want(post(strings.Repeat(`\u0000`, 600_000)), 400, "(zero bytes count twice), the limit is 1048576")
 	h.want(post("b"), 200, `"affectedrows":1`)
 	h.want(h.do("POST", "/v1/sql", "sql=ADMIN flush_table('t')", "Content-Type", "application/x-www-form-urlencoded"),
 		200, "")

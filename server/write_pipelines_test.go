@@ -148,7 +148,7 @@ func TestPipelineNames(t *testing.T) {
 		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+url.QueryEscape(plain), `{"a":"x","ts":1}`,
 			"Content-Type", "application/json"), 200, `"affectedrows":1`)
 	}
-	h.want(h.do("GET", "/v1/pipelines/%FF", ""), 400, "is no text in a URL")
+	h.want(h.do("GET", "/v1/pipelines/%FF", ""), 400, "is not valid text in a URL")
 	h.want(h.do("POST", "/v1/pipelines/service%5Fx", makes("x"), "Content-Type", yamlType), 400,
 		"cannot start with service_")
 	h.want(h.do("POST", "/v1/pipelines/"+strings.Repeat("x", 600), makes("x"), "Content-Type", yamlType), 400,

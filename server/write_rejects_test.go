@@ -71,13 +71,13 @@ func TestSyslogRejects(t *testing.T) {
 	}
 	h.await("SELECT count(*), max(message) FROM syslog", `[[3,"three"]]`)
 	h.await("SELECT entry, reason FROM service_private.rejected WHERE reason LIKE '%length%'",
-		`[["x `+line("9", "lost")+`","a length of a message is wanted, 'x' is there"]]`)
+		`[["x `+line("9", "lost")+`","expected the length of a message, found 'x'"]]`)
 	c = h.connect(ln.Addr().String())
 	if _, err := io.WriteString(c, "100 "+line("9", "cut")); err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
-	h.await("SELECT entry FROM service_private.rejected WHERE reason LIKE '%within a message%'",
+	h.await("SELECT entry FROM service_private.rejected WHERE reason LIKE '%inside a message%'",
 		`[["`+line("9", "cut")+`"]]`)
 }
 
@@ -119,7 +119,7 @@ func TestJournalRejects(t *testing.T) {
 	send("MESSAGE=a\n\nMESSAGE=b\nN=1\n\n__REALTIME_TIMESTAMP=x\nMESSAGE=c\n\nMESSAGE=d\n\n", 200, "OK")
 	h.holds(`SELECT "MESSAGE" FROM journald_logs ORDER BY "MESSAGE"`, "[[a] [d]]")
 	h.holds(
-		`SELECT protocol, "table", reason LIKE '%column N expect type Int64%', reason LIKE '%no time in microseconds%' FROM service_private.rejected ORDER BY entry DESC`, "[[journald journald_logs false true] [journald journald_logs true false]]")
+		`SELECT protocol, "table", reason LIKE '%column N expect type Int64%', reason LIKE '%not a time in microseconds%' FROM service_private.rejected ORDER BY entry DESC`, "[[journald journald_logs false true] [journald journald_logs true false]]")
 
 	send("MESSAGE=e\n\nMESSAGE\n\xff\x00\x00\x00\x00\x00\x00\x00rest\n\nMESSAGE=f\n\n", 200, "OK")
 	h.holds(`SELECT count(*), max("MESSAGE") FROM journald_logs`, "[[3 e]]")

@@ -423,7 +423,7 @@ func TestRemoteWriteIsBounded(t *testing.T) {
 	h.want(h.do("POST", writePath, repeated(2_000_000, []byte{1<<3 | 2, 0})), 400,
 		"more than 100000 series cannot be taken, first: a series has no label __name__")
 	h.want(h.do("POST", writePath, repeated(1_000_002, message1([]string{"__name__", "a"}))), 400,
-		"more than 250000 series that were not there before")
+		"more than 250000 new series")
 	var many []string
 	for i := range 1000 {
 		many = append(many, fmt.Sprint("l", i), "v")

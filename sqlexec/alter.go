@@ -100,7 +100,7 @@ func (x *Executor) addColumn(sess *Session, t *schema.Table, o *parse.AddColumn)
 		return nil, status.New(status.TableColumnExists, "Column %s already exists in table %s", c.Name, t.Name)
 	}
 	if o.Column.TimeIndex > 0 {
-		return nil, status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s",
+		return nil, status.New(status.InvalidArguments, "column %s cannot be a time index: table %s already has the time index %s",
 			c.Name, t.Name.Table, t.TimeColumn().Name)
 	}
 	if !c.Nullable && c.Default == nil {

@@ -221,7 +221,7 @@ func (x *Executor) rangeQuery(s *Session, table parse.Name, o *copyOptions) (*pa
 func firstCount(key, text string, zone *time.Location, t vector.Type) (int64, error) {
 	sec, nanos, err := timefmt.ParseTimestamp(text, zone)
 	if err != nil {
-		return 0, status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s' is no time", key,
+		return 0, status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s' is not a time", key,
 			text)
 	}
 	n, ok := plan.Count(sec, int64(nanos), t)

@@ -262,7 +262,7 @@ func TestCopyFromMalformed(t *testing.T) {
 		"CREATE TABLE t (h STRING, n TINYINT, r INT NOT NULL DEFAULT 1, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));")
 	for _, c := range []struct{ file, text, want string }{
 		{"f.csv", "", "is empty"},
-		{"f.csv", "ts,h,ts\n", `column "ts" is there twice`},
+		{"f.csv", "ts,h,ts\n", `column "ts" occurs twice`},
 		{"f.csv", "a,b\n1,2\n", "no column of the file"},
 		{"f.csv", "ts,h\n1,a\n2\n", "line 3: 1 fields"},
 		{"f.csv", "ts,h\n1,a\n2,\"b\n\n", "line 3: a quote that opens field 2 is not closed"},
@@ -273,7 +273,7 @@ func TestCopyFromMalformed(t *testing.T) {
 		{"f.csv", "n\n1\n", "line 2: Column ts is NOT NULL"},
 		{"f.csv", "ts,h\n1,\xff\n", `line 2: column "h"`},
 		{"f.csv", "ts,r\n1,\n", `line 2: column "r" is NOT NULL`},
-		{"f.json", "{\"ts\":1}\n{\"ts\":2,}\n", "line 2: no JSON at byte"},
+		{"f.json", "{\"ts\":1}\n{\"ts\":2,}\n", "line 2: invalid JSON at byte"},
 		{"f.json", "[{\"ts\":1}]\n", "line 1: every line must hold one JSON object"},
 		{"f.json", "{\"ts\":{}}\n", `line 1: column "ts": '{}'`},
 		{"f.parquet", "PAR1 nothing PAR1", "damaged Parquet file"},

@@ -34,7 +34,7 @@ func (d copyDir) room() error {
 	}
 	free, err := vfs.OS().FreeBytes(d.dir)
 	if err != nil {
-		return status.Wrap(err, status.StorageUnavailable, "the free space of the directory of COPY is not known: %s",
+		return status.Wrap(err, status.StorageUnavailable, "the free space of the directory of COPY cannot be read: %s",
 			vfs.Reason(err))
 	}
 	if free < uint64(d.keepFree) {

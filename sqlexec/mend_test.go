@@ -16,7 +16,7 @@ func TestErrorsThatMendThemselves(t *testing.T) {
 		sql, text string
 		code      status.Code
 	}{
-		{"ALTER TABLE t ADD COLUMN w TIMESTAMP TIME INDEX", "column w: a table has one time index, of table t it is ts",
+		{"ALTER TABLE t ADD COLUMN w TIMESTAMP TIME INDEX", "column w cannot be a time index: table t already has the time index ts",
 			status.InvalidArguments},
 		{"DELETE FROM t", "ALTER TABLE t SET 'ttl' = '30d', or all together, TRUNCATE TABLE t",
 			status.InvalidArguments},

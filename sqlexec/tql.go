@@ -144,7 +144,7 @@ func (x *Executor) gridValue(ctx context.Context, s *Session, e parse.Expr) (*ve
 	}
 	k, ok := bound.(*expr.Const)
 	if !ok || k.Value.IsNull(0) {
-		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: %s is no constant", parse.PrintExpr(e))
+		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: %s is not a constant", parse.PrintExpr(e))
 	}
 	return k.Value, nil
 }

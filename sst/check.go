@@ -68,14 +68,14 @@ func (c *checker) series() {
 			break
 		}
 		if i > 0 && bytes.Compare(walk.key, last) <= 0 {
-			err = fmt.Errorf("key %d does not rise", i)
+			err = fmt.Errorf("key %d is out of order", i)
 			break
 		}
 		last = append(last[:0], walk.key...)
 		_, err = schema.ParseSeriesKey(walk.key, func(schema.ColumnID, []byte) {})
 	}
 	if err == nil && walk.off != uint64(len(t.keys)) {
-		err = fmt.Errorf("%d bytes behind the keys", uint64(len(t.keys))-walk.off)
+		err = fmt.Errorf("%d bytes after the keys", uint64(len(t.keys))-walk.off)
 	}
 	if err != nil {
 		c.add(c.p.corrupt(err, "series"))
@@ -182,7 +182,8 @@ func (c *checker) column(col *column) {
 		}
 	}
 	if zones != nil && !zones.Equal(x.zones) {
-		c.add(c.p.corrupt(errors.New("zones are not the bounds of the blocks"), fmt.Sprintf("column %q", col.name)))
+		c.add(c.p.corrupt(errors.New("zones do not match the values of the blocks"),
+			fmt.Sprintf("column %q", col.name)))
 	}
 }
 
@@ -223,7 +224,7 @@ func (c *checker) times(col *column, v *vector.Vector, block int) {
 	}
 	b := &c.p.blocks[block]
 	if v.Valid != nil || b.minTime != slices.Min(v.Ints[:b.rows]) || b.maxTime != slices.Max(v.Ints[:b.rows]) {
-		c.add(c.p.corrupt(errors.New("times are not those of the directory"), c.p.where(col, block)))
+		c.add(c.p.corrupt(errors.New("times do not match the directory"), c.p.where(col, block)))
 		return
 	}
 	s := t.at(b.first)

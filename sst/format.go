@@ -265,14 +265,14 @@ func readFooter(file *mapped) (f footer, err error) {
 	size := file.size()
 	head, err := file.read(ref{0, uint64(len(partMagic))})
 	if err != nil || size < uint64(len(partMagic))+footerSize || string(head) != partMagic {
-		return f, fmt.Errorf("%d bytes that do not begin as a part does", size)
+		return f, fmt.Errorf("%d bytes do not begin like a part", size)
 	}
 	b, err := file.read(ref{size - footerSize, footerSize})
 	if err != nil {
 		return f, err
 	}
 	if string(b[56:]) != partMagic {
-		return f, fmt.Errorf("does not end as a part does: cut off")
+		return f, fmt.Errorf("does not end like a part: it was cut off")
 	}
 	f.sum = binary.LittleEndian.Uint32(b[52:])
 	if got := crc32.Checksum(b[:52], castagnoli); got != f.sum {

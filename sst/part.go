@@ -240,7 +240,7 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 		}
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes too many", len(b))
+		return nil, fmt.Errorf("%d unexpected bytes at the end", len(b))
 	}
 	return x, nil
 }
@@ -268,7 +268,7 @@ func (p *Part) readBlockRefs(d *encoding.Decoder, b []byte, all bool) (at blockR
 	for i := range n {
 		short := lengths[i] < sumSize && (all || lengths[i] > 0)
 		if gaps[i] > size-end || lengths[i] > size-end-gaps[i] || short || lengths[i] > math.MaxUint32 {
-			return blockRefs{}, nil, fmt.Errorf("what belongs to block %d lies outside of the file", i)
+			return blockRefs{}, nil, fmt.Errorf("the data of block %d lies outside the file", i)
 		}
 		at.off[i], at.length[i] = end+gaps[i], uint32(lengths[i])
 		end += gaps[i] + lengths[i]

@@ -67,7 +67,7 @@ func readTagIndex(src []byte, series, size uint64) (*tagIndex, error) {
 		x.tags[t.id] = t
 	}
 	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
+		r.fail("%d unexpected bytes at the end", len(r.b))
 	}
 	return x, r.err
 }

@@ -303,7 +303,7 @@ func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *e
 
 func (p *Part) tooMuchTag(c *schema.Column) error {
 	return status.New(status.RuntimeResourcesExhausted,
-		"column %s has more than %d bytes of different values in part %s: they cannot be told apart", c.Name,
+		"column %s has more than %d bytes of different values in part %s, which is the limit", c.Name,
 		mostTagBytes, p.name)
 }
 

@@ -124,7 +124,7 @@ func (w *Writer) Series(key []byte) error {
 		return w.err
 	}
 	if w.key != nil && bytes.Compare(key, w.key) <= 0 {
-		w.err = fmt.Errorf("series keys do not rise: %x after %x", key, w.key)
+		w.err = fmt.Errorf("series keys are out of order: %x after %x", key, w.key)
 		return w.err
 	}
 	if len(key) > MaxKeySize {

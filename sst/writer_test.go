@@ -36,10 +36,10 @@ func TestWriterRefuses(t *testing.T) {
 		do         func(w *Writer) error
 	}{
 		{"rows before a series", "before the first series", func(w *Writer) error { return w.Write(rowsOf("x", 1)) }},
-		{"falling keys", "do not rise", func(w *Writer) error {
+		{"falling keys", "are out of order", func(w *Writer) error {
 			return errors.Join(w.Series([]byte("b")), w.Series([]byte("a")))
 		}},
-		{"the same key twice", "do not rise",
+		{"the same key twice", "are out of order",
 			func(w *Writer) error { return errors.Join(w.Series([]byte("b")), w.Series([]byte("b"))) }},
 		{"falling times", "time 4 after 5", func(w *Writer) error {
 			return errors.Join(w.Series([]byte("b")), w.Write(rowsOf("x", 5, 4)))

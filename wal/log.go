@@ -67,7 +67,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Sync = SyncAlways
 	case SyncAlways, SyncInterval, SyncNever:
 	default:
-		return o, fmt.Errorf("wal.sync = %q is none of always, interval, never", o.Sync)
+		return o, fmt.Errorf("wal.sync = %q: expected always, interval or never", o.Sync)
 	}
 	if o.SyncPeriod <= 0 {
 		o.SyncPeriod = time.Second

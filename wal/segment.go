@@ -81,7 +81,7 @@ func (h head) append(dst []byte) []byte {
 
 func readHead(src []byte) (h head, err error) {
 	if len(src) < segmentFirst {
-		return h, fmt.Errorf("%d bytes are no segment header", len(src))
+		return h, fmt.Errorf("%d bytes are too short for a segment header", len(src))
 	}
 	if string(src[:8]) != segmentMagic {
 		return h, fmt.Errorf("magic %q is not %q", src[:8], segmentMagic)
@@ -98,7 +98,7 @@ func readHead(src []byte) (h head, err error) {
 	case h.version == 1:
 		return h, nil
 	case len(src) < segmentHead:
-		return h, fmt.Errorf("%d bytes are no segment header", len(src))
+		return h, fmt.Errorf("%d bytes are too short for a segment header", len(src))
 	}
 	h.previous, h.edit = u(40), u(48)
 	return h, verifySum(src[:segmentHead])

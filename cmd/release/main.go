@@ -115,7 +115,7 @@ func makeTwice(ctx context.Context, scratch string, when time.Time, out string) 
 		return err
 	}
 	if sums != again {
-		return fmt.Errorf("made twice, the files differ:\n%s\n%s", sums, again)
+		return fmt.Errorf("two builds differ:\n%s\n%s", sums, again)
 	}
 	if err := os.WriteFile(filepath.Join(made[0], "SHA256SUMS"), []byte(sums), 0o644); err != nil {
 		return err
@@ -169,7 +169,7 @@ func deliver(dir, out string) error {
 	}
 	for _, e := range old {
 		if !isReleased(e) {
-			return fmt.Errorf("%s holds %s, which is no file of a release", out, e.Name())
+			return fmt.Errorf("%s holds %s, which is not a file of a release", out, e.Name())
 		}
 	}
 	for _, e := range old {

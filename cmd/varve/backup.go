@@ -147,7 +147,7 @@ func (c *backupCommand) drop(name string, s streams) error {
 func (c *backupCommand) askServer(ctx context.Context, name string, s streams) (string, error) {
 	dir, err := c.ask(ctx, "ADMIN backup('"+name+"')", s)
 	if err == nil && !filepath.IsAbs(dir) {
-		return "", errors.Join(fmt.Errorf("the server answered with a snapshot in %s, which is no absolute path", dir),
+		return "", errors.Join(fmt.Errorf("the server answered with a snapshot in %s, which is not an absolute path", dir),
 			c.drop(name, s))
 	}
 	return dir, err
@@ -168,7 +168,7 @@ func (c *backupCommand) ask(ctx context.Context, sql string, s streams) (string,
 		return "", err
 	}
 	if len(answer.Rows) != 1 || len(answer.Rows[0]) != 1 {
-		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", server.Base,
+		return "", fmt.Errorf("%s did not answer with a snapshot: %.200q", server.Base,
 			fmt.Sprint(answer.Rows))
 	}
 	return fmt.Sprint(answer.Rows[0][0]), nil

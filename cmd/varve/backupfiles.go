@@ -213,7 +213,7 @@ func (b *backup) writeTar(ctx context.Context, out io.Writer, dir string) error 
 func readBackup(dir string) (*backup, error) {
 	text, err := os.ReadFile(filepath.Join(dir, backupList))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no backup: %w", dir, err)
+		return nil, fmt.Errorf("%s is not a backup: %w", dir, err)
 	}
 	var b backup
 	if err := json.Unmarshal(text, &b); err != nil {

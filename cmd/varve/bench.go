@@ -45,7 +45,7 @@ func (n *quantity) UnmarshalText(text []byte) error {
 	factor, ok := map[string]int64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[strings.ToLower(string(text)[len(digits):])]
 	v, err := strconv.ParseInt(digits, 10, 40)
 	if !ok || err != nil || v < 1 {
-		return fmt.Errorf("a number such as 500k or 1M is wanted, not %q", text)
+		return fmt.Errorf("expected a number such as 500k or 1M, found %q", text)
 	}
 	*n = quantity(v * factor)
 	return nil
@@ -137,7 +137,7 @@ func startOwn(ctx context.Context, environ []string) (o *ownServer, err error) {
 		o.said <- text
 		err = fmt.Errorf("the server that was started ended: %s", strings.TrimSpace(text))
 	case <-limit.C:
-		err = fmt.Errorf("the server that was started does not listen within %s", ownStart)
+		err = fmt.Errorf("the server that was started did not listen within %s", ownStart)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}

@@ -33,7 +33,7 @@ type checkCommand struct {
 // Run verifies a data directory; damage ends with exit code 6.
 func (c *checkCommand) Run(s streams) error {
 	if info, err := os.Stat(c.Dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is no data directory: it is a file; varve dump prints one", c.Dir)
+		return fmt.Errorf("%s is not a data directory: it is a file; varve dump prints one", c.Dir)
 	}
 	var rebuilt *engine.Rebuilt
 	if c.RebuildManifest {

@@ -208,10 +208,10 @@ func (c *Config) check() error {
 func checkAddr(key, addr string) error {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return &configError{fmt.Sprintf("%s = %q: host:port is wanted: %v", key, addr, err)}
+		return &configError{fmt.Sprintf("%s = %q: expected host:port: %v", key, addr, err)}
 	}
 	if !isPort(port) {
-		return &configError{fmt.Sprintf("%s = %q: a port from 0 to 65535 is wanted", key, addr)}
+		return &configError{fmt.Sprintf("%s = %q: expected a port from 0 to 65535", key, addr)}
 	}
 	return nil
 }

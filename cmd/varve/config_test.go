@@ -61,7 +61,7 @@ func TestConfigRefusals(t *testing.T) {
 		{"bad zone", "default_timezone = \"Mars/Olympus\"\n", nil, nil, []string{"default_timezone", "Mars/Olympus"}},
 		{"bad ratio", "[slow_query]\nsample_ratio = 1.5\n", nil, nil,
 			[]string{"slow_query.sample_ratio", "1.5", "0 to 1"}},
-		{"ratio that is no number", "", nil, []setting{{"--set", "slow_query.sample_ratio", "NaN"}},
+		{"ratio that is not a number", "", nil, []setting{{"--set", "slow_query.sample_ratio", "NaN"}},
 			[]string{"slow_query.sample_ratio", "NaN", "0 to 1"}},
 		{"bad ttl", "", []string{"VARVE_SLOW_QUERY__TTL=soon"}, nil,
 			[]string{"VARVE_SLOW_QUERY__TTL", "slow_query.ttl", "soon"}},

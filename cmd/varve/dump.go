@@ -46,7 +46,7 @@ func (c *dumpCommand) Run(s streams) (err error) {
 	if _, err := io.ReadFull(f, magic); errors.Is(err, syscall.EISDIR) {
 		return fmt.Errorf("%s is a directory: varve check looks at a whole one", c.File)
 	} else if err != nil {
-		return fmt.Errorf("%s is no file of a store: it has less than 8 bytes", c.File)
+		return fmt.Errorf("%s is not a file of a store: it has less than 8 bytes", c.File)
 	}
 	if !c.JSON {
 		return c.text(w, string(magic))
@@ -79,7 +79,7 @@ func (c *dumpCommand) text(w io.Writer, magic string) error {
 		}
 		return manifest.Dump(w, vfs.OS(), filepath.Dir(c.File))
 	}
-	return fmt.Errorf("%s is no part, segment of the log or manifest: it begins with %q", c.File, magic)
+	return fmt.Errorf("%s is not a part, segment of the log or manifest: it begins with %q", c.File, magic)
 }
 
 // dumpBlock is a line of a dump with the lines that are indented deeper below it.

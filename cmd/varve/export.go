@@ -47,7 +47,7 @@ func (exportCommand) Help() string {
 // Run exports rows.
 func (c *exportCommand) Run(io streams) error {
 	if c.Table == "" && c.Query == "" && c.OutputDir == "" {
-		return &usageError{errors.New("varve export wants --table, --query or --output-dir")}
+		return &usageError{errors.New("varve export needs --table, --query or --output-dir")}
 	}
 	if c.OutputDir != "" && (c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.Output != "-" ||
 		c.Format != "" || c.RawTimes) {

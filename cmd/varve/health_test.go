@@ -163,7 +163,7 @@ func TestUserCommands(t *testing.T) {
 	}
 	bad := writeFile(t, "# people\nann=a\nbob:xx=y\nno line\nann=b\n")
 	code, said, errs := command("user", "check", bad)
-	want := bad + ":3: user bob: the mode \"xx\" is none of rw, ro, wo\n" + bad +
+	want := bad + ":3: user bob: the mode is \"xx\", expected rw, ro or wo\n" + bad +
 		":4: a line is user[:mode]=verifier with exactly one =\n" + bad +
 		":5: user ann stands in line 2 already: this line counts\n"
 	if code != exitUsage || said != want || strings.Count(errs, "\n") != 1 {

@@ -99,7 +99,7 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 		return nil, &usageError{err}
 	}
 	if c.MaxRejects < -1 { // -1 is that of no flag
-		return nil, &usageError{fmt.Errorf("--max-rejects %d: 0 or more is wanted", c.MaxRejects)}
+		return nil, &usageError{fmt.Errorf("--max-rejects %d: expected 0 or more", c.MaxRejects)}
 	}
 	if c.Batch != "" {
 		var size Size
@@ -133,7 +133,7 @@ func setPositive[T int | time.Duration](flag string, to, value *T) error {
 		return nil
 	}
 	if *value <= 0 {
-		return fmt.Errorf("%s %v: more than 0 is wanted", flag, *value)
+		return fmt.Errorf("%s %v: expected more than 0", flag, *value)
 	}
 	*to = *value
 	return nil
@@ -146,7 +146,7 @@ func parseRate(text string) (ingest.Rate, error) {
 	}
 	size, err := parseSize(text)
 	if err == nil && size <= 0 {
-		err = errors.New("more than nothing is wanted")
+		err = errors.New("expected more than 0")
 	}
 	return ingest.Rate{Bytes: int64(size)}, err
 }

@@ -92,7 +92,7 @@ func TestIngestInsert(t *testing.T) {
 		t.Errorf("no table: %d %s", code, errs)
 	}
 	if code, _, errs := ingest("-t", "to3", "--format", "insert", "--time", "ts;epoch;ms", bad, "--url", s.url); code !=
-		exitUsage || !strings.Contains(errs, "leave --time") {
+		exitUsage || !strings.Contains(errs, "leave out --time") {
 		t.Errorf("--time: %d %s", code, errs)
 	}
 }

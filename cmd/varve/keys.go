@@ -168,7 +168,7 @@ type Config struct {
 var checks = map[string]func(c *Config, into any) error{
 	"positive": func(_ *Config, into any) error {
 		if *into.(*time.Duration) <= 0 {
-			return errors.New("a duration above zero is wanted")
+			return errors.New("expected a duration above zero")
 		}
 		return nil
 	},
@@ -225,7 +225,7 @@ func (k *key) set(value any) error {
 		return err
 	}
 	if values := k.tag.Get("enum"); values != "" && !slices.Contains(strings.Split(values, ","), *k.into.(*string)) {
-		return fmt.Errorf("one of %s is wanted", strings.ReplaceAll(values, ",", ", "))
+		return fmt.Errorf("expected one of %s", strings.ReplaceAll(values, ",", ", "))
 	}
 	if err := k.bounded(); err != nil {
 		return err
@@ -245,11 +245,11 @@ func (k *key) bounded() error {
 	case (!hasLeast || x >= k.bound(least)) && (!hasMost || x <= k.bound(most)):
 		return nil
 	case !hasMost:
-		return fmt.Errorf("at least %s is wanted", least)
+		return fmt.Errorf("expected at least %s", least)
 	case !hasLeast:
-		return fmt.Errorf("at most %s is wanted", most)
+		return fmt.Errorf("expected at most %s", most)
 	}
-	return fmt.Errorf("%s to %s are wanted", least, most)
+	return fmt.Errorf("expected %s to %s", least, most)
 }
 
 // bound reads a bound of the key.
@@ -280,7 +280,7 @@ func convert(value, into any) error {
 	switch into := into.(type) {
 	case *string:
 		if !isText {
-			return fmt.Errorf("text in quotes is wanted")
+			return fmt.Errorf("expected text in quotes")
 		}
 		*into = text
 	case *bool:
@@ -289,7 +289,7 @@ func convert(value, into any) error {
 			isBool, b = text == "true" || text == "false", text == "true"
 		}
 		if !isBool {
-			return fmt.Errorf("true or false is wanted")
+			return fmt.Errorf("expected true or false")
 		}
 		*into = b
 	case *int:
@@ -310,7 +310,7 @@ func convert(value, into any) error {
 			return nil
 		}
 		if !isText {
-			return fmt.Errorf("a size such as 64MiB is wanted")
+			return fmt.Errorf("expected a size such as 64MiB")
 		}
 		size, err := parseSize(text)
 		if err != nil {
@@ -319,7 +319,7 @@ func convert(value, into any) error {
 		*into = size
 	case *time.Duration:
 		if !isText {
-			return fmt.Errorf("a duration in quotes such as \"30s\" is wanted")
+			return fmt.Errorf("expected a duration in quotes such as \"30s\"")
 		}
 		d, err := parseDuration(text)
 		if err != nil {
@@ -341,7 +341,7 @@ func wholeNumber(value any) (int64, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("a whole number is wanted")
+	return 0, fmt.Errorf("expected a whole number")
 }
 
 func number(value any) (float64, error) {
@@ -355,7 +355,7 @@ func number(value any) (float64, error) {
 			return x, nil
 		}
 	}
-	return 0, fmt.Errorf("a number is wanted")
+	return 0, fmt.Errorf("expected a number")
 }
 
 // convertList takes a list of texts, or one text with commas.
@@ -373,13 +373,13 @@ func convertList(value any, into *[]string) error {
 		for _, one := range v {
 			text, ok := one.(string)
 			if !ok {
-				return fmt.Errorf("a list of texts is wanted")
+				return fmt.Errorf("expected a list of texts")
 			}
 			*into = append(*into, text)
 		}
 		return nil
 	}
-	return fmt.Errorf("a list of texts is wanted")
+	return fmt.Errorf("expected a list of texts")
 }
 
 // masked is a text of the key as others may see it.
@@ -431,5 +431,5 @@ func writePolicy(text string) (time.Duration, error) {
 			return parseDuration(inner)
 		}
 	}
-	return 0, fmt.Errorf("one of wait, wait(30s), fail is wanted")
+	return 0, fmt.Errorf("expected one of wait, wait(30s), fail")
 }

@@ -41,7 +41,7 @@ func parseFilter(text string) (*filter, error) {
 		}
 		level, ok := levelNames[strings.ToLower(strings.TrimSpace(name))]
 		if !ok {
-			return nil, fmt.Errorf("%q is none of trace, debug, info, warn, error, off", strings.TrimSpace(name))
+			return nil, fmt.Errorf("%q: expected one of trace, debug, info, warn, error, off", strings.TrimSpace(name))
 		}
 		target = strings.TrimSpace(target)
 		switch {

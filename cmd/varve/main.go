@@ -73,7 +73,7 @@ func main() {
 func run(args []string, io streams) int {
 	if len(args) == 0 {
 		run([]string{"--help"}, io)
-		return complain(io.err, &usageError{errors.New("which command? varve serve runs the server")})
+		return complain(io.err, &usageError{errors.New("name a command, such as varve serve, which runs the server")})
 	}
 	switch {
 	case isHelp(args):

@@ -23,7 +23,7 @@ func TestCommandLine(t *testing.T) {
 		{"help by flag", []string{"serve", "--help"}, 0, "--http-addr", ""},
 		{"unknown command", []string{"serv"}, exitUsage, "", "serve"},
 		{"unknown flag", []string{"serve", "--data-dri", "x"}, exitUsage, "", "--data-dir"},
-		{"flag without a value", []string{"serve", "--http-addr"}, exitUsage, "", "varve: --http-addr wants a value\n"},
+		{"flag without a value", []string{"serve", "--http-addr"}, exitUsage, "", "varve: --http-addr needs a value\n"},
 		{"bad setting", []string{"serve", "--set", "http.adr=x"}, exitUsage, "", "http.addr"},
 		{"setting without a value", []string{"serve", "--set", "http.addr"}, exitUsage, "", "section.key=value"},
 		{"missing file", []string{"serve", "--config", "/nonexistent/varve.toml"}, exitUsage, "",

@@ -146,7 +146,7 @@ func (c *Config) checkMemory() error {
 		return err
 	}
 	if c.memoryLimit() < minMemory {
-		return fmt.Errorf("at least %s is wanted", Size(minMemory))
+		return fmt.Errorf("expected at least %s", Size(minMemory))
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func checkShare(text string) error {
 		return err
 	}
 	if n, err := strconv.ParseFloat(share, 64); err != nil || n <= 0 || n > 100 {
-		return fmt.Errorf("a size such as 256MiB or a share such as 50%% is wanted")
+		return fmt.Errorf("expected a size such as 256MiB or a share such as 50%%")
 	}
 	return nil
 }

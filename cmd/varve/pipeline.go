@@ -240,7 +240,7 @@ func (c *pipelineDiffCommand) Run(ctx context.Context, io streams) error {
 		return pipe.Compare(io.out, c.What+" "+c.Versions[0], c.What+" "+c.Versions[1], []byte(docs[0].Text),
 			[]byte(docs[1].Text))
 	}
-	return &client.UsageError{Err: errors.New("varve pipeline diff wants a file, or a name and two versions")}
+	return &client.UsageError{Err: errors.New("varve pipeline diff needs a file, or a name and two versions")}
 }
 
 func (c *pipelineDeleteCommand) Run(ctx context.Context, io streams) error {
@@ -252,7 +252,7 @@ func (c *pipelineDeleteCommand) Run(ctx context.Context, io streams) error {
 		yes, err := client.Confirm(ctx,
 			fmt.Sprintf("Delete version %s of the pipeline %s at %s?", c.Version, c.Name, server.Base))
 		if errors.Is(err, client.ErrNoTerminal) {
-			return &client.UsageError{Err: errors.New("deleting wants --yes where there is no terminal to ask on")}
+			return &client.UsageError{Err: errors.New("deleting needs --yes where there is no terminal to ask on")}
 		}
 		if err != nil {
 			return err
@@ -274,7 +274,7 @@ func (c *pipelineTestCommand) Run(ctx context.Context, io streams) error {
 	}
 	files := append(slices.Collect(maps.Values(c.With)), c.File, c.Samples)
 	if files = slices.DeleteFunc(files, func(file string) bool { return file != "-" }); len(files) > 1 {
-		return &client.UsageError{Err: errors.New("standard input can be one of the files, and not two")}
+		return &client.UsageError{Err: errors.New("standard input can be only one of the two files")}
 	}
 	t := pipe.Trial{File: c.File, With: map[string][]byte{}}
 	if c.Type != "auto" {

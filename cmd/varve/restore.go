@@ -95,7 +95,7 @@ func unpack(in io.Reader, dir string) error {
 		}
 		if parent := filepath.Dir(h.Name); h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) ||
 			parent != "." && parent != "parts" {
-			return fmt.Errorf("the stream is no backup: it holds %q", h.Name)
+			return fmt.Errorf("the stream is not a backup: it holds %q", h.Name)
 		}
 		if err := createFile(filepath.Join(dir, h.Name), r); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (s *serveCommand) settings() ([]setting, error) {
 	for _, one := range s.Set {
 		key, value, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, &configError{fmt.Sprintf("--set %s: section.key=value is wanted", one)}
+			return nil, &configError{fmt.Sprintf("--set %s: expected section.key=value", one)}
 		}
 		list = append(list, setting{"--set", strings.TrimSpace(key), value})
 	}

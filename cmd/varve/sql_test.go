@@ -169,7 +169,7 @@ func TestSQLOfADirectoryInUse(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 	if code, _, errs := command("sql", "--data", t.TempDir(), "-e", "SELECT 1"); code != exitFailed ||
-		!strings.Contains(errs, "is no data directory") {
+		!strings.Contains(errs, "is not a data directory") {
 		t.Errorf("an empty directory: exit code %d, %s", code, errs)
 	}
 }
@@ -193,7 +193,7 @@ func TestSQLExitCodes(t *testing.T) {
 		{"keep going", []string{"--data", dir, "-f", script, "--keep-going"}, exitFailed, "v\n10\n20\ns\nx\n",
 			"varve: a statement failed"},
 		{"syntax", []string{"--data", dir, "-e", "SELEC 1"}, exitFailed, "", "query failed (1001): "},
-		{"both", []string{"-e", "SELECT 1", "-f", script}, exitUsage, "", "-e and -f do not go together"},
+		{"both", []string{"-e", "SELECT 1", "-f", script}, exitUsage, "", "-e and -f exclude each other"},
 		{"format", []string{"-e", "SELECT 1", "--format", "xml"}, exitUsage, "", "--format"},
 		{"zone", []string{"--data", dir, "-e", "SELECT 1", "--timezone", "Mars/Olympus"}, exitUsage, "",
 			"Mars/Olympus"},

@@ -40,7 +40,7 @@ func readDuration(ctx *kong.DecodeContext, target reflect.Value) error {
 	text := fmt.Sprint(token.Value)
 	ns, err := timefmt.ParseDuration(text)
 	if err != nil || ns < 0 {
-		return fmt.Errorf("a duration such as 30s or 1m30s is wanted, not %q", text)
+		return fmt.Errorf("expected a duration such as 30s or 1m30s, found %q", text)
 	}
 	target.SetInt(ns)
 	return nil
@@ -65,7 +65,7 @@ func explain(err error) error {
 			strings.TrimSpace(strings.TrimPrefix(node.FullPath(), "varve")+" "+name), nearestCommand(node, name))
 	}
 	if flag, problem, found := strings.Cut(text, ": "); found && lacksValue(node, problem) {
-		return fmt.Errorf("%s wants a value", flag)
+		return fmt.Errorf("%s needs a value", flag)
 	}
 	if wanted, found := strings.CutPrefix(text, "expected "); found {
 		if len(node.Children) > 0 {
@@ -77,7 +77,7 @@ func explain(err error) error {
 			}
 			wanted = "one of " + strings.Join(names, ", ")
 		}
-		return fmt.Errorf("%s wants %s: see %[1]s --help", node.FullPath(), strings.ReplaceAll(wanted, `"`, ""))
+		return fmt.Errorf("%s needs %s: see %[1]s --help", node.FullPath(), strings.ReplaceAll(wanted, `"`, ""))
 	}
 	return errors.New(ourWords.Replace(text))
 }

@@ -63,7 +63,7 @@ func Compile(expr string) (*Regexp, error) {
 	r := &Regexp{re: re}
 	if len(expr) > maxSteps/16 || strings.Contains(expr, "{") { // others are far from the bound
 		if steps := r.steps(); steps > maxSteps {
-			return nil, fmt.Errorf("the expression takes %d steps, at most %d are taken", steps, maxSteps)
+			return nil, fmt.Errorf("the expression needs %d steps, the limit is %d", steps, maxSteps)
 		}
 	}
 	return r, nil
@@ -87,7 +87,7 @@ func Steps(tree *syntax.Regexp) int {
 // CheckPattern holds that a pattern is not longer than MaxPattern.
 func CheckPattern(p string) error {
 	if len(p) > MaxPattern {
-		return fmt.Errorf("a pattern has at most %d bytes, this one has %d", MaxPattern, len(p))
+		return fmt.Errorf("the pattern is longer than the limit of %d bytes: it has %d", MaxPattern, len(p))
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (r *Regexp) finder(text []byte) *places {
 // CheckWork holds that looking for where matches lie in so many bytes of text does not take minutes.
 func (r *Regexp) CheckWork(bytes int) error {
 	if steps := r.steps(); bytes >= longText && bytes > maxWork/steps {
-		return fmt.Errorf("an expression of %d steps is looked for in texts of at most %d bytes, one has %d", steps,
+		return fmt.Errorf("an expression of %d steps takes texts of at most %d bytes, found one of %d", steps,
 			maxWork/steps, bytes)
 	}
 	return nil

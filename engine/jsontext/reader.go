@@ -140,7 +140,7 @@ func (r *Reader) Peek() Kind {
 func (r *Reader) Enter(k Kind) bool {
 	if got := r.Peek(); got != k {
 		if r.err == nil && got != None {
-			return r.fail("%s stands where %s is wanted", got, k)
+			return r.fail("found %s, expected %s", got, k)
 		}
 		return r.err == nil && r.unexpected()
 	}
@@ -242,7 +242,7 @@ func (r *Reader) wrong(got, want Kind) {
 	if got == None {
 		r.unexpected()
 	} else {
-		r.fail("%s stands where %s is wanted", got, want)
+		r.fail("found %s, expected %s", got, want)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestRefuse(t *testing.T) {
 		}
 	}
 	r := Of([]byte(`{"a":1}`))
-	if r.Enter(Array) || r.Err().Error() != "at byte 1: an object stands where an array is wanted" || r.Element() ||
+	if r.Enter(Array) || r.Err().Error() != "at byte 1: found an object, expected an array" || r.Element() ||
 		r.Member() || r.Skip() || r.Peek() != None {
 		t.Error(r.Err())
 	}

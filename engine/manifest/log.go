@@ -121,7 +121,7 @@ func (m *Manifest) read(src []byte) (s *State, clean bool, err error) {
 	for off := fileHead + length; off < len(src); off += length {
 		if f, length, _, ok = wal.ReadFrame(src[off:]); !ok {
 			if later, found := intactBehind(src[off:], s.Edit); found {
-				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d behind it can",
+				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d after it can",
 					ErrCorrupt, s.Edit+1, off, later)
 			}
 			return s, false, nil

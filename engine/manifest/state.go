@@ -231,7 +231,7 @@ func (s *State) change(id schema.TableID, f func(*TableState) error) error {
 }
 
 // ErrElsewhere is the cause where a part is listed that lies where this program cannot read.
-var ErrElsewhere = errors.New("this program reads parts of its own data directory alone")
+var ErrElsewhere = errors.New("this program reads only parts in its own data directory")
 
 // reachable is an error when a part lies elsewhere: whoever went on without it would serve, and might write, a list
 // that lacks it.

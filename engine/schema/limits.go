@@ -41,7 +41,7 @@ func CheckName(what, name string) error {
 	odd := func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' }
 	if name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
 		return status.New(status.InvalidArguments,
-			"Invalid %s name: %q holds control characters, slashes or what is no UTF-8", what, name)
+			"Invalid %s name: %q contains control characters, slashes or invalid UTF-8", what, name)
 	}
 	return nil
 }

@@ -248,7 +248,7 @@ func (t *Table) checkNew(at int) error {
 	case !c.Nullable && c.Default == nil:
 		return status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)
 	case c.Semantic == Timestamp:
-		return status.New(status.InvalidArguments, "column %s: a table has one time index, of table %s it is %s",
+		return status.New(status.InvalidArguments, "column %s cannot be a time index: table %s already has the time index %s",
 			c.Name, t.Name.Table, t.TimeColumn().Name)
 	}
 	return nil

@@ -44,7 +44,7 @@ func sampleJSON(t testing.TB) value.Value {
 	v, fault := value.ReadJSON(nil, `{"a":[1,{"b":"x","c":[true,null,2.5]},"s"],"b":{"a":{"b":3}},"hello":"world"}`,
 		value.JSONOptions{})
 	if fault.Failed() {
-		t.Fatal("the sample is no JSON")
+		t.Fatal("the sample is not JSON")
 	}
 	return v
 }

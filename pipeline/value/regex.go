@@ -22,7 +22,7 @@ const (
 // ErrTooManySteps is what an arena panics with where regular expressions take too much of an event. Whoever runs events
 // recovers it, as ErrEventTooLarge.
 var ErrTooManySteps = status.New(status.InvalidArguments,
-	"regular expressions take too long over an entry: their steps times the bytes of the texts are at most %d",
+	"regular expressions take too long on an entry: their steps times the bytes of the texts may be at most %d",
 	MaxEventSteps)
 
 // Regex is a compiled regular expression with the text it was written as. It may be used by many goroutines.

@@ -153,11 +153,11 @@ func ParsePath(text string) (path value.Path, meta bool, err error) {
 	items := parse(text)
 	if len(items) == 1 {
 		if items[0].fault != nil {
-			return nil, false, fmt.Errorf("%q is no path: %s", text, items[0].fault.Labels[0].Text)
+			return nil, false, fmt.Errorf("%q is not a path: %s", text, items[0].fault.Labels[0].Text)
 		}
 		if n, ok := items[0].expr.(*pathNode); ok && n.base == nil {
 			return n.path, n.meta, nil
 		}
 	}
-	return nil, false, fmt.Errorf("%q is no path: one begins with . or %%", text)
+	return nil, false, fmt.Errorf("%q is not a path: one begins with . or %%", text)
 }

@@ -44,7 +44,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	if !ok {
 		return nil,
 			fmt.Errorf(
-				"user_provider %q: it is none of static_user_provider:file:<path>, static_user_provider:cmd:<users>, "+
+				"user_provider %q: expected one of static_user_provider:file:<path>, static_user_provider:cmd:<users>, "+
 					"watch_file_user_provider:<path>", Mask(provider))
 	}
 	if path, ok := strings.CutPrefix(rest, "file:"); ok {
@@ -163,7 +163,7 @@ func readUserFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("user file: %w", err)
 	}
 	if info.Size() > maxUserFile {
-		return nil, fmt.Errorf("user file %s: %d bytes are more than %d", path, info.Size(), maxUserFile)
+		return nil, fmt.Errorf("user file %s has %d bytes, the limit is %d", path, info.Size(), maxUserFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -208,7 +208,7 @@ func parseUser(line string) (*user, error) {
 	if hasMode {
 		m, ok := modes[strings.ToLower(strings.TrimSpace(mode))]
 		if !ok {
-			return nil, fmt.Errorf("user %s: the mode %q is none of rw, ro, wo", u.name, mode)
+			return nil, fmt.Errorf("user %s: the mode is %q, expected rw, ro or wo", u.name, mode)
 		}
 		u.mode = m
 	}

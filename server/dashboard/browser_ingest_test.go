@@ -67,7 +67,7 @@ func TestIngest(t *testing.T) {
 		p.allow("status of 400")
 		p.fill(".try textarea", "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"a\":broken}\n")
 		p.wait("the bad line",
-			`document.querySelector('.try .warn')?.innerText.startsWith('Line 4 is no JSON object: {"a":broken}')`)
+			`document.querySelector('.try .warn')?.innerText.startsWith('Line 4 is not a JSON object: {"a":broken}')`)
 		p.button("Send")
 		p.wait("the refusal", `document.querySelector('.bad-line')?.innerText.startsWith('Line 4: {"a":broken}')`)
 

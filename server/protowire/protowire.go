@@ -168,7 +168,7 @@ func (f *Fields) AppendUints(dst []uint64, most int) ([]uint64, error) {
 		return append(dst, f.Value), nil
 	}
 	if f.Kind != Bytes {
-		return dst, fmt.Errorf("field %d is of wire type %d, numbers are wanted", f.Number, f.Kind)
+		return dst, fmt.Errorf("field %d is of wire type %d, expected numbers", f.Number, f.Kind)
 	}
 	for p := Of(f.Bytes); len(p.rest) > 0 && len(dst) <= most; {
 		x := p.varint()
@@ -186,7 +186,7 @@ func (f *Fields) AppendFixed64s(dst []uint64) ([]uint64, error) {
 		return append(dst, f.Value), nil
 	}
 	if f.Kind != Bytes || len(f.Bytes)%8 != 0 {
-		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, numbers of 8 bytes are wanted", f.Number,
+		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, expected numbers of 8 bytes", f.Number,
 			len(f.Bytes), f.Kind)
 	}
 	for b := f.Bytes; len(b) > 0; b = b[8:] {
@@ -201,7 +201,7 @@ func (f *Fields) AppendDoubles(dst []float64) ([]float64, error) {
 		return append(dst, f.Double()), nil
 	}
 	if f.Kind != Bytes || len(f.Bytes)%8 != 0 {
-		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, doubles are wanted", f.Number, len(f.Bytes),
+		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, expected doubles", f.Number, len(f.Bytes),
 			f.Kind)
 	}
 	for b := f.Bytes; len(b) > 0; b = b[8:] {

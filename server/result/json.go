@@ -45,7 +45,7 @@ type Texts struct {
 func ParseTexts(timeFormat, nonFinite string, zone *time.Location) (t Texts, err error) {
 	if nonFinite != "" && nonFinite != "text" {
 		return t, status.New(status.InvalidArguments,
-			"Invalid request parameter: non_finite %q is not known, it is text or left out", nonFinite)
+			"Invalid request parameter: non_finite %q is not supported: use text, or leave it out", nonFinite)
 	}
 	t.NonFinite = nonFinite != ""
 	t.Times, err = ParseTimeFormat(timeFormat, zone)

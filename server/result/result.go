@@ -421,18 +421,22 @@ func (w *writer) end() {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
-		b = appendFirst(b, w.index, `{"output":[`, ``)
-		b = append(web.AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
+		b = w.jsonEnd(appendFirst(b, w.index, `{"output":[`, ``), ']')
 	case InfluxV1:
-		b = appendFirst(b, w.index, `{"results":[`, ``)
-		b = append(web.AppendWarnings(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
+		b = w.jsonEnd(appendFirst(b, w.index, `{"results":[`, ``), ']')
 	case JSONRows:
-		b = append(web.AppendWarnings(appendInt(append(b, `,"execution_time_ms":`...), w.c.ElapsedMS()), w.warnings), '}')
+		b = w.jsonEnd(b)
 	case Null:
 		seconds := strconv.FormatFloat(time.Since(w.c.Start).Seconds(), 'f', 3, 64)
 		b = append(append(append(b, "Elapsed: "...), seconds...), " sec.\n"...)
 	}
 	w.buf = b
+}
+
+// jsonEnd closes an answer of JSON: the list of results, its time, and the warnings.
+func (w *writer) jsonEnd(b []byte, list ...byte) []byte {
+	b = append(append(b, list...), `,"execution_time_ms":`...)
+	return append(web.AppendWarnings(appendInt(b, w.c.ElapsedMS()), w.warnings), '}')
 }
 
 func (w *writer) names(b []byte) []byte {

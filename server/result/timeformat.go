@@ -24,7 +24,7 @@ func ParseTimeFormat(text string, zone *time.Location) (TimeFormat, error) {
 		return TimeFormat{zone}, nil
 	}
 	return TimeFormat{}, status.New(status.InvalidArguments,
-		"Invalid request parameter: time_format %q is not known, it is rfc3339 or left out", text)
+		"Invalid request parameter: time_format %q is not supported: use rfc3339, or leave it out", text)
 }
 
 // rfc3339 are the layouts of timestamps by the digits of their fractions.

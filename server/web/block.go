@@ -144,7 +144,7 @@ func (c *Ctx) unsnap(packed []byte) ([]byte, error) {
 		return nil, &malformedBlock{"snappy", err}
 	}
 	if int64(size) > snappyMost*int64(len(packed)) {
-		return nil, &malformedBlock{"snappy", fmt.Errorf("%d bytes are said to hold %d", len(packed), size)}
+		return nil, &malformedBlock{"snappy", fmt.Errorf("%d bytes claim to hold %d", len(packed), size)}
 	}
 	if err := c.room(int64(size)); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func TestBlockRefused(t *testing.T) {
 		{"zstd bomb", encode(t, "zstd", zeros), 1 << 20, "length limit exceeded"},
 		{"packed too large", s2.EncodeSnappy(nil, zeros), 100, "length limit exceeded"},
 		{"a length that lies", append(binary.AppendUvarint(nil, 1<<30), whole[1:]...), 1 << 30,
-			"are said to hold 1073741824"},
+			"claim to hold 1073741824"},
 		{"a length of 5 bytes", binary.AppendUvarint(nil, 1<<40), 1 << 30, "Failed to decompress snappy request: "},
 		{"cut off", whole[:len(whole)/2], 1 << 20, "Failed to decompress snappy request: "},
 		{"rubbish", []byte("{\"a\":1}"), 1 << 20, "Failed to decompress snappy request: "},

@@ -73,7 +73,7 @@ func (i *Intake) grow(ctx context.Context, t *ledger.Ticket, n int64) error {
 	err := t.Grow(ctx, n, ledger.Wait{Most: i.wait, Each: slowGrace / 4})
 	if errors.Is(err, ledger.ErrFull) {
 		return status.New(i.full,
-			"Request body memory limit exceeded: requests in hand hold %d bytes, bodies or what is made of them, "+
+			"Request body memory limit exceeded: the requests in progress hold %d bytes, "+
 				"the limit is %d: try again later", i.Bytes(), i.Limit())
 	}
 	return err

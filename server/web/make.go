@@ -20,7 +20,7 @@ func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
 		return func() { <-a.turns }, nil
 	case <-patience.C:
 		return nil, status.New(status.RuntimeResourcesExhausted,
-			"Others make long answers, and wait for room for them: try again later")
+			"Other requests with long answers wait for memory: try again later")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -39,7 +39,7 @@ func (p *Places) Take(a netip.Addr) error {
 	case p.taken >= p.most:
 		return fmt.Errorf("there are %d connections, which is the limit", p.taken)
 	case p.from[a] >= p.perAddress:
-		return fmt.Errorf("its address has %d connections, which is the limit of one", p.from[a])
+		return fmt.Errorf("its address has %d connections, which is the limit for one address", p.from[a])
 	}
 	p.taken++
 	p.from[a]++

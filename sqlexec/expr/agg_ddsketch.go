@@ -98,7 +98,7 @@ func init() {
 				return err
 			}
 			if !(limit >= 1 && limit <= maxDDBuckets) || limit != float64(int(limit)) {
-				return planError("aggregate '%s': the number of buckets %v is no integer from 1 to %d", name, limit,
+				return planError("aggregate '%s': the number of buckets %v is not an integer from 1 to %d", name, limit,
 					maxDDBuckets)
 			}
 			if !(relative > 0 && relative < 1) {

@@ -305,7 +305,7 @@ func registerLengths() {
 		for i, x := range a[0].Ints[:n] {
 			if x != int64(rune(x)) || !utf8.ValidRune(rune(x)) {
 				if valid == nil || valid.Get(i) {
-					return execError("chr: %d is no character", x)
+					return execError("chr: %d is not a character", x)
 				}
 				x = 0
 			}

@@ -349,7 +349,7 @@ func init() {
 				y, m, d := v[0].Ints[i], v[1].Ints[i], v[2].Ints[i]
 				if (valid == nil || valid.Get(i)) &&
 					(y < -262000 || y > 262000 || m < 1 || m > 12 || d < 1 || int(d) > daysIn(y, int(m))) {
-					return execError("make_date: %d-%d-%d is no date", y, m, d)
+					return execError("make_date: %d-%d-%d is not a date", y, m, d)
 				}
 				out.Ints = append(out.Ints, fromCivil(y, int(m), int(d)))
 			}

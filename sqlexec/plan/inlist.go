@@ -61,7 +61,7 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 		}
 		if tests = append(tests, test); len(tests) > maxTuples {
 			return nil, status.New(status.RuntimeResourcesExhausted,
-				"IN compares each row with more than %d values that are no constants of its type", maxTuples)
+				"IN compares each row with more than %d values that are not constants of its type", maxTuples)
 		}
 	}
 	all := make([]expr.Expr, 0, len(groups)+len(tests))

@@ -130,7 +130,7 @@ func (eb *exprBinder) elements(x *parse.Quantified, arg expr.Expr) ([]expr.Expr,
 		for i, e := range out {
 			if e.Type().ID == vector.TypeList {
 				return nil,
-					parse.PlaceError(planError("an array that is no constant stands alone in ANY (..) and ALL (..)"),
+					parse.PlaceError(planError("an array that is not a constant cannot stand alone in ANY (..) and ALL (..)"),
 						x.List[min(i, len(x.List)-1)].Position())
 			}
 		}

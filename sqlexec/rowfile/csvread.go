@@ -48,7 +48,7 @@ func newCSVReader(lines *lineReader, names []string, comma byte, bad func(int64,
 			}
 		}
 		if k >= 0 && r.has[k] {
-			return nil, fmt.Errorf("line 1: column %q is there twice", name)
+			return nil, fmt.Errorf("line 1: column %q occurs twice", name)
 		}
 		if k >= 0 {
 			r.has[k] = true

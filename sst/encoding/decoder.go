@@ -113,7 +113,7 @@ func (d *Decoder) decodeValues(r *reader, id ID, v *vector.Vector, n int, shared
 	case kind == vector.Bytes && s.strings != nil:
 		s.strings(d, r, v, n, shared)
 	default:
-		r.fail("%s is no encoding of %s", id, v.Type)
+		r.fail("%s is not an encoding of %s", id, v.Type)
 	}
 }
 
@@ -121,7 +121,7 @@ func (d *Decoder) decodeValues(r *reader, id ID, v *vector.Vector, n int, shared
 func (d *Decoder) decodeUints(r *reader, id ID, dst []uint64) {
 	decode := id.scheme().unsigned
 	if decode == nil {
-		r.fail("%s is no encoding of integers", id)
+		r.fail("%s is not an encoding of integers", id)
 		return
 	}
 	decode(d, r, dst)

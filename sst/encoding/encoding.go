@@ -128,7 +128,7 @@ func (r *reader) uint64() uint64 {
 // end holds that nothing is left.
 func (r *reader) end() {
 	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
+		r.fail("%d unexpected bytes at the end", len(r.b))
 	}
 }
 

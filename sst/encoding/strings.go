@@ -119,7 +119,7 @@ func (d *Decoder) decodePlain(r *reader, v *vector.Vector, n int, own bool) {
 	d.ints = vector.Sized(d.ints, n)
 	id := ID(r.byte())
 	if id != Constant && id != Packed {
-		r.fail("%s is no encoding of lengths", id)
+		r.fail("%s is not an encoding of lengths", id)
 		return
 	}
 	d.decodeUints(r, id, d.ints)

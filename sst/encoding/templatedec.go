@@ -258,7 +258,7 @@ func (t *Templates) openStream(s *openStream) error {
 		}
 	}
 	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many in a stream", len(r.b))
+		r.fail("%d unexpected bytes at the end in a stream", len(r.b))
 	}
 	s.open = r.err == nil
 	return r.err

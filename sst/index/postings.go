@@ -83,7 +83,7 @@ func ReadPostings(src []byte, n, blocks int, partial bool) (*Postings, error) {
 		}
 	}
 	if len(src) > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind the postings", encoding.ErrMalformed, len(src))
+		return nil, fmt.Errorf("%w: %d bytes after the postings", encoding.ErrMalformed, len(src))
 	}
 	return p, nil
 }

@@ -93,7 +93,7 @@ func (b *bench) bytes(ctx context.Context) (float64, error) {
 	}
 	n, ok := answer.Rows[0][0].(json.Number)
 	if !ok {
-		return 0, fmt.Errorf("%s does not tell what its tables take on disk", b.server.Base)
+		return 0, fmt.Errorf("%s does not report the size of its tables on disk", b.server.Base)
 	}
 	return n.Float64()
 }

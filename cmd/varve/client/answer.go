@@ -69,7 +69,7 @@ func (c *Client) readAnswer(text []byte) (*Answer, error) {
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	decoder.UseNumber()
 	if err := decoder.Decode(&body); err != nil || len(body.Output) == 0 {
-		return nil, fmt.Errorf("%s answered something else than a result: %.200q", c.Base, text)
+		return nil, fmt.Errorf("%s did not answer with a result: %.200q", c.Base, text)
 	}
 	last := body.Output[len(body.Output)-1]
 	return &Answer{Columns: last.Records.Schema.Columns, Rows: last.Records.Rows, Affected: last.AffectedRows}, nil
@@ -79,7 +79,7 @@ func (c *Client) readAnswer(text []byte) (*Answer, error) {
 func Whole(cell any, to *int64) error {
 	n, ok := cell.(json.Number)
 	if !ok {
-		return fmt.Errorf("a whole number is wanted, the server sent %v", cell)
+		return fmt.Errorf("expected a whole number, the server sent %v", cell)
 	}
 	x, err := n.Int64()
 	*to = x

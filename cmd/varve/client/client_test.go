@@ -116,9 +116,9 @@ func TestConnectRefusals(t *testing.T) {
 	}{
 		{"address", Flags{URL: "localhost:4000"}, nil, "--url localhost:4000"},
 		{"address of the environment", Flags{}, []string{"VARVE_URL=localhost:4000"},
-			"VARVE_URL localhost:4000: an address that begins"},
+			"VARVE_URL localhost:4000: expected an address that begins"},
 		{"address of the profile", Flags{}, profiles(t, 0o600, "default = \"p\"\n[p]\nurl = \"localhost:4000\"\n"),
-			"profile p: url localhost:4000: an address that begins"},
+			"profile p: url localhost:4000: expected an address that begins"},
 		{"address with more", Flags{}, []string{"VARVE_URL=http://h/?x"}, "VARVE_URL http://h/?x: the address"},
 		{"password in the address", Flags{URL: "http://u:secret@h"}, nil, "--password-file"},
 		{"header", Flags{Header: []string{"nothing"}}, nil, "KEY: VALUE"},

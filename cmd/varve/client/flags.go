@@ -73,7 +73,7 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 		return nil, err
 	}
 	if f.Timeout < 0 {
-		return nil, &UsageError{fmt.Errorf("--timeout %s: a duration above zero is wanted", f.Timeout)}
+		return nil, &UsageError{fmt.Errorf("--timeout %s: expected a duration above zero", f.Timeout)}
 	}
 	c.DB = cmp.Or(Getenv(environ, "VARVE_DB"), p.DB, "public")
 	c.Timezone = cmp.Or(Getenv(environ, "VARVE_TIMEZONE"), p.Timezone)
@@ -119,7 +119,7 @@ func checkAddress(from, text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return "", &UsageError{fmt.Errorf("%s %s: an address that begins with http:// or https:// is wanted", from,
+		return "", &UsageError{fmt.Errorf("%s %s: expected an address that begins with http:// or https://", from,
 			text)}
 	case u.User != nil:
 		return "",
@@ -152,7 +152,7 @@ func (c *Client) setHeader(lines []string) error {
 		key, value, found := strings.Cut(h, ":")
 		key = strings.TrimSpace(key)
 		if !found || key == "" || strings.ContainsAny(h, "\r\n") {
-			return &UsageError{fmt.Errorf("--header %q: KEY: VALUE is wanted", h)}
+			return &UsageError{fmt.Errorf("--header %q: expected KEY: VALUE", h)}
 		}
 		c.header.Add(key, strings.TrimSpace(value))
 	}

@@ -16,8 +16,8 @@ var fileReasons = []struct {
 }{
 	{fs.ErrNotExist, "there is no such file or directory"},
 	{fs.ErrPermission, "permission denied: this user has no right to it, `ls -ld` shows who has"},
-	{syscall.EISDIR, "it is a directory, and a file is wanted"},
-	{syscall.ENOTDIR, "a part of its path is a file, and a directory is wanted there"},
+	{syscall.EISDIR, "it is a directory, expected a file"},
+	{syscall.ENOTDIR, "a part of its path is a file, expected a directory"},
 	{syscall.ENOSPC, "no space left on the device"},
 	{syscall.EROFS, "its file system is read-only"},
 }
@@ -96,7 +96,7 @@ func FileKind(head []byte, command string) error {
 		case k.tool != "":
 			return fmt.Errorf("it is %s: %s FILE | %s", k.name, k.tool, command)
 		case bytes.IndexByte(head, 0) >= 0: // else it is a text that begins so
-			return fmt.Errorf("it is %s, and text is wanted", k.name)
+			return fmt.Errorf("it is %s, expected text", k.name)
 		}
 	}
 	return nil

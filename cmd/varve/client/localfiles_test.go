@@ -17,11 +17,11 @@ func TestFileErrors(t *testing.T) {
 		want string
 	}{
 		{open(syscall.EACCES), "/x/y: permission denied: this user has no right to it, `ls -ld` shows who has"},
-		{open(syscall.EISDIR), "/x/y: it is a directory, and a file is wanted"},
+		{open(syscall.EISDIR), "/x/y: it is a directory, expected a file"},
 		{open(syscall.ENOENT), "/x/y: there is no such file or directory"},
-		{fmt.Errorf("/x/y: %w", open(syscall.EISDIR)), "/x/y: it is a directory, and a file is wanted"},
+		{fmt.Errorf("/x/y: %w", open(syscall.EISDIR)), "/x/y: it is a directory, expected a file"},
 		{fmt.Errorf("table a: %w", open(syscall.ENOTDIR)),
-			"table a: /x/y: a part of its path is a file, and a directory is wanted there"},
+			"table a: /x/y: a part of its path is a file, expected a directory"},
 		{open(syscall.EMFILE), "open /x/y: too many open files"},
 		{errors.New("other"), "other"},
 	} {
@@ -34,7 +34,7 @@ func TestFileErrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for head, want := range map[string]string{
-		"\x7fELF\x00":  "it is a program, and text is wanted",
+		"\x7fELF\x00":  "it is a program, expected text",
 		"LPKSHHRH\x00": "journalctl -o json --file FILE | varve x", "ORCA is a text": "<nil>",
 		"\x1f\x8b": "it is packed with gzip: zcat FILE | varve x", "text": "<nil>", "": "<nil>",
 	} {

@@ -116,7 +116,7 @@ func readProfiles(file string) (list map[string]Profile, standard string, err er
 			}
 			list[name] = p
 		default:
-			return nil, "", &UsageError{fmt.Errorf("%s: %s: a profile or default = \"name\" is wanted", file, name)}
+			return nil, "", &UsageError{fmt.Errorf("%s: %s: expected a profile or default = \"name\"", file, name)}
 		}
 	}
 	return list, standard, keepSecret(file, list)
@@ -133,7 +133,7 @@ func (p *Profile) set(tree map[string]any) error {
 		if key == "production" {
 			b, ok := value.(bool)
 			if !ok {
-				return fmt.Errorf("production = %v: true or false is wanted", value)
+				return fmt.Errorf("production = %v: expected true or false", value)
 			}
 			p.Production = b
 			continue
@@ -149,7 +149,7 @@ func (p *Profile) set(tree map[string]any) error {
 		}
 		text, ok := value.(string)
 		if !ok {
-			return fmt.Errorf("%s: text in quotes is wanted", key)
+			return fmt.Errorf("%s: expected text in quotes", key)
 		}
 		*into = text
 	}

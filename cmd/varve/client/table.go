@@ -51,7 +51,7 @@ func (c *Client) Table(ctx context.Context, db, name string) (*Table, error) {
 	t := &Table{DB: db, Name: name, Time: -1}
 	for i, row := range a.Rows {
 		if len(row) != 3 {
-			return nil, fmt.Errorf("%s answered something else than columns", c.Base)
+			return nil, fmt.Errorf("%s did not answer with columns", c.Base)
 		}
 		t.Columns = append(t.Columns,
 			TableColumn{Name: fmt.Sprint(row[0]), Type: fmt.Sprint(row[1]), Role: fmt.Sprint(row[2])})

@@ -20,7 +20,7 @@ func Zone(name string) (*time.Location, error) {
 	zone, err := timefmt.Zone(name)
 	if err != nil {
 		return nil, &UsageError{fmt.Errorf(
-			"--timezone %s: a name such as Europe/Berlin, an offset such as +02:00, UTC or local is wanted", name)}
+			"--timezone %s: expected a name such as Europe/Berlin, an offset such as +02:00, UTC or local", name)}
 	}
 	return zone, nil
 }
@@ -35,7 +35,7 @@ func Instant(flag, text string, zone *time.Location, now time.Time) (*time.Time,
 	if !ok {
 		return nil,
 			&UsageError{fmt.Errorf(
-				"%s %s: no time is in that; take now-1h, 10m (ago), 2026-11-21 03:46, 03:46, yesterday 14:00 or "+
+				"%s %s: expected a time such as now-1h, 10m (ago), 2026-11-21 03:46, 03:46, yesterday 14:00 or "+
 					"seconds since 1970", flag, text)}
 	}
 	return &at, nil

@@ -129,7 +129,7 @@ func beginDirectory(o Options) (*Manifest, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, m); err != nil || m.Version != ManifestVersion {
-		return nil, fmt.Errorf("%s: this is no manifest that this version knows",
+		return nil, fmt.Errorf("%s: this version does not know this manifest",
 			filepath.Join(o.OutputDir, ManifestName+partEnding))
 	}
 	if m.Database != o.DB {
@@ -162,7 +162,7 @@ func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable
 		kind := kindTable
 		switch {
 		case len(row) != 4:
-			return nil, fmt.Errorf("%s answered something else than tables", c.Base)
+			return nil, fmt.Errorf("%s did not answer with tables", c.Base)
 		case row[1] == "LOCAL TEMPORARY":
 			continue
 		case row[1] == "VIEW":
@@ -246,7 +246,7 @@ func writeCreate(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 		return err
 	}
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 2 {
-		return fmt.Errorf("%s answered something else than a statement that makes it", c.Base)
+		return fmt.Errorf("%s did not answer with a statement that makes it", c.Base)
 	}
 	return client.Replace(filepath.Join(o.OutputDir, t.Create),
 		[]byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"), 0o666)

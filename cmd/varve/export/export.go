@@ -241,7 +241,7 @@ func (r *run) open() (*part, error) {
 	if r.o.Resume {
 		if r.plan == nil {
 			return nil, &client.UsageError{Err: errors.New(
-				"--resume goes with --table: the rows of a statement come in no order that one could go on in")}
+				"--resume goes with --table: the rows of a statement have no order to resume from")}
 		}
 		var state *progressState
 		if file, state, err = reopen(r.o.Output, r.task()); err != nil {
@@ -444,7 +444,7 @@ func (s *stream) written() int64 { return s.n }
 
 func (s *stream) cut(size int64) error {
 	if s.n > size {
-		return errors.New("what was written to standard output cannot be taken back: export to a file")
+		return errors.New("standard output already has some of the rows, so they cannot be exported again: use a file")
 	}
 	return nil
 }

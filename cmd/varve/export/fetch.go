@@ -36,7 +36,7 @@ func fetch(ctx context.Context, c *client.Client, db, sql string,
 	}
 	defer resp.Body.Close()
 	if kind := resp.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/arrow") {
-		return fmt.Errorf("%s answered something else than rows: %s", c.Base, kind)
+		return fmt.Errorf("%s did not answer with rows: %s", c.Base, kind)
 	}
 	err = readArrow(resp.Body, take)
 	if cause := context.Cause(ctx); err != nil && cause != nil {

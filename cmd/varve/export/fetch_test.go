@@ -121,7 +121,7 @@ func TestMisbehavingServers(t *testing.T) {
 		{"a page", func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<html>")
-		}, 1, " answered something else than rows: text/html", 0},
+		}, 1, " did not answer with rows: text/html", 0},
 		{"not Arrow", func(_ int, w http.ResponseWriter) { io.WriteString(w, "<html>") }, mostBroken,
 			"the log of the server says why", 0},
 	} {

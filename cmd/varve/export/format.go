@@ -55,7 +55,7 @@ func formatOf(name string, format Format) (Format, Packing, error) {
 	case format == "":
 		return "", "",
 			&client.UsageError{Err: fmt.Errorf(
-				"--output %s: its name ends with no format (.csv .ndjson .json .arrow .parquet, then perhaps .gz or "+
+				"--output %s: its name ends with none of the formats (.csv .ndjson .json .arrow .parquet, then perhaps .gz or "+
 					".zst): give --format", name)}
 	case format == Parquet && packing != Plain:
 		return "", "", &client.UsageError{Err: fmt.Errorf("--output %s%s: parquet is compressed inside: leave out %s",

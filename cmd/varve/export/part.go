@@ -80,13 +80,13 @@ func reopen(name string, t task) (*part, *progressState, error) {
 	var s progressState
 	if err := json.Unmarshal(text, &s); err != nil || s.Version != 1 || s.Size < 0 {
 		return nil, nil,
-			fmt.Errorf("%s: this is no state that this version can go on from; without --resume the export begins anew",
+			fmt.Errorf("%s: this version cannot resume from this state: leave out --resume to begin again",
 				name+stateEnding)
 	}
 	if want, got := fmt.Sprintf("%+v", t), fmt.Sprintf("%+v", s.Task); want != got {
 		return nil, nil,
 			&client.UsageError{Err: fmt.Errorf(
-				"%s is that of another export (%s): go on with its flags, or begin anew without --resume",
+				"%s is that of another export (%s): use its flags, or begin again without --resume",
 				name+stateEnding, s.Task.describe())}
 	}
 	f, err := os.OpenFile(name+partEnding, os.O_RDWR, 0)
@@ -95,7 +95,7 @@ func reopen(name string, t task) (*part, *progressState, error) {
 	}
 	p := &part{name: name, f: f, w: bufio.NewWriterSize(f, 256<<10), size: s.Size, saved: true}
 	if info, err := f.Stat(); err != nil || info.Size() < s.Size {
-		return nil, nil, errors.Join(fmt.Errorf("%s is shorter than its state says: begin anew without --resume",
+		return nil, nil, errors.Join(fmt.Errorf("%s is shorter than its state says: begin again without --resume",
 			name+partEnding), err, f.Close())
 	}
 	return p, &s, p.cut(s.Size)

@@ -40,7 +40,7 @@ func (p *plan) begin(ctx context.Context) (span, error) {
 	}
 	var all span
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 3 || client.Whole(a.Rows[0][2], &all.rows) != nil {
-		return span{}, fmt.Errorf("%s answered something else than a count", p.server.Base)
+		return span{}, fmt.Errorf("%s did not answer with a count", p.server.Base)
 	}
 	if all.rows == 0 {
 		return all, nil
@@ -89,7 +89,7 @@ func (p *plan) cut(ctx context.Context, s span, step int64) ([]span, error) {
 	for _, row := range a.Rows {
 		var bucket, rows int64
 		if len(row) != 2 || client.Whole(row[0], &bucket) != nil || client.Whole(row[1], &rows) != nil {
-			return nil, fmt.Errorf("%s answered something else than counts by time", p.server.Base)
+			return nil, fmt.Errorf("%s did not answer with counts by time", p.server.Base)
 		}
 		// What is too large alone stands alone, without the emptiness before it too, so that it is looked at closer
 		// next.

@@ -35,7 +35,7 @@ type sink struct {
 // begin begins a section of rows with the schema, which is that of all.
 func (s *sink) begin(schema *arrow.Schema) (err error) {
 	if s.schema != nil && !s.schema.Equal(schema) {
-		return errors.New("the columns changed while the rows were fetched: export them anew")
+		return errors.New("the columns changed during the export: start it again")
 	}
 	s.schema = schema
 	if s.fields, err = arrowrows.Fields(schema); err != nil {

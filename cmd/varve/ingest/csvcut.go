@@ -141,7 +141,7 @@ func (s *csvScanner) scan(text []byte) (n, begin int, done bool, err error) {
 // takeNames takes the head line, of which the beginning of the text may hold only a part.
 func (s *csvScanner) takeNames() error {
 	if s.bytes > int64(s.most) {
-		return fmt.Errorf("the head line of the CSV has %d bytes, and a batch %d: --batch raises that", s.bytes, s.most)
+		return fmt.Errorf("the head line of the CSV has %d bytes, a batch has %d: raise --batch", s.bytes, s.most)
 	}
 	cells, err := splitRecord(s.record)
 	if err != nil {

@@ -180,7 +180,7 @@ func TestCutFails(t *testing.T) {
 	for _, c := range []struct{ format, in, want string }{
 		{"json", "{}\n[{}", "line 2: the JSON ends in the middle"},
 		{"json", "{}\n {\"a\":", "line 2: the JSON ends in the middle"},
-		{"json", "{}\n]", `line 2: ']' closes what was not opened`},
+		{"json", "{}\n]", `line 2: ']' closes nothing that was opened`},
 		{"logpush", "[1]", "a log push is an object with streams"},
 		{"csv", "a,b\n1,2\n3,\"x", "line 3: the CSV ends inside of quotes"},
 		{"csv", "", "no head line"},

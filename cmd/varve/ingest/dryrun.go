@@ -142,7 +142,7 @@ func (r *run) try(ctx context.Context, in *input, data []byte) ([]dryTable, erro
 	defer resp.Body.Close()
 	var tables []dryTable
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<20)).Decode(&tables); err != nil {
-		return nil, fmt.Errorf("the server answered something else than tables: %w", err)
+		return nil, fmt.Errorf("the server did not answer with tables: %w", err)
 	}
 	return tables, nil
 }

@@ -23,7 +23,7 @@ type format struct {
 }
 
 // formatNames are all, for messages.
-const formatNames = "ndjson, json, text, csv, parquet, arrow, lineproto, jsonput, logpush and insert"
+const formatNames = "ndjson, json, text, csv, parquet, arrow, lineproto, jsonput, logpush or insert"
 
 var formats = map[string]*format{
 	"ndjson": {name: "ndjson", title: "JSON lines", path: "/v1/ingest", contentType: "application/x-ndjson",
@@ -61,7 +61,7 @@ func (in *input) choose(o *Options, src *source) error {
 	}
 	switch {
 	case o.Format == parquetRows || o.Format == arrowRows:
-		return fmt.Errorf("it is no %s: leave --format out, and it is looked at", o.Format)
+		return fmt.Errorf("it is not %s: leave out --format to detect the format", o.Format)
 	case bytes.HasPrefix(src.head, []byte("\xff\xfe")), bytes.HasPrefix(src.head, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | varve ingest -")
 	case len(src.head) > 262 && string(src.head[257:262]) == "ustar":
@@ -72,7 +72,7 @@ func (in *input) choose(o *Options, src *source) error {
 		in.format = formats[o.Format]
 		return nil
 	case bytes.IndexByte(src.head, 0) >= 0:
-		return errors.New("it holds zero bytes, so it is no text; --format says what it is")
+		return errors.New("it holds zero bytes, so it is not text; --format says what it is")
 	}
 	in.format = formats[guess(in.path, src.head)]
 	if o.Time != "" && (in.format.namesTables || in.format.name == "text" || in.format.name == "logpush") {

@@ -164,15 +164,15 @@ func (o *Options) complete(c *client.Client) error {
 		o.Table+o.Pipeline+o.PipelineVersion+o.PipelineFile+o.Format+o.Time != "" ||
 		len(o.Hints) > 0 || o.SkipError || o.MaxNestedLevels != 0 || o.Follow || o.DryRun > 0):
 		return usage(
-			"--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
+			"--manifest takes tables, formats and times from the directory: leave out flags and files that name others")
 	case o.Manifest != "":
 		o.Batch = min(o.Batch, mostInsert)
 		o.slowDown()
 		return nil
 	case len(o.Args) == 0:
-		return usage("what is to be sent? Name files, directories, or - for standard input")
+		return usage("nothing to send: name files, directories, or - for standard input")
 	case o.Format != "" && f == nil:
-		return usage("--format %s: %s are known", o.Format, formatNames)
+		return usage("--format %s: expected one of %s", o.Format, formatNames)
 	case o.Table == "" && (f == nil || !f.namesTables && f.name != "logpush"):
 		return usage("--table is missing: the table that the entries go to")
 	case o.Follow && o.DryRun > 0:
@@ -184,7 +184,7 @@ func (o *Options) complete(c *client.Client) error {
 	case f == insert && (o.Time+o.Pipeline+o.PipelineFile != "" || len(o.Hints) > 0 || o.SkipError ||
 		o.MaxNestedLevels != 0):
 		return usage(
-			"--format insert is for rows as the table has them: leave --time, pipelines and what is for them out")
+			"--format insert takes rows as the table has them: leave out --time and all flags of pipelines")
 	case o.Time != "" && (o.PipelineFile != "" || o.Pipeline != "" && o.Pipeline != identity):
 		return usage("--time is for entries without a pipeline: a pipeline has a time index of its own")
 	case o.Time != "" && f != nil && (f.namesTables || f.name == "text" || f.name == "logpush"):

@@ -57,7 +57,7 @@ func findInputs(o *Options) ([]*input, error) {
 		if arg == "-" {
 			if o.Resume || seen["-"] {
 				return nil,
-					&client.UsageError{Err: errors.New("standard input can be read but once: name files to resume")}
+					&client.UsageError{Err: errors.New("standard input can be read only once: name files to resume")}
 			}
 			seen["-"] = true
 			all = append(all, &input{name: "standard input"})
@@ -108,7 +108,7 @@ func expand(arg string) ([]string, error) {
 	}
 	names, err := filepath.Glob(arg)
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("%s: no file is called so", arg)
+		err = fmt.Errorf("%s: no file has this name", arg)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return isHidden(name) && !isHidden(arg) }), err
 }

@@ -143,7 +143,7 @@ func valueEnd(text []byte) int {
 func parseRow(line []byte, names []string, values [][]byte) error {
 	var row map[string]json.RawMessage
 	if err := json.Unmarshal(line, &row); err != nil {
-		return fmt.Errorf("it is no object: %w", err)
+		return fmt.Errorf("it is not an object: %w", err)
 	}
 	for i, name := range names {
 		values[i] = row[name]

@@ -85,7 +85,7 @@ func (s *objectScanner) outside(c byte) error {
 			s.where = inPush
 		}
 	case c == ']' || c == '}':
-		return fmt.Errorf("%q closes what was not opened", c)
+		return fmt.Errorf("%q closes nothing that was opened", c)
 	case s.streams && s.depth == 0 && c == '{':
 		s.where, s.depth = inPush, 1
 	case s.streams && s.depth == 0:
@@ -179,7 +179,7 @@ func (s *objectScanner) appendLine(dst []byte) (line []byte, refused string) {
 	entry := s.entry
 	switch {
 	case s.bytes > int64(s.most):
-		refused = fmt.Sprintf("the value has %d bytes, and a batch %d: --batch raises that", s.bytes, s.most)
+		refused = fmt.Sprintf("the value has %d bytes, a batch has %d: raise --batch", s.bytes, s.most)
 		entry = entry[:min(len(entry), mostShown)]
 	case s.torn:
 		refused = "a line ends inside of a string: JSON wants \\n there"

@@ -325,13 +325,13 @@ func TestFollowBroken(t *testing.T) {
 	<-taken
 	<-taken
 	add(path, "]\n")
-	notes.await("line 2: ']' closes what was not opened")
+	notes.await("line 2: ']' closes nothing that was opened")
 	out := stop()
 	var partial *client.PartialError
 	if !errors.As(out.err, &partial) || !strings.Contains(out.err.Error(), "1 of 2 inputs could not be read whole") {
 		t.Errorf("got %v", out.err)
 	}
-	if n := strings.Count(out.notes, "closes what"); n != 1 {
+	if n := strings.Count(out.notes, "closes nothing"); n != 1 {
 		t.Errorf("it is told %d times", n)
 	}
 }

@@ -79,7 +79,7 @@ func rowFields(path string) []vector.Field {
 func (r *run) makeFor(ctx context.Context, in *input) error {
 	index, err := timeColumn(in.fields)
 	if err != nil {
-		return fmt.Errorf("%s: table %s is not there, and it cannot be made of the file: %w", in.name, in.table, err)
+		return fmt.Errorf("%s: table %s does not exist, and it cannot be created from the file: %w", in.name, in.table, err)
 	}
 	var sql bytes.Buffer
 	fmt.Fprintf(&sql, "CREATE TABLE IF NOT EXISTS %s (", client.Name(in.table))
@@ -99,9 +99,9 @@ func (r *run) makeFor(ctx context.Context, in *input) error {
 	}
 	sql.WriteString(")")
 	if _, err := r.c.Query(ctx, r.o.DB, sql.String()); err != nil {
-		return fmt.Errorf("%s: table %s cannot be made of the file: %w", in.name, in.table, err)
+		return fmt.Errorf("%s: table %s cannot be created from the file: %w", in.name, in.table, err)
 	}
-	r.report.note("%s: table %s is made of its columns, with the time index %s", in.name, in.table,
+	r.report.note("%s: table %s is created from its columns, with the time index %s", in.name, in.table,
 		in.fields[index].Name)
 	return nil
 }
@@ -124,7 +124,7 @@ func timeColumn(fields []vector.Field) (int, error) {
 	case slices.IndexFunc(fields[first+1:], isTime) >= 0:
 		return 0,
 			errors.New(
-				"several columns are timestamps, and none is called ts, time or timestamp; CREATE TABLE says which " +
+				"several columns are timestamps, and none is called ts, time or timestamp; create the table first to say which one " +
 					"is the time index")
 	}
 	return first, nil

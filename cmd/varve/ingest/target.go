@@ -56,7 +56,7 @@ func (r *run) identify(ctx context.Context, table string) (t target, err error) 
 		return t, err
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&t); err != nil {
-		return t, errors.Join(fmt.Errorf("what %s is cannot be read: %w", r.c.Base, err), resp.Body.Close())
+		return t, errors.Join(fmt.Errorf("%s cannot be examined: %w", r.c.Base, err), resp.Body.Close())
 	}
 	return t, resp.Body.Close()
 }

@@ -71,7 +71,7 @@ func (s *source) explain(err error) error {
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf(
-			"the file ends in the middle of its %s: it was cut, or is still written; once it is whole, --resume "+
+			"the file ends in the middle of its %s: it was cut, or is still being written; once it is whole, --resume "+
 				"stores the rest", s.packed)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.As(err, new(*fs.PathError)):
 		return err

@@ -120,7 +120,7 @@ func (s Server) manage(ctx context.Context, r client.Request, name string) (*Doc
 		Warnings  []string
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, mostDocument)).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("%s answered something else than a pipeline: %w", s.Base, err)
+		return nil, fmt.Errorf("%s did not answer with a pipeline: %w", s.Base, err)
 	}
 	if len(answer.Pipelines) == 0 {
 		return nil, nil

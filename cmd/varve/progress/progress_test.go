@@ -59,7 +59,7 @@ func TestTries(t *testing.T) {
 	}
 	for i, d := range waits {
 		if most := min(FirstWait<<i, mostWait); d < most/2 || d > most {
-			t.Errorf("wait %d is %s, at most %s is wanted", i, d, most)
+			t.Errorf("wait %d is %s, expected at most %s", i, d, most)
 		}
 	}
 	asked = 2 * time.Hour

@@ -31,7 +31,7 @@ type outcome struct {
 }
 
 // errNoAnswer is for answers that are none of /v1/sql.
-var errNoAnswer = errors.New("the server answered something else than a result")
+var errNoAnswer = errors.New("the server did not answer with a result")
 
 // sinkError is what a sink could not take, as opposed to what could not be read.
 type sinkError struct{ error }

@@ -50,7 +50,7 @@ func (s *Shell) ask(ctx context.Context, sql string) ([][]any, error) {
 // find looks for a table as it is typed: t, db.t or quoted.
 func (s *Shell) find(ctx context.Context, text string) (*tableRef, error) {
 	if text == "" {
-		return nil, usage("the name of a table is wanted")
+		return nil, usage("expected the name of a table")
 	}
 	t := &tableRef{db: s.db, name: text}
 	if e, err := parse.ParseExpr(text); err == nil {

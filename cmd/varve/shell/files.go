@@ -20,7 +20,7 @@ func (s *Shell) include(ctx context.Context, arg string) error {
 		return usage(`\i FILE is wanted`)
 	}
 	if s.depth == deepest {
-		return usage("%s: scripts that run scripts are %d deep", arg, deepest)
+		return usage("%s: scripts run each other %d levels deep", arg, deepest)
 	}
 	file, err := os.Open(arg)
 	if err != nil {

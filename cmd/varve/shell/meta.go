@@ -208,7 +208,7 @@ func (s *Shell) setFormat(_ context.Context, arg string) error {
 		return s.note("%s; there are %s", s.format, strings.Join(Formats, ", "))
 	}
 	if !KnownFormat(arg) {
-		return usage(`\f %s: %s is wanted`, arg, strings.Join(Formats, ", "))
+		return usage(`\f %s: expected one of %s`, arg, strings.Join(Formats, ", "))
 	}
 	s.format, s.vertical = arg, false
 	return nil
@@ -323,7 +323,7 @@ func number(arg string, def int) (int, error) {
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n <= 0 {
-		return 0, usage("%s: a number above zero is wanted", arg)
+		return 0, usage("%s: expected a number above zero", arg)
 	}
 	return n, nil
 }

@@ -28,7 +28,7 @@ func TestCommands(t *testing.T) {
 		asked        []string
 	}{
 		{"format", "\\f line\nSELECT 1;\n\\f", "0\t\n", "line; there are table, tsv,", "", []string{"SELECT 1"}},
-		{"unknown format", `\f xml`, "", "", `\f xml: table, tsv`, nil},
+		{"unknown format", `\f xml`, "", "", `\f xml: expected one of table, tsv`, nil},
 		{"vertical", "\\x\nSELECT 1;\n\\x off", "─[ row 1 ]",
 			"results are printed vertically\nresults are printed as tsv\n", "", []string{"SELECT 1"}},
 		{"once vertical", "SELECT 1\\G\nSELECT 2;", "─[ row 1 ]", "", "", []string{"SELECT 1", "SELECT 2"}},
@@ -47,7 +47,7 @@ func TestCommands(t *testing.T) {
 		{"no time", `\since whenever`, "", "", "whenever", nil},
 		{"database", "\\c other\n\\c", "", "other\n", "", []string{`USE "other"`}},
 		{"include", `\i ` + include, "n\ts\n", "", "", []string{"SELECT 'included'"}},
-		{"include itself", `\i ` + loop, "", "", "scripts that run scripts are 16 deep", nil},
+		{"include itself", `\i ` + loop, "", "", "scripts run each other 16 levels deep", nil},
 		{"no file", `\i ` + loop + ".nope", "", "", "no such file", nil},
 		{"to a command", "\\o | wc -l\nSELECT 1;\n\\o", "2\n", "", "", []string{"SELECT 1"}},
 		{"a command that fails", "\\o | exit 3\n\\o", "", "", "exit 3: exit status 3", nil},

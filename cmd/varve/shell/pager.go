@@ -12,7 +12,7 @@ import (
 )
 
 // errLeft: the reader of a result has enough of it.
-var errLeft = errors.New("the pager was left")
+var errLeft = errors.New("the pager was closed")
 
 // heldMost is how much is held of a result that may still fit on the screen, bytes.
 const heldMost = 256 << 10

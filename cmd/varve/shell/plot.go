@@ -23,7 +23,7 @@ const (
 // tql is a query of metrics over the range of the session.
 func (s *Shell) tql(query string, most int) (sql string, from, to time.Time, err error) {
 	if query == "" {
-		return "", from, to, usage("a query of metrics is wanted, such as rate(requests_total[5m])")
+		return "", from, to, usage("expected a metrics query, such as rate(requests_total[5m])")
 	}
 	if from, to, err = s.rangeNow(); err != nil {
 		return "", from, to, err

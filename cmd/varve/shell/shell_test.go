@@ -207,7 +207,7 @@ func TestBrokenAnswers(t *testing.T) {
 		{"cut in a text", `,[7,"abc`, "after 3 rows the answer of"},
 		{"no result", `]}}]`, "the answer of"},
 		{"a short row", `,[1]` + whole, "a row has 1 values for 2 columns"},
-		{"not JSON", `x`, "something else than a result"},
+		{"not JSON", `x`, "did not answer with a result"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := server(t, func(w http.ResponseWriter, _ *http.Request) { rows(w, 3, c.end) })

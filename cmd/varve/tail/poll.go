@@ -242,7 +242,7 @@ func (p *poller) late(ctx context.Context, high, oldest int64) ([][]any, error) 
 	asked, newer := 0, int64(perPoll)
 	for _, row := range a.Rows {
 		if len(row) != 2 {
-			return nil, fmt.Errorf("%s answered something else than counts by time", p.c.Base)
+			return nil, fmt.Errorf("%s did not answer with counts by time", p.c.Base)
 		}
 		second, n := whole(row[0]), whole(row[1])
 		known := p.bySecond[second]
@@ -294,7 +294,7 @@ func (p *poller) ask(ctx context.Context, limit int, more ...string) ([][]any, e
 	}
 	for _, row := range a.Rows {
 		if len(row) != len(a.Columns) || p.at >= len(row) {
-			return nil, fmt.Errorf("%s answered with rows that have not the columns they are said to have", p.c.Base)
+			return nil, fmt.Errorf("%s answered with rows whose columns do not match the announced ones", p.c.Base)
 		}
 	}
 	p.columns = a.Columns
@@ -315,7 +315,7 @@ func (p *poller) number(ctx context.Context, sql string) (int64, error) {
 	}
 	var n int64
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || client.Whole(a.Rows[0][0], &n) != nil {
-		return 0, fmt.Errorf("%s answered something else than a number to %s", p.c.Base, sql)
+		return 0, fmt.Errorf("%s did not answer with a number to %s", p.c.Base, sql)
 	}
 	return n, nil
 }

@@ -57,7 +57,7 @@ var waits = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * 
 const pollLimit = time.Minute
 
 // errLeft: nobody reads what is written any more.
-var errLeft = errors.New("the reader has left")
+var errLeft = errors.New("the reader was closed")
 
 // Run shows rows until ctx ends, or only the last ones. Rows go to out, notes to notes. A reader of out that leaves,
 // and while it follows Ctrl-C, are no errors.
@@ -94,7 +94,7 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	if table.Time < 0 {
-		return &client.UsageError{Err: fmt.Errorf("%s has no time index, so that no rows of it are the last",
+		return &client.UsageError{Err: fmt.Errorf("%s has no time index, so it has no last rows",
 			r.o.Table)}
 	}
 	if err := table.Pick(r.o.Columns); err != nil {

@@ -118,7 +118,7 @@ func (e *Expansion) append(source string, depth int) error {
 		}
 		end := closing(rest)
 		if end < 0 {
-			return errors.New("%{ without an end")
+			return errors.New("%{ is not closed")
 		}
 		if err := e.reference(rest[:end], depth); err != nil {
 			return err

@@ -79,7 +79,7 @@ func TestAllPatternsCompile(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for source, want := range map[string]string{
-		"%{NOPE:x}": "no pattern has the name", "%{WORD": "without an end", "%{}": "not a name", "%{A=%{A}}": "deeper",
+		"%{NOPE:x}": "no pattern has the name", "%{WORD": "is not closed", "%{}": "not a name", "%{A=%{A}}": "deeper",
 		"(?=a)": "look-around",
 		"%{A:x=" + strings.Repeat("%{IPV6}", 200) + "}": "more than",
 	} {

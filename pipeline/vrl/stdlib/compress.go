@@ -227,7 +227,7 @@ func decodeLZ4(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	out := make([]byte, min(size, maxLZ4Ratio*int64(len(in)+1)))
 	n, err := lz4.UncompressBlock(in, out)
 	if err == nil && args[2].True() && int64(n) != size {
-		err = errors.New("the size is wrong")
+		err = errors.New("the stated size is wrong")
 	}
 	if err != nil {
 		return f.Fail("unable to decode value with LZ4 block decoder")

@@ -210,7 +210,7 @@ func fromGo(a *value.Arena, x any) (value.Value, error) {
 		o.Sort()
 		return o.Of(), nil
 	}
-	return value.Null, fmt.Errorf("a value of type %T has no place in an event", x)
+	return value.Null, fmt.Errorf("an event cannot hold a value of type %T", x)
 }
 
 // parseRubyHash reads what Ruby prints of a hash: { "a" => 1, :b => [nil, true], c: 'x' }.

@@ -250,7 +250,7 @@ type ruleParser struct {
 	at int
 }
 
-var errReference = errors.New("it is not of the form %{matcher:field:filter}")
+var errReference = errors.New("expected the form %{matcher:field:filter}")
 
 func (p *ruleParser) peek() byte {
 	if p.at < len(p.s) {

@@ -39,7 +39,7 @@ const (
 	maxQueryDepth = 64
 )
 
-var errQuery = errors.New("the query is not of the search syntax")
+var errQuery = errors.New("the query does not follow the search syntax")
 
 // compileQuery reads a query: words, field:value, @path:value, comparisons, ranges, _exists_: and _missing_:, joined by
 // AND (or blanks), OR, NOT or a minus, and parentheses. AND binds closer than OR.

@@ -104,7 +104,7 @@ func (r *xmlReader) element(start xml.StartElement, depth int) (value.Value, err
 		t, err := r.tokens.RawToken()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				err = errors.New("the document ends inside of an element")
+				err = errors.New("the document ends inside an element")
 			}
 			return value.Null, err
 		}

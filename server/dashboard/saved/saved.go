@@ -110,12 +110,12 @@ func pathName(c *web.Ctx) (string, error) {
 	raw, _ := c.UserValue("name").(string)
 	name, err := url.PathUnescape(strings.Clone(raw))
 	if err != nil || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return "", status.New(status.InvalidArguments, "Invalid request parameter: the name %q is no text in a URL",
+		return "", status.New(status.InvalidArguments, "Invalid request parameter: the name %q is not valid text in a URL",
 			raw)
 	}
 	if len(name) > maxName {
 		return "", status.New(status.InvalidArguments,
-			"Invalid request parameter: the name of a dashboard has %d bytes, the most are %d", len(name), maxName)
+			"Invalid request parameter: the name of a dashboard has %d bytes, the limit is %d", len(name), maxName)
 	}
 	return name, nil
 }

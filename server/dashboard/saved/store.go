@@ -91,7 +91,7 @@ func (s *store) save(ctx context.Context, d definition) error {
 	}
 	if count > maxCount || total > maxTotal {
 		return status.New(status.InvalidArguments,
-			"there would be %d dashboards of %d bytes, the most are %d and %d: delete some", count, total, maxCount,
+			"this would make %d dashboards of %d bytes, the limits are %d and %d: delete some", count, total, maxCount,
 			maxTotal)
 	}
 	return table.Put(ctx, s.engine, []any{d.text, d.name, int64(0)})

@@ -131,7 +131,7 @@ func (p *params) limit(name string) (int, error) {
 	n, err := strconv.Atoi(v)
 	switch {
 	case err != nil:
-		return 0, invalid(name, "%.100q is no whole number", v)
+		return 0, invalid(name, "%.100q is not a whole number", v)
 	case n < 0:
 		return 0, invalid(name, "limit must be non-negative")
 	}

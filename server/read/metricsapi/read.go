@@ -224,7 +224,7 @@ func (a *readAnswer) sampled(queries []promql.Selection) error {
 	}
 	if len(a.buf) > math.MaxInt32 {
 		return status.New(status.InvalidArguments,
-			"the answer has %d bytes, one block takes %d: ask for less, or accept streamed chunks", len(a.buf),
+			"the answer has %d bytes, the limit of one block is %d: ask for less, or accept streamed chunks", len(a.buf),
 			math.MaxInt32)
 	}
 	a.c.SnappyBlock("application/x-protobuf", a.buf)

@@ -76,7 +76,7 @@ func snapshotInterval(p *web.Params) (time.Duration, error) {
 // analyzed is the statement that is run: EXPLAIN ANALYZE VERBOSE of the query, whether that is written or not.
 func analyzed(list []parse.Statement) (parse.Statement, error) {
 	if len(list) != 1 {
-		return nil, status.New(status.InvalidArguments, "one query is analyzed at a time, the text has %d statements",
+		return nil, status.New(status.InvalidArguments, "expected one query, the text has %d statements",
 			len(list))
 	}
 	switch st := list[0].(type) {
@@ -89,7 +89,7 @@ func analyzed(list []parse.Statement) (parse.Statement, error) {
 			return &whole, nil
 		}
 	}
-	return nil, status.New(status.InvalidArguments, "a query, or EXPLAIN ANALYZE of one, is analyzed, not %s",
+	return nil, status.New(status.InvalidArguments, "expected a query or EXPLAIN ANALYZE of one, found %s",
 		kindOf(list[0]))
 }
 

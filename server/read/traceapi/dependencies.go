@@ -26,7 +26,7 @@ func dependencies(r *request) (answer, error) {
 		}
 		if ms[i], err = strconv.ParseInt(text, 10, 64); err != nil || ms[i] < 0 ||
 			ms[i] > math.MaxInt64/int64(time.Millisecond) {
-			return answer{}, wrong(name, "%.40q is no number of milliseconds", text)
+			return answer{}, wrong(name, "%.40q is not a number of milliseconds", text)
 		}
 	}
 	end, lookback := ms[0]*int64(time.Millisecond), ms[1]*int64(time.Millisecond)

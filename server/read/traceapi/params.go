@@ -76,7 +76,7 @@ func readQuery(c *web.Ctx) (*query, error) {
 	}
 	if text := p.String("limit"); text != "" {
 		if q.limit, err = strconv.Atoi(text); err != nil || q.limit < 1 || q.limit > maxTraces {
-			return nil, wrong("limit", "%.40q is no number from 1 to %d", text, maxTraces)
+			return nil, wrong("limit", "%.40q is not a number from 1 to %d", text, maxTraces)
 		}
 	}
 	q.tags, err = readTags(c, p.String("tags"))
@@ -90,7 +90,7 @@ func begin(p *web.Params, end int64) (int64, error) {
 	if text := p.String("lookback"); text != "" && text != "custom" && p.String("start") == "" {
 		var err error
 		if back, err = timefmt.ParseDuration(text); err != nil || back < 0 {
-			return 0, wrong("lookback", "%.40q is no duration such as 1h or 2d", text)
+			return 0, wrong("lookback", "%.40q is not a duration such as 1h or 2d", text)
 		}
 	}
 	before, _ := around(end, end, back)
@@ -105,7 +105,7 @@ func instant(p *web.Params, name string, otherwise int64) (int64, error) {
 	}
 	us, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || us > math.MaxInt64/1000-1 || us < math.MinInt64/1000+1 {
-		return 0, wrong(name, "%.40q is no time in microseconds since 1970 that is before the year 2262", text)
+		return 0, wrong(name, "%.40q is not a time in microseconds since 1970 that is before the year 2262", text)
 	}
 	return us * 1000, nil
 }
@@ -118,7 +118,7 @@ func duration(p *web.Params, name string, otherwise int64) (int64, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, wrong(name, "%.40q is no duration such as 1.5ms or 2m30s", text)
+		return 0, wrong(name, "%.40q is not a duration such as 1.5ms or 2m30s", text)
 	}
 	return int64(d), nil
 }
@@ -131,12 +131,12 @@ func readTags(c *web.Ctx, object string) ([]tag, error) {
 		d := json.NewDecoder(strings.NewReader(object))
 		d.UseNumber()
 		if err := d.Decode(&members); err != nil || d.More() || !utf8.ValidString(object) {
-			return nil, wrong("tags", "it is no JSON object of texts: %.80q", object)
+			return nil, wrong("tags", "it is not a JSON object of texts: %.80q", object)
 		}
 		for key, value := range members {
 			text, ok := scalar(value)
 			if !ok {
-				return nil, wrong("tags", "the value of %.80q is no text, number or boolean", key)
+				return nil, wrong("tags", "the value of %.80q is not a text, number or boolean", key)
 			}
 			list = append(list, tag{key, text})
 		}

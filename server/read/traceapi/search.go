@@ -78,7 +78,7 @@ func (r *request) byID(list []string) (answer, error) {
 	for _, id := range list {
 		id = plainID(strings.ToLower(strings.TrimSpace(id)))
 		if id == "" || len(id) > maxDigits || strings.Trim(id, "0123456789abcdef") != "" {
-			return answer{}, wrong("traceID", "%.80q is no id of hexadecimal digits", id)
+			return answer{}, wrong("traceID", "%.80q is not an id of hexadecimal digits", id)
 		}
 		ids = append(ids, id)
 		for _, digits := range [...]int{16, 32} { // clients leave out zeros before

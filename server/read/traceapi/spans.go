@@ -77,7 +77,7 @@ func (r *request) layout() (*layout, error) {
 		}
 		if *c.to < 0 {
 			return nil, status.New(status.InvalidArguments,
-				"table %.80q is no table of spans: it has no column %s of type %s", r.table, c.name, c.typ)
+				"table %.80q is not a table of spans: it has no column %s of type %s", r.table, c.name, c.typ)
 		}
 	}
 	for i, f := range fields {

@@ -176,7 +176,7 @@ func nested(row *row, column int, into any) error {
 	d := json.NewDecoder(strings.NewReader(row.text(column)))
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
-		return status.Wrap(err, status.InvalidArguments, "column %s of a span is no list of what spans have: %s",
+		return status.Wrap(err, status.InvalidArguments, "column %s of a span is not a list of what spans have: %s",
 			row.result.Fields[column].Name, err)
 	}
 	return nil

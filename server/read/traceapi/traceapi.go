@@ -127,7 +127,7 @@ func (r *request) inPath(name string) (string, error) {
 	raw, _ := r.c.UserValue(name).(string)
 	text, err := url.PathUnescape(strings.Clone(raw))
 	if err != nil || !utf8.ValidString(text) {
-		return "", status.New(status.InvalidArguments, "the %s in the path is no text: %.80q", name, raw)
+		return "", status.New(status.InvalidArguments, "the %s in the path is not text: %.80q", name, raw)
 	}
 	return text, nil
 }

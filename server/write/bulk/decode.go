@@ -170,7 +170,7 @@ func (d *decoder) one(body []byte) (err error) {
 	if r.Peek() == jsontext.Object {
 		r.Skip()
 	} else {
-		return malformed("the document is no JSON object")
+		return malformed("the document is not a JSON object")
 	}
 	if r.End(); r.Err() != nil {
 		return malformed("malformed document: %v", r.Err())

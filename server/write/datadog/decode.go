@@ -64,13 +64,13 @@ func (d *decoder) read(body []byte) error {
 				return err
 			}
 		} else {
-			fault = fmt.Errorf("it is %s, an object is wanted", r.Peek())
+			fault = fmt.Errorf("it is %s, expected an object", r.Peek())
 		}
 		if fault == nil {
 			d.logs = append(d.logs, int32(d.count))
 			continue
 		}
-		d.failed = append(d.failed, failure{d.count, malformed("log %d is no JSON object: %v", d.count, fault)})
+		d.failed = append(d.failed, failure{d.count, malformed("log %d is not a JSON object: %v", d.count, fault)})
 		if base = jsontext.Next(body, from); base < 0 {
 			break // where the next one begins nobody can tell
 		}

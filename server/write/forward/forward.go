@@ -173,7 +173,7 @@ func tableOf(tag []byte) string {
 func appendRecord(dst []byte, ns int64, r *reader) ([]byte, error) {
 	v := r.next()
 	if r.err == nil && v.kind != object {
-		return dst, status.New(status.InvalidArguments, "a record is no map")
+		return dst, status.New(status.InvalidArguments, "a record is not a map")
 	}
 	dst = strconv.AppendInt(append(dst, `{"`+flatten.DefaultTimeColumn+`":`...), ns, 10)
 	for i := 0; i < v.n && r.err == nil; i++ {

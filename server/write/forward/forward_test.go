@@ -100,18 +100,18 @@ func TestMessages(t *testing.T) {
 			`t:true:{"service_timestamp":7000000000,"1":true,"b":null,"c":1.5,"d":-1,"e":[false,18446744073709551615],"f":{"g":"` + "\uFFFD" + `"},"h":null,"i":null} EOF`},
 		{"the time index", "\x93\xa1t\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x81\xb1service_timestamp\x01",
 			`t:false:{"service_timestamp":0,"record.service_timestamp":1} EOF`},
-		{"no array", "\x81\xa1a\x01", "the message is no array of a tag and entries"},
+		{"no array", "\x81\xa1a\x01", "the message is not an array of a tag and entries"},
 		{"an empty tag", "\x93\xa0\x07" + record, `:true:{"service_timestamp":7000000000,"a":1} EOF`},
-		{"no tag", "\x93\x01\x07" + record, "the message is no array of a tag and entries"},
-		{"text of HTTP", "GET / HTTP/1.1\r\n", "the message is no array of a tag and entries"},
-		{"no record", "\x93\xa1t\x07\x01", `t:true: a record is no map EOF`},
-		{"no value", "\xc1", "the byte 0xc1 begins no value"},
-		{"cut", "\x93\xa1t\x07\x81\xa1a", "the stream ends within a message"},
-		{"cut entries", "\x92\xa1t" + packed("\x92\x07"), "the message ends within a value"},
+		{"no tag", "\x93\x01\x07" + record, "the message is not an array of a tag and entries"},
+		{"text of HTTP", "GET / HTTP/1.1\r\n", "the message is not an array of a tag and entries"},
+		{"no record", "\x93\xa1t\x07\x01", `t:true: a record is not a map EOF`},
+		{"no value", "\xc1", "no value begins with the byte 0xc1"},
+		{"cut", "\x93\xa1t\x07\x81\xa1a", "the stream ends inside a message"},
+		{"cut entries", "\x92\xa1t" + packed("\x92\x07"), "the message ends inside a value"},
 		{"a length that lies", "\x92\xa1t\xc6\xff\xff\xff\xff", "a message has more than 4096 bytes"},
 		{"an array that lies", "\xdd\xff\xff\xff\xff", "a message has more than 4096 bytes"},
 		{"a map that lies inside", "\x92\xa1t" + packed("\x92\x07\xdf\xff\xff\xff\xff"),
-			"the message ends within a value"},
+			"the message ends inside a value"},
 		{"a compressed bomb", "\x93\xa1t" + packed(zipped(strings.Repeat("\x00", 100000))) +
 			"\x81\xaacompressed\xa4gzip", "larger than 4096 bytes when they are decompressed"},
 		{"no gzip", "\x93\xa1t" + packed("x") + "\x81\xaacompressed\xa4gzip", "the entries are no gzip"},
@@ -119,7 +119,7 @@ func TestMessages(t *testing.T) {
 			`the entries are compressed with "zstd"`},
 		{"deep", "\x93\xa1t\x07" + strings.Repeat("\x81\xa1a", 100) + "\xc0", "nests deeper than 64"},
 		{"deep names", "\x93\xa1t\x07" + strings.Repeat("\x81", 1000) + strings.Repeat("\xc0", 1001),
-			"the name of a field is no text"},
+			"the name of a field is not text"},
 	} {
 		for _, slow := range []bool{false, true} {
 			got := show(c.in, 4096, slow)
@@ -143,20 +143,20 @@ func TestHandshake(t *testing.T) {
 			"\x95\xa4PONG\xc3\xa0", ""},
 		{"another key", func(nonce string) string {
 			return sent("host", "salt", hashed("salt", "host", nonce, "other"))
-		}, "\x95\xa4PONG\xc2\xb3shared_key mismatch\xa0\xa0", "another key"},
+		}, "\x95\xa4PONG\xc2\xb3shared_key mismatch\xa0\xa0", "the key of the sender"},
 		{"the digest of another host", func(nonce string) string {
 			return sent("host2", "salt", hashed("salt", "host", nonce, "key"))
-		}, "\x95\xa4PONG\xc2", "another key"},
+		}, "\x95\xa4PONG\xc2", "the key of the sender"},
 		{"an old nonce", func(string) string {
 			return sent("host", "salt", hashed("salt", "host", strings.Repeat("n", 16), "key"))
-		}, "\x95\xa4PONG\xc2", "another key"},
-		{"no digest", func(string) string { return sent("host", "salt", "") }, "\x95\xa4PONG\xc2", "another key"},
-		{"a message at once", func(string) string { return "\x93\xa1t\x07" + record }, "", "sends without a handshake"},
-		{"a short answer", func(string) string { return "\x92\xa4PING\xa1x" }, "", "sends without a handshake"},
-		{"no text", func(string) string { return "\x96\xa4PING\x01\x02\x03\xa0\xa0" }, "", "sends without a handshake"},
+		}, "\x95\xa4PONG\xc2", "the key of the sender"},
+		{"no digest", func(string) string { return sent("host", "salt", "") }, "\x95\xa4PONG\xc2", "the key of the sender"},
+		{"a message at once", func(string) string { return "\x93\xa1t\x07" + record }, "", "does not authenticate"},
+		{"a short answer", func(string) string { return "\x92\xa4PING\xa1x" }, "", "does not authenticate"},
+		{"no text", func(string) string { return "\x96\xa4PING\x01\x02\x03\xa0\xa0" }, "", "does not authenticate"},
 		{"a long answer", func(string) string { return sent(strings.Repeat("h", 9000), "s", "d") }, "",
 			"more than 8192 bytes"},
-		{"something else", func(string) string { return "GET / HTTP/1.1\r\n\r\n" }, "", "sends without a handshake"},
+		{"something else", func(string) string { return "GET / HTTP/1.1\r\n\r\n" }, "", "does not authenticate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ours, theirs := net.Pipe()
@@ -264,7 +264,7 @@ func FuzzMessage(f *testing.F) {
 		_ = m.each(1<<16, func(ns int64, _ bool, r *reader) error {
 			text, err := appendRecord(nil, ns, r)
 			if err == nil && (!json.Valid(text) || !utf8.Valid(text)) {
-				t.Errorf("%q is no JSON", text)
+				t.Errorf("%q is not JSON", text)
 			}
 			return err
 		})

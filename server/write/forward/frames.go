@@ -66,7 +66,7 @@ func (f *frames) read() error {
 	f.b = f.b[:0]
 	err := f.value()
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = fmt.Errorf("the stream ends within a message")
+		err = fmt.Errorf("the stream ends inside a message")
 	}
 	return err
 }

@@ -25,8 +25,8 @@ import (
 const maxGreeting = 8 << 10
 
 var (
-	errNoPing = errors.New("the sender sends without a handshake: it has to be given the key of forward.shared_key")
-	errOther  = errors.New("the sender has another key than forward.shared_key")
+	errNoPing = errors.New("the sender does not authenticate: give it the key of forward.shared_key")
+	errOther  = errors.New("the key of the sender is not forward.shared_key")
 )
 
 // greet makes the handshake.

@@ -25,7 +25,7 @@ type message struct {
 	chunk   []byte // not nil: the sender waits for the answer to it
 }
 
-var errShape = errors.New("the message is no array of a tag and entries")
+var errShape = errors.New("the message is not an array of a tag and entries")
 
 // parse takes a message apart.
 func (m *message) parse(b []byte) error {
@@ -86,7 +86,7 @@ func (m *message) option(r *reader) {
 			m.chunk = value.bytes
 		case name == "compressed" && value.kind == text && string(value.bytes) != "text":
 			if m.gzip = string(value.bytes) == "gzip"; !m.gzip {
-				r.fail(fmt.Errorf("the entries are compressed with %.20q, gzip is known", value.bytes))
+				r.fail(fmt.Errorf("the entries are compressed with %.20q, only gzip is supported", value.bytes))
 			}
 		case value.kind == array || value.kind == object:
 			r.p = at

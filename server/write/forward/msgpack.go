@@ -41,10 +41,10 @@ type item struct {
 const maxDepth = 64
 
 var (
-	errCut   = errors.New("the message ends within a value")
+	errCut   = errors.New("the message ends inside a value")
 	errDepth = fmt.Errorf("the message nests deeper than %d values", maxDepth)
-	errKey   = errors.New("the name of a field is no text")
-	errType  = errors.New("the byte 0xc1 begins no value")
+	errKey   = errors.New("the name of a field is not text")
+	errType  = errors.New("no value begins with the byte 0xc1")
 )
 
 // shape is what the first byte of a value tells: its kind, how many bytes of a number follow it, and the length that it

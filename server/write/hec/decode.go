@@ -85,7 +85,7 @@ func (d *decoder) event() error {
 		case "time":
 			if text, ok := r.Plain(); ok {
 				if e.ns, e.timed = entries.Time(text); !e.timed {
-					return d.fault(invalidFormat, "time is no number")
+					return d.fault(invalidFormat, "time is not a number")
 				}
 			}
 		case "host":

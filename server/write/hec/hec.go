@@ -199,7 +199,7 @@ func fromQuery(c *web.Ctx) (*decoder, error) {
 	}
 	if text := p.String("time"); text != "" {
 		if d.defaults.ns, d.defaults.timed = entries.Time([]byte(text)); !d.defaults.timed {
-			return nil, d.fault(invalidFormat, "time is no number")
+			return nil, d.fault(invalidFormat, "time is not a number")
 		}
 	}
 	return d, nil

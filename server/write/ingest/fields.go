@@ -23,7 +23,7 @@ func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
 		return nil, err
 	}
 	if f.HasTime() && r.CustomTimeIndex != "" {
-		return nil, status.New(status.InvalidArguments, "_time_field and custom_time_index both say where the time is")
+		return nil, status.New(status.InvalidArguments, "_time_field and custom_time_index exclude each other: both name the time")
 	}
 	r.Tags = f.Tags
 	if f.HasTime() && r.Pipeline == pipeline.Identity {
@@ -99,7 +99,7 @@ func eachValue(body []byte, add func([]byte) error) error {
 		}
 	}
 	if r.Err() != nil {
-		return status.New(status.InvalidArguments, "Invalid request parameter: the body is no JSON: %v", r.Err())
+		return status.New(status.InvalidArguments, "Invalid request parameter: the body is not JSON: %v", r.Err())
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func pipelineName(c *web.Ctx) (string, error) {
 	name, err := url.PathUnescape(strings.Clone(raw))
 	if err != nil || !utf8.ValidString(name) {
 		return "", status.New(status.InvalidArguments,
-			"Invalid request parameter: pipeline_name %q is no text in a URL", raw)
+			"Invalid request parameter: pipeline_name %q is not valid text in a URL", raw)
 	}
 	return name, nil
 }

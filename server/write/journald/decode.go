@@ -115,7 +115,7 @@ func (d *decoder) field(key, value []byte) error {
 	if string(key) == realtime {
 		us, err := strconv.ParseInt(string(value), 10, 64)
 		if err != nil || us > maxMicros || us < -maxMicros {
-			return d.malformed("%s=%.40q is no time in microseconds", key, value)
+			return d.malformed("%s=%.40q is not a time in microseconds", key, value)
 		}
 		d.ns = us * 1000
 	}

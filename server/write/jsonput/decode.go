@@ -146,7 +146,7 @@ func (d *decoder) readTags(p *point) {
 		kind := r.Peek()
 		value, ok := r.Plain()
 		if kind == jsontext.Object || kind == jsontext.Array {
-			p.fault = invalid("tag %q is %s, text is wanted", name, kind)
+			p.fault = invalid("tag %q is %s, expected text", name, kind)
 		}
 		if ok {
 			d.tags = append(d.tags, tag{name, value})
@@ -162,7 +162,7 @@ func (d *decoder) row(p *point, text []byte) error {
 	}
 	value, err := strconv.ParseFloat(string(p.value), 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || bytes.ContainsAny(p.value, "xX_") {
-		return invalid("value %.40q is no number", p.value)
+		return invalid("value %.40q is not a number", p.value)
 	}
 	t, err := d.rows.Table(p.metric)
 	if err != nil {
@@ -205,7 +205,7 @@ func (d *decoder) fill(t *tagged.Table, ms int64, value float64) error {
 func milliseconds(text []byte) (int64, error) {
 	x, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
-		return 0, invalid("timestamp %s", fmt.Sprintf("%.40q is no whole number of seconds or milliseconds", text))
+		return 0, invalid("timestamp %s", fmt.Sprintf("%.40q is not a whole number of seconds or milliseconds", text))
 	}
 	if x < 1e12 && x > -1e12 {
 		x *= 1000

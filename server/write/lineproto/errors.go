@@ -20,8 +20,8 @@ var (
 	errNoFieldValue  = errors.New("missing field value")
 	errValue         = errors.New(
 		"invalid field value: there are numbers, integers with i or u behind them, true, false and text in double quotes")
-	errInteger    = errors.New("the value with i is no integer between -9223372036854775808 and 9223372036854775807")
-	errUnsigned   = errors.New("the value with u is no integer between 0 and 18446744073709551615")
+	errInteger    = errors.New("the value with i is not an integer between -9223372036854775808 and 9223372036854775807")
+	errUnsigned   = errors.New("the value with u is not an integer between 0 and 18446744073709551615")
 	errRange      = errors.New("the number is too large for a float of 64 bits")
 	errNotANumber = errors.New("NaN and infinite numbers cannot be written")
 	errQuote      = errors.New("unbalanced quotes")

@@ -62,8 +62,8 @@ func (h *Handler) second() web.Protocol {
 	}
 }
 
-// present reads Authorization, which may be a token, or else the name and the password in the query. x-service-auth does
-// not count.
+// present reads Authorization, which may be a token, or else the name and the password in the query. It does not count
+// x-service-auth.
 func present(c *web.Ctx, shown *web.Credentials) error {
 	shown.Service, shown.Scheme = nil, "token"
 	shown.User, shown.Password = c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")

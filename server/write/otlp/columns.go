@@ -170,7 +170,7 @@ func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 	if !ok {
 		shown = []byte("an array, a list of keys and values, or bytes")
 	}
-	return status.New(status.InvalidArguments, "column %s is of type %s, which takes no value such as %.80q",
+	return status.New(status.InvalidArguments, "column %s is of type %s, which cannot hold the value %.80q",
 		c.values.Name(), typ, shown)
 }
 

@@ -57,7 +57,7 @@ func (r *logsRequest) takeThrough(c *web.Ctx, p *pipeline.Request, body func() (
 // entries returns the records of a message one after the other, each in the arena that is there by then.
 func (r *logsRequest) entries(message []byte, arena **value.Arena) iter.Seq2[value.Value, error] {
 	return func(yield func(value.Value, error) bool) {
-		stopped := errors.New("nobody asks any more")
+		stopped := errors.New("the client has left")
 		err := r.reader.each(message, func(*resourceFields) error { return nil }, func(s *scopeFields) error {
 			f := protowire.Of(s.message)
 			for f.Next() {

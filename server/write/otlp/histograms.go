@@ -109,12 +109,12 @@ func (h *histogramPointData) check() error {
 			maxBuckets)
 	case len(h.counts) != len(h.bounds)+1 && len(h.counts)+len(h.bounds) > 0:
 		return status.New(status.InvalidArguments,
-			"a histogram has %d bounds and %d counts of buckets: one more than bounds are wanted", len(h.bounds),
+			"a histogram has %d bounds and %d counts of buckets: expected one count more than bounds", len(h.bounds),
 			len(h.counts))
 	}
 	for i, b := range h.bounds {
 		if math.IsNaN(b) || i > 0 && b <= h.bounds[i-1] {
-			return status.New(status.InvalidArguments, "the bounds of a histogram do not rise: %v is number %d", b, i+1)
+			return status.New(status.InvalidArguments, "the bounds of a histogram are out of order: number %[2]d is %[1]v", b, i+1)
 		}
 	}
 	return nil

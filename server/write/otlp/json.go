@@ -106,7 +106,7 @@ func (t *transcoder) value(dst []byte, f *field) []byte {
 		return protowire.AppendVarint(dst, f.number, t.enum(f))
 	case isBool:
 		if t.in.Peek() != jsontext.Bool {
-			t.fail("true or false is wanted")
+			t.fail("expected true or false")
 		}
 		is := uint64(0)
 		if string(t.in.Raw()) == "true" {
@@ -134,7 +134,7 @@ func (t *transcoder) base64() []byte {
 // number is the text of a number, which may be in quotes.
 func (t *transcoder) number() []byte {
 	if kind := t.in.Peek(); kind != jsontext.Number && kind != jsontext.String {
-		t.fail("a number is wanted")
+		t.fail("expected a number")
 	}
 	text, _ := t.in.Plain()
 	return text
@@ -144,7 +144,7 @@ func (t *transcoder) double() float64 {
 	digits := t.number()
 	x, err := strconv.ParseFloat(string(digits), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // past the range it is an infinity
-		t.fail("%.40q is no number", digits)
+		t.fail("%.40q is not a number", digits)
 	}
 	return x
 }
@@ -172,7 +172,7 @@ func (t *transcoder) integer() uint64 {
 	if x, err := strconv.ParseFloat(string(digits), 64); err == nil && x == math.Trunc(x) && math.Abs(x) < 1<<63 {
 		return uint64(int64(x))
 	}
-	t.fail("%.40q is no integer of 64 bits", digits)
+	t.fail("%.40q is not an integer of 64 bits", digits)
 	return 0
 }
 
@@ -185,7 +185,7 @@ func (t *transcoder) integerOrDouble(dst []byte, f *field) []byte {
 		y, err := strconv.ParseFloat(string(digits), 64) // of too many digits: an infinity, and an error
 		switch {
 		case math.IsNaN(y) || err == nil && math.IsInf(y, 0) || err != nil && !errors.Is(err, strconv.ErrRange):
-			t.fail("%.40q is no number", digits)
+			t.fail("%.40q is not a number", digits)
 		case y != math.Trunc(y) || y < -1<<63 || y >= 1<<63:
 			return protowire.AppendDouble(dst, f.double, y)
 		}

@@ -192,7 +192,7 @@ func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart,
 	}
 	table := r.translation.table(string(r.name), string(r.unit), r.kind)
 	if table == "" {
-		return h, status.New(status.InvalidArguments, "a metric has the name %.80q, of which no table can be made",
+		return h, status.New(status.InvalidArguments, "a metric has the name %.80q, which cannot be the name of a table",
 			r.name)
 	}
 	r.describe(table)

@@ -243,7 +243,7 @@ func (r *logsRequest) reject(_ int, why error) {
 // unaligned is the error of a value that no value of the table's column is.
 func unaligned(column string, want, given vector.Type) error {
 	return status.New(status.InvalidArguments,
-		"failed to align log column '%s': the table's is of type %s, the request's of %s", column, want, given)
+		"failed to align log column '%s': the table has type %s, the request %s", column, want, given)
 }
 
 // align makes columns of the types that the table's have: text takes all. Records with a value for a column of a type

@@ -163,7 +163,7 @@ func (r *tracesRequest) fields(s *spanFields, scope *scopeFields) error {
 	c := &r.fixed
 	if s.start > math.MaxInt64 || s.end > math.MaxInt64 {
 		return status.New(status.InvalidArguments,
-			"the times %d and %d of a span are not both up to %d, in nanoseconds", s.start, s.end, int64(math.MaxInt64))
+			"the times %d and %d of a span exceed %d, in nanoseconds", s.start, s.end, int64(math.MaxInt64))
 	}
 	if n := max(len(s.trace), len(s.id), len(s.parent)); n > maxID {
 		return status.New(status.InvalidArguments, "an id of a span has %d bytes, the limit is %d", n, maxID)
@@ -198,7 +198,7 @@ func (r *tracesRequest) fields(s *spanFields, scope *scopeFields) error {
 	default:
 		text, ok := appendText(r.scratch[:0], &r.service.wireValue)
 		if r.scratch = text; !ok {
-			return status.New(status.InvalidArguments, "the attribute service.name of a resource is no text")
+			return status.New(status.InvalidArguments, "the attribute service.name of a resource is not text")
 		}
 		c.service.SetBytes(text)
 	}

@@ -249,7 +249,7 @@ func (w *request) bounded() error {
 	case w.metadataBytes > maxMetadata:
 		return fmt.Errorf("metadata takes more than %d bytes: send less at a time", maxMetadata)
 	case w.find.NewSeries() > maxNewSeries:
-		return fmt.Errorf("there are more than %d series that were not there before: send fewer at a time",
+		return fmt.Errorf("there are more than %d new series: send fewer at a time",
 			maxNewSeries)
 	case w.find.NewLabels() > maxNewLabels:
 		return fmt.Errorf("there are more than %d labels of new series: send fewer at a time", maxNewLabels)

@@ -98,7 +98,7 @@ func (f *frames) octets() error {
 		case digits == 0 && (c == '\n' || c == '\r' || c == 0): // some senders end messages besides
 			f.text = f.text[:0]
 		case c-'0' > 9:
-			return f.broken("a length of a message is wanted, %q is there", c)
+			return f.broken("expected the length of a message, found %q", c)
 		default:
 			if n, digits = n*10+int(c-'0'), digits+1; n > maxCounted || digits > maxDigits {
 				return f.broken("a message is said to have more than %d bytes", maxCounted)
@@ -168,7 +168,7 @@ func (f *frames) line() error {
 // it.
 func (f *frames) cutStream(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return f.broken("the stream ends within a message")
+		return f.broken("the stream ends inside a message")
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%+v", m)
 		}
 		if out := appendData(nil, m.data); len(m.data) > 0 && utf8.Valid(line) && !json.Valid(out) {
-			t.Errorf("%q is no JSON", out)
+			t.Errorf("%q is not JSON", out)
 		}
 	})
 }

@@ -89,7 +89,7 @@ export function countEntries(text, kind) {
   return Array.isArray(v) ? v.length : v === undefined ? 0 : 1;
 }
 
-/** badLine is the first line that is no JSON object, from 1; 0: none. @param {string} text @param {Kind} kind */
+/** badLine is the first line that is not a JSON object, from 1; 0: none. @param {string} text @param {Kind} kind */
 export function badLine(text, kind) {
   if (kind !== 'ndjson') return 0;
   return text.split(/\r?\n/).findIndex((l) => l.trim() !== '' && !isObject(read(l))) + 1;

@@ -184,7 +184,7 @@ export function TryBox({ state }) {
       ${index && time && html` · <code>${time.field}
         </code> is read as ${time.shown.map((s) => html`<span class="num time-shown">${s}</span> `)}`}</p>
     ${!other && samples.badLine(text, kind) > 0 &&
-      html`<p class="warn">Line ${samples.badLine(text, kind)} is no JSON object: <code>
+      html`<p class="warn">Line ${samples.badLine(text, kind)} is not a JSON object: <code>
         ${visible(text.split(/\r?\n/)[samples.badLine(text, kind) - 1].slice(0, 200))}</code></p>`}
     <div class="actions">
       ${!other && html`<button disabled=${!ready} onClick=${() => void dryRun()}>Dry run</button>`}

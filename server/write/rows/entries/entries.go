@@ -137,7 +137,7 @@ func (s *Set) Table(name []byte) (*Table, error) {
 	t := s.byName[string(name)]
 	if t == nil {
 		if len(s.tables) == maxTables {
-			return nil, status.New(status.InvalidArguments, "the entries of the request go to more than %d tables",
+			return nil, status.New(status.InvalidArguments, "the entries of the request belong to more than %d tables",
 				maxTables)
 		}
 		t = &Table{Name: string(name), set: s}
@@ -209,7 +209,7 @@ func (t *Table) add(s span) {
 func isBlank(text []byte) bool { return len(bytes.Trim(text, "\r\uFEFF")) == 0 }
 
 // errBlank is the error of an entry without text.
-var errBlank = status.New(status.InvalidArguments, "an entry is empty, an object is wanted")
+var errBlank = status.New(status.InvalidArguments, "an entry is empty, expected an object")
 
 // maxBody bounds the text of the entries of a table.
 const maxBody = 1 << 30
@@ -415,10 +415,10 @@ func check(r *jsontext.Reader, text []byte) error {
 		return errDropped
 	}
 	if r.Reset(text); r.Peek() != jsontext.Object && r.Peek() != jsontext.None {
-		return status.New(status.InvalidArguments, "an entry is %s, an object is wanted", r.Peek())
+		return status.New(status.InvalidArguments, "an entry is %s, expected an object", r.Peek())
 	}
 	if r.Skip(); !r.End() {
-		return status.New(status.InvalidArguments, "an entry is no JSON: %v", r.Err())
+		return status.New(status.InvalidArguments, "an entry is not JSON: %v", r.Err())
 	}
 	return nil
 }

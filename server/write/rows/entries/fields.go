@@ -138,7 +138,7 @@ func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
 	f.path = f.path[:0]
 	dst = f.copy(dst, message.name, moment.name)
 	if r.End(); r.Err() != nil {
-		return dst, status.New(status.InvalidArguments, "an entry is no JSON object: %v", r.Err())
+		return dst, status.New(status.InvalidArguments, "an entry is not a JSON object: %v", r.Err())
 	}
 	if message.name != "" {
 		dst = AppendAsText(append(comma(dst), `"`+MessageColumn+`":`...), message.text)

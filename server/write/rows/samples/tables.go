@@ -270,7 +270,7 @@ func (t *Tables) Sorted(labels []Label) ([]engine.SeriesLabel, error) {
 	slices.SortStableFunc(sorted, func(a, b engine.SeriesLabel) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i].Name == sorted[i-1].Name {
-			return nil, status.New(status.InvalidArguments, "label %.80q of %s is there twice", sorted[i].Name,
+			return nil, status.New(status.InvalidArguments, "label %.80q of %s occurs twice", sorted[i].Name,
 				Show(labels))
 		}
 	}
