@@ -201,7 +201,7 @@ func (e *Engine) discard(gone []home) {
 		r.dropped.Store(true)
 		r.pending = nil
 		old := r.snap.Load()
-		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
+		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = e.memory.newMem(nil), nil, nil })
 		r.mu.Unlock()
 		r.maintain.Unlock()
 		e.letGo(old)
@@ -271,7 +271,7 @@ func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 		e.removals.Add(1)
 		r.pending = nil
 		r.replace(func(s *regionSnap) {
-			s.live, s.frozen, s.parts, s.schema = newMem(nil), nil, nil, next
+			s.live, s.frozen, s.parts, s.schema = e.memory.newMem(nil), nil, nil, next
 		})
 	}
 	r.mu.Unlock()

@@ -136,7 +136,7 @@ func (f *flusher) flushFrozen(ctx context.Context, r *region, freeze bool) error
 		case !live.born.IsZero():
 			r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, live), f.memory.after(live) })
 		case f.memory.spent(live):
-			r.replace(func(s *regionSnap) { s.live = newMem(nil) })
+			r.replace(func(s *regionSnap) { s.live = f.memory.newMem(nil) })
 			f.memory.forget(live)
 		}
 		r.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 func TestGuardConforms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	d := scantest.New(r, 20, 20, 60)
-	m := memtable.New(memtable.NewRegistry())
+	m := memtable.New(memtable.NewRegistry(), nil)
 	for _, w := range d.Writes {
 		if w.Kind == schema.KindDelete {
 			m.AppendDelete(w.Seq, scantest.Table, w.Fields, w.Batch)

@@ -84,6 +84,16 @@ func (c *memory) forget(m *mem) {
 	c.account.Add(admission.Memtable, -n)
 }
 
+// copyRoom is the memory that memtables take while they put chunks together. Rows are admitted before they are counted,
+// so that this takes no more than what the limit leaves.
+type copyRoom memory
+
+// Take takes bytes if there is room for them, whoever waits: their rows are there already.
+func (c *copyRoom) Take(bytes int64) bool { return c.account.TryAdd(admission.Memtable, bytes) }
+
+// Give gives bytes back.
+func (c *copyRoom) Give(bytes int64) { c.account.Add(admission.Memtable, -bytes) }
+
 // keep counts bytes of memtables that are gone but for their readers.
 func (c *memory) keep(bytes int64) { c.account.Add(admission.Held, bytes) }
 
@@ -92,9 +102,9 @@ func (c *memory) keep(bytes int64) { c.account.Add(admission.Held, bytes) }
 // second flush gives up the registry of the empty memtable, see spent.
 func (c *memory) after(m *mem) *mem {
 	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > min((c.limit+c.free)/4*3, maxRegistryBytes) {
-		return newMem(nil)
+		return c.newMem(nil)
 	}
-	return newMem(m.series)
+	return c.newMem(m.series)
 }
 
 // spent reports whether a memtable has no rows and gives up its registry: nothing else of it can make room for writers.

@@ -39,8 +39,8 @@ func TestMemory(t *testing.T) {
 	if c.full() {
 		t.Error("full without rows")
 	}
-	m := newMem(nil)
-	next := newMem(m.series)
+	m := c.newMem(nil)
+	next := c.newMem(m.series)
 	m.counted.Store(40)
 	m.series.counted.Store(60)
 	c.account.Add(admission.Memtable, 40)

@@ -48,7 +48,7 @@ func FuzzRecord(f *testing.F) {
 		if err := r.leaveOut(); err != nil && r.batch.N == 0 {
 			return
 		}
-		m := newMem(nil)
+		m := newMemory(ownMemory(&Options{}), 0).newMem(nil)
 		m.append(r, table, false)
 		run := m.table.Freeze()
 		if run.Rows() != r.batch.N {

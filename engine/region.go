@@ -128,17 +128,17 @@ type registry struct {
 }
 
 // newMem is an empty memtable; nil: with a registry of its own.
-func newMem(s *registry) *mem {
+func (c *memory) newMem(s *registry) *mem {
 	if s == nil {
 		s = &registry{Registry: memtable.NewRegistry()}
 	}
 	s.users.Add(1)
-	return &mem{table: memtable.New(s.Registry), series: s}
+	return &mem{table: memtable.New(s.Registry, (*copyRoom)(c)), series: s}
 }
 
 func newRegion(c *memory, t *schema.Table) *region {
 	r := &region{id: t.ID, memory: c, altering: make(ctxLock, 1)}
-	r.snap.Store(&regionSnap{schema: t, live: newMem(nil)})
+	r.snap.Store(&regionSnap{schema: t, live: c.newMem(nil)})
 	return r
 }
 

@@ -149,7 +149,7 @@ func (st *starting) flushReplayed(r *region) error {
 	}
 	next := st.memory.after(m)
 	if p == nil {
-		next = newMem(nil)
+		next = st.memory.newMem(nil)
 	}
 	next.first, next.lastSeq, next.born = m.first, m.lastSeq, m.born // until the part is listed the log is needed
 	r.replace(func(s *regionSnap) {

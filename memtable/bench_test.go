@@ -63,10 +63,10 @@ func BenchmarkAppend(b *testing.B) {
 				t := access(tags)
 				fields, batch := accessRows(t, rows, 0)
 				b.ReportAllocs()
-				m := New(NewRegistry())
+				m := New(NewRegistry(), nil)
 				for b.Loop() {
 					if m.Bytes() > 64<<20 {
-						m = New(NewRegistry())
+						m = New(NewRegistry(), nil)
 					}
 					m.Append(1, t, fields, batch)
 				}
@@ -77,7 +77,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func filled(t *schema.Table, rows int) *Memtable {
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	for at := 0; at < rows; at += 10000 {
 		fields, b := accessRows(t, 10000, int64(at))
 		m.Append(uint64(at), t, fields, b)
@@ -220,7 +220,7 @@ func BenchmarkScrapes(b *testing.B) {
 			sortRows = least
 			var written, walked time.Duration
 			for b.Loop() {
-				m := New(NewRegistry())
+				m := New(NewRegistry(), nil)
 				start := time.Now()
 				scrapes(m, rows)
 				written += time.Since(start)

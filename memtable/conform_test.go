@@ -19,7 +19,7 @@ func TestConform(t *testing.T) {
 				sortRows = least
 				r := rand.New(rand.NewPCG(uint64(seed), 5))
 				d := scantest.New(r, shape[0], shape[1], shape[2])
-				m := New(NewRegistry())
+				m := New(NewRegistry(), nil)
 				for _, i := range r.Perm(len(d.Writes)) {
 					if w := d.Writes[i]; w.Kind == schema.KindDelete {
 						m.AppendDelete(w.Seq, scantest.Table, w.Fields, w.Batch)

@@ -35,9 +35,18 @@ var chunkLimit = invariant.Limit(ChunkRows, 64)
 // 32 bits, and large rows are not copied again and again.
 const maxChunkBytes = 16 << 20
 
+// Room is the memory that a memtable takes for a moment, while chunks and the larger one that they become both exist.
+// Safe for concurrent use.
+type Room interface {
+	// Take takes bytes if there is room for them.
+	Take(bytes int64) bool
+	Give(bytes int64)
+}
+
 // Memtable collects the rows of one region. Append may be called by many goroutines, Live and Freeze too.
 type Memtable struct {
 	registry *Registry
+	room     Room     // nil: without bound
 	layouts  sync.Map // *schema.Table, or sharedLayout: *layout of its last batch
 	snap     atomic.Pointer[snapshot]
 	bytes    atomic.Int64 // of chunks
@@ -60,9 +69,9 @@ type snapshot struct {
 	part   atomic.Pointer[order] // order for the table that was last read, if there are several
 }
 
-// New is an empty memtable whose series are numbered by r.
-func New(r *Registry) *Memtable {
-	m := &Memtable{registry: r, rowsOf: map[schema.TableID]int64{}}
+// New is an empty memtable whose series are numbered by r. Chunks become larger ones as far as there is room; nil: always.
+func New(r *Registry, room Room) *Memtable {
+	m := &Memtable{registry: r, room: room, rowsOf: map[schema.TableID]int64{}}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	m.snap.Store(&snapshot{series: r.snapshot()})
@@ -137,20 +146,18 @@ func cut(seq uint64, kind uint8, l *layout, b *vector.Batch, take bool) []*chunk
 func (m *Memtable) publish(added []*chunk, series seriesSnapshot, rows int) {
 	old := m.snap.Load()
 	chunks := append(old.chunks[:len(old.chunks):len(old.chunks)], added...)
-	chunks = sortTail(m.mergeTail(chunks))
-	var grown int64
-	for _, c := range chunks {
-		grown += c.bytes
-	}
+	c := copies{room: m.room}
+	chunks = c.sortTail(c.mergeTail(chunks))
+	defer c.give() // the old chunks are no longer listed then
 	if invariant.On {
-		for _, c := range chunks[max(0, len(chunks)-len(added)-1):] {
-			c.check()
+		for _, k := range chunks[max(0, len(chunks)-len(added)-1):] {
+			k.check()
 		}
 	}
 	n := &snapshot{chunks: chunks, series: series, rows: old.rows + rows}
 	m.snap.Store(n)
 	m.rows.Store(int64(n.rows))
-	m.bytes.Store(grown)
+	m.bytes.Store(bytesOf(chunks))
 }
 
 // sharedLayout finds the layout of batches of a physical table. Its versions, of which each has the labels of many
@@ -174,13 +181,41 @@ func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
 	return l
 }
 
+// freeCopies is the size up to which chunks are put together without asking for room, in bytes.
+const freeCopies = 1 << 20
+
+// copies is the room that is taken for chunks which are put together while the old ones still exist.
+type copies struct {
+	room  Room // nil: without bound
+	bytes int64
+}
+
+// take reports whether there is room for a copy.
+func (c *copies) take(bytes int64) bool {
+	if c.room == nil || bytes <= freeCopies {
+		return true
+	}
+	if !c.room.Take(bytes) {
+		return false
+	}
+	c.bytes += bytes
+	return true
+}
+
+// give gives all room back.
+func (c *copies) give() {
+	if c.bytes > 0 {
+		c.room.Give(c.bytes)
+	}
+}
+
 // mergeTail merges the last chunks while the last is at least as large as half of the one before it and both together
 // are small.
-func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
+func (c *copies) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
 		if a.level+b.level > 0 || a.n+b.n > chunkLimit || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 ||
-			!a.layout.joins(b.layout) {
+			!a.layout.joins(b.layout) || !c.take(a.bytes+b.bytes) {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)

@@ -143,7 +143,7 @@ func TestScanAgainstModel(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		table := []*schema.Table{logs, tagged}[seed%2]
-		m := New(NewRegistry())
+		m := New(NewRegistry(), nil)
 		var model []row
 		for seq := range uint64(1 + r.IntN(30)) {
 			fields, b, rows := batch(r, table, seq, r.IntN(1+r.IntN(3000)))
@@ -257,7 +257,7 @@ func hostRank(host string) string {
 
 func TestColumnsYoungerThanTheirRows(t *testing.T) {
 	old := &schema.Table{ID: 1, Columns: []schema.Column{ts, msg}}
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	b := vector.NewBatch(ts.Type)
 	b.Cols[0].Ints, b.N = []int64{1}, 1
 	m.Append(1, old, []vector.Field{{Name: "ts", Type: ts.Type}}, b)
@@ -270,7 +270,7 @@ func TestColumnsYoungerThanTheirRows(t *testing.T) {
 
 func TestTombstonesAndSequences(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	fields, b, _ := batch(r, logs, 5, 10)
 	m.Append(5, logs, fields, b)
 	keys := vector.NewBatch(ts.Type)
@@ -316,7 +316,7 @@ func TestTombstonesAndSequences(t *testing.T) {
 }
 
 func TestReadersBesideWriters(t *testing.T) {
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	var writers, readers sync.WaitGroup
 	for g := range 4 {
 		writers.Go(func() {
@@ -358,7 +358,7 @@ func TestReadersBesideWriters(t *testing.T) {
 }
 
 func TestManySmallAppendsLeaveFewChunks(t *testing.T) {
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	r := rand.New(rand.NewPCG(1, 1))
 	for seq := range uint64(3000) {
 		fields, b, _ := batch(r, logs, seq, 1)
@@ -375,7 +375,7 @@ func TestStatAgainstModel(t *testing.T) {
 	table := &schema.Table{ID: 1, Columns: []schema.Column{ts, msg, num, floats}}
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		m := New(NewRegistry())
+		m := New(NewRegistry(), nil)
 		var times, nums []int64
 		var msgs []string
 		nans := 0
@@ -464,7 +464,7 @@ func TestTagsOfAllKinds(t *testing.T) {
 		rows = append(rows, want)
 	}
 	fields, in := b.Finish()
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	m.Append(1, table, fields, in)
 	spec := &scan.Spec{Columns: table.Columns, FilterColumns: table.Columns, TimeColumn: ts, Time: scan.All}
 	got := printAll(t, m.Live(), spec)
@@ -543,7 +543,7 @@ func TestSparseColumnsTakeNoRoom(t *testing.T) {
 		v.AppendNulls(0, 1000)
 		b.Cols, fields = append(b.Cols, v), append(fields, vector.Field{Name: c.Name, Type: c.Type})
 	}
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	m.Append(1, table, fields, b)
 	chunks := int64((b.N + chunkLimit - 1) / chunkLimit) // one but for small chunks that invariants drew
 	if m.Bytes() > chunks*64<<10 {
@@ -590,7 +590,7 @@ func TestWarmScanAllocatesNothing(t *testing.T) {
 
 // TestLargeChunks holds that chunks of long rows are not merged without end: offsets of strings have 32 bits.
 func TestLargeChunks(t *testing.T) {
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	const rows, size = 64, 1 << 20
 	text := &vector.Vector{Type: vector.StringType, Views: []vector.View{{Len: size}}, Heap: make([]byte, size)}
 	for i := range uint64(rows) {
@@ -610,7 +610,7 @@ func TestLargeChunks(t *testing.T) {
 
 // TestLongRowsComeInLightBatches: what a walk copies of long texts is bounded, and every row comes once.
 func TestLongRowsComeInLightBatches(t *testing.T) {
-	m := New(NewRegistry())
+	m := New(NewRegistry(), nil)
 	const rows, size = 64, 1 << 20
 	text := &vector.Vector{Type: vector.StringType, Views: []vector.View{{Len: size}}, Heap: make([]byte, size)}
 	for i := range uint64(rows) {

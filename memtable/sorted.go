@@ -21,12 +21,16 @@ var sortRows = invariant.Limit(8*ChunkRows, 64)
 
 const sortGrowth = 8
 
-// sortTail sorts the last chunks if they have enough rows of one level.
-func sortTail(chunks []*chunk) []*chunk {
+// sortingRow is what sorting takes of a row besides the copy, in bytes: two lists of series and of places.
+const sortingRow = 2 * (4 + 8)
+
+// sortTail sorts the last chunks if they have enough rows of one level. Without room they stay as they came, to be
+// sorted with those to come.
+func (c *copies) sortTail(chunks []*chunk) []*chunk {
 	least := sortRows
 	for level := uint8(0); ; level++ {
 		from, rows := tailOf(chunks, level)
-		if rows < least {
+		if rows < least || !c.take(bytesOf(chunks[from:])+sortingRow*int64(rows)) {
 			return chunks
 		}
 		chunks = append(chunks[:from], sortChunks(chunks[from:], level+1))
@@ -52,6 +56,14 @@ func tailOf(chunks []*chunk, level uint8) (from, rows int) {
 		return from, 0
 	}
 	return from, rows
+}
+
+// bytesOf is the size of chunks.
+func bytesOf(chunks []*chunk) (n int64) {
+	for _, c := range chunks {
+		n += c.bytes
+	}
+	return n
 }
 
 // textBytes is the size of the chunk's strings: chunks that are mostly text stay as they came, copies cost more there.

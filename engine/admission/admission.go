@@ -239,6 +239,15 @@ func (c *Control) Add(of Class, n int64) {
 	}
 }
 
+// TryAdd is Add if there is room, whoever waits.
+func (c *Control) TryAdd(of Class, n int64) bool {
+	fits := c.fits(of, n)
+	if fits {
+		c.classes[of].used += n
+	}
+	return fits
+}
+
 // Bytes is what a class holds.
 func (c *Control) Bytes(of Class) int64 { return c.classes[of].used }
 

@@ -101,6 +101,11 @@ func (l *Ledger) Add(of admission.Class, n int64) {
 	l.change(of, func() bool { l.control.Add(of, n); return true })
 }
 
+// TryAdd is Add if there is room.
+func (l *Ledger) TryAdd(of admission.Class, n int64) bool {
+	return l.change(of, func() bool { return l.control.TryAdd(of, n) })
+}
+
 // change calls do, which reports whether it changed the bytes of a class.
 func (l *Ledger) change(of admission.Class, do func() bool) bool {
 	l.mu.Lock()
