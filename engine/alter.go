@@ -16,7 +16,7 @@ import (
 // Alter publishes the schema that change makes from the current one (with the same table id). change may be called
 // again if another change came in between. A new name in the result renames the table.
 func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -57,6 +57,9 @@ func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schem
 		}
 		next, err := nextSchema(tab.Schema, change)
 		if err != nil || next == tab.Schema {
+			return err
+		}
+		if err := e.space.readOnly(); err != nil { // before the rows are rewritten
 			return err
 		}
 		need := rewriteOf(tab.Schema, next)
@@ -138,7 +141,7 @@ func (e *Engine) putAltered(tab *Table, next *schema.Table) error {
 	}
 	tab.region.mu.Lock()
 	defer tab.region.mu.Unlock()
-	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
+	if err := e.redefine(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
 		return err
 	}
 	tab.home.publish(next)

@@ -49,7 +49,7 @@ func (e *Engine) define(f func(d *definition) error) error {
 	for _, n := range d.order {
 		edit.PutTable = append(edit.PutTable, d.changed[n])
 	}
-	if err := e.apply(edit); err != nil {
+	if err := e.redefine(edit); err != nil {
 		return err
 	}
 	e.noteYoung(d)
@@ -191,7 +191,7 @@ func (d *definition) hasColumns(t *schema.Table, more int) error {
 // CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,
 // DatabaseNotFound.
 func (e *Engine) CreateTable(ctx context.Context, t *schema.Table) (*Table, error) {
-	if err := e.enterToChange(); err != nil {
+	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.leave()

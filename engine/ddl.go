@@ -19,7 +19,7 @@ type Database struct {
 
 // CreateDatabase makes a database; DatabaseAlreadyExists.
 func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -37,7 +37,7 @@ func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
 
 // AlterDatabase replaces a database's options; DatabaseNotFound.
 func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()
@@ -55,7 +55,7 @@ func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
 }
 
 func (e *Engine) putDatabase(name string, put manifest.Database) error {
-	if err := e.apply(manifest.Edit{PutDatabase: map[string]manifest.Database{name: put}}); err != nil {
+	if err := e.redefine(manifest.Edit{PutDatabase: map[string]manifest.Database{name: put}}); err != nil {
 		return err
 	}
 	e.change(func(c *catalog) { c.databases[name] = put })
@@ -99,7 +99,7 @@ func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog))
 			p.region.maintain.Unlock()
 		}
 	}
-	if err := e.apply(edit); err != nil {
+	if err := e.redefine(edit); err != nil {
 		return err
 	}
 	e.removals.Add(1)
@@ -141,7 +141,7 @@ func checkTable(t *schema.Table) error {
 
 // DropTables drops tables: all of them or, when one is missing, none.
 func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.leave()

@@ -92,6 +92,7 @@ import (
 	"time"
 
 	"varve/engine/admission/ledger"
+	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -295,8 +296,9 @@ func (e *Engine) enter() error {
 	return nil
 }
 
-// enterToChange is enter for calls that change more than rows: a read-only store refuses them. The committer checks
-// writes of rows.
+// enterToChange is enter for calls that change more than rows: a read-only store refuses them. Calls that may find
+// everything as they want it begin with enter, and ask when they know that there is something to change, see redefine.
+// The committer checks writes of rows.
 func (e *Engine) enterToChange() error {
 	if err := e.enter(); err != nil {
 		return err
@@ -306,6 +308,14 @@ func (e *Engine) enterToChange() error {
 		return err
 	}
 	return nil
+}
+
+// redefine applies an edit of databases and tables. A read-only store refuses it.
+func (e *Engine) redefine(edit manifest.Edit) error {
+	if err := e.space.readOnly(); err != nil {
+		return err
+	}
+	return e.apply(edit)
 }
 
 // awaitWritable waits until the store is not read-only; false: ctx is over first.

@@ -67,7 +67,7 @@ func refusedCalls(e *Engine) map[string]error {
 		"write to a new table": put(e, "other", appendOnly, []modelRow{{"ts": int64(1)}}),
 		"delete":               deleted, "create table": create, "create draft": draft,
 		"publish draft":   e.PublishDraft(ctx, n, true),
-		"alter":           e.Alter(ctx, n, func(t *schema.Table) (*schema.Table, error) { return t, nil }),
+		"alter":           e.Alter(ctx, n, commented),
 		"truncate":        e.Truncate(ctx, n),
 		"drop tables":     e.DropTables(ctx, []schema.Name{n}),
 		"create database": e.CreateDatabase(ctx, Database{Name: "d"}),
@@ -75,6 +75,13 @@ func refusedCalls(e *Engine) map[string]error {
 		"flush": e.Flush(ctx, n), "compact": e.Compact(ctx, n), "build indexes": e.BuildIndexes(ctx, n),
 		"backup": backup, "drop backup": e.DropBackup(ctx, "b"), "series": errors.Join(append(errs, series)...),
 	}
+}
+
+// commented is a table with another comment.
+func commented(t *schema.Table) (*schema.Table, error) {
+	next := *t
+	next.Options.Comment = "changed"
+	return &next, nil
 }
 
 // checkRefused checks that a store refuses every change with the one error, and answers queries.
@@ -95,6 +102,17 @@ func checkRefused(t *testing.T, e *Engine, want, why string) {
 	}
 	if got, err := dump(e); err != nil || got != want {
 		t.Errorf("%v\n%s", err, difference(got, want))
+	}
+	tab, err := e.Table(public("t0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(t *schema.Table) (*schema.Table, error) { return t, nil }
+	if err := e.Alter(ctx, public("t0"), same); err != nil {
+		t.Errorf("alter that changes nothing: %v", err)
+	}
+	if _, err := e.CreateTable(ctx, tab.Schema); status.Of(err) != status.TableAlreadyExists {
+		t.Errorf("create table that is there: %v", err)
 	}
 }
 

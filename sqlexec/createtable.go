@@ -56,9 +56,6 @@ func (x *Executor) createTable(ctx context.Context, sess *Session, s *parse.Crea
 	if s.Query != nil || s.OrReplace {
 		return x.makeTable(ctx, sess, s, t)
 	}
-	if _, absent := x.e.Table(name); s.IfNotExists && absent == nil && x.e.ReadOnly() != nil {
-		return &Result{}, nil // there is nothing to do; a read-only store refuses before it looks
-	}
 	_, err = x.e.CreateTable(ctx, t)
 	return created(s, name, &Result{}, err)
 }

@@ -40,7 +40,10 @@ func TestNothingToDoOnReadOnly(t *testing.T) {
 		}
 	}
 	e, run := open(fs)
-	if err := run(`CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT); CREATE VIEW w AS SELECT v FROM t`); err != nil {
+	if err := run(`CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT); CREATE VIEW w AS SELECT v FROM t;
+		CREATE TABLE p (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE=metric WITH ('physical_metric_table'='');
+		CREATE TABLE m (ts TIMESTAMP TIME INDEX, v DOUBLE, host STRING PRIMARY KEY) ENGINE=metric
+			WITH ('on_physical_table'='p')`); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(ctx, true); err != nil {
@@ -55,6 +58,9 @@ func TestNothingToDoOnReadOnly(t *testing.T) {
 		"CREATE TABLE IF NOT EXISTS t LIKE t",
 		"CREATE DATABASE IF NOT EXISTS public",
 		"CREATE VIEW IF NOT EXISTS w AS SELECT v FROM t",
+		"ALTER TABLE t ADD COLUMN IF NOT EXISTS v BIGINT",
+		"ALTER TABLE t DROP COLUMN IF EXISTS none",
+		"ALTER TABLE m ADD COLUMN IF NOT EXISTS host STRING PRIMARY KEY",
 		"DROP TABLE IF EXISTS none",
 		"DROP VIEW IF EXISTS none",
 		"DROP DATABASE IF EXISTS none",
@@ -68,7 +74,10 @@ func TestNothingToDoOnReadOnly(t *testing.T) {
 		"CREATE OR REPLACE TABLE t (ts TIMESTAMP TIME INDEX)",
 		"CREATE VIEW IF NOT EXISTS fresh AS SELECT v FROM t",
 		"CREATE DATABASE IF NOT EXISTS fresh", "DROP TABLE IF EXISTS t",
-		"ALTER TABLE t ADD COLUMN IF NOT EXISTS x BIGINT",
+		"ALTER TABLE t ADD COLUMN IF NOT EXISTS x BIGINT", "ALTER TABLE t DROP COLUMN IF EXISTS v",
+		"ALTER TABLE t MODIFY COLUMN v DOUBLE", "ALTER TABLE t SET 'ttl' = '1d'", "ALTER TABLE t RENAME fresh",
+		"ALTER TABLE m ADD COLUMN IF NOT EXISTS zone STRING PRIMARY KEY", "ALTER DATABASE public SET 'ttl' = '1d'",
+		"CREATE TABLE fresh (ts TIMESTAMP TIME INDEX)", "TRUNCATE TABLE t", "DROP TABLE m",
 	} {
 		if err := run(text); err == nil || !strings.Contains(fmt.Sprint(err), "read-only") {
 			t.Errorf("%s: %v", text, err)
