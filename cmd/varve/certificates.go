@@ -32,26 +32,19 @@ func (c *certificate) load() (changed bool, err error) {
 // expires is when the certificate ends to be valid.
 func (c *certificate) expires() time.Time { return c.pair.Load().Leaf.NotAfter }
 
-// encrypt speaks TLS on a listener when a certificate is configured; addresses of one section share theirs. protocols
-// are those of the application that it speaks, where clients ask. On an error the listener is as it was.
-func (n *node) encrypt(ln net.Listener, section string, files [2]string, protocols ...string) (net.Listener, error) {
-	if files[0] == "" {
-		return ln, nil
-	}
+// encrypt speaks TLS on a listener whose section has a certificate; addresses of one section share theirs. protocols are
+// those of the application that it speaks, where clients ask.
+func (n *node) encrypt(ln net.Listener, section string, protocols ...string) net.Listener {
 	i := slices.IndexFunc(n.certs, func(c *certificate) bool { return c.section == section })
 	if i < 0 {
-		c := &certificate{section: section, cert: files[0], key: files[1]}
-		if _, err := c.load(); err != nil {
-			return ln, err
-		}
-		i, n.certs = len(n.certs), append(n.certs, c)
+		return ln
 	}
 	c := n.certs[i]
 	return tls.NewListener(ln, &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     protocols,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },
-	}), nil
+	})
 }
 
 // reloadCertificates reads all certificates again.
@@ -67,19 +60,20 @@ func (n *node) reloadCertificates() {
 	}
 }
 
-// checkCertificates reads the certificates that a configuration names.
-func (c *Config) checkCertificates() error {
-	for _, one := range []*certificate{
-		{section: "http", cert: c.HTTP.TLSCert, key: c.HTTP.TLSKey},
-		{section: "forward", cert: c.Forward.TLSCert, key: c.Forward.TLSKey},
-		{section: "syslog", cert: c.Syslog.TLSCert, key: c.Syslog.TLSKey},
-	} {
-		if one.cert == "" && one.key == "" {
+// certificates reads the certificates of all addresses that are configured. Those of a section without an address are
+// not read: nobody gets to see them.
+func (c *Config) certificates() (list []*certificate, err error) {
+	h := &c.HTTP
+	for _, a := range append([]address{{section: "http", cert: h.TLSCert, certKey: h.TLSKey}}, c.addresses()...) {
+		known := slices.ContainsFunc(list, func(c *certificate) bool { return c.section == a.section })
+		if a.cert == "" || known {
 			continue
 		}
+		one := &certificate{section: a.section, cert: a.cert, key: a.certKey}
 		if _, err := one.load(); err != nil {
-			return err
+			return nil, err
 		}
+		list = append(list, one)
 	}
-	return nil
+	return list, nil
 }

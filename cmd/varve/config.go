@@ -62,9 +62,18 @@ type configError struct{ msg string }
 
 func (e *configError) Error() string { return e.msg }
 
-// loadConfig composes the configuration: defaults, then the file, then the environment, then key=value settings, each
-// beating the ones before.
+// loadConfig is readConfig, and looks at what one key alone does not tell.
 func loadConfig(file string, environ []string, settings []setting) (*Config, error) {
+	c, err := readConfig(file, environ, settings)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.check()
+}
+
+// readConfig composes the configuration: defaults, then the file, then the environment, then key=value settings, each
+// beating the ones before.
+func readConfig(file string, environ []string, settings []setting) (*Config, error) {
 	c := &Config{}
 	keys := c.keys()
 	for i := range keys {
@@ -84,7 +93,7 @@ func loadConfig(file string, environ []string, settings []setting) (*Config, err
 			return nil, err
 		}
 	}
-	return c, c.check()
+	return c, nil
 }
 
 // setting is a key with a value and where it comes from, for messages: the flag.

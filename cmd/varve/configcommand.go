@@ -29,7 +29,8 @@ type configShowCommand struct{ client.Flags }
 
 // Help is what varve config check --help says besides.
 func (configCheckCommand) Help() string {
-	return "Certificates and users that the file names are read as well. Exit code 2: a server would not start with it.\n\n" +
+	return "Users, and certificates of addresses that the file names, are read as well. Exit code 2: a server would not start " +
+		"with it.\n\n" +
 		examples("varve config check /etc/varve/varve.toml")
 }
 
@@ -43,16 +44,17 @@ func (configShowCommand) Help() string {
 }
 
 func (c *configCheckCommand) Run(s streams) error {
-	config, err := loadConfig(c.File, nil, nil)
+	config, err := readConfig(c.File, nil, nil)
 	if err != nil {
 		return err
 	}
-	if config.UserProvider != "" {
-		if _, err := auth.Open(config.UserProvider, slog.New(slog.DiscardHandler)); err != nil {
-			return &configError{fmt.Sprintf("%s: %v", c.File, err)}
-		}
+	if err = config.check(); err == nil && config.UserProvider != "" {
+		_, err = auth.Open(config.UserProvider, slog.New(slog.DiscardHandler))
 	}
-	if err := config.checkCertificates(); err != nil {
+	if err == nil {
+		_, err = config.certificates()
+	}
+	if err != nil {
 		return &configError{fmt.Sprintf("%s: %v", c.File, err)}
 	}
 	_, err = fmt.Fprintf(s.out, "%s: a server starts with it\n", c.File)

@@ -127,7 +127,12 @@ func TestConfigCommands(t *testing.T) {
 		{"user_provider = \"static_user_provider:file:/nonexistent\"\n", exitUsage, "/nonexistent"},
 		{"[http]\ntls_cert = \"" + cert + "\"\ntls_key = \"" + key + "\"\n", 0, "a server starts with it"},
 		{"[http]\ntls_cert = \"" + cert + "\"\ntls_key = \"" + cert + "\"\n", exitUsage, "http.tls_key"},
-		{"[syslog]\ntls_cert = \"/nonexistent\"\n", exitUsage, "syslog.tls_cert"},
+		{"[syslog]\ntls_addr = \"127.0.0.1:0\"\ntls_cert = \"/nonexistent\"\ntls_key = \"/nonexistent\"\n", exitUsage,
+			"syslog.tls_cert"},
+		{"[forward]\ntls_addr = \"127.0.0.1:0\"\n", exitUsage, "forward.tls_addr needs forward.tls_cert"},
+		// Nobody gets to see the certificate of a section without an address.
+		{"[syslog]\ntls_cert = \"/nonexistent\"\n", 0, "a server starts with it"},
+		{"[forward]\ntls_cert = \"/nonexistent\"\n", 0, "a server starts with it"},
 	} {
 		file := writeFile(t, c.text)
 		code, out, errs := command("config", "check", file)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -67,9 +66,7 @@ func (n *node) listenMore() error {
 		if a.name == "grpc" { // its clients ask for HTTP/2
 			protocols = []string{"h2"}
 		}
-		if ln, err = n.encrypt(ln, a.section, [2]string{a.cert, a.certKey}, protocols...); err != nil {
-			return errors.Join(err, ln.Close())
-		}
+		ln = n.encrypt(ln, a.section, protocols...)
 		n.others = append(n.others,
 			listener{ln, a.name, ln.Addr(), func(s *server.Server) error { return a.serve(s, ln) }})
 	}

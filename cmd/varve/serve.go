@@ -220,12 +220,13 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 
 // listen opens the addresses.
 func (n *node) listen() (err error) {
+	if n.certs, err = n.config.certificates(); err != nil {
+		return err
+	}
 	if n.ln, err = net.Listen("tcp", n.config.HTTP.Addr); err != nil {
 		return listenError(n.config.HTTP.Addr, "--http-addr", err)
 	}
-	if n.ln, err = n.encrypt(n.ln, "http", [2]string{n.config.HTTP.TLSCert, n.config.HTTP.TLSKey}); err != nil {
-		return errors.Join(err, n.unlisten())
-	}
+	n.ln = n.encrypt(n.ln, "http")
 	if err = n.listenMore(); err != nil {
 		return errors.Join(err, n.unlisten())
 	}
