@@ -91,10 +91,24 @@ type Rows func(OptionVars) (*vector.Builder, error)
 // Decoder reads bodies. It learns the shape of entries: keep it, a warm decoder allocates nothing per row or field.
 // One goroutine at a time.
 type Decoder struct {
-	o    Options
-	rows Rows
+	shape
+	input
+	request
+	reading
+	scratch []byte // keys and values being unescaped
+	text    jsonText
+}
 
-	// The window: buf[pos:end] is unread, padBytes of zeros follow at end.
+// shape is the tree of the keys that entries have had. It goes on from body to body, see forget.
+type shape struct {
+	root  node
+	nodes []*node // every node of the tree but root
+	edges int     // of all nodes
+	paths map[string]*node
+}
+
+// input is the window on a body: buf[pos:end] is unread, padBytes of zeros follow at end.
+type input struct {
 	window   int // bytes to read at a time
 	buf      []byte
 	pos, end int
@@ -105,38 +119,42 @@ type Decoder struct {
 	total    int64 // bytes read
 	partial  bool  // the text may continue after end
 	newlines bool  // line ends are blanks between tokens: true for JSONStream
+}
 
-	root  node
-	nodes []*node // every node of the tree but root
-	edges int     // of all nodes
-	paths map[string]*node
-	bound []*node // bound to a column in this row
-	seen  [64]*node
-	seenN int    // nodes seen in this row; the first of them are in seen
-	stamp uint64 // number of the entry; a node stamped with it was seen in this entry
+// request is what becomes of a body: its rows, and its result.
+type request struct {
+	o    Options
+	rows Rows
 
 	b       *vector.Builder   // of rows without option variables; others are moved on from here
 	all     []*vector.Builder // b and those of option variables
 	cells   int               // rows times columns past which rows are measured again
 	learned int               // keys when rows were measured last
 	time    *vector.ColumnBuilder
-	msg     *vector.ColumnBuilder   // of text lines
-	timeNS  int64                   // the time of the last row that got the clock's, in ns
-	spare   int                     // rows that may still get the last reading of the clock
-	timed   bool                    // the current row has its time
-	set     []*vector.ColumnBuilder // what the row may have set, when it is undone
+	msg     *vector.ColumnBuilder // of text lines
+	timeNS  int64                 // the time of the last row that got the clock's, in ns
+	spare   int                   // rows that may still get the last reading of the clock
 	group   group
 	wide    bool // an integer column has become one of floats in this body
 	res     Result
 	err     error                   // the request's error; the rest of the body is read for its own errors only
 	each    func(text []byte) error // gets the entries instead of builders: see Entries
+}
 
-	scratch []byte // keys and values being unescaped
-	text    jsonText
+// reading is the entry that is being read.
+type reading struct {
+	bound []*node // bound to a column in this row
+	seen  [64]*node
+	seenN int                     // nodes seen in this row; the first of them are in seen
+	stamp uint64                  // number of the entry; a node stamped with it was seen in this entry
+	timed bool                    // the current row has its time
+	set   []*vector.ColumnBuilder // what the row may have set, when it is undone
 }
 
 // NewDecoder makes a decoder.
-func NewDecoder() *Decoder { return &Decoder{window: windowBytes, paths: map[string]*node{}} }
+func NewDecoder() *Decoder {
+	return &Decoder{input: input{window: windowBytes}, shape: shape{paths: map[string]*node{}}}
+}
 
 // Decode reads a body into the builders that rows gives. Errors are status errors; a reader's error passes through.
 // After an error the builders hold rows that must not be used. An error of an entry comes back only when the whole

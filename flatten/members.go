@@ -50,7 +50,7 @@ var errNoObject = errors.New("every line must hold one JSON object")
 
 // NewMembers makes a reader of the members with the names. raw[k]: the text of name k is JSON; nil: that of none is.
 func NewMembers(names []string, raw []bool) *Members {
-	m := &Members{names: map[string]int{}, raw: raw, d: Decoder{newlines: true}}
+	m := &Members{names: map[string]int{}, raw: raw, d: Decoder{input: input{newlines: true}}}
 	for k, name := range names {
 		m.names[name] = k
 	}

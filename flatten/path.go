@@ -149,8 +149,7 @@ func (d *Decoder) special(n *node) {
 // forget makes the tree fit for another body: columns are unbound, and a tree that has grown too far is dropped.
 func (d *Decoder) forget() {
 	if d.edges > maxSpareEdges {
-		d.root, d.nodes, d.edges = node{}, nil, 0
-		d.paths = map[string]*node{}
+		d.shape = shape{paths: map[string]*node{}}
 		return
 	}
 	for _, n := range d.nodes {
