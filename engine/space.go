@@ -74,7 +74,8 @@ func (s *space) look() {
 	case s.fixed != nil:
 		s.err = s.fixed
 	case err != nil:
-		s.err = status.Wrap(err, status.StorageUnavailable, "the free space of the data directory cannot be read: %v", err)
+		s.err = status.Wrap(err, status.StorageUnavailable, "the free space of the data directory cannot be read: %v",
+			err)
 	case s.low:
 		s.err = status.New(status.StorageUnavailable,
 			"the disk is nearly full: %d bytes are free and storage.min_free is %d; writes resume when there is room",

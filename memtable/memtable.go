@@ -69,7 +69,8 @@ type snapshot struct {
 	part   atomic.Pointer[order] // order for the table that was last read, if there are several
 }
 
-// New is an empty memtable whose series are numbered by r. Chunks become larger ones as far as there is room; nil: always.
+// New is an empty memtable whose series are numbered by r. Chunks become larger ones as far as there is room; nil:
+// always.
 func New(r *Registry, room Room) *Memtable {
 	m := &Memtable{registry: r, room: room, rowsOf: map[schema.TableID]int64{}}
 	r.mu.RLock()

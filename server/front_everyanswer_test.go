@@ -138,7 +138,8 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			r.Methods[0] == "POST" && strings.HasSuffix(r.Path, "/buckets") {
 			continue // it names what it did
 		}
-		if a := ask(r); a.status != 500 && a.status != 422 || !strings.Contains(a.body, "Other requests with long answers") {
+		if a := ask(r); a.status != 500 && a.status != 422 ||
+			!strings.Contains(a.body, "Other requests with long answers") {
 			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
 		}
 	}

@@ -42,7 +42,8 @@ func TestIngestFields(t *testing.T) {
 	h.want(send("c", "debug=1", "application/json", `{"a":1}`), 200, "nothing is stored")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+c", ""), 400, "Table not found")
 	for _, c := range []struct{ query, kind, body, want string }{
-		{"_time_field=ts&custom_time_index=" + url.QueryEscape("ts;epoch;s"), "application/json", "{}", "exclude each other"},
+		{"_time_field=ts&custom_time_index=" + url.QueryEscape("ts;epoch;s"), "application/json", "{}",
+			"exclude each other"},
 		{"debug=maybe", "application/json", "{}", "parameter debug is 1 or 0"},
 		{"extra_fields=x", "application/json", "{}", "pairs name=value"},
 		{"_msg_field=x", "application/xml", "{}", "invalid content type"},

@@ -32,8 +32,8 @@ func (c *certificate) load() (changed bool, err error) {
 // expires is when the certificate ends to be valid.
 func (c *certificate) expires() time.Time { return c.pair.Load().Leaf.NotAfter }
 
-// encrypt speaks TLS on a listener whose section has a certificate; addresses of one section share theirs. protocols are
-// those of the application that it speaks, where clients ask.
+// encrypt speaks TLS on a listener whose section has a certificate; addresses of one section share theirs. protocols
+// are those of the application that it speaks, where clients ask.
 func (n *node) encrypt(ln net.Listener, section string, protocols ...string) net.Listener {
 	i := slices.IndexFunc(n.certs, func(c *certificate) bool { return c.section == section })
 	if i < 0 {

@@ -150,7 +150,8 @@ func TestHandshake(t *testing.T) {
 		{"an old nonce", func(string) string {
 			return sent("host", "salt", hashed("salt", "host", strings.Repeat("n", 16), "key"))
 		}, "\x95\xa4PONG\xc2", "the key of the sender"},
-		{"no digest", func(string) string { return sent("host", "salt", "") }, "\x95\xa4PONG\xc2", "the key of the sender"},
+		{"no digest", func(string) string { return sent("host", "salt", "") }, "\x95\xa4PONG\xc2",
+			"the key of the sender"},
 		{"a message at once", func(string) string { return "\x93\xa1t\x07" + record }, "", "does not authenticate"},
 		{"a short answer", func(string) string { return "\x92\xa4PING\xa1x" }, "", "does not authenticate"},
 		{"no text", func(string) string { return "\x96\xa4PING\x01\x02\x03\xa0\xa0" }, "", "does not authenticate"},
