@@ -20,6 +20,7 @@ type Figures struct {
 	last       atomic.Int64
 	// Memory is the bytes that its sink held when all rows were there; Spilled and Files what it wrote to files.
 	Memory, Spilled, Files atomic.Int64
+	Partitions             atomic.Int64 // over which its sink has spread rows
 }
 
 // Busy is the time that all workers together spent inside the operator, those below and above it excluded.
@@ -172,6 +173,10 @@ func Measured(x any) bool {
 func MeasureSink(s Sink, f *Figures, budget *Budget, keeps bool) Sink {
 	m := &measuredSink{Sink: s, f: f, budget: budget, keeps: keeps, before: budget.Used()}
 	m.bytes, m.files = budget.spilled()
+	if s, ok := s.(interface{ measure(f *Figures) }); ok {
+		s.measure(f)
+		m.itself = true
+	}
 	return m
 }
 
@@ -180,6 +185,7 @@ type measuredSink struct {
 	f      *Figures
 	budget *Budget
 	keeps  bool
+	itself bool // the sink counts what it writes, also when its rows are read
 	// before is the bytes of the budget that were taken before it, bytes and files what had been written to files.
 	before, bytes, files int64
 }
@@ -208,6 +214,9 @@ func (m *measuredSink) Finish(ctx context.Context) (Source, error) {
 	src, err := m.Sink.Finish(ctx)
 	m.f.end(began, 0)
 	m.f.Memory.Store(max(held, m.budget.Used()) - m.before)
+	if m.itself {
+		return src, err
+	}
 	bytes, files := m.budget.spilled()
 	m.f.Spilled.Store(bytes - m.bytes)
 	m.f.Files.Store(files - m.files)

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -53,17 +52,26 @@ type JoinSpec struct {
 	Budget       *Budget
 }
 
-// Join is a join: its Sink takes the build side, then its Operator probes.
+// Join is a join: its Sink takes the build side, then its Operator probes. A build side that does not fit into memory
+// goes to files, see joinSpill.
 type Join struct {
-	spec JoinSpec
+	spec     JoinSpec
+	level    int   // how often the rows were cut into partitions before they came here
+	share    int64 // bytes that the build rows may take; 0: not known yet
+	block    *joinBlock
+	reversed bool // the build side's columns come first
 
-	parts []*Rows // of the workers, until they are put together
-	rows  *vector.Batch
-	table *joinTable // nil: no keys, every pair
-
-	mu      sync.Mutex       // protects probers
-	probers []*prober        // of all workers, where build rows are marked
+	held    atomic.Int64  // bytes that are reserved for the build side
+	keepers []*joinKeeper // of the workers, until their rows are put together
+	rows    *vector.Batch
+	table   *joinTable       // nil: no keys, every pair
 	keys    []*vector.Vector // of all build rows, Flat
+	spill   atomic.Pointer[joinSpill]
+
+	mu      sync.Mutex // protects probers, and the beginning of spill
+	probers []*prober  // of all workers, where build rows are marked
+	lanes   int        // workers that probe
+	figures *Figures   // take down what goes to files; nil: nobody asks
 }
 
 // NewJoin makes a join.
@@ -81,122 +89,6 @@ func NewJoin(spec JoinSpec) (*Join, error) {
 		}
 	}
 	return &Join{spec: spec}, nil
-}
-
-// Build is the sink for the build side. Its source is empty: the rows are in the join.
-func (j *Join) Build() Sink { return (*joinBuild)(j) }
-
-// Probe is the operator for the probe side.
-func (j *Join) Probe() Operator { return (*joinProbe)(j) }
-
-// Empty reports, after the build, that no probe row can find a partner.
-func (j *Join) Empty() bool { return j.rows.N == 0 || j.table != nil && j.table.filled == 0 }
-
-type joinBuild Join
-
-func (j *joinBuild) String() string { return "JoinBuild: " + texts(j.spec.Build, ", ") }
-
-// Step keeps rows.
-func (j *joinBuild) Step(int) Step {
-	own := NewRows(j.spec.BuildTypes)
-	j.parts = append(j.parts, own)
-	return func(b *vector.Batch) error {
-		if own.n+b.N > maxRows/2 {
-			return tooManyJoined()
-		}
-		own.Add(b, 0, b.N)
-		return j.spec.Budget.Reserve(BatchBytes(b) + int64(b.N)*joinRowBytes)
-	}
-}
-
-func tooManyJoined() error {
-	return status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
-}
-
-// Finish indexes the rows by key.
-func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
-	workers, n := len(j.parts), 0
-	for _, p := range j.parts {
-		n += p.n
-	}
-	if n > maxRows/2 {
-		return nil, tooManyJoined()
-	}
-	var err error
-	if j.rows, err = Together(ctx, j.parts, workers, j.spec.Budget); err != nil {
-		return nil, err
-	}
-	j.parts = nil
-	if len(j.spec.Build) > 0 {
-		if err := j.evalKeys(ctx, workers); err != nil {
-			return nil, err
-		}
-		if j.table, err = newJoinTable(ctx, j.keys, j.rows.N, workers, j.spec.NullEqual); err != nil {
-			return nil, err
-		}
-	}
-	return Values(&vector.Batch{}), nil
-}
-
-// evalKeys creates the key columns: columns of the rows, or computed columns.
-func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
-	j.keys = make([]*vector.Vector, len(j.spec.Build))
-	var list []expr.Expr
-	var types []vector.Type
-	var at []int
-	for k, e := range j.spec.Build {
-		if c, ok := e.(*expr.Column); ok {
-			j.keys[k] = j.rows.Cols[c.Index]
-			continue
-		}
-		j.keys[k] = &vector.Vector{Type: e.Type()}
-		list, types, at = append(list, e), append(types, e.Type()), append(at, k)
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	parts := make([]*Rows, (j.rows.N+chunkRows-1)/chunkRows)
-	err := Spread(ctx, len(parts), workers, func(i int) error {
-		parts[i] = NewRows(types)
-		return j.evalPart(ctx, list, parts[i], i*chunkRows, min((i+1)*chunkRows, j.rows.N))
-	})
-	if err != nil || len(parts) == 0 {
-		return err
-	}
-	all, err := Together(ctx, parts, workers, j.spec.Budget)
-	if err != nil {
-		return err
-	}
-	for i, k := range at {
-		j.keys[k] = all.Cols[i]
-	}
-	return nil
-}
-
-// evalPart computes keys of rows [from, to).
-func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *Rows, from, to int) error {
-	program, out := mustCompile(list, j.spec.Budget), vector.Batch{Cols: make([]*vector.Vector, len(list))}
-	var part vector.Batch
-	for ; from < to; from += vector.Size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		slice(&part, j.rows, from, min(from+vector.Size, to))
-		if err := program.Eval(&part, out.Cols); err != nil {
-			return err
-		}
-		out.N = part.N
-		keys.Add(&out, 0, out.N)
-		if err := j.spec.Budget.Reserve(BatchBytes(&out)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// slice makes part rows [from, to) of b.
-func slice(part, b *vector.Batch, from, to int) {
-	part.N, part.Cols = to-from, append(part.Cols[:0], cut(b.Cols, from, to)...)
 }
 
 type joinProbe Join
@@ -232,6 +124,18 @@ type prober struct {
 
 // Step looks every row's key up.
 func (j *joinProbe) Step(next Step) Step {
+	p := j.prober(next)
+	if j.spill.Load() == nil {
+		return p.step
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lanes++
+	return inCopies((&joinLane{j: j, prober: p}).step)
+}
+
+// prober makes the state of a worker.
+func (j *joinProbe) prober(next Step) *prober {
 	p := &prober{j: j, next: next, keys: mustCompile(j.spec.Probe, j.spec.Budget), cond: make([]*vector.Vector, 1),
 		vectors: make([]*vector.Vector, len(j.spec.Probe)), hasher: newJoinHasher(len(j.spec.Probe))}
 	if j.spec.Residual != nil {
@@ -243,7 +147,7 @@ func (j *joinProbe) Step(next Step) Step {
 		j.probers = append(j.probers, p)
 		j.mu.Unlock()
 	}
-	return p.step
+	return p
 }
 
 func (p *prober) step(b *vector.Batch) error {
@@ -267,6 +171,9 @@ func (p *prober) step(b *vector.Batch) error {
 func (p *prober) begin(b *vector.Batch) {
 	p.in = b
 	p.matched = p.matched.Emptied(b.N)
+	if k := p.j.block; k != nil {
+		k.restore(p.matched, b.N)
+	}
 }
 
 // everyPair is a join without keys. Each row with long texts is joined with all rows of the other side separately.
@@ -388,13 +295,12 @@ func (p *prober) flush() error {
 		return nil
 	}
 	repeat(&p.r, p.j.rows, p.right)
-	if len(p.left) == p.in.N && identity(p.left) {
-		p.out.Cols = append(p.out.Cols[:0], p.in.Cols...)
-	} else {
+	left := p.in.Cols
+	if len(p.left) != p.in.N || !identity(p.left) {
 		repeat(&p.l, p.in, p.left)
-		p.out.Cols = append(p.out.Cols[:0], p.l.Cols...)
+		left = p.l.Cols
 	}
-	p.out.N, p.out.Cols = len(p.left), append(p.out.Cols, p.r.Cols...)
+	p.out.N, p.out.Cols = len(p.left), p.j.beside(p.out.Cols[:0], left, p.r.Cols)
 	out := &p.out
 	if p.residual != nil {
 		if err := p.residual.Eval(out, p.cond); err != nil {
@@ -445,6 +351,11 @@ func (p *prober) finish() error {
 	if err := p.flush(); err != nil {
 		return err
 	}
+	if k := p.j.block; k != nil {
+		if k.note(p.matched, p.in.N); !k.last {
+			return nil
+		}
+	}
 	switch p.j.spec.Kind {
 	case Outer, FullOuter, Anti:
 		p.rows = appendAbsent(p.rows[:0], p.matched, p.in.N)
@@ -460,13 +371,29 @@ func (p *prober) finish() error {
 		return p.next(p.in)
 	}
 	gatherRows(&p.l, p.in, p.rows)
-	p.alone.N, p.alone.Cols = p.l.N, append(p.alone.Cols[:0], p.l.Cols...)
+	var others []*vector.Vector
 	if p.j.spec.Kind.pairs() {
-		for _, t := range p.j.spec.BuildTypes {
-			p.alone.Cols = append(p.alone.Cols, vector.ConstNull(t))
-		}
+		others = nulls(p.j.spec.BuildTypes)
 	}
+	p.alone.N, p.alone.Cols = p.l.N, p.j.beside(p.alone.Cols[:0], p.l.Cols, others)
 	return p.next(&p.alone)
+}
+
+// nulls are columns of NULL.
+func nulls(types []vector.Type) []*vector.Vector {
+	out := make([]*vector.Vector, len(types))
+	for i, t := range types {
+		out[i] = vector.ConstNull(t)
+	}
+	return out
+}
+
+// beside appends the columns of both sides in the order that the join gives them.
+func (j *joinProbe) beside(dst, probe, build []*vector.Vector) []*vector.Vector {
+	if j.reversed {
+		probe, build = build, probe
+	}
+	return append(append(dst, probe...), build...)
 }
 
 // appendAbsent appends the numbers of the first n rows that are not in the set.
@@ -479,8 +406,11 @@ func appendAbsent(dst []uint32, set vector.Bitmap, n int) []uint32 {
 	return dst
 }
 
-// Rest returns the build rows that the kind wants without their partners.
+// Rest returns the build rows that the kind wants without their partners, and all that is joined from files.
 func (j *joinProbe) Rest() Source {
+	if s := j.spill.Load(); s != nil {
+		return &joinPairs{j: (*Join)(j), s: s}
+	}
 	if !j.spec.Kind.rest() {
 		return nil
 	}
@@ -529,13 +459,11 @@ func (r *joinRestReader) Next(b *vector.Batch) (bool, error) {
 			continue
 		}
 		gatherRows(&r.side, j.rows, r.rows)
-		b.N, b.Cols = r.side.N, b.Cols[:0]
+		var others []*vector.Vector
 		if j.spec.Kind.pairs() {
-			for _, t := range j.spec.ProbeTypes {
-				b.Cols = append(b.Cols, vector.ConstNull(t))
-			}
+			others = nulls(j.spec.ProbeTypes)
 		}
-		b.Cols = append(b.Cols, r.side.Cols...)
+		b.N, b.Cols = r.side.N, j.beside(b.Cols[:0], others, r.side.Cols)
 		return true, nil
 	}
 }

@@ -24,6 +24,9 @@ const keyScan = 1 << 14
 // Bounds returns, after the build, the possible values of key k in rows that find a partner. ok is false if nothing is
 // known: for types other than whole numbers, times and texts, for many texts, and if NULLs are equal.
 func (j *Join) Bounds(k int) (KeyBounds, bool) {
+	if s := j.spill.Load(); s != nil && !j.spec.NullEqual {
+		return s.spans[k].bounds(j.keys[k].Type)
+	}
 	v, n := j.keys[k], j.rows.N
 	switch {
 	case j.spec.NullEqual:

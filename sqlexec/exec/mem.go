@@ -59,7 +59,8 @@ type Budget struct {
 	used   atomic.Int64
 	peak   atomic.Int64
 	begun  atomic.Bool
-	waited atomic.Int64 // for others of whom it was not known whether they give way, ns
+	joined struct{ bytes, files atomic.Int64 } // written by joins
+	waited atomic.Int64                        // for others of whom it was not known whether they give way, ns
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
@@ -103,10 +104,12 @@ func (b *Budget) space() *spill.Space {
 	return b.disk
 }
 
-// spilled is the number of bytes and files that the query has written.
+// spilled is the number of bytes and files that the query has written, without those of joins, which count for
+// themselves: they write while sinks above them work.
 func (b *Budget) spilled() (bytes, files int64) {
 	if s := b.space(); s != nil {
-		return s.Written()
+		bytes, files = s.Written()
+		return bytes - b.joined.bytes.Load(), files - b.joined.files.Load()
 	}
 	return 0, 0
 }

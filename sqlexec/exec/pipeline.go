@@ -149,7 +149,7 @@ func Ends(op Operator) bool {
 	case *measuredOp:
 		return Ends(op.Operator)
 	case *joinProbe:
-		return op.spec.Kind.rest()
+		return op.spec.Kind.rest() || op.spill.Load() != nil
 	}
 	_, ok := op.(Ending)
 	return ok

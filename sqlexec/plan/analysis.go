@@ -110,6 +110,7 @@ func (a *Analysis) nodeFigures(n Node, verbose bool) []Figure {
 	add("memory_bytes", f.Memory.Load(), false)
 	add("spilled_bytes", f.Spilled.Load(), false)
 	add("spilled_files", f.Files.Load(), false)
+	add("partitions", f.Partitions.Load(), false)
 	if verbose {
 		add("batches", f.OutBatches.Load(), true)
 		add("batches_in", f.InBatches.Load(), false)

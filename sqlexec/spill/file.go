@@ -114,7 +114,7 @@ func (w *Writer) Finish() (*File, error) {
 	if err := w.Close(); err != nil {
 		return nil, failed(err)
 	}
-	return &File{s: w.s, name: w.name, types: w.types, Rows: w.rows, Block: w.largest}, nil
+	return &File{s: w.s, name: w.name, types: w.types, Rows: w.rows, Bytes: w.s.size(w.name), Block: w.largest}, nil
 }
 
 // File is a file that was written.
@@ -123,7 +123,8 @@ type File struct {
 	name  string
 	types []vector.Type
 	Rows  int64
-	Block int // bytes that the largest block takes, packed and unpacked
+	Bytes int64 // on the disk
+	Block int   // bytes that the largest block takes, packed and unpacked
 }
 
 // Remove takes the file away before the query ends.

@@ -233,6 +233,13 @@ func (s *Space) create() (string, vfs.File, error) {
 	return name, f, nil
 }
 
+// size is the number of bytes of a file.
+func (s *Space) size(name string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names[name]
+}
+
 // grow counts n bytes that are about to be written to a file.
 func (s *Space) grow(name string, n int64) error {
 	s.mu.Lock()
