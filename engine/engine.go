@@ -48,6 +48,7 @@
 //	expire.go sweep.go files.go          what goes
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
+//	moment.go                            the snapshot that the scans of a statement share
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockinterleave.go blockmerge.go   their samples
 //	labelvalues.go symbols.go            values of a label, and their numbers

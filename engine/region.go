@@ -183,6 +183,18 @@ func (r *region) pin() *regionSnap {
 	return s
 }
 
+// pinAgain pins a snapshot once more that is pinned.
+func (r *region) pinAgain(s *regionSnap) {
+	for _, p := range s.parts {
+		if !p.acquire() {
+			panic("engine: a part of a pinned snapshot is closed")
+		}
+	}
+	for _, m := range s.mems() {
+		m.acquire(r.memory)
+	}
+}
+
 // unpin releases a snapshot of pin.
 func (r *region) unpin(s *regionSnap) {
 	s.closeParts()

@@ -13,6 +13,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/memtable"
 )
 
 // Request is what a reader wants of a table.
@@ -29,6 +30,8 @@ type Request struct {
 	Stats *scan.Stats
 	// Reserve, when not nil, learns the memory that cursors hold: see scan.Spec.
 	Reserve func(bytes int64) error
+	// Moment is the snapshot to read, if it has begun; nil: the table as it is now.
+	Moment *Moment
 }
 
 // Scan is a pinned snapshot of a table handed out as pieces of work. Close unpins. Cursor is safe for concurrent use.
@@ -38,6 +41,7 @@ type Scan struct {
 	r        *region
 	t        *schema.Table
 	snap     *regionSnap
+	moment   *moment // that snap is of; nil: its own
 	spec     *scan.Spec
 	above    filter.And    // conditions evaluated after the merge
 	physical *physicalScan // nil: another table
@@ -109,10 +113,8 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	if err := s.describe(r); err != nil {
 		return nil, err
 	}
-	s.snap = s.r.pin()
-	if r.Table.dropped() { // the pinned snapshot may be the remains of the table
-		s.r.unpin(s.snap)
-		return nil, droppedError(s.t.Name)
+	if err := s.pin(r); err != nil {
+		return nil, err
 	}
 	s.all = s.runs()
 	if err := r.Table.sameTypes(s.t, slices.Concat(s.spec.Columns, s.spec.FilterColumns)...); err != nil {
@@ -122,6 +124,31 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	e.scanning.Add(1)
 	s.cut()
 	return s, nil
+}
+
+// pin pins the rows of the request's moment, or those that there are now.
+func (s *Scan) pin(r Request) (err error) {
+	if s.moment, err = r.Moment.at(r.Table); err != nil {
+		return err
+	}
+	if s.moment != nil {
+		s.snap = s.moment.snap
+		return nil
+	}
+	s.snap = s.r.pin()
+	if r.Table.dropped() { // the pinned snapshot may be the remains of the table
+		s.r.unpin(s.snap)
+		return droppedError(s.t.Name)
+	}
+	return nil
+}
+
+// rows are the rows of a memtable that the scan sees.
+func (s *Scan) rows(m *mem) *memtable.Run {
+	if s.moment != nil {
+		return s.moment.rows[m]
+	}
+	return m.table.Live()
 }
 
 // watch returns the request with what its bounds know already, and begins to watch them. Tags that are not stored come
@@ -282,7 +309,7 @@ func (s *Scan) runs() []*scanRun {
 		}
 	}
 	for _, m := range s.snap.mems() {
-		run := m.table.Live()
+		run := s.rows(m)
 		if run.Rows() == 0 {
 			continue
 		}

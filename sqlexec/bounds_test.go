@@ -88,7 +88,7 @@ func TestPlansTakeMemory(t *testing.T) {
 	for name, sql := range map[string]string{
 		"recursion": "WITH RECURSIVE c AS (SELECT value AS a FROM generate_series(1, 300000) UNION ALL SELECT a + 300000 FROM c WHERE a < 2400000) SELECT count(*) FROM c;",
 		"anchor":    "WITH RECURSIVE c AS (SELECT value AS a FROM generate_series(1, 2000000) UNION ALL SELECT a FROM c WHERE a < 0) SELECT count(*) FROM c;",
-		"IN":        "SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 100000));",
+		"IN":        "SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 900000));",
 		"lateral":   "SELECT count(*) FROM generate_series(1, 20) AS a(x), LATERAL (SELECT value + a.x AS y FROM generate_series(1, 50000)) AS b;",
 		"unnest":    "SELECT count(*) FROM (SELECT range(x, x + 300000) AS l FROM generate_series(1, 2) AS a(x)) AS b, UNNEST(b.l);",
 	} {
@@ -101,5 +101,5 @@ func TestPlansTakeMemory(t *testing.T) {
 	}
 	x.o.Memory = exec.NewPool(1 << 30)
 	outcomeOf(t, x,
-		"SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 100000));")
+		"SELECT count(*) FROM generate_series(1, 10) WHERE value + 1 IN (SELECT value FROM generate_series(1, 900000));")
 }

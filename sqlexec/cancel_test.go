@@ -70,8 +70,7 @@ func TestCancelEverywhere(t *testing.T) {
 			}
 			run := func(ctx context.Context) error {
 				ectx := x.context(s)
-				n, err := plan.Bind(context.Background(), ectx, x.catalog(s), x.runner(s), s.database(),
-					st[0].(*parse.SelectStmt).Query)
+				n, err := x.statement(s, ectx).Complete(context.Background(), st[0].(*parse.SelectStmt).Query)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
+	"varve/sqlexec/expr"
 	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
@@ -121,7 +122,7 @@ func (c *storeCatalog) info(name schema.Name) (*plan.Relation, error) {
 // physical is what running a plan needs.
 func (x *Executor) physical(s *Session) plan.Physical {
 	return plan.Physical{Engine: x.e, Workers: x.o.Workers, Memory: x.o.Memory, Client: s.Network, Spill: x.o.Spill,
-		Context: x.context(s)}
+		Context: x.context(s), Moment: s.moment}
 }
 
 // stream starts a plan and gives its rows.
@@ -129,10 +130,18 @@ func (x *Executor) stream(ctx context.Context, s *Session, n plan.Node) (exec.Re
 	return plan.Run(ctx, x.physical(s), plan.Optimize(x.context(s), n, x.without))
 }
 
-// runner runs subqueries for the binder.
-func (x *Executor) runner(s *Session) plan.Runner {
+// statement is what a query of the session is bound with.
+func (x *Executor) statement(s *Session, ectx *expr.Context) *plan.Statement {
+	return &plan.Statement{Context: ectx, Catalog: x.catalog(s), DB: s.database(), Without: x.without,
+		Run: x.runner(s, nil), Moment: s.moment}
+}
+
+// runner runs the subqueries of a statement; a, if not nil, takes down what their nodes do.
+func (x *Executor) runner(s *Session, a *plan.Analysis) plan.Runner {
 	return func(ctx context.Context, n plan.Node, maxRows int) (*vector.Batch, error) {
-		rows, err := x.stream(ctx, s, n)
+		p := x.physical(s)
+		p.Analysis = a
+		rows, err := plan.Run(ctx, p, n)
 		if err != nil {
 			return nil, err
 		}

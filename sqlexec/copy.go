@@ -158,7 +158,7 @@ func (x *Executor) copyLimit(ctx context.Context, s *Session, st *parse.Copy) (i
 		return 0, status.New(status.InvalidSyntax,
 			"Invalid SQL syntax: LIMIT is for COPY table FROM; COPY (SELECT .. LIMIT n) TO bounds what is written")
 	}
-	e, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), st.Limit)
+	e, err := x.statement(s, x.context(s)).Scalar(ctx, st.Limit)
 	if err != nil {
 		return 0, err
 	}
@@ -239,7 +239,7 @@ func firstCount(key, text string, zone *time.Location, t vector.Type) (int64, er
 // writeFile runs a query and writes its rows to a file that appears when it is whole.
 func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *parse.Query, name string,
 	o *copyOptions) (int64, error) {
-	n, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), q)
+	n, err := x.statement(s, x.context(s)).Complete(ctx, q)
 	if err != nil {
 		return 0, err
 	}

@@ -15,7 +15,7 @@ import (
 // the one that the query passes on or the only TIMESTAMP, unless the statement names one. A table without a primary key
 // appends, so that it has a row for each of the query's.
 func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.CreateTable) (*schema.Table, error) {
-	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), s.Query)
+	n, err := x.statement(sess, x.context(sess)).Shape(ctx, s.Query)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 		if !engine.Overtaken(err) || ctx.Err() != nil {
 			return r, err
 		}
+		sess.moment.Close()
 	}
 }
 
@@ -47,7 +48,7 @@ func (x *Executor) deleteOnce(ctx context.Context, sess *Session, s *parse.Delet
 		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: parse.Name{{Name: c.Name, Quote: '"'}}}})
 	}
 	ectx := x.context(sess)
-	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.database(), &parse.Query{Body: sel})
+	n, err := x.statement(sess, ectx).Complete(ctx, &parse.Query{Body: sel})
 	if err != nil {
 		return nil, err
 	}

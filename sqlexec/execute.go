@@ -35,9 +35,12 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	s.observed = seen
 	var r *Result
 	err, rows := errPanicked, false
+	moment := new(engine.Moment)
+	s.moment = moment
 	defer func() { // a panic, too, takes it off the list
-		s.memory, s.observed = nil, nil
+		s.memory, s.observed, s.moment = nil, nil, nil
 		if !rows {
+			moment.Close()
 			done()
 			seen.returned(r, err)
 		}
@@ -46,6 +49,7 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	_, several := st.(*parse.Copy) // parts of it may be written
 	// nothing is read or written: another table may have the name
 	for !several && engine.Overtaken(err) && ctx.Err() == nil {
+		moment.Close()
 		r, err = x.execute(ctx, s, st)
 	}
 	if err = cancelled(ctx, locate(st, err)); err != nil || r.Rows == nil {
@@ -55,7 +59,7 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	if s.memory != nil {
 		r.Reserve = s.memory.Reserve
 	}
-	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, done: done, seen: seen}, ctx
+	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, moment: moment, done: done, seen: seen}, ctx
 	return r, nil
 }
 
@@ -89,6 +93,7 @@ func cancelled(ctx context.Context, err error) error {
 type guarded struct {
 	exec.Reader
 	ctx    context.Context
+	moment *engine.Moment
 	done   func()
 	seen   *observed
 	closed bool
@@ -120,6 +125,7 @@ func (g *guarded) Close() {
 	g.closed = true
 	g.seen.closed(g.ctx)
 	defer g.done()
+	defer g.moment.Close()
 	g.Reader.Close()
 }
 
@@ -180,7 +186,7 @@ func firstWords(text string) string {
 // query plans and runs a SELECT; its rows stream.
 func (x *Executor) query(ctx context.Context, s *Session, q *parse.Query) (*Result, error) {
 	ectx := x.context(s)
-	n, err := plan.Bind(ctx, ectx, x.catalog(s), x.runner(s), s.database(), q)
+	n, err := x.statement(s, ectx).Complete(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +221,7 @@ func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result,
 	case *parse.Literal:
 		name = v.Text
 	default:
-		e, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), v)
+		e, err := x.statement(s, x.context(s)).Scalar(ctx, v)
 		if err != nil {
 			return nil, err
 		}

@@ -24,16 +24,17 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	if f := st.Format; f != "" && !strings.EqualFold(f, "json") && !strings.EqualFold(f, "text") {
 		return nil, status.New(status.InvalidArguments, "EXPLAIN has the formats TEXT and JSON, not %s", f)
 	}
-	began := time.Now()
 	ectx := x.context(s)
-	n, err := plan.Bind(ctx, ectx, x.catalog(s), x.runner(s), s.database(), sel.Query)
+	stmt := x.statement(s, ectx)
+	if st.Analyze {
+		return x.analyze(ctx, s, st, stmt, sel.Query)
+	}
+	n, err := stmt.Sketch(ctx, sel.Query)
 	if err != nil {
 		return nil, err
 	}
-	best := plan.Optimize(ectx, n, x.without)
-	if st.Analyze {
-		return x.analyze(ctx, s, st, best, time.Since(began))
-	}
+	best := stmt.Shown(plan.Optimize(ectx, n, x.without), true)
+	n = stmt.Shown(n, false)
 	t := newTable("plan_type", "plan")
 	if strings.EqualFold(st.Format, "json") {
 		for _, p := range []struct {
@@ -84,16 +85,29 @@ func (a *analysis) measured() Measured {
 	return Measured{plan.NewTree(a.plan, a.Analysis, a.verbose), a.rows.Load(), int64(a.planned), running}
 }
 
-// analyze runs an optimized plan to its end and shows it with the counts of its scans.
-func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n plan.Node,
-	planned time.Duration) (*Result, error) {
+// analyze runs a query to its end, its subqueries first, and shows the plans with the counts of their scans.
+func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, stmt *plan.Statement,
+	q *parse.Query) (*Result, error) {
 	p := x.physical(s)
 	p.Analysis = plan.NewAnalysis()
-	a := &analysis{Analysis: p.Analysis, plan: n, verbose: st.Verbose, planned: planned, began: time.Now()}
+	run, answering := x.runner(s, p.Analysis), time.Duration(0)
+	stmt.Run = func(ctx context.Context, n plan.Node, most int) (*vector.Batch, error) {
+		began := time.Now()
+		defer func() { answering += time.Since(began) }()
+		return run(ctx, n, most)
+	}
+	began := time.Now()
+	n, err := stmt.Complete(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	n = plan.Optimize(stmt.Context, n, x.without)
+	a := &analysis{Analysis: p.Analysis, plan: stmt.Shown(n, true), verbose: st.Verbose,
+		planned: time.Since(began) - answering, began: time.Now().Add(-answering)}
 	if s.Analyzing != nil {
 		s.Analyzing(a.measured)
 	}
-	err := drain(ctx, p, n, &a.rows)
+	err = drain(ctx, p, n, &a.rows)
 	took, total := time.Since(a.began), a.rows.Load()
 	a.took.Store(int64(took))
 	if err != nil {

@@ -233,7 +233,7 @@ func (t *target) endRow() error {
 
 // byName sets the columns of INSERT .. BY NAME query to the names of the query's.
 func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (*parse.Insert, error) {
-	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), s.Query)
+	n, err := x.statement(sess, x.context(sess)).Shape(ctx, s.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (
 func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Insert, t *target,
 	held *exec.Budget) error {
 	ectx := x.context(sess)
-	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.database(), s.Query)
+	n, err := x.statement(sess, ectx).Complete(ctx, s.Query)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,8 @@ type Session struct {
 
 	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
 	memory *exec.Budget // of the statement that is being planned; nil: none is
+	// moment is what the scans of the statement see that is being planned; nil: each sees what is there.
+	moment *engine.Moment
 
 	observed *observed // the statement that is being planned; nil: it is not observed
 }

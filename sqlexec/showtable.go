@@ -103,7 +103,9 @@ func (t *table) filtered(ctx context.Context, x *Executor, s *Session, st *parse
 	rel := &plan.Relation{Name: schema.Name{Table: "show"}, Virtual: &plan.Virtual{
 		Fields: fields, Rows: func(context.Context, map[string]string) (*vector.Batch, error) { return all, nil },
 	}}
-	n, err := plan.Bind(ctx, x.context(s), only{rel}, x.runner(s), s.database(), q)
+	stmt := x.statement(s, x.context(s))
+	stmt.Catalog = only{rel}
+	n, err := stmt.Complete(ctx, q)
 	if err != nil {
 		return nil, err
 	}

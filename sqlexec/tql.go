@@ -15,7 +15,6 @@ import (
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
-	"varve/sqlexec/plan"
 	"varve/sqlexec/promql"
 )
 
@@ -135,7 +134,7 @@ func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promq
 
 // gridValue evaluates a value of the grid, which refers to no column.
 func (x *Executor) gridValue(ctx context.Context, s *Session, e parse.Expr) (*vector.Vector, error) {
-	bound, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), e)
+	bound, err := x.statement(s, x.context(s)).Scalar(ctx, e)
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,13 @@ import (
 // it.
 type valuer struct {
 	goctx context.Context
-	x     *Executor
-	sess  *Session
 	ctx   *expr.Context
+	st    *plan.Statement
 }
 
 func (x *Executor) valuer(ctx context.Context, sess *Session) *valuer {
-	return &valuer{goctx: ctx, x: x, sess: sess, ctx: x.context(sess)}
+	ectx := x.context(sess)
+	return &valuer{goctx: ctx, ctx: ectx, st: x.statement(sess, ectx)}
 }
 
 // set sets the current row of a column to the value of e. A double-quoted word is text. Values that cannot be read as
@@ -56,7 +56,7 @@ func (v *valuer) set(c *vector.ColumnBuilder, e parse.Expr) error {
 			return v.setText(c, e.Parts[0].Name)
 		}
 	}
-	bound, err := plan.BindScalar(v.goctx, v.ctx, v.x.catalog(v.sess), v.x.runner(v.sess), v.sess.database(), e)
+	bound, err := v.st.Scalar(v.goctx, e)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"varve/engine/vector"
 	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
-	"varve/sqlexec/plan"
 )
 
 // viewsTable keeps a row for each view. Its time is 0, so that the last one written replaces those before.
@@ -152,7 +151,9 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 	for _, id := range st.Columns {
 		v.columns = append(v.columns, id.Name)
 	}
-	n, err := plan.Bind(ctx, x.context(s), &storeCatalog{x: x, sess: s, defining: name}, x.runner(s), name.DB, st.Query)
+	stmt := x.statement(s, x.context(s))
+	stmt.Catalog, stmt.DB = &storeCatalog{x: x, sess: s, defining: name}, name.DB
+	n, err := stmt.Shape(ctx, st.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +268,7 @@ func (x *Executor) viewColumns(ctx context.Context, s *Session, n parse.Name) ([
 
 // queryColumns are the columns of a query as those of a table.
 func (x *Executor) queryColumns(ctx context.Context, s *Session, q *parse.Query) ([]schema.Column, error) {
-	node, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), q)
+	node, err := x.statement(s, x.context(s)).Shape(ctx, q)
 	if err != nil {
 		return nil, err
 	}

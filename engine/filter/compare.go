@@ -191,6 +191,10 @@ const shortList = 16
 
 func (c *condition) compileIn() {
 	n := c.NArgs
+	c.rising = true
+	for i := 1; i < n && c.rising; i++ {
+		c.rising = Compare(c.Args, i-1, c.Args, i) <= 0
+	}
 	switch c.kind {
 	case vector.Bool:
 		for i := range n {

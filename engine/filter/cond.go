@@ -43,7 +43,8 @@ const (
 )
 
 // Cond is one comparison of a column with constants, or a choice among conjunctions. Args has the column's type at the
-// reader's schema version (STRING for text operators), Flat, without NULL.
+// reader's schema version (STRING for text operators), Flat, without NULL. Those of In and NotIn may come in any
+// order; blocks are refuted faster if they rise.
 type Cond struct {
 	Column schema.ColumnID
 	Op     Op

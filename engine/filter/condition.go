@@ -15,6 +15,7 @@ type condition struct {
 	op      Op       // what to test, negation taken off
 	numbers numbers  // constants of comparisons and IN lists
 	strings stringIn // constants of IN on bytes
+	rising  bool     // constants of IN rise
 	match   *matcher // text operators
 	lowered Op       // of a condition on lower-cased text, negation taken off
 	packed  Comparison

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bytes"
+	"sort"
 
 	"varve/engine/vector"
 )
@@ -76,9 +77,16 @@ func (c *condition) judge(s *Stat) Verdict {
 		lo, hi := s.compare(c.Args, 0)
 		return either(hi < 0 || hi == 0 && !s.MaxCut, lo > 0)
 	case In:
-		for i := range c.NArgs {
+		at := 0
+		if c.rising { // the first that is not below the block is in it, or none is
+			at = sort.Search(c.NArgs, func(i int) bool { lo, _ := s.compare(c.Args, i); return lo <= 0 })
+		}
+		for i := at; i < c.NArgs; i++ {
 			if lo, hi := s.compare(c.Args, i); lo <= 0 && hi >= 0 {
 				return Some
+			}
+			if c.rising {
+				break
 			}
 		}
 		return None

@@ -25,8 +25,14 @@ func (c *compiler) in(e *In) (node, error) {
 		list.Append(n, k.Value, 0, 1)
 		n++
 	}
-	if n == 0 {
+	switch {
+	case n == 0 && e.Values != nil:
+		list, n = e.Values, e.Count
+	case n == 0:
 		return c.members(e, arg)
+	case e.Values != nil:
+		list.Append(n, e.Values, 0, e.Count)
+		n += e.Count
 	}
 	p, err := c.filter(&filter.Cond{Op: filter.In, Args: list, NArgs: n})
 	return &condNode{arg: arg, batch: c.run, cond: p, not: e.Not, null: null}, err
@@ -50,6 +56,9 @@ func (c *compiler) members(e *In, arg node) (node, error) {
 		default:
 			n.constants[string(AppendKey(nil, k.Value, 0))] = struct{}{}
 		}
+	}
+	for i := range e.Count {
+		n.constants[string(AppendKey(nil, e.Values, i))] = struct{}{}
 	}
 	return n, nil
 }

@@ -8,6 +8,7 @@ package expr
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,11 +68,14 @@ type Case struct {
 	Shown string
 }
 
-// In is whether a value is in a list of expressions of its type.
+// In is whether a value is among some of its type.
 type In struct {
 	Arg  Expr
 	List []Expr
-	Not  bool
+	// Values are further members, Count of them: Flat, rising, without NULL and repetitions. nil: none.
+	Values *vector.Vector
+	Count  int
+	Not    bool
 }
 
 // SortKey is one key of an order. ASC puts NULL last and DESC first unless NullsFirst says otherwise.
@@ -255,7 +259,14 @@ func (c *In) String() string {
 	if c.Not {
 		op = " NOT IN ("
 	}
-	return c.Arg.String() + op + join(c.List) + ")"
+	list := join(c.List)
+	if c.Values != nil {
+		if list != "" {
+			list += ","
+		}
+		list += strconv.Itoa(c.Count) + " values"
+	}
+	return c.Arg.String() + op + list + ")"
 }
 
 // IsConst reports whether e is a constant.

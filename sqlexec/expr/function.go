@@ -248,10 +248,18 @@ func inputs(e Expr) []Expr {
 			all = append(all, e.Else)
 		}
 		return all
+	case *Pending:
+		return e.Args
 	case *Column:
 		return []Expr{e}
 	}
 	return nil
+}
+
+// IsVolatile reports whether a function gives something else each time.
+func IsVolatile(name string) bool {
+	f := functions[name]
+	return f != nil && f.volatile
 }
 
 // Varies reports whether an expression has a volatile function in it: then it gives something else each time.
@@ -319,6 +327,9 @@ func (c *Context) In(e Expr, list []Expr, not bool) (Expr, error) {
 	}
 	return c.fold(in)
 }
+
+// InValues binds membership in values: that of a constant is known.
+func (c *Context) InValues(in *In) (Expr, error) { return c.fold(in) }
 
 // Case binds CASE WHEN when THEN then ... ELSE otherwise; otherwise may be nil. Conditions are BOOLEAN.
 func (c *Context) Case(when, then []Expr, otherwise Expr) (Expr, error) {

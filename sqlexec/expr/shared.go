@@ -173,7 +173,7 @@ func (n *numbering) key(e Expr) (key string, ok bool) {
 	case *Cast:
 		b = fmt.Appendf(append(b, 't'), "%v %p ", e.Try, e.zone)
 	case *In:
-		b = fmt.Appendf(append(b, 'i'), "%v ", e.Not)
+		b = fmt.Appendf(append(b, 'i'), "%v %p ", e.Not, e.Values)
 	case *Case:
 		b = fmt.Appendf(append(b, 's'), "%d %v ", len(e.When), e.Else != nil)
 	default:

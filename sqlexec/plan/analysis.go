@@ -169,7 +169,7 @@ func (a *Analysis) print(b *strings.Builder, n Node, verbose bool, depth int) {
 	}
 	if len(list) > 0 {
 		b.WriteString("  [" + strings.Join(texts, ", ") + "]")
-	} else {
+	} else if !shownOnly(n) {
 		b.WriteString("  [not run]")
 	}
 	b.WriteByte('\n')

@@ -15,6 +15,12 @@ import (
 // compare binds a comparison. A constant beside a column takes the column's type where that is exact, so that the
 // comparison can be pushed into the scan; times are compared exactly whatever their units.
 func (b *binder) compare(op expr.Op, l, r expr.Expr) (expr.Expr, error) {
+	if p, ok := r.(*expr.Pending); ok {
+		return b.comparePending(op, l, p)
+	}
+	if p, ok := l.(*expr.Pending); ok && op.Flipped() != expr.NoOp {
+		return b.comparePending(op.Flipped(), r, p)
+	}
 	l, r, err := b.ctx.Numbers(l, r)
 	if err != nil {
 		return nil, err
@@ -70,6 +76,17 @@ func (b *binder) booleansAlike(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 	}
 	right, err := read(r, l)
 	return left, right, err
+}
+
+// comparePending compares with a subquery that has not run: its text may be read as another type once it is known.
+func (b *binder) comparePending(op expr.Op, e expr.Expr, p *expr.Pending) (expr.Expr, error) {
+	c, err := b.ctx.Call(op.String(), e, p)
+	if err != nil && p.T.IsText() {
+		read := *p
+		read.T = e.Type()
+		return b.ctx.Call(op.String(), e, &read)
+	}
+	return c, err
 }
 
 func (b *binder) compareConst(op expr.Op, e expr.Expr, c *expr.Const) (expr.Expr, error) {

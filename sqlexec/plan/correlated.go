@@ -113,7 +113,7 @@ func (b *binder) distinctOf(in Node, sc *scope, used map[int]bool) (cols []int, 
 			p.Exprs, p.Cols = append(p.Exprs, sc.column(i)), append(p.Cols, sc.cols[i])
 		}
 	}
-	if rows, err = b.run(b.goctx, &Distinct{Input: p}, maxRuns+1); err != nil {
+	if rows, err = b.run(&Distinct{Input: p}, maxRuns+1); err != nil {
 		return nil, nil, nil, err
 	}
 	if rows.N > maxRuns {
@@ -182,7 +182,7 @@ func (b *binder) lateralAt(t *parse.Derived, shape Node, o *outer, rows *vector.
 	if n, err = b.castTo(n, types(shape.Columns())); err != nil {
 		return err
 	}
-	got, err := b.run(b.goctx, n, maxList+1)
+	got, err := b.run(n, maxList+1)
 	if err != nil {
 		return err
 	}

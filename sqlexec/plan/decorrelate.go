@@ -216,11 +216,7 @@ func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	none, err := b.groupsOf(&inside{node: &Limit{Input: s.node}, sc: s.sc, sel: s.sel}, nil)
-	if err != nil {
-		return nil, err
-	}
-	empty, err := b.runScalar(none)
+	empty, err := b.ofNothing(s)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +231,7 @@ func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	sel.node = j
 	joined := &scope{cols: j.Cols}
 	n := len(in.Columns())
-	if v := empty.(*expr.Const).Value; v.IsNull(0) {
+	if empty.Value.IsNull(0) {
 		return joined.column(n).(*expr.Column), nil
 	}
 	missing, err := b.ctx.Call("is null", joined.column(n+1))
@@ -254,6 +250,24 @@ func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	p.Cols[n].Type = value.Type()
 	sel.node = p
 	return &expr.Column{Index: n, Name: p.Cols[n].Name, T: value.Type(), Null: true}, nil
+}
+
+// ofNothing is the value of an aggregate subquery over no rows. No table is read for it.
+func (b *binder) ofNothing(s *inside) (*expr.Const, error) {
+	cols := s.node.Columns()
+	none := &Values{Cols: cols, Batch: vector.NewBatch(types(cols)...)}
+	n, err := b.groupsOf(&inside{node: none, sc: s.sc, sel: s.sel}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if b.st.open > 0 && len(correlatedIn(s.sel.Items[0].X)) > 0 {
+		return nil, errOpen
+	}
+	rows, _, err := b.st.run(b.goctx, n, askValue.most())
+	if err != nil {
+		return nil, err
+	}
+	return valueOf(rows, n), nil
 }
 
 // groupsOf aggregates a subquery by keys over its rows: the value of its only item, then the keys.
@@ -307,6 +321,7 @@ func (b *binder) unnested(in Node, sc *scope, c parse.Expr, subs []*parse.Query)
 // hand, or a NULL of its type while only looking.
 func (o *outer) value(i int) expr.Expr {
 	o.used[i] = true
+	o.hits++
 	switch c := &o.scope.cols[i]; {
 	case o.behind > 0:
 		return &expr.Column{Index: o.behind + i, Name: c.Name, T: c.Type, Null: c.Nullable}

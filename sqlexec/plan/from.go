@@ -156,7 +156,7 @@ func (b *binder) table(t *parse.Table) (Node, error) {
 			}
 		}
 	}
-	rel, err := b.cat.Relation(t.Name, b.db)
+	rel, err := b.st.relation(t.Name, b.db)
 	if err != nil {
 		return nil, parse.PlaceError(err, t.Name[0].At)
 	}

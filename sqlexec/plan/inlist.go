@@ -3,8 +3,10 @@ package plan
 import (
 	"slices"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 )
 
@@ -112,4 +114,58 @@ func (b *binder) exactConst(c *expr.Const, t vector.Type) (expr.Expr, bool) {
 		return exactNumber(c.Value, t)
 	}
 	return nil, false
+}
+
+// inValues is membership in many different values of one column, compared in the type of x; nil: they are not.
+func (b *binder) inValues(x expr.Expr, rows *vector.Batch, not bool) (expr.Expr, error) {
+	t, v := x.Type(), rows.Cols[0]
+	if !orderable(t) || v.Type != t && !(t.IsInteger() && v.Type.IsInteger()) {
+		return nil, nil
+	}
+	all, n, null := &vector.Vector{Type: t}, 0, false
+	for i := range rows.N {
+		if err := b.cancelled(i); err != nil {
+			return nil, err
+		}
+		switch {
+		case v.IsNull(i):
+			null = true
+		case v.Type == t:
+			all.Append(n, v, i, i+1)
+			n++
+		case appendInteger(all, v, i):
+			n++
+		}
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if err := b.keep(2 * exec.BatchBytes(&vector.Batch{N: n, Cols: []*vector.Vector{all}})); err != nil {
+		return nil, err
+	}
+	s := sortValues(all, n)
+	in := &expr.In{Arg: x, Values: s.v, Count: s.n, Not: not}
+	if null {
+		in.List = []expr.Expr{nullOf(t)}
+	}
+	return b.ctx.InValues(in)
+}
+
+// appendInteger appends integer i of v to integers of another type, unless that has no such number: nothing of the
+// type is equal to it.
+func appendInteger(to, v *vector.Vector, i int) bool {
+	lo, most := convert.IntBounds(to.Type)
+	switch signed := v.Type.Kind() == vector.Int64; {
+	case signed && v.Int(i) < lo, signed && v.Int(i) >= 0 && uint64(v.Int(i)) > most, !signed && v.Uint(i) > most:
+		return false
+	case signed && to.Type.Kind() == vector.Int64:
+		to.Ints = append(to.Ints, v.Int(i))
+	case signed:
+		to.Uints = append(to.Uints, uint64(v.Int(i)))
+	case to.Type.Kind() == vector.Int64:
+		to.Ints = append(to.Ints, int64(v.Uint(i)))
+	default:
+		to.Uints = append(to.Uints, v.Uint(i))
+	}
+	return true
 }

@@ -80,7 +80,11 @@ func (b *binder) keep(bytes int64) error {
 	if b.ctx.Memory == nil {
 		return nil
 	}
-	return b.ctx.Memory.Reserve(bytes)
+	if err := b.ctx.Memory.Reserve(bytes); err != nil {
+		return err
+	}
+	b.st.kept += bytes
+	return nil
 }
 
 // keepConsts counts the rows of a vector as constants.

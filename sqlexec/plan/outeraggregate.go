@@ -69,6 +69,7 @@ func (eb *exprBinder) outerAggregate(c *parse.Call) (expr.Expr, error) {
 					"where that query "+
 					"has no aggregates, as in its WHERE, ON and GROUP BY", parse.PrintExpr(c))
 	}
+	o.hits++
 	return o.scope.aggregate(o, c)
 }
 

@@ -17,10 +17,11 @@ import (
 type Physical struct {
 	Engine  *engine.Engine
 	Context *expr.Context
-	Workers int         // goroutines of one pipeline; 0: one for each processor
-	Memory  *exec.Pool  // what queries may keep; nil: exec's default
-	Client  netip.Addr  // the network of the client, which shares turns; the zero Addr: no network
-	Spill   *spill.Disk // where rows go that do not fit; nil: nowhere
+	Workers int            // goroutines of one pipeline; 0: one for each processor
+	Memory  *exec.Pool     // what queries may keep; nil: exec's default
+	Client  netip.Addr     // the network of the client, which shares turns; the zero Addr: no network
+	Spill   *spill.Disk    // where rows go that do not fit; nil: nowhere
+	Moment  *engine.Moment // what scans see; nil: what is there
 	// Analysis, if not nil, takes down what each node does.
 	Analysis *Analysis
 }
@@ -240,7 +241,7 @@ func (r *planRun) open(n *Scan) (*engine.Scan, error) {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
 	}
 	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter,
-		Stats: r.p.Analysis.scan(n), Reserve: r.budget.Reserve}
+		Stats: r.p.Analysis.scan(n), Reserve: r.budget.Reserve, Moment: r.p.Moment}
 	if w := r.wanted[n]; w != nil {
 		q.Bounds, q.Newest = w.bounds, w.newest
 	}

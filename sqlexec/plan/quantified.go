@@ -15,11 +15,17 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 	}
 	var list []expr.Expr
 	if x.Query != nil {
-		list, err = eb.list(x.Query)
-	} else {
-		list, err = eb.elements(x, arg)
-	}
-	if err != nil {
+		a, err := eb.list(x.Query)
+		if err != nil {
+			return nil, err
+		}
+		if !a.done {
+			return eb.compared(a, x.Op+" "+quantifier(x.All), arg)
+		}
+		if list, err = eb.b.constants(a); err != nil {
+			return nil, err
+		}
+	} else if list, err = eb.elements(x, arg); err != nil {
 		return nil, err
 	}
 	if len(list) == 1 && list[0].Type().ID == vector.TypeList {

@@ -21,19 +21,16 @@ type Catalog interface {
 	TQL(ctx context.Context, t *parse.TQL) ([]vector.Field, *vector.Batch, error)
 }
 
-// Runner runs a plan and returns all its rows. The binder uses it for subqueries whose value is a constant of the
-// query.
-type Runner func(ctx context.Context, n Node, maxRows int) (*vector.Batch, error)
-
-// binder binds one statement.
+// binder binds one statement, once.
 type binder struct {
 	goctx context.Context
 	ctx   *expr.Context
-	cat   Catalog
-	run   Runner
+	st    *Statement
 	db    string
 	views int // depth of views inside views
 	ctes  []cte
+	// recursing: a step of a recursive query is bound, whose subqueries may read the step before.
+	recursing bool
 
 	nodes, columns, exprs int // bound so far, see limits.go
 }
@@ -58,11 +55,14 @@ const (
 // the one before it made. UNION keeps each row once. A query that does not name itself is no such thing and is left as
 // it is.
 func (b *binder) recurse(c *cte) error {
+	if c.rows = b.st.recursive[c.query]; c.rows != nil {
+		return nil
+	}
 	op, ok := c.query.Body.(*parse.SetOp)
 	if !ok || op.Op != "union" || len(c.query.OrderBy) > 0 || c.query.Limit != nil || !namesItself(op.R, c) {
 		return nil
 	}
-	saved := b.ctes
+	saved, kept := b.ctes, b.st.kept
 	defer func() { b.ctes = saved }()
 	if err := b.with(c.query); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (b *binder) recurse(c *cte) error {
 	if !op.All {
 		anchor = &Distinct{Input: anchor}
 	}
-	step, err := b.run(b.goctx, anchor, maxRecursiveRows+1)
+	step, err := b.run(anchor, maxRecursiveRows+1)
 	if err != nil {
 		return err
 	}
@@ -103,14 +103,21 @@ func (b *binder) recurse(c *cte) error {
 		}
 	}
 	c.rows = &Values{Cols: cols, Batch: all}
+	if !b.recursing {
+		if b.st.recursive == nil {
+			b.st.recursive = map[*parse.Query]*Values{}
+		}
+		b.st.recursive[c.query], b.st.kept = c.rows, kept
+	}
 	return nil
 }
 
 // recursion runs the step of a recursive query once. Without ALL the rows that are there already are left out.
 func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.Batch) (*vector.Batch, error) {
-	saved := b.ctes
-	defer func() { b.ctes = saved }()
+	saved, around := b.ctes, b.recursing
+	defer func() { b.ctes, b.recursing = saved, around }()
 	defer b.again()()
+	b.recursing = true
 	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], own)
 	n, err := b.body(op.R, nil)
 	if err != nil {
@@ -132,7 +139,16 @@ func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.
 		}
 		n = j
 	}
-	return b.run(b.goctx, n, maxRecursiveRows+1)
+	return b.run(n, maxRecursiveRows+1)
+}
+
+// run runs a plan that binding needs the rows of.
+func (b *binder) run(n Node, most int) (*vector.Batch, error) {
+	if b.st.open > 0 {
+		return nil, errOpen
+	}
+	rows, _, err := b.st.run(b.goctx, n, most)
+	return rows, err
 }
 
 // namesItself reports whether the step of a query reads the query: whether it cannot be bound without it.
@@ -178,20 +194,6 @@ func readsTable(t parse.TableRef, c *cte) bool {
 
 // maxViews bounds views that read views.
 const maxViews = 32
-
-// Bind returns the logical plan of a query.
-func Bind(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, q *parse.Query) (Node, error) {
-	b := &binder{goctx: goctx, ctx: ctx, cat: cat, run: run, db: db}
-	return b.query(q, nil)
-}
-
-// BindScalar binds an expression without columns: the value of an INSERT, a default, a setting.
-func BindScalar(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, x parse.Expr) (expr.Expr,
-	error) {
-	b := &binder{goctx: goctx, ctx: ctx, cat: cat, run: run, db: db}
-	eb := &exprBinder{b: b, sc: &scope{}, where: "this statement"}
-	return eb.bind(x)
-}
 
 // query binds a query inside an outer one; out is nil at the top.
 func (b *binder) query(q *parse.Query, out *outer) (Node, error) {
@@ -242,7 +244,7 @@ func (b *binder) with(q *parse.Query) error {
 
 // metrics is a common table expression in the language of metrics.
 func (b *binder) metrics(c *parse.CTE) (cte, error) {
-	fields, rows, err := b.cat.TQL(b.goctx, c.TQL)
+	fields, rows, err := b.st.tql(b.goctx, c.TQL)
 	if err != nil {
 		return cte{}, err
 	}
@@ -417,7 +419,7 @@ func (b *binder) castEach(n Node, types []vector.Type, cast func(e expr.Expr, to
 // CastTo is castTo for INSERT .. SELECT, which reads texts as INSERT .. VALUES does: times without a zone are of the
 // request's.
 func CastTo(ctx *expr.Context, n Node, types []vector.Type) (Node, error) {
-	b := &binder{ctx: ctx}
+	b := &binder{ctx: ctx, st: &Statement{Context: ctx}}
 	return b.castEach(n, types, ctx.CastLocal)
 }
 

@@ -43,6 +43,8 @@ func children(e expr.Expr) []expr.Expr {
 			list = append(list, e.Else)
 		}
 		return list
+	case *expr.Pending:
+		return e.Args
 	}
 	return nil
 }
@@ -69,6 +71,10 @@ func withChildren(e expr.Expr, list []expr.Expr) expr.Expr {
 		if e.Else != nil {
 			c.Else = list[2*n]
 		}
+		return &c
+	case *expr.Pending:
+		c := *e
+		c.Args = list
 		return &c
 	}
 	return e
@@ -134,7 +140,7 @@ func equal(a, b expr.Expr) bool {
 		}
 	case *expr.In:
 		b, ok := b.(*expr.In)
-		if !ok || a.Not != b.Not {
+		if !ok || a.Not != b.Not || a.Values != b.Values {
 			return false
 		}
 	case *expr.Case:

@@ -227,7 +227,7 @@ func oneOf(c expr.Expr) (*expr.In, bool) {
 			rest = append(rest, args...)
 			continue
 		}
-		if list, ok := e.(*expr.In); ok && !list.Not {
+		if list, ok := e.(*expr.In); ok && !list.Not && list.Values == nil {
 			arg = list.Arg
 			in.List = append(in.List, list.List...)
 		} else {
@@ -304,7 +304,7 @@ func (s *Scan) decideIn(in *expr.In) bool {
 	if !ok {
 		return false
 	}
-	n := len(args.order)
+	n := args.n
 	if in.Not && hasNull || !in.Not && n == 0 {
 		s.Never = true
 		return true
@@ -323,10 +323,10 @@ func (s *Scan) inOf(in *expr.In) (f filter.Cond, ok bool) {
 		return f, false
 	}
 	args, hasNull, ok := inArgs(in, col.T)
-	if !ok || len(args.order) == 0 || in.Not && hasNull {
+	if !ok || args.n == 0 || in.Not && hasNull {
 		return f, false
 	}
-	f = filter.Cond{Column: s.columnID(col), Op: filter.In, Args: args.v, NArgs: len(args.order)}
+	f = filter.Cond{Column: s.columnID(col), Op: filter.In, Args: args.v, NArgs: args.n}
 	switch one := f.NArgs == 1; { // a list with one element is compared faster as a constant
 	case one && in.Not:
 		f.Op = filter.NotEqual
@@ -340,8 +340,8 @@ func (s *Scan) inOf(in *expr.In) (f filter.Cond, ok bool) {
 
 // sorted is a Flat vector with rising values.
 type sorted struct {
-	v     *vector.Vector
-	order []int
+	v *vector.Vector
+	n int
 }
 
 // inArgs returns the constants of a list sorted, without NULL and repetitions; ok false when one is of another type.
@@ -360,20 +360,47 @@ func inArgs(in *expr.In, t vector.Type) (args sorted, hasNull, ok bool) {
 		all.Append(n, c.Value, 0, 1)
 		n++
 	}
+	if in.Values != nil {
+		if in.Values.Type != t {
+			return args, false, false
+		}
+		if n == 0 {
+			return sorted{in.Values, in.Count}, hasNull, true
+		}
+		all.Append(n, in.Values, 0, in.Count)
+		n += in.Count
+	}
+	return sortValues(all, n), hasNull, true
+}
+
+// sortValues sorts values that are not NULL, and drops repetitions.
+func sortValues(all *vector.Vector, n int) sorted {
+	s := sorted{v: &vector.Vector{Type: all.Type}}
+	switch all.Type.Kind() {
+	case vector.Int64:
+		slices.Sort(all.Ints[:n])
+		s.v.Ints = slices.Compact(all.Ints[:n])
+		s.n = len(s.v.Ints)
+		return s
+	case vector.Uint64:
+		slices.Sort(all.Uints[:n])
+		s.v.Uints = slices.Compact(all.Uints[:n])
+		s.n = len(s.v.Uints)
+		return s
+	}
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return expr.Compare(all, a, all, b) })
-	args.v = &vector.Vector{Type: t}
-	for _, i := range order {
-		if k := len(args.order); k > 0 && expr.Compare(all, args.order[k-1], all, i) == 0 {
+	for k, i := range order {
+		if k > 0 && expr.Compare(all, order[k-1], all, i) == 0 {
 			continue
 		}
-		args.v.Append(len(args.order), all, i, i+1)
-		args.order = append(args.order, i)
+		s.v.Append(s.n, all, i, i+1)
+		s.n++
 	}
-	return args, hasNull, true
+	return s
 }
 
 // columnOpConst takes c apart as column op constant; the constant may have stood on the left.

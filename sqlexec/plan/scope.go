@@ -59,6 +59,7 @@ type outer struct {
 	used   map[int]bool // columns that were referred to
 	// behind is the number of columns of the joined subquery; the columns of the enclosing query follow them.
 	behind int
+	hits   int // references
 }
 
 // planError is a PlanQuery error with the contract's beginning.

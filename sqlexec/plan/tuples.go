@@ -3,7 +3,6 @@ package plan
 import (
 	"slices"
 
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -105,10 +104,10 @@ func (eb *exprBinder) tupleIn(x *parse.In, t *parse.Tuple) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list [][]expr.Expr
 	if x.Query != nil {
-		list, err = eb.tupleList(x.Query, len(parts))
+		return eb.tupleInQuery(x, parts)
 	}
+	var list [][]expr.Expr
 	for _, item := range x.List {
 		var row []expr.Expr
 		if row, err = eb.tuple(item, len(parts)); err != nil {
@@ -122,28 +121,27 @@ func (eb *exprBinder) tupleIn(x *parse.In, t *parse.Tuple) (expr.Expr, error) {
 	return eb.b.tupleInList(parts, list, x.Not)
 }
 
-// tupleList runs a subquery and gives its rows.
-func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error) {
-	rows, err := eb.distinctRows(q, maxTuples+1, func(columns int) error {
-		if columns != width {
-			return planError("the subquery of IN has %d columns, %d are compared with it", columns, width)
+// tupleInQuery compares parts with the rows of a subquery.
+func (eb *exprBinder) tupleInQuery(x *parse.In, parts []expr.Expr) (expr.Expr, error) {
+	a, err := eb.ask(x.Query, askTuples, func(columns int) error {
+		if columns != len(parts) {
+			return planError("the subquery of IN has %d columns, %d are compared with it", columns, len(parts))
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if rows.N > maxTuples {
-		return nil, status.New(status.RuntimeResourcesExhausted,
-			"the subquery of IN has more than %d rows, which only a condition of WHERE may have", maxTuples)
+	if !a.done {
+		return eb.compared(a, map[bool]string{false: "IN", true: "NOT IN"}[x.Not], parts...)
 	}
-	list := make([][]expr.Expr, rows.N)
+	list := make([][]expr.Expr, a.rows.N)
 	for i := range list {
-		for _, c := range rows.Cols {
+		for _, c := range a.rows.Cols {
 			list[i] = append(list[i], &expr.Const{Value: constAt(c, i)})
 		}
 	}
-	return list, nil
+	return eb.b.tupleInList(parts, list, x.Not)
 }
 
 // tupleInList compares parts with each of a list of tuples. The condition on the first parts stands first, so that a

@@ -14,7 +14,7 @@ SELECT host, (SELECT count(*) FROM events e WHERE e.host = h.host) AS most FROM 
 
 SELECT host FROM hosts h WHERE cores > (SELECT avg(n) FROM events e WHERE e.host = h.host);
 
--- Others are answered when the query is bound, and are constants then.
+-- Those that stand for themselves run before the query, which has constants then; EXPLAIN shows what stands for them.
 SELECT host FROM hosts WHERE cores > (SELECT max(n) FROM events);
 
 SELECT host FROM hosts WHERE host IN (SELECT host FROM events);
@@ -24,3 +24,11 @@ SELECT host FROM hosts WHERE (host, zone) IN (SELECT host, kind FROM events);
 SELECT host FROM hosts WHERE (host, zone) NOT IN (SELECT host, kind FROM events);
 
 SELECT h.host, x.kind FROM hosts h, LATERAL (SELECT kind FROM events e WHERE e.host = h.host AND e.n > h.cores) x;
+
+-- Equal ones run once, and what they read themselves runs before them.
+SELECT host, (SELECT max(n) FROM events) AS most FROM hosts WHERE cores < (SELECT max(n) FROM events) AND EXISTS (SELECT 1 FROM events WHERE n > (SELECT avg(cores) FROM hosts));
+
+SELECT host FROM hosts WHERE cores > ALL (SELECT n FROM events) OR (host, zone) NOT IN (SELECT host, kind FROM events);
+
+-- A plan that depends on the value itself is shown for NULL.
+SELECT host FROM hosts ORDER BY host LIMIT (SELECT max(n) FROM events);
