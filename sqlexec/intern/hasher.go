@@ -39,15 +39,16 @@ func NewHasher(canons ...func([]byte) uint64) *Hasher {
 // Rows are the hashes of n rows of keys. They are valid until the next call.
 func (h *Hasher) Rows(keys []*vector.Vector, n int) []uint64 {
 	h.hashes = vector.Sized(h.hashes, n)
-	clear(h.hashes)
+	hashes := h.hashes
+	clear(hashes)
 	for i, v := range keys {
-		h.columns[i].add(v, n, h.hashes)
+		h.columns[i].add(v, n, hashes)
 	}
-	for i, x := range h.hashes {
-		h.hashes[i] = (x ^ x>>32) * (seed[2] | 1)
-		h.hashes[i] ^= h.hashes[i] >> 29
+	for i, x := range hashes {
+		x = (x ^ x>>32) * (seed[2] | 1)
+		hashes[i] = x ^ x>>29
 	}
-	return h.hashes
+	return hashes
 }
 
 // together puts the hash of another column to that of a row.
@@ -66,7 +67,9 @@ func (c *columnHasher) add(v *vector.Vector, n int, into []uint64) {
 	case v.Form == vector.Dict:
 		c.dictionary(v, n, into)
 	default:
-		for i, hash := range c.of(v, n) {
+		hashes := c.of(v, n)
+		into = into[:len(hashes)]
+		for i, hash := range hashes {
 			into[i] = together(into[i], hash)
 		}
 	}
@@ -93,22 +96,25 @@ func (c *columnHasher) dictionary(v *vector.Vector, n int, into []uint64) {
 		if v.Values.Len() > 4*n {
 			c.part.Gather(v.Values, codes)
 			hashes := c.of(&c.part, n)
-			for i, x := range into {
+			into = into[:len(hashes)]
+			for i, hash := range hashes {
 				if v.IsNull(i) {
-					hashes[i] = null
+					hash = null
 				}
-				into[i] = together(x, hashes[i])
+				into[i] = together(into[i], hash)
 			}
 			return
 		}
 		c.dict = v.Values
 		c.values = append(c.values[:0], c.of(v.Values, v.Values.Len())...)
 	}
-	for i, x := range into {
+	values := c.values
+	into = into[:len(codes)]
+	for i, code := range codes {
 		hash := uint64(null)
 		if !v.IsNull(i) {
-			hash = c.values[codes[i]]
+			hash = values[code]
 		}
-		into[i] = together(x, hash)
+		into[i] = together(into[i], hash)
 	}
 }
