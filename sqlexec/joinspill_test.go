@@ -19,7 +19,7 @@ var spillingJoins = []string{
 	"SELECT count(*), sum(l.id), sum(r.id), sum(length(l.pad)), sum(length(r.pad)) FROM %s ON l.k = r.k",
 	"SELECT count(*), sum(l.id), sum(r.id), sum(length(l.pad)), sum(length(r.pad)) FROM %s ON l.k = r.k AND l.a = r.a",
 	"SELECT count(*), sum(l.id), sum(r.id), sum(length(l.pad)), sum(length(r.pad)) FROM %s ON l.a = r.a AND l.c < r.c",
-	"SELECT l.id, r.id, length(l.pad || r.pad) FROM %s ON l.a + 1 = r.c - 1 ORDER BY 1 NULLS FIRST, 2 NULLS FIRST LIMIT 40",
+	"SELECT count(*), sum(l.id), sum(r.id), sum(length(l.pad || r.pad)) FROM %s ON l.a + 1 = r.c - 1",
 	"SELECT count(*), sum(l.id), sum(r.id), sum(length(l.pad || r.pad)) FROM %s ON l.c = r.c AND l.b < r.b WHERE l.id %% 7 = 1 AND r.id %% 5 < 3",
 }
 
