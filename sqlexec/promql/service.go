@@ -9,7 +9,7 @@ import (
 
 // Limits bound the queries of a Service.
 type Limits struct {
-	Lookback      time.Duration // how old a sample may be that still counts, where a query does not say; 0: DefaultLookback
+	Lookback      time.Duration // of queries that name none: how old a sample may be; 0: DefaultLookback
 	MaxSamples    int64         // held at a time by a query; 0: DefaultMaxSamples
 	Workers       int           // goroutines of a query; 0: one for each processor
 	MaxConcurrent int           // queries at a time, and lists of series or labels: others wait; 0: no bound

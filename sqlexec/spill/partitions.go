@@ -41,22 +41,33 @@ func (p *Partitions) Finish() ([]*File, error) {
 	return files, nil
 }
 
-// write appends a block to a partition.
+// write appends a block to a partition. Workers make their blocks at the same time; only the file waits for the others.
 func (p *Partitions) write(at int, m *scratch, b *vector.Batch) error {
 	part := &p.parts[at]
+	w, err := p.writer(part)
+	if err != nil {
+		return err
+	}
+	if err := w.encode(m, b); err != nil {
+		return err
+	}
+	part.mu.Lock()
+	defer part.mu.Unlock()
+	return w.put(m, b.N)
+}
+
+// writer is the file of a partition, which begins with the first block.
+func (p *Partitions) writer(part *partition) (*Writer, error) {
 	part.mu.Lock()
 	defer part.mu.Unlock()
 	if part.w == nil {
 		w, err := p.s.Create(p.types)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		part.w = w
 	}
-	if err := part.w.encode(m, b); err != nil {
-		return err
-	}
-	return part.w.put(m, b.N)
+	return part.w, nil
 }
 
 // Spread is a worker's way to the files. It keeps rows until they make blocks. One goroutine at a time.
