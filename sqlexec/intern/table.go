@@ -5,7 +5,6 @@
 //	interner.go probe.go packed.go  vectors: keys of rows, short texts as keys
 //	pairs.go                        two numbers as one
 //	shared.go recent.go             one set for several workers
-//	hasher.go                       hashes of rows of several keys
 package intern
 
 import (
