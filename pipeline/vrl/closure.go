@@ -35,8 +35,8 @@ func (c *compiler) checkClosure(b *boundCall) bool {
 	return true
 }
 
-// closureBody compiles the block of a closure, once, as if it ran once. Variables that it assigns lose their constant
-// value before: at the second run they have another.
+// closureBody compiles the block of a closure, once, as if it ran once. The variables that the block changes lose their
+// constant value before: at the second run they have another.
 func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	n, want := b.node.closure, b.function.Closure
 	c.forgetConstants(n.body)
@@ -85,8 +85,8 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	return closure, body, true
 }
 
-// forgetConstants forgets the values of the variables that an expression assigns to: it may run to its end never, once
-// or often.
+// forgetConstants forgets the constant values of the variables that an expression changes, by assignment or by del: the
+// expression may run to its end never, once or often.
 func (c *compiler) forgetConstants(n node) {
 	forget := func(t *targetNode) {
 		if t == nil || t.variable == "" {
@@ -97,11 +97,27 @@ func (c *compiler) forgetConstants(n node) {
 		}
 	}
 	visit(n, func(n node) {
-		if a, ok := n.(*assignNode); ok {
-			forget(a.ok)
-			forget(a.err)
+		switch n := n.(type) {
+		case *assignNode:
+			forget(n.ok)
+			forget(n.err)
+		case *callNode:
+			forget(n.deletes())
 		}
 	})
+}
+
+// deletes returns the place that a call deletes from, nil if it deletes nothing that a program can read again.
+func (n *callNode) deletes() *targetNode {
+	if n.name != "del" {
+		return nil
+	}
+	for _, a := range n.args {
+		if a.name != "compact" {
+			return targetOf(a.expr)
+		}
+	}
+	return nil
 }
 
 // visit shows a tree to see, parents first.
