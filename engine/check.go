@@ -44,7 +44,7 @@ type CheckReport struct {
 	Faults  []Fault  `json:"faults"`
 }
 
-type check struct {
+type checker struct {
 	CheckOptions
 	CheckReport
 	logEdit  uint64 // see wal.ReplayResult
@@ -59,7 +59,7 @@ func Check(o CheckOptions) (*CheckReport, error) {
 	if o.WALDir == "" {
 		o.WALDir = path.Join(o.Dir, "wal")
 	}
-	c := &check{CheckOptions: o, CheckReport: CheckReport{Notes: []string{}, Faults: []Fault{}}}
+	c := &checker{CheckOptions: o, CheckReport: CheckReport{Notes: []string{}, Faults: []Fault{}}}
 	if err := unfinished(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
@@ -85,18 +85,18 @@ func Check(o CheckOptions) (*CheckReport, error) {
 }
 
 // report is what Check ends with.
-func (c *check) report() (*CheckReport, error) {
+func (c *checker) report() (*CheckReport, error) {
 	if c.refused != nil {
 		return nil, fmt.Errorf("%w: run this as the user whose data it is", c.refused)
 	}
 	return &c.CheckReport, nil
 }
 
-func (c *check) note(format string, args ...any) {
+func (c *checker) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-func (c *check) fault(file string, err error, lost bool) {
+func (c *checker) fault(file string, err error, lost bool) {
 	if errors.Is(err, fs.ErrPermission) && c.refused == nil {
 		c.refused = err
 	}
@@ -104,7 +104,7 @@ func (c *check) fault(file string, err error, lost bool) {
 }
 
 // held reports whether a server holds the directory's lock.
-func (c *check) held() bool {
+func (c *checker) held() bool {
 	name := path.Join(c.Dir, "LOCK")
 	if _, err := c.FS.Stat(name); err != nil {
 		return false
@@ -116,7 +116,7 @@ func (c *check) held() bool {
 	return l.Close() != nil
 }
 
-func (c *check) parts(state *manifest.State) {
+func (c *checker) parts(state *manifest.State) {
 	for _, t := range state.Tables {
 		c.Tables++
 		for _, p := range t.Parts {
@@ -126,7 +126,7 @@ func (c *check) parts(state *manifest.State) {
 	}
 }
 
-func (c *check) part(t *manifest.TableState, p manifest.PartMeta) {
+func (c *checker) part(t *manifest.TableState, p manifest.PartMeta) {
 	name := path.Join(c.Dir, partsDir, partName(p.File))
 	meta, errs := sst.Verify(c.FS, name)
 	if len(errs) == 0 && c.Deep {
@@ -162,7 +162,7 @@ func (c *check) part(t *manifest.TableState, p manifest.PartMeta) {
 }
 
 // replaced reports whether a running server has dropped a part since the manifest was read.
-func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
+func (c *checker) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 	if !c.Running {
 		return false
 	}
@@ -181,7 +181,7 @@ func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 }
 
 // leftOver describes the files that the manifest does not list.
-func (c *check) leftOver(state *manifest.State) {
+func (c *checker) leftOver(state *manifest.State) {
 	listed := map[string]bool{}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
@@ -228,7 +228,7 @@ func (c *check) leftOver(state *manifest.State) {
 }
 
 // log replays the log without applying it.
-func (c *check) log(state *manifest.State) {
+func (c *checker) log(state *manifest.State) {
 	result, err := c.readLog(state)
 	for c.Running && err == nil && len(result.Damaged) > 0 {
 		// The server may have cut the log since the manifest was read.
@@ -253,7 +253,7 @@ func (c *check) log(state *manifest.State) {
 	}
 }
 
-func (c *check) readLog(state *manifest.State) (wal.ReplayResult, error) {
+func (c *checker) readLog(state *manifest.State) (wal.ReplayResult, error) {
 	return wal.Check(c.FS, c.WALDir, wal.Range(state.Log), func(at wal.LSN, rec []byte) error {
 		r, body, err := readRecordHead(rec)
 		if err == nil && c.Deep {

@@ -38,7 +38,7 @@ func TestLogOfAnotherStore(t *testing.T) {
 				switch _, err := Open(second); {
 				case err == nil:
 					t.Fatal("the second store started on the log of the first")
-				case c.used && !errors.Is(err, wal.ErrElse),
+				case c.used && !errors.Is(err, wal.ErrOtherStore),
 					!strings.Contains(err.Error(), "/log") || !strings.Contains(err.Error(), "(wal.dir)"):
 					t.Errorf("the second store: %v", err)
 				}
@@ -109,7 +109,7 @@ func TestDamagedNameOfTheLog(t *testing.T) {
 			t.Fatalf("cut at %d the log is that of %q, %v", cut, got, err)
 		}
 	}
-	if _, err := Open(other); !errors.Is(err, wal.ErrElse) {
+	if _, err := Open(other); !errors.Is(err, wal.ErrOtherStore) {
 		t.Errorf("another store: %v", err)
 	}
 }

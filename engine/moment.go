@@ -12,11 +12,11 @@ import (
 type Moment struct {
 	mu      sync.Mutex // protects what follows
 	begun   bool
-	regions map[*region]*moment
+	regions map[*region]*pinnedRegion
 }
 
-// moment is the snapshot of a region, with the rows that its memtables had.
-type moment struct {
+// pinnedRegion is the snapshot of a region, with the rows that its memtables had.
+type pinnedRegion struct {
 	snap *regionSnap
 	rows map[*mem]*memtable.Run
 }
@@ -43,7 +43,7 @@ func (m *Moment) pin(t *Table) error {
 	if m.regions[r] != nil {
 		return nil
 	}
-	at := &moment{snap: r.pin(), rows: map[*mem]*memtable.Run{}}
+	at := &pinnedRegion{snap: r.pin(), rows: map[*mem]*memtable.Run{}}
 	if t.dropped() { // the snapshot may be the remains of the table
 		r.unpin(at.snap)
 		return droppedError(t.Schema.Name)
@@ -52,14 +52,14 @@ func (m *Moment) pin(t *Table) error {
 		at.rows[from] = from.table.Live()
 	}
 	if m.regions == nil {
-		m.regions = map[*region]*moment{}
+		m.regions = map[*region]*pinnedRegion{}
 	}
 	m.regions[r] = at
 	return nil
 }
 
 // at returns a table at the moment; nil: the moment has not begun. The snapshot is pinned once more, for the caller.
-func (m *Moment) at(t *Table) (*moment, error) {
+func (m *Moment) at(t *Table) (*pinnedRegion, error) {
 	if m == nil {
 		return nil, nil
 	}

@@ -41,7 +41,7 @@ type Scan struct {
 	r        *region
 	t        *schema.Table
 	snap     *regionSnap
-	moment   *moment // that snap is of; nil: its own
+	moment   *pinnedRegion // that snap is of; nil: its own
 	spec     *scan.Spec
 	above    filter.And    // conditions evaluated after the merge
 	physical *physicalScan // nil: another table

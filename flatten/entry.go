@@ -103,7 +103,7 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	c, err := d.column(name, v)
 	if err != nil {
 		return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown(),
-			Hint: numbersHint(d.b.Lookup(name), v.columnType())}
+			Hint: clashHint(d.b.Lookup(name), v.columnType())}
 	}
 	d.set = append(d.set, c)
 	switch v.kind {
@@ -160,8 +160,8 @@ func (d *Decoder) widen(c *vector.ColumnBuilder) {
 	}
 }
 
-// numbersHint is what helps against the clash of a value of type t with a column of numbers; nothing elsewhere.
-func numbersHint(c *vector.ColumnBuilder, t vector.Type) string {
+// clashHint is what helps against the clash of a value of type t with a column of numbers; nothing elsewhere.
+func clashHint(c *vector.ColumnBuilder, t vector.Type) string {
 	if c == nil {
 		return ""
 	}

@@ -17,11 +17,11 @@ func Dump(out io.Writer, fs vfs.FS, name string, body func(w io.Writer, rec []by
 		return err
 	}
 	w := bufio.NewWriter(out)
-	err = vfs.Reading(m, func(src []byte) error { return dump(w, src, body) })
+	err = vfs.Reading(m, func(src []byte) error { return dumpFrames(w, src, body) })
 	return errors.Join(err, w.Flush(), m.Unmap())
 }
 
-func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error {
+func dumpFrames(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error {
 	var off int
 	if h, err := readHead(src); err != nil {
 		fmt.Fprintf(w, "%10d  header       %v\n", 0, err)
@@ -67,7 +67,7 @@ func Check(fs vfs.FS, dir string, needs Range, look func(LSN, []byte) error) (r 
 	if err != nil {
 		return r, err
 	}
-	l, err := open(fs, dir, o)
+	l, err := openWithoutLock(fs, dir, o)
 	if err != nil {
 		return r, err
 	}

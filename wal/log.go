@@ -51,8 +51,8 @@ type Options struct {
 	// Begun, if not nil, is called with the state of the log after a new segment was added, before the first record in
 	// it is acknowledged. After an error the segment is given up. It must not append.
 	Begun func(all Range) error
-	// Store is the name of the store that owns the log: the log of another store is refused, see ErrElse. Empty: any
-	// store.
+	// Store is the name of the store that owns the log. The log of another store is refused with ErrOtherStore. Empty:
+	// any store.
 	Store string
 	// Edit, if not nil, gives the number that headers of new segments keep, see Log.Edit.
 	Edit func() uint64
@@ -164,7 +164,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	if err := claim(fs, dir, o); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	l, err := open(fs, dir, o)
+	l, err := openWithoutLock(fs, dir, o)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -172,8 +172,8 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// open opens the log of a directory; one that is absent has no segments.
-func open(fs vfs.FS, dir string, o Options) (*Log, error) {
+// openWithoutLock lists the segments of a directory and starts the writer. A directory that is absent has no segments.
+func openWithoutLock(fs vfs.FS, dir string, o Options) (*Log, error) {
 	names, err := fs.List(dir)
 	if err != nil && !vfs.NotExist(err) {
 		return nil, fmt.Errorf("log directory: %w", err)

@@ -17,8 +17,8 @@ const storeFile = "STORE"
 // maxStoreFile is more than a name has bytes.
 const maxStoreFile = 256
 
-// ErrElse is in the error of Open where the directory holds the log of another store.
-var ErrElse = errors.New("it holds the log of another store")
+// ErrOtherStore is wrapped by the error of Open if the directory holds the log of another store.
+var ErrOtherStore = errors.New("it holds the log of another store")
 
 // Store is the name of the store whose log a directory holds; empty if there is no name, or if it does not match its
 // checksum.
@@ -64,7 +64,7 @@ func claim(fs vfs.FS, dir string, o Options) error {
 			"the directory of the log, %s, cannot be used: %w. Its file %s says %s, this data directory is %s; "+
 				"nothing was changed. "+
 				"Give each server a directory of its own (wal.dir). Where that store is gone for good, remove the "+
-				"files of %s", dir, ErrElse, storeFile, is, o.Store, dir)
+				"files of %s", dir, ErrOtherStore, storeFile, is, o.Store, dir)
 	}
 	err := vfs.Publish(fs, dir, storeFile, func(f vfs.File) error {
 		_, err := fmt.Fprintf(f, "%s %s\n", o.Store, sumOf(o.Store))

@@ -102,13 +102,13 @@ type Holder interface {
 // Control keeps the account. Its owner's lock protects it, and all of its tickets.
 type Control struct {
 	limits  Limits
-	classes [Classes]class
+	classes [Classes]classAccount
 	streams map[*Ticket]struct{} // of answers that are read while they are made
 	given   [Classes]int64       // tickets given up
 }
 
-// class is the account of one class.
-type class struct {
+// classAccount is the account of one class.
+type classAccount struct {
 	used     int64
 	tickets  list.List // of *Ticket that hold or wait, oldest first
 	entered  uint64    // how many tickets ever came into the list

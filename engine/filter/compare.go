@@ -12,8 +12,8 @@ import (
 // number is what the comparison loops run on.
 type number interface{ int64 | uint64 | float64 }
 
-// less sets bit i of hit where v[i] < k; bits past the last row are zero.
-func less[T number](hit []uint64, v []T, k T) {
+// hitLess sets bit i of hit where v[i] < k; bits past the last row are zero.
+func hitLess[T number](hit []uint64, v []T, k T) {
 	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
 		c := (*[64]T)(v)
 		var m uint64
@@ -32,8 +32,8 @@ func less[T number](hit []uint64, v []T, k T) {
 	}
 }
 
-// lessEqual sets bit i of hit where v[i] <= k.
-func lessEqual[T number](hit []uint64, v []T, k T) {
+// hitLessEqual sets bit i of hit where v[i] <= k.
+func hitLessEqual[T number](hit []uint64, v []T, k T) {
 	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
 		c := (*[64]T)(v)
 		var m uint64
@@ -52,8 +52,8 @@ func lessEqual[T number](hit []uint64, v []T, k T) {
 	}
 }
 
-// equal sets bit i of hit where v[i] == k.
-func equal[T number](hit []uint64, v []T, k T) {
+// hitEqual sets bit i of hit where v[i] == k.
+func hitEqual[T number](hit []uint64, v []T, k T) {
 	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
 		c := (*[64]T)(v)
 		var m uint64
@@ -112,22 +112,22 @@ func (c *condition) evalNumbers(n int, v *vector.Vector, hit vector.Bitmap) {
 	case vector.Bool:
 		compareBools(c.op, hit, v.Bools, c.Args.Bool(0))
 	case vector.Int64:
-		compare(c.op, hit, v.Ints[:n], c.Args.Int(0))
+		compareNumbers(c.op, hit, v.Ints[:n], c.Args.Int(0))
 	case vector.Uint64:
-		compare(c.op, hit, v.Uints[:n], c.Args.Uint(0))
+		compareNumbers(c.op, hit, v.Uints[:n], c.Args.Uint(0))
 	default:
 		compareFloats(c.op, hit, v.Floats[:n], c.Args.Float(0))
 	}
 }
 
-func compare[T number](op Op, hit []uint64, v []T, k T) {
+func compareNumbers[T number](op Op, hit []uint64, v []T, k T) {
 	switch op {
 	case Equal:
-		equal(hit, v, k)
+		hitEqual(hit, v, k)
 	case Less:
-		less(hit, v, k)
+		hitLess(hit, v, k)
 	default:
-		lessEqual(hit, v, k)
+		hitLessEqual(hit, v, k)
 	}
 }
 
@@ -135,7 +135,7 @@ func compare[T number](op Op, hit []uint64, v []T, k T) {
 // negations of LessEqual and Less, so a NaN row falls on the right side by itself.
 func compareFloats(op Op, hit []uint64, v []float64, k float64) {
 	if k == k {
-		compare(op, hit, v, k)
+		compareNumbers(op, hit, v, k)
 		return
 	}
 	switch op {
@@ -273,7 +273,7 @@ func evalList[T int64 | uint64](hit []uint64, v []T, list []T, set map[T]struct{
 			part := v[from:min(from+vector.Size, len(v))]
 			words := hit[from>>6 : from>>6+vector.Words(len(part))]
 			for _, k := range list {
-				equal(one[:len(words)], part, k)
+				hitEqual(one[:len(words)], part, k)
 				for i := range words {
 					words[i] |= one[i]
 				}

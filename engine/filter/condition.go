@@ -27,9 +27,9 @@ var opposites = map[Op]Op{
 	NotRegex: Regex, NotLike: Like, NotILike: ILike, NotTerm: Term, NotContains: Contains, NotPrefix: Prefix,
 }
 
-// compile makes a condition that is not an AnyOf. It fails on a malformed regular expression, and if the number of
-// arguments does not fit the operator. For cancelled see Prepare.
-func compile(from *Cond, cancelled func() error) (*condition, error) {
+// compileCond makes a condition that is not an AnyOf. It fails on a malformed regular expression, and if the number
+// of arguments does not fit the operator. For cancelled see Prepare.
+func compileCond(from *Cond, cancelled func() error) (*condition, error) {
 	if from.prepared() {
 		return from.ready, nil
 	}

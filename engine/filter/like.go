@@ -167,9 +167,9 @@ func charLen(b []byte) int {
 	return size
 }
 
-// newLike makes a matcher of a pattern: a plain search where the pattern is %text%, a check of the row otherwise, with
-// its longest text to search for.
-func newLike(pattern []byte, fold bool) *matcher {
+// likeMatcher makes a matcher of a pattern. For %text% it is a plain search; for other patterns it checks the rows that
+// hold the pattern's longest text.
+func likeMatcher(pattern []byte, fold bool) *matcher {
 	l := NewLike(pattern, fold)
 	m := &matcher{fold: fold, check: l.matchFolded}
 	for i, s := range l.segments {

@@ -19,7 +19,7 @@ func (a And) Prepare(cancelled func() error) (And, error) {
 			out[i] = c
 			continue
 		}
-		ready, err := compile(&a[i], cancelled)
+		ready, err := compileCond(&a[i], cancelled)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func treesOf(a And, m *memory) ([]*Tree[*Test], error) {
 	trees := make([]*Tree[*Test], len(a))
 	for i := range a {
 		if a[i].Op != AnyOf {
-			c, err := compile(&a[i], nil)
+			c, err := compileCond(&a[i], nil)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +56,7 @@ func treesOf(a And, m *memory) ([]*Tree[*Test], error) {
 // Words(n) words. col gives the vector of a column, of any form, with the condition's type.
 func (p *Program) Eval(n int, col func(schema.ColumnID) *vector.Vector, keep vector.Bitmap) {
 	for i, c := range p.Conds {
-		if i > 0 && none(keep) {
+		if i > 0 && isEmpty(keep) {
 			return
 		}
 		_ = c.Keep(keep, func(t *Test, keep vector.Bitmap) error { // which does not fail

@@ -31,7 +31,7 @@ type memory struct {
 
 // NewTest compiles a condition that is not an AnyOf. For cancelled see Prepare.
 func NewTest(c *Cond, cancelled func() error) (*Test, error) {
-	compiled, err := compile(c, cancelled)
+	compiled, err := compileCond(c, cancelled)
 	if err != nil {
 		return nil, err
 	}

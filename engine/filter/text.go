@@ -49,7 +49,7 @@ func newMatcher(op Op, arg []byte, cancelled func() error) (*matcher, error) {
 	case Regex:
 		return newRegex(string(arg), cancelled)
 	}
-	return newLike(arg, op == ILike), nil
+	return likeMatcher(arg, op == ILike), nil
 }
 
 // Ways of walking a heap.

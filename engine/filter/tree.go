@@ -32,7 +32,7 @@ func (t *Tree[L]) Keep(keep vector.Bitmap, eval func(leaf L, keep vector.Bitmap)
 		return t.keepChoice(keep, eval)
 	}
 	for i, one := range t.Of {
-		if i > 0 && none(keep) {
+		if i > 0 && isEmpty(keep) {
 			break
 		}
 		if err := one.Keep(keep, eval); err != nil {
@@ -52,7 +52,7 @@ func (t *Tree[L]) keepChoice(keep vector.Bitmap, eval func(leaf L, keep vector.B
 		for w := range left {
 			left[w] = keep[w] &^ passed[w]
 		}
-		if none(left) {
+		if isEmpty(left) {
 			break
 		}
 		if err := one.Keep(left, eval); err != nil {
@@ -115,7 +115,7 @@ func Map[L, M any](t *Tree[L], f func(leaf L) (M, error)) (*Tree[M], error) {
 	return out, nil
 }
 
-func none(b vector.Bitmap) bool {
+func isEmpty(b vector.Bitmap) bool {
 	for _, w := range b {
 		if w != 0 {
 			return false

@@ -234,7 +234,7 @@ func ParseNumber[T Text](s T, i int) (end int, kind NumberKind, n int64, x float
 		return i, NoNumber, 0, 0
 	}
 	if i < len(s) && (s[i] == '.' || s[i]|0x20 == 'e') {
-		return float(s, start, i, mant, count)
+		return parseFloat(s, start, i, mant, count)
 	}
 	// 19 digits fit 64 bits without a sign.
 	if count <= 19 && mant <= math.MaxInt64 {
@@ -250,8 +250,8 @@ func ParseNumber[T Text](s T, i int) (end int, kind NumberKind, n int64, x float
 	return slowFloat(s, start, i)
 }
 
-// float reads on from the point or exponent at i, behind a mantissa of so many digits.
-func float[T Text](s T, start, i int, mant uint64, count int) (end int, kind NumberKind, n int64, x float64) {
+// parseFloat reads on from the point or exponent at i, behind a mantissa of so many digits.
+func parseFloat[T Text](s T, start, i int, mant uint64, count int) (end int, kind NumberKind, n int64, x float64) {
 	exp := 0
 	if s[i] == '.' {
 		i++

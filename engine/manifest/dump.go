@@ -16,10 +16,10 @@ func Dump(out io.Writer, fs vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(vfs.Reading(m, func(src []byte) error { return dump(out, src) }), m.Unmap())
+	return errors.Join(vfs.Reading(m, func(src []byte) error { return dumpFrames(out, src) }), m.Unmap())
 }
 
-func dump(out io.Writer, src []byte) error {
+func dumpFrames(out io.Writer, src []byte) error {
 	if err := checkHead(src); err != nil {
 		return err
 	}

@@ -56,14 +56,14 @@ func (f *Finder) Hint() string {
 	return " Did you mean '" + f.Found + "'?"
 }
 
-// hidden is the context key of Hide.
-type hidden struct{}
+// hideKey is the context key of Hide.
+type hideKey struct{}
 
 // Hide returns a context for work on behalf of a user who must not learn names of stored things, not even from hints.
-func Hide(ctx context.Context) context.Context { return context.WithValue(ctx, hidden{}, true) }
+func Hide(ctx context.Context) context.Context { return context.WithValue(ctx, hideKey{}, true) }
 
 // Hidden reports whether names must not be told.
-func Hidden(ctx context.Context) bool { return ctx.Value(hidden{}) != nil }
+func Hidden(ctx context.Context) bool { return ctx.Value(hideKey{}) != nil }
 
 // distance is the edit distance of two names, case aside; neighbours that were exchanged count as one change.
 func distance(a, b string) int {

@@ -1,8 +1,8 @@
 package schema
 
-// hints lists all hints: what a request may say of the tables that it makes, in headers or in variables of its entries.
-// A writer ignores the hints that it does not heed.
-var hints = []struct {
+// hintTable lists all hints. With a hint, in a header or in a variable of an entry, a request says how the tables that
+// it creates are to be. A writer ignores the hints that it does not heed.
+var hintTable = []struct {
 	name string
 	uses HintUse
 }{
@@ -43,7 +43,7 @@ const (
 
 // Hints returns the names of the hints with a use, in the order of the table.
 func Hints(use HintUse) (names []string) {
-	for _, h := range hints {
+	for _, h := range hintTable {
 		if h.uses&use != 0 {
 			names = append(names, h.name)
 		}
@@ -53,7 +53,7 @@ func Hints(use HintUse) (names []string) {
 
 // TakeHints puts into a map of options those of the given hints that have a use.
 func TakeHints(options, given map[string]string, use HintUse) {
-	for _, h := range hints {
+	for _, h := range hintTable {
 		if text, ok := given[h.name]; ok && h.uses&use != 0 {
 			options[h.name] = text
 		}

@@ -93,7 +93,7 @@ func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err
 	for len(tags) > 0 {
 		var c ColumnID
 		var escaped bool
-		switch c, val, escaped, tags, err = cutTag(tags); {
+		switch c, val, escaped, tags, err = cutEncodedTag(tags); {
 		case err != nil:
 			return nil, false, err
 		case c != id:
@@ -117,7 +117,7 @@ func CutTable(key []byte) (id TableID, tags []byte, err error) {
 // CutTag returns the first of several encoded tags and the rest; a nil val is NULL. val points into tags or, if it has
 // zero bytes, into scratch.
 func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err error) {
-	id, val, escaped, rest, err := cutTag(tags)
+	id, val, escaped, rest, err := cutEncodedTag(tags)
 	if escaped {
 		*scratch = appendPlain((*scratch)[:0], val)
 		val = *scratch
@@ -125,8 +125,8 @@ func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err er
 	return id, val, rest, err
 }
 
-// cutTag is CutTag without decoding the value; escaped reports that the value has zero bytes.
-func cutTag(tags []byte) (id ColumnID, val []byte, escaped bool, rest []byte, err error) {
+// cutEncodedTag is CutTag without decoding the value; escaped reports that the value has zero bytes.
+func cutEncodedTag(tags []byte) (id ColumnID, val []byte, escaped bool, rest []byte, err error) {
 	if len(tags) < 6 {
 		return 0, nil, false, nil, fmt.Errorf("series key ends inside a tag")
 	}

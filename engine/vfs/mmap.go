@@ -19,20 +19,20 @@ func mapFile(name string) (Mapping, error) {
 		return nil, err
 	}
 	if info.Size() == 0 {
-		return mapping(nil), nil
+		return mappedFile(nil), nil
 	}
 	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", name, err)
 	}
-	return mapping(b), nil
+	return mappedFile(b), nil
 }
 
-type mapping []byte
+type mappedFile []byte
 
-func (m mapping) Bytes() []byte { return m }
+func (m mappedFile) Bytes() []byte { return m }
 
-func (m mapping) WillNeed(off, n int64) {
+func (m mappedFile) WillNeed(off, n int64) {
 	page := int64(os.Getpagesize())
 	from := max(off, 0) &^ (page - 1)
 	to := min(off+n, int64(len(m)))
@@ -41,13 +41,13 @@ func (m mapping) WillNeed(off, n int64) {
 	}
 }
 
-func (m mapping) Release() {
+func (m mappedFile) Release() {
 	if len(m) > 0 {
 		_ = unix.Madvise(m, unix.MADV_DONTNEED) // advice: a refusal costs memory only
 	}
 }
 
-func (m mapping) Unmap() error {
+func (m mappedFile) Unmap() error {
 	if m == nil {
 		return nil
 	}

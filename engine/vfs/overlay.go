@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// overlay shows a directory that is never written to: changes go to another directory, whose files hide those of the
-// first.
-type overlay struct {
+// overlayFS shows a directory that is never written to: changes go to another directory, whose files hide those of
+// the first.
+type overlayFS struct {
 	FS           // of both directories
 	lower, upper string
 
@@ -25,11 +25,11 @@ type overlay struct {
 // changes below it go to the empty directory upper. Files that change in part are copied as a whole. The lock of a file
 // below lower is shared: readers do not disturb each other, and a server neither starts nor continues meanwhile.
 func Overlay(lower, upper string) FS {
-	return &overlay{FS: OS(), lower: path.Clean(lower), upper: path.Clean(upper), gone: map[string]bool{}}
+	return &overlayFS{FS: OS(), lower: path.Clean(lower), upper: path.Clean(upper), gone: map[string]bool{}}
 }
 
 // over is where changes of a name go; below is false for names elsewhere.
-func (o *overlay) over(name string) (upper string, below bool) {
+func (o *overlayFS) over(name string) (upper string, below bool) {
 	name = path.Clean(name)
 	if name == o.lower {
 		return o.upper, true
@@ -39,7 +39,7 @@ func (o *overlay) over(name string) (upper string, below bool) {
 }
 
 // find is where a name is read from.
-func (o *overlay) find(name string) (string, error) {
+func (o *overlayFS) find(name string) (string, error) {
 	upper, below := o.over(name)
 	if !below {
 		return name, nil
@@ -56,7 +56,7 @@ func (o *overlay) find(name string) (string, error) {
 }
 
 // make prepares a name for being written; what is there already is copied if keep says so.
-func (o *overlay) make(name string, keep bool) (upper string, err error) {
+func (o *overlayFS) make(name string, keep bool) (upper string, err error) {
 	upper, below := o.over(name)
 	if !below {
 		return "", &fs.PathError{Op: "write", Path: name, Err: fs.ErrPermission}
@@ -94,7 +94,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-func (o *overlay) Create(name string) (File, error) {
+func (o *overlayFS) Create(name string) (File, error) {
 	upper, err := o.make(name, false)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (o *overlay) Create(name string) (File, error) {
 	return o.FS.Create(upper)
 }
 
-func (o *overlay) CreateNew(name string) (File, error) {
+func (o *overlayFS) CreateNew(name string) (File, error) {
 	if _, err := o.Stat(name); err == nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	} else if !NotExist(err) {
@@ -111,7 +111,7 @@ func (o *overlay) CreateNew(name string) (File, error) {
 	return o.Create(name)
 }
 
-func (o *overlay) OpenAppend(name string) (File, error) {
+func (o *overlayFS) OpenAppend(name string) (File, error) {
 	upper, err := o.make(name, true)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (o *overlay) OpenAppend(name string) (File, error) {
 	return o.FS.OpenAppend(upper)
 }
 
-func (o *overlay) Open(name string) (File, error) {
+func (o *overlayFS) Open(name string) (File, error) {
 	found, err := o.find(name)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (o *overlay) Open(name string) (File, error) {
 	return o.FS.Open(found)
 }
 
-func (o *overlay) Map(name string) (Mapping, error) {
+func (o *overlayFS) Map(name string) (Mapping, error) {
 	found, err := o.find(name)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (o *overlay) Map(name string) (Mapping, error) {
 	return o.FS.Map(found)
 }
 
-func (o *overlay) Stat(name string) (os.FileInfo, error) {
+func (o *overlayFS) Stat(name string) (os.FileInfo, error) {
 	found, err := o.find(name)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (o *overlay) Stat(name string) (os.FileInfo, error) {
 	return o.FS.Stat(found)
 }
 
-func (o *overlay) Rename(from, to string) error {
+func (o *overlayFS) Rename(from, to string) error {
 	if _, err := o.Stat(from); err != nil {
 		return err
 	}
@@ -162,13 +162,13 @@ func (o *overlay) Rename(from, to string) error {
 }
 
 // hide keeps a name of the lower directory from being found.
-func (o *overlay) hide(name string) {
+func (o *overlayFS) hide(name string) {
 	o.mu.Lock()
 	o.gone[path.Clean(name)] = true
 	o.mu.Unlock()
 }
 
-func (o *overlay) Remove(name string) error {
+func (o *overlayFS) Remove(name string) error {
 	found, err := o.find(name)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (o *overlay) Remove(name string) error {
 	return err
 }
 
-func (o *overlay) Link(from, to string) error {
+func (o *overlayFS) Link(from, to string) error {
 	found, err := o.find(from)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (o *overlay) Link(from, to string) error {
 	return copyFile(found, target)
 }
 
-func (o *overlay) MkdirAll(dir string) error {
+func (o *overlayFS) MkdirAll(dir string) error {
 	upper, below := o.over(dir)
 	if !below {
 		return &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrPermission}
@@ -211,7 +211,7 @@ func (o *overlay) MkdirAll(dir string) error {
 	return o.FS.MkdirAll(upper)
 }
 
-func (o *overlay) List(dir string) ([]string, error) {
+func (o *overlayFS) List(dir string) ([]string, error) {
 	upper, below := o.over(dir)
 	if !below {
 		return o.FS.List(dir)
@@ -232,10 +232,10 @@ func (o *overlay) List(dir string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-func (o *overlay) SyncDir(string) error { return nil }
+func (o *overlayFS) SyncDir(string) error { return nil }
 
-func (o *overlay) FreeBytes(string) (uint64, error) { return o.FS.FreeBytes(o.upper) }
+func (o *overlayFS) FreeBytes(string) (uint64, error) { return o.FS.FreeBytes(o.upper) }
 
-func (o *overlay) Writable(string) error { return o.FS.Writable(path.Dir(o.upper)) }
+func (o *overlayFS) Writable(string) error { return o.FS.Writable(path.Dir(o.upper)) }
 
-func (o *overlay) Lock(name string) (io.Closer, error) { return o.LockShared(name) }
+func (o *overlayFS) Lock(name string) (io.Closer, error) { return o.LockShared(name) }

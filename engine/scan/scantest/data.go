@@ -28,8 +28,8 @@ var (
 var Table = &schema.Table{ID: 7, Columns: []schema.Column{Time, Host, Shard, Float, Text, Int}, Tags: []int{1, 2},
 	Time: 0}
 
-// stored are the columns that a part keeps, in order.
-var stored = []schema.Column{Time, Float, Text, Int, schema.SequenceColumn, schema.KindColumn}
+// storedColumns are the columns that a part keeps, in order.
+var storedColumns = []schema.Column{Time, Float, Text, Int, schema.SequenceColumn, schema.KindColumn}
 
 // row is a row by column; a column that is missing is NULL.
 type row struct {
@@ -144,7 +144,7 @@ func batchOf(columns []schema.Column, rows []row) ([]vector.Field, *vector.Batch
 }
 
 // Stored are the columns of the batches that Series gives: the time index and the fields; sequence and kind follow.
-func Stored() []schema.Column { return stored[:len(stored)-2] }
+func Stored() []schema.Column { return storedColumns[:len(storedColumns)-2] }
 
 // Series calls f with each series and its rows, in the order of a run.
 func (d *Data) Series(f func(key []byte, rows *vector.Batch) error) error {
@@ -153,7 +153,7 @@ func (d *Data) Series(f func(key []byte, rows *vector.Batch) error) error {
 		for to < len(d.rows) && bytes.Equal(d.rows[to].key, d.rows[from].key) {
 			to++
 		}
-		_, b := batchOf(stored, d.rows[from:to])
+		_, b := batchOf(storedColumns, d.rows[from:to])
 		if err := f(d.rows[from].key, b); err != nil {
 			return err
 		}
