@@ -461,3 +461,49 @@ func TestSQLBeforeTheEditor(t *testing.T) {
 		})
 	}
 }
+
+// atFirst opens a page by a link, and a second link at the first change of the document at which a condition holds:
+// before the next frame.
+const atFirst = `(page, first, second, shown) => import(new URL('./core/router.js',
+		document.querySelector('script[type=module]').src)).then((m) => new Promise((resolve) => {
+	const watch = new MutationObserver(() => {
+		if (!shown()) return;
+		watch.disconnect();
+		m.go(page, second);
+		resolve(true);
+	});
+	watch.observe(document.body, { childList: true, subtree: true, characterData: true, attributes: true });
+	m.go(page, first);
+}))`
+
+// TestLinkAtOnce: a link that is opened at the moment at which a page is shown counts.
+func TestLinkAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ingest(t, "app", shopLines(50, time.Second))
+	t.Run("sql", func(t *testing.T) {
+		p := open(t, s, "/dashboard/logs#t=app")
+		p.shown("logs")
+		eval[bool](p, `(`+atFirst+`)('sql', { sql: 'SELECT 111 AS n' }, { sql: 'SELECT 222 AS n' },
+			() => document.querySelector('.sql-page'))`)
+		p.wait("the second statement",
+			`document.querySelector('.sql-editor .editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('222')`)
+		p.wait("its address", `location.hash.includes('222')`)
+		p.quiet()
+		if got := eval[string](p, `location.hash`); !strings.Contains(got, "222") {
+			t.Errorf("the address is %s", got)
+		}
+	})
+	t.Run("logs", func(t *testing.T) {
+		p := open(t, s, "/dashboard/sql")
+		p.shown("sql")
+		eval[bool](p, `(localStorage.setItem('varve.logs.cols.public.app', '["level"]'), true)`)
+		eval[bool](p, `(`+atFirst+`)('logs', { t: 'app', q: 'first' }, { t: 'app', cols: 'status' },
+			() => document.querySelector('.fields-panel')?.innerText.includes('status'))`)
+		p.rowsShown()
+		p.quiet()
+		if got := eval[string](p, `location.hash`); !strings.Contains(got, "cols=status") {
+			t.Errorf("the address is %s", got)
+		}
+	})
+}

@@ -1,7 +1,7 @@
 // Shortcuts, and the dialog of the frame that they opened. A page lists its own while it is shown; none fires while
 // somebody types, except those with a modifier.
 
-import { signal, useEffect, useRef } from '../lib/ui.js';
+import { signal, useLayoutEffect, useRef } from '../lib/ui.js';
 
 /**
  * @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown}} Shortcut run gives false to leave the key
@@ -37,7 +37,8 @@ export function push(list) {
 export function useKeys(list) {
   const latest = useRef(list);
   latest.current = list;
-  useEffect(() => push(list.map((s, i) => ({ ...s, run: (e) => latest.current[i].run(e) }))), []);
+  // at once: a key that is pressed before the next frame is heard
+  useLayoutEffect(() => push(list.map((s, i) => ({ ...s, run: (e) => latest.current[i].run(e) }))), []);
 }
 
 /** all lists the shortcuts that work now. */

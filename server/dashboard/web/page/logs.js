@@ -92,7 +92,7 @@ export function Page({ state }) {
     if (wasLive.current && !live) void run.run();
     wasLive.current = live;
   }, [live]);
-  useEffect(() => { setOpen(null); }, [rows, run.folded.value]);
+  useLayoutEffect(() => { setOpen(null); }, [rows, run.folded.value]);
   useEffect(() => { void run.refold(); }, [v.fold]);
   useEffect(() => { if (v.at && run.scope.value) void openNamed(v.at); }, [v.at, run.scope.value?.table]);
 
@@ -161,7 +161,7 @@ export function Page({ state }) {
   };
   const toggleColumn = (/** @type {string} */ name) =>
     setColumns(shown.includes(name) ? shown.filter((/** @type {string} */ n) => n !== name) : [...shown, name]);
-  useEffect(() => { // as the table was looked at before
+  useLayoutEffect(() => { // as the table was looked at before; at once, or columns of a link were lost
     const names = store.read(kept, /** @type {string[]|null} */ (null));
     if (run.scope.value && names && v.cols.length === 0) state.set({ cols: names.length > 0 ? names : [none] }, false);
   }, [run.scope.value?.table]);

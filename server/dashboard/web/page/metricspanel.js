@@ -86,7 +86,7 @@ export function Panel(props) {
     focus: () => editor.current?.focus(),
     show: () => box.current?.scrollIntoView({ block: 'nearest' }),
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     /** @type {Handle} */
     const handle = { evaluate: () => latest.current.evaluate(), ahead: () => latest.current.ahead(),
       query: (q) => latest.current.query(q), submit: () => latest.current.submit(), focus: () => latest.current.focus(),

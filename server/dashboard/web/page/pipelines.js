@@ -1,7 +1,7 @@
 // Pipelines: a playground. The document on the left, samples on the right, and below what it makes of them, as one
 // types.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { ApiError, described, isAbort, root } from '../core/api.js';
 import { columns, forget } from '../core/catalog.js';
 import { draft } from '../core/draft.js';
@@ -145,7 +145,7 @@ export function Page({ state }) {
     { keys: 'Mod+s', text: 'Save the document', run: () => void save() }]);
 
   // Leaving with changes asks: they are in the address, but not on the server.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!changed) return;
     router.leaving.ask = () => confirm('The document has changes that are not saved. Leave it?');
     const unload = (/** @type {BeforeUnloadEvent} */ e) => e.preventDefault();

@@ -61,10 +61,9 @@ export function Page({ state }) {
     run.end();
   }, []);
   useEffect(() => { if (here !== adopted.current) keepTabs(tabs, active, v.sql); }, [here, v.sql]);
-  useEffect(() => {
-    if (tab.text) state.set({ sql: tab.text }, false); // the address says what is shown, from the last visit too
-    return followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s))));
-  }, []);
+  // The address says what is shown, from the last visit too. At once: a link that came before would be lost.
+  useLayoutEffect(() => { if (tab.text) state.set({ sql: tab.text }, false); }, []);
+  useLayoutEffect(() => followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s)))), []);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
   // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost.
   // readTabs has heeded the first address. Before the editor has come the tab has the text.
@@ -75,6 +74,12 @@ export function Page({ state }) {
     heeded.current = sql;
   }, [v.sql]);
 
+  // show puts the text of the tab that is chosen into the editor and the address; what was typed is not written later.
+  const show = (/** @type {string} */ text) => {
+    clearTimeout(timer.current);
+    editor.current?.setText(text);
+    state.set({ sql: text }, false);
+  };
   const openTab = (/** @type {string} */ text, /** @type {string|undefined} */ name = undefined) => {
     setTabs((s) => {
       const same = s.tabs.find((t) => t.text === text);
@@ -84,14 +89,14 @@ export function Page({ state }) {
       const made = newTab(s.tabs, text, name);
       return { tabs: [...s.tabs, made], active: made.id };
     });
-    editor.current?.setText(text);
+    show(text);
   };
   const choose = (/** @type {number} */ id) => {
     const next = tabs.find((t) => t.id === id);
     if (!next) return;
     setTabs({ tabs, active: id });
-    editor.current?.setText(next.text);
     state.set({ sql: next.text });
+    show(next.text);
     editor.current?.focus();
   };
   const close = (/** @type {number} */ id) => {
@@ -99,7 +104,7 @@ export function Page({ state }) {
     if (left.length === 0) left.push(newTab([], ''));
     const next = id === active ? left[left.length - 1].id : active;
     setTabs({ tabs: left, active: next });
-    editor.current?.setText(left.find((t) => t.id === next)?.text ?? '');
+    show(left.find((t) => t.id === next)?.text ?? '');
   };
   const execute = (/** @type {'statement'|'all'} */ mode) => {
     const e = editor.current;
@@ -112,8 +117,8 @@ export function Page({ state }) {
     void run.run(what, limit);
   };
   const runText = (/** @type {string} */ sql) => {
-    openTab(sql);
     state.set({ sql, view: 'table' });
+    openTab(sql);
     void run.run(sql, limit);
   };
   const explain = () => {
@@ -154,8 +159,8 @@ export function Page({ state }) {
           onClick=${() => {
             const made = newTab(tabs, '');
             setTabs({ tabs: [...tabs, made], active: made.id });
-            editor.current?.setText('');
             state.set({ sql: '' });
+            show('');
             editor.current?.focus();
           }}><${Icon} name="plus" /></button></div>
       <span class="grow"></span>

@@ -1,6 +1,6 @@
 // The box of the Ingest page in which lines are tried: what they would become, and sending them.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
 import { described, isAbort, request, stopped } from '../core/api.js';
 import { forget } from '../core/catalog.js';
@@ -125,7 +125,7 @@ export function TryBox({ state }) {
     setText(await file.text());
     setResult(null);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const paste = (/** @type {ClipboardEvent} */ e) => { // also where no field has the focus
       const lines = e.clipboardData?.getData('text') ?? '';
       if (!lines || /** @type {HTMLElement} */ (e.target).closest('input, textarea, select')) return;

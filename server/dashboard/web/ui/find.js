@@ -1,6 +1,6 @@
 // Finding a text in all loaded rows of a grid: how many have it, and from one to the next.
 
-import { html, useEffect, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js';
 import { count } from '../core/format.js';
 
 /**
@@ -13,7 +13,7 @@ export function Find({ rows, turn, grid, onClose }) {
   const [found, setFound] = useState({ text: '', places: /** @type {number[]} */ ([]), at: 0 });
   const asked = useRef(0);
   const box = useRef(/** @type {HTMLInputElement|null} */ (null));
-  useEffect(() => box.current?.focus(), []);
+  useLayoutEffect(() => box.current?.focus(), []);
   const find = async (/** @type {string} */ text, at = 0) => {
     const turn = ++asked.current;
     const places = text === '' || !rows ? [] : await rows.find(text).catch(() => []);

@@ -1,7 +1,7 @@
 // Things that open over the page: a menu or panel at a button, and dialogs. All close by Escape and give the focus
 // back.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js';
+import { html, useLayoutEffect, useRef, useState } from '../lib/ui.js';
 
 /**
  * Pop is a button with a panel below it.
@@ -16,7 +16,7 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
     setOpen(false);
     box.current?.querySelector('button')?.focus();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return;
     const outside = (/** @type {Event} */ e) => {
       if (!e.composedPath().includes(/** @type {any} */ (box.current))) setOpen(false);
