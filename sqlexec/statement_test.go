@@ -51,15 +51,16 @@ func TestSubqueriesRunOnce(t *testing.T) {
 		CREATE VIEW v AS SELECT n FROM t WHERE n <= (SELECT max(n) FROM t);`)
 	for sql, want := range map[string]int{
 		"SELECT n FROM t": 0,
-		"SELECT (SELECT max(n) FROM t), n FROM t WHERE n = (SELECT max(n) FROM t)":                            1,
-		"SELECT n FROM v WHERE n IN (SELECT n FROM v)":                                                        2,
-		"WITH c AS (SELECT n FROM t WHERE n <= (SELECT max(n) FROM t)) SELECT a.n FROM c a, c b":              1,
-		"SELECT n FROM t WHERE n <= (SELECT max(n) FROM t WHERE n <= (SELECT max(n) FROM t))":                 2,
-		"WITH t AS (SELECT (SELECT max(n) FROM t) AS n) SELECT (SELECT max(n) FROM t) FROM t":                 2,
-		"SELECT n FROM t WHERE random() >= 0 OR (SELECT random()) < (SELECT random())":                        2,
-		"SELECT a.n FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.n = a.n AND b.n < (SELECT 9 FROM t))":    1,
-		"SELECT n FROM t WHERE n IN (SELECT n FROM t) AND n = ANY (SELECT n FROM t) AND n < (SELECT 3)":       2,
-		"SELECT CASE WHEN false THEN (SELECT count(*) FROM t) ELSE 1 END FROM t HAVING count(*) > (SELECT 1)": 2,
+		"SELECT (SELECT max(n) FROM t), n FROM t WHERE n = (SELECT max(n) FROM t)":                                  1,
+		"SELECT n FROM v WHERE n IN (SELECT n FROM v)":                                                              2,
+		"WITH c AS (SELECT n FROM t WHERE n <= (SELECT max(n) FROM t)) SELECT a.n FROM c a, c b":                    1,
+		"SELECT n FROM t WHERE n <= (SELECT max(n) FROM t WHERE n <= (SELECT max(n) FROM t))":                       2,
+		"WITH t AS (SELECT (SELECT max(n) FROM t) AS n) SELECT (SELECT max(n) FROM t) FROM t":                       2,
+		"SELECT n FROM t WHERE random() >= 0 OR (SELECT random()) < (SELECT random())":                              2,
+		"SELECT (SELECT max(v) FROM unnest([random()]) AS u (v)), (SELECT max(v) FROM unnest([random()]) AS u (v))": 2,
+		"SELECT a.n FROM t a WHERE EXISTS (SELECT 1 FROM t b WHERE b.n = a.n AND b.n < (SELECT 9 FROM t))":          1,
+		"SELECT n FROM t WHERE n IN (SELECT n FROM t) AND n = ANY (SELECT n FROM t) AND n < (SELECT 3)":             2,
+		"SELECT CASE WHEN false THEN (SELECT count(*) FROM t) ELSE 1 END FROM t HAVING count(*) > (SELECT 1)":       2,
 	} {
 		if got := len(runsOf(t, x, s, sql, nil)); got != want {
 			t.Errorf("%s runs %d subqueries, want %d", sql, got, want)

@@ -3,7 +3,6 @@ package sqlexec
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -175,12 +174,12 @@ func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (
 		return 0, err
 	}
 	if v.Type == vector.Interval && !v.IsNull(0) {
-		months, days, ns := convert.Interval(v.Bytes(0))
-		if months != 0 || float64(days)*24*float64(time.Hour)+float64(ns) >= math.MaxInt64 {
+		ns, ok := convert.IntervalLength(v.Bytes(0))
+		if !ok {
 			return 0, status.New(status.InvalidArguments,
 				"a duration of TQL is less than 292 years; years and months have no fixed length")
 		}
-		return time.Duration(days)*24*time.Hour + time.Duration(ns), nil
+		return time.Duration(ns), nil
 	}
 	text := string(expr.AppendText(nil, v, 0))
 	d, ok := promql.ParseDuration(text)

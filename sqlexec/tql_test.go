@@ -186,6 +186,7 @@ func TestTQL(t *testing.T) {
 		"TQL EVAL (100, 0, '1s') m":                                               status.InvalidArguments,
 		"TQL EVAL (0, 100, '0s') m":                                               status.InvalidArguments,
 		"TQL EVAL (0, 100, 'soon') m":                                             status.InvalidArguments,
+		"TQL EVAL (0, 100, INTERVAL '-200000 days') m":                            status.InvalidArguments,
 		"TQL EVAL (NULL, 100, '1s') m":                                            status.InvalidSyntax,
 		"TQL EVAL (0, 100000, '1s') m":                                            status.InvalidArguments,
 		"TQL EVAL (0, 1, '1s') two{__field__='name'}":                             status.InvalidArguments,

@@ -66,3 +66,28 @@ func TestAll(t *testing.T) {
 		t.Error("a timestamp reads as a boolean")
 	}
 }
+
+// TestIntervalLength: days and nanoseconds are added exactly, and whatever does not fit is refused.
+func TestIntervalLength(t *testing.T) {
+	const day = 86_400_000_000_000
+	for _, c := range []struct {
+		months, days int32
+		ns, want     int64
+		ok           bool
+	}{
+		{0, 1, -1, day - 1, true},
+		{0, -2, 5, 5 - 2*day, true},
+		{0, 106751, 85_636_854_775_807, math.MaxInt64, true},
+		{0, 106751, 85_636_854_775_808, 0, false},
+		{0, -106751, -85_636_854_775_808, math.MinInt64, true},
+		{0, -106751, -85_636_854_775_809, 0, false},
+		{0, 300_000, 0, 0, false},
+		{0, -200_000, 0, 0, false},
+		{1, 0, 0, 0, false},
+	} {
+		ns, ok := IntervalLength(AppendIntervalBytes(nil, c.months, c.days, c.ns))
+		if ok != c.ok || ok && ns != c.want {
+			t.Errorf("%d months %d days %d ns: %d %v", c.months, c.days, c.ns, ns, ok)
+		}
+	}
+}

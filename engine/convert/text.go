@@ -67,6 +67,19 @@ func Interval(b []byte) (months, days int32, ns int64) {
 		int64(binary.LittleEndian.Uint64(b[8:]))
 }
 
+// IntervalLength is the nanoseconds of the 16 bytes of an INTERVAL. It has none if it has months, or if its length
+// exceeds 292 years: ok is false then.
+func IntervalLength(b []byte) (ns int64, ok bool) {
+	const day = 86_400_000_000_000
+	months, days, ns := Interval(b)
+	if n := int64(days); months != 0 || n > math.MaxInt64/day || n < math.MinInt64/day {
+		return 0, false
+	}
+	whole := int64(days) * day
+	sum := whole + ns
+	return sum, (sum > whole) == (ns > 0)
+}
+
 // AppendIntervalBytes appends the 16 bytes of an INTERVAL.
 func AppendIntervalBytes(dst []byte, months, days int32, ns int64) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(months))

@@ -109,9 +109,16 @@ func bindToTimestamp(name string, precision uint8) func(*Context, []Expr) ([]Exp
 			}, err
 		case from.Kind() == vector.Float64 && name == "to_timestamp":
 			e, err := c.Cast(args[0], vector.FloatType, false)
-			return []Expr{e}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-				for _, x := range v[0].Floats[:n] {
-					out.Ints = append(out.Ints, int64(x*1e9))
+			return []Expr{e}, t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+				for i, x := range v[0].Floats[:n] {
+					ns := x * 1e9
+					if !(ns >= math.MinInt64 && ns < math.MaxInt64) { // NaN as well
+						if valid == nil || valid.Get(i) {
+							return execError("to_timestamp: %v seconds do not fit nanoseconds", x)
+						}
+						ns = 0
+					}
+					out.Ints = append(out.Ints, int64(ns))
 				}
 				return nil
 			}, err

@@ -86,8 +86,8 @@ func Walk(x Expr, visit func(Expr) bool) {
 	}
 }
 
-// WalkQuery calls visit for the expressions of a query as Walk does, and for those of its subqueries and derived
-// tables.
+// WalkQuery calls visit for the expressions of a query as Walk does, and for those of its subqueries and of what is in
+// FROM.
 func WalkQuery(q *Query, visit func(Expr) bool) {
 	for _, c := range q.With {
 		if c.Query != nil {
@@ -145,7 +145,33 @@ func walkTable(t TableRef, visit func(Expr) bool) {
 		walkTable(t.L, visit)
 		walkTable(t.R, visit)
 		walkDeep(t.On, visit)
+	case *TableFunc:
+		walkDeep(t.Call, visit)
+	case *Pivot:
+		walkTable(t.Source, visit)
+		for _, x := range t.exprs() {
+			walkDeep(x, visit)
+		}
+	case *Unpivot:
+		walkTable(t.Source, visit)
+	case *Summary:
+		WalkQuery(t.Query, visit)
 	}
+}
+
+// exprs are the expressions of a PIVOT, its table left out.
+func (p *Pivot) exprs() []Expr {
+	list := slices.Clone(p.Group)
+	for _, a := range p.Aggs {
+		list = append(list, a.X)
+	}
+	for _, o := range p.On {
+		list = append(list, o.X)
+		for _, v := range o.In {
+			list = append(list, v.X)
+		}
+	}
+	return list
 }
 
 // walkDeep is Walk that goes into subqueries.

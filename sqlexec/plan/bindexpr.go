@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -151,13 +152,8 @@ func intervalConst(text string) (expr.Expr, error) {
 	if err != nil {
 		return nil, status.Wrap(err, status.PlanQuery, "Failed to plan SQL: invalid interval '%s'", text)
 	}
-	return &expr.Const{Value: vector.ConstBytes(vector.Interval, appendInterval(nil, months, days, ns))}, nil
-}
-
-func appendInterval(dst []byte, months, days int32, ns int64) []byte {
-	m, d, n := uint32(months), uint32(days), uint64(ns)
-	return append(dst, byte(m), byte(m>>8), byte(m>>16), byte(m>>24), byte(d), byte(d>>8), byte(d>>16), byte(d>>24),
-		byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+	b := convert.AppendIntervalBytes(nil, months, days, ns)
+	return &expr.Const{Value: vector.ConstBytes(vector.Interval, b)}, nil
 }
 
 func (eb *exprBinder) bindList(list []parse.Expr) ([]expr.Expr, error) {

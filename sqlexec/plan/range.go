@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -215,22 +216,17 @@ func (r *ranged) span(x parse.Expr, clause string) (int64, error) {
 		if !ok || c.Value.Type != vector.Interval || c.Value.IsNull(0) {
 			return 0, planError("%s needs a duration, found %s", clause, parse.PrintExpr(x))
 		}
-		months, days, rest := splitInterval(c.Value.Bytes(0))
-		if months != 0 {
+		if months, _, _ := convert.Interval(c.Value.Bytes(0)); months != 0 {
 			return 0, planError("%s: years and months have no fixed length", clause)
 		}
-		ns = int64(days)*86_400_000_000_000 + rest
+		if ns, ok = convert.IntervalLength(c.Value.Bytes(0)); !ok {
+			return 0, planError("%s: a duration is less than 292 years", clause)
+		}
 	}
 	if ns <= 0 {
 		return 0, planError("%s: the duration must be greater than zero", clause)
 	}
 	return max(1, ns/r.unit), nil
-}
-
-// splitInterval takes the bytes of an interval apart.
-func splitInterval(b []byte) (months, days int32, ns int64) {
-	u32 := func(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24 }
-	return int32(u32(b)), int32(u32(b[4:])), int64(uint64(u32(b[8:])) | uint64(u32(b[12:]))<<32)
 }
 
 // promUnits are the units of durations in the metrics language, in nanoseconds.

@@ -18,4 +18,6 @@ SELECT ts, max(d) RANGE '5s' FILL 'x' FROM gaps ALIGN '5s';
 
 SELECT ts, max(s) RANGE '5s' FILL LINEAR FROM gaps ALIGN '5s';
 
+SELECT ts, max(s) RANGE '5s' FROM gaps ALIGN INTERVAL '300000 days';
+
 DROP TABLE gaps;

@@ -32,3 +32,9 @@ SELECT '2024-01-02'::TIMESTAMP + '2024-01-02'::TIMESTAMP;
 SELECT date_part('hour', '10:20:30.5'::TIME) AS h, extract(minute FROM '10:20:30.5'::TIME) AS m, date_part('millisecond', '10:20:30.5'::TIME(3)) AS ms, date_part('epoch', '10:20:30.5'::TIME) AS e, date_part('nanosecond', '23:59:59.999999999'::TIME) AS ns;
 
 SELECT date_part('year', '10:20:30'::TIME);
+
+SELECT to_timestamp(1.5) AS a, to_timestamp(-0.25) AS b, to_timestamp(9223372036.0) AS c;
+SELECT to_timestamp('NaN'::DOUBLE);
+SELECT to_timestamp(1e300);
+SELECT to_timestamp(-9223372037.5);
+SELECT to_timestamp(if(v > 1, v, NULL)) AS a FROM (VALUES (0.5), (1.5)) AS t (v);
