@@ -268,7 +268,7 @@ func (f *Frame) setField(key string, hint int, v value.Value) {
 	f.hints[hint] = int32(value.SetField(f.Arena, &f.event, key, v, int(f.hints[hint])))
 }
 
-// writer writes a value to the place; nil when there is nothing to write to.
+// writer returns the function that writes a value to the place; nil when there is nothing to write to.
 func (p target) writer() func(f *Frame, v value.Value) *Failure {
 	path := p.node.path
 	switch {

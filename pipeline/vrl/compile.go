@@ -20,11 +20,11 @@ const (
 
 // Compile compiles a script that may call the functions of a library. The error is a *CompileError.
 func Compile(source string, l *Library, o Options) (*Program, error) {
-	return compile(source, l, o, false)
+	return compileScript(source, l, o, false)
 }
 
-// compile is Compile; plain leaves out all ops made for frequent forms, so that tests can compare both.
-func compile(source string, l *Library, o Options, plain bool) (*Program, error) {
+// compileScript is Compile; plain leaves out all ops made for frequent forms, so that tests can compare both.
+func compileScript(source string, l *Library, o Options, plain bool) (*Program, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
@@ -66,7 +66,7 @@ type compiler struct {
 	slots, hints    int
 	stack, stackMax int
 	regexSize       int  // of the expressions so far
-	plain           bool // see compile
+	plain           bool // see compileScript
 
 	// returns is the type of what return gives, of the closure being compiled or, outside of closures, of the program.
 	returns Type

@@ -13,7 +13,7 @@ const (
 
 // CompilePlain is Compile without the ops made for frequent forms.
 func CompilePlain(source string, l *Library, o Options) (*Program, error) {
-	return compile(source, l, o, true)
+	return compileScript(source, l, o, true)
 }
 
 // CutLog is a text as function log shows it.

@@ -28,7 +28,7 @@ type Frame struct {
 
 	// now is the time of the run, asked once.
 	now time.Time
-	// clock reads it; nil is time.Now.
+	// Clock gives the time of the run; nil is time.Now.
 	Clock func() time.Time
 	// Journal takes what function log writes; nil: nothing does.
 	Journal *Journal
@@ -72,7 +72,7 @@ func (f *Frame) Spend(steps int) *Failure {
 	return nil
 }
 
-// Room reports whether a string of so many bytes may be made; if not it is a failure.
+// Room fails if a string of so many bytes may not be made.
 func (f *Frame) Room(bytes int) *Failure {
 	switch {
 	case bytes > MaxStringBytes:

@@ -92,18 +92,7 @@ func regexSize(re *value.Regex) int {
 	if err != nil {
 		return 0 // compiled before, so this does not happen
 	}
-	return treeSize(tree)
-}
-
-func treeSize(re *syntax.Regexp) int {
-	n := 1 + len(re.Rune)/2
-	for _, sub := range re.Sub {
-		n += treeSize(sub)
-	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min, re.Max, 1)
-	}
-	return n
+	return int(regex.Size(tree))
 }
 
 // expanded is a string with templates as a sum of texts and variables.

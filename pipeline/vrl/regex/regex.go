@@ -42,7 +42,7 @@ func Compile(source string) (*value.Regex, error) {
 		return nil, err
 	}
 	re := &value.Regex{Source: source, Names: t.names}
-	if re.Regexp, re.Steps, re.Bytes, err = compile(plain); err != nil || !t.classes {
+	if re.Regexp, re.Steps, re.Bytes, err = compileGo(plain); err != nil || !t.classes {
 		return re, err
 	}
 	t = translator{src: source, names: []string{""}, unicode: true}
@@ -51,7 +51,7 @@ func Compile(source string) (*value.Regex, error) {
 		return nil, err
 	}
 	more := int64(0)
-	re.Unicode, _, more, err = compile(wide)
+	re.Unicode, _, more, err = compileGo(wide)
 	re.Bytes += more
 	return re, err
 }
@@ -59,14 +59,15 @@ func Compile(source string) (*value.Regex, error) {
 // MaxSteps is the most steps that an expression may become: repetitions in each other multiply.
 const MaxSteps = 10_000
 
-// compile compiles an expression and gives its steps, and about what it takes.
-func compile(source string) (re *regexp.Regexp, steps int, bytes int64, err error) {
+// compileGo compiles an expression that is translated to the syntax of Go. It gives its steps, and about how many bytes
+// it takes.
+func compileGo(source string) (re *regexp.Regexp, steps int, bytes int64, err error) {
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err == nil {
 		if steps = automaton.Steps(tree); steps > MaxSteps {
 			return nil, 0, 0, fmt.Errorf("regex parse error: the expression takes more than %d steps", MaxSteps)
 		}
-		bytes = nodeBytes * sizeOf(tree)
+		bytes = nodeBytes * Size(tree)
 		re, err = regexp.Compile(source)
 	}
 	if err != nil {

@@ -112,11 +112,11 @@ func (s *shared) forget(source string) {
 // nodeBytes estimates the memory of a node of a compiled expression, and of each pair of its ranges.
 const nodeBytes = 25
 
-// sizeOf is about what a compiled expression takes: repetitions are written out.
-func sizeOf(re *syntax.Regexp) int64 {
+// Size is about how many nodes a compiled expression has: repetitions are written out.
+func Size(re *syntax.Regexp) int64 {
 	n := int64(1 + len(re.Rune)/2)
 	for _, sub := range re.Sub {
-		n += sizeOf(sub)
+		n += Size(sub)
 	}
 	if re.Op == syntax.OpRepeat {
 		n *= int64(max(re.Min, re.Max, 1))

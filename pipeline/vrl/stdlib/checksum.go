@@ -15,7 +15,7 @@ import (
 	"varve/pipeline/vrl"
 )
 
-// checksumFunctions compute hashes that are no secrets' friends: checksums, hash table hashes, flow hashes.
+// checksumFunctions compute hashes that keep no secret: checksums, hashes for tables, hashes of flows.
 var checksumFunctions = []vrl.Function{
 	{Name: "crc", Params: []vrl.Param{arg("value", vrl.String), text("algorithm", "CRC_32_ISO_HDLC")},
 		Fails: vrl.UnlessConst("algorithm",
@@ -58,11 +58,11 @@ func compileCRC(c *vrl.Call) (vrl.Run, error) {
 	}, nil
 }
 
-var xxhashVariants = map[string]func(f *vrl.Frame, s string) value.Value{
-	"XXH32":   func(_ *vrl.Frame, s string) value.Value { return value.Int(int64(xxh32(s))) },
-	"XXH64":   func(_ *vrl.Frame, s string) value.Value { return value.Int(int64(xxhash.Sum64String(s))) },
-	"XXH3-64": func(_ *vrl.Frame, s string) value.Value { return value.Int(int64(xxh3.HashString(s))) },
-	"XXH3-128": func(_ *vrl.Frame, s string) value.Value {
+var xxhashVariants = map[string]func(s string) value.Value{
+	"XXH32":   func(s string) value.Value { return value.Int(int64(xxh32(s))) },
+	"XXH64":   func(s string) value.Value { return value.Int(int64(xxhash.Sum64String(s))) },
+	"XXH3-64": func(s string) value.Value { return value.Int(int64(xxh3.HashString(s))) },
+	"XXH3-128": func(s string) value.Value {
 		h := xxh3.HashString128(s)
 		n := new(big.Int).SetUint64(h.Hi)
 		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(h.Lo))
@@ -79,7 +79,7 @@ func compileXXHash(c *vrl.Call) (vrl.Run, error) {
 		if h == nil {
 			return f.Fail("Variant must be either 'XXH32', 'XXH64', 'XXH3-64' or 'XXH3-128'")
 		}
-		return h(f, args[0].Str()), nil
+		return h(args[0].Str()), nil
 	}, nil
 }
 
@@ -141,8 +141,7 @@ func seahash(s string) uint64 {
 	return diffuse(lanes[0] ^ lanes[1] ^ lanes[2] ^ lanes[3] ^ uint64(len(s)))
 }
 
-// portPairs are the ports that stand for the type and code of ICMP messages that have an answer: type to the answer's
-// type.
+// The types of ICMP messages that have an answer, with the type of the answer: they stand for the ports of a flow.
 var (
 	icmp4Answers = map[int64]int64{8: 0, 0: 8, 13: 14, 14: 13, 15: 16, 16: 15, 17: 18, 18: 17, 10: 9, 9: 10}
 	icmp6Answers = map[int64]int64{128: 129, 129: 128, 133: 134, 134: 133, 135: 136, 136: 135, 130: 131, 131: 130,

@@ -29,8 +29,8 @@ type albField struct {
 // albRequest is the request, which gives three fields.
 const albRequest = "request"
 
-// albFields are the fields of the format; those from optional on are missing in older lines. Source: the vendor's
-// documentation of the access logs of application load balancers.
+// albFields are the fields of the format that every line has. Source: the vendor's documentation of the access logs of
+// application load balancers.
 var albFields = []albField{
 	{"type", false, vrl.String}, {"timestamp", false, vrl.String}, {"elb", false, vrl.String},
 	{"client_host", false, vrl.String},

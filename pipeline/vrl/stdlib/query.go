@@ -281,7 +281,7 @@ var (
 		{"custom", "title"}, {"_default_"}}
 )
 
-// at is the value of an attribute or of a reserved field.
+// fieldPath is the path of an attribute (@name) or of a reserved field.
 func fieldPath(field string) (path value.Path, ok bool) {
 	name, attribute := strings.CutPrefix(field, "@")
 	if !attribute && !slices.Contains(reservedFields, field) {

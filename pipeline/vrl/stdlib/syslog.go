@@ -114,7 +114,7 @@ func (m *syslogMessage) takePriority(s string) (rest string, ok bool) {
 	return s[i+1:], true
 }
 
-// word takes the text up to the next blank, and one blank.
+// word5424 takes the text up to the next blank, and one blank.
 func word5424(s string) (text, rest string) {
 	i := strings.IndexByte(s, ' ')
 	if i < 0 {
