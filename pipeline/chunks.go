@@ -187,7 +187,7 @@ func (c *crew) finish(err error) error {
 	return err
 }
 
-// widenLike makes columns of integers columns of floats that are such in the other of two workers.
+// widenLike makes a column of integers one of floats if the other worker has it as floats, in both directions.
 func (w *worker) widenLike(from *worker) {
 	for _, s := range from.order {
 		if t := w.targets[s.target.program]; t != nil && t.sinks[s.key] != nil && !s.strict {

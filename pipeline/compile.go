@@ -69,7 +69,7 @@ func Compile(text []byte) (*Program, error) { return compileWithin(context.Backg
 // compileWithin is Compile until ctx ends.
 func compileWithin(ctx context.Context, text []byte) (*Program, error) {
 	room := processor.NewRoom(ctx, maxExpressionBytes, maxCompileTime)
-	p, err := compile(text, room)
+	p, err := compileDocument(text, room)
 	switch why := room.Err(); {
 	case why == nil:
 	case ctx.Err() != nil:
@@ -84,7 +84,8 @@ func compileWithin(ctx context.Context, text []byte) (*Program, error) {
 	return p, err
 }
 
-func compile(text []byte, room *processor.Room) (*Program, error) {
+// compileDocument is Compile with the room that expressions may take.
+func compileDocument(text []byte, room *processor.Room) (*Program, error) {
 	d, err := parseDocument(text)
 	if err != nil {
 		return nil, err

@@ -284,7 +284,7 @@ func (c *column) mismatch(v value.Value) error {
 			value.StringKind: "String"}[kind]
 		return invalid("Type: %s value not supported for Epoch", word)
 	case kind == value.StringKind:
-		return invalid("Failed to coerce string value '%s' to type '%s'", brief(v.Str()), name)
+		return invalid("Failed to coerce string value '%s' to type '%s'", flatten.Cut(v.Str()), name)
 	case c.typ == vector.JSONType:
 		return invalid("Can not coerce json type to BINARY")
 	case kind == value.FloatKind:
@@ -296,7 +296,7 @@ func (c *column) mismatch(v value.Value) error {
 
 // tried says what was to become of a value that does not fit.
 func (c *column) tried(v value.Value) string {
-	text := "transform to the column " + c.name + " of type " + wireName(c.typ)
+	text := "transform to the column " + c.name + " of type " + WireName(c.typ)
 	if c.typ.IsTimestamp() {
 		switch v.Kind() {
 		case value.StringKind:
@@ -307,9 +307,6 @@ func (c *column) tried(v value.Value) string {
 	}
 	return text
 }
-
-// brief cuts what an error text shows of a long text.
-func brief(text string) string { return flatten.Cut(text) }
 
 // nanosPer is the unit of a timestamp type in nanoseconds.
 func nanosPer(t vector.Type) int64 { return 1e9 / t.UnitsPerSecond() }

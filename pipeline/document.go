@@ -53,7 +53,7 @@ func parseDocument(text []byte) (*documentParts, error) {
 		v := processor.Follow(root.Content[i+1])
 		switch key {
 		case "version":
-			if d.version, err = formatVersion(v); err != nil {
+			if d.version, err = documentVersion(v); err != nil {
 				return nil, err
 			}
 		case "processors":
@@ -122,7 +122,8 @@ func checkTree(n *yaml.Node, depth int, nodes *int) error {
 	return nil
 }
 
-func formatVersion(n *yaml.Node) (int, error) {
+// documentVersion is the version of the format that a document states: 1 when it states none.
+func documentVersion(n *yaml.Node) (int, error) {
 	switch v := processor.Scalar(n).(type) {
 	case nil:
 		return 1, nil

@@ -36,7 +36,7 @@ func (t *transform) readIndex(s *processor.Setting) error {
 		t.index = newIndex(schema.Skipping)
 	case "fulltext":
 		if t.typ != vector.StringType {
-			return s.Invalid("Index `fulltext` only supports STRING columns, but got %s", wireName(t.typ))
+			return s.Invalid("Index `fulltext` only supports STRING columns, but got %s", WireName(t.typ))
 		}
 		t.index = newIndex(schema.Fulltext)
 	default:

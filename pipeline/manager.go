@@ -76,14 +76,6 @@ type Manager struct {
 	journals journals
 }
 
-// Removals counts how often tables of the store were dropped or emptied.
-func (m *Manager) Removals() uint64 {
-	if m.o.Store == nil {
-		return 0
-	}
-	return m.o.Store.Removals()
-}
-
 // New makes a manager.
 func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
@@ -98,6 +90,14 @@ func New(o Options) *Manager {
 		return w
 	}
 	return m
+}
+
+// Removals counts how often tables of the store were dropped or emptied.
+func (m *Manager) Removals() uint64 {
+	if m.o.Store == nil {
+		return 0
+	}
+	return m.o.Store.Removals()
 }
 
 // now is the clock, never giving times less than flatten.ClockSpan apart: rows without a time of their own must not
@@ -117,14 +117,11 @@ func (m *Manager) Times(n int64) int64 {
 
 // find returns a compiled pipeline: a version by its text, or the newest.
 func (m *Manager) find(ctx context.Context, name, version string) (*Program, error) {
-	if version == "" {
-		return m.library.find(ctx, name, latest, "")
-	}
-	ns, err := ParseVersion(version)
+	at, err := versionOf(version)
 	if err != nil {
 		return nil, err
 	}
-	return m.library.find(ctx, name, ns, version)
+	return m.library.find(ctx, name, at, version)
 }
 
 // Request is what a client asked for: parameters and headers as text, the defaults filled in.
@@ -144,9 +141,10 @@ type Request struct {
 	// AllFailures tells of all entries that are left out, not of the first few only, and has values that clash with the
 	// table fail with them.
 	AllFailures bool
-	// Reject, when not nil, is called when the rows are written, with the rows that their table did not take, by their
-	// entry and the number of entries of others Before it.
+	// Reject, when not nil, is called while the rows are written, for each row that its table did not take. entry is the
+	// number of the row's entry, counted from Before.
 	Reject func(entry int, why error)
+	// Before is how many entries came before those of this request, in other requests of the caller.
 	Before int
 	// TimeField is the field of entries whose integer, in ns, is a timestamp for processors and scripts. Empty: none.
 	TimeField string

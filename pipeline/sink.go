@@ -124,7 +124,7 @@ func (w *worker) newSink(t *target, key, suffix string, vars *flatten.OptionVars
 	return s, err
 }
 
-// inferred returns the column of a value whose type is inferred; zero for null, which creates no column.
+// inferred is the type of the column that a value makes. Null makes no column: its type is NullType.
 func inferred(v value.Value) vector.Type {
 	switch v.Kind() {
 	case value.BoolKind:
@@ -352,7 +352,7 @@ func (s *sink) setTime(e *processor.Event) error {
 	default:
 		err := status.New(status.InvalidArguments,
 			"Failed to cast type, msg: unsupported value type to convert to timestamp: %s",
-			brief(string(appendText(nil, v))))
+			flatten.Cut(string(appendText(nil, v))))
 		return about(err, p.names.Name(p.timeSlot), v, "the time index of the rows")
 	}
 	return nil

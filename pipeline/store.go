@@ -81,7 +81,7 @@ const latest = -1 << 63
 // errNoDocument reports that the version does not exist.
 var errNoDocument = errors.New("no such pipeline")
 
-// get reads a version, or the newest one. errNoDocument.
+// get reads a version, or the newest one. The error is errNoDocument if there is none.
 func (d *documents) get(ctx context.Context, name string, version int64) (found Document, err error) {
 	err = errNoDocument
 	scanErr := d.each(ctx, name, version, func(doc Document) {

@@ -222,8 +222,8 @@ func parseType(s *processor.Setting, text string) (vector.Type, error) {
 	return vector.Timestamp(r.Precision()), nil
 }
 
-// wireName is a type as error texts and dry runs show it: INT8, TIMESTAMP_SECOND.
-func wireName(t vector.Type) string {
+// WireName is a type as error texts and dry runs show it: INT8, TIMESTAMP_SECOND.
+func WireName(t vector.Type) string {
 	switch t.ID {
 	case vector.TypeTimestamp:
 		return "TIMESTAMP_" + [...]string{0: "SECOND", 3: "MILLISECOND", 6: "MICROSECOND", 9: "NANOSECOND"}[t.Precision]
@@ -240,7 +240,7 @@ func coerceName(t vector.Type) string {
 	if t == vector.JSONType {
 		return "BINARY"
 	}
-	return wireName(t)
+	return WireName(t)
 }
 
 // readDefault takes the default as a value of the column. A default forces its use.
@@ -256,11 +256,11 @@ func (t *transform) readDefault(s *processor.Settings) error {
 	}
 	t.failure = failDefault
 	if t.typ.IsTimestamp() || t.typ == vector.JSONType {
-		return s.Invalid("Default value not unsupported for type %s", wireName(t.typ))
+		return s.Invalid("Default value not unsupported for type %s", WireName(t.typ))
 	}
 	v, ok := parseText(t.typ, text)
 	if !ok {
-		return s.Invalid("Failed to parse %s: %s", strings.ToLower(wireName(t.typ)), text)
+		return s.Invalid("Failed to parse %s: %s", strings.ToLower(WireName(t.typ)), text)
 	}
 	t.fallback = v
 	return nil

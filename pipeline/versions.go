@@ -6,7 +6,6 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/status"
-	"varve/engine/vector"
 )
 
 // reserved begins the names of built-in pipelines.
@@ -165,6 +164,3 @@ func (s *sink) semantic(name string) schema.Semantic {
 	}
 	return schema.Field
 }
-
-// WireName is a type as dry runs show it: INT32, TIMESTAMP_NANOSECOND.
-func WireName(t vector.Type) string { return wireName(t) }

@@ -29,11 +29,9 @@ type date struct {
 func newDate(s Settings, names *Names) (Processor, error) {
 	d := &date{}
 	formats := defaultFormats
-	for _, x := range s.All() {
-		if done, err := d.take(&x, names); err != nil {
+	for x, err := range d.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			continue
 		}
 		switch x.Key {
 		case "formats":

@@ -22,14 +22,11 @@ var errNoPattern = status.New(status.InvalidArguments, "No matching pattern foun
 
 func newDissect(s Settings, names *Names) (Processor, error) {
 	d := &dissect{separator: " "}
-	for _, x := range s.All() {
-		if done, err := d.take(&x, names); err != nil {
+	for x, err := range d.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			continue
 		}
 		var texts []string
-		var err error
 		switch x.Key {
 		case "pattern":
 			var text string

@@ -57,11 +57,11 @@ func New(n *yaml.Node, names *Names) (Processor, error) {
 	if err != nil {
 		return nil, err
 	}
-	make, ok := makers[name]
+	compile, ok := makers[name]
 	if !ok {
 		return nil, Invalid(at.Content[0], "Unsupported %s processor", name)
 	}
-	return make(settings, names)
+	return compile(settings, names)
 }
 
 // fields are the inputs and targets of a processor, as slots.

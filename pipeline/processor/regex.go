@@ -23,28 +23,20 @@ type extraction struct {
 
 func newRegex(s Settings, names *Names) (Processor, error) {
 	p := &regexExtract{}
-	var own []Field
-	var patterns []Setting
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	var patterns []*Setting
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			if x.Key != "ignore_missing" {
-				if own, err = x.Fields(); err != nil {
-					return nil, err
-				}
-			}
-			continue
 		}
 		if x.Key == "pattern" || x.Key == "patterns" {
 			patterns = append(patterns, x)
 		}
 	}
-	if len(own) == 0 {
+	if len(p.list) == 0 {
 		return nil, s.Invalid("No valid field found in regex processor")
 	}
-	for i := range patterns {
-		if err := p.addAll(&patterns[i], names.Room); err != nil {
+	for _, x := range patterns {
+		if err := p.addAll(x, names.Room); err != nil {
 			return nil, err
 		}
 	}
@@ -53,9 +45,9 @@ func newRegex(s Settings, names *Names) (Processor, error) {
 	}
 	for i := range p.patterns {
 		x := &p.patterns[i]
-		for _, f := range own {
+		for _, f := range p.list {
 			for _, group := range x.names {
-				x.slots = append(x.slots, names.Slot(f.Target+"_"+group))
+				x.slots = append(x.slots, names.Slot(names.Name(f.target)+"_"+group))
 			}
 		}
 	}

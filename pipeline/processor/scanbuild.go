@@ -268,7 +268,7 @@ func (b *scanBuilder) settle(steps, rest []scanStep) bool {
 func (b *scanBuilder) settleChoice(s *scanStep, tail []scanStep) bool {
 	for i := range s.alts {
 		if s.optional {
-			if _, sure := follow(tail, s.alts[i].first); !sure {
+			if _, sure := following(tail, s.alts[i].first); !sure {
 				return false
 			}
 			b.s.loose = b.s.loose || free(tail) // without it the expression may match as well
@@ -293,7 +293,7 @@ func free(steps []scanStep) bool {
 }
 
 func (b *scanBuilder) settleRun(s *scanStep, tail []scanStep) bool {
-	next, sure := follow(tail, s.set)
+	next, sure := following(tail, s.set)
 	switch {
 	case s.lazy && free(tail): // nothing has to follow: as little as possible
 		s.max = s.min
@@ -310,9 +310,9 @@ func (b *scanBuilder) settleRun(s *scanStep, tail []scanStep) bool {
 	return true
 }
 
-// follow finds the first step of a tail that is more than a mark. sure tells that no character of the set can begin
+// following finds the first step of a tail that is more than a mark. sure tells that no character of the set can begin
 // what follows, so that a run of the set has one possible end; next is nil when nothing follows.
-func follow(tail []scanStep, set *runSet) (next *scanStep, sure bool) {
+func following(tail []scanStep, set *runSet) (next *scanStep, sure bool) {
 	for k := range tail {
 		s := &tail[k]
 		if s.kind == scanMark {

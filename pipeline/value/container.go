@@ -1,6 +1,9 @@
 package value
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Member is one field of an object.
 type Member struct {
@@ -51,7 +54,7 @@ func (e *extent) adopt(v Value) {
 // replace counts a value that takes the place of another.
 func (e *extent) replace(old, v Value) {
 	if old.kind >= ArrayKind {
-		e.add(-old.nodeCount())
+		e.add(-old.Nodes())
 	}
 	e.adopt(v)
 }
@@ -61,8 +64,8 @@ func (e *extent) add(nodes int) {
 	e.nodes = uint32(min(max(int(e.nodes)+nodes, 0), 1<<30))
 }
 
-// nodeCount is how many values a container holds, all levels together.
-func (v Value) nodeCount() int {
+// Nodes is how many values a container holds, all levels together.
+func (v Value) Nodes() int {
 	nodes, _ := v.extent()
 	return int(nodes)
 }
@@ -98,15 +101,12 @@ func (v Value) Bulk() int {
 			return int(v.num / 64)
 		}
 	case ArrayKind, ObjectKind:
-		if n := v.nodeCount(); n >= largeContainer {
+		if n := v.Nodes(); n >= largeContainer {
 			return n / 16
 		}
 	}
 	return 0
 }
-
-// Nodes is how many values a container holds, all levels together.
-func (v Value) Nodes() int { return v.nodeCount() }
 
 // TooLarge reports whether a value holds more than MaxNodes values or nests deeper than MaxNesting.
 func (v Value) TooLarge() bool {
@@ -223,7 +223,7 @@ func (o *Object) Sort() {
 	if inOrder {
 		return
 	}
-	slices.SortStableFunc(o.members, func(x, y Member) int { return compare(x.Key, y.Key) })
+	slices.SortStableFunc(o.members, func(x, y Member) int { return strings.Compare(x.Key, y.Key) })
 	o.dropRepeated()
 }
 
@@ -237,16 +237,6 @@ func (o *Object) dropRepeated() {
 		kept = append(kept, m)
 	}
 	o.members = kept
-}
-
-func compare(x, y string) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
 }
 
 // push adds a field at the end, in memory of the arena.

@@ -95,7 +95,7 @@ func (v Value) Item(index int) (at Value, ok bool) {
 // would become too large or an index is beyond MaxIndex.
 func Set(a *Arena, root *Value, p Path, v Value) error {
 	nodes, depth := v.extent()
-	if len(p)+int(depth) > MaxNesting || int(nodes)+root.nodeCount() > MaxNodes {
+	if len(p)+int(depth) > MaxNesting || int(nodes)+root.Nodes() > MaxNodes {
 		return ErrTooLarge
 	}
 	for i := range p {
@@ -103,7 +103,7 @@ func Set(a *Arena, root *Value, p Path, v Value) error {
 			return fmt.Errorf("array index %d is out of range: at most %d", p[i].Index, MaxIndex)
 		}
 	}
-	set(a, root, p, v, depth)
+	put(a, root, p, v, depth)
 	return nil
 }
 
@@ -111,12 +111,12 @@ func Set(a *Arena, root *Value, p Path, v Value) error {
 var ErrTooLarge = fmt.Errorf("a value would hold more than %d values or nest deeper than %d levels", MaxNodes,
 	MaxNesting)
 
-// set is Set; more is by how many values the one at a place has grown.
-func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
-	before := at.nodeCount()
+// put does what Set does, without its checks. more is by how many values the one at a place has grown.
+func put(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
+	before := at.Nodes()
 	if len(p) == 0 {
 		*at = v
-		return v.nodeCount() - before
+		return v.Nodes() - before
 	}
 	var inner *Value
 	if p[0].IsIndex {
@@ -124,11 +124,11 @@ func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
 	} else {
 		inner, _ = FieldSlot(a, at, p[0].Key, -1)
 	}
-	more = set(a, inner, p[1:], v, depth)
+	more = put(a, inner, p[1:], v, depth)
 	e := at.holder()
 	e.add(more)
 	e.depth = max(e.depth, uint16(len(p)-1)+depth)
-	return at.nodeCount() - before
+	return at.Nodes() - before
 }
 
 // SetField is like Set, for a scalar in a field of v itself. guess is the probable position of the key, such as its
@@ -250,14 +250,13 @@ func remove(a *Arena, at *Value, p Path, compact bool) (old Value, empty bool) {
 		if i < 0 {
 			i += len(l.items)
 		}
-		gone := len(p) == 1
-		if gone {
+		if len(p) == 1 {
 			return l.Remove(i), len(l.items) == 0
 		}
 		inner := &l.items[i]
-		before := inner.nodeCount()
-		old, gone = remove(a, inner, p[1:], compact)
-		if l.add(inner.nodeCount() - before); gone && compact {
+		before := inner.Nodes()
+		old, emptied := remove(a, inner, p[1:], compact)
+		if l.add(inner.Nodes() - before); emptied && compact {
 			l.Remove(i)
 		}
 		return old, len(l.items) == 0
@@ -268,14 +267,13 @@ func remove(a *Arena, at *Value, p Path, compact bool) (old Value, empty bool) {
 		*at = o.Of()
 	}
 	i := o.Index(p[0].Key)
-	gone := len(p) == 1
-	if gone {
+	if len(p) == 1 {
 		return o.Remove(i), len(o.members) == 0
 	}
 	inner := &o.members[i].Value
-	before := inner.nodeCount()
-	old, gone = remove(a, inner, p[1:], compact)
-	if o.add(inner.nodeCount() - before); gone && compact {
+	before := inner.Nodes()
+	old, emptied := remove(a, inner, p[1:], compact)
+	if o.add(inner.Nodes() - before); emptied && compact {
 		o.Remove(i)
 	}
 	return old, len(o.members) == 0

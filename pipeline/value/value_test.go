@@ -257,7 +257,7 @@ func TestTooLarge(t *testing.T) {
 			}
 			Delete(&a, &v, Path{Field("a"), Field("b")}, true)
 		}
-		if n := v.nodeCount(); n != 0 {
+		if n := v.Nodes(); n != 0 {
 			t.Errorf("%d values in an empty object", n)
 		}
 	})
