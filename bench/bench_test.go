@@ -71,6 +71,17 @@ func TestLoadWritesEveryRowOnce(t *testing.T) {
 	}
 }
 
+// TestLoadWithoutRows: a load that wrote nothing has no figures, and says so.
+func TestLoadWithoutRows(t *testing.T) {
+	var rows, asked atomic.Int64
+	s := counter(t, &rows, &asked)
+	l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 10), until: time.Now().Add(-time.Second), batch: 10,
+		connections: 2, progress: func(int) {}}
+	if _, err := l.run(t.Context()); err == nil || !strings.Contains(err.Error(), "no rows were written") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestLoadStopsAtAnError(t *testing.T) {
 	for _, c := range []struct{ name, answer, want string }{
 		{"error", `{"code":1004,"error":"no such thing"}`, "no such thing"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -67,7 +68,10 @@ func (l *load) run(ctx context.Context) (f loadFigure, err error) {
 	wg.Wait()
 	f.took = time.Since(start)
 	slices.Sort(f.requests)
-	return f, context.Cause(ctx)
+	if err = context.Cause(ctx); err == nil && len(f.requests) == 0 {
+		err = errors.New("no rows were written: there are none, or the time was over before the first")
+	}
+	return f, err
 }
 
 // write is the work of one connection.

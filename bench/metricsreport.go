@@ -15,10 +15,10 @@ func printMetrics(w io.Writer, reports []*MetricsReport) error {
 		"| server | samples | samples/s | server CPU us a sample, writing | with merging | generator | peak RSS MB | " +
 			"disk bytes a sample |\n|---|---|---|---|---|---|---|---|\n")
 	for _, r := range reports {
-		a := func(d time.Duration) float64 { return d.Seconds() * 1e6 / float64(r.Samples) }
+		cost := func(d time.Duration) float64 { return d.Seconds() * 1e6 / float64(r.Samples) }
 		fmt.Fprintf(&b, "| %s | %d | %.0f | %.2f | %.2f | %.2f | %.0f | %.2f |\n", r.Server, r.Samples,
 			float64(r.Samples)/r.Took.Seconds(),
-			a(r.ServerCPU), a(r.FullCPU), a(r.ClientCPU), float64(r.PeakRSS)/1e6,
+			cost(r.ServerCPU), cost(r.FullCPU), cost(r.ClientCPU), float64(r.PeakRSS)/1e6,
 			float64(r.DataBytes)/float64(r.Samples))
 	}
 	b.WriteString("\n| query |")

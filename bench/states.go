@@ -12,7 +12,6 @@ import (
 
 	"varve/bench/client"
 	"varve/bench/fleet"
-	"varve/bench/process"
 	"varve/bench/workload"
 )
 
@@ -78,19 +77,8 @@ func runStates(ctx context.Context, o *options) (err error) {
 
 // startState starts a server that writes no part by itself.
 func startState(ctx context.Context, o *options) (*measured, error) {
-	dir, err := os.MkdirTemp(o.dir, "varve-bench-")
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	s, err := process.Start(ctx, process.Options{Binary: o.server, Dir: dir, Env: []string{
-		"VARVE_STORAGE__MEMTABLE_LIMIT=2GiB", "VARVE_STORAGE__FLUSH_BYTES=512MiB", "VARVE_STORAGE__FLUSH_AGE=24h",
-		"VARVE_WAL__SYNC=never"}})
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return &measured{url: s.URL, dir: dir, pid: s.PID(), started: s, keep: o.keep, binary: o.server}, nil
+	return startOwn(ctx, o, "VARVE_STORAGE__MEMTABLE_LIMIT=2GiB", "VARVE_STORAGE__FLUSH_BYTES=512MiB",
+		"VARVE_STORAGE__FLUSH_AGE=24h", "VARVE_WAL__SYNC=never")
 }
 
 // fill writes the samples so that they lie as the state says.

@@ -41,13 +41,18 @@ func target(ctx context.Context, o *options, sync string) (*measured, error) {
 	if o.url != "" {
 		return &measured{url: strings.TrimSuffix(o.url, "/"), dir: o.dir, pid: o.pid}, nil
 	}
+	return startOwn(ctx, o, "VARVE_WAL__SYNC="+sync)
+}
+
+// startOwn starts our server on a new directory, with settings of its environment.
+func startOwn(ctx context.Context, o *options, env ...string) (*measured, error) {
 	dir, err := os.MkdirTemp(o.dir, "varve-bench-")
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	s, err := process.Start(ctx, process.Options{Binary: o.server, Dir: dir, Env: []string{"VARVE_WAL__SYNC=" + sync}})
+	s, err := process.Start(ctx, process.Options{Binary: o.server, Dir: dir, Env: env})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -50,7 +50,7 @@ type Set struct {
 	trace       func(n int64) [2]uint64                 // the id of a trace; nil: there are none
 }
 
-// New returns the set of a name: access, nested, text, lines, or one of OTLP, see otlp.go.
+// New returns the set of a name: a shape, or one of OTLP (see otlp.go).
 func New(name string, o Options) (*Set, error) {
 	if o.Rows < 1 {
 		return nil, fmt.Errorf("gen: %d rows: at least 1", o.Rows)
