@@ -53,7 +53,7 @@ func (n *quantity) UnmarshalText(text []byte) error {
 
 func (c *benchCommand) Run(ctx context.Context, s streams) (err error) {
 	if c.Connections < 1 {
-		return &usageError{errors.New("--connections is at least 1")}
+		return &client.UsageError{Err: errors.New("--connections is at least 1")}
 	}
 	environ := s.environ
 	if c.URL == "" && c.Profile == "" {

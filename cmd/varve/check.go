@@ -13,9 +13,6 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// exitDamage: damage was found.
-const exitDamage = 6
-
 // damageError is damage that was printed already.
 type damageError struct{ faults int }
 

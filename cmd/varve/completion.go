@@ -48,7 +48,7 @@ func (c *completionCommand) Run(s streams) error {
 	return err
 }
 
-// run prints what may come next, a line each: the word, a tab, and what it means; or :files or :dirs where names of
+// Run prints what may come next, a line each: the word, a tab, and what it means; or :files or :dirs where names of
 // these do.
 func (c *completeCommand) Run(io streams) error {
 	words := c.Words

@@ -61,13 +61,11 @@ func (c *configCheckCommand) Run(s streams) error {
 	return err
 }
 
-func (c *configShowCommand) Run(s streams) error {
+func (c *configShowCommand) Run(ctx context.Context, s streams) error {
 	server, err := c.Connect(s.environ, s.err)
 	if err != nil {
 		return err
 	}
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	resp, err := server.Do(ctx, client.Request{Path: "/config"})
 	if err != nil {
 		return err

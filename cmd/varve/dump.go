@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"varve/cmd/varve/client"
 	"varve/engine"
 	"varve/engine/manifest"
 	"varve/engine/vfs"
@@ -66,7 +67,7 @@ func (c *dumpCommand) Run(s streams) (err error) {
 
 func (c *dumpCommand) text(w io.Writer, magic string) error {
 	if c.Section != "" && magic != sst.Magic {
-		return &usageError{fmt.Errorf("--section is for parts, %s is none", c.File)}
+		return &client.UsageError{Err: fmt.Errorf("--section is for parts, %s is none", c.File)}
 	}
 	switch magic {
 	case sst.Magic:

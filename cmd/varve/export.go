@@ -45,19 +45,19 @@ func (exportCommand) Help() string {
 }
 
 // Run exports rows.
-func (c *exportCommand) Run(io streams) error {
+func (c *exportCommand) Run(ctx context.Context, io streams) error {
 	if c.Table == "" && c.Query == "" && c.OutputDir == "" {
-		return &usageError{errors.New("varve export needs --table, --query or --output-dir")}
+		return &client.UsageError{Err: errors.New("varve export needs --table, --query or --output-dir")}
 	}
 	if c.OutputDir != "" && (c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.Output != "-" ||
 		c.Format != "" || c.RawTimes) {
-		return &usageError{errors.New(
+		return &client.UsageError{Err: errors.New(
 			"--output-dir takes all rows of all tables: --where, --search, --columns, --output, --format and " +
 				"--raw-times do not go with it")}
 	}
 	if c.Query != "" && (c.Since != "" || c.Until != "" || c.Where != "" || c.Search != "" || len(c.Columns) > 0 ||
 		c.NewestFirst) {
-		return &usageError{errors.New(
+		return &client.UsageError{Err: errors.New(
 			"--query says itself which rows: --since, --until, --where, --search, --columns and --newest-first go " +
 				"with --table")}
 	}
@@ -81,7 +81,5 @@ func (c *exportCommand) Run(io streams) error {
 	if o.Until, err = client.Instant("--until", c.Until, o.Zone, now); err != nil {
 		return err
 	}
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	return export.Run(ctx, server, o, io.out, io.err)
 }

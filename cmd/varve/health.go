@@ -31,7 +31,7 @@ func (healthCommand) Help() string {
 }
 
 // Run asks until the server is healthy, or ready, or the time is over.
-func (h *healthCommand) Run(io streams) error {
+func (h *healthCommand) Run(ctx context.Context, io streams) error {
 	if h.Timeout == 0 {
 		h.Timeout = healthTimeout
 	}
@@ -42,8 +42,6 @@ func (h *healthCommand) Run(io streams) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	if h.Wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, h.Wait)
@@ -88,7 +86,6 @@ func ask(ctx context.Context, c *client.Client, path string) error {
 
 // mayPass reports whether a server that is starting or busy may be behind a failure.
 func mayPass(err error) bool {
-	var answer *client.AnswerError
-	return is[*client.UnreachableError](err) ||
-		errors.As(err, &answer) && (answer.Status >= 500 || answer.Status == http.StatusTooManyRequests)
+	again, _ := client.Temporary(err)
+	return again
 }

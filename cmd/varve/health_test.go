@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"varve/cmd/varve/client"
 	"varve/server/auth"
 )
 
@@ -179,7 +180,7 @@ func TestUserCommands(t *testing.T) {
 		t.Errorf("check of a missing file: %d %s", code, errs)
 	}
 	for _, user := range []string{"a=b", "#a", ":ro", "a:zz", "a\nb"} {
-		var usage *usageError
+		var usage *client.UsageError
 		err := (&userHashCommand{User: user}).Run(streams{in: strings.NewReader("x"), out: &out})
 		if !errors.As(err, &usage) {
 			t.Errorf("user %q: %v", user, err)

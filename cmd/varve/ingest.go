@@ -63,7 +63,7 @@ func (ingestCommand) Help() string {
 			"journalctl -f -o json | varve ingest --table journal -")
 }
 
-func (c *ingestCommand) Run(s streams) error {
+func (c *ingestCommand) Run(ctx context.Context, s streams) error {
 	o, err := c.options(s)
 	if err != nil {
 		return err
@@ -76,8 +76,6 @@ func (c *ingestCommand) Run(s streams) error {
 	// Its memory is buffers that stay, so garbage may not double it: 75 MiB where it was 99, without more processor
 	// time.
 	debug.SetGCPercent(25)
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	return ingest.Run(ctx, server, o)
 }
 
@@ -96,24 +94,24 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 		setPositive("--connections", &o.Connections, c.Connections),
 		setPositive("--retry-for", &o.RetryFor, c.RetryFor), setPositive("--dry-run", &o.DryRun, c.DryRun))
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &client.UsageError{Err: err}
 	}
 	if c.MaxRejects < -1 { // -1 is that of no flag
-		return nil, &usageError{fmt.Errorf("--max-rejects %d: expected 0 or more", c.MaxRejects)}
+		return nil, &client.UsageError{Err: fmt.Errorf("--max-rejects %d: expected 0 or more", c.MaxRejects)}
 	}
 	if c.Batch != "" {
 		var size Size
 		if size, err = parseSize(c.Batch); err != nil {
-			return nil, &usageError{fmt.Errorf("--batch %s: %w", c.Batch, err)}
+			return nil, &client.UsageError{Err: fmt.Errorf("--batch %s: %w", c.Batch, err)}
 		}
 		o.Batch = int(size)
 		if err := setPositive("--batch", &o.Batch, &o.Batch); err != nil {
-			return nil, &usageError{err}
+			return nil, &client.UsageError{Err: err}
 		}
 	}
 	if c.Rate != "" {
 		if o.Rate, err = parseRate(c.Rate); err != nil {
-			return nil, &usageError{fmt.Errorf("--rate %s: %w", c.Rate, err)}
+			return nil, &client.UsageError{Err: fmt.Errorf("--rate %s: %w", c.Rate, err)}
 		}
 	}
 	home := client.Getenv(s.environ, "XDG_STATE_HOME")
@@ -121,7 +119,7 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 		home = filepath.Join(client.Getenv(s.environ, "HOME"), ".local", "state")
 	}
 	if o.StateDir = filepath.Join(home, "varve", "ingest"); !filepath.IsAbs(home) && o.State == "" {
-		return nil, &usageError{errors.New(
+		return nil, &client.UsageError{Err: errors.New(
 			"there is no HOME to keep up to where inputs are stored: --state names a file for that")}
 	}
 	return o, nil

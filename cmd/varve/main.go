@@ -21,6 +21,7 @@ const (
 	exitPartly      = 3
 	exitUnreachable = 4
 	exitRefused     = 5
+	exitDamage      = 6 // found by a check
 )
 
 // commandLine is the model of the command line.
@@ -73,7 +74,8 @@ func main() {
 func run(args []string, io streams) int {
 	if len(args) == 0 {
 		run([]string{"--help"}, io)
-		return complain(io.err, &usageError{errors.New("name a command, such as varve serve, which runs the server")})
+		return complain(io.err,
+			&client.UsageError{Err: errors.New("name a command, such as varve serve, which runs the server")})
 	}
 	switch {
 	case isHelp(args):
@@ -88,7 +90,7 @@ func run(args []string, io streams) int {
 		return max(0, exited) // help was printed, as far as its reader wanted
 	}
 	if err != nil {
-		code := complain(io.err, &usageError{explain(err)})
+		code := complain(io.err, &client.UsageError{Err: explain(err)})
 		if isVRL(args) {
 			return vrlUsage
 		}
@@ -138,7 +140,7 @@ func exitCode(err error) int {
 		return interrupted.ExitCode()
 	case is[*damageError](err):
 		return exitDamage
-	case is[*usageError](err), is[*configError](err), is[*client.UsageError](err):
+	case is[*client.UsageError](err), is[*configError](err):
 		return exitUsage
 	case is[*client.PartialError](err):
 		return exitPartly

@@ -20,7 +20,7 @@ import (
 	"varve/sst"
 )
 
-// memory is how the limit of the process is shared out.
+// memory is how the limit of the process is shared out, in bytes where nothing else is said.
 type memory struct {
 	limit     int64 // of the process
 	memtables int64 // rows in memory; writers wait at it

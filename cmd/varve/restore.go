@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"varve/cmd/varve/client"
 	"varve/engine"
 	"varve/engine/manifest"
 	"varve/engine/vfs"
@@ -23,7 +24,7 @@ type restoreCommand struct {
 // Run verifies a backup and makes a data directory of it.
 func (c *restoreCommand) Run(s streams) error {
 	if c.Data == "" && !c.Check {
-		return &usageError{errors.New("--data DIR is needed, or --check")}
+		return &client.UsageError{Err: errors.New("--data DIR is needed, or --check")}
 	}
 	source, clean, err := c.directory(s.in)
 	if err != nil {

@@ -61,10 +61,10 @@ func (sqlCommand) Help() string {
 // Run runs the statements of the command line, of files, of standard input.
 func (c *sqlCommand) Run(s streams) (err error) {
 	if len(c.Execute) > 0 && len(c.File) > 0 {
-		return &usageError{errors.New("-e and -f exclude each other")}
+		return &client.UsageError{Err: errors.New("-e and -f exclude each other")}
 	}
 	if c.MaxWidth < 0 {
-		return &usageError{errors.New("--max-width: expected a number above zero")}
+		return &client.UsageError{Err: errors.New("--max-width: expected a number above zero")}
 	}
 	server, closeServer, err := c.connect(s)
 	if err != nil {
@@ -123,9 +123,9 @@ func (c *sqlCommand) connect(s streams) (server *client.Client, closeServer func
 	var l *local
 	switch {
 	case c.Data != "" && len(c.Files) > 0:
-		return nil, nil, &usageError{errors.New("--data and --file exclude each other")}
+		return nil, nil, &client.UsageError{Err: errors.New("--data and --file exclude each other")}
 	case len(c.Files) == 0 && (c.As != "" || c.Pipeline != ""):
-		return nil, nil, &usageError{errors.New("--as and --pipeline are for --file")}
+		return nil, nil, &client.UsageError{Err: errors.New("--as and --pipeline are for --file")}
 	case c.Data != "":
 		l, err = openData(c.Data, c.TempDir, s.err)
 	case len(c.Files) > 0:

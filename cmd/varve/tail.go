@@ -42,16 +42,16 @@ func (tailCommand) Help() string {
 }
 
 // Run shows rows.
-func (c *tailCommand) Run(io streams) error {
+func (c *tailCommand) Run(ctx context.Context, io streams) error {
 	switch {
 	case c.Rows > tail.MostRows:
-		return &usageError{fmt.Errorf("-n %d: at most %d; varve export writes more rows", c.Rows, tail.MostRows)}
+		return &client.UsageError{Err: fmt.Errorf("-n %d: at most %d; varve export writes more rows", c.Rows, tail.MostRows)}
 	case c.Every < 100*time.Millisecond:
-		return &usageError{fmt.Errorf("--every %s: at least 100ms", c.Every)}
+		return &client.UsageError{Err: fmt.Errorf("--every %s: at least 100ms", c.Every)}
 	case c.Overlap < 0 || c.Overlap > 5*time.Minute:
-		return &usageError{fmt.Errorf("--overlap %s: between 0s and 5m", c.Overlap)}
+		return &client.UsageError{Err: fmt.Errorf("--overlap %s: between 0s and 5m", c.Overlap)}
 	case c.Template != "" && c.Format != "text":
-		return &usageError{errors.New("--template is a format itself: leave out --format")}
+		return &client.UsageError{Err: errors.New("--template is a format itself: leave out --format")}
 	}
 	server, err := c.Connect(io.environ, io.err)
 	if err != nil {
@@ -69,7 +69,5 @@ func (c *tailCommand) Run(io streams) error {
 	if o.Since, err = client.Instant("--since", c.Since, o.Zone, time.Now()); err != nil {
 		return err
 	}
-	ctx, stop := client.Interruptible(context.Background())
-	defer stop()
 	return tail.Run(ctx, server, o, io.out, io.err)
 }

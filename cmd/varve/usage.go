@@ -13,11 +13,6 @@ import (
 	"varve/engine/timefmt"
 )
 
-// usageError is a command line that cannot be understood.
-type usageError struct{ error }
-
-func (e *usageError) Unwrap() error { return e.error }
-
 // newParser makes the parser of a command line; exited takes the exit code where parsing ends the process.
 func newParser(line *commandLine, io streams, exited *int) *kong.Kong {
 	parser, err := kong.New(line, kong.Name("varve"),

@@ -40,7 +40,7 @@ func (userCheckCommand) Help() string {
 func (u *userHashCommand) Run(s streams) error {
 	if u.User != "" {
 		if err := auth.CheckName(u.User); err != nil {
-			return &usageError{err}
+			return &client.UsageError{Err: err}
 		}
 	}
 	word, err := newPassword(s.in)
@@ -49,7 +49,7 @@ func (u *userHashCommand) Run(s streams) error {
 	}
 	line, err := auth.Line(u.User, word)
 	if err != nil {
-		return &usageError{err}
+		return &client.UsageError{Err: err}
 	}
 	_, err = fmt.Fprintln(s.out, line)
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"varve/engine/nearest"
+	"varve/engine/status"
 	"varve/sqlexec/search"
 )
 
@@ -121,7 +122,7 @@ func (c *Client) noTable(ctx context.Context, db, name string) error {
 	for _, row := range a.Rows {
 		names = append(names, fmt.Sprint(row...))
 	}
-	return &AnswerError{Status: 400, Code: 4001, Path: "/v1/sql",
+	return &AnswerError{Status: 400, Code: int(status.TableNotFound), Path: "/v1/sql",
 		Text: fmt.Sprintf("Table not found: service.%s.%s.%s", db, name, nearest.Hint(name, names))}
 }
 

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"net/http"
 	"time"
-)
 
-// engineExecuteQuery is the server's code for a query that fails on its rows, which it will do again.
-const engineExecuteQuery = 3001
+	"varve/engine/status"
+)
 
 // Temporary tells whether an error may be gone when the same is asked again, and how long the server asks to wait
 // before: no answer, 408, 429 and 5xx.
@@ -21,7 +20,8 @@ func Temporary(err error) (again bool, wait time.Duration) {
 	case errors.As(err, &answer):
 		again = answer.Status == http.StatusRequestTimeout || answer.Status == http.StatusTooManyRequests ||
 			answer.Status >= 500
-		return again && answer.Code != engineExecuteQuery && answer.Status != http.StatusNotImplemented,
+		// A query that failed on its rows will do so again.
+		return again && answer.Code != int(status.EngineExecuteQuery) && answer.Status != http.StatusNotImplemented,
 			answer.RetryAfter
 	}
 	return errors.As(err, &away), 0

@@ -66,8 +66,8 @@ func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer)
 }
 
 // begin finds out what an export has to do.
-func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*run, error) {
-	r := &run{c: c, o: o, notes: newNotes(notes, o.Quiet)}
+func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*running, error) {
+	r := &running{c: c, o: o, notes: newNotes(notes, o.Quiet)}
 	r.tries = progress.Tries{First: progress.FirstWait, For: o.RetryFor, Again: mends, Say: r.sayAgain}
 	var err error
 	if r.format, r.packing, err = formatOf(o.Output, o.Format); err != nil {
@@ -80,8 +80,8 @@ func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*
 	return r, r.describe(ctx)
 }
 
-// run is an export that runs.
-type run struct {
+// running is an export while it runs.
+type running struct {
 	c       *client.Client
 	o       Options
 	notes   *notes
@@ -102,7 +102,7 @@ type run struct {
 }
 
 // describe finds out what the rows are.
-func (r *run) describe(ctx context.Context) (err error) {
+func (r *running) describe(ctx context.Context) (err error) {
 	if r.o.Query != "" {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (r *run) describe(ctx context.Context) (err error) {
 }
 
 // task is what tells this export from others.
-func (r *run) task() task {
+func (r *running) task() task {
 	columns := ""
 	for _, c := range r.table.Columns {
 		if slices.Contains(r.columns, c.Name) {
@@ -151,7 +151,7 @@ func (r *run) task() task {
 }
 
 // count counts the rows and fixes the last instant, unless an export goes on that did.
-func (r *run) count(ctx context.Context) (err error) {
+func (r *running) count(ctx context.Context) (err error) {
 	if r.plan == nil {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (r *run) count(ctx context.Context) (err error) {
 }
 
 // left is the range that is not written yet.
-func (r *run) left() (s span, any bool) {
+func (r *running) left() (s span, any bool) {
 	s = r.all
 	switch {
 	case r.done == nil:
@@ -194,7 +194,7 @@ func (r *run) left() (s span, any bool) {
 }
 
 // toFile writes the file.
-func (r *run) toFile(ctx context.Context) error {
+func (r *running) toFile(ctx context.Context) error {
 	file, err := r.open()
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *run) toFile(ctx context.Context) error {
 }
 
 // complete gives a file that is written its name.
-func (r *run) complete(ctx context.Context, file *part) error {
+func (r *running) complete(ctx context.Context, file *part) error {
 	if r.format == Parquet {
 		return r.completeParquet(ctx, file)
 	}
@@ -223,7 +223,7 @@ func (r *run) complete(ctx context.Context, file *part) error {
 }
 
 // sayDifference tells of rows that came or went while the table was read.
-func (r *run) sayDifference() {
+func (r *running) sayDifference() {
 	if r.plan != nil && r.rows != r.all.rows {
 		r.notes.Say("%s were counted at the start: rows of this range were written or removed meanwhile",
 			client.Plural(r.all.rows, "row"))
@@ -231,7 +231,7 @@ func (r *run) sayDifference() {
 }
 
 // open begins the file, or goes on with it.
-func (r *run) open() (*part, error) {
+func (r *running) open() (*part, error) {
 	r.sink = &sink{format: r.format, packing: r.packing, rawTimes: r.o.RawTimes, empty: true}
 	if r.format == Parquet {
 		r.sink.format, r.sink.packing = Arrow, Zstd // Parquet is made of it at the end
@@ -266,13 +266,13 @@ func (r *run) open() (*part, error) {
 }
 
 // state is where an export stands.
-func (r *run) state() progressState {
+func (r *running) state() progressState {
 	return progressState{Task: r.task(), Sink: r.sink.state(), First: r.all.first, Last: r.all.last, Total: r.all.rows,
 		Done: r.done, Rows: r.rows}
 }
 
 // leave keeps what is whole, and tells how to go on.
-func (r *run) leave(file *part) error {
+func (r *running) leave(file *part) error {
 	if r.done == nil || r.plan == nil {
 		file.f.Close() //nolint:errcheck // it is removed
 		return os.Remove(file.name + partEnding)
@@ -310,7 +310,7 @@ type dest interface {
 }
 
 // write writes all sections.
-func (r *run) write(ctx context.Context, to dest) error {
+func (r *running) write(ctx context.Context, to dest) error {
 	for {
 		sql, s, ok, err := r.next(ctx)
 		if err != nil || !ok {
@@ -346,7 +346,7 @@ func (r *run) write(ctx context.Context, to dest) error {
 }
 
 // next is the next statement, and the span it fetches.
-func (r *run) next(ctx context.Context) (sql string, s span, ok bool, err error) {
+func (r *running) next(ctx context.Context) (sql string, s span, ok bool, err error) {
 	switch {
 	case r.plan != nil:
 		if err := r.patiently(ctx, func() (err error) {
@@ -364,7 +364,7 @@ func (r *run) next(ctx context.Context) (sql string, s span, ok bool, err error)
 }
 
 // section writes the rows of a statement.
-func (r *run) section(ctx context.Context, sql string, to dest) error {
+func (r *running) section(ctx context.Context, sql string, to dest) error {
 	err := fetch(ctx, r.c, r.o.DB, sql, func(schema *arrow.Schema, batch arrow.RecordBatch) error {
 		if batch == nil {
 			return r.sink.begin(schema)
@@ -385,7 +385,7 @@ type finalError struct{ error }
 func (e finalError) Unwrap() error { return e.error }
 
 // finally keeps a statement of the user from being run again once an answer began: nobody knows what it does.
-func (r *run) finally(err error) error {
+func (r *running) finally(err error) error {
 	if broken := (*brokenError)(nil); r.table == nil && errors.As(err, &broken) {
 		return finalError{err}
 	}
@@ -393,7 +393,7 @@ func (r *run) finally(err error) error {
 }
 
 // toStream writes to standard output. What was written cannot be taken back there.
-func (r *run) toStream(ctx context.Context, out io.Writer) error {
+func (r *running) toStream(ctx context.Context, out io.Writer) error {
 	if r.o.Resume {
 		return &client.UsageError{Err: errors.New("--resume goes with a file: give --output")}
 	}
@@ -411,7 +411,7 @@ func (r *run) toStream(ctx context.Context, out io.Writer) error {
 }
 
 // fill writes everything: what stands before the rows, they, and what stands behind them.
-func (r *run) fill(ctx context.Context, to dest) error {
+func (r *running) fill(ctx context.Context, to dest) error {
 	if err := r.count(ctx); err != nil {
 		return err
 	}

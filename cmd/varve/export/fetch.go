@@ -118,7 +118,7 @@ func (w *watched) cause(err error) error {
 }
 
 // patiently runs what may be tried again, up to an error that trying again does not mend.
-func (r *run) patiently(ctx context.Context, do func() error) error {
+func (r *running) patiently(ctx context.Context, do func() error) error {
 	broken := 0
 	return r.tries.Run(ctx, func() error {
 		err := do()
@@ -132,7 +132,7 @@ func (r *run) patiently(ctx context.Context, do func() error) error {
 }
 
 // sayAgain tells of an error that is borne.
-func (r *run) sayAgain(err error, pause time.Duration) {
+func (r *running) sayAgain(err error, pause time.Duration) {
 	r.retries++
 	r.notes.Say("%s. Trying again in %s", client.Line(err), pause.Round(10*time.Millisecond))
 }

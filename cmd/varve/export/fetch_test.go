@@ -133,7 +133,7 @@ func TestMisbehavingServers(t *testing.T) {
 				c.answer(asked-1, w)
 			})
 			var waited time.Duration
-			r := &run{notes: newNotes(io.Discard, true)}
+			r := &running{notes: newNotes(io.Discard, true)}
 			r.tries = progress.Tries{First: progress.FirstWait, For: time.Hour, Again: mends, Say: r.sayAgain}
 			r.tries.Sleep = func(_ context.Context, d time.Duration) error {
 				if waited += d; waited > time.Minute && c.asked < 0 {
@@ -162,7 +162,7 @@ func TestMisbehavingServers(t *testing.T) {
 func TestEndedWhileItWaits(t *testing.T) {
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	r := &run{tries: progress.Tries{First: progress.FirstWait, For: time.Hour, Again: mends,
+	r := &running{tries: progress.Tries{First: progress.FirstWait, For: time.Hour, Again: mends,
 		Say: func(error, time.Duration) { cancel(stop) }}}
 	server := connect(t, func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "", http.StatusServiceUnavailable)

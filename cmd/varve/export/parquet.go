@@ -20,7 +20,7 @@ import (
 // collected as Arrow, and Parquet is made of them when they are all there.
 
 // completeParquet makes the file of the part.
-func (r *run) completeParquet(ctx context.Context, rows *part) error {
+func (r *running) completeParquet(ctx context.Context, rows *part) error {
 	if err := rows.w.Flush(); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (r *run) completeParquet(ctx context.Context, rows *part) error {
 }
 
 // parquetToStream collects the rows in a temporary file.
-func (r *run) parquetToStream(ctx context.Context, out io.Writer) error {
+func (r *running) parquetToStream(ctx context.Context, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "varve-export-")
 	if err != nil {
 		return err

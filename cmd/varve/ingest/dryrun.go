@@ -35,7 +35,7 @@ type dryColumn struct {
 }
 
 // dryRun shows what the first entries of each input would become. Nothing is stored.
-func (r *run) dryRun(ctx context.Context) error {
+func (r *running) dryRun(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { r.end(nil) })
 	defer stop()
 	for _, in := range r.inputs {
@@ -50,7 +50,7 @@ func (r *run) dryRun(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) dryRunOne(ctx context.Context, in *input) error {
+func (r *running) dryRunOne(ctx context.Context, in *input) error {
 	defer in.close()
 	if err := in.open(r); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (r *run) dryRunOne(ctx context.Context, in *input) error {
 }
 
 // firstLines reads the entries that are to be tried.
-func (r *run) firstLines(in *input) (lines [][]byte, err error) {
+func (r *running) firstLines(in *input) (lines [][]byte, err error) {
 	for buf := make([]byte, 0, r.o.Batch); len(lines) < r.o.DryRun && err == nil; {
 		if r.stopped() {
 			return nil, errStopped
@@ -111,7 +111,7 @@ func (r *run) firstLines(in *input) (lines [][]byte, err error) {
 }
 
 // try lets the server try a few entries.
-func (r *run) try(ctx context.Context, in *input, data []byte) ([]dryTable, error) {
+func (r *running) try(ctx context.Context, in *input, data []byte) ([]dryTable, error) {
 	ask := map[string]any{"data": string(data), "data_type": in.format.contentType}
 	switch {
 	case r.o.PipelineFile != "":
@@ -174,8 +174,8 @@ const shownValue = 60
 // print writes the columns of a table with the first value of each.
 func (t *dryTable) print(w io.Writer, table string) {
 	name := table
-	if rest, ok := bytes.CutPrefix([]byte(t.Name), []byte("dry_run")); ok {
-		name += string(rest)
+	if rest, ok := strings.CutPrefix(t.Name, "dry_run"); ok {
+		name += rest
 	} else {
 		name = t.Name
 	}

@@ -74,8 +74,8 @@ const (
 	identity = "service_identity"
 )
 
-// run is one run of the command.
-type run struct {
+// running is one run of the command.
+type running struct {
 	o      *Options
 	c      *client.Client
 	report *report
@@ -98,7 +98,8 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 	if err := o.complete(c); err != nil {
 		return err
 	}
-	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: ctx.Err, targets: map[string]target{}}
+	r := &running{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: ctx.Err,
+		targets: map[string]target{}}
 	var err error
 	if o.Manifest != "" {
 		err = r.readManifest(ctx)
@@ -215,7 +216,7 @@ func isLoopback(base string) bool {
 }
 
 // place finds for each input where to begin, by the state, and leaves out those that are stored.
-func (r *run) place() error {
+func (r *running) place() error {
 	left := r.inputs[:0:0]
 	for _, in := range r.inputs {
 		more, skip, err := r.state.begin(in, r.targets[in.table], r.o)
@@ -243,7 +244,7 @@ func (r *run) place() error {
 
 // streamOf gives an input its stream, and the places at which earlier runs cut it: batches have to hold what theirs
 // held.
-func (r *run) streamOf(in *input) (err error) {
+func (r *running) streamOf(in *input) (err error) {
 	if in.record == nil {
 		in.stream = newStream()
 		return nil
@@ -259,7 +260,7 @@ func (r *run) streamOf(in *input) (err error) {
 const drainTime = 10 * time.Second
 
 // sendAll reads and sends all inputs and says what became of them.
-func (r *run) sendAll(ctx context.Context) (err error) {
+func (r *running) sendAll(ctx context.Context) (err error) {
 	// Requests outlive ctx by a little: an answer that nobody waits for leaves it open what is stored.
 	requests, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -292,7 +293,7 @@ func (r *run) sendAll(ctx context.Context) (err error) {
 }
 
 // end lets nothing further be sent; the first cause is what the command ends with.
-func (r *run) end(cause error) {
+func (r *running) end(cause error) {
 	r.report.mu.Lock()
 	defer r.report.mu.Unlock()
 	select {
@@ -306,7 +307,7 @@ func (r *run) end(cause error) {
 }
 
 // outcome is the error that the command ends with, after its summary.
-func (r *run) outcome(ctx context.Context) error {
+func (r *running) outcome(ctx context.Context) error {
 	s := r.report.sum()
 	s.remembers = r.targets[r.inputs[0].table].known()
 	r.report.summary(&s)
@@ -336,7 +337,7 @@ func (r *run) outcome(ctx context.Context) error {
 }
 
 // left is the error of what was left out of a manifest, and of inputs that failed besides; nil: nothing was.
-func (r *run) left(failed []error) error {
+func (r *running) left(failed []error) error {
 	if len(r.unmade) == 0 {
 		return nil
 	}

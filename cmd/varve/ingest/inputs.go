@@ -171,7 +171,7 @@ var endings = map[string]bool{
 const headSize = 64 << 10
 
 // open begins to read an input where its resume says.
-func (in *input) open(r *run) error {
+func (in *input) open(r *running) error {
 	raw, live := &countingReader{done: r.report.read}, in.path == ""
 	if live {
 		raw.r = newPump(r.o.Stdin, r.stop)

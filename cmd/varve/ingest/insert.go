@@ -11,17 +11,15 @@ import (
 	"strings"
 
 	"varve/cmd/varve/client"
+	"varve/engine/status"
 )
 
 // rowError is why a row cannot be written as SQL.
 type rowError struct{ error }
 
-// noTable is the code of the answer that a table is not there.
-const noTable = 4001
-
 // findColumns asks for the columns of the tables that rows go to. Those of files of rows are made where they are not
 // there.
-func (r *run) findColumns(ctx context.Context) error {
+func (r *running) findColumns(ctx context.Context) error {
 	known := map[string][]client.TableColumn{}
 	for _, in := range r.inputs {
 		if in.format != insert && formats[r.o.Format] != insert {
@@ -30,7 +28,7 @@ func (r *run) findColumns(ctx context.Context) error {
 		if known[in.table] == nil {
 			t, err := r.c.Table(ctx, r.o.DB, in.table)
 			var answer *client.AnswerError
-			if in.fields != nil && errors.As(err, &answer) && answer.Code == noTable {
+			if in.fields != nil && errors.As(err, &answer) && answer.Code == int(status.TableNotFound) {
 				if err = r.makeFor(ctx, in); err == nil {
 					t, err = r.c.Table(ctx, r.o.DB, in.table)
 				}

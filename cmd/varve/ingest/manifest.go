@@ -17,7 +17,7 @@ const mostInsert = 1 << 20
 
 // readManifest checks a directory that `varve export --output-dir` wrote, makes its tables and gives their rows as
 // inputs. Without --resume no table may be there.
-func (r *run) readManifest(ctx context.Context) error {
+func (r *running) readManifest(ctx context.Context) error {
 	m, err := loadManifest(r.o.Manifest)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (r *run) readManifest(ctx context.Context) error {
 // makeTables makes the tables that are not there. Views may be made of views that stand behind them in the manifest:
 // those that fail are tried again as long as another could be made. left are the files of statements that the server
 // refuses, with the reason: names that other protocols take may be none of SQL.
-func (r *run) makeTables(ctx context.Context, m *export.Manifest,
+func (r *running) makeTables(ctx context.Context, m *export.Manifest,
 	there map[string]bool) (left map[string]error, err error) {
 	var views []string // files of the statements
 	left = map[string]error{}
@@ -97,7 +97,7 @@ func (r *run) makeTables(ctx context.Context, m *export.Manifest,
 }
 
 // makeTable runs the statement of a file.
-func (r *run) makeTable(ctx context.Context, file string) error {
+func (r *running) makeTable(ctx context.Context, file string) error {
 	sql, err := os.ReadFile(filepath.Join(r.o.Manifest, file))
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func loadManifest(dir string) (*export.Manifest, error) {
 }
 
 // tablesThere are the tables of the database.
-func (r *run) tablesThere(ctx context.Context) (map[string]bool, error) {
+func (r *running) tablesThere(ctx context.Context) (map[string]bool, error) {
 	a, err := r.c.Query(ctx, r.o.DB,
 		"SELECT table_name FROM information_schema.tables WHERE table_schema = "+client.Text(r.o.DB))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 const removeTime = 10 * time.Second
 
 // uploadPipeline stores the document of --pipeline-file under a name of its own; the function removes it again.
-func (r *run) uploadPipeline(ctx context.Context) (remove func() error, err error) {
+func (r *running) uploadPipeline(ctx context.Context) (remove func() error, err error) {
 	if r.o.PipelineFile == "" {
 		return func() error { return nil }, nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // readAll reads the inputs one after the other and then, if so asked, what is appended to them.
-func (r *run) readAll() {
+func (r *running) readAll() {
 	var followed []*input
 	for _, in := range r.inputs {
 		if r.stopped() {
@@ -42,7 +42,7 @@ func (r *run) readAll() {
 }
 
 // readOne reads an input to its end. follow: there may come more.
-func (r *run) readOne(in *input) (follow bool) {
+func (r *running) readOne(in *input) (follow bool) {
 	if r.o.Follow && in.path != "" && !hasLine(in.path) {
 		return true // what it is will be seen when there is something
 	}
@@ -83,7 +83,7 @@ func hasLine(path string) bool {
 }
 
 // read cuts an input into batches until there is nothing for now, which is no error, or it ends.
-func (r *run) read(in *input) error {
+func (r *running) read(in *input) error {
 	for {
 		var buf []byte
 		select {
@@ -123,7 +123,7 @@ func (r *run) read(in *input) error {
 
 // followOne reads what was appended to an input, and gives the one to follow further: after a rotation that is another,
 // and none when it cannot be read.
-func (r *run) followOne(in *input) *input {
+func (r *running) followOne(in *input) *input {
 	if in.cut == nil {
 		if !hasLine(in.path) {
 			return in
@@ -164,7 +164,7 @@ func (r *run) followOne(in *input) *input {
 
 // finish sends what an input still holds that was not known to be whole, such as a last line without its end, now that
 // nothing is appended to it any more.
-func (r *run) finish(in *input, truncated bool) {
+func (r *running) finish(in *input, truncated bool) {
 	in.src.follow = false
 	if truncated { // what can be read by now is of the new content
 		in.src.head, in.src.r = nil, eof{}

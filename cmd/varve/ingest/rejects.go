@@ -15,9 +15,8 @@ type rejects struct {
 	file string // empty: none
 	most int    // negative: see Options.MaxRejects
 
-	mu  sync.Mutex
-	f   *os.File
-	any bool
+	mu sync.Mutex
+	f  *os.File
 }
 
 // rejected is a line of the file.
@@ -40,7 +39,6 @@ func (r *rejects) add(file string, line int64, entry []byte, cause error, n int6
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.any = true
 	if r.file == "" {
 		return nil
 	}

@@ -21,7 +21,7 @@ func keepsTypes(o *Options) bool {
 }
 
 // lookAtRows finds the inputs that are files of rows, with their columns, before tables are looked at.
-func (r *run) lookAtRows() {
+func (r *running) lookAtRows() {
 	if !keepsTypes(r.o) {
 		return
 	}
@@ -76,7 +76,7 @@ func rowFields(path string) []vector.Field {
 
 // makeFor makes the table that the rows of a file go to, with columns of their types. Nothing says which rows replace
 // others, so none does.
-func (r *run) makeFor(ctx context.Context, in *input) error {
+func (r *running) makeFor(ctx context.Context, in *input) error {
 	index, err := timeColumn(in.fields)
 	if err != nil {
 		return fmt.Errorf("%s: table %s does not exist, and it cannot be created from the file: %w", in.name, in.table, err)

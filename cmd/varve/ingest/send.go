@@ -29,14 +29,14 @@ const hopeless = 1000
 
 // sender sends batches with several workers.
 type sender struct {
-	r       *run
+	r       *running
 	ctx     context.Context // of requests
 	gate    gate
 	pace    pacer
 	rejects *rejects
 }
 
-func newSender(r *run, ctx context.Context) *sender {
+func newSender(r *running, ctx context.Context) *sender {
 	s := &sender{r: r, ctx: ctx}
 	s.gate.open(r.o.Connections)
 	s.rejects = &rejects{file: r.o.Rejects, most: r.o.MaxRejects}
@@ -109,21 +109,16 @@ func (w *worker) take(b *batch) (err error) {
 		err := w.deliver(b, &p)
 		switch {
 		case err == nil:
+			b.in.ledger.done(p.from, p.to)
 		case !isRefused(err):
 			return fmt.Errorf("%s, line %d: %w", b.in.name, p.line(), err)
 		default:
-			left, right, ok := p.halve()
-			if !ok || b.long != nil {
-				err = w.reject(b, &p, err)
-				break
+			if left, right, ok := p.halve(); ok && b.long == nil {
+				todo = append(todo, right, left)
+			} else if err := w.reject(b, &p, err); err != nil {
+				return err
 			}
-			todo = append(todo, right, left)
-			continue
 		}
-		if err != nil {
-			return err
-		}
-		b.in.ledger.done(p.from, p.to)
 	}
 	return nil
 }
@@ -271,7 +266,7 @@ func (w *worker) reject(b *batch, p *part, cause error) error {
 }
 
 // stopped reports whether nothing further is to be sent.
-func (r *run) stopped() bool {
+func (r *running) stopped() bool {
 	select {
 	case <-r.stop:
 		return true
@@ -281,7 +276,7 @@ func (r *run) stopped() bool {
 }
 
 // sleep waits; false: nothing further is to be sent.
-func (r *run) sleep(ctx context.Context, wait time.Duration) bool {
+func (r *running) sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -100,7 +100,7 @@ func TestLostForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &Options{DB: "public", RetryFor: time.Minute, Connections: 1}
-	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: t.Context().Err}
+	r := &running{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: t.Context().Err}
 	s := newSender(r, ctx)
 	b := &batch{in: &input{format: formats["ndjson"], table: "t"}, part: part{body: []byte("{}\n{}\n")}}
 	err = (&worker{sender: s}).deliver(b, &b.part)

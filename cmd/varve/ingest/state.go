@@ -31,7 +31,7 @@ type state struct {
 	path   string
 	server stateFile // but its inputs
 	asked  bool      // for by the user: that it cannot be kept is an error
-	run    *run
+	run    *running
 
 	old   []*record // as they were found
 	ended chan struct{}
@@ -133,7 +133,7 @@ func (s *state) leave(in *input) {
 }
 
 // begun begins to write the state. Where the user asked for one, nothing is sent without it.
-func (s *state) begun(r *run) error {
+func (s *state) begun(r *running) error {
 	s.run = r
 	for _, in := range s.inputs {
 		in.record.Batch = max(in.record.Batch, r.o.Batch)

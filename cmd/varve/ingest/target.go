@@ -45,7 +45,7 @@ func (t target) reason(now target) string {
 }
 
 // identify asks the server what a table is. A server that cannot be asked is an old one.
-func (r *run) identify(ctx context.Context, table string) (t target, err error) {
+func (r *running) identify(ctx context.Context, table string) (t target, err error) {
 	resp, err := r.c.Do(ctx, client.Request{Path: "/v1/ingest/target",
 		Query: url.Values{"db": {r.o.DB}, "table": {table}}})
 	var answer *client.AnswerError
@@ -62,7 +62,7 @@ func (r *run) identify(ctx context.Context, table string) (t target, err error) 
 }
 
 // identifyAll asks what the tables of all inputs are.
-func (r *run) identifyAll(ctx context.Context) error {
+func (r *running) identifyAll(ctx context.Context) error {
 	for _, in := range r.inputs {
 		if _, known := r.targets[in.table]; known {
 			continue
@@ -79,7 +79,7 @@ func (r *run) identifyAll(ctx context.Context) error {
 }
 
 // patiently asks until the server has an answer, as long as it asks to come again.
-func (r *run) patiently(ctx context.Context, ask func() error) error {
+func (r *running) patiently(ctx context.Context, ask func() error) error {
 	tries := progress.Tries{First: firstWait, For: r.o.RetryFor, Again: busy,
 		Say: func(err error, _ time.Duration) { r.report.retry(err) }}
 	return tries.Run(ctx, ask)

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"varve/cmd/varve/client"
+	"varve/engine/status"
 	"varve/pipeline"
 )
 
@@ -31,9 +32,6 @@ type Listed struct {
 	Versions int64
 	Latest   string
 }
-
-// tableNotFound is the server's code for a table that is not there: nobody has uploaded a pipeline yet.
-const tableNotFound = 4001
 
 // List gives all pipelines by name.
 func (s Server) List(ctx context.Context) (list []Listed, err error) {
@@ -81,7 +79,7 @@ func (s Server) Versions(ctx context.Context, name string) (versions []string, e
 func (s Server) query(ctx context.Context, sql string) ([][]any, error) {
 	answer, err := s.Query(ctx, "", sql)
 	var failed *client.AnswerError
-	if errors.As(err, &failed) && failed.Code == tableNotFound {
+	if errors.As(err, &failed) && failed.Code == int(status.TableNotFound) { // nobody has uploaded one yet
 		return nil, nil
 	}
 	if err != nil {

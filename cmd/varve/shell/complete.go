@@ -120,15 +120,15 @@ func named(name string) string {
 func (s *Shell) offerTables(db string) (list []offer) {
 	for _, r := range s.list("SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = " +
 		client.Text(db) + " ORDER BY table_name LIMIT 10000") {
-		name := text0(r[0])
-		list = append(list, offer{named(name), name, strings.ToLower(text0(r[1])), "tables"})
+		name := cellText(r[0])
+		list = append(list, offer{named(name), name, strings.ToLower(cellText(r[1])), "tables"})
 	}
 	return list
 }
 
 func (s *Shell) offerDatabases(behind string) (list []offer) {
 	for _, r := range s.list("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name") {
-		name := text0(r[0])
+		name := cellText(r[0])
 		list = append(list, offer{named(name) + behind, name, "", "databases"})
 	}
 	return list
@@ -152,7 +152,8 @@ func (s *Shell) offerColumns(statement, alias string) (list []offer) {
 		}
 		seen[db+"."+name] = true
 		for _, r := range s.list("SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_schema = " + client.Text(db) + " AND table_name = " + client.Text(name) + " ORDER BY ordinal_position") {
-			list = append(list, offer{named(text0(r[0])), text0(r[0]), text0(r[1]) + " " + strings.ToLower(text0(r[2])),
+			list = append(list, offer{named(cellText(r[0])), cellText(r[0]),
+				cellText(r[1]) + " " + strings.ToLower(cellText(r[2])),
 				"columns"})
 		}
 	}
@@ -170,7 +171,7 @@ func (s *Shell) offerQualified(statement, qualifier string) []offer {
 // completeCommand offers commands with a backslash and their first arguments.
 func (s *Shell) completeCommand(before string) (start int, list []offer) {
 	text := strings.TrimLeft(before, " ")
-	name, arg, hasArg := strings.Cut(text, " ")
+	name, rest, hasArg := strings.Cut(text, " ")
 	if !hasArg {
 		for _, c := range commands() {
 			if strings.HasPrefix(c.name, name) {
@@ -180,16 +181,15 @@ func (s *Shell) completeCommand(before string) (start int, list []offer) {
 		return len(before) - len(text), list
 	}
 	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
-	if i < 0 || strings.Contains(strings.TrimLeft(arg, " "), " ") && name != `\top` {
+	first, _, more := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	if i < 0 || more && name != `\top` {
 		return len(before), nil
 	}
-	arg = arg[strings.LastIndexByte(arg, ' ')+1:]
+	arg := rest[strings.LastIndexByte(rest, ' ')+1:]
 	switch commands()[i].offers {
 	case offersTables:
-		table := strings.Fields(text + "x")[1]
-		if list = s.offerTables(s.db); name == `\top` && strings.Count(strings.TrimSpace(text)+"x", " ") > 1 ||
-			name == `\top` && arg == "" && strings.HasSuffix(text, table+" ") {
-			list = s.offerColumns("FROM "+table, "")
+		if list = s.offerTables(s.db); more { // \top takes columns behind its table
+			list = s.offerColumns("FROM "+first, "")
 		}
 	case offersDatabases:
 		list = s.offerDatabases("")

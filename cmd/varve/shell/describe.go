@@ -9,10 +9,11 @@ import (
 	"strings"
 
 	"varve/cmd/varve/client"
+	"varve/engine/status"
 	"varve/sqlexec/parse"
 )
 
-// table of a database, with its columns.
+// tableRef is a table of a database, with its columns.
 type tableRef struct {
 	db, name string
 	columns  []columnRef
@@ -67,7 +68,7 @@ func (s *Shell) find(ctx context.Context, text string) (*tableRef, error) {
 		return nil, err
 	}
 	for _, r := range rows {
-		t.columns = append(t.columns, columnRef{text0(r[0]), text0(r[1]), text0(r[2])})
+		t.columns = append(t.columns, columnRef{cellText(r[0]), cellText(r[1]), cellText(r[2])})
 	}
 	if len(t.columns) == 0 {
 		return nil, fmt.Errorf("there is no table %s in %s: \\d lists the tables", t.name, t.db)
@@ -75,8 +76,8 @@ func (s *Shell) find(ctx context.Context, text string) (*tableRef, error) {
 	return t, nil
 }
 
-// text0 is a value as text; NULL is empty.
-func text0(v any) string {
+// cellText is a value as text; NULL is empty.
+func cellText(v any) string {
 	if v == nil {
 		return ""
 	}
@@ -115,7 +116,7 @@ func (s *Shell) describe(ctx context.Context, arg string) error {
 		var parts []string
 		for _, r := range rows {
 			parts = append(parts, fmt.Sprintf("SELECT %s AS t, CAST(max(%s) AS TIMESTAMP(3)) AS newest FROM %s",
-				client.Text(text0(r[0])), client.Name(text0(r[1])), client.Name(text0(r[0]))))
+				client.Text(cellText(r[0])), client.Name(cellText(r[1])), client.Name(cellText(r[0]))))
 		}
 		newest, join = ", n.newest AS newest",
 			" LEFT JOIN ("+strings.Join(parts, " UNION ALL ")+") n ON n.t = i.table_name"
@@ -154,7 +155,7 @@ func (s *Shell) describeMore(ctx context.Context, arg string) error {
 		return err
 	}
 	for _, r := range rows {
-		text := strings.TrimSpace(text0(r[len(r)-1]))
+		text := strings.TrimSpace(cellText(r[len(r)-1]))
 		if err := s.show(strings.ReplaceAll(string(client.AppendVisible(nil, []byte(text), "\n\t")), "\n\n", "\n") +
 			";\n"); err != nil {
 			return err
@@ -174,7 +175,7 @@ func (s *Shell) listPipelines(ctx context.Context, _ string) error {
 		"SELECT name, count(*) AS versions, max(created_at) AS latest FROM service_private.pipelines GROUP BY name "+
 			"ORDER BY name", s.chosen(false))
 	var answer *client.AnswerError
-	if errors.As(err, &answer) && answer.Code == 4001 {
+	if errors.As(err, &answer) && answer.Code == int(status.TableNotFound) {
 		return s.note("there are no pipelines")
 	}
 	return err

@@ -140,7 +140,7 @@ func (b *bars) add(r []any) {
 	if b.counts[i] == nil {
 		b.counts[i] = make([]int64, len(grades))
 	}
-	b.counts[i][gradeOf(text0(r[1]))] += count
+	b.counts[i][gradeOf(cellText(r[1]))] += count
 }
 
 // draw makes the picture.
@@ -188,7 +188,7 @@ func bar(counts []int64, most int64, room int, colour bool) string {
 		}
 	}
 	if sum > 0 {
-		out.WriteString(" " + strings.TrimSuffix(client.Plural(sum, ""), "s"))
+		out.WriteString(" " + client.Number(sum))
 	}
 	return strings.TrimRight(out.String(), " ")
 }
@@ -213,8 +213,7 @@ func (b *bars) legend(totals []int64, colour bool) string {
 			if colour {
 				mark = grades[g].colour + mark + off
 			}
-			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name,
-				strings.TrimSpace(strings.TrimSuffix(client.Plural(n, ""), "s"))))
+			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name, client.Number(n)))
 		}
 	}
 	text := fmt.Sprintf("%s, a line is %s", client.Plural(all, "row"), lengthOf(b.step))

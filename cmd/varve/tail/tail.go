@@ -65,7 +65,7 @@ func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer)
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	defer whenLeft(out, func() { leave(errLeft) })()
-	r := &run{c: c, o: o, out: out, notes: progress.Line{W: notes, Quiet: o.Quiet}}
+	r := &running{c: c, o: o, out: out, notes: progress.Line{W: notes, Quiet: o.Quiet}}
 	err := r.start(ctx)
 	if err == nil && o.Follow {
 		err = r.follow(ctx)
@@ -77,8 +77,8 @@ func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer)
 	return err
 }
 
-// run is a list that is shown.
-type run struct {
+// running is a list of rows while it is shown.
+type running struct {
 	c     *client.Client
 	o     Options
 	out   io.Writer
@@ -88,7 +88,7 @@ type run struct {
 }
 
 // start shows the last rows.
-func (r *run) start(ctx context.Context) error {
+func (r *running) start(ctx context.Context) error {
 	table, err := r.c.Table(ctx, r.o.DB, r.o.Table)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (r *run) start(ctx context.Context) error {
 }
 
 // follow shows rows as they come. Errors that may pass are told once, and borne.
-func (r *run) follow(ctx context.Context) error {
+func (r *running) follow(ctx context.Context) error {
 	wait, failures := r.o.Every, 0
 	for {
 		if err := progress.Sleep(ctx, wait); err != nil {
@@ -149,7 +149,7 @@ func (r *run) follow(ctx context.Context) error {
 }
 
 // pollFor polls; a server that does not answer in time is away.
-func (r *run) pollFor(ctx context.Context, limit time.Duration) (rows [][]any, leftOut int64, err error) {
+func (r *running) pollFor(ctx context.Context, limit time.Duration) (rows [][]any, leftOut int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return r.poll(ctx)
@@ -164,7 +164,7 @@ func sentence(err error) string {
 	return text + "."
 }
 
-func (r *run) sayLeftOut(n int64) {
+func (r *running) sayLeftOut(n int64) {
 	if n == 1 {
 		r.notes.Say("1 row left out")
 	} else if n > 1 {
