@@ -141,8 +141,8 @@ type Request struct {
 	// AllFailures tells of all entries that are left out, not of the first few only, and has values that clash with the
 	// table fail with them.
 	AllFailures bool
-	// Reject, when not nil, is called while the rows are written, for each row that its table did not take. entry is the
-	// number of the row's entry, counted from Before.
+	// Reject, when not nil, is called while the rows are written, for each row that its table did not take. entry is
+	// the number of the row's entry, counted from Before.
 	Reject func(entry int, why error)
 	// Before is how many entries came before those of this request, in other requests of the caller.
 	Before int

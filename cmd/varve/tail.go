@@ -45,7 +45,8 @@ func (tailCommand) Help() string {
 func (c *tailCommand) Run(ctx context.Context, io streams) error {
 	switch {
 	case c.Rows > tail.MostRows:
-		return &client.UsageError{Err: fmt.Errorf("-n %d: at most %d; varve export writes more rows", c.Rows, tail.MostRows)}
+		return &client.UsageError{
+			Err: fmt.Errorf("-n %d: at most %d; varve export writes more rows", c.Rows, tail.MostRows)}
 	case c.Every < 100*time.Millisecond:
 		return &client.UsageError{Err: fmt.Errorf("--every %s: at least 100ms", c.Every)}
 	case c.Overlap < 0 || c.Overlap > 5*time.Minute:
