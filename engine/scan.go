@@ -304,8 +304,6 @@ func (s *Scan) runs() []*scanRun {
 	for _, p := range s.snap.parts {
 		if s.spec.Time.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 			all = append(all, &scanRun{p.run, p})
-		} else if st := s.spec.Stats; st != nil {
-			st.BlocksPruned.Add(int64(p.run.Blocks()))
 		}
 	}
 	for _, m := range s.snap.mems() {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -83,9 +84,7 @@ func lookAt(fs vfs.FS, dir string, file uint64) stranger {
 	if err == nil && b != nil {
 		s.origin, err = manifest.DecodeOrigin(b)
 	}
-	if s.err = err; err == nil {
-		s.err = p.Close()
-	}
+	s.err = errors.Join(err, p.Close())
 	return s
 }
 

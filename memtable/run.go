@@ -60,7 +60,6 @@ func (r *Run) Scan(spec *scan.Spec) (scan.Cursor, error) {
 		slices.SortStableFunc(chunks, func(a, b *chunk) int { return cmp.Compare(b.max, a.max) })
 	}
 	if st := spec.Stats; st != nil {
-		st.Runs.Add(1)
 		st.BlocksTotal.Add(int64(len(chunks)))
 	}
 	return newCursor(r.s, chunks, spec)

@@ -12,9 +12,6 @@ import (
 
 // Series walks the rows in order.
 func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
-	if st := spec.Stats; st != nil {
-		st.Runs.Add(1)
-	}
 	o := r.s.orderOf(spec)
 	if o.natural {
 		c, err := newCursor(r.s, r.s.chunks, spec)

@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"varve/engine/schema"
 )
@@ -56,6 +57,9 @@ func DecodeOrigin(b []byte) (*Origin, error) {
 			return nil, fmt.Errorf("origin of a part: %w", err)
 		}
 		j.Origin.Schemas = append(j.Origin.Schemas, s)
+	}
+	if own := j.Origin.Table; !slices.ContainsFunc(j.Origin.Schemas, func(t *schema.Table) bool { return t.ID == own }) {
+		return nil, fmt.Errorf("origin of a part: it lacks the schema of its table, %d", own)
 	}
 	return j.Origin, nil
 }

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Stats counts what a scan did, for EXPLAIN ANALYZE and the query metrics. Safe for concurrent use.
 type Stats struct {
-	Runs         atomic.Int64 // runs opened
+	Runs         atomic.Int64 // runs of the snapshot
 	BlocksTotal  atomic.Int64 // blocks in the runs
 	BlocksPruned atomic.Int64 // refuted by time, zone map, posting or token filter
 	BlocksRead   atomic.Int64 // decoded at least in part
