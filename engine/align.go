@@ -16,7 +16,7 @@ type TypeClash struct {
 	Want   vector.Type
 	Given  vector.Type
 	Row    int // the first with a value, of Rows
-	// of that row: a copy, since the memory of a write belongs to the next one when the error is looked at
+	// Value is the value of that row, as a copy: the memory of a write is reused before somebody looks at the error.
 	Value *vector.Vector
 	Rows  int
 }

@@ -40,7 +40,7 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 }
 
 // alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other
-// tables get their columns meanwhile. exact refuses a change that makes floats of integers which no float has exactly.
+// tables get their columns meanwhile. exact refuses a change to floats if a stored integer has no exact float.
 func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error),
 	exact bool) error {
 	tab, err := e.Table(n)
@@ -192,7 +192,7 @@ type rewrite struct {
 	columns []retyped
 	// appends: rows that are replaced or deleted must be gone, the table shows every row that it has.
 	appends bool
-	// exact: all columns are of integers and become such of floats, if floats have all of their values exactly.
+	// exact: all columns hold integers and become columns of floats, provided that a float holds each value exactly.
 	exact bool
 }
 
@@ -218,8 +218,8 @@ func (w rewrite) equal(o rewrite) bool {
 	return w.appends == o.appends && slices.Equal(w.columns, o.columns)
 }
 
-// rewrite prepares a region's rows: all are in parts, which can be read under the next schema, and nobody adds any
-// until open is called: writers wait, and find the next schema. Most of it is done before they have to.
+// rewrite prepares a region's rows for the next schema. Afterwards all rows are in parts that can be read under it, and
+// writers wait until open is called. Most of the work is done before writers have to wait.
 func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
 	err = e.flusher.flush(ctx, r)
 	if err == nil && w.exact {
@@ -289,23 +289,17 @@ func (e *Engine) unify(ctx context.Context, r *region) error {
 // unified reports whether no row of the parts replaces or deletes another.
 func unified(parts []*part) bool {
 	for i, p := range parts {
-		for _, o := range parts[:i] {
-			if p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime {
-				return false
-			}
-		}
-		if !p.meta.Unique {
+		if !p.meta.Unique || slices.ContainsFunc(parts[:i], p.overlaps) {
 			return false
 		}
 	}
 	return true
 }
 
-// settle writes the parts anew that still have values of a type before the present one of some columns, before these
-// get yet another: values that do not convert are lost with the first change, whether a merge came in between or not.
-// It waits for merges that go on: they may have begun before the present type was the column's. Where integers become
-// floats it does not, unless a part has such values, which are the only ones that a merge of that time can have:
-// writers wait for the change.
+// settle rewrites the parts that still store one of the columns under a type from before its present type, because the
+// column is about to get a third type. Values that do not convert are thus lost with the first change, whether or not a
+// merge came in between. settle waits for merges under way: they may have begun before the column got its present type.
+// For a change from integers to floats it does so only if a part stores an older type, because writers wait meanwhile.
 func (e *Engine) settle(ctx context.Context, r *region, w rewrite) error {
 	var damage error
 	older := func(p *part) bool {

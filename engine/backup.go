@@ -175,9 +175,9 @@ func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, er
 				switch err := e.o.FS.Link(e.files.path(p.File), path.Join(dir, partName(p.File))); {
 				case vfs.NotExist(err):
 					missing = true
-				case err != nil && !vfs.Exist(err): // an earlier try with this name, cut short
+				case err != nil && !vfs.Exist(err):
 					return nil, storageError(err, "a part cannot be linked")
-				default:
+				default: // linked now, or by an earlier try with this name that was cut short
 					linked[p.File] = true
 				}
 			}

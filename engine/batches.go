@@ -31,11 +31,12 @@ const (
 	batchNoteSize = 4 + batchKeySize + 8
 )
 
-// What is remembered of batches: the last ones, for a while. A client that was cut off comes back within that time.
+// The last rememberedBatches parts of batches are remembered, each for rememberBatches: a client that was cut off comes
+// back within that time.
 const (
 	rememberedBatches = 64 << 10
 	rememberBatches   = 24 * time.Hour
-	// batchBytes is about the memory of one that is remembered.
+	// batchBytes is about the memory of one remembered part.
 	batchBytes = 128
 )
 
@@ -47,19 +48,19 @@ type batchNote struct {
 	key   batchKey
 }
 
-// batches are the parts of batches that are remembered. Safe for concurrent use.
+// batches remembers parts of batches that were stored. Safe for concurrent use.
 type batches struct {
 	now   func() time.Time
 	log   *slog.Logger
-	count atomic.Int64 // of at
+	count atomic.Int64 // len(at), for readers without mu
 
 	mu    sync.Mutex
-	at    map[batchNote]int64      // when it was stored, in seconds since 1970
+	at    map[batchNote]int64      // when the part was stored, in seconds since 1970
 	order []batchNote              // the oldest first
 	busy  map[string]chan struct{} // ids whose write is under way; the channel is closed when the write ends
-	added uint64                   // how often one was added
-	saved uint64                   // added, when all were written into the log
-	in    uint64                   // segment of the log that they were written into
+	added uint64                   // number of parts that were added so far
+	saved uint64                   // the value of added when all parts were last written into the log
+	in    uint64                   // segment of the log that save wrote them into
 }
 
 func newBatches(now func() time.Time, log *slog.Logger) *batches {
@@ -115,8 +116,8 @@ func (s *batches) enter(ctx context.Context, b *batch) (leave func(), err error)
 	}
 }
 
-// name gives the parts of a batch that are about to be written their names. A part of another size is another one: the
-// batch was taken apart differently.
+// name names the parts of a batch that are about to be written. The name includes the number of rows: a part of another
+// size is another part, because the batch was divided differently.
 func (b *batch) name(all []*tableWrite) {
 	if b == nil {
 		return
@@ -128,7 +129,8 @@ func (b *batch) name(all []*tableWrite) {
 	b.parts += len(all)
 }
 
-// partKey is the key of a part in a table: what the table had when it was truncated is gone, and has other keys.
+// partKey is the key of a part in a table. A TRUNCATE changes the keys: earlier rows are gone, so their parts may be
+// stored again.
 func partKey(part []byte, t *schema.Table) batchKey {
 	text := slices.Clip(part)
 	if t.Emptied != 0 {
@@ -138,7 +140,7 @@ func partKey(part []byte, t *schema.Table) batchKey {
 	return batchKey(sum[:batchKeySize])
 }
 
-// pass passes over the parts of batches that their tables have.
+// pass leaves out the writes whose parts their tables already have.
 func (s *batches) pass(ws []*tableWrite) {
 	for _, w := range ws {
 		if w.rec == nil || w.part == nil || w.schema.Options.SkipWAL { // rows that a crash loses are not remembered
@@ -150,7 +152,7 @@ func (s *batches) pass(ws []*tableWrite) {
 	}
 }
 
-// knows reports whether the part of a batch that a record is was stored before.
+// knows reports whether the rows of a record were stored before, as the same part of the same batch.
 func (s *batches) knows(r *record) bool {
 	if r.key == (batchKey{}) {
 		return false
@@ -161,14 +163,15 @@ func (s *batches) knows(r *record) bool {
 	return there
 }
 
-// stored remembers the part of a batch that a record is; others have no key.
+// stored remembers that the rows of a record are stored. Rows that belong to no batch with an id have no key, and are
+// not remembered.
 func (s *batches) stored(r *record) {
 	if r.key != (batchKey{}) {
 		s.remember(batchNote{r.table, r.key}, s.now().Unix())
 	}
 }
 
-// remember remembers a part and forgets the oldest ones.
+// remember adds a part and forgets parts that are too old or too many.
 func (s *batches) remember(n batchNote, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,9 +189,8 @@ func (s *batches) remember(n batchNote, at int64) {
 	s.count.Store(int64(len(s.order)))
 }
 
-// save writes what is remembered into the log, unless a segment that stays has it. first is the first segment that
-// stays. Where it cannot be written, because the disk is full say, the ids are forgotten by the next start: that is no
-// reason not to make room.
+// save writes all remembered parts into the log, unless a segment that stays has them. first is the first segment that
+// stays. If the disk is full and save cannot write, the next start forgets the ids; the caller makes room all the same.
 func (s *batches) save(log *wal.Log, first uint64) {
 	rec, added := s.unsaved(first)
 	if rec == nil {
@@ -206,7 +208,7 @@ func (s *batches) save(log *wal.Log, first uint64) {
 	}
 }
 
-// unsaved is the record of all that is remembered; nil: a segment has it that stays.
+// unsaved returns the record of all remembered parts; nil: a segment that stays has them.
 func (s *batches) unsaved(first uint64) (rec []byte, added uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +225,7 @@ func (s *batches) unsaved(first uint64) (rec []byte, added uint64) {
 	return rec, s.added
 }
 
-// found takes what a record of the log remembers.
+// found remembers the parts in a record of the log.
 func (s *batches) found(body []byte) error {
 	if len(body)%batchNoteSize != 0 {
 		return fmt.Errorf("log record of batches with %d bytes", len(body))
@@ -235,5 +237,5 @@ func (s *batches) found(body []byte) error {
 	return nil
 }
 
-// bytes is the memory of what is remembered. It takes no lock.
+// bytes is about the memory of the remembered parts. It takes no lock.
 func (s *batches) bytes() int64 { return s.count.Load() * batchBytes }

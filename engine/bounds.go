@@ -10,8 +10,8 @@ import (
 	"varve/sst"
 )
 
-// What is in the log a flush can write: each bound of a part is checked before a record is logged, and again when one
-// is replayed, as older programs did not check all of them.
+// Every row in the log must fit into a part, or flushes would fail for ever. So each bound of a part is checked before
+// a record is logged. It is checked again at replay, because older programs did not check all bounds.
 
 // tagFrame is the size of a tag in a series key without its value. Zero bytes in the value count twice.
 const tagFrame = 6
@@ -29,8 +29,8 @@ func (r *record) checkBounds(longestValue int) error {
 	return nil
 }
 
-// leaveOut takes the rows that no part takes out of the batch; the error says how many and why the
-// first is among them. Options.MaxValue is no reason: the rows were acknowledged when it was larger.
+// leaveOut removes from the batch the rows that no part takes. The error says how many they are, and why the first is
+// one of them. Options.MaxValue does not count: it was larger when the rows were acknowledged.
 func (r *record) leaveOut() error {
 	if r.withinBounds(sst.MaxValue) {
 		return nil

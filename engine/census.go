@@ -35,8 +35,8 @@ type census struct {
 // countedBytes is about the memory of a series that is counted.
 const countedBytes = 20
 
-// restBetween is how many times as long as taking a census took nobody takes it again, so that a sender who is refused
-// again and again does not keep a processor busy; what takes less than briefCensus does not matter.
+// After a census of duration d, no other is taken for restBetween*d, so that a sender who is refused again and again
+// does not keep a processor busy. A census shorter than briefCensus needs no rest.
 const (
 	restBetween = 20
 	briefCensus = 5 * time.Millisecond

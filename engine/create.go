@@ -22,15 +22,15 @@ type definition struct {
 	made    int                    // of changed, those that are new
 	full    error                  // why no more are made; nil: more may be
 
-	mostColumns int    // of all tables with storage of their own; 0: no bound
-	columns     int    // that they have and will have, once counted is set
-	counted     bool   // they have been
-	refused     func() // notes that there was no room for columns
+	mostColumns int    // bound of the columns of all tables with storage of their own; 0: none
+	columns     int    // columns that these tables have and will have; valid once counted is set
+	counted     bool   // columns was counted
+	refused     func() // counts a refusal for want of columns
 
 	ofView func(schema.Name) error // says why a name that is a view's is no table's
 }
 
-// newDefinition is one of nothing yet. The caller holds e.ddl.
+// newDefinition begins a definition without tables. The caller holds e.ddl.
 func (e *Engine) newDefinition() *definition {
 	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(),
 		changed: map[schema.Name]*schema.Table{}, own: map[*schema.Table]bool{}, most: e.o.MaxTables,

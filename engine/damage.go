@@ -121,8 +121,8 @@ func (e *Engine) setPartAside(r *region, p *part, d manifest.Damage) {
 func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest.Damage) SetAside {
 	s := SetAside{File: partName(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime,
 		Max: m.MaxTime}
-	if run := file; d.Block >= 0 && run != nil && d.Block < run.Run().Blocks() {
-		rows, span := run.Run().Block(d.Block)
+	if d.Block >= 0 && file != nil && d.Block < file.Run().Blocks() {
+		rows, span := file.Run().Block(d.Block)
 		s.Rows, s.Min, s.Max = int64(rows), span.From, span.To
 	}
 	return s
@@ -172,7 +172,7 @@ func (e *Engine) forgetAside(list []*part) {
 	}
 }
 
-// sound parts the parts that may be merged from those that are damaged.
+// sound separates the parts that may be merged from the damaged ones.
 func sound(parts []*part) (whole, damaged []*part) {
 	for _, p := range parts {
 		if p.whole() {

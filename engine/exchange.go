@@ -37,8 +37,7 @@ func (e *Engine) traffic() traffic {
 // draft begins a part out of the rows that some parts of a snapshot have within a span of time.
 func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
 	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group),
-		minSeq: math.MaxUint64, time: span,
-		flushed: e.flushedOf(r)}
+		minSeq: math.MaxUint64, time: span, flushed: e.flushedOf(r)}
 	var there []*part
 	for _, p := range group {
 		out.replaces = append(out.replaces, p.meta.File)

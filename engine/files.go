@@ -135,7 +135,7 @@ func (f *partFiles) gone(file uint64) {
 	f.removed = append(f.removed, file)
 }
 
-// syncing takes what has been removed until now: once the directory was synced, it is gone for good.
+// syncing takes the files that were removed so far. Once the directory is synced, they are gone for good.
 func (f *partFiles) syncing() (synced func(error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,7 +152,7 @@ func (f *partFiles) syncing() (synced func(error)) {
 	}
 }
 
-// enter adds to an edit of the manifest what it is to say of files. failed takes that back.
+// enter adds strays and swept files to an edit of the manifest. failed takes them back, for the next edit.
 func (f *partFiles) enter(edit *manifest.Edit) (failed func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

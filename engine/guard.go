@@ -34,7 +34,7 @@ func (g *guarded) Next(b *vector.Batch) (bool, error) {
 	if invariant.On && ok {
 		b.Check()
 	}
-	return ok, g.s.ctx.Err() // once it is over the conditions mean nothing
+	return ok, g.s.ctx.Err() // conditions that a cancelled request cut short have decided nothing
 }
 
 type guardedRun struct {
@@ -97,7 +97,8 @@ func (w *guardedSeries) Rest() {
 	}
 }
 
-// outcome notes damage. Once the request is over what was read means nothing, for the conditions look no further.
+// outcome notes damage. After the end of the request it returns the error of the context: conditions were cut short, so
+// the rows that were read mean nothing.
 func (g *guardedRun) outcome(err error) error {
 	if err != nil {
 		return g.e.damage(g.r, g.part, err)

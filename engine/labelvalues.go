@@ -81,7 +81,7 @@ func (s *Selection) valuesIn(l *labelled) error {
 				known.text(next) == string(val) {
 				next++
 			} else if full == nil {
-				next, full = s.symbol(&l.label, val) // the number of the value itself, less 1
+				next, full = s.symbol(&l.label, val) // numbers begin at 1: it is the index of the text after val
 			}
 		})
 		if err != nil {

@@ -32,8 +32,8 @@ const (
 	MatchNotRegex
 )
 
-// mostChoices is the largest number of texts for which an expression that stands for some texts is looked up instead of
-// matched.
+// mostChoices bounds the texts of an expression that is a choice among texts: up to so many are looked up in the index
+// instead of matching the expression.
 const mostChoices = 4096
 
 // labelTest is a matcher ready to test texts. Safe for concurrent use.

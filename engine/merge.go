@@ -354,7 +354,7 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some boo
 		m.keep.Fill(n)
 		m.prog.Eval(n, func(id schema.ColumnID) *vector.Vector { return cols[m.at[id]] }, m.keep)
 		if m.spec.Cancelled != nil {
-			if err := m.spec.Cancelled(); err != nil { // and the conditions mean nothing, see filter.And.Prepare
+			if err := m.spec.Cancelled(); err != nil { // conditions were cut short, see filter.And.Prepare
 				return false, err
 			}
 		}

@@ -134,7 +134,7 @@ func (m *merger) alone(ctx context.Context, r *region) (*job, error) {
 	}
 }
 
-// end ends a merge; done tells whether it has merged anything.
+// end ends a merge; done reports whether it has merged anything.
 func (m *merger) end(j *job, done bool) {
 	m.mu.Lock()
 	m.plan.end(j, m.o.Now(), done)

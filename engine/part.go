@@ -27,6 +27,11 @@ type part struct {
 	hurt   []manifest.Damage
 }
 
+// overlaps reports whether the times of two parts overlap.
+func (p *part) overlaps(o *part) bool {
+	return p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime
+}
+
 // acquire takes a reference; false when the part is closed already.
 func (p *part) acquire() bool {
 	for {

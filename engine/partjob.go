@@ -40,7 +40,7 @@ type partJob struct {
 }
 
 // write writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row. unique
-// tells that no two rows have the same key and none is a tombstone.
+// reports that no two rows have the same key and none is a tombstone.
 func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 	hidden := !j.table.Options.AppendMode
 	var columns []schema.Column

@@ -99,7 +99,7 @@ func (c *logicalSeries) Rows(b *vector.Batch) (bool, error) {
 		if err != nil || !ok {
 			return false, err
 		}
-		if some := c.give(b); some || c.s.ctx.Err() != nil { // once it is over the conditions mean nothing
+		if some := c.give(b); some || c.s.ctx.Err() != nil { // an ended request cuts conditions short: no rows then
 			return some, c.s.ctx.Err()
 		}
 	}

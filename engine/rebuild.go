@@ -243,7 +243,7 @@ func (b *rebuild) log(dir string) error {
 	found, err := wal.Check(b.fs, dir, wal.Range{}, func(_ wal.LSN, rec []byte) error {
 		r, _, err := readRecordHead(rec)
 		if err != nil {
-			return nil // replay tells
+			return nil // replay reports it
 		}
 		b.state.NextTable = max(b.state.NextTable, r.table+1)
 		t := b.state.Tables[r.table]

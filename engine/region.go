@@ -183,7 +183,7 @@ func (r *region) pin() *regionSnap {
 	return s
 }
 
-// pinAgain pins a snapshot once more that is pinned.
+// pinAgain pins a snapshot that somebody has pinned already.
 func (r *region) pinAgain(s *regionSnap) {
 	for _, p := range s.parts {
 		if !p.acquire() {
@@ -224,8 +224,8 @@ func (r *region) openParts() *regionSnap {
 	}
 }
 
-// withoutRows is the snapshot for who looks at parts alone, and long: while it is at hand, flushed memtables would stay
-// in memory.
+// withoutRows is the snapshot without its memtables, for long work on parts alone: a reference to the memtables would
+// keep them in memory after their flush.
 func (s *regionSnap) withoutRows() *regionSnap { return &regionSnap{schema: s.schema, parts: s.parts} }
 
 func (s *regionSnap) closeParts() {

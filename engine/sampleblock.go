@@ -370,24 +370,9 @@ func appendFloats(dst []float64, v *vector.Vector, from, to int) []float64 {
 		return append(dst, v.Floats[from:to]...)
 	}
 	for i := from; i < to; i++ {
-		dst = append(dst, floatAt(v, i))
+		dst = append(dst, convert.Number(v, i))
 	}
 	return dst
-}
-
-func floatAt(v *vector.Vector, i int) float64 {
-	switch v.Type.Kind() {
-	case vector.Float64:
-		return v.Float(i)
-	case vector.Int64:
-		return float64(v.Int(i))
-	case vector.Uint64:
-		return float64(v.Uint(i))
-	}
-	if v.Bool(i) {
-		return 1
-	}
-	return 0
 }
 
 // appendMS appends times of so many units a second as milliseconds.

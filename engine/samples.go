@@ -19,7 +19,7 @@ type Samples struct {
 
 	series []*Series
 	refs   []*memtable.Ref
-	ends   []int // rows below ends[i] that are of no series before are of series[i]
+	ends   []int // rows [ends[i-1], ends[i]) are of series[i]; ends[-1] stands for 0
 
 	times  []int64 // ms
 	values []float64

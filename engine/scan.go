@@ -69,8 +69,8 @@ func droppedError(n schema.Name) error {
 	return status.Wrap(ErrDropped, status.TableNotFound, "Table not found: %s", n)
 }
 
-// errAltered is the cause of the error where a column got another type between these moments, or the table another key:
-// rows would be read, or their keys taken, by the old one.
+// errAltered is the cause of the error if, while a statement began, a column got another type or the table another key:
+// the statement would read rows under the old type, or delete by the old key.
 var errAltered = errors.New("the columns of a table changed while a statement began")
 
 // Overtaken reports whether an error says that a table was dropped or altered while a statement began: begun again, it

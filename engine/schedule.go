@@ -191,7 +191,7 @@ func (s *schedule) enter(j *job, now time.Time) bool {
 	return true
 }
 
-// end takes a merge out; done tells whether it has merged anything: then there may be more.
+// end takes a merge out; done reports whether it has merged anything: then there may be more.
 func (s *schedule) end(j *job, now time.Time, done bool) {
 	m := &j.region.merges
 	for k := range m.jobs {

@@ -43,8 +43,8 @@ func newSpace(o *Options, reads error) *space {
 	return &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads, log: o.Logger}
 }
 
-// check refuses writes before the disk is full, so that flushes and the manifest still have room. The log needs none
-// that is kept for it: flushing is what makes room where it lies.
+// check refuses writes before the disk of the data directory is full, so that flushes and the manifest still have room.
+// No room is kept on the disk of the log: flushes make room there.
 func (s *space) check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,8 @@ func (s *space) noted(err error) error {
 	return err
 }
 
-// isNews reports whether the failure of a job in the background is to be logged: not on a read-only store, which has
-// logged that once.
+// isNews reports whether the failure of a background job is to be logged. On a read-only store it is not: the store has
+// logged its state once.
 func (s *space) isNews(err error) bool { return s.learn(err) == nil }
 
 // learn checks the file systems again if a change failed because one is read-only, and returns the result of readOnly
@@ -239,8 +239,8 @@ func (s *space) probeEmpty() {
 	}
 }
 
-// ready is check for those who ask whether rows can be written and write none: the log's last write tells, and whether
-// the files are there and may be changed.
+// ready says why rows cannot be written, for callers that write none; nil: they can. Besides check it regards how the
+// last write of the log ended, and whether the files are there and may be changed.
 func (s *space) ready() error {
 	if err := s.check(); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/timefmt"
-	"varve/engine/vector"
 )
 
 // windows cut time into stretches of one length, aligned to the epoch. Merged parts do not straddle them, so that late
@@ -31,7 +30,7 @@ const (
 // windowsOf chooses the windows of a table with parts; own is its compaction.twcs.time_window, empty when it has none.
 func windowsOf(t *schema.Table, own string, parts []*part) windows {
 	lo, hi := spanOf(parts)
-	second := inUnitOf(t.TimeColumn().Type)
+	second := t.TimeColumn().Type.UnitsPerSecond()
 	if own != "" {
 		ns, err := timefmt.ParseDuration(own)
 		if errors.Is(err, timefmt.ErrRange) {
@@ -57,23 +56,8 @@ func windowsOf(t *schema.Table, own string, parts []*part) windows {
 	return w
 }
 
-// inUnitOf is a second in the unit of a timestamp type.
-func inUnitOf(t vector.Type) int64 {
-	n := int64(1)
-	for range t.Precision {
-		n *= 10
-	}
-	return n
-}
-
 // of is the number of the window that holds a time.
-func (w windows) of(t int64) int64 {
-	n := t / w.size
-	if t%w.size < 0 {
-		n--
-	}
-	return n
-}
+func (w windows) of(t int64) int64 { return timefmt.FloorDiv(t, w.size) }
 
 // within reports whether there are at most n windows from lo to hi, whose number may be more than 64 bits hold.
 func (w windows) within(lo, hi int64, n uint64) bool { return uint64(w.of(hi))-uint64(w.of(lo)) < n }
@@ -121,9 +105,4 @@ func spanOf(parts []*part) (lo, hi int64) {
 		lo, hi = min(lo, p.meta.MinTime), max(hi, p.meta.MaxTime)
 	}
 	return lo, hi
-}
-
-// overlaps reports whether the times of two parts do.
-func (p *part) overlaps(o *part) bool {
-	return p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime
 }

@@ -32,7 +32,7 @@ func TestWindowsOf(t *testing.T) {
 		{"two years", optionTable(0, nil), 0, 730 * day, 28 * day},
 		{"configured", optionTable(9, map[string]string{"compaction.twcs.time_window": "2h"}), 0, 1e9, 7200},
 	} {
-		second := inUnitOf(c.table.Columns[0].Type)
+		second := c.table.Columns[0].Type.UnitsPerSecond()
 		own, _ := c.table.Options.Find("compaction.twcs.time_window")
 		if w := windowsOf(c.table, own, partsOf([3]int64{c.lo, c.hi})); w.size != c.seconds*second {
 			t.Errorf("%s: windows of %d seconds, want %d", c.name, w.size/second, c.seconds)

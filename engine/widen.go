@@ -128,8 +128,8 @@ func (e *inexactError) Error() string {
 	return fmt.Sprintf("column %s holds the integer %s", e.column, e.value)
 }
 
-// exact holds the integers that a region's parts have in some columns against what floats hold exactly. Zones tell it:
-// no row is read.
+// exact returns an inexactError if a region's parts have, in one of the columns, an integer that a float may not hold
+// exactly. It reads the zones and no row.
 func (e *Engine) exact(r *region, columns []retyped) error {
 	s := r.pin()
 	defer r.unpin(s)

@@ -149,8 +149,8 @@ func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 	}
 }
 
-// roomFor returns the writes whose tables now exist. If none does, it returns the reason: there is no room for their
-// series.
+// roomFor returns those of the writes to absent tables whose tables may be created: there is room for their series. The
+// rows of the others are left out. If a write does not allow that, the error says why there is no room.
 func (e *Engine) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
 	for _, w := range absent {
 		switch err := e.census.vacant(&schema.Table{Name: w.name}); {
@@ -167,8 +167,8 @@ func (e *Engine) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
 	return room, nil
 }
 
-// alignAll makes the records of the writes whose tables have all columns; it gives the writes that lack a table or
-// columns.
+// alignAll makes the records of the writes whose tables have all columns. It returns the other writes: absent ones lack
+// a table, evolving ones columns.
 func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err error) {
 	c, now := e.catalog.Load(), e.o.Now()
 	for _, w := range ws {

@@ -77,8 +77,8 @@ func IsTrue(text string) bool {
 	return false
 }
 
-// WriteSet holds the rows of one request: a builder for each table and each group of options. It is reused through a
-// pool. One goroutine at a time.
+// WriteSet holds the rows of one request: a builder for each table and each group of options. SpareSets keeps it for
+// the next request. One goroutine at a time.
 type WriteSet struct {
 	entries []*writeEntry
 	byName  map[schema.Name]*writeEntry // the last entry of a table; made when there are many

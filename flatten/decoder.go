@@ -253,7 +253,7 @@ func (d *Decoder) endRow() error {
 	return nil
 }
 
-// origin tells the current row which entry it comes from.
+// origin notes which entry the current row comes from.
 func (d *Decoder) origin() {
 	if d.o.Origins {
 		d.b.From(d.o.Before + d.entries() + 1)

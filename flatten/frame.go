@@ -149,7 +149,7 @@ func (d *Decoder) badLine(what string, index int, text []byte, why string) error
 	return &Subject{Err: err, Value: string(text), Hint: why}
 }
 
-// ofLines tells of a bad line of how many: the rest of the body is read to count them.
+// ofLines adds the number of a bad line, of how many lines, to its error. It reads the rest of the body to count them.
 func (d *Decoder) ofLines(err error, index int) error {
 	s, ok := err.(*Subject)
 	if !ok {

@@ -34,8 +34,8 @@ func (r *Registry) numberOf(ref *Ref) uint32 {
 	return n
 }
 
-// AppendSeries is Append for a batch without tags: the rows below ends[i] that are of no series before are of refs[i].
-// t is the table of all series or the physical table of theirs, which the keys name.
+// AppendSeries is Append for a batch without tags: rows [ends[i-1], ends[i]) belong to refs[i], beginning with row 0.
+// t is the table of all series, or the physical table of the tables that their keys name.
 func (m *Memtable) AppendSeries(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch, refs []*Ref,
 	ends []int) {
 	if b.N == 0 {

@@ -206,7 +206,7 @@ func (sel *selector) test(t *filter.Test) (*test, error) {
 	return own, nil
 }
 
-// blocksOf returns the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
+// blocksOf returns the blocks that may hold a value that passes, by the column's postings; nil: any block may.
 func (sel *selector) blocksOf(c *condition) (all vector.Bitmap, err error) {
 	if c.Kind == filter.Leaf {
 		return sel.postingsOf(c.Leaf)
@@ -230,7 +230,7 @@ func (sel *selector) blocksOf(c *condition) (all vector.Bitmap, err error) {
 	return all, nil
 }
 
-// postingsOf returns the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
+// postingsOf returns the blocks that may hold a value that passes, by the column's postings; nil: any block may.
 func (sel *selector) postingsOf(t *test) (vector.Bitmap, error) {
 	if t.pages == nil || !t.src.col.postRef.present() {
 		return nil, nil

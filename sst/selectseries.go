@@ -42,8 +42,8 @@ func (sel *selector) chooseByTags() (err error) {
 // testStep is the number of values of a tag that are tested at a time.
 const testStep = 64 << 10
 
-// seriesThatPass returns the series that pass condition i on a tag: each distinct value is tested once, or looked up,
-// and the postings of those that pass are put together.
+// seriesThatPass returns the series that pass a test of a tag. It tests, or looks up, each distinct value once, and
+// joins the postings of the values that pass.
 func (sel *selector) seriesThatPass(test *test) (*chosen, error) {
 	t := test.src.tag
 	if passes, ok := test.OnNull(); ok { // IS NULL, IS NOT NULL

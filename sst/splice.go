@@ -226,7 +226,7 @@ func (r *blockRun) Blocks() int { return r.to - r.from }
 
 func (r *blockRun) Block(i int) (int, scan.Range) { return r.run.Block(r.from + i) }
 
-// Stat does not tell: statistics are of the whole part.
+// Stat gives no answer, because statistics are of the whole part.
 func (r *blockRun) Stat(schema.Column) (scan.ColumnStat, bool) { return scan.ColumnStat{}, false }
 
 func (r *blockRun) Scan(spec *scan.Spec) (scan.Cursor, error) {

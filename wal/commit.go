@@ -10,7 +10,7 @@ import (
 	"varve/engine/vfs"
 )
 
-// frame types of a segment.
+// The types of frames.
 const (
 	typeRecord = 1
 	typeClose  = 2 // the segment ends here; its frames are on disk

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"log/slog"
 	"path"
 	"sort"
@@ -369,8 +368,8 @@ func (l *Log) Truncate(before LSN, keep Keeping) error {
 	}
 }
 
-// remove takes a segment away for good: if a removal came back after a crash and that of a later segment did not, the
-// later one would be missed as damage.
+// remove takes a segment away and syncs the directory. Otherwise a crash might bring the segment back without the later
+// ones that were removed after it, and replay would report these as missing.
 func (l *Log) remove(number uint64) error {
 	name := path.Join(l.dir, segmentName(number))
 	var err error
@@ -419,10 +418,11 @@ func (l *Log) noteMissing(segment uint64) error {
 // Missing reports whether a name among the kept segments stands for a missing segment.
 func Missing(name string) bool { return strings.HasSuffix(name, missingSuffix) }
 
-// link also adds the name under which a segment is kept. (A rename between two names of one file would do nothing.)
+// link gives a segment a second name, under which it is kept. Its name there before does no harm. The segment keeps its
+// own name until it is removed: a rename between two names of one file would do nothing.
 func (l *Log) link(number uint64) error {
 	name := path.Join(l.dir, segmentName(number))
-	if err := l.fs.Link(name, name+damagedSuffix); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := l.fs.Link(name, name+damagedSuffix); err != nil && !vfs.Exist(err) {
 		return err
 	}
 	return l.fs.SyncDir(l.dir)

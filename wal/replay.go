@@ -138,10 +138,11 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	}
 	off := 0
 	if err != nil {
-		// A header that never reached the disk belongs to a segment without acknowledged frames, but for the last of
-		// which Begun has told: that was synced. Of those before it the numbers of the frames behind tell, and frames
-		// that follow an unreadable header are looked for all the same. As the oldest segment, a cut header alone tells
-		// nothing: the numbers before it are gone by truncation.
+		// The header of the last segment that Begun reported was synced: if it cannot be read, it is damaged. Any other
+		// unreadable header may never have reached the disk, and then no frame of its segment was acknowledged. Whether
+		// frames are lost is seen by the numbers of later frames, and frames after the header are looked for all the
+		// same. The oldest segment is an exception: if it is no more than a cut header, nothing can be missing, because
+		// the numbers before it were truncated.
 		told := number == r.l.o.Needs.Last && number >= r.l.o.Needs.First
 		if told {
 			r.damaged(Damage{number, name, 0, int64(min(len(src), segmentHead)), "segment header: " + err.Error()})
@@ -239,8 +240,8 @@ func (r *replay) endOf(segment uint64, size int64) {
 	}
 }
 
-// judge separates damage from torn tails: a gap is damage when it lacks a number that was on disk once. It gives the
-// last number before those that are missing without that.
+// judge separates damage from torn tails: a gap is damage if it lacks a number that was on disk once. torn is the last
+// number before frames that were never on disk and are missing before intact ones; math.MaxUint64 if there are none.
 func (r *replay) judge() (torn uint64) {
 	torn = math.MaxUint64
 	for _, g := range r.gaps {

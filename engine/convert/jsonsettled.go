@@ -76,7 +76,7 @@ func settledString(b []byte, i int) int {
 	return -1
 }
 
-// settledNested is the object or array at i.
+// settledNested is where the settled object or array at i ends; -1: it is none.
 func settledNested(b []byte, i, depth int) int {
 	object, closing := b[i] == '{', b[i]+2 // ] and } follow two after [ and {
 	if i++; i < len(b) && b[i] == closing {

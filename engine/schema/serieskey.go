@@ -23,8 +23,8 @@ import (
 // nullMark stands for NULL after a column id; no value begins with it.
 const nullMark = "\x00\x02"
 
-// AppendSeriesKey appends the key of the series with the given tag values; tags[i] nil is left out. Values of tags that
-// are not strings are given in a byte-comparable form by the caller (KeyInt, KeyFloat).
+// AppendSeriesKey appends the key of the series with the given tag values; tags[i] nil is left out. The caller
+// gives the values as AppendTag does, so that bytes compare as the values do.
 func AppendSeriesKey(dst []byte, t TableID, cols []ColumnID, tags [][]byte) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(t))
 	for i, v := range tags {

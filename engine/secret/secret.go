@@ -15,9 +15,10 @@ const hidden = "***"
 // ordinary words and are searched for only between quotes.
 const shortest = 4
 
-// The patterns of secrets. statement finds a text in single quotes behind a name that says it is a secret; other texts,
-// in which names and passwords may be in JSON or in a URL, are found as a whole, so that no name begins within one. A
-// text without an end counts. within finds them there, and in what is in double quotes or in none.
+// The patterns of secrets. statement finds the texts in single quotes. Its first group is a text behind a name that
+// says that a secret follows; the second is any other text, found as a whole so that no name begins within it. The
+// closing quote may be missing. within finds secrets inside such other texts, which may be JSON or a URL, and outside
+// of single quotes.
 var (
 	statement = sync.OnceValue(func() *regexp.Regexp {
 		const between = `\s*(?:(?:with\s+\w+\s+)?(?:=>?|<>|!=|:|\bby\b|\bto\b|\bas\b|\bwith\b)\s*)?(?:\(\s*)?`

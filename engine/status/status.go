@@ -110,8 +110,8 @@ func Wrap(cause error, c Code, format string, args ...any) *Error {
 	return &Error{Code: c, Msg: fmt.Sprintf(format, args...), Cause: cause}
 }
 
-// Of is the code of the innermost-to-outermost first Error in err's chain: Success for nil, Internal for errors
-// that nobody gave a code.
+// Of is the code of the outermost Error in err's chain: Success for nil, Internal for an error to which nobody gave a
+// code.
 func Of(err error) Code {
 	if err == nil {
 		return Success

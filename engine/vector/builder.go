@@ -16,7 +16,7 @@ import (
 type Builder struct {
 	rows   int
 	cols   []*ColumnBuilder
-	byName map[string]*ColumnBuilder // those of former rounds too, kept for their buffers: see live
+	byName map[string]*ColumnBuilder // columns of former rounds too, kept for their buffers: see ColumnBuilder.round
 	round  uint64                    // counts Resets
 	sorted int                       // cols[:sorted] have their final order
 	expect int64                     // bytes of text in all rows; 0: nobody knows

@@ -331,7 +331,7 @@ func bound(n, width int) int {
 	return int(lo)
 }
 
-// number lists the types whose values a column file may store as they are in memory.
+// number lists the types whose values the codec writes as they are in memory.
 type number interface {
 	uint32 | uint64 | int64 | float64
 }

@@ -97,8 +97,8 @@ func (osFS) SyncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// held are the locks of this process: flock alone would let the same process lock twice through two descriptors only
-// on some systems, so the rule is kept here.
+// held are the files that this process has locked. On some systems flock lets one process lock a file twice, through
+// two descriptors; held refuses that on all of them.
 var held = struct {
 	sync.Mutex
 	names map[string]bool

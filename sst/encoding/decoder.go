@@ -92,7 +92,7 @@ func (d *Decoder) decodeBits(r *reader, n int) vector.Bitmap {
 }
 
 func (d *Decoder) decodeValues(r *reader, id ID, v *vector.Vector, n int, shared *vector.Vector) {
-	if id == Constant { // strings tell by themselves
+	if id == Constant { // one value is read; decodeConstantString reads its own length and does not look at n
 		v.Form, n = vector.Const, 1
 	}
 	s := id.scheme()
