@@ -58,8 +58,9 @@ func DecodeOrigin(b []byte) (*Origin, error) {
 		}
 		j.Origin.Schemas = append(j.Origin.Schemas, s)
 	}
-	if own := j.Origin.Table; !slices.ContainsFunc(j.Origin.Schemas, func(t *schema.Table) bool { return t.ID == own }) {
-		return nil, fmt.Errorf("origin of a part: it lacks the schema of its table, %d", own)
+	own := func(t *schema.Table) bool { return t.ID == j.Origin.Table }
+	if !slices.ContainsFunc(j.Origin.Schemas, own) {
+		return nil, fmt.Errorf("origin of a part: it lacks the schema of its table, %d", j.Origin.Table)
 	}
 	return j.Origin, nil
 }
