@@ -121,7 +121,7 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 			c.databases[name] = manifest.Database{}
 		}
 	}
-	c.databases[PrivateDB] = manifest.Database{} // options that older programs stored would change the server's own tables
+	c.databases[PrivateDB] = manifest.Database{} // options that older programs stored would change its tables
 	for _, t := range state.Tables {
 		if t.Schema.Physical == 0 {
 			c.put(home{region: newRegion(m, t.Schema)})

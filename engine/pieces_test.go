@@ -36,7 +36,8 @@ func TestScanCountsBlocksOnce(t *testing.T) {
 			}
 			if total, pruned, byTime, read := st.BlocksTotal.Load(), st.BlocksPruned.Load(), st.PrunedByTime.Load(),
 				st.BlocksRead.Load(); rows != 200 || pruned != 2 || byTime != 2 || total != pruned+read {
-				t.Errorf("%d rows of %d blocks: %d pruned, %d of them by time, %d read", rows, total, pruned, byTime, read)
+				t.Errorf("%d rows of %d blocks: %d pruned, %d of them by time, %d read", rows, total,
+					pruned, byTime, read)
 			}
 		})
 	}
