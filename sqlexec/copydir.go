@@ -67,8 +67,8 @@ func (d copyDir) open(name string, create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// local is a path of a statement as a name below the directory: relative ones as they are, absolute ones where they
-// lead there. A final slash is cut.
+// local turns the path of a statement into a name below the directory. A relative path is such a name already; an
+// absolute path must lead into the directory. A final slash is cut.
 func (d copyDir) local(text string) (string, error) {
 	name := text
 	if scheme, rest, ok := strings.Cut(text, "://"); ok {
@@ -106,8 +106,8 @@ func outside(text string) error {
 		"The path '%s' is not below the directory of COPY (copy.dir, else copy in the data directory)", text)
 }
 
-// copyError sets the codes of errors of files that clients see: what the caller can mend, else what the disk says, that
-// it is full say.
+// copyError gives the error of a file the code that clients see. Errors that the caller can mend get their own code;
+// the others, like a full disk, keep the one that the disk has given.
 func copyError(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && strings.Contains(p.Err.Error(), "escapes") {

@@ -17,9 +17,9 @@ import (
 	"varve/sqlexec/rowfile"
 )
 
-// loadBytes is the most that the rows have that are written at once, loadShare what that is at most of the memory for
-// rows: eight statements at once fill it. A file that fits is written whole or not at all; a larger one is read twice,
-// first to see whether all of it can be taken.
+// loadBytes is the most bytes of rows that are written at once. They are at most a loadShare-th of the memory for rows,
+// so that it takes eight statements to fill it. A file that fits is written whole or not at all. A larger file is read
+// twice: the first time only to see whether all of it can be taken.
 const (
 	loadBytes = 32 << 20
 	loadShare = 8
@@ -324,7 +324,8 @@ func (o *copyOptions) span(s *Session, t *schema.Table) (first, end int64, err e
 	return first, end, err
 }
 
-// outside reports whether the statement does not ask for the time of row i. A row without one is for row to refuse.
+// outside reports whether the time of row i is not in the range that the statement asks for. A row without a time is
+// not outside: row refuses it.
 func (l *loader) outside(rows *rowfile.Rows, values []*vector.Vector, i int) bool {
 	at := l.table.Time
 	if l.o.start == "" && l.o.end == "" || l.convert[at] == nil || rows.Cols[at].IsNull(i) || values[at].IsNull(i) {

@@ -163,7 +163,7 @@ func (x *Executor) tableOf(sess *Session, s *parse.CreateTable, columns []schema
 	return t, x.checkMetric(sess, s, t)
 }
 
-// checkMetric holds that ENGINE=metric comes with the option that says whether the table is a physical or a logical
+// checkMetric checks that ENGINE=metric comes with the option that says whether the table is a physical or a logical
 // one, and those options with the engine.
 func (x *Executor) checkMetric(sess *Session, s *parse.CreateTable, t *schema.Table) error {
 	physical, logical := t.Options.Find(schema.LogicalOption)

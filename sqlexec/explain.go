@@ -57,7 +57,7 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	return t.result()
 }
 
-// Measured is what a query did that EXPLAIN ANALYZE runs, or has done so far.
+// Measured are the figures of a query that EXPLAIN ANALYZE runs: those of its end, or those so far.
 type Measured struct {
 	Plan       plan.Tree `json:"plan"`
 	Rows       int64     `json:"rows"`

@@ -46,7 +46,7 @@ type Session struct {
 	User    string
 	// Rights are what the user may do as GRANT would name it; empty means everything.
 	Rights string
-	// Blind says that the user must not see what is stored, in the text of an error neither.
+	// Blind says that the user must not see what is stored. Errors do not quote it either.
 	Blind bool
 	// Client is the client's address, for the list of running queries.
 	Client string
@@ -65,7 +65,8 @@ type Session struct {
 
 	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
 	memory *exec.Budget // of the statement that is being planned; nil: none is
-	// moment is what the scans of the statement see that is being planned; nil: each sees what is there.
+	// moment is what the scans of the statement that is being planned see; nil: each scan sees what is there when it
+	// begins.
 	moment *engine.Moment
 
 	observed *observed // the statement that is being planned; nil: it is not observed

@@ -26,7 +26,7 @@ func newTable(names ...string) *table {
 	return t
 }
 
-// column sets another type than STRING for a column.
+// typed sets another type than STRING for a column.
 func (t *table) typed(name string, typ vector.Type) *table {
 	for i := range t.fields {
 		if t.fields[i].Name == name {

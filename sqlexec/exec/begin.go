@@ -7,10 +7,10 @@ import (
 	"varve/engine/admission/ledger"
 )
 
-// queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its
-// scan and sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large
-// ones. Where the pool does not have it, a query waits for others to end, at most queryWait, and looks every queryLook
-// whether any can be made to.
+// A query that reads a table takes memory for what its scan and its sinks have in hand, however little they keep:
+// thousands of small queries at once would take as much as a few large ones. It takes a queryShare-th of the pool, but
+// at most queryBytes. If the pool does not have that, the query waits up to queryWait for others to end, and every
+// queryLook asks some of them to give way.
 const (
 	queryShare = 32
 	queryBytes = 8 << 20

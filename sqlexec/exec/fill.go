@@ -10,7 +10,7 @@ import (
 // maxSlots bounds the rows that Fill makes.
 const maxSlots = 20_000_000
 
-// fillRows is the number of rows from which on the slots of further keys go to another batch.
+// fillRows is the number of rows of a batch at which the slots of further keys go to another batch.
 const fillRows = 1 << 16
 
 // FillSpec says how the slots of a range query are filled up. Columns: the slot, keys, aggregates.

@@ -147,8 +147,8 @@ type project struct {
 
 func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
 
-// batchMemory is a budget that lets expressions make no more of a batch than a part of it, so that the batch is cut
-// before it is large; of a single row they make what they can.
+// batchMemory is a budget of which the values of a batch may take only a part: a larger batch is cut. The values of a
+// single row may take all of it.
 type batchMemory struct {
 	*Budget
 	rows int // of the batch at hand

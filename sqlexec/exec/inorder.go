@@ -52,8 +52,8 @@ type cursors interface {
 	Cursor() (scan.Cursor, scan.Range, bool, error)
 }
 
-// aheadBatches is the number of batches of a piece that wait for the reader; aheadPieces that of pieces for each
-// worker; batches of more than aheadBytes wait until the reader has come to their piece, uncopied.
+// aheadBatches is how many batches of a piece may wait for the reader, and aheadPieces how many pieces for each worker.
+// A batch of more than aheadBytes is not copied: its worker waits until the reader has come to the piece.
 const (
 	aheadBatches = 2
 	aheadPieces  = 2

@@ -160,8 +160,8 @@ func longestOf(views []vector.View) (bytes uint32) {
 	return bytes
 }
 
-// longRow is the text size of a row, in bytes, from which on its results get a batch of their own, so that its texts
-// are in the batch only once.
+// longRow is the text size of a row, in bytes, above which its results get a batch of their own, so that its texts are
+// in the batch only once.
 const longRow = 16 << 10
 
 // longHere reports whether this row or the next one has long texts, so that their results must not share a batch.

@@ -15,8 +15,8 @@ const chunkRows = 1 << 16
 // maxTexts bounds the bytes of the texts of one column of a batch: they are found by 32-bit offsets.
 const maxTexts = math.MaxUint32
 
-// fullBytes is the size from which on a column of a chunk makes it full: a slice that grows has room for more than it
-// is counted as, and is in memory twice when it is copied.
+// fullBytes is the size at which a column makes its chunk full: a slice that grows has room for more than what is
+// counted, and is in memory twice while it is copied.
 const fullBytes = 4 << 20
 
 // full reports whether a chunk takes no more rows, however few it has.

@@ -178,7 +178,7 @@ func (s *sorter) weigh() {
 	s.light = longest*vector.Size <= portionBytes
 }
 
-// portion is where the rows of an order end that are gathered together from one of them on.
+// portion returns the end of the rows that are gathered into one batch, the first of which is at from in the order.
 func (s *sorter) portion(order []uint32, from int) int {
 	if s.light {
 		return min(from+vector.Size, len(order))

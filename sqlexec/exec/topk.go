@@ -32,11 +32,11 @@ type topSink struct {
 
 func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
 
-// moreThanTop is the number of rows above 2k from which on the k best are sorted out if a listener waits for the
-// resulting reach.
+// moreThanTop is the number of rows above 2k at which the k best are sorted out if a listener waits for the resulting
+// reach.
 const moreThanTop = 256
 
-// wideTop is the number of bytes of rows from which on the k best of twice as many are sorted out: a few long rows may
+// wideTop is the growth in bytes at which the k best of at least twice as many rows are sorted out: a few long rows may
 // take more memory than many short ones.
 const wideTop = 2 << 20
 

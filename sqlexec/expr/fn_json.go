@@ -30,14 +30,14 @@ func decodedBytes(doc []byte) int64 {
 	return 2*int64(len(doc)) + value*(count(",")+1) + object*count("{") + array*count("[")
 }
 
-// decodes says that functions make the values of the document that is their first argument.
+// decodes declares that functions decode the document that is their first argument, which is work to be counted.
 func decodes(names ...string) {
 	for _, n := range names {
 		functions[n].work = func(a []*vector.Vector, i int) int64 { return decodedBytes(a[0].Bytes(i)) }
 	}
 }
 
-// compacts is decodes for functions that write it again, which is done only where it is not as they would write it.
+// compacts is decodes for a function that writes the document in its compact form: a compact document is not decoded.
 func compacts(f *Function) {
 	f.work = func(a []*vector.Vector, i int) int64 {
 		if a[0].Type.Kind() != vector.Bytes || convert.IsCompactJSON(a[0].Bytes(i)) {

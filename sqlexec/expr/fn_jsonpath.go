@@ -448,7 +448,7 @@ func parseTest(text string) (*jsonTest, bool) {
 	return t, ok && strings.TrimSpace(r.s) == ""
 }
 
-// registerPaths: json_path_exists, json_path_match and json_object. An invalid path gives NULL.
+// registerPaths registers json_path_exists, json_path_match and json_object. An invalid path gives NULL.
 func registerPaths() {
 	decide := func(test func(x any, text string) (bool, bool)) kernel {
 		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {

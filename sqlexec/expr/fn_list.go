@@ -86,7 +86,7 @@ func init() {
 	registerSplits()
 }
 
-// registerSplits: the functions that make a list of the pieces of a text.
+// registerSplits registers the functions that make a list of the pieces of a text.
 func registerSplits() {
 	simple(2, sig{str, str}, vector.List(str), mapList(func(w *listWriter, a []*vector.Vector, i int) {
 		addPieces(w, bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)), nil, false)
@@ -182,7 +182,7 @@ func registerListOf(f *Function, write func(w *listWriter, list []byte, a []*vec
 	register(f, names...)
 }
 
-// registerListChanges: functions that give another list.
+// registerListChanges registers the functions that give another list.
 func registerListChanges() {
 	heldListOf(setItemBytes, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
 		seen := newItemSet(ItemCount(list))

@@ -13,8 +13,8 @@ func (c *Context) isList(name string, args []Expr) error {
 	return c.isListOf(name, args, Null(vector.JSONType))
 }
 
-// isListOf is isList for a function that meets elements with x: those of JSON become values of a type that compares
-// with it.
+// isListOf is isList for a function that compares elements with x: elements of JSON become values of a type that
+// compares with x.
 func (c *Context) isListOf(name string, args []Expr, x Expr) error {
 	switch t := args[0].Type(); t.ID {
 	case vector.TypeNull:

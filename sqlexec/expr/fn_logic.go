@@ -188,7 +188,7 @@ func bindLogic(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	return args, vector.BoolType, nil, err
 }
 
-// registerChoices: coalesce, nullif, if, greatest, least and their names.
+// registerChoices registers coalesce, nullif, if, greatest, least and their names.
 func registerChoices() {
 	first := func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		t, err := commonOf("coalesce", args)

@@ -10,7 +10,8 @@ import (
 	"varve/engine/vector"
 )
 
-// registerPicks: functions that put a text into another one, choose among texts, or write numbers for readers.
+// registerPicks registers the functions that put a text into another one, choose among texts, or write numbers for
+// readers.
 func registerPicks() {
 	// overlay(s PLACING t FROM a [FOR n]): t takes the place of n characters of s from a on; n is t's length if not
 	// given.

@@ -75,7 +75,7 @@ func searched(err error) error {
 	return err
 }
 
-// registerSearches: the functions that replace, count and find matches.
+// registerSearches registers the functions that replace, count and find matches.
 func registerSearches() {
 	regexpFunction(3, 3, sig{str, str, str, str}, str, regexpReplace, "regexp_replace")
 	// from is the text from the character on that argument 2 names, and the number of characters before it.
@@ -185,7 +185,7 @@ func replacement(text []byte) []byte {
 	return out
 }
 
-// registerGroups: the functions that give the matches of an expression or of its groups.
+// registerGroups registers the functions that give the matches of an expression or of its groups.
 func registerGroups() {
 	regexpFunction(2, 2, sig{str, str, str}, vector.List(str),
 		func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool,

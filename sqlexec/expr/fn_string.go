@@ -15,7 +15,7 @@ import (
 	"varve/engine/vector"
 )
 
-// arg types of a simple function.
+// sig is the argument types of a simple function.
 type sig []vector.Type
 
 var (

@@ -38,7 +38,7 @@ const (
 	argBytes  = 384
 )
 
-// tellBytes is the memory of a program from which on it is reported: programs with a few small vectors never report.
+// tellBytes is the memory of a program above which it is reported: programs with a few small vectors never report.
 const tellBytes = 1 << 20
 
 // hold counts bytes that vectors of the program have grown by, or, below zero, given up. A batch goes through thousands
@@ -129,7 +129,7 @@ func (h *heapRoom) Grow(v *vector.Vector, bytes int64) error {
 	return nil
 }
 
-// within holds that texts of so many bytes are no more than a batch may make.
+// within checks that a batch may make texts of so many bytes.
 func (h *heapRoom) within(bytes int64) error {
 	if h.run != nil && bytes > h.most || bytes > maxTexts {
 		return tooManyTexts(min(h.most, maxTexts))

@@ -145,7 +145,7 @@ func (o Op) Distinguishes() bool { return o == IsDistinct || o == IsNotDistinct 
 // Written reports whether it tests a text against a pattern, as an operator.
 func (o Op) Written() bool { return ops[o].written }
 
-// KeepsNothing reports whether it is a test that depends on nothing but the values of its operands, and is not true for
+// PlainTest reports whether it is a test that depends on nothing but the values of its operands, and is not true for
 // NULL.
 func (o Op) KeepsNothing() bool { return ops[o].plain }
 

@@ -22,10 +22,11 @@ type regexpEntry struct {
 
 var regexps = &regexpCache{m: map[string]*automaton.Regexp{}}
 
-// maxRegexps bounds the cache; past it it starts anew.
+// maxRegexps bounds the cache: a full one is emptied.
 const maxRegexps = 256
 
-// get compiles an expression with the flags i, s, m, x of SQL's fourth argument; g is not the expression's business.
+// get compiles an expression with those of the flags i, s and m that SQL's fourth argument has. Other flags, such as g,
+// do not concern the expression.
 func (c *regexpCache) get(expr, flags string) (*automaton.Regexp, error) {
 	var keep strings.Builder
 	for _, f := range flags {

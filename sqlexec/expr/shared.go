@@ -8,9 +8,9 @@ import (
 	"varve/engine/vector"
 )
 
-// An expression that several places of a program need is computed once a batch. Nothing is computed that would not have
-// been: the first place that needs the values of the batch at hand has them computed, and later ones take them. A
-// branch of a CASE that looks at some rows only, after an error among all of them say, computes those by itself.
+// An expression that several places of a program need is computed once a batch: the first place that needs its values
+// computes them, and later places take them. So nothing is computed that no place needs. A branch of a CASE that looks
+// at some rows only, for example after an error among all of them, computes the values of these rows by itself.
 
 // compiler makes the nodes of one program.
 type compiler struct {

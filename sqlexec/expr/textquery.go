@@ -44,7 +44,7 @@ type queryReader struct {
 
 func (r *queryReader) space() { r.s = strings.TrimLeft(r.s, " \t\r\n") }
 
-// word takes AND or OR as a word of its own.
+// keyword takes AND or OR as a word of its own.
 func (r *queryReader) keyword(w string) bool {
 	r.space()
 	rest, ok := strings.CutPrefix(r.s, w)

@@ -5,8 +5,8 @@ import (
 	"varve/engine/schema"
 )
 
-// The indexes in the files, while SHOW INDEX and statistics show the indexes of the DDL. A store also builds indexes
-// that the DDL does not name, so these two tables are ours.
+// column_indexes and table_indexes show the indexes in the files; SHOW INDEX and statistics show those of the DDL. No
+// standard has these two tables: they exist because a store also builds indexes that the DDL does not name.
 
 // The physical kinds of an index.
 const (

@@ -219,7 +219,7 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 	return &Binary{Node: at, Op: op, L: left, R: right}, err
 }
 
-// sameOperators are the operators that another one is a spelling of.
+// sameOperators are other spellings of operators.
 var sameOperators = map[string]string{"==": "=", "!=": "<>", "//": "/"}
 
 // likeOperators are the operators that are LIKE in another spelling.

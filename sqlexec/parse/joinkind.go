@@ -26,8 +26,7 @@ var joinWords = [...]string{InnerJoin: "INNER", CrossJoin: "CROSS", LeftJoin: "L
 // String is the kind as it is written.
 func (k JoinKind) String() string { return joinWords[k] }
 
-// outerKinds are the kinds that the words before [OUTER] JOIN stand for, and semiKinds those of the words with SEMI and
-// ANTI.
+// outerKinds are the kinds of join by the word before [OUTER] JOIN; semiKinds are those with SEMI and ANTI.
 var (
 	outerKinds = map[string]JoinKind{"left": LeftJoin, "right": RightJoin, "full": FullJoin}
 	semiKinds  = map[string]map[string]JoinKind{

@@ -343,7 +343,7 @@ func (l *lexer) word() error {
 	return nil
 }
 
-// Operators of more than one character, longer ones first.
+// operators are those of more than one character, longer ones first.
 var operators = []string{
 	"!~~*", "!~~", "~~*", "~~", "!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>",
 	"@@", "->", "=>", ":=", "**", "//",

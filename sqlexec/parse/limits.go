@@ -14,8 +14,8 @@ const (
 	cancelTokens = 1 << 10
 	// askBytes is the step in which the parser reserves memory for a text.
 	askBytes = 2 << 20
-	// cellBytes, operandBytes and statementBytes are about what each takes: a value of INSERT, for one, its literal,
-	// its place in the row, and the row's in the list.
+	// cellBytes, operandBytes and statementBytes are about the memory of a value of INSERT, an operand and a statement.
+	// A value takes its literal, its place in the row and a share of the row's place in the list.
 	cellBytes, operandBytes, statementBytes = 128, 256, 512
 )
 
@@ -26,7 +26,7 @@ func (p *parser) begin() error {
 	return p.hold(statementBytes)
 }
 
-// checkLength holds that the statement up to the current token is within MaxStatement.
+// checkLength checks that the statement up to the current token is within MaxStatement.
 func (p *parser) checkLength() error {
 	if int(p.tok.end-p.start) <= MaxStatement || p.long || p.tok.kind == tokEOF {
 		return nil
@@ -54,7 +54,7 @@ func (p *parser) hold(bytes int64) error {
 	return p.memory.Reserve(bytes)
 }
 
-// checkColumns holds that a list of columns or keys is not longer than MaxColumns.
+// checkColumns checks that a list of columns or keys is not longer than MaxColumns.
 func (p *parser) checkColumns(what string, n int) error {
 	if n <= MaxColumns {
 		return nil

@@ -272,7 +272,7 @@ func (p *parser) ident(what string) (Ident, error) {
 	return id, p.advance()
 }
 
-// name reads a dotted name. strings reports whether single-quoted parts are taken, as in DDL.
+// name reads a dotted name. quotedText reports whether single-quoted parts are taken, as in DDL.
 func (p *parser) name(what string, quotedText bool) (Name, error) {
 	var n Name
 	for {

@@ -77,7 +77,7 @@ func (p *parser) showVariables(s *Show) (Statement, error) {
 	return s, err
 }
 
-// showGrants reads GRANTS [FOR user]: whatever user is named, the answer is that of the session's user.
+// showGrants reads GRANTS [FOR user]. The user is the one of the session; another one is refused.
 func (p *parser) showGrants(s *Show) (Statement, error) {
 	s.What = "grants"
 	if err := p.advance(); err != nil {

@@ -81,7 +81,7 @@ func (p *parser) notSupported() error {
 		At(line, column, tokenLength(p.src, p.tok.pos))
 }
 
-// unsupported is the error for a known statement of some words that is not done.
+// unsupported is the error for a statement that is known but not supported; what are its first words.
 func (p *parser) unsupported(what string) error {
 	return status.New(status.Unsupported, "SQL statement is not supported: %s", what)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // aliased enters the aliases of some items in eb: the items after them, WHERE and the keys of GROUP BY may use an alias
-// where nothing else has its name, here or in the queries around. It stands for its expression, which sees the aliases
-// before it.
+// where nothing else has its name, here or in the queries around. An alias stands for its expression, which sees the
+// aliases before it.
 func aliased(eb *exprBinder, sc *scope, items []item) *exprBinder {
 	own := *eb
 	own.special = func(x parse.Expr) (expr.Expr, bool, error) {

@@ -6,7 +6,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// groupByAll puts the items without aggregates in for GROUP BY ALL.
+// groupByAll replaces GROUP BY ALL by the items without aggregates.
 func groupByAll(s *parse.Select, items []item) *parse.Select {
 	if len(s.GroupBy) != 1 {
 		return s
@@ -38,7 +38,7 @@ func noKey(x parse.Expr) bool {
 	return found
 }
 
-// orderByAll puts the positions of n columns in for ORDER BY ALL.
+// orderByAll replaces ORDER BY ALL by the positions of n columns.
 func orderByAll(q *parse.Query, n int) *parse.Query {
 	if len(q.OrderBy) != 1 {
 		return q

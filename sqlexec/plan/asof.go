@@ -29,8 +29,8 @@ func (n *AsofJoin) backwards() bool { return n.Op.Order() < 0 }
 // strict reports whether the partner's time must differ.
 func (n *AsofJoin) strict() bool { return n.Op == n.Op.Strict() }
 
-// asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one
-// compared.
+// asof binds ASOF [LEFT] JOIN. ON has equalities and one comparison by order; the last column of USING is the one that
+// is compared by order.
 func (b *binder) asof(l, r Node, t *parse.Join, out *outer) (Node, error) {
 	n := &AsofJoin{L: l, R: r, Outer: t.Kind == parse.AsofLeftJoin, Cols: concat(l.Columns(), r.Columns())}
 	var err error
@@ -112,7 +112,7 @@ func inequality(c expr.Expr, n int) (l, r expr.Expr, op expr.Op, ok bool) {
 	return l, r, op, ok
 }
 
-// sorted is a side in the order that the join needs.
+// sorted puts a side of the join into the order that the join needs.
 func (n *AsofJoin) sorted(in Node, keys []expr.Expr, time expr.Expr) Node {
 	s := &Sort{Input: in, Limit: -1}
 	for _, k := range keys {
@@ -122,8 +122,8 @@ func (n *AsofJoin) sorted(in Node, keys []expr.Expr, time expr.Expr) Node {
 	return s
 }
 
-// pushAsof moves conditions on the left side there. What they say about the keys, and about times that bound those of
-// partners, holds for the right side too.
+// pushAsof moves conditions on columns of the left side below the join. The right side gets those on the keys as well,
+// and those on times that bound the times of partners.
 func (o *optimizer) pushAsof(n *AsofJoin, conds []expr.Expr) Node {
 	width := len(n.L.Columns())
 	var left, right, up []expr.Expr

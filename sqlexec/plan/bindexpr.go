@@ -253,8 +253,8 @@ func (eb *exprBinder) binary(x *parse.Binary) (expr.Expr, error) {
 	return e, parse.PlaceError(err, literalPlace(x.Position(), x.R, x.L))
 }
 
-// literalPlace is the place of the first of some operands that is a text literal: what cannot be read is it. Otherwise
-// at.
+// literalPlace returns the position of the first text literal among operands, for the error that it cannot be read.
+// Without one it returns at.
 func literalPlace(at parse.Pos, operands ...parse.Expr) parse.Pos {
 	for _, x := range operands {
 		if lit, ok := x.(*parse.Literal); ok && lit.Kind == parse.StringLiteral {

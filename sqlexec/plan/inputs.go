@@ -1,7 +1,7 @@
 package plan
 
-// A node lists its inputs and copies itself over other inputs; what walks or rewrites plans needs to know no more of a
-// node that it has no business with.
+// A node lists its inputs and copies itself over other inputs. That is all that code which walks or rewrites plans has
+// to know of the nodes that it is not about.
 
 func (n *Scan) inputs() []Node       { return nil }
 func (n *Values) inputs() []Node     { return nil }

@@ -150,7 +150,7 @@ func (r *planRun) buildNode(n Node) (exec.Stream, error) {
 	return r.onto(s, n)
 }
 
-// onto puts a node that reads its only input as it is on the stream of that.
+// onto adds a node with one input to the stream of that input. The node is one that takes rows as they come.
 func (r *planRun) onto(s exec.Stream, n Node) (exec.Stream, error) {
 	switch n := n.(type) {
 	case *Filter:

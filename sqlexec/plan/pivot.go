@@ -289,8 +289,9 @@ func (b *binder) summary(s *parse.Summary, out *outer) (Node, error) {
 var summaryColumns = []string{"column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50",
 	"q75", "count", "null_percentage"}
 
-// maxSummed is the most digits of decimals whose sum over ten thousand million rows has no more than the 38 that there
-// are. The mean of longer ones is that of doubles: a summary of all columns does not fail for one.
+// maxSummed is the precision up to which SUMMARIZE takes the mean of decimals as they are: the sum of 10^10 of them
+// still has no more than 38 digits. Longer decimals become doubles first, so that one column cannot make the summary
+// fail.
 const maxSummed = 28
 
 // summaryOf returns the row of SUMMARIZE for a column, in the order of summaryColumns. Values are texts; a value that

@@ -104,8 +104,8 @@ func identity(n int) []int {
 	return m
 }
 
-// manyKeys is the number of columns made for ORDER BY alone from which on they are not made: the rows of a sort would
-// be those and little else.
+// manyKeys is the number of columns for ORDER BY alone at which they are no longer columns of the sorted rows: the rows
+// would have little else.
 const manyKeys = 16
 
 // sortsBelow is the projection below a sort of which it needs many columns that nothing above does, with the sort below

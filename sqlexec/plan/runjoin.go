@@ -26,15 +26,15 @@ func (r *planRun) join(n *Join) (exec.Stream, error) {
 	return s.With(op), err
 }
 
-// exchangeRows and exchangeTimes are how many rows the right side must have, and how many times those of the left one,
-// to be streamed instead of kept. Below, the natural order of the left side is worth more.
+// The right side is streamed instead of kept if it has more than exchangeRows rows, and more than exchangeTimes as many
+// as the left side. For fewer rows the natural order of the left side is worth more.
 const (
 	exchangeRows  = 10_000
 	exchangeTimes = 2
 )
 
-// keepsLeft reports whether the left side is the one to keep. It also is where a right join would otherwise keep a side
-// that it gives in full.
+// keepsLeft reports whether the left side is the one to keep. A right join keeps it by default, as it gives the right
+// side in full.
 func (n *Join) keepsLeft() bool {
 	l, r := estimate(n.L), estimate(n.R)
 	if n.Kind == RightJoin {
@@ -90,8 +90,8 @@ func (n *Join) exchanged() (out *Join, to []int) {
 	return out, to
 }
 
-// origin is the scan that column at of a node comes from unchanged, with its place there, such that rows of the scan
-// with other values in it can be left out without changing rows of the node with this value; nil: there is none.
+// origin is the scan from which column at of a node comes unchanged, and its place there; nil: there is none. The rows
+// of the node with a value in this column depend only on the rows of the scan with the same value.
 func origin(n Node, at int) (*Scan, int) {
 	switch n := n.(type) {
 	case *Scan:

@@ -50,7 +50,7 @@ var textOnly = map[filter.Op]bool{filter.Like: true, filter.NotLike: true, filte
 	filter.Regex:    true,
 	filter.NotRegex: true, filter.Term: true, filter.Prefix: true, filter.Contains: true}
 
-// negations are the operators that hold where another does not, of those that SQL negates from without; neither holds
+// negations are the negative operators of those that SQL negates by a NOT around the condition. Neither operator holds
 // for NULL.
 var negations = map[filter.Op]filter.Op{filter.Term: filter.NotTerm, filter.Contains: filter.NotContains,
 	filter.Prefix: filter.NotPrefix,

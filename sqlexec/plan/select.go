@@ -222,7 +222,7 @@ func (sel *selection) position(x parse.Expr, clause string) (*item, bool, error)
 	return &sel.items[n-1], true, nil
 }
 
-// finish binds HAVING's rest: DISTINCT, the items, ORDER BY and the limits.
+// finish binds what follows HAVING: the items, DISTINCT, ORDER BY and the limits.
 func (sel *selection) finish(q *parse.Query) (Node, error) {
 	b := sel.b
 	p := &Project{Input: sel.node}

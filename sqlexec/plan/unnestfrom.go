@@ -23,8 +23,8 @@ func elementsOf(t parse.TableRef) *parse.TableFunc {
 // oneRow is what FROM begins with.
 func oneRow() Node { return &Values{Batch: &vector.Batch{N: 1}} }
 
-// unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. outer keeps rows of in that have no
-// element.
+// unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. keep says that rows of in without an
+// element stay.
 func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) (Node, error) {
 	args, of := f.Call.Args, tableFunctions[f.Call.Name]
 	if of.counts { // the series is a list

@@ -9,8 +9,8 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Unpivot makes a row of each row for each of Names, with the name and the values of its columns. A name none of whose
-// values is there has no row, unless Nulls keeps it.
+// Unpivot makes several rows of each row: one for each of Names, with the name and the values of its columns. There is
+// no row for a name whose values are all NULL, unless Nulls is set.
 type Unpivot struct {
 	Input  Node
 	Passed []int // columns of the input that each row repeats

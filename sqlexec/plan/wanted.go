@@ -14,7 +14,7 @@ type wanted struct {
 	newest bool // the newest rows first
 }
 
-// bounded hangs on the scan a bound on its column at, which is the caller's to tighten.
+// bounded gives a scan a bound on its column at and returns the bound: the caller tightens it as the query runs.
 func (r *planRun) bounded(s *Scan, at int) *scan.Bound {
 	if r.wanted == nil {
 		r.wanted = map[*Scan]*wanted{}

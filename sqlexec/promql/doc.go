@@ -19,7 +19,7 @@
 // # Storage
 //
 // The evaluator reads series through Storage (storage.go): first their label sets, then their samples, as slices of
-// times and values. Package sqlexec implements it over the tables of the engine.
+// times and values. This package also implements it over the tables of the engine.
 //
 // # Names
 //

@@ -44,7 +44,7 @@ func (b bitmap) count() (n int) {
 	return n
 }
 
-// or sets the bits of o, and not takes them away.
+// or sets the bits of o.
 func (b bitmap) or(o bitmap) {
 	for i, w := range o {
 		b[i] |= w

@@ -303,7 +303,7 @@ func countOverTime(_ *kernel, _ int, w *window) windowValue {
 
 func presentOverTime(*kernel, int, *window) windowValue { return float(1) }
 
-// first and last say whether the first (last) sample of a window is a float.
+// firstIsFloat reports whether the first sample of a window is a float, and lastIsFloat the same of the last one.
 func (w *window) firstIsFloat() bool {
 	return len(w.ht) == 0 || len(w.ft) > 0 && w.ft[0] < w.ht[0]
 }

@@ -215,7 +215,7 @@ func (c *clock) at(i int) int64 { return c.start + int64(i)*c.step }
 // bounds are the first and the last time that steps look at.
 func (c *clock) bounds() (first, last int64) { return c.at(0), c.at(c.g.n - 1) }
 
-// metricName notes the name of the metric of a label set.
+// metricName is the name of the metric of a label set.
 func metricName(ls Labels) string { return ls.Get(NameLabel) }
 
 // stale reports whether sample i ends the series.

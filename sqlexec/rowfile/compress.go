@@ -78,8 +78,8 @@ const (
 	bzip2Bytes   = 5 << 20
 )
 
-// writtenWindow is that of the zstd files that are written, each of whose encoders holds more than as much; its own
-// choice would be 8 MiB.
+// writtenWindow is the window of the zstd files that are written. An encoder holds more memory than its window, which
+// would be 8 MiB by default.
 const writtenWindow = 1 << 20
 
 // compressor packs what is written; Close ends the stream and leaves w open.

@@ -186,8 +186,8 @@ func (s *skim) repeat(n uint64, depth int, wires ...byte) error {
 	return nil
 }
 
-// checkFooter looks at the end of a file: its footer, the length of that, and PAR1.
-// It returns about what the library makes of them in memory.
+// checkFooter checks the end of a file: its footer, the length of the footer, and PAR1. It returns about how much
+// memory the library takes for the footer.
 func checkFooter(f io.ReaderAt, size int64) (bytes int64, err error) {
 	var tail [8]byte
 	if size < 12 {

@@ -56,7 +56,7 @@ func ParseFormat(name string) (Format, bool) {
 	return 0, false
 }
 
-// FormatOf reads a format from a file's name; an ending of a compression is looked behind.
+// FormatOf reads a format from the ending of a file's name, or from the one before the ending of a compression.
 func FormatOf(name string) (Format, bool) {
 	ext := path.Ext(name)
 	if c, ok := ParseCompression(strings.TrimPrefix(ext, ".")); ok && c != None || ext == ".zst" || ext == ".gz" {

@@ -6,9 +6,10 @@ import (
 	"io"
 )
 
-// windows reads a packed stream and tells, before whoever unpacks it sees the header that asks for it, how much that
-// will have in memory. It follows zstd frames (RFC 8878) and xz blocks (the .xz file format, 1.2.0) from header to
-// header. What it cannot follow is an error, so that nothing is unpacked that was not counted.
+// windows passes a packed stream on to the library that unpacks it. Before the library sees a header that makes it
+// allocate a window, hold has been called with the size of the window. windows follows zstd frames (RFC 8878) and xz
+// blocks (the .xz file format, 1.2.0) from header to header. A stream that it cannot follow is an error, so that
+// nothing is unpacked that was not counted.
 type windows struct {
 	r    io.Reader
 	hold func(bytes int64) error
@@ -58,7 +59,7 @@ func (w *windows) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next returns the length of the next header, after the bytes to skip, and the function that checks it.
+// next sets the length of the next header, which follows the bytes to skip, and the function that checks it.
 func (w *windows) next(want int, step func([]byte) error) {
 	w.head, w.want, w.step = w.head[:0], want, step
 }

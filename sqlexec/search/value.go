@@ -194,7 +194,7 @@ func (s *subject) literal(l piece) string {
 	return text(l.text)
 }
 
-// fits holds that a literal is a value of the column.
+// fits checks that a literal is a value of the column.
 func (p *parser) fits(s subject, l piece) error {
 	ok := true
 	switch s.kind {

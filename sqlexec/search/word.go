@@ -23,7 +23,7 @@ const (
 	inRange = ".." // at two dots that something follows
 )
 
-// piece reads one.
+// piece reads a piece.
 func (p *parser) piece(stop string) (piece, error) {
 	if p.peek(0) == '/' {
 		if found, ok := p.regex(stop); ok {
@@ -170,7 +170,8 @@ func (p *parser) fieldName() (name piece, ok bool) {
 	return piece{}, false
 }
 
-// beginning is the regular expression of words that begin with a text. A boundary is one before letters that are ASCII.
+// beginning is the regular expression of words that begin with a text. Before a letter that is not ASCII no boundary is
+// asked for: the expression language knows only boundaries of ASCII words.
 func beginning(s string) string {
 	if s != "" && (s[0] == '_' || s[0] >= '0' && s[0] <= '9' || s[0] >= 'a' && s[0] <= 'z' ||
 		s[0] >= 'A' && s[0] <= 'Z') {
