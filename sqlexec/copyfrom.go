@@ -92,7 +92,7 @@ func (x *Executor) copyDatabaseFrom(ctx context.Context, s *Session, root *os.Ro
 	}
 	var tables []*schema.Table
 	for _, name := range list {
-		base, _, _ := cutLast(path.Base(name), "."+o.format.String())
+		base := cutLast(path.Base(name), "."+o.format.String())
 		t, err := x.table(s, quoted(schema.Name{DB: db, Table: fileTable(base)}))
 		if err != nil {
 			return 0, err
@@ -110,11 +110,12 @@ func (x *Executor) copyDatabaseFrom(ctx context.Context, s *Session, root *os.Ro
 	return total, nil
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+// cutLast is s before the last sep in it; all of s if there is none.
+func cutLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+		return s[:i]
 	}
-	return s, "", false
+	return s
 }
 
 // loader puts the rows of a file into a table.

@@ -129,10 +129,7 @@ func (c *converter) date(text string) (int64, bool) {
 	} else {
 		sec, _, err = timefmt.ParseTimestamp(text, time.UTC)
 	}
-	days := sec / 86400
-	if sec%86400 < 0 {
-		days--
-	}
+	days := timefmt.FloorDiv(sec, 86400)
 	return days, err == nil && int64(int32(days)) == days
 }
 

@@ -13,8 +13,6 @@ import (
 	"varve/sqlexec/parse"
 )
 
-type databaseInfo = engine.Database
-
 func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) (*Result, error) {
 	name, err := databaseName(s.Name)
 	if err != nil {

@@ -83,7 +83,7 @@ func (x *Executor) deleteOnce(ctx context.Context, sess *Session, s *parse.Delet
 // deletion collects keys and writes tombstones for them.
 type deletion struct {
 	e       *engine.Engine
-	table   *schema.Table // as the keys are read of it
+	table   *schema.Table // the schema with which the keys are read
 	types   []vector.Type // of the keys
 	workers int
 	held    *exec.Budget

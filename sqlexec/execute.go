@@ -46,8 +46,8 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		}
 	}()
 	r, err = x.execute(ctx, s, st)
-	_, several := st.(*parse.Copy) // parts of it may be written
-	// nothing is read or written: another table may have the name
+	_, several := st.(*parse.Copy) // of which a part may be written already
+	// Nothing has been read or written, so the statement runs again: another table may have the name by now.
 	for !several && engine.Overtaken(err) && ctx.Err() == nil {
 		moment.Close()
 		r, err = x.execute(ctx, s, st)

@@ -9,7 +9,6 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
-	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
 )
@@ -260,7 +259,7 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 	for k, i := range t.columns {
 		types[k] = t.table.Columns[i].Type
 	}
-	if n, err = castInsert(ectx, n, types); err != nil {
+	if n, err = plan.CastTo(ectx, n, types); err != nil {
 		return err
 	}
 	rows, err := x.stream(ctx, sess, n)
@@ -340,8 +339,4 @@ func (x *Executor) held(ctx context.Context) *exec.Budget {
 		return exec.NewPool(0).Budget(ctx)
 	}
 	return x.o.Memory.Budget(ctx)
-}
-
-func castInsert(ctx *expr.Context, n plan.Node, types []vector.Type) (plan.Node, error) {
-	return plan.CastTo(ctx, n, types)
 }

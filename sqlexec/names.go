@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/sqlexec/infoschema"
@@ -29,7 +30,7 @@ func (x *Executor) checkDatabase(db string) error {
 // HasDatabase reports whether a database exists; information_schema always does.
 func (x *Executor) HasDatabase(db string) bool {
 	return db == infoschema.DB ||
-		slices.ContainsFunc(x.e.Databases(), func(d databaseInfo) bool { return d.Name == db })
+		slices.ContainsFunc(x.e.Databases(), func(d engine.Database) bool { return d.Name == db })
 }
 
 // readOnly is the error for changes of information_schema.

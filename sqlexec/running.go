@@ -1,6 +1,7 @@
 package sqlexec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -117,7 +118,7 @@ func (x *Executor) Running() []infoschema.Process {
 		})
 	}
 	slices.SortFunc(list, func(a, b infoschema.Process) int {
-		return len(a.ID)*100 - len(b.ID)*100 + strings.Compare(a.ID, b.ID)
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID)) // decimal numbers
 	})
 	return list
 }

@@ -69,7 +69,7 @@ type Session struct {
 	// begins.
 	moment *engine.Moment
 
-	observed *observed // the statement that is being planned; nil: it is not observed
+	observed *observed // the statement that is being planned, for Options.Ended; nil: nobody listens
 }
 
 // database is the current database.

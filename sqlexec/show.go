@@ -302,7 +302,7 @@ func (x *Executor) showRegion(s *Session, st *parse.Show) (*Result, error) {
 		return nil, err
 	}
 	t := newTable("Table", "Region", "Leader")
-	t.add(tb.Name.Table, fmt.Sprint(uint64(tb.ID)<<32), "Yes")
+	t.add(tb.Name.Table, fmt.Sprint(infoschema.RegionID(tb.ID)), "Yes")
 	return t.result()
 }
 

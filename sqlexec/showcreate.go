@@ -22,7 +22,7 @@ func (x *Executor) showCreateTable(s *Session, st *parse.Show) (*Result, error) 
 		return nil, err
 	}
 	t := newTable("Table", "Create Table")
-	t.add(tb.Name.Table, createText(x.acting(tb)))
+	t.add(tb.Name.Table, Definition(x.acting(tb)))
 	return t.result()
 }
 
@@ -41,11 +41,8 @@ func (x *Executor) acting(t *schema.Table) *schema.Table {
 	return &n
 }
 
-// Definition is a table's definition as SHOW CREATE TABLE prints it.
-func Definition(t *schema.Table) string { return createText(t) }
-
-// createText is a table's definition as SHOW CREATE TABLE prints it; it reads back as the same definition.
-func createText(t *schema.Table) string {
+// Definition is a table's definition as SHOW CREATE TABLE prints it; it reads back as the same definition.
+func Definition(t *schema.Table) string {
 	t = t.Given()
 	var b strings.Builder
 	quote := func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
@@ -68,15 +65,11 @@ func createText(t *schema.Table) string {
 	if len(t.Options.All) > 0 {
 		b.WriteString("WITH(\n")
 		for i, o := range t.Options.All {
-			key := o.Key
-			if strings.ContainsAny(key, ".-") {
-				key = parse.QuoteText(key)
-			}
 			end := ",\n"
 			if i == len(t.Options.All)-1 {
 				end = "\n"
 			}
-			b.WriteString("  " + key + " = " + parse.QuoteText(o.Value) + end)
+			b.WriteString(optionText(o.Key, o.Value) + end)
 		}
 		b.WriteString(")")
 	}
@@ -201,15 +194,19 @@ func (x *Executor) showCreateDatabase(st *parse.Show) (*Result, error) {
 	if options := x.databaseOptions(name); len(options) > 0 {
 		var list []string
 		for _, o := range options {
-			key := o.Key
-			if strings.ContainsAny(key, ".-") {
-				key = parse.QuoteText(key)
-			}
-			list = append(list, "  "+key+" = "+parse.QuoteText(o.Value))
+			list = append(list, optionText(o.Key, o.Value))
 		}
 		text += "\nWITH(\n" + strings.Join(list, ",\n") + "\n)"
 	}
 	t := newTable("Database", "Create Database")
 	t.add(name, text)
 	return t.result()
+}
+
+// optionText is a line of WITH. Names that are more than one word are quoted.
+func optionText(key, value string) string {
+	if strings.ContainsAny(key, ".-") {
+		key = parse.QuoteText(key)
+	}
+	return "  " + key + " = " + parse.QuoteText(value)
 }

@@ -127,38 +127,20 @@ func setValue(c *vector.ColumnBuilder, v *vector.Vector, i int) {
 	}
 }
 
-// intBounds is the range of a signed or timed type, and the largest value of an unsigned one.
-func intBounds(t vector.Type) (lo, hi int64, unsigned uint64) {
-	switch t.ID {
-	case vector.TypeInt8:
-		return math.MinInt8, math.MaxInt8, 0
-	case vector.TypeInt16:
-		return math.MinInt16, math.MaxInt16, 0
-	case vector.TypeInt32, vector.TypeDate:
-		return math.MinInt32, math.MaxInt32, 0
-	case vector.TypeUint8:
-		return 0, 0, math.MaxUint8
-	case vector.TypeUint16:
-		return 0, 0, math.MaxUint16
-	case vector.TypeUint32:
-		return 0, 0, math.MaxUint32
-	case vector.TypeUint64:
-		return 0, 0, math.MaxUint64
-	}
-	return math.MinInt64, math.MaxInt64, 0
-}
-
 // setNumber sets a number as written. Floats in integer columns must be whole.
 func (v *valuer) setNumber(c *vector.ColumnBuilder, text string) error {
 	t := c.Type()
-	lo, hi, unsigned := intBounds(t)
+	lo, hi := convert.IntBounds(t)
+	if t.ID == vector.TypeDate {
+		lo, hi = math.MinInt32, math.MaxInt32
+	}
 	switch t.Kind() {
 	case vector.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			n, err = wholeFloat(text)
 		}
-		if err != nil || n < lo || n > hi {
+		if err != nil || n < lo || n > int64(hi) {
 			return badValue(c, text)
 		}
 		c.SetInt(n)
@@ -172,7 +154,7 @@ func (v *valuer) setNumber(c *vector.ColumnBuilder, text string) error {
 			}
 			n = uint64(i)
 		}
-		if err != nil || n > unsigned {
+		if err != nil || n > hi {
 			return badValue(c, text)
 		}
 		c.SetUint(n)
@@ -226,7 +208,7 @@ func (v *valuer) setText(c *vector.ColumnBuilder, text string) error {
 		if err != nil {
 			return badValue(c, "'"+text+"'")
 		}
-		c.SetInt(int64(math.Floor(float64(sec) / 86400)))
+		c.SetInt(timefmt.FloorDiv(sec, 86400))
 		return nil
 	case vector.TypeBool, vector.TypeJSON, vector.TypeDecimal:
 		return v.castText(c, text)

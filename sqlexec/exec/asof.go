@@ -43,15 +43,6 @@ func (s *asofSource) Reader(worker int) Reader {
 	}
 }
 
-// nulls are a NULL for each column of the right side.
-func (s *AsofSpec) nulls() []*vector.Vector {
-	out := make([]*vector.Vector, len(s.Right))
-	for i, t := range s.Right {
-		out[i] = vector.ConstNull(t)
-	}
-	return out
-}
-
 // asofSide is one sorted side: a batch of it, and the key of each row as bytes that compare as the rows are sorted.
 type asofSide struct {
 	in      Reader
@@ -145,7 +136,7 @@ func (r *asofReader) Next(out *vector.Batch) (bool, error) {
 		r.flush()
 		if len(r.alone) > 0 {
 			b := gather(&r.left.b, r.alone)
-			b.Cols = append(b.Cols, r.spec.nulls()...)
+			b.Cols = append(b.Cols, nulls(r.spec.Right)...)
 			r.ready, r.alone = append(r.ready, b), r.alone[:0]
 		}
 	}

@@ -60,7 +60,7 @@ type Budget struct {
 	peak   atomic.Int64
 	begun  atomic.Bool
 	joined struct{ bytes, files atomic.Int64 } // written by joins
-	waited atomic.Int64                        // for others of whom it was not known whether they give way, ns
+	waited atomic.Int64                        // ns, for others that perhaps never give way
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.

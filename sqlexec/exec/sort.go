@@ -338,15 +338,10 @@ type reorder struct {
 // Reader hands the rows to worker 0.
 func (r *reorder) Reader(worker int) Reader {
 	if worker > 0 {
-		return nothing{}
+		return empty{}
 	}
 	return &reorderReader{r: r}
 }
-
-type nothing struct{}
-
-func (nothing) Next(*vector.Batch) (bool, error) { return false, nil }
-func (nothing) Close()                           {}
 
 type reorderReader struct {
 	r    *reorder

@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 
 	"varve/engine/invariant"
@@ -185,7 +184,7 @@ type mergeSource struct {
 // Reader hands the rows to worker 0.
 func (s *mergeSource) Reader(worker int) Reader {
 	if worker > 0 {
-		return nothing{}
+		return empty{}
 	}
 	return &mergeReader{s: s, most: vector.Size}
 }
@@ -256,9 +255,7 @@ func (r *mergeRun) key() []byte {
 
 // load takes the first bytes of the current key, which decide most comparisons.
 func (r *mergeRun) load() {
-	var head [8]byte
-	copy(head[:], r.key())
-	r.prefix = binary.BigEndian.Uint64(head[:])
+	r.prefix = word(r.key())
 }
 
 // less orders runs by their current rows; rows of equal keys keep the order of the runs.

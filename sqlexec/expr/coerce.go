@@ -1,14 +1,8 @@
 package expr
 
-import (
-	"strconv"
+import "varve/engine/vector"
 
-	"varve/engine/vector"
-)
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// rank orders the numeric types by width: signed 1..4, unsigned 1..4, floats.
+// width orders the numeric types by their size: signed 1..4, unsigned 1..4, floats.
 func width(t vector.Type) int {
 	switch t.ID {
 	case vector.TypeInt8, vector.TypeUint8:
@@ -138,3 +132,7 @@ func decimalWith(d, i vector.Type) (t vector.Type, ok bool) {
 	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: d.Scale},
 		i.IsInteger() && d.Scale+integerDigits <= 38
 }
+
+// CommonType returns the type to which the values of all expressions widen: the branches of a CASE, the rows of VALUES,
+// the sides of a UNION. It fails with PlanQuery if there is none.
+func CommonType(list []Expr) (vector.Type, error) { return commonOf("values", list) }

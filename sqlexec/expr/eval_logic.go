@@ -86,7 +86,7 @@ func (c *condNode) eval(b *vector.Batch) (*vector.Vector, error) {
 		valid = c.one
 	}
 	if c.not {
-		negate(keep, valid, b.N)
+		invert(keep, valid, b.N)
 	}
 	c.out = vector.Vector{Type: vector.BoolType, Bools: keep, Valid: valid}
 	return &c.out, nil
@@ -114,8 +114,8 @@ func wordsOf(b vector.Bitmap, n int) vector.Bitmap {
 	}
 }
 
-// negate turns the bits of the first n rows that are valid (nil: all).
-func negate(b, valid vector.Bitmap, n int) {
+// invert turns the bits of the first n rows that are valid (nil: all).
+func invert(b, valid vector.Bitmap, n int) {
 	for i := range b {
 		b[i] = ^b[i]
 	}
@@ -150,14 +150,14 @@ func (x *nullNode) eval(b *vector.Batch) (*vector.Vector, error) {
 		clear(hit)
 	case v.Form != vector.Const:
 		copy(hit, v.Valid)
-		negate(hit, nil, b.N)
+		invert(hit, nil, b.N)
 	case v.Valid[0]&1 == 0:
 		hit.Fill(b.N)
 	default:
 		clear(hit)
 	}
 	if !x.want {
-		negate(hit, nil, b.N)
+		invert(hit, nil, b.N)
 	}
 	x.out = vector.Vector{Type: vector.BoolType, Bools: hit}
 	return &x.out, nil
@@ -198,7 +198,7 @@ func (l *logicNode) eval(b *vector.Batch) (*vector.Vector, error) {
 // undecided computes an argument for the undecided rows; the others get NULL, which has no effect there.
 func (l *logicNode) undecided(b *vector.Batch, a node) (*vector.Vector, error) {
 	open := append(vector.Bitmap(nil), l.decided...)
-	negate(open, nil, b.N)
+	invert(open, nil, b.N)
 	rows := open.AppendRows(nil)
 	v, err := a.eval(rowsOf(b, rows))
 	if err != nil {
@@ -245,7 +245,7 @@ func (l *logicNode) result(n int) *vector.Vector {
 	}
 	l.out = vector.Vector{Type: vector.BoolType, Bools: values}
 	if null {
-		negate(l.unknown, nil, n)
+		invert(l.unknown, nil, n)
 		l.out.Valid = l.unknown
 	}
 	return &l.out

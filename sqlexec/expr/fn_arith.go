@@ -38,7 +38,6 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 	for _, t := range []*vector.Type{&x, &y} {
 		switch {
 		case *t == vector.NullType:
-			*t = vector.NullType
 		case t.IsText():
 			*t = vector.FloatType
 		case !t.IsNumber():
@@ -282,7 +281,7 @@ func bindDecimal(c *Context, op string, args []Expr, t vector.Type) ([]Expr, vec
 
 func rat(b []byte, scale uint8) *big.Rat {
 	r := new(big.Rat).SetInt(convert.DecimalInt(b))
-	return r.Quo(r, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
+	return r.Quo(r, new(big.Rat).SetInt(powerOfTen(int64(scale))))
 }
 
 func bindNegate(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {

@@ -94,9 +94,9 @@ func binFractions(length *big.Int, perUnit int64) kernel {
 // binMonths is the begin of the bucket of so many months that x lies in; false: it does not fit.
 func binMonths(x, origin, months, unit int64) (int64, bool) {
 	day := 86400 * unit
-	y1, m1, _ := civil(timefmt.FloorDiv(origin, day))
-	y2, m2, _ := civil(timefmt.FloorDiv(x, day))
-	k := timefmt.FloorDiv((y2-y1)*12+int64(m2-m1), months) * months
+	y1, m1, _ := timefmt.Civil(timefmt.FloorDiv(origin, day))
+	y2, m2, _ := timefmt.Civil(timefmt.FloorDiv(x, day))
+	k := timefmt.FloorDiv(int64((y2-y1)*12+m2-m1), months) * months
 	t := vector.Timestamp(0)
 	for t.UnitsPerSecond() < unit {
 		t.Precision += 3
@@ -135,7 +135,7 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 	}
 	begin := int64(0)
 	if name == "century" || name == "millennium" {
-		begin = fromCivil(2001, 1, 1) * 86400 * unit // the first of either begins with year 1
+		begin = timefmt.Days(2001, 1, 1) * 86400 * unit // the first of either begins with year 1
 	}
 	months := map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200,
 		"millennium": 12000}[name]

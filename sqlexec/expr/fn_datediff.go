@@ -144,9 +144,9 @@ func bindTimeBucket(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	if err != nil {
 		return nil, vector.Type{}, nil, err
 	}
-	first := fromCivil(2000, 1, 3)
+	first := timefmt.Days(2000, 1, 3)
 	if months != 0 {
-		first = fromCivil(2000, 1, 1)
+		first = timefmt.Days(2000, 1, 1)
 	}
 	ts, err := c.timeArg("time_bucket", args[1])
 	if err != nil {

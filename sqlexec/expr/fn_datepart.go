@@ -233,7 +233,8 @@ func init() {
 			return nil, vector.DateType, nil, err
 		}
 		return []Expr{e}, vector.DateType, mapTime(e.Type().UnitsPerSecond(), func(out *vector.Vector, t time.Time) {
-			out.Ints = append(out.Ints, timefmt.Days(t.Year(), int(t.Month()), daysIn(int64(t.Year()), int(t.Month()))))
+			y, m := t.Year(), int(t.Month())
+			out.Ints = append(out.Ints, timefmt.Days(y, m, timefmt.DaysInMonth(y, m)))
 		}), nil
 	}}, "last_day")
 }

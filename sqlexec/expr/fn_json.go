@@ -47,8 +47,9 @@ func compacts(f *Function) {
 	}
 }
 
-// jsonGet registers a function of (json, path) that sets row i of out from the value found, or gives false for NULL.
-func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector, i int) bool) {
+// registerJSONGet registers a function of (json, path) that sets row i of out from the value found, or gives false for
+// NULL.
+func registerJSONGet(name string, result vector.Type, set func(x any, out *vector.Vector, i int) bool) {
 	bind := simpleBind(sig{vector.JSONType, str}, result, name, nil)
 	register(&Function{min: 2, max: 2, makesNull: true,
 		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -111,7 +112,7 @@ func init() {
 		}
 		return append(dst, a[0].Bytes(i)...)
 	}), "json_to_string")
-	jsonGet("json_get_int", i64, func(x any, out *vector.Vector, _ int) bool {
+	registerJSONGet("json_get_int", i64, func(x any, out *vector.Vector, _ int) bool {
 		switch x := x.(type) {
 		case bool:
 			out.Ints = append(out.Ints, int64(vector.Bit(x)))
@@ -125,7 +126,7 @@ func init() {
 		}
 		return false
 	})
-	jsonGet("json_get_float", f64, func(x any, out *vector.Vector, _ int) bool {
+	registerJSONGet("json_get_float", f64, func(x any, out *vector.Vector, _ int) bool {
 		switch x := x.(type) {
 		case bool:
 			out.Floats = append(out.Floats, float64(vector.Bit(x)))
@@ -139,7 +140,7 @@ func init() {
 		}
 		return false
 	})
-	jsonGet("json_get_bool", flag, func(x any, out *vector.Vector, i int) bool {
+	registerJSONGet("json_get_bool", flag, func(x any, out *vector.Vector, i int) bool {
 		b, ok := x.(bool)
 		if ok {
 			out.PushBool(i, b)
@@ -159,8 +160,8 @@ func init() {
 		}
 		return true
 	}
-	jsonGet("json_get_string", str, text)
-	jsonGet("json_get", str, func(x any, out *vector.Vector, i int) bool {
+	registerJSONGet("json_get_string", str, text)
+	registerJSONGet("json_get", str, func(x any, out *vector.Vector, i int) bool {
 		if text(x, out, i) {
 			return true
 		}
@@ -171,7 +172,7 @@ func init() {
 		out.PushBytes(b)
 		return true
 	})
-	jsonGet("json_get_object", vector.JSONType, func(x any, out *vector.Vector, _ int) bool {
+	registerJSONGet("json_get_object", vector.JSONType, func(x any, out *vector.Vector, _ int) bool {
 		m, ok := x.(map[string]any)
 		if !ok {
 			return false

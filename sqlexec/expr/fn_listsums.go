@@ -86,8 +86,7 @@ func (s *listSum) append(out *vector.Vector, elem vector.Type, mean bool) (ok bo
 		if elem.Kind() != vector.Float64 {
 			exact := new(big.Rat).SetInt(&s.whole)
 			if elem.ID == vector.TypeDecimal {
-				exact.Quo(exact,
-					new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(elem.Scale)), nil)))
+				exact.Quo(exact, new(big.Rat).SetInt(powerOfTen(int64(elem.Scale))))
 			}
 			s.float, _ = exact.Float64()
 		}

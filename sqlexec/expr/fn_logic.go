@@ -52,14 +52,14 @@ func init() {
 	register(&Function{lazy: true, makesNull: true, infix: "AND", min: 2, max: -1, bind: bindLogic}, "and")
 	register(&Function{lazy: true, makesNull: true, infix: "OR", min: 2, max: -1, bind: bindLogic}, "or")
 	register(&Function{around: [2]string{"NOT "}, min: 1, max: 1, bind: bindNot}, "not")
-	isNull("is null", "isnull")
-	isNull("is not null")
-	isTest("is true", false, true, false)
-	isTest("is not true", true, false, true)
-	isTest("is false", false, false, true)
-	isTest("is not false", true, true, false)
-	isTest("is unknown", true, false, false)
-	isTest("is not unknown", false, true, true)
+	registerNullTest("is null", "isnull")
+	registerNullTest("is not null")
+	registerTruthTest("is true", false, true, false)
+	registerTruthTest("is not true", true, false, true)
+	registerTruthTest("is false", false, false, true)
+	registerTruthTest("is not false", true, true, false)
+	registerTruthTest("is unknown", true, false, false)
+	registerTruthTest("is not unknown", false, true, true)
 	registerChoices()
 }
 
@@ -67,7 +67,7 @@ func bindNot(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	args, err := c.castAll(args, vector.BoolType)
 	return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		out.Bools = append(out.Bools, a[0].Bools[:vector.Words(n)]...)
-		negate(out.Bools, nil, n)
+		invert(out.Bools, nil, n)
 		return nil
 	}, err
 }
@@ -86,16 +86,16 @@ func eachBool(n int, out *vector.Vector, f func(i int) bool) error {
 // tested prints a test behind its argument.
 func tested(name string) [2]string { return [2]string{"", " " + strings.ToUpper(name)} }
 
-// isNull registers a test for NULL, which compiles to a nullNode.
-func isNull(names ...string) {
+// registerNullTest registers a test for NULL, which compiles to a nullNode.
+func registerNullTest(names ...string) {
 	register(&Function{around: tested(names[0]), lazy: true, min: 1, max: 1,
 		bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			return args, vector.BoolType, nil, nil
 		}}, names...)
 }
 
-// isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by their results for NULL, true and false.
-func isTest(name string, onNull, onTrue, onFalse bool) {
+// registerTruthTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by their results for NULL, true and false.
+func registerTruthTest(name string, onNull, onTrue, onFalse bool) {
 	null, yes, no := -vector.Bit(onNull), -vector.Bit(onTrue), -vector.Bit(onFalse)
 	register(&Function{around: tested(name), lazy: true, min: 1, max: 1,
 		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -169,7 +169,7 @@ func bindCompare(name string) func(*Context, []Expr) ([]Expr, vector.Type, kerne
 			out.Bools = wordsOf(out.Bools, n)
 			decide(out.Bools, x, y, valid, n)
 			if not {
-				negate(out.Bools, nil, n)
+				invert(out.Bools, nil, n)
 			}
 			return nil
 		}, nil

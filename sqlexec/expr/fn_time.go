@@ -199,11 +199,11 @@ func shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 	if months != 0 {
 		day := timefmt.FloorDiv(x, 86400*unit)
 		within := x - day*86400*unit
-		y, m, dom := civil(day)
-		total := y*12 + int64(m) - 1 + months
-		y, m = timefmt.FloorDiv(total, 12), int(total-timefmt.FloorDiv(total, 12)*12)+1
-		dom = min(dom, daysIn(y, m))
-		first, fits := convert.Scale(fromCivil(y, m, dom)*86400, 1, unit)
+		y, m, dom := timefmt.Civil(day)
+		total := int64(y)*12 + int64(m) - 1 + months
+		y, m = int(timefmt.FloorDiv(total, 12)), int(timefmt.FloorMod(total, 12))+1
+		dom = min(dom, timefmt.DaysInMonth(y, m))
+		first, fits := convert.Scale(timefmt.Days(y, m, dom)*86400, 1, unit)
 		if x = first + within; !fits || x < first {
 			return 0, false
 		}
@@ -228,20 +228,6 @@ func shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 func addTo(x, d int64) (y int64, ok bool) {
 	y = x + d
 	return y, (d >= 0) == (y >= x)
-}
-
-// civil returns year, month and day of a day number since 1970-01-01, proleptic Gregorian.
-func civil(day int64) (y int64, m, d int) {
-	t := time.Unix(day*86400, 0).UTC()
-	return int64(t.Year()), int(t.Month()), t.Day()
-}
-
-func fromCivil(y int64, m, d int) int64 {
-	return time.Date(int(y), time.Month(m), d, 0, 0, 0, 0, time.UTC).Unix() / 86400
-}
-
-func daysIn(y int64, m int) int {
-	return time.Date(int(y), time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 // timeArg casts an argument to the time type it stands for: text and integers become timestamps.
@@ -348,10 +334,11 @@ func init() {
 			for i := range n {
 				y, m, d := v[0].Ints[i], v[1].Ints[i], v[2].Ints[i]
 				if (valid == nil || valid.Get(i)) &&
-					(y < -262000 || y > 262000 || m < 1 || m > 12 || d < 1 || int(d) > daysIn(y, int(m))) {
+					(y < -262000 || y > 262000 || m < 1 || m > 12 || d < 1 ||
+						int(d) > timefmt.DaysInMonth(int(y), int(m))) {
 					return execError("make_date: %d-%d-%d is not a date", y, m, d)
 				}
-				out.Ints = append(out.Ints, fromCivil(y, int(m), int(d)))
+				out.Ints = append(out.Ints, timefmt.Days(int(y), int(m), int(d)))
 			}
 			return nil
 		}, err

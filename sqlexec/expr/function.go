@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"varve/engine/convert"
@@ -42,7 +43,7 @@ var functions = map[string]*Function{}
 
 // register adds a function under all its names; the first is shown.
 func register(f *Function, names ...string) {
-	f.Name, f.op = names[0], opOf[names[0]]
+	f.Name, f.op = names[0], opsByName[names[0]]
 	for _, n := range names {
 		if functions[n] != nil {
 			panic("expr: function " + n + " is registered twice")
@@ -133,7 +134,7 @@ func arity(f *Function) string {
 		if n == 1 {
 			return "1 argument"
 		}
-		return itoa(n) + " arguments"
+		return strconv.Itoa(n) + " arguments"
 	}
 	switch {
 	case f.max < 0:
@@ -141,7 +142,7 @@ func arity(f *Function) string {
 	case f.min == f.max:
 		return plural(f.min)
 	}
-	return itoa(f.min) + " to " + plural(f.max)
+	return strconv.Itoa(f.min) + " to " + plural(f.max)
 }
 
 // fold computes an expression whose inputs are all constant. In a branch, an expression that fails stays unchanged,

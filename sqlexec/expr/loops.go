@@ -17,9 +17,9 @@ func lessOf(hit vector.Bitmap, x, y *vector.Vector, valid vector.Bitmap, n int) 
 			hit[w] = ^x.Bools[w] & y.Bools[w]
 		}
 	case vector.Int64:
-		less(hit, x.Ints[:n], y.Ints[:n])
+		lessIntegers(hit, x.Ints[:n], y.Ints[:n])
 	case vector.Uint64:
-		less(hit, x.Uints[:n], y.Uints[:n])
+		lessIntegers(hit, x.Uints[:n], y.Uints[:n])
 	case vector.Float64:
 		lessFloats(hit, x.Floats[:n], y.Floats[:n])
 	default:
@@ -36,9 +36,9 @@ func equalOf(hit vector.Bitmap, x, y *vector.Vector, valid vector.Bitmap, n int)
 		}
 		clearTail(hit, n)
 	case vector.Int64:
-		equal(hit, x.Ints[:n], y.Ints[:n])
+		equalIntegers(hit, x.Ints[:n], y.Ints[:n])
 	case vector.Uint64:
-		equal(hit, x.Uints[:n], y.Uints[:n])
+		equalIntegers(hit, x.Uints[:n], y.Uints[:n])
 	case vector.Float64:
 		equalFloats(hit, x.Floats[:n], y.Floats[:n])
 	default:
@@ -65,7 +65,7 @@ func compareRows(hit vector.Bitmap, x, y *vector.Vector, valid vector.Bitmap, n 
 	}
 }
 
-func less[T int64 | uint64](hit []uint64, x, y []T) {
+func lessIntegers[T int64 | uint64](hit []uint64, x, y []T) {
 	for w := range hit {
 		a := x[w*64 : min(w*64+64, len(x))]
 		b := y[w*64:][:len(a)]
@@ -77,7 +77,7 @@ func less[T int64 | uint64](hit []uint64, x, y []T) {
 	}
 }
 
-func equal[T int64 | uint64](hit []uint64, x, y []T) {
+func equalIntegers[T int64 | uint64](hit []uint64, x, y []T) {
 	for w := range hit {
 		a := x[w*64 : min(w*64+64, len(x))]
 		b := y[w*64:][:len(a)]

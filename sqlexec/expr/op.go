@@ -48,8 +48,8 @@ const (
 	opCount
 )
 
-// op has the properties of a meaning.
-type op struct {
+// opProperties has the properties of a meaning.
+type opProperties struct {
 	name    string // of the function that means this
 	flipped Op     // the comparison with its operands exchanged
 	strict  Op     // the order without equality
@@ -66,7 +66,7 @@ type op struct {
 }
 
 // ops has room for every value of an Op, so that no index is checked.
-var ops = [1 << 8]op{
+var ops = [1 << 8]opProperties{
 	And:       {name: "and"},
 	Or:        {name: "or"},
 	Not:       {name: "not"},
@@ -104,8 +104,8 @@ var ops = [1 << 8]op{
 	JSONGet:       {name: "json_get"},
 }
 
-// opOf has the meanings by the names of their functions.
-var opOf = func() map[string]Op {
+// opsByName has the meanings by the names of their functions.
+var opsByName = func() map[string]Op {
 	all := map[string]Op{}
 	for i := NoOp + 1; i < opCount; i++ {
 		all[ops[i].name] = i
@@ -114,7 +114,7 @@ var opOf = func() map[string]Op {
 }()
 
 // OpOf is the meaning of the function with a name, as operators are written; NoOp where it has none.
-func OpOf(name string) Op { return opOf[name] }
+func OpOf(name string) Op { return opsByName[name] }
 
 // OpOfCall is the meaning of an expression that is a call; NoOp for all others.
 func OpOfCall(e Expr) Op {
@@ -147,7 +147,7 @@ func (o Op) Written() bool { return ops[o].written }
 
 // PlainTest reports whether it is a test that depends on nothing but the values of its operands, and is not true for
 // NULL.
-func (o Op) KeepsNothing() bool { return ops[o].plain }
+func (o Op) PlainTest() bool { return ops[o].plain }
 
 // Filter is the operator of package filter that decides it against a constant that is not NULL, and the constant as
 // that operator reads it: patterns of other kinds become regular expressions. 0: package filter has no such operator.

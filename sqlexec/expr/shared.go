@@ -16,8 +16,8 @@ import (
 type compiler struct {
 	run    *batchRun
 	ids    numbering
-	uses   map[int]int     // by number of an expression: in how many places it is
-	shared map[int]*shared // those in several
+	uses   map[int]int         // by number of an expression: in how many places it is
+	shared map[int]*sharedNode // those in several
 }
 
 // batchRun is the evaluation of a program that is under way.
@@ -30,8 +30,8 @@ type batchRun struct {
 	told   int64  // bytes that it knows of
 }
 
-// shared is an expression that is computed once for all its places.
-type shared struct {
+// sharedNode is an expression that is computed once for all its places.
+type sharedNode struct {
 	node node
 	run  *batchRun
 	done uint64 // the evaluation that v belongs to
@@ -40,7 +40,7 @@ type shared struct {
 
 // placeNode is one place of a shared expression.
 type placeNode struct {
-	of  *shared
+	of  *sharedNode
 	e   Expr
 	own node // computes rows that are not those of the batch; nil: not needed so far
 }
@@ -68,7 +68,7 @@ func (p *placeNode) eval(b *vector.Batch) (*vector.Vector, error) {
 
 // newCompiler counts the subexpressions that stand in several places.
 func newCompiler(exprs []Expr, run *batchRun) *compiler {
-	c := &compiler{run: run, ids: newNumbering(), uses: map[int]int{}, shared: map[int]*shared{}}
+	c := &compiler{run: run, ids: newNumbering(), uses: map[int]int{}, shared: map[int]*sharedNode{}}
 	for _, e := range exprs {
 		c.count(e)
 	}
@@ -112,7 +112,7 @@ func (c *compiler) node(e Expr) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		s = &shared{node: n, run: c.run}
+		s = &sharedNode{node: n, run: c.run}
 		c.shared[id] = s
 	}
 	return &placeNode{of: s, e: e}, nil

@@ -32,12 +32,9 @@ type Env struct {
 // Numbers is the table of the numbers from 0 to 99 in the database public. It is not a table of the store.
 const Numbers = "numbers"
 
-// publicDB is the database that has the table of numbers.
-const publicDB = "public"
-
 // NumbersSchema is the schema of the table of numbers for SHOW, DESC and information_schema.
 func NumbersSchema() *schema.Table {
-	return &schema.Table{Name: schema.Name{DB: publicDB, Table: Numbers}, Time: -1, Tags: []int{0},
+	return &schema.Table{Name: schema.Name{DB: engine.PublicDB, Table: Numbers}, Time: -1, Tags: []int{0},
 		Columns: []schema.Column{{Name: "number", Type: vector.Uint32Type, Semantic: schema.Tag}}}
 }
 
@@ -102,7 +99,7 @@ func (t *Table) Rows(e *Env, w Where) (*vector.Batch, error) {
 // Find finds a table by name in any case; nil if it does not exist.
 func Find(name string) *Table {
 	name = strings.ToLower(name)
-	for _, t := range tables {
+	for _, t := range definitions {
 		if t.Name == name {
 			return t
 		}
@@ -111,7 +108,7 @@ func Find(name string) *Table {
 }
 
 // Tables are all tables, by name.
-func Tables() []*Table { return tables }
+func Tables() []*Table { return definitions }
 
 // rows collects rows of a few hundred cells at most each: metadata, not data.
 type rows struct {
@@ -237,10 +234,10 @@ func eachView(e *Env, w Where, f func(v View)) error {
 
 // hasNumbers reports whether the condition lets the table of numbers through and no table of the store has its name.
 func hasNumbers(e *Env, w Where) bool {
-	if !w.schema(publicDB) || !w.table(Numbers) {
+	if !w.schema(engine.PublicDB) || !w.table(Numbers) {
 		return false
 	}
-	_, err := e.Engine.Table(schema.Name{DB: publicDB, Table: Numbers})
+	_, err := e.Engine.Table(schema.Name{DB: engine.PublicDB, Table: Numbers})
 	return err != nil
 }
 
@@ -249,7 +246,7 @@ func eachOwn(w Where, f func(id int, t *Table)) {
 	if !w.schema(DB) {
 		return
 	}
-	for i, t := range tables {
+	for i, t := range definitions {
 		if w.table(t.Name) {
 			f(i+1, t)
 		}

@@ -14,10 +14,10 @@ import (
 	"varve/sqlexec/parse"
 )
 
-var tables []*Table
+var definitions []*Table
 
 func init() {
-	tables = []*Table{
+	definitions = []*Table{
 		{Name: "build_info", Columns: columns("git_branch git_commit git_commit_short git_clean pkg_version"),
 			fill: buildInfo},
 		{Name: "character_sets", Columns: columns("character_set_name default_collate_name description maxlen:i64"),
@@ -88,12 +88,12 @@ func init() {
 			table_catalog table_schema table_name view_definition check_option? is_updatable definer? security_type? character_set_client
 			collation_connection`), fill: viewRows},
 	}
-	for _, t := range tables {
+	for _, t := range definitions {
 		for _, c := range t.Columns {
 			t.Fields = append(t.Fields, vector.Field{Name: c.Name, Type: c.Type})
 		}
 	}
-	sort.Slice(tables, func(i, j int) bool { return tables[i].Name < tables[j].Name })
+	sort.Slice(definitions, func(i, j int) bool { return definitions[i].Name < definitions[j].Name })
 }
 
 func buildInfo(e *Env, _ Where, r *rows) error {
@@ -153,8 +153,8 @@ func tableRows(e *Env, w Where, r *rows) error {
 			"utf8_bin", 0, "", nil, "Y")
 	})
 	if hasNumbers(e, w) {
-		r.add(Catalog, publicDB, Numbers, "LOCAL TEMPORARY", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil,
-			nil, "utf8_bin", 0, "", nil, "Y")
+		r.add(Catalog, engine.PublicDB, Numbers, "LOCAL TEMPORARY", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil,
+			nil, nil, "utf8_bin", 0, "", nil, "Y")
 	}
 	err := eachView(e, w, func(v View) {
 		r.add(Catalog, v.DB, v.Name, "VIEW", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin",
@@ -362,7 +362,7 @@ func partitions(e *Env, w Where, r *rows) error {
 		created := s.CreatedMS / 1000
 		r.add(Catalog, s.Name.DB, s.Name.Table, "p0", nil, 1, nil, nil, nil, nil, nil, nil, st.Rows, 0, st.DiskBytes, 0,
 			st.IndexBytes, 0,
-			created, nil, nil, nil, nil, nil, nil, regionID(s.ID))
+			created, nil, nil, nil, nil, nil, nil, RegionID(s.ID))
 		return nil
 	})
 }
@@ -375,13 +375,13 @@ func processList(e *Env, _ Where, r *rows) error {
 	return nil
 }
 
-// regionID is the id of a table's one region.
-func regionID(t schema.TableID) uint64 { return uint64(t) << 32 }
+// RegionID is the id of a table's one region.
+func RegionID(t schema.TableID) uint64 { return uint64(t) << 32 }
 
 func regionStatistics(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		s, st := t.Schema, t.Stats()
-		r.add(regionID(s.ID), int(s.ID), 0, st.Rows, 0, 0, 0, st.DiskBytes, st.MemtableBytes, 0, st.DiskBytes,
+		r.add(RegionID(s.ID), int(s.ID), 0, st.Rows, 0, 0, 0, st.DiskBytes, st.MemtableBytes, 0, st.DiskBytes,
 			len(st.Parts), st.IndexBytes, s.Engine, "Leader")
 		return nil
 	})
@@ -390,7 +390,7 @@ func regionStatistics(e *Env, w Where, r *rows) error {
 func regionInfo(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		s := t.Schema
-		r.add(regionID(s.ID), int(s.ID), 0, 0, 0, "Open", "Leader", true, nil, nil, int(s.Version), nil,
+		r.add(RegionID(s.ID), int(s.ID), 0, 0, 0, "Open", "Leader", true, nil, nil, int(s.Version), nil,
 			createOptions(s.Options.All), "flat", 0)
 		return nil
 	})
@@ -400,9 +400,9 @@ func sstsManifest(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		for _, p := range t.Stats().Parts {
 			unit := 1_000_000_000 / t.Schema.TimeColumn().Type.UnitsPerSecond()
-			r.add(t.Schema.Name.DB+"/"+t.Schema.Name.Table, regionID(t.Schema.ID), int(t.Schema.ID), 0, 0, 0, p.File, 0,
+			r.add(t.Schema.Name.DB+"/"+t.Schema.Name.Table, RegionID(t.Schema.ID), int(t.Schema.ID), 0, 0, 0, p.File, 0,
 				0, p.File, p.Bytes, nil,
-				p.IndexBytes, p.Rows, nil, nil, p.Min*unit, p.Max*unit, nil, regionID(t.Schema.ID), 0, true, nil, nil)
+				p.IndexBytes, p.Rows, nil, nil, p.Min*unit, p.Max*unit, nil, RegionID(t.Schema.ID), 0, true, nil, nil)
 		}
 		return nil
 	})
@@ -466,7 +466,7 @@ func TableOfRegion(e *Env, id string) (schema.Name, error) {
 	}
 	var name schema.Name
 	err = eachTable(e, Where{}, func(t *engine.Table) error {
-		if regionID(t.Schema.ID) == n {
+		if RegionID(t.Schema.ID) == n {
 			name = t.Schema.Name
 		}
 		return nil

@@ -335,7 +335,7 @@ func (w *printer) pivot(v *Pivot) {
 
 func (w *printer) unpivot(u *Unpivot) {
 	w.tableRef(u.Source, true)
-	w.put(" UNPIVOT ", when(u.Nulls, "INCLUDE NULLS "), "(")
+	w.put(" UNPIVOT ", textIf(u.Nulls, "INCLUDE NULLS "), "(")
 	w.open(len(u.Values) > 1)
 	w.idents(u.Values)
 	w.close(len(u.Values) > 1)

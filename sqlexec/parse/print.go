@@ -104,7 +104,7 @@ func (w *printer) quoted(n Name) {
 		if id.Quote == 0 && QuoteIdent(id.Name) != id.Name {
 			id.Quote = '"'
 		}
-		w.put(when(i > 0, "."))
+		w.put(textIf(i > 0, "."))
 		w.ident(id)
 	}
 }

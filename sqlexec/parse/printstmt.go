@@ -9,11 +9,11 @@ func (w *printer) statement(st Statement) {
 	case *CreateTable:
 		w.createTable(s)
 	case *CreateDatabase:
-		w.put("CREATE DATABASE ", when(s.IfNotExists, "IF NOT EXISTS "))
+		w.put("CREATE DATABASE ", textIf(s.IfNotExists, "IF NOT EXISTS "))
 		w.name(s.Name)
 		w.with(s.Options)
 	case *DropDatabase:
-		w.put("DROP DATABASE ", when(s.IfExists, "IF EXISTS "))
+		w.put("DROP DATABASE ", textIf(s.IfExists, "IF EXISTS "))
 		w.name(s.Name)
 	case *AlterDatabase:
 		w.put("ALTER DATABASE ")
@@ -23,27 +23,27 @@ func (w *printer) statement(st Statement) {
 		w.put("ALTER TABLE ")
 		w.name(s.Name)
 		for i, op := range s.Ops {
-			w.put(when(i > 0, ","))
+			w.put(textIf(i > 0, ","))
 			w.alterOp(op)
 		}
 	case *DropTable:
-		w.put("DROP ", when(s.View, "VIEW "), when(!s.View, "TABLE "), when(s.IfExists, "IF EXISTS "))
+		w.put("DROP ", textIf(s.View, "VIEW "), textIf(!s.View, "TABLE "), textIf(s.IfExists, "IF EXISTS "))
 		for i, n := range s.Names {
-			w.put(when(i > 0, ", "))
+			w.put(textIf(i > 0, ", "))
 			w.name(n)
 		}
 	case *Truncate:
 		w.put("TRUNCATE TABLE ")
 		w.name(s.Name)
 	case *Comment:
-		w.put("COMMENT ON ", when(s.Column == "", "TABLE "), when(s.Column != "", "COLUMN "))
+		w.put("COMMENT ON ", textIf(s.Column == "", "TABLE "), textIf(s.Column != "", "COLUMN "))
 		w.name(s.Table)
 		if s.Column != "" {
 			w.put(".", QuoteIdent(s.Column))
 		}
-		w.put(" IS ", when(s.Null, "NULL"), when(!s.Null, QuoteText(s.Text)))
+		w.put(" IS ", textIf(s.Null, "NULL"), textIf(!s.Null, QuoteText(s.Text)))
 	case *CreateView:
-		w.put("CREATE ", when(s.OrReplace, "OR REPLACE "), "VIEW ", when(s.IfNotExists, "IF NOT EXISTS "))
+		w.put("CREATE ", textIf(s.OrReplace, "OR REPLACE "), "VIEW ", textIf(s.IfNotExists, "IF NOT EXISTS "))
 		w.name(s.Name)
 		if len(s.Columns) > 0 {
 			w.put(" (")
@@ -76,13 +76,13 @@ func (w *printer) statement(st Statement) {
 			w.name(s.Name)
 		}
 	case *Explain:
-		w.put("EXPLAIN ", when(s.Analyze, "ANALYZE "), when(s.Verbose, "VERBOSE "))
+		w.put("EXPLAIN ", textIf(s.Analyze, "ANALYZE "), textIf(s.Verbose, "VERBOSE "))
 		if s.Format != "" {
 			w.put("FORMAT ", QuoteIdent(s.Format), " ")
 		}
 		w.statement(s.Of)
 	case *Admin:
-		w.put(when(s.Column == "", "ADMIN "), when(s.Column != "", "SELECT "))
+		w.put(textIf(s.Column == "", "ADMIN "), textIf(s.Column != "", "SELECT "))
 		w.call(s.Call)
 		if s.Column != "" {
 			w.put(" AS ", QuoteIdent(s.Column))
@@ -94,7 +94,7 @@ func (w *printer) statement(st Statement) {
 			w.exprs(s.Values)
 		}
 		if s.Rest != "" {
-			w.put(when(len(s.Values) > 0, ","), " ", s.Rest)
+			w.put(textIf(len(s.Values) > 0, ","), " ", s.Rest)
 		}
 	case *Use:
 		w.put("USE ")
@@ -108,7 +108,8 @@ func (w *printer) statement(st Statement) {
 	}
 }
 
-func when(cond bool, text string) string {
+// textIf is text if cond holds, else nothing.
+func textIf(cond bool, text string) string {
 	if cond {
 		return text
 	}
@@ -117,7 +118,7 @@ func when(cond bool, text string) string {
 
 func (w *printer) options(list []Option) {
 	for i, o := range list {
-		w.put(when(i > 0, ", "), QuoteText(o.Key), " = ")
+		w.put(textIf(i > 0, ", "), QuoteText(o.Key), " = ")
 		if o.Null {
 			w.put("NULL")
 		} else {
@@ -141,13 +142,13 @@ func (w *printer) setUnset(set []Option, unset []string) {
 		w.options(set)
 	}
 	for i, k := range unset {
-		w.put(when(i == 0, " UNSET "), when(i > 0, ", "), QuoteText(k))
+		w.put(textIf(i == 0, " UNSET "), textIf(i > 0, ", "), QuoteText(k))
 	}
 }
 
 func (w *printer) createTable(s *CreateTable) {
-	w.put("CREATE ", when(s.OrReplace, "OR REPLACE "), when(s.External, "EXTERNAL "), "TABLE ",
-		when(s.IfNotExists, "IF NOT EXISTS "))
+	w.put("CREATE ", textIf(s.OrReplace, "OR REPLACE "), textIf(s.External, "EXTERNAL "), "TABLE ",
+		textIf(s.IfNotExists, "IF NOT EXISTS "))
 	w.name(s.Name)
 	if s.Like != nil {
 		w.put(" LIKE ")
@@ -202,7 +203,7 @@ func (w *printer) columnDef(c ColumnDef) {
 		w.put(" DEFAULT ")
 		w.expr(c.Default, powCompare)
 	}
-	w.put(when(c.TimeIndex > 0, " TIME INDEX"), when(c.PrimaryKey > 0, " PRIMARY KEY"))
+	w.put(textIf(c.TimeIndex > 0, " TIME INDEX"), textIf(c.PrimaryKey > 0, " PRIMARY KEY"))
 	if c.Comment != "" {
 		w.put(" COMMENT ", QuoteText(c.Comment))
 	}
@@ -220,14 +221,14 @@ func (w *printer) indexDef(d IndexDef) {
 func (w *printer) alterOp(op AlterOp) {
 	switch o := op.(type) {
 	case *AddColumn:
-		w.put(" ADD COLUMN ", when(o.IfNotExists, "IF NOT EXISTS "))
+		w.put(" ADD COLUMN ", textIf(o.IfNotExists, "IF NOT EXISTS "))
 		w.columnDef(o.Column)
-		w.put(when(o.First, " FIRST"))
+		w.put(textIf(o.First, " FIRST"))
 		if o.After != "" {
 			w.put(" AFTER ", QuoteIdent(o.After))
 		}
 	case *DropColumn:
-		w.put(" DROP COLUMN ", when(o.IfExists, "IF EXISTS "))
+		w.put(" DROP COLUMN ", textIf(o.IfExists, "IF EXISTS "))
 		w.ident(o.Name)
 	case *ModifyType:
 		w.put(" MODIFY COLUMN ")
@@ -245,7 +246,7 @@ func (w *printer) alterOp(op AlterOp) {
 	case *ModifyIndex:
 		w.put(" MODIFY COLUMN ")
 		w.ident(o.Name)
-		w.put(when(o.Unset, " UNSET "), when(!o.Unset, " SET "))
+		w.put(textIf(o.Unset, " UNSET "), textIf(!o.Unset, " SET "))
 		w.indexDef(o.Index)
 	case *RenameTable:
 		w.put(" RENAME ")
@@ -263,7 +264,7 @@ func (w *printer) alterOp(op AlterOp) {
 }
 
 func (w *printer) insert(s *Insert) {
-	w.put(when(s.Replace, "REPLACE"), when(!s.Replace, "INSERT"), " INTO ")
+	w.put(textIf(s.Replace, "REPLACE"), textIf(!s.Replace, "INSERT"), " INTO ")
 	w.name(s.Table)
 	if s.Columns != nil {
 		w.put(" (")
@@ -271,7 +272,7 @@ func (w *printer) insert(s *Insert) {
 		w.put(")")
 	}
 	if s.Query != nil {
-		w.put(when(s.ByName, " BY NAME"), " ")
+		w.put(textIf(s.ByName, " BY NAME"), " ")
 		w.query(s.Query)
 		return
 	}
@@ -280,7 +281,7 @@ func (w *printer) insert(s *Insert) {
 }
 
 func (w *printer) show(s *Show) {
-	w.put("SHOW ", when(s.Full, "FULL "), strings.ToUpper(s.What))
+	w.put("SHOW ", textIf(s.Full, "FULL "), strings.ToUpper(s.What))
 	switch {
 	case strings.HasPrefix(s.What, "create"):
 		w.put(" ")
@@ -314,7 +315,7 @@ func (w *printer) copy(s *Copy) {
 	default:
 		w.name(s.Table)
 	}
-	w.put(when(s.To, " TO "), when(!s.To, " FROM "), QuoteText(s.Path))
+	w.put(textIf(s.To, " TO "), textIf(!s.To, " FROM "), QuoteText(s.Path))
 	w.with(s.Options)
 	if s.Connection != nil {
 		w.put(" CONNECTION (")

@@ -13,7 +13,7 @@ var outOfScope = wordSet(`begin start commit rollback savepoint release prepare 
 
 // statement reads one statement; the first word decides.
 func (p *parser) statement() (Statement, error) {
-	if p.tok.kind == tokOp && p.isOp("(") {
+	if p.isOp("(") {
 		q, err := p.query()
 		return &SelectStmt{Query: q}, err
 	}

@@ -11,11 +11,10 @@ import (
 
 // DataType is a type as written: the upper-case words, and the numbers in parentheses.
 type DataType struct {
-	At       Pos
-	Name     string // TIMESTAMP, INT UNSIGNED, DOUBLE PRECISION
-	Args     []int
-	IsArray  bool // T[]
-	VectorOf int  // VECTOR(n)
+	At      Pos
+	Name    string // TIMESTAMP, INT UNSIGNED, DOUBLE PRECISION
+	Args    []int
+	IsArray bool // T[]
 }
 
 // typeNames maps the names without parameters to types.

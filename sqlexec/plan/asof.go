@@ -143,7 +143,7 @@ func (o *optimizer) pushAsof(n *AsofJoin, conds []expr.Expr) Node {
 
 // implied is the condition on the right side that follows from one on left columns; nil: nothing.
 func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
-	if !keepsNothing(c) {
+	if !plainTest(c) {
 		return nil
 	}
 	to := map[int]*expr.Column{}
@@ -168,10 +168,10 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 	return mapColumns(c, func(col *expr.Column) expr.Expr { return to[col.Index] })
 }
 
-// keepsNothing reports whether a condition depends only on the values of its columns.
-func keepsNothing(c expr.Expr) bool {
+// plainTest reports whether a condition depends on nothing but the values of its columns.
+func plainTest(c expr.Expr) bool {
 	_, in := c.(*expr.In)
-	return in || expr.OpOfCall(c).KeepsNothing()
+	return in || expr.OpOfCall(c).PlainTest()
 }
 
 func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {

@@ -116,8 +116,8 @@ func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		}
 		c, kind = n.X, LeftAntiJoin
 	}
-	in2, isIn := c.(*parse.In)
-	if _, ok := c.(*parse.Exists); !ok && (!isIn || in2.Not || in2.Query == nil) {
+	member, isIn := c.(*parse.In)
+	if _, ok := c.(*parse.Exists); !ok && (!isIn || member.Not || member.Query == nil) {
 		return nil, nil
 	}
 	s, err := b.inside(parse.QueryOf(c), sc)
@@ -126,8 +126,8 @@ func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		return nil, err
 	}
 	if isIn {
-		parts := []parse.Expr{in2.X}
-		if t, ok := in2.X.(*parse.Tuple); ok {
+		parts := []parse.Expr{member.X}
+		if t, ok := member.X.(*parse.Tuple); ok {
 			parts = t.Items
 		}
 		if len(s.sel.Items) != len(parts) {

@@ -63,13 +63,9 @@ func tableNames(list []parse.TableRef, names []string) []string {
 				names = append(names, t.Name.String())
 			}
 		case *parse.Derived:
-			if t.Alias != nil {
-				names = append(names, t.Alias.Name.Name)
-			}
+			names = aliasNames(names, t.Alias)
 		case *parse.TableFunc:
-			if t.Alias != nil {
-				names = append(names, t.Alias.Name.Name)
-			}
+			names = aliasNames(names, t.Alias)
 		case *parse.Pivot:
 			names = aliasNames(names, t.Alias)
 		case *parse.Unpivot:

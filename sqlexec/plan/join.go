@@ -178,7 +178,7 @@ func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
 	if l.Type() == r.Type() {
 		return l, r, true
 	}
-	t, err := commonType([]expr.Expr{l, r})
+	t, err := expr.CommonType([]expr.Expr{l, r})
 	if err != nil {
 		return nil, nil, false
 	}
@@ -235,7 +235,7 @@ func (b *binder) sameType(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 	if l.Type() == r.Type() {
 		return l, r, nil
 	}
-	t, err := commonType([]expr.Expr{l, r})
+	t, err := expr.CommonType([]expr.Expr{l, r})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -88,7 +88,7 @@ func (eb *exprBinder) fold(x *parse.Call, l *parse.Lambda, list expr.Expr) (expr
 		if err != nil {
 			return nil, err
 		}
-		common, err := commonType([]expr.Expr{&expr.Column{T: t}, body})
+		common, err := expr.CommonType([]expr.Expr{&expr.Column{T: t}, body})
 		if err != nil {
 			return nil, err
 		}

@@ -8,14 +8,13 @@ import (
 // PIVOT, UNPIVOT and SUMMARIZE are other queries over their table, whose columns they have to know. What is made here
 // refers to these by position.
 
-// source binds the table of one of them, and gives it as an element of FROM that has its columns at the same places.
-func (b *binder) source(t parse.TableRef, out *outer) (*scope, []Column, error) {
+// source binds the table of one of them for its columns, which a query over the table has at the same places.
+func (b *binder) source(t parse.TableRef, out *outer) (*scope, error) {
 	n, err := b.tableRef(t, out)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	cols := n.Columns()
-	return &scope{cols: cols, outer: out}, cols, nil
+	return &scope{cols: n.Columns(), outer: out}, nil
 }
 
 // uses marks the columns that an expression names.
@@ -61,10 +60,11 @@ type pivotCell struct {
 
 // pivot binds PIVOT: its aggregates for each combination of values, grouped by the columns that it does not name.
 func (b *binder) pivot(p *parse.Pivot, out *outer) (Node, error) {
-	sc, cols, err := b.source(p.Source, out)
+	sc, err := b.source(p.Source, out)
 	if err != nil {
 		return nil, err
 	}
+	cols := sc.cols
 	used := map[int]bool{}
 	cells := []pivotCell{{}}
 	for i := range p.On {
@@ -260,10 +260,11 @@ func (b *binder) unpivoted(u *parse.Unpivot, sc *scope) ([]unpivotChoice, error)
 // summary binds SUMMARIZE: what each column of a query holds, as lists of one entry a column that are made rows.
 func (b *binder) summary(s *parse.Summary, out *outer) (Node, error) {
 	source := &parse.Derived{Node: s.Node, Query: s.Query}
-	_, cols, err := b.source(source, out)
+	sc, err := b.source(source, out)
 	if err != nil {
 		return nil, err
 	}
+	cols := sc.cols
 	lists := make([][]parse.Expr, len(summaryColumns))
 	shown := 0
 	for i := range cols {

@@ -366,7 +366,7 @@ func (b *binder) values(v *parse.Values, out *outer) (Node, error) {
 
 // constColumn makes a vector of constants of one common type.
 func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
-	t, err := commonType(list)
+	t, err := expr.CommonType(list)
 	if err != nil {
 		return nil, err
 	}

@@ -183,11 +183,6 @@ func sameConst(a, b *vector.Vector) bool {
 	return bytes.Equal(a.Bytes(0), b.Bytes(0))
 }
 
-// commonType is the type that values of all expressions widen to.
-func commonType(list []expr.Expr) (vector.Type, error) {
-	return expr.CommonType(list)
-}
-
 // aggExprs are the expressions of an aggregate.
 func aggExprs(a *expr.Agg) []expr.Expr {
 	list := a.Inputs()

@@ -7,7 +7,7 @@ const (
 	noRole     role = iota
 	typeOf          // the name of its argument's type
 	castByName      // a cast to a type by its name
-	patterned       // its second argument is in a language of its own: what is wrong with that text is there
+	patterned       // its second argument is a pattern, where errors in it are placed
 	groupMark       // whether a grouping set leaves keys out
 	groupMarks      // as groupMark; of all keys where it has no arguments
 	takesApart      // a row for each element of a list

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -385,21 +387,13 @@ func (sel *selection) distinctOn(p *Project, keys []expr.SortKey, shown int, lim
 			on = append(on, at)
 		}
 	}
-	isKey := func(at int) bool {
-		for _, k := range on {
-			if k == at {
-				return true
-			}
-		}
-		return false
-	}
 	seen := map[int]bool{}
 	for _, k := range keys {
 		at := k.Expr.(*expr.Column).Index
 		if len(seen) == len(unique(on)) {
 			break
 		}
-		if !isKey(at) {
+		if !slices.Contains(on, at) {
 			return nil,
 				parse.PlaceError(planError("SELECT DISTINCT ON expressions must match initial ORDER BY expressions"),
 					sel.s.DistinctOn[0].Position())

@@ -120,7 +120,7 @@ func (b *binder) align(l, r Node, op string) (Node, Node, error) {
 	}
 	types := make([]vector.Type, len(lc))
 	for i := range lc {
-		t, err := commonType([]expr.Expr{&expr.Column{T: lc[i].Type}, &expr.Column{T: rc[i].Type}})
+		t, err := expr.CommonType([]expr.Expr{&expr.Column{T: lc[i].Type}, &expr.Column{T: rc[i].Type}})
 		if err != nil {
 			return nil, nil, planError("%s: column %d is %s on the left and %s on the right", op, i+1, lc[i].Type,
 				rc[i].Type)

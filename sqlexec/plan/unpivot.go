@@ -29,10 +29,11 @@ func (n *Unpivot) line() string { return "Unpivot: " + strings.Join(n.Names, ", 
 // unpivot binds UNPIVOT as an Unpivot over a projection of the repeated columns and the values; the values of one set
 // have one type.
 func (b *binder) unpivot(u *parse.Unpivot, out *outer) (Node, error) {
-	sc, cols, err := b.source(u.Source, out)
+	sc, err := b.source(u.Source, out)
 	if err != nil {
 		return nil, err
 	}
+	cols := sc.cols
 	choices, err := b.unpivoted(u, sc)
 	if err != nil {
 		return nil, err

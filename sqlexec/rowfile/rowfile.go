@@ -59,7 +59,7 @@ func ParseFormat(name string) (Format, bool) {
 // FormatOf reads a format from the ending of a file's name, or from the one before the ending of a compression.
 func FormatOf(name string) (Format, bool) {
 	ext := path.Ext(name)
-	if c, ok := ParseCompression(strings.TrimPrefix(ext, ".")); ok && c != None || ext == ".zst" || ext == ".gz" {
+	if c, ok := ParseCompression(strings.TrimPrefix(ext, ".")); ok && c != None {
 		ext = path.Ext(strings.TrimSuffix(name, ext))
 	}
 	return ParseFormat(strings.TrimPrefix(ext, "."))

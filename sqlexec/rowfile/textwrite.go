@@ -73,10 +73,7 @@ func (t *textWriter) text(v *vector.Vector) cell {
 		if unit == 0 {
 			return layout.AppendSeconds(dst, x*86400, 0, time.UTC)
 		}
-		sec, rest := x/unit, x%unit
-		if rest < 0 {
-			sec, rest = sec-1, rest+unit
-		}
+		sec, rest := timefmt.FloorDiv(x, unit), timefmt.FloorMod(x, unit)
 		return layout.AppendSeconds(dst, sec, int32(rest*(1e9/unit)), time.UTC)
 	}
 }
