@@ -19,7 +19,7 @@ import (
 // Deadlines of a connection. A body has its own in web.BodyProgress.
 const (
 	headerTimeout = 10 * time.Second
-	bodyTimeout   = 30 * time.Second // until the first bytes of the body is read
+	bodyTimeout   = 30 * time.Second // until the first bytes of the body are read
 	idleTimeout   = 75 * time.Second
 	// writeProgress is how long one chunk of an answer may wait for a client that does not read, unless Options say
 	// otherwise.
@@ -46,7 +46,7 @@ type listener struct {
 	net.Listener
 	places   *web.Places   // of ordinary connections, on all addresses together
 	progress time.Duration // see Options.WriteProgress
-	api      bool          // nothing is there but /v1 and the dashboard
+	api      bool          // it serves /v1 and the dashboard only, see ServeAPI
 
 	lingering atomic.Int64 // connections that are closed, and read a little further
 
@@ -173,8 +173,8 @@ type conn struct {
 	ended atomic.Bool
 	// interrupted is set when nothing more is to be written.
 	interrupted atomic.Bool
-	// answer is what is sent, where that is counted; nil: nothing is, or little. It belongs to the goroutine that
-	// serves the connection.
+	// answer counts the answer that is sent; nil: none is, or it is too small to be counted. It belongs to the goroutine
+	// that serves the connection.
 	answer *web.Answer
 }
 
@@ -211,7 +211,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline sets how long reads may wait; in the reserve it is not long.
+// SetReadDeadline sets how long reads may wait; a connection of the reserve waits for reserveTime at most.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	if most := c.accepted.Add(reserveTime); c.over && (t.IsZero() || t.After(most)) {
 		t = most

@@ -40,10 +40,10 @@ func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
 		len(rc.Request.Header.Peek("Access-Control-Request-Method")) > 0
 }
 
-// foreignHost reports whether a browser calls the server by a name that is not known to be its own: a page may have a
-// name that its owner points at the visitor's machine, and is then no other origin to the browser. Names are known when
-// they are addresses, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads of an
-// insecure page carry neither. On a loopback address, where no other name is to be expected, User-Agent tells a
+// foreignHost reports whether a browser calls the server by a name that is not known as the server's. The owner of a
+// page can point the page's name at the visitor's machine: the browser then takes page and server for one origin. A name
+// is known if it is an address, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads
+// of an insecure page carry neither. On a loopback address, where no other name is expected, User-Agent identifies a
 // browser.
 func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
@@ -66,9 +66,9 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	return !slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// foreignPage reports whether a browser sends the request for a page of another origin, on nothing that the page knows:
-// to a server without users, or with the name and password that the browser keeps and adds by itself. Such a page could
-// otherwise read and drop what lies on the visitor's own machine. Programs send neither header.
+// foreignPage reports whether a browser sends the request for a page of another origin that knows no password itself:
+// the server has no users, or the browser adds the name and password that it keeps. Such a page could otherwise read and
+// drop the tables of a server on the visitor's machine. Programs send neither Origin nor Sec-Fetch-Site.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
 	if s.o.Users != nil {
@@ -94,8 +94,8 @@ func (s *Server) foreignPage(rc *fasthttp.RequestCtx) bool {
 	return err != nil || !strings.EqualFold(u.Host, string(rc.Host()))
 }
 
-// keptByBrowser reports whether the credentials of a request are of the kind that browsers keep and add to what any
-// page sends.
+// keptByBrowser reports whether the credentials of a request are of the kind that browsers keep and add to the requests
+// of any page.
 func keptByBrowser(h *fasthttp.RequestHeader) bool {
 	scheme, _, _ := strings.Cut(strings.TrimSpace(string(h.Peek("Authorization"))), " ")
 	return strings.EqualFold(scheme, "basic") && len(h.Peek("x-service-auth")) == 0

@@ -20,19 +20,19 @@ import (
 	"varve/server/web"
 )
 
-// Calls of gRPC become requests of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a
-// message behind five bytes,
+// Calls of gRPC become requests of HTTP, for the same handlers. A call is a POST of HTTP/2 with the headers of HTTP. Its
+// body is a message behind five bytes:
 //
 //	+-------------------+-----------------------+---------+
 //	| compressed 1B     | length 4B, big endian | message |
 //	+-------------------+-----------------------+---------+
 //
-// whose headers are those of HTTP, and whose answer says in trailers how it ended. The body is read as bodies are: no
-// faster than there is room for it, so that what clients send is counted before it takes memory.
+// The trailers of its answer say how the call ended. The body is read like every body: its bytes are counted before they
+// take memory, and it waits while there is no room.
 
 const (
-	// rpcStreams is the number of requests that a connection may have under way; rpcWindow is what it sends of each
-	// before it is read, and rpcConnWindow of all together.
+	// rpcStreams is the number of requests that a connection may have under way. Of each it sends at most rpcWindow
+	// bytes before they are read, of all together at most rpcConnWindow.
 	rpcStreams    = 64
 	rpcWindow     = 256 << 10
 	rpcConnWindow = 1 << 20
@@ -133,7 +133,7 @@ func endRPC(w http.ResponseWriter, end rpcStatus) {
 }
 
 // rpcMessage is a text as the trailer grpc-message has it: bytes that are not printable ASCII, and the percent sign, as
-// %XX. Clients show others that are escaped as they come, such as %2C.
+// %XX. No other byte is escaped: clients would show it escaped, such as %2C for a comma.
 func rpcMessage(text string) string {
 	var b []byte
 	for _, x := range []byte(text) {
@@ -192,8 +192,8 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, rt *route) (mes
 	return body, rpcStatus{}
 }
 
-// codeOfRPC is the code for an HTTP status. Clients send again what is unavailable, not what exhausts a resource: that
-// is for messages too large.
+// codeOfRPC is the code for an HTTP status. 429 is "unavailable", after which clients send again; after "resource
+// exhausted", the code for messages that are too large, they do not.
 func codeOfRPC(httpStatus int) uint32 {
 	switch httpStatus {
 	case http.StatusTooManyRequests:
@@ -222,8 +222,8 @@ func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) {
 	h.SetContentType("application/x-protobuf")
 }
 
-// messageRPC reads what comes before the message of a call and makes the message the body of the request. A client that
-// sends none in time loses its connection: one that keeps calls open and says nothing would keep its place.
+// messageRPC reads the head of a call's message and makes the message the body of the request. A client that sends no
+// head in time loses its connection: otherwise a client could keep places by opening calls and sending nothing.
 func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *http.Request) rpcStatus {
 	var head [rpcHead]byte
 	err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.GRPCPatience))
@@ -245,8 +245,8 @@ func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *h
 	return rpcStatus{}
 }
 
-// rpcLimit is the time limit of a call: the server's, or what the client gives it where that is less, a number and one
-// of H M S m u n.
+// rpcLimit is the time limit of a call: the server's, or the client's if that is shorter. given is the client's: a number
+// and one of the units H M S m u n.
 func rpcLimit(limit time.Duration, given string) time.Duration {
 	if len(given) < 2 || len(given) > 9 {
 		return limit

@@ -13,8 +13,9 @@ import (
 	"varve/server/web"
 )
 
-// rpcConns are the connections that speak gRPC, on all addresses that the server listens at. Where there are too many
-// one without a message in hand gives way, so that nobody can keep the port by being silent. Safe for concurrent use.
+// rpcConns are the connections that speak gRPC, on all addresses that the server listens at. When all places are taken,
+// a connection without a message in hand gives way to a new one, so that silent clients cannot keep others out. Safe for
+// concurrent use.
 type rpcConns struct {
 	places *web.Places
 	turned prometheus.Counter // connections that found no place, or gave way
@@ -33,7 +34,7 @@ type rpcClient struct {
 	messages atomic.Int64
 	// idle are the places of calls whose message has not begun; of.mu protects it.
 	idle map[*rpcPlace]struct{}
-	// heard is when the last message was answered, or the connection came, ns since the epoch.
+	// heard is when the last message was answered, before the first when the connection came; ns since the epoch.
 	heard atomic.Int64
 }
 
@@ -81,8 +82,8 @@ func (r *rpcConns) admit(c net.Conn) *rpcClient {
 	return k
 }
 
-// silent is the connection that gives way to one of an address: of those without a message in hand that of the address
-// with the most connections, at least as many as the newcomer's, which was heard longest ago.
+// silent is the connection that gives way to a new one of the address newcomer; nil: none does. It has no message in
+// hand, its address has the most connections, at least as many as the newcomer's, and of these it was heard longest ago.
 func (r *rpcConns) silent(newcomer netip.Addr) (longest *rpcClient) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +121,7 @@ func (k *rpcClient) Close() error {
 type rpcPlace struct {
 	places *web.Places
 	of     netip.Addr
-	client *rpcClient // nil: of a call that is none's
+	client *rpcClient // nil: the context of the call names none
 	began  time.Time
 	given  atomic.Bool
 }
@@ -131,8 +132,8 @@ func (p *rpcPlace) give() {
 	}
 }
 
-// place takes a place for a call, if need be that of calls of which nothing but their headers has come: their
-// connection is closed. Calls of a closed connection have none, whose handlers may begin later than it is closed.
+// place takes a place for a call. If none is free, it closes a connection all of whose calls are idle: only their headers
+// have come. A call whose handler begins after its connection was closed gets no place.
 func (r *rpcConns) place(ctx context.Context, calls *web.Places, of netip.Addr) (*rpcPlace, error) {
 	p := &rpcPlace{places: calls, of: of, began: time.Now()}
 	p.client, _ = ctx.Value(rpcClientKey{}).(*rpcClient)
@@ -162,9 +163,9 @@ func (r *rpcConns) take(p *rpcPlace) (idle *rpcClient, err error) {
 	return nil, nil
 }
 
-// idlest is the connection that gives way to a call of an address: of those without a message in hand, and not the
-// call's own, that of the address with the most idle calls, at least as many as the newcomer's, which has the call
-// that is idle for the longest time. r.mu is held.
+// idlest is the connection that gives way to a call of the address newcomer; nil: none does. It is not the call's own and
+// has no message in hand, its address has the most idle calls, at least as many as the newcomer's, and of these it has the
+// call that is idle for the longest time. r.mu is held.
 func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClient) {
 	held := map[netip.Addr]int{}
 	for k := range r.conns {

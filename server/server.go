@@ -6,8 +6,8 @@
 //	listener -> connection -> router -> route, which knows its protocol -> middleware -> handler -> answer
 //
 // A protocol is a value, web.Protocol: its routes, how its clients show who they are, how they read errors, and its
-// figures. Its package makes it; those that store rows, from one set of dependencies, rows.Deps. A new one is a line of
-// protocols.go.
+// figures. Its package makes it. Packages that store rows share one set of dependencies, rows.Deps. A new protocol needs
+// a line of protocols.go.
 //
 // # Files
 //
@@ -18,7 +18,7 @@
 //	cors.go          pages of other origins
 //	framing.go       requests whose length is in doubt
 //	conn.go          connections: bounds, deadlines, the reserve for when all are taken
-//	socket_*.go      what the system tells of a socket
+//	socket_*.go      what the system knows of a socket
 //	watch.go         clients that leave before they are answered
 //	stranger.go      clients of other protocols, who are told where they have come
 //	session.go       who asks, and what may be asked
@@ -33,7 +33,7 @@
 //	web                  the frame: bodies, parameters, answers, errors, their bounds; Protocol and Route
 //	protowire/...        the wire format of protocol buffers; native histograms in it
 //	write/...            one package for each protocol that stores rows
-//	write/rows/...       what they make rows with
+//	write/rows/...       how these packages make rows
 //	read/...             SQL, the metrics API with remote read, trace search; slow statements
 //	listen               streams of messages over TCP
 //	auth                 users
@@ -44,9 +44,8 @@
 //
 // # Tests
 //
-// Tests of one package are in its folder. The tests here drive a whole server as clients do, and are named by the part
-// that they are of: front_ for what is in this folder, write_ and read_ for the packages there, harness_ for what all
-// of them begin with.
+// Tests of one package are in its folder. The tests here drive a whole server as clients do. Files front_ test this
+// folder, write_ and read_ the packages below it; harness_ files hold what all of them use.
 package server
 
 import (
@@ -107,7 +106,7 @@ type Options struct {
 	MaxPerAddress int
 	// MaxGRPCConnections is the number of connections served at a time that speak gRPC. Default 256.
 	MaxGRPCConnections int
-	// MaxGRPCPerAddress is the number of those of one address. Default three quarters of MaxGRPCConnections.
+	// MaxGRPCPerAddress is the number of gRPC connections of one address. Default three quarters of MaxGRPCConnections.
 	MaxGRPCPerAddress int
 	// GRPCPatience is how long a call may be without its message. Default 10 s.
 	GRPCPatience time.Duration
@@ -119,7 +118,7 @@ type Options struct {
 	// Off are protocols that are not served.
 	Off Protocols
 
-	// Rows is what protocols that store rows are made of; the Deps of the options below are these.
+	// Rows is what protocols that store rows are made of. New copies it into the Deps of the options below.
 	Rows rows.Deps
 	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Samples there are no endpoints of
 	// metrics.
@@ -132,7 +131,7 @@ type Options struct {
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options
-	// Slow keeps slow statements of those who were given it; nil: nobody was.
+	// Slow records slow statements for the handlers that share it: the server shows its figures and closes it; nil: none.
 	Slow *slowquery.Recorder
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
@@ -142,7 +141,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Protocols are protocols, and a way to ask, whose paths the configuration may take away; they are 404 then.
+// Protocols are the protocols that the configuration can turn off: their paths are 404 then.
 type Protocols struct {
 	Lines         bool // line protocol
 	Puts          bool // JSON puts
@@ -244,7 +243,7 @@ func (q quiet) Printf(format string, args ...any) {
 // Serve answers the connections of ln until Shutdown. A server that was shut down before closes ln.
 func (s *Server) Serve(ln net.Listener) error { return s.serveOn(newListener(ln, s.places)) }
 
-// ServeAPI is Serve for an address where nothing is but /v1 and the dashboard: other paths are 404.
+// ServeAPI is Serve for an address that serves /v1 and the dashboard only: other paths are 404.
 func (s *Server) ServeAPI(ln net.Listener) error {
 	l := newListener(ln, s.places)
 	l.api = true

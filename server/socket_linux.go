@@ -30,8 +30,8 @@ func peerLeft(c net.Conn) (left bool) {
 // unsentBytes is how much the system takes of an answer that the client is not ready for yet.
 const unsentBytes = 256 << 10
 
-// keepClose lets writes wait for the client, not for the system, which takes megabytes ahead for each connection: who
-// does not read is seen sooner, and costs less.
+// keepClose bounds how much of an answer the system takes ahead of the client, else megabytes for each connection. So a
+// client that does not read is noticed sooner and costs less.
 func keepClose(c net.Conn) {
 	control(c, func(fd int) {
 		// without it answers are sent as well

@@ -14,9 +14,9 @@ import (
 // A client of another protocol waits for ever for an answer that it understands, or shows a riddle. Its first bytes say
 // who it is, and it is told in its own words where it has come. Then its connection is closed.
 
-// postgresHead is the length of what a PostgreSQL client may ask before its first packet: the length 8, and a number
-// that begins with 0x04d2 for encryption. The first packet has the version 3.0 there, which begins with 0. Source:
-// https://www.postgresql.org/docs/current/protocol-message-formats.html.
+// postgresHead is the length of the request for encryption that a PostgreSQL client may send before its first packet: the
+// length 8, and a number that begins with 0x04d2. The first packet has the version 3.0 there, which begins with 0.
+// Source: https://www.postgresql.org/docs/current/protocol-message-formats.html.
 const postgresHead = 8
 
 // Texts for strangers.
@@ -50,8 +50,8 @@ func stranger(c net.Conn, first []byte, err error) bool {
 
 func isLetter(b byte) bool { return 'A' <= b && b <= 'Z' }
 
-// answerPostgres refuses a PostgreSQL client: its wishes for encryption with a letter, its first packet with an error
-// that it shows. Of what it sent five bytes are enough: behind TLS no more are known.
+// answerPostgres refuses a PostgreSQL client: its requests for encryption with a letter, its first packet with an error
+// that it shows. first needs five bytes only: behind TLS no more are known.
 func answerPostgres(c net.Conn, first []byte) {
 	from := io.MultiReader(bytes.NewReader(first[min(postgresHead, len(first)):]), c)
 	for wishes := 0; first[4] != 0; wishes++ {

@@ -60,8 +60,8 @@ func New(o Options) *Handler {
 	return &Handler{o: o, figures: promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{DisableCompression: true})}
 }
 
-// Protocols are the state of the server, and looking inside it. At the addresses of claimed a client of a protocol may
-// ask for what it would find at the protocol's own.
+// Protocols are two: the state of the server, and the inside of its process. claimed wraps the handlers of addresses
+// where a client of another protocol may ask, such as the root: the protocol answers it then.
 func (h *Handler) Protocols(claimed func(otherwise web.Handler) web.Handler) []web.Protocol {
 	return []web.Protocol{{
 		Name: "state", Collectors: h.Collectors(),

@@ -21,7 +21,7 @@ type user struct {
 	name   string
 	mode   web.Mode
 	verify verifier
-	// proof is that of the password once it was seen to be right; see userList.
+	// proof is that of the user's password, see userList.proof; nil until the password was first found to be right.
 	proof atomic.Pointer[[sha256.Size]byte]
 }
 
@@ -29,7 +29,7 @@ type user struct {
 type Users struct {
 	list atomic.Pointer[userList]
 	path string // of the file they come from, else empty
-	// watched says that the file is looked at again and again; text is the hash of its bytes.
+	// watched says that Refresh looks whether the file changed; text is the hash of its bytes.
 	watched bool
 	text    [sha256.Size]byte
 	log     *slog.Logger
@@ -86,7 +86,7 @@ func (u *Users) loginText(ctx context.Context, text, client string) (web.User, e
 	return u.Login(ctx, name, password, client)
 }
 
-// Login checks a name and a password for the client at an address. ctx ends waiting for others that are being checked.
+// Login checks a name and a password for the client at an address. It may wait for other logins, until ctx ends.
 func (u *Users) Login(ctx context.Context, name, password, client string) (web.User, error) {
 	if name == "" {
 		return web.User{}, status.New(status.InvalidArguments, "Illegal param: blank username")
@@ -132,8 +132,8 @@ type userList struct {
 	users map[string]*user
 	// nobody stands in for an unknown user.
 	nobody *user
-	// slowest is the cost of the slowest verifier: every check that no proof answers costs as much, whosever it is, so
-	// that its time does not tell whether there is a user of the name.
+	// slowest is the cost of the slowest verifier. Every check without a proof costs as much, for every user and for
+	// unknown names: the time of a check does not show whether there is a user of the name.
 	slowest int
 	// key makes proofs; no other process knows it.
 	key [sha256.Size]byte
@@ -148,7 +148,7 @@ func newUserList(users map[string]*user) *userList {
 	return l
 }
 
-// proof is the keyed hash of a password, which is compared with that of the one that was right before: checking a
+// proof is the keyed hash of a password. It is compared with the proof of the password that was right before: checking a
 // derived hash takes a good part of a second by design, too long for every request.
 func (l *userList) proof(password string) []byte {
 	mac := hmac.New(sha256.New, l.key[:])

@@ -12,9 +12,9 @@ import (
 // maxWaiting bounds the logins of one address that wait to be checked.
 const maxWaiting = 32
 
-// checks bounds the passwords that are checked at a time, each of which keeps a processor busy by design: half of the
-// processors, so that those who are signed in go on, and one for an address, so that an address that tries names and
-// passwords waits for itself and not others for it.
+// checks bounds the passwords that are checked at a time: each keeps a processor busy by design. Checks use half of the
+// processors, so that users who are signed in are not slowed down, and one for each address, so that an address that
+// guesses passwords waits for itself and keeps no other address waiting.
 type checks struct {
 	slots chan struct{}
 
@@ -73,7 +73,7 @@ func (c *checks) once(ctx context.Context, a attempt, client string, verify func
 		case <-k.done:
 			if k.err == nil {
 				return k.match, nil
-			} // what kept the other from a turn need not keep this one
+			} // the other got no turn; this one may get one
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
@@ -89,8 +89,8 @@ func (c *checks) verify(ctx context.Context, client string, verify func() bool) 
 	return verify(), nil
 }
 
-// enter waits until a password of a client may be checked; leave ends the check. An address with too many that wait is
-// refused with RateLimited.
+// enter waits until a password of a client may be checked; leave ends the check. It returns RateLimited if too many
+// logins of the address wait.
 func (c *checks) enter(ctx context.Context, client string) (leave func(), err error) {
 	c.mu.Lock()
 	t := c.clients[client]

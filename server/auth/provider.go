@@ -69,8 +69,8 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	return u, nil
 }
 
-// Mask is a provider as logs and /config show it: a path, and no passwords. What is no provider may be one that was
-// misspelt.
+// Mask is a provider as logs and /config show it: with its path, without passwords. A text of no known form may be a
+// misspelt provider with passwords, so its end is hidden too.
 func Mask(provider string) string {
 	if strings.HasPrefix(provider, "static_user_provider:file:") ||
 		strings.HasPrefix(provider, "watch_file_user_provider:") {
@@ -86,7 +86,7 @@ func Mask(provider string) string {
 	return provider[:shown] + "***"
 }
 
-// fileState is what a file was when it was read, by which a change is seen.
+// fileState is the size and time of a file when it was read: if they differ, the file changed.
 type fileState struct {
 	size int64
 	time time.Time
@@ -100,8 +100,8 @@ func stat(path string) (fileState, error) {
 	return fileState{info.Size(), info.ModTime()}, nil
 }
 
-// Refresh re-reads a watched file that changed; one that cannot be read or names nobody keeps the old users. It says
-// whether the users were replaced. For other providers it does nothing. One goroutine at a time.
+// Refresh reads a watched file again if it changed, and reports whether the users were replaced. If the file cannot be
+// read or names no user, the old users stay. For other providers it does nothing. One goroutine at a time.
 func (u *Users) Refresh() bool {
 	if !u.watched {
 		return false
@@ -123,9 +123,9 @@ func (u *Users) Refresh() bool {
 	return true
 }
 
-// Reload re-reads the user file, watched or not, when its bytes are others than those that the users are of; a file
-// that cannot be read or names nobody keeps the old users. It says whether the users were replaced. Providers without a
-// file stay as they are. One goroutine at a time, the one of Refresh.
+// Reload reads the user file again, watched or not, and reports whether its bytes changed and the users were replaced. If
+// the file cannot be read or names no user, the old users stay. For providers without a file it does nothing. One
+// goroutine at a time, the one of Refresh.
 func (u *Users) Reload() (changed bool, err error) {
 	if u.path == "" {
 		return false, nil
@@ -135,8 +135,8 @@ func (u *Users) Reload() (changed bool, err error) {
 	return err == nil && u.text != before, err
 }
 
-// load replaces the users by those of a file, unless they are of the same bytes. Lines that are wrong are skipped with
-// a warning.
+// load replaces the users by those of a file, unless its bytes are those that were read last. It skips wrong lines with a
+// warning.
 func (u *Users) load(path string) error {
 	text, err := readUserFile(path)
 	if err != nil {
@@ -172,7 +172,8 @@ func readUserFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// parseUsers reads the text of a user file and tells of the lines that are wrong, and of those that name a user.
+// parseUsers reads the text of a user file. It calls wrong for each line that is wrong and named for each that names a
+// user.
 func parseUsers(text []byte, wrong func(number int, reason error),
 	named func(number int, name string)) map[string]*user {
 	users := map[string]*user{}

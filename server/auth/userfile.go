@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// hashIterations is what the derivation of a new verifier takes: a good part of a second for who guesses, once for who
-// signs in.
+// hashIterations is the cost of a new verifier: a good part of a second, for each guess of an attacker but only once for
+// a user who signs in.
 const hashIterations = 600_000
 
-// CheckName says what is wrong with a user of a line, written NAME or NAME:MODE.
+// CheckName returns what is wrong with the user of a line, written NAME or NAME:MODE.
 func CheckName(user string) error {
 	if strings.HasPrefix(user, "#") || strings.ContainsAny(user, "\r\n=") {
 		return fmt.Errorf("user %q: a name is one line without = that does not begin with #", user)

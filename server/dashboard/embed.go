@@ -21,5 +21,5 @@ func Assets() fs.FS {
 	return files
 }
 
-// Documents are those that the application shows.
+// Documents are the pages of the manual that the application shows.
 func Documents() fs.FS { return docs.Files() }

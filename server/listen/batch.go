@@ -12,10 +12,10 @@ import (
 // Batch are messages that wait to be written. One goroutine at a time.
 type Batch struct {
 	s     *Server
-	text  []byte
-	ends  []int
-	at    []time.Time
-	first time.Time
+	text  []byte      // of all messages
+	ends  []int       // of each in text
+	at    []time.Time // when each arrived
+	first time.Time   // when the first arrived
 }
 
 // NewBatch begins a batch.
@@ -24,8 +24,8 @@ func (s *Server) NewBatch() *Batch { return &Batch{s: s} }
 // Len is the number of messages in the batch.
 func (b *Batch) Len() int { return len(b.ends) }
 
-// Add adds a message, and writes the batch when it is full or old; false: it was written, and messages that are not at
-// fault are not stored.
+// Add adds a message, and writes the batch when it is full or old; false: it was written, but messages are lost without
+// being at fault, see Flush.
 func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
 	b.s.messages.Inc()
 	b.s.waiting.Add(1)
@@ -33,7 +33,7 @@ func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
 		b.Flush()
 	}
 	if len(text) >= batchBytes {
-		return b.s.store([]Message{{Text: text[:len(text):len(text)], At: at}}) // where it lies: it may be large
+		return b.s.store([]Message{{Text: text[:len(text):len(text)], At: at}}) // not copied: it may be large
 	}
 	if len(b.ends) == 0 {
 		b.first = at
@@ -49,8 +49,8 @@ func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
 // due reports whether the batch is to be written at a time.
 func (b *Batch) due(now time.Time) bool { return len(b.ends) > 0 && now.Sub(b.first) >= batchAge }
 
-// Flush writes the batch, whatever time that takes. Messages at fault are left out, the log says why; false: there are
-// others that are not stored.
+// Flush writes the batch, however long that takes. It leaves out messages at fault, and the log says why; false: other
+// messages are not stored either.
 func (b *Batch) Flush() bool {
 	if len(b.ends) == 0 {
 		return true
@@ -78,20 +78,20 @@ func (s *Server) store(list []Message) bool {
 	return !w.lost
 }
 
-// maxTroubles is the number of single messages that are found to be the trouble of a batch; what is left of it then
-// goes with them.
+// maxTroubles bounds the messages at fault that are sought in a batch one by one. After that many, what is left of the
+// batch is refused with them.
 const maxTroubles = 16
 
 // write is the way of a batch into the store.
 type write struct {
 	s        *Server
-	refused  int
-	troubles int
-	lost     bool // messages that are not at fault are among the refused
-	reason   error
+	refused  int   // messages
+	troubles int   // times that messages were refused
+	lost     bool  // messages that are not at fault are among the refused
+	reason   error // why messages were refused last
 }
 
-// store stores messages. Where one of them is at fault the others are stored.
+// store stores messages. If one of them is at fault, it stores the others.
 func (w *write) store(list []Message) {
 	err := w.all(list)
 	switch {
@@ -108,7 +108,7 @@ func (w *write) store(list []Message) {
 	}
 }
 
-// patiently does something again and again while the store has no room for it.
+// patiently calls do again and again while its error is one that passes.
 func (w *write) patiently(do func() error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		err := do()
@@ -124,7 +124,7 @@ func (w *write) patiently(do func() error) error {
 	}
 }
 
-// all writes messages, and keeps what is left out of them.
+// all writes messages, and keeps those that are left out as rejects.
 func (w *write) all(list []Message) error {
 	var left []rejects.Entry
 	err := w.patiently(func() (err error) {
@@ -139,7 +139,7 @@ func (w *write) all(list []Message) error {
 	return err
 }
 
-// once writes messages. What is left out of them is left.
+// once writes messages; left are the entries that are left out.
 func (w *write) once(list []Message) (left []rejects.Entry, err error) {
 	s := w.s
 	s.writing <- struct{}{}
@@ -178,7 +178,7 @@ func (s *Server) write(set *engine.WriteSet) error {
 	return err
 }
 
-// reject keeps messages that are at fault where rejects are kept.
+// reject keeps messages as rejects if they are at fault.
 func (w *write) reject(list []Message, why error) {
 	if !atFault(why) {
 		return
@@ -190,8 +190,8 @@ func (w *write) reject(list []Message, why error) {
 	w.keep(left)
 }
 
-// keep keeps what is not stored, whatever time that takes. Where it cannot, the messages are lost: their senders are
-// not answered.
+// keep adds entries to the rejects, however long that takes. If it cannot, their messages are lost: their senders get no
+// answer.
 func (w *write) keep(left []rejects.Entry) {
 	for i := range left {
 		left[i].Protocol = w.s.o.Name
@@ -201,7 +201,7 @@ func (w *write) keep(left []rejects.Entry) {
 	}
 }
 
-// passing reports whether an error is one that time mends.
+// passing reports whether an error passes: the same write may succeed later.
 func passing(err error) bool {
 	switch web.HTTPStatus(status.Of(err)) {
 	case 408, 429, 503, 504:
@@ -210,7 +210,7 @@ func passing(err error) bool {
 	return false
 }
 
-// atFault reports whether an error is one of what was sent.
+// atFault reports whether an error is the fault of the messages.
 func atFault(err error) bool {
 	s := web.HTTPStatus(status.Of(err))
 	return s >= 400 && s < 500

@@ -34,8 +34,8 @@ type Conn struct {
 	last  time.Time // of the last bytes
 }
 
-// Broken is the error of a stream in which no further message can be found: Text is what is there instead, as far as it
-// has come. It is kept among the rejects.
+// Broken is the error of a stream in which no further message can be found. Text is what came instead of one; it is kept
+// among the rejects.
 type Broken struct {
 	Text []byte
 	Why  error
@@ -104,7 +104,8 @@ func (k *Conn) Read(p []byte) (int, error) {
 	}
 }
 
-// await sets the deadline of the next read: the first of what is to be done about the connection.
+// await sets the deadline of the next read: when the connection is idle, its message late or its batch due, whichever
+// comes first.
 func (k *Conn) await() error {
 	until := k.last.Add(k.s.o.IdleTimeout)
 	if !k.begun.IsZero() {
@@ -124,7 +125,7 @@ func (k *Conn) await() error {
 	return k.SetReadDeadline(until)
 }
 
-// Address is that of the sender.
+// Address is the address of the sender.
 func (k *Conn) Address() netip.Addr { return k.address }
 
 // GiveUp ends the read that is under way and those to come. Any goroutine may call it; it does not wait.

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// linesBurst is the number of lines of one kind that are written in a linesWindow; what comes beyond them is
-	// counted, and one line at its end says how many there were. Senders who connect and break off by the thousand
-	// would fill the log otherwise.
+	// linesBurst is the number of lines of one kind that are written in a linesWindow. Further lines are counted, and one
+	// line at the end of the window says how many there were: senders that connect and break off by the thousand do not
+	// fill the log.
 	linesBurst  = 10
 	linesWindow = 10 * time.Second
 )
@@ -26,7 +26,7 @@ type lines struct {
 type window struct {
 	begun         time.Time
 	written, left int
-	end           *time.Timer // writes how many were left out; nil: none was
+	end           *time.Timer // writes how many lines were left out; nil: none was
 }
 
 // warn writes a line, or counts it.
@@ -71,7 +71,7 @@ func (l *lines) sum(text string) {
 	}
 }
 
-// close writes what is still to be said.
+// close ends all windows: it writes how many lines each left out.
 func (l *lines) close() {
 	l.mu.Lock()
 	var open []string

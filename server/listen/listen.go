@@ -26,19 +26,19 @@ type Options struct {
 	// Name is the protocol's, for figures and log lines.
 	Name  string
 	Store web.Store
-	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of
-	// Rows. write writes the rows that are in the set by now, for messages whose rows are too many for one set.
+	// Rows makes rows of messages. It calls hold with the bytes that the rows take besides the messages; hold may wait,
+	// and Rows returns its error. If the rows are too many for one set, Rows calls write for those that are in the set.
 	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error,
 		write func() error) (Made, error)
-	// Rejects keeps what is not stored; nil: nothing does.
+	// Rejects keeps entries that are not stored; nil: nothing does.
 	Rejects *rejects.Log
-	// Intake bounds the bytes of what is in hand at a time, with that of requests; nil: nothing does.
+	// Intake bounds the bytes of the messages in hand, together with the bodies of requests; nil: nothing does.
 	Intake *web.Intake
 	// Writers is the number of batches that become rows at a time. Default 8.
 	Writers int
 	// MaxConnections is the number of connections served at a time, others are closed. Default 256.
 	MaxConnections int
-	// MaxPerAddress is the number of those of one address. Default three quarters of MaxConnections.
+	// MaxPerAddress is the number of connections of one address. Default three quarters of MaxConnections.
 	MaxPerAddress int
 	// IdleTimeout is how long a connection may send nothing. Default 10 min.
 	IdleTimeout time.Duration
@@ -51,7 +51,8 @@ type Message struct {
 	At   time.Time
 }
 
-// Made is what was made of messages: rows, and when these are written, what was left out of them.
+// Made is what Rows made of messages. Left gives the entries that the rows leave out; it is called when the rows are
+// written.
 type Made struct {
 	Rows int
 	Left func() []rejects.Entry // may be nil
@@ -81,7 +82,7 @@ const (
 // Server serves connections. Safe for concurrent use.
 type Server struct {
 	o       Options
-	ctx     context.Context // ends when rows are waited for no more
+	ctx     context.Context // ends when writes that wait for room are given up
 	cancel  context.CancelFunc
 	sets    engine.SpareSets
 	writing chan struct{}
@@ -145,8 +146,8 @@ func (s *Server) Collectors() []prometheus.Collector {
 		})}
 }
 
-// Keep notes a listener that Shutdown is to close; false, and it is closed, when the server was stopped before. The
-// caller calls done when it is ready with what came from it.
+// Keep notes a listener that Shutdown is to close. If the server was stopped before, Keep closes it and returns false.
+// The caller calls done when it has handled everything that came from the listener.
 func (s *Server) Keep(ln interface{ Close() error }) (done func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +184,7 @@ func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from *Conn)
 			if errors.Is(err, net.ErrClosed) || !errors.As(err, &timeout) {
 				return err
 			}
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second) // files are short, say
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second) // such as: the process has too many open files
 			s.o.Logger.Warn(s.o.Name+": a connection cannot be taken", "error", err, "again_in", pause)
 			select {
 			case <-time.After(pause):
@@ -241,11 +242,11 @@ func (s *Server) run(k *Conn, framer func(r *bufio.Reader, from *Conn) Framer) {
 	}
 }
 
-// Warn writes a line about what a sender did to the log, of each kind not too many: text is the kind.
+// Warn writes a line about a sender to the log. text is the kind of the line: of each kind not too many are written.
 func (s *Server) Warn(text string, args ...any) { s.lines.warn(s.o.Name+": "+text, args...) }
 
-// Shutdown stops the server: listeners are closed, connections are read no more, what they sent is written. When four
-// fifths of ctx's time are over rows that find no room are given up, and with ctx all connections are closed.
+// Shutdown stops the server: it closes the listeners, stops reading connections and writes the messages that have
+// arrived. After four fifths of ctx's time it gives up writes that wait for room. When ctx ends it closes all connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.draining = true

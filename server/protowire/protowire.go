@@ -158,8 +158,8 @@ func (f *Fields) Int() int64 { return int64(f.Value) }
 // Zigzag is the value of a Varint field that is an sint64 or an sint32.
 func (f *Fields) Zigzag() int64 { return int64(f.Value>>1) ^ -int64(f.Value&1) }
 
-// AppendUints appends the numbers of a repeated field in hand, packed or one by one, until there is one more than most:
-// a number takes a byte of the message and eight here.
+// AppendUints appends the numbers of a repeated field in hand, packed or one by one. It stops when dst has one more than
+// most: a number takes as little as a byte of the message, and eight bytes in dst.
 func (f *Fields) AppendUints(dst []uint64, most int) ([]uint64, error) {
 	if len(dst) > most {
 		return dst, nil
@@ -247,8 +247,7 @@ func AppendMessage(dst []byte, number int, fill func(dst []byte) []byte) []byte 
 // lengthRoom is the room that Begin leaves for a length: End moves the message when it takes less.
 const lengthRoom = 5
 
-// Begin begins a Bytes field whose length is not known yet; what is appended until End, which gets the result, is its
-// value.
+// Begin begins a Bytes field whose length is not known yet. What is appended until End is its value; End takes at.
 func Begin(dst *[]byte, number int) (at int) {
 	*dst = binary.AppendUvarint(*dst, uint64(number)<<3|uint64(Bytes))
 	*dst = append(*dst, make([]byte, lengthRoom)...)

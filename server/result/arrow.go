@@ -130,7 +130,7 @@ func arrowType(t vector.Type) arrow.DataType {
 	return arrow.BinaryTypes.String
 }
 
-// arrowData lays n rows of a column out as Arrow has them.
+// arrowData lays n rows of a column out in Arrow's form.
 func arrowData(v *vector.Vector, n int, t arrow.DataType) *array.Data {
 	if t == arrow.Null {
 		return array.NewData(t, n, []*memory.Buffer{nil}, nil, n, 0)
@@ -148,7 +148,7 @@ func arrowData(v *vector.Vector, n int, t arrow.DataType) *array.Data {
 	return array.NewData(t, n, []*memory.Buffer{valid, offsets, bytes}, nil, nulls, 0)
 }
 
-// arrowValid is the bitmap of the rows that have a value, nil where all have, and the number of those that have none.
+// arrowValid is the bitmap of the rows that have a value, nil if all have, and the number of NULLs.
 func arrowValid(v *vector.Vector, n int) (*memory.Buffer, int) {
 	if v.Valid == nil {
 		return nil, 0
@@ -170,8 +170,8 @@ func words(b vector.Bitmap) []byte {
 	return out
 }
 
-// fixedData is the values of types of one width, as wide as Arrow has them. What is under a NULL is of no meaning there
-// either, but is zero, lest it show what was in memory.
+// fixedData is the values of a type of fixed width, in Arrow's width. The value of a NULL means nothing, but is zero, so
+// that it does not show what was in memory.
 func fixedData(v *vector.Vector, n int) *memory.Buffer {
 	if v.Type.Kind() == vector.Bool {
 		bits := vector.MakeBitmap(n)

@@ -8,8 +8,8 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// csvCell writes the values of v as RFC 4180 fields: NULL is empty, texts are quoted only when they must be, the rest
-// is its JSON text without the quotes of strings.
+// csvCell writes the values of v as RFC 4180 fields: NULL is empty, a text is quoted only when it must be, and other
+// values are their JSON text without the quotes of strings.
 func csvCell(v *vector.Vector) cell {
 	write := valueCell(v)
 	switch {
@@ -42,7 +42,7 @@ func csvCell(v *vector.Vector) cell {
 	}
 }
 
-// tableCell writes the values of v as jsonCell does, but floats that JSON has no number for.
+// tableCell writes the values of v as jsonCell does, but also NaN and the infinities, for which JSON has no number.
 func tableCell(v *vector.Vector) cell {
 	if v.Type.Kind() != vector.Float64 {
 		return jsonCell(v)

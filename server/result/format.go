@@ -67,7 +67,7 @@ func ParseFormat(name string) Format {
 	return ServiceV1
 }
 
-// Compressed is the format with the parameter compression, which only arrow has: zstd or lz4, other texts mean none.
+// Compressed is the format with the parameter compression, which only arrow has: zstd or lz4. Other texts mean none.
 func (f Format) Compressed(compression string) Format {
 	if f != Arrow {
 		return f

@@ -23,12 +23,12 @@ import (
 // in the middle of the rows is still a proper answer.
 const StreamAbove = 1 << 20
 
-// bufferMost bounds what is held back of an answer that cannot be streamed yet: results of a statement that others
-// follow, whose error would replace them, and boxes whose widths are not known.
+// bufferMost bounds, in bytes, an answer that cannot be streamed yet: results that later statements of the request follow,
+// because an error of theirs replaces them, and tables of text whose column widths are not known.
 const bufferMost = 256 << 20
 
-// Outputs returns the results of a request one after the other: nil when there is none left. last tells that no other
-// follows.
+// Outputs returns the results of a request one after the other: nil when there is none left. last says that no other
+// result follows.
 type Outputs func() (out *Output, last bool, err error)
 
 // Reply answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
@@ -105,13 +105,13 @@ type writer struct {
 	out     *Output // the one being written
 	index   int     // statements begun
 	rows    int64   // rows of out so far
-	from    int     // rows [from, to) of the batch are not written yet,
+	from    int     // rows [from, to) of the batch are not written yet
 	to      int
-	atOnce  int  // so many are at a time
-	last    bool // out is the last one
-	grid    [][]byte
-	held    int   // bytes in grid
-	counted int64 // bytes of the answer that the statement has reserved
+	atOnce  int      // the number of rows that a step writes
+	last    bool     // out is the last one
+	grid    [][]byte // cells of a table of text, row after row
+	held    int      // bytes in grid
+	counted int64    // bytes of the answer that the statement has reserved
 	arrow   *arrowStream
 
 	warnings []string // of all statements so far
@@ -128,7 +128,7 @@ func (w *writer) Read(p []byte) (int, error) {
 		if w.done {
 			return 0, io.EOF
 		}
-		if w.sent = 0; cap(w.buf) > releaseBytes { // as long as the client has not read, there is no more than a chunk
+		if w.sent = 0; cap(w.buf) > releaseBytes { // while the client does not read, the answer holds a chunk only
 			w.buf = nil
 		}
 		w.buf = w.buf[:0]
@@ -151,8 +151,8 @@ func (w *writer) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// releaseBytes is after how much of a large beginning its memory is given back: a client that reads no further keeps
-// the rest only.
+// releaseBytes is how much of a large beginning of an answer is sent before its memory is given back: for a client that
+// then stops reading, only the rest is kept.
 const releaseBytes = 4 * web.PieceBytes
 
 // Close ends the result of a streamed answer.
@@ -172,8 +172,8 @@ func (w *writer) close() {
 	w.out = nil
 }
 
-// read ends a result that is read. A short answer, which is not sent yet, keeps what its last statement holds until the
-// request is over: then there is room for the answer.
+// read ends a result that is read to its end. The last statement of a short answer, which is not sent yet, keeps its
+// memory until the request is over: the answer lies in it.
 func (w *writer) read() {
 	if w.last && !w.streamed {
 		w.c.Finally(w.out.Rows.Close)
@@ -182,8 +182,8 @@ func (w *writer) read() {
 	w.close()
 }
 
-// follow lets a streamed answer end with its statement: a write may wait for a client that does not read, and then
-// nobody would ask for the next rows and learn that there are none.
+// follow interrupts a streamed answer when its statement is ended: a write that waits for a client that does not read
+// would not notice it.
 func (w *writer) follow() {
 	if w.streamed && w.out != nil && w.out.Context != nil && w.c.Interrupt != nil {
 		w.unfollow = context.AfterFunc(w.out.Context, w.c.Interrupt)
@@ -196,7 +196,8 @@ func (w *writer) guardedStep() error { return w.c.Guarded(w.step) }
 // holdStep is by how much an answer grows before its memory is counted again.
 const holdStep = 256 << 10
 
-// hold counts what the answer holds while its statement runs: a client that does not read keeps it.
+// hold counts the bytes that the answer holds while its statement runs. They stay in memory while the client does not
+// read.
 func (w *writer) hold() error {
 	if w.out == nil || w.out.Reserve == nil {
 		return nil
@@ -274,11 +275,11 @@ func (w *writer) nextBatch() (more bool, err error) {
 	return true, nil
 }
 
-// stepBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one, and a
-// client that does not read keeps what was written.
+// stepBytes is about how many bytes of texts a step writes. Without it a batch whose rows share a long text would take
+// many times its memory as an answer.
 const stepBytes = 256 << 10
 
-// textBytes is how many bytes the texts of a batch come to when each row's is written.
+// textBytes is the size of the texts of a batch when each row's text is written, in bytes.
 func textBytes(b *vector.Batch) (bytes int64) {
 	for _, v := range b.Cols {
 		switch {
@@ -462,7 +463,7 @@ func (w *writer) csvHead(b []byte) []byte {
 	return b
 }
 
-// objects appends rows as objects. Of columns with one name the last counts.
+// objects appends rows as objects. Of columns with the same name the last counts.
 func (w *writer) objects(b []byte, from, to int) []byte {
 	w.cells = cellsOf(w.batch, w.cells, w.texts.Times.cells(jsonCell, '"', asItIs))
 	var names [][]byte

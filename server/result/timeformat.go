@@ -33,8 +33,8 @@ var rfc3339 = [...]string{
 	9: "2006-01-02T15:04:05.000000000Z07:00",
 }
 
-// cells returns times as text, with quote around it unless that is 0, lists of times as list appends their JSON text,
-// and everything else as otherwise does.
+// cells chooses how columns are written: times as text, with quote around it unless that is 0; lists of times as JSON
+// text, which list appends; everything else as otherwise does.
 func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte,
 	list func(dst, text []byte) []byte) func(*vector.Vector) cell {
 	if f.zone == nil {
@@ -105,8 +105,8 @@ func (f TimeFormat) appendList(dst []byte, elem vector.Type, list []byte) []byte
 // asItIs appends the text of a list where nothing has to be escaped.
 func asItIs(dst, text []byte) []byte { return append(dst, text...) }
 
-// timestamp appends a timestamp. Years that have no four digits stay the integer that they are; an offset that is no
-// whole number of minutes, as before there were zones, has no form: such times are in UTC.
+// timestamp appends a timestamp. It appends the integer if the year does not have four digits. RFC 3339 has no form for
+// an offset that is no whole number of minutes, which zones had long ago: such times are written in UTC.
 func (f TimeFormat) timestamp(dst []byte, n int64, t vector.Type) []byte {
 	unit := t.UnitsPerSecond()
 	sec, rest := n/unit, n%unit

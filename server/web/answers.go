@@ -11,18 +11,18 @@ import (
 	"varve/engine/status"
 )
 
-// FreeAnswer is what every answer may have without being counted.
+// FreeAnswer is the size, in bytes, up to which answers are not counted.
 const FreeAnswer = freeIntake
 
-// AnswerWait is how long an answer waits for room on a server, to be refused then.
+// AnswerWait is how long an answer of the server waits for room before it is refused.
 const AnswerWait = 10 * time.Second
 
-// Answers bounds the bytes of the answers that are made and not read yet by their clients, and lets go those of slow
-// readers when others wait: for room, or for what a query keeps whose answer is read while it is made. A client that
-// reads slowly does no harm on a server where nobody waits. Safe for concurrent use.
+// Answers bounds the bytes of the answers that are made and not read yet by their clients. It cuts off slow readers when
+// others wait: answers for room, or queries for the memory of a query whose answer is read while it is made. While nobody
+// waits, a client may read as slowly as it likes. Safe for concurrent use.
 type Answers struct {
 	made  Intake
-	turns chan struct{} // of who makes a long answer
+	turns chan struct{} // taken by requests that make a long answer
 }
 
 // NewAnswers makes room for answers with an account of its own, of most bytes. An answer waits for wait, then it is
@@ -44,10 +44,10 @@ func (a *Answers) Bytes() int64 { return a.made.Bytes() }
 // Wait is how long an answer waits for room or for its turn.
 func (a *Answers) Wait() time.Duration { return a.made.wait }
 
-// Limit is how many bytes may be.
+// Limit is the most bytes that may be made and not read yet.
 func (a *Answers) Limit() int64 { return a.made.Limit() }
 
-// Given is how many answers were let go because their readers were slow and others waited; 0 of no answers.
+// Given is how many answers were cut off because their readers were slow and others waited; 0 if a is nil.
 func (a *Answers) Given() int64 {
 	if a == nil {
 		return 0
@@ -55,17 +55,17 @@ func (a *Answers) Given() int64 {
 	return a.made.memory.Given(admission.Answer)
 }
 
-// GiveWay lets go of answers with slow readers for so many requests that wait.
+// GiveWay cuts off answers with slow readers in favour of a number of requests that wait.
 func (a *Answers) GiveWay(waiting int) { a.made.memory.GiveWay(waiting) }
 
-// Answer is one that is sent. It belongs to the goroutine that writes to the connection.
+// Answer is an answer that is sent. It belongs to the goroutine that writes to the connection.
 type Answer struct {
 	Share
 	of *Answers
 }
 
-// Begin begins to send an answer to a client of a network. giveUp makes the writes fail, the one that waits too; it
-// must not wait.
+// Begin begins to send an answer to a client of a network. giveUp makes writes fail, including one that waits; it must
+// not wait itself.
 func (a *Answers) Begin(client netip.Addr, giveUp func()) *Answer {
 	s := &Answer{of: a}
 	s.begin(&a.made, client)
@@ -84,8 +84,8 @@ func (s *Answer) Made(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// Stream says that the answer is made while it is read: its query waits for the reader. One that is compressed waits
-// for room for that.
+// Stream says that the answer is made while it is read: its query waits for the reader. A compressed answer waits for
+// room for its encoder.
 func (s *Answer) Stream(ctx context.Context, compressed bool) error {
 	s.ticket.Stream()
 	if compressed {

@@ -11,8 +11,8 @@ const batchHeader = "x-service-batch-id"
 // mostBatchID bounds an id, bytes.
 const mostBatchID = 256
 
-// Batch makes the writes of a request those of a batch, where its client gave it an id: what was stored of it is not
-// stored again. Ids of different users have nothing to do with each other.
+// Batch makes the writes of a request those of a batch if its client gave it an id: rows that were stored under the id
+// are not stored again. Each user has ids of his own.
 func (c *Ctx) Batch() error {
 	id := c.HeaderText(batchHeader)
 	switch {

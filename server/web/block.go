@@ -18,19 +18,20 @@ import (
 const (
 	// blockFactor is how many times BodyLimit a block may have when it is decompressed.
 	blockFactor = 4
-	// snappyMost is more than any byte of a snappy block stands for: a copy of 64 bytes takes 3.
+	// snappyMost is more bytes than a byte of a snappy block can stand for: a copy of 64 bytes takes 3.
 	snappyMost = 32
-	// zstdMost is how many times its size a frame of zstd is taken at its word; more is counted first.
+	// zstdMost is how many times its size a frame of zstd may claim to hold and be believed. If it claims more, it is
+	// decompressed once to count the bytes.
 	zstdMost = 256
 )
 
 // blocks are buffers that are not in use.
 var blocks spare.List[[]byte]
 
-// Block is a whole body that is one block, of the snappy format unless encoding is "zstd". Senders mix the two up: what
-// is not the one may be the other. Other encodings that a body can have are undone first. what names the request in
-// errors. The result is good until the request is over. A body that is neither, or says that it is larger than it can
-// be, is InvalidArguments.
+// Block is a whole body that is one compressed block: of snappy, or of zstd if encoding says so. Senders mix the two up,
+// so the other one is tried as well. Other encodings around the block are undone first. what names the request in errors.
+// The result is good until the request is over. A body that is neither, or claims more bytes than it can hold, is
+// InvalidArguments.
 func (c *Ctx) Block(encoding, what string) ([]byte, error) {
 	c.Body()
 	switch encoding {
@@ -58,7 +59,7 @@ func (c *Ctx) Block(encoding, what string) ([]byte, error) {
 	return out, err
 }
 
-// WholeBody is ReadBody into memory that is there from requests before: the result is good until the request is over.
+// WholeBody is ReadBody into a buffer that requests share: the result is good until the request is over.
 func (c *Ctx) WholeBody() ([]byte, error) {
 	body := c.Body()
 	return c.readInto(c.buffer(), body, int64(max(c.Request.Header.ContentLength(), 0)))
@@ -72,7 +73,7 @@ type malformedBlock struct {
 
 func (m *malformedBlock) Error() string { return m.format + ": " + m.cause.Error() }
 
-// buffer is a buffer, of those before where there is room for it, that goes back when the request is over.
+// buffer is a buffer that the request has until it is over: a used one if there is room for its bytes, else a new one.
 func (c *Ctx) buffer() *[]byte {
 	b := blocks.Get()
 	if !c.Recycle(int64(cap(*b))) {
@@ -91,8 +92,8 @@ func (c *Ctx) giveBuffers() {
 	c.buffers = nil
 }
 
-// DropBody lets go of a whole body that is too large to be kept for the next: what was made of it is the request from
-// now on. Those who still have it may go on reading.
+// DropBody lets go of a whole body whose buffer is too large to be kept for the next request. Slices of the body stay
+// good.
 func (c *Ctx) DropBody() {
 	for _, b := range c.buffers {
 		if cap(*b) > spare.MaxBytes {
@@ -101,11 +102,11 @@ func (c *Ctx) DropBody() {
 	}
 }
 
-// trustedBytes is how much room a body gets because it is announced: the rest need not come.
+// trustedBytes is the largest buffer that a body gets because its header announces it: the bytes may never come.
 const trustedBytes = 4 << 20
 
-// readInto reads a body of about so many bytes into a buffer. A buffer that grows is there twice while it is copied:
-// both are in hand.
+// readInto reads a body of about size bytes into a buffer. While a buffer that grows is copied, there are two: both are
+// counted.
 func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) {
 	most := max(c.BodyLimit, 1<<20) + bytes.MinRead
 	b, want := (*buf)[:0], min(size+bytes.MinRead, most, trustedBytes)
@@ -128,7 +129,7 @@ func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) 
 		case err != nil:
 			return nil, err
 		case len(b) == cap(b):
-			// what has come earns as much of the rest
+			// the more has come, the more of the announced size is believed
 			want = max(2*int64(cap(b)), min(size+bytes.MinRead, 4*int64(cap(b))))
 			if c.BodyLimit > 0 && want > most && int64(cap(b)) < most {
 				want = most
@@ -160,7 +161,7 @@ func (c *Ctx) unsnap(packed []byte) ([]byte, error) {
 	return out, nil
 }
 
-// room makes room for so many bytes of a block besides what was read, within the limits.
+// room makes room for size bytes of a block besides the body that was read, within the limits.
 func (c *Ctx) room(size int64) error {
 	if c.BodyLimit > 0 && size > blockFactor*c.BodyLimit {
 		return TooLarge
@@ -168,7 +169,7 @@ func (c *Ctx) room(size int64) error {
 	return c.Hold(c.BodyBytes() + size)
 }
 
-// unzstd decompresses a frame of zstd, whose header may not tell its size.
+// unzstd decompresses a frame of zstd, whose header need not have its size.
 func (c *Ctx) unzstd(packed []byte) ([]byte, error) {
 	d := zstdReaders.Get().(*zstd.Decoder)
 	defer zstdReaders.Put(d)
@@ -198,8 +199,8 @@ func (c *Ctx) unzstd(packed []byte) ([]byte, error) {
 	}
 }
 
-// zstdSize is the size of what is packed, for which there is room: the one that its frame says it has, which may be a
-// lie, or the one that it turns out to have.
+// zstdSize is the size of the block, and makes room for it: the size that the frame claims, if that is believable, or
+// else the size that decompressing it gives.
 func (c *Ctx) zstdSize(d *zstd.Decoder, packed []byte) (size int64, err error) {
 	var head zstd.Header
 	if err := head.Decode(packed); err == nil && head.HasFCS && head.FrameContentSize <= zstdMost*uint64(len(packed)) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -56,7 +55,7 @@ type rawBody struct {
 	length int      // -1: chunked
 	read   int
 	moved  time.Time
-	pace   *pace // nil: nobody asks
+	pace   *pace // nil: nobody measures
 }
 
 func (r *rawBody) Read(p []byte) (int, error) {
@@ -89,8 +88,8 @@ func (r *rawBody) timed(p []byte) (int, error) {
 	return r.pace.read(r.from, p)
 }
 
-// cut reports whether the end of the stream is the end of the connection, not of the body. Behind the last chunk of a
-// chunked body nothing is read, so a connection that was seen to end has ended before it.
+// cut reports whether the end of the stream is the end of the connection, not of the body. Nothing is read behind the
+// last chunk of a chunked body, so a connection whose end was seen has ended before that chunk.
 func (r *rawBody) cut() bool {
 	if r.length >= 0 {
 		return r.read < r.length
@@ -105,8 +104,8 @@ type brokenBody struct{ error }
 func (b *brokenBody) Unwrap() error { return b.error }
 
 // Body is the request's body with Content-Encoding undone, at most BodyLimit bytes of it: a reader of more gets
-// TooLarge. Unknown encodings are 415. What does not decompress, and what is compressed without a header that says so,
-// is InvalidArguments.
+// TooLarge. Unknown encodings are 415. A body that does not decompress, or that is compressed without a header that says
+// so, is InvalidArguments.
 func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
@@ -142,23 +141,23 @@ func (c *Ctx) announced() error {
 	return nil
 }
 
-// Recycle reports whether the body may be read into memory of so many bytes that is there from requests before: it
-// counts as in hand from now on, instead of as much of the body. false: there is no room for so much at once.
+// Recycle reports whether the request may use a buffer of a request before. From now on its bytes are counted, in place
+// of as many of the body. false: there is no room for them at once.
 func (c *Ctx) Recycle(bytes int64) bool {
 	c.Body()
 	return c.body.share.try(bytes)
 }
 
-// Hold counts what is made of the body, so many bytes by now: it is in hand in place of the body where it is more. Hold
-// waits as the body's reader does, and its error ends the request. It may be called by several goroutines, which wait
-// for each other.
+// Hold counts the rows that are made of the body, of bytes bytes by now, in place of the body if they are more. It waits
+// for room as the body's reader does, and its error ends the request. Several goroutines may call it; they wait for each
+// other.
 func (c *Ctx) Hold(bytes int64) error {
 	c.Body()
 	return c.body.share.Hold(c.body.ctx, bytes)
 }
 
-// HoldAnswer counts the answer to a request whose rows are stored, so many bytes with what is made of the body. It
-// waits for room as Hold does, and goes on without: the client of a refused request would send its rows again.
+// HoldAnswer is Hold for the answer to a request whose rows are stored; bytes counts answer and rows. If there is no
+// room it goes on without: the client of a refused request would send its rows again.
 func (c *Ctx) HoldAnswer(bytes int64) { _ = c.Hold(bytes) }
 
 // ReadBody is the whole body, within the limit.
@@ -181,7 +180,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	if b.limit > 0 && int64(len(p)) > b.limit-b.read+1 {
-		p = p[:b.limit-b.read+1] // one byte more tells that there is more
+		p = p[:b.limit-b.read+1] // one byte more shows that the body is over the limit
 	}
 	n, err := b.from.Read(p)
 	b.read += int64(n)
@@ -205,8 +204,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packedAs is the encoding that the first bytes of a body tell; empty for anything else. No text begins so: the second
-// byte of either is none of UTF-8.
+// packedAs is the encoding by the first bytes of a body; empty: none is known. No text begins like gzip or zstd: their
+// second byte is not valid UTF-8.
 func packedAs(head [4]byte) string {
 	switch {
 	case head[0] == 0x1f && head[1] == 0x8b && head[2] == 8:
@@ -220,7 +219,8 @@ func packedAs(head [4]byte) string {
 // OneLine reports whether the body, as far as it was read, has no line end.
 func (c *Ctx) OneLine() bool { return c.body != nil && !c.body.newline }
 
-// explain tells a connection that failed from a body that does not decompress.
+// explain returns the error of a connection that failed as it is, and makes a clear one for a body that does not
+// decompress.
 func (b *bodyReader) explain(err error) error {
 	var broken *brokenBody
 	if !b.encoded || errors.Is(err, errGivenUp) || isTimeout(err) || errors.As(err, &broken) ||
@@ -288,7 +288,7 @@ func pooledReader[D decoder](b *bodyReader, pool *sync.Pool, reset func(D) error
 	b.encoded = true
 	b.done = func() { pool.Put(d) }
 	if err := reset(d); err != nil {
-		if err != io.EOF { // an empty body is no entry, compressed or not
+		if err != io.EOF { // an empty body is empty in every encoding
 			err = b.explain(err)
 		}
 		b.err = err
@@ -297,7 +297,7 @@ func pooledReader[D decoder](b *bodyReader, pool *sync.Pool, reset func(D) error
 	b.from = d
 }
 
-// deflate is zlib by the standard and bare deflate by widespread mistake: the first two bytes tell.
+// deflate decodes zlib, which the standard means, or bare deflate, a widespread mistake: the first two bytes decide.
 func (b *bodyReader) deflate() {
 	b.encoded = true
 	peek := bufio.NewReader(&b.raw)
@@ -322,8 +322,6 @@ func (b *bodyReader) deflate() {
 	b.from = flate.NewReader(peek)
 }
 
-func isUTF8(b []byte) bool { return utf8.Valid(b) }
-
 // BodyBytes is the number of body bytes read so far, after decompression.
 func (c *Ctx) BodyBytes() int64 {
 	if c.body == nil {
@@ -332,8 +330,8 @@ func (c *Ctx) BodyBytes() int64 {
 	return c.body.read
 }
 
-// BodyDrained reports whether the body is read to its end; up to most bytes that are left are read away for it. When it
-// is false the connection must be closed: what comes next on it is still the body.
+// BodyDrained reads up to most bytes that are left of the body, and reports whether that was its end. If not, the
+// connection must be closed: what comes next on it is still the body.
 func (c *Ctx) BodyDrained(most int64) bool {
 	stream := c.RequestBodyStream()
 	if stream == nil {

@@ -23,11 +23,11 @@ type encoder interface {
 	Flush() error
 }
 
-// encoderBytes is about what an encoder of a streamed answer holds at most: 0.9 MiB with zstd, whose window of 1 MiB
-// would make it 2.8 and answers no smaller, 1.3 with brotli.
+// encoderBytes is about the most memory of an encoder of a streamed answer: 0.9 MiB with zstd, 1.3 MiB with brotli. A
+// window of 1 MiB for zstd would take 2.8 MiB and make answers no smaller.
 const encoderBytes = 5 << 18
 
-// encoders are the compressions of answers, best first among those a client likes equally.
+// encoders are the compressions of answers. Of those that a client accepts equally, the first is used.
 var encoders = []struct {
 	name string
 	pool sync.Pool
@@ -45,7 +45,7 @@ var encoders = []struct {
 	{"deflate", sync.Pool{New: func() any { w, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed); return w }}},
 }
 
-// acceptedEncoding is the compression that the client likes best, empty for none.
+// acceptedEncoding is the compression that the client prefers; empty: none.
 func (c *Ctx) acceptedEncoding() string {
 	best, quality := "", 0.0
 	header := c.HeaderText("Accept-Encoding")

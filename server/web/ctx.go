@@ -10,7 +10,7 @@
 //	reply.go errors.go static.go compress.go  answers
 //	make.go pieces.go events.go               long answers, made when it is their turn or piece by piece
 //	stream.go                                 messages of protocols without requests
-//	places.go stop.go                         connections served at a time, and how long when the server stops
+//	places.go stop.go                         connections served at a time, and how long a stopping server waits
 package web
 
 import (
@@ -58,7 +58,7 @@ type Ctx struct {
 	User    User
 	// Statement is the SQL that is being executed, for the log.
 	Statement string
-	// Warnings are told with the answer when it is an error.
+	// Warnings are part of the answer when it is an error.
 	Warnings []string
 	// Start is when the handler began.
 	Start time.Time
@@ -76,12 +76,12 @@ type Ctx struct {
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
 	Interrupt func()
-	// Answers bounds what is made of answers; nil: nothing does. Sending waits for room among them for so many bytes of
-	// this one, and of what it is made of. May be nil.
+	// Answers bounds the answers that are not read yet; nil: nothing does. Sending counts the answer to this request, of
+	// bytes bytes with the data it is made of, and waits for room. May be nil.
 	Answers *Answers
 	Sending func(bytes int64) error
-	// Crowded is told that requests are refused because so many are at work: those whose clients do not read give way.
-	// May be nil.
+	// Crowded is called while requests wait or are refused because so many run: answers to slow readers give way. May be
+	// nil.
 	Crowded func()
 
 	cancel   context.CancelFunc
@@ -90,7 +90,7 @@ type Ctx struct {
 	finally  []func()
 	buffers  []*[]byte // of the body
 	streamed bool
-	batch    bool // Context says whose
+	batch    bool // the writes are those of a batch, whose id Context has
 	plus     bool // a plus sign was in a form
 }
 
@@ -130,7 +130,7 @@ func (c *Ctx) end() {
 // Cancel ends Context, for a client that left.
 func (c *Ctx) Cancel() { c.cancel() }
 
-// Network is what limits of one client count by, see NetworkOf.
+// Network is the network by which limits tell clients apart, see NetworkOf.
 func (c *Ctx) Network() netip.Addr { return NetworkOf(c.RemoteAddr()) }
 
 // ElapsedMS is the age of the request, ms.
@@ -141,7 +141,8 @@ func (c *Ctx) HeaderText(name string) string {
 	return strings.TrimSpace(string(c.Request.Header.Peek(name)))
 }
 
-// RequestZone is the zone that header x-service-timezone names; unknown text and none give the server's.
+// RequestZone is the zone that header x-service-timezone names; without the header, or if the zone is unknown, the
+// server's.
 func (c *Ctx) RequestZone() *time.Location {
 	name := c.HeaderText("x-service-timezone")
 	if name == "" {

@@ -46,7 +46,7 @@ var statusOf = map[status.Code]int{
 	status.InvalidAuthHeader: 401, status.AccessDenied: 403, status.PermissionDenied: 403,
 }
 
-// HTTPStatus is the HTTP status of a code. Codes that are nobody's fault but ours are 500.
+// HTTPStatus is the HTTP status of a code. Codes of faults of the server itself are 500.
 func HTTPStatus(c status.Code) int {
 	if s, ok := statusOf[c]; ok {
 		return s
@@ -77,7 +77,7 @@ func ReplyErrorText(c *Ctx, err error) (text string) { return c.replyError(err, 
 // ReplyErrorStatus is ReplyError with another HTTP status than the code's.
 func ReplyErrorStatus(c *Ctx, httpStatus int, err error) { c.replyError(err, httpStatus) }
 
-// replyError returns the text of the answer besides.
+// replyError answers the request with err, and returns the text of the answer. as is the HTTP status; 0: the code's.
 func (c *Ctx) replyError(err error, as int) (text string) {
 	c.Response.ResetBody()
 	var r *Reject
@@ -133,7 +133,7 @@ func (c *Ctx) hangUp(status int, text string) string {
 	return text
 }
 
-// AppendPlace appends a member that tells where in the text of the request an error is, when that is known.
+// AppendPlace appends a member with the place of an error in the text of the request, if that is known.
 func AppendPlace(dst []byte, err error) []byte {
 	var e *status.Error
 	if !errors.As(err, &e) || e.Place == nil {
@@ -210,7 +210,8 @@ func (c *Ctx) logError(code status.Code, text string, err error) {
 	c.Log.Log(context.Background(), level, "request failed", attrs...)
 }
 
-// mostConcealed is how much of a statement passwords are looked for in: longer ones are lists of values.
+// mostConcealed is the part of a statement, in bytes, in which passwords are sought: longer statements are lists of
+// values.
 const mostConcealed = 1 << 20
 
 // Conceal is a text about the statement of the request without the passwords that the statement has.
@@ -227,7 +228,7 @@ func (c *Ctx) loggedPath() string {
 	return path
 }
 
-// cutText is text, of a long one the beginning.
+// cutText is a text, cut to about most bytes.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -235,7 +236,7 @@ func cutText(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
-// cause is what the client did not see of err.
+// cause is the part of err that the client does not see.
 func cause(err error) string {
 	var e *status.Error
 	if errors.As(err, &e) {

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// keepAlive is the silence after which a comment is sent, so that what stands between takes the connection for one in
-// use.
+// keepAlive is the silence after which a comment is sent, so that proxies between take the connection for one in use.
 const keepAlive = 15 * time.Second
 
 // lastWords is how long a client may take to read what is sent when its request's time is over.
 const lastWords = 5 * time.Second
 
-// Events answers with server-sent events. run sends them, from a goroutine of its own, and ends when Context does; what
-// it sends then still reaches a client that reads. An event waits until the one before was taken, and is lost when the
-// client is gone. The request is over when run has ended.
+// Events answers with server-sent events. run sends them, from a goroutine of its own. It must end soon after Context
+// does; its last events still reach a client that reads. send waits until the client took the event before; if the client
+// is gone, the event is lost. The request is over when run has ended.
 func (c *Ctx) Events(run func(send func(event string, data []byte))) {
 	c.SetStatusCode(200)
 	c.SetContentType("text/event-stream")
@@ -83,7 +82,7 @@ func (e *eventReader) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the request, when what sends has ended.
+// Close ends the request once run has ended.
 func (e *eventReader) Close() error {
 	close(e.gone)
 	e.unfollow()

@@ -11,9 +11,9 @@ import (
 	"varve/engine/status"
 )
 
-// Intake bounds the bytes of the bodies that are in hand at a time, decompressed, or of their rows where these take
-// more: rows lie in memory until the request is answered. A body without room waits in the queue of its class, see
-// package admission; it is refused with an error if there is no room in time. Safe for concurrent use.
+// Intake bounds the bytes of the bodies in hand, decompressed, or of their rows if these take more: rows lie in memory
+// until the request is answered. A body without room waits in the queue of its class, see package admission; it is
+// refused if there is no room in time. Safe for concurrent use.
 type Intake struct {
 	memory *ledger.Ledger
 	class  admission.Class
@@ -22,7 +22,7 @@ type Intake struct {
 }
 
 const (
-	// freeIntake is what every body may have without being counted: requests that ask and command stay out of it.
+	// freeIntake is the size up to which bodies are not counted, so that queries and commands never wait for room.
 	freeIntake = 64 << 10
 	// intakeStep is what a body takes at a time.
 	intakeStep = 256 << 10

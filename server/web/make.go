@@ -8,10 +8,10 @@ import (
 	"varve/engine/status"
 )
 
-// newTurns are the places of those who make a long answer at a time: one for each processor, two at least.
+// newTurns makes the places of requests that make a long answer at a time: one for each processor, at least two.
 func newTurns() chan struct{} { return make(chan struct{}, max(2, runtime.GOMAXPROCS(0))) }
 
-// Turn waits for a place among those who make a long answer. done gives it back.
+// Turn waits for a place among the requests that make a long answer. done gives it back.
 func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
 	patience := time.NewTimer(a.made.wait)
 	defer patience.Stop()
@@ -26,9 +26,9 @@ func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// Make answers with the body that fill makes when it is its turn. Whatever a handler sends that can be longer than
-// FreeAnswer goes through Make, Pieces or Results, so that all answers together keep within their bound. fill neither
-// waits for the client nor for other requests.
+// Make answers with the body that fill makes when its turn comes. Every answer that can be longer than FreeAnswer goes
+// through Make, Pieces or result.Reply, so that all answers together stay within their bound. fill waits neither for the
+// client nor for other requests.
 func (c *Ctx) Make(httpStatus int, contentType string, fill func() ([]byte, error)) error {
 	return c.Turn(func() (int64, error) {
 		body, err := fill()
@@ -40,9 +40,9 @@ func (c *Ctx) Make(httpStatus int, contentType string, fill func() ([]byte, erro
 	})
 }
 
-// Turn runs fill, which makes a long answer or reads what one is made of, when it is its turn, and gives its place to
-// the next when what was made, so many bytes, has found room. However many ask at once, no more answers are made than
-// there are places, and those that clients have not read yet are counted.
+// Turn runs fill when its turn comes. fill makes a long answer, or reads the data of one, and returns its size in bytes.
+// Turn gives the place to the next request once these bytes have found room: no more answers are made at once than there
+// are places, and answers that clients have not read yet are counted.
 func (c *Ctx) Turn(fill func() (bytes int64, err error)) error {
 	if c.Answers != nil {
 		done, err := c.Answers.Turn(c.Context)

@@ -10,25 +10,25 @@ import (
 )
 
 // A body is slow when its reader has waited for the connection slowGrace longer than its bytes take at slowRate
-// bytes/s, or at the rate of its stream. A slow body is read on as long as nobody wants the memory that it holds: a
-// client behind a thin line, or one that makes its entries as it sends them, does no harm on an idle server.
+// bytes/s, or at the rate of its stream. A slow body is read on while nobody wants the memory that it holds: on an idle
+// server a client with a slow connection, or one that makes its entries while it sends, does no harm.
 const (
 	slowRate  = 16 << 10
 	slowGrace = admission.SlowGrace
 )
 
-// pace reports whether a body comes as fast as it should, or an answer is read so: then its writes are meant where this
-// says reads. The body's goroutine reports its reads; others may ask and give it up.
+// pace measures whether a body comes as fast as it should, or whether the client reads an answer so; for an answer, read
+// "write" for "read" here. The body's goroutine reports its reads; other goroutines may call Behind and GiveUp.
 type pace struct {
 	stop func() // ends the read under way and those to come; nil: the body is in memory
 	rate int64  // bytes/s under which the body is slow; 0: slowRate
-	// behind is how long the reader has waited beyond what the bytes that came may take, ns; not below zero.
+	// behind is how much longer the reader has waited than the bytes that came may take, ns; not below zero.
 	behind    atomic.Int64
 	since     atomic.Int64 // when the read began that is under way, ns after paceClock; 0: none is
 	cancelled atomic.Bool  // the body is given up
 }
 
-// paceClock is what times of reads are measured from; monotonic.
+// paceClock is the time from which reads are measured; monotonic.
 var paceClock = time.Now()
 
 // begin notes that a read begins.
@@ -71,14 +71,14 @@ func (p *pace) Behind() time.Duration {
 	return time.Duration(int64(time.Since(paceClock)) - since + p.behind.Load())
 }
 
-// GiveUp ends the read under way and those to come. The caller sees to it that the request is not over meanwhile:
-// afterwards the connection is another request's.
+// GiveUp ends the read under way and those to come. The caller makes sure that the request is not over yet: its
+// connection would serve another request.
 func (p *pace) GiveUp() {
 	p.cancelled.Store(true)
 	p.stop()
 }
 
-// errGivenUp is what the reads of a body give that was given up.
+// errGivenUp is the error of reads of a body that was given up.
 var errGivenUp = &Reject{Status: 408,
 	Text: "Request timeout: the body arrived too slowly while other requests wait for the memory that it holds: try " +
 		"again later", Close: true}

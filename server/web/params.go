@@ -28,7 +28,7 @@ func (c *Ctx) Query(known ...string) (*Params, error) {
 	return p, nil
 }
 
-// LastQuery is Query for protocols in which of a parameter that is given several times the last counts.
+// LastQuery is Query for protocols in which the last value of a parameter counts if it is given several times.
 func (c *Ctx) LastQuery(known ...string) (*Params, error) {
 	p := &Params{query: make(map[string]string, len(known))}
 	for k, v := range c.QueryArgs().All() {
@@ -44,7 +44,8 @@ func (c *Ctx) LastQuery(known ...string) (*Params, error) {
 	return p, nil
 }
 
-// HasForm reports whether the body is a form, as that of a POST has to be. A POST without a body needs no content type.
+// HasForm reports whether the body is a form. The body of a POST must be one; a POST without a body needs no content
+// type.
 func (c *Ctx) HasForm() (bool, error) {
 	head := &c.Request.Header
 	if !c.IsPost() || head.ContentLength() == 0 && len(head.ContentType()) == 0 {
@@ -69,7 +70,7 @@ func (c *Ctx) QueryOrText(name string, known ...string) (*Params, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isUTF8(body) {
+	if !utf8.Valid(body) {
 		return nil, NewReject(400, "the body is not valid UTF-8")
 	}
 	p.form = map[string]string{name: string(body)}
@@ -103,7 +104,7 @@ func (c *Ctx) HasPlus() bool {
 // encodedSigns are the escapes of signs that only an encoder of forms escapes: ( ) * + , / : ; = ? @
 const encodedSigns = "%28%29%2A%2B%2C%2F%3A%3B%3D%3F%40"
 
-// plusMeant reports whether a text has a plus sign and no escape that tells of an encoder of forms.
+// plusMeant reports whether a text has a plus sign and no escape that only an encoder of forms makes.
 func plusMeant(text []byte) bool {
 	if bytes.IndexByte(text, '+') < 0 {
 		return false
@@ -137,7 +138,7 @@ func (c *Ctx) Form(each func(pair *fasthttp.Args) error) error {
 	return nil
 }
 
-// collect takes the known names out of args. It names the first parameter that is wrong, and how.
+// collect takes the known names out of args. It returns the name of the first parameter that is wrong, and the reason.
 func collect(args *fasthttp.Args, known []string, into *map[string]string) (name, reason string) {
 	for k, v := range args.All() {
 		for _, n := range known {
@@ -147,7 +148,7 @@ func collect(args *fasthttp.Args, known []string, into *map[string]string) (name
 			if _, twice := (*into)[n]; twice {
 				return n, "duplicate field"
 			}
-			if !isUTF8(v) {
+			if !utf8.Valid(v) {
 				return n, "invalid UTF-8 in field"
 			}
 			if *into == nil {
@@ -204,7 +205,7 @@ func (p *Params) Uint(name string, otherwise uint64) (uint64, error) {
 	return n, nil
 }
 
-// bad is the refusal of a parameter's value, by where it stood.
+// bad is the refusal of a parameter's value: 400 in the query string, 422 in a form.
 func (p *Params) bad(name, reason string) error {
 	if _, ok := p.query[name]; ok {
 		return NewReject(400, fmt.Sprintf("Failed to deserialize query string: %s: %s", name, reason))
@@ -259,7 +260,7 @@ func (c *Ctx) RequiredContentType() (string, error) {
 // UTF8Header is a request header as text, which must be UTF-8.
 func (c *Ctx) UTF8Header(name string) (string, error) {
 	text := c.HeaderText(name)
-	if !isUTF8([]byte(text)) {
+	if !utf8.ValidString(text) {
 		return "", NewReject(400, name+" header is not valid UTF-8 string type")
 	}
 	return text, nil

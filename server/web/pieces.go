@@ -8,9 +8,9 @@ import (
 	"varve/engine/status"
 )
 
-// Pieces answers with JSON that is made piece by piece: next appends one, of some PieceBytes, and tells whether another
-// follows. Answers that need not be counted are sent whole, of long ones no more than a piece is made before the client
-// has read what came before.
+// Pieces answers with JSON that is made piece by piece: next appends a piece of about PieceBytes, and reports whether
+// another follows. Short answers are sent whole. Of a long answer, a piece is made when the client has read the one
+// before.
 func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
 	buf, more := next(make([]byte, 0, 4096))
 	for more && len(buf) < FreeAnswer {

@@ -56,11 +56,12 @@ func (p *Places) Give(a netip.Addr) {
 	}
 }
 
-// networkBits are the bits of an IPv6 address that name a network: who has one, has all of its 2^64 addresses.
+// networkBits are the bits of an IPv6 address that name a network. A client with one address of a network can use all of
+// its 2^64 addresses.
 const networkBits = 64
 
-// NetworkOf is what limits of one address count by: the address of a connection's client, of IPv6 the network that it
-// is in; the zero Addr where it has none.
+// NetworkOf is the address by which limits count the clients of connections: the client's address, for IPv6 that of its
+// network; the zero Addr if a has none.
 func NetworkOf(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

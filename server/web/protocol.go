@@ -17,19 +17,19 @@ type Protocol struct {
 	Routes []Route
 	// Off takes the routes away: they are 404.
 	Off bool
-	// Calls are the methods of gRPC, by path, with the paths of the routes that serve them. These answer errors with a
-	// google.rpc.Status, see protowire.AppendStatus.
+	// Calls are the methods of gRPC: their paths, and the paths of the routes that serve them. The routes answer errors
+	// with a google.rpc.Status, see protowire.AppendStatus.
 	Calls map[string]string
 	// Owns reports whether a path that is no route belongs to the protocol: credentials are read there and errors are
-	// written as on the routes. nil: none does.
+	// written as on the routes. nil: no such path does.
 	Owns func(path string) bool
-	// Claims is the handler for a request of the protocol's clients at an address that is not the protocol's, such as
-	// the root: some clients are given no more than a host. nil: the request is no such one.
+	// Claims returns the handler for a request of the protocol's clients at an address that is not the protocol's, such
+	// as the root: some clients are given no more than a host. It returns nil for all other requests. May be nil.
 	Claims func(c *Ctx) Handler
-	// Credentials adds the ways in which clients of the protocol show who they are. nil: there are none besides headers
-	// that every client may send.
+	// Credentials adds the ways in which clients of the protocol show who they are. nil: they send only the headers that
+	// every client may send.
 	Credentials func(c *Ctx, shown *Credentials) error
-	// Features are what a page may use where the protocol is served, by the names of GET /v1/session.
+	// Features name, in GET /v1/session, what a page may use while the protocol is served.
 	Features []string
 	// HidePath returns a path without the secrets that it holds, for the log. nil: paths hold none.
 	HidePath func(path string) string
@@ -41,10 +41,10 @@ type Protocol struct {
 	Shared bool
 	// Inside marks routes that look inside the process: they have no time limit, and pages never read their answers.
 	Inside bool
-	// OfAPI reports whether a path is served also at an address that serves /v1/ alone. nil: none is.
+	// OfAPI reports whether a path is served also at an address that serves /v1/ alone. nil: no path is.
 	OfAPI func(path string) bool
-	// Bare reports whether answers to a path carry no headers for pages, because only the server's own page asks. nil:
-	// none do.
+	// Bare reports whether answers to a path carry no headers for pages of other origins, because only the server's own
+	// pages ask. nil: all answers carry them.
 	Bare func(path string) bool
 }
 
@@ -58,15 +58,15 @@ type Route struct {
 	// Every method but those in Not is served there.
 	Exact bool
 	Not   []string
-	// Shared lets pages of other origins ask: the answer tells nothing of the server but that it lives.
+	// Shared lets pages of other origins ask: the answer says no more than that the server lives.
 	Shared bool
-	// Reserved is answered on the connections that are kept for times when all others are taken.
+	// Reserved marks a route that is answered also on the reserved connections, when all others are taken.
 	Reserved bool
 	// Figures marks answers with figures of the server, which have room of their own.
 	Figures bool
 }
 
-// On is a route without properties.
+// On is a route without further properties.
 func On(methods []string, path string, access Access, handler Handler) Route {
 	return Route{Methods: methods, Path: path, Access: access, Handler: handler}
 }
@@ -83,7 +83,7 @@ var (
 	Asking = []string{"GET", "PUT", "POST"}
 )
 
-// Below gives routes below each of some bases.
+// Below returns the routes once below each base.
 func Below(routes []Route, bases ...string) []Route {
 	list := make([]Route, 0, len(bases)*len(routes))
 	for _, base := range bases {
@@ -125,17 +125,17 @@ func (a Access) Allows(m Mode) bool {
 	return a == AccessUser
 }
 
-// Credentials are what a request shows, as raw header values; nil means that the header is absent.
+// Credentials are the ways in which a request shows who sends it, as raw header values; nil: the header is absent.
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
-	// User and Password are shown where there is no Authorization: both or none.
+	// User and Password count if there is no Authorization: both are given or none.
 	User, Password []byte
-	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters:
+	// Scheme is a scheme of Authorization that the protocol of the request takes besides basic, in small letters:
 	// user:password follow it, in base64 if Encoded.
 	Scheme  string
 	Encoded bool
-	// Key is a header of the protocol that holds user:password where there is no Authorization.
+	// Key is user:password in a header of the protocol; it counts if there is no Authorization.
 	Key []byte
 	// Client is the address of the client, without its port.
 	Client string
@@ -145,8 +145,7 @@ type Credentials struct {
 type Executor interface {
 	// HasDatabase reports whether a database exists.
 	HasDatabase(name string) bool
-	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an
-	// error.
+	// ParseWithin parses statements of a session. Their memory is counted until release is called, also after an error.
 	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
 		err error)
 	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Reply answers with a body that is short, or that the memory of a query counts; it is the answer's from now on. Others
-// go through Make or Pieces.
+// Reply answers with a body that is short, or whose bytes the memory of a query counts. The caller must not use body
+// afterwards. Other answers go through Make or Pieces.
 func (c *Ctx) Reply(status int, contentType string, body []byte) {
 	c.SetStatusCode(status)
 	c.SetContentType(contentType)
@@ -61,8 +61,8 @@ func (c *Ctx) Executed(format string) {
 	c.Response.Header.Set("x-service-format", format)
 }
 
-// Written answers an ingest request: one count per group of table options. Nothing written has no group. more are
-// further members of the answer, each behind a comma.
+// Written answers an ingest request: one count of rows for each group of table options, none if nothing was written. more
+// are further members of the answer, each behind a comma.
 func (c *Ctx) Written(rows []int, more []byte) {
 	body := []byte(`{"output":[`)
 	for i, n := range rows {

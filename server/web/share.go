@@ -9,25 +9,25 @@ import (
 	"varve/engine/admission/ledger"
 )
 
-// Share is what a request, or a batch of messages of a protocol without requests, has of an intake: its body, or what
-// is made of it where that is more.
+// Share is what a request, or a batch of messages of a protocol without requests, holds of an intake: the bytes of its
+// body, or of the rows made of it if these are more.
 type Share struct {
 	in      *Intake
 	ticket  ledger.Ticket
 	pace    pace
 	growing sync.Mutex   // held while the ticket grows; protects refused
-	refused error        // that it found no room
-	counted atomic.Int64 // bytes that the intake knows of, or need not know of
+	refused error        // why the share found no room; nil: it never was refused
+	counted atomic.Int64 // bytes that are counted, freeIntake included
 }
 
-// Share begins a share; of no intake it counts nothing.
+// Share begins a share. If i is nil, the share counts nothing.
 func (i *Intake) Share() *Share {
 	s := new(Share)
 	s.begin(i, netip.Addr{})
 	return s
 }
 
-// begin begins a share of a sender; the zero Addr: all are alike.
+// begin begins a share of a sender; the zero Addr: of no sender in particular.
 func (s *Share) begin(i *Intake, sender netip.Addr) {
 	if s.in = i; i != nil {
 		i.begin(&s.ticket, sender, &s.pace)
@@ -35,8 +35,8 @@ func (s *Share) begin(i *Intake, sender netip.Addr) {
 	s.counted.Store(freeIntake)
 }
 
-// Hold makes the share at least so many bytes, and waits for room as bodies do. It may be called by several goroutines,
-// which wait for each other.
+// Hold makes the share at least bytes bytes, and waits for room as bodies do. Several goroutines may call it; they wait
+// for each other.
 func (s *Share) Hold(ctx context.Context, bytes int64) error {
 	if bytes <= s.counted.Load() || s.in == nil {
 		return nil
@@ -54,7 +54,7 @@ func (s *Share) Hold(ctx context.Context, bytes int64) error {
 	return s.refused
 }
 
-// try counts so many bytes more if there is room for them now.
+// try counts bytes bytes more if there is room for them now.
 func (s *Share) try(bytes int64) bool {
 	if s.in == nil || bytes <= freeIntake {
 		return true

@@ -20,7 +20,7 @@ type Static struct {
 	Type string
 	ETag string // with its quotes; empty: none
 
-	small               bool // it goes as it is
+	small               bool // it is never compressed
 	plain, brotli, gzip func() []byte
 }
 
@@ -42,8 +42,8 @@ func NewStatic(body []byte, mediaType, etag string) *Static {
 // maxPacked is how long an answer may be that was compressed beforehand, bytes.
 const maxPacked = 4 << 20
 
-// NewPacked makes a static answer of its brotli form. Whoever takes another one is rare enough for the time that it
-// needs.
+// NewPacked makes a static answer of its brotli form. It makes other forms when a client asks, which takes time but is
+// rare.
 func NewPacked(packed []byte, mediaType, etag string) (*Static, error) {
 	unpack := func() ([]byte, error) {
 		body, err := io.ReadAll(io.LimitReader(brotli.NewReader(bytes.NewReader(packed)), maxPacked+1))
@@ -100,7 +100,7 @@ func (c *Ctx) Static(s *Static) error {
 	case acceptQuality(accept, "gzip") > 0:
 		h.Set("Content-Encoding", "gzip")
 		c.Response.SetBodyRaw(s.gzip())
-	default: // it may be unpacked for this answer alone
+	default: // the answer may be unpacked for this client alone
 		err := c.Make(200, s.Type, func() ([]byte, error) {
 			h.Set("Content-Encoding", "identity")
 			return s.plain(), nil

@@ -11,12 +11,11 @@ type Store interface {
 	Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error)
 }
 
-// RowBytes is what the rows of a request may take where the configuration says nothing.
+// RowBytes is the most bytes of the rows of a request if the configuration says nothing.
 const RowBytes = 1 << 30
 
-// Writer is the way of rows from a request into the store, one for all protocols: a set for the rows from the spare
-// ones, as far as the bodies in hand leave room for it, filled from the body, written, and emptied for the next
-// request. Safe for concurrent use.
+// Writer is the way of rows from requests of all protocols into the store. Requests share its spare sets: a request fills
+// one from its body, the store writes it, and it is emptied for the next. Safe for concurrent use.
 type Writer struct {
 	store Store
 	sets  engine.SpareSets
@@ -25,8 +24,8 @@ type Writer struct {
 // NewWriter makes a writer into a store.
 func NewWriter(s Store) *Writer { return &Writer{store: s} }
 
-// Write stores the rows that fill reads from the body of a request. fill reports whether there are any; after an error,
-// and where there are none, nothing is written. The set is not to be kept.
+// Write stores the rows that fill reads from the body of a request. fill reports whether there are any; if there are
+// none, or after an error, nothing is written. fill must not keep the set.
 func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err error)) ([]engine.Written, error) {
 	if err := c.announced(); err != nil {
 		return nil, err
@@ -50,8 +49,8 @@ func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err er
 	return w.store.Write(c.Context, set)
 }
 
-// Part stores the rows that are in the set while fill still reads the body, which then sees to it that they are not
-// written again.
+// Part stores the rows that are in the set while fill still reads the body. fill must empty the set afterwards, so that
+// the rows are not written again.
 func (w *Writer) Part(c *Ctx, set *engine.WriteSet) ([]engine.Written, error) {
 	return w.store.Write(c.Context, set)
 }

@@ -120,7 +120,7 @@ func pathName(c *web.Ctx) (string, error) {
 	return name, nil
 }
 
-// notThere answers 404 for what is not there.
+// notThere answers 404 if err says that there is no such definition, and returns other errors.
 func notThere(c *web.Ctx, err error) error {
 	var m errMissing
 	if !errors.As(err, &m) {
@@ -130,7 +130,7 @@ func notThere(c *web.Ctx, err error) error {
 	return nil
 }
 
-// answer tells of definitions, with their texts or by name only.
+// answer lists definitions, with their texts or by name only.
 func answer(c *web.Ctx, list []definition, texts bool) {
 	c.Executed(format)
 	told := 0

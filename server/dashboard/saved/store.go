@@ -33,7 +33,7 @@ type definition struct{ name, text string }
 // store reads and writes the table. Safe for concurrent use.
 type store struct {
 	engine *engine.Engine
-	mu     sync.Mutex // held while one is saved or removed: the limits look at all
+	mu     sync.Mutex // held while a definition is saved or removed: the limits count all of them
 }
 
 // list returns the definitions, by name.
@@ -65,7 +65,7 @@ func (s *store) find(ctx context.Context, name string) (definition, error) {
 	return definition{}, missing(name)
 }
 
-// errMissing is what is not there.
+// errMissing is the error that there is no definition of a name.
 type errMissing struct{ error }
 
 func (e errMissing) Unwrap() error { return e.error }

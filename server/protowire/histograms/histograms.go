@@ -7,8 +7,8 @@
 //	  17: start time ms}
 //	BucketSpan{1: offset zigzag, 2: length}
 //
-// The spans say which buckets the numbers are of: each begins offset buckets behind the end of the one before. Integer
-// counts are each the difference to the one before.
+// The spans say which buckets the counts belong to: a span begins offset buckets behind the end of the span before. A
+// delta is the difference of a count to the count before.
 package histograms
 
 import (
@@ -45,8 +45,8 @@ type span struct {
 	length uint64
 }
 
-// histogramKinds are the kinds of the fields of a histogram by their number, but for lists of numbers, which come in
-// two forms.
+// histogramKinds are the kinds of the fields of a histogram by their number; list: a list of numbers, packed or one by
+// one.
 var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed64, protowire.Fixed64, protowire.Varint,
 	protowire.Fixed64, protowire.Varint,
 	protowire.Fixed64, protowire.Bytes, list, list, protowire.Bytes, list, list, protowire.Varint, protowire.Varint,
@@ -54,7 +54,7 @@ var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed
 
 const list protowire.Kind = 0xff
 
-// Read reads a message. Its error is one of the form: the message is none.
+// Read reads a message. An error says that the bytes are no message; see Finish for what a message may hold.
 func (h *Message) Read(message []byte) (err error) {
 	f := protowire.Of(message)
 	for err == nil && f.Next() {
@@ -81,7 +81,7 @@ func (h *Message) Read(message []byte) (err error) {
 		case 11, 12, 13:
 			err = h.positive.read(&f, f.Number-11)
 		case 14:
-			if f.Value <= uint64(histogram.Gauge) { // what later versions may say is no more than unknown
+			if f.Value <= uint64(histogram.Gauge) { // a hint of a later version stays unknown
 				h.Hint = histogram.ResetHint(f.Value)
 			}
 		case 15:
@@ -126,7 +126,7 @@ func (s *side) read(f *protowire.Fields, part int) (err error) {
 	return err
 }
 
-// Finish makes the histogram of what was sent and checks it.
+// Finish makes the histogram of the message that Read took apart, and checks it.
 func (h *Message) Finish() (err error) {
 	h.Integer = !h.floats
 	if h.Positive, err = h.positive.buckets(h.Integer); err != nil {
@@ -144,8 +144,8 @@ func (h *Message) Finish() (err error) {
 	return h.addsUp()
 }
 
-// addsUp checks the count of a histogram of integers: it is that of all buckets, but where the sum is NaN there may be
-// observations of NaN, which no bucket has.
+// addsUp checks the count of a histogram of integers: it is the sum of the buckets. If the sum of the observations is
+// NaN, the count may be higher: observations of NaN are in no bucket.
 func (h *Message) addsUp() error {
 	found := h.zeroCount + h.positive.total + h.negative.total
 	if h.count == found || math.IsNaN(h.Sum) && h.count > found {

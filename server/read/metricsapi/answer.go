@@ -9,8 +9,8 @@ import (
 	"varve/server/web"
 )
 
-// endpoint makes a handler of one that finds what its answer tells: tell appends it as JSON. Without tell there is no
-// answer. Its errors are answered in the form of this API.
+// endpoint makes a handler of find. tell appends the data of the answer as JSON; nil: the answer is empty. Errors are
+// answered in the form of this API.
 func endpoint(find func(c *web.Ctx) (tell func(dst []byte) []byte, err error)) web.Handler {
 	return func(c *web.Ctx) error {
 		tell, err := find(c)
@@ -31,15 +31,15 @@ func endpoint(find func(c *web.Ctx) (tell func(dst []byte) []byte, err error)) w
 	}
 }
 
-// success is how every answer begins that tells of something.
+// success begins every answer with data.
 const success = `{"status":"success","data":`
 
-// text tells a text of JSON.
+// text is the tell of an answer whose data is made already.
 func text(data []byte) func(dst []byte) []byte {
 	return func(dst []byte) []byte { return append(dst, data...) }
 }
 
-// reply answers with an error. Refusals of a body stay what they are.
+// reply answers with an error in the form of this API. It returns a web.Reject, which the server answers in its own form.
 func reply(c *web.Ctx, err error) error {
 	var refused *web.Reject
 	if errors.As(err, &refused) {
@@ -78,7 +78,7 @@ func reply(c *web.Ctx, err error) error {
 	return nil
 }
 
-// restate puts a refusal that was answered in the server's form into that of this API.
+// restate answers a refusal in the form of this API, in place of the server's.
 func restate(c *web.Ctx, err error) {
 	_, text := web.Message(err)
 	c.JSON(403, append(jsontext.AppendString([]byte(`{"status":"error","errorType":"PermissionDenied","error":`), text),

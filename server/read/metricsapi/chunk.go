@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	chunkSamples = 120 // of a chunk
+	chunkSamples = 120 // the most samples of a chunk
 	xorEncoding  = 1   // number of the encoding
 )
 
@@ -28,9 +28,9 @@ func appendXORChunk(dst []byte, times []int64, values []float64) []byte {
 	return protowire.End(dst, chunk)
 }
 
-// appendXOR appends samples in the XOR encoding: their number in two bytes, big endian; the first time as a varint and
-// the first value whole; the second time as its distance; then of each time how its distance differs from the one
-// before, and of each value the bits that differ from those of the one before. At most 65,535 samples.
+// appendXOR appends samples in the XOR encoding, at most 65,535: their number in two bytes, big endian; the first time as
+// a varint and the first value whole; the distance of the second time from the first; of each later time the difference
+// of its distance to the distance before; of each later value the bits that differ from the value before.
 func appendXOR(dst []byte, times []int64, values []float64) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(times)))
 	w := bitWriter{b: dst, leading: unset}
@@ -62,7 +62,7 @@ type bitWriter struct {
 	b    []byte
 	free int // bits of the last byte that are not written yet
 
-	leading, trailing int // zero bits of the last difference that was written with them
+	leading, trailing int // zero bits at the ends of the last difference that was written with their numbers
 }
 
 func (w *bitWriter) bits(x uint64, n int) {

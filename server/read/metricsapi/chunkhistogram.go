@@ -15,8 +15,8 @@ const (
 	floatEncoding   = 3
 )
 
-// appendHistogramChunk appends a chunk of one histogram as a field of a series. A chunk has one layout of buckets and
-// one word about a counter reset, that of its first sample: with one sample each nothing is lost.
+// appendHistogramChunk appends a chunk of one histogram as a field of a series. All samples of a chunk share the buckets
+// and the reset hint of the first, so that a chunk of one sample loses nothing.
 func appendHistogramChunk(dst []byte, h *histogram.Histogram, at int64) []byte {
 	chunk := protowire.Begin(&dst, 2)
 	if at != 0 {
@@ -37,8 +37,8 @@ var resetBits = [...]byte{histogram.UnknownReset: 0b00 << 6, histogram.CounterRe
 	histogram.NoReset: 0b01 << 6, histogram.Gauge: 0b11 << 6}
 
 // appendOneHistogram appends the data of a chunk: the number of samples, flags, width of the zero bucket, schema, spans
-// of both sides, custom bounds; then of the sample the time, count, zero count, sum and the counts of the buckets: of
-// integers how they differ from the one before, of floats the numbers.
+// of both sides, custom bounds; then the sample's time, count, zero count, sum and bucket counts. An integer count of a
+// bucket is written as the difference to the bucket before, a float as it is.
 func appendOneHistogram(dst []byte, h *histogram.Histogram, at int64) []byte {
 	dst = append(binary.BigEndian.AppendUint16(dst, 1), resetBits[h.Hint&3])
 	w := bitWriter{b: appendThreshold(dst, h.ZeroThreshold)}
@@ -79,7 +79,7 @@ func appendOneHistogram(dst []byte, h *histogram.Histogram, at int64) []byte {
 	return w.b
 }
 
-// staleMarker are the bits of the number that says that a series ends.
+// staleMarker are the bits of the NaN that marks the end of a series.
 const staleMarker = 0x7ff0000000000002
 
 // appendThreshold writes the width of the zero bucket: a byte where it is zero or a usual power of two, else 255 and
@@ -95,7 +95,7 @@ func appendThreshold(dst []byte, width float64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 255), math.Float64bits(width))
 }
 
-// spans writes which buckets a side has: for each stretch its length, and its distance from the end of the one before.
+// spans writes which buckets a side has: for each stretch its length, and its distance from the end of the stretch before.
 func (w *bitWriter) spans(side []histogram.Bucket) {
 	type stretch struct {
 		offset int64
@@ -117,8 +117,8 @@ func (w *bitWriter) spans(side []histogram.Bucket) {
 	}
 }
 
-// bound writes a custom bound: thousandths where it is a small number of them, else its bits. The reader divides, so
-// the quotient must be the bound: its neighbours may have the same product.
+// bound writes a custom bound: as a number of thousandths if that is small and exact, else its bits. The reader divides
+// by 1000, so it is exact if the quotient is the bound: neighbours of the bound may have the same product.
 func (w *bitWriter) bound(b float64) {
 	if t := math.Round(b * 1000); t <= 33554430 && t/1000 == b && !math.Signbit(b) {
 		w.uvarbit(uint64(t) + 1)
@@ -128,8 +128,8 @@ func (w *bitWriter) bound(b float64) {
 	w.bits(math.Float64bits(b), 64)
 }
 
-// varbitWidths are the widths of numbers of variable length: as many ones as the place in the list say which it is, and
-// but for the last a zero after them.
+// varbitWidths are the widths, in bits, of numbers of variable length. Before a number stand as many ones as the place of
+// its width in the list, and then a zero, which the last place does without.
 var varbitWidths = [...]int{0, 3, 6, 9, 12, 18, 25, 56, 64}
 
 func (w *bitWriter) width(place int) int {

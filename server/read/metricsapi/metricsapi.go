@@ -14,19 +14,18 @@ import (
 
 // Options of a Handler.
 type Options struct {
-	// Samples are the tables of series.
+	// Samples reads exemplars and metadata.
 	Samples *samples.Tables
-
 	// Store has the series.
 	Store *engine.Engine
 	// Memory is what all queries together may keep; nil: no bound.
 	Memory *exec.Pool
 	// Queries runs the queries; nil: by the default limits.
 	Queries *promql.Service
-	// Timeout bounds a query or a list; 0: never.
+	// Timeout bounds a query or a list; 0: no bound.
 	Timeout time.Duration
 
-	// Ended is told of each query that is over; nil: nobody is.
+	// Ended is called for each query that is over; nil: nobody wants to know.
 	Ended func(sqlexec.Ended)
 
 	Version, Commit, Branch string

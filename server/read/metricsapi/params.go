@@ -82,7 +82,8 @@ func (p *params) time(name string, otherwise int64) (int64, error) {
 	return ms, nil
 }
 
-// since is the time from which on data is wanted. Clients that want all name years in which there is none.
+// since is the first time that is wanted, in ms. A client that wants everything may name a year so early that it cannot be
+// read: that is FirstTime and no error.
 func (p *params) since(name string) (int64, error) {
 	ms, err := p.time(name, promql.FirstTime)
 	if ms == promql.FirstTime {
@@ -100,7 +101,7 @@ func (p *params) until(name string) (int64, error) {
 	return ms, err
 }
 
-// needed is a parameter that must be there.
+// needed checks that parameters are there.
 func (p *params) needed(names ...string) error {
 	for _, name := range names {
 		if p.text(name) == "" {

@@ -6,8 +6,8 @@ import (
 	"varve/server/web"
 )
 
-// base is the address that clients are given, queries the beginning of the paths below it at which they ask. Some take
-// no more than a host.
+// base is the address that clients are given. Queries are asked at paths that begin with it and queries, or with queries
+// alone: some clients take no more than a host.
 const (
 	base    = "/v1/metricsapi"
 	queries = "/api/v1/"
@@ -54,7 +54,7 @@ func (h *Handler) queries() (list []web.Route) {
 	return list
 }
 
-// fail answers with an error; a refusal of somebody who may not ask is put into the form of the query API.
+// fail answers with an error. The refusal of a user without the right is put into the form of the query API.
 func fail(c *web.Ctx, err error, plain func(*web.Ctx, error)) {
 	plain(c, err)
 	if c.Response.StatusCode() == 403 {

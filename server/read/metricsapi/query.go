@@ -67,7 +67,7 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 
 var errPanicked = status.New(status.Internal, "panic in a query")
 
-// run evaluates a query when its turn comes, and tells how it ended.
+// run evaluates a query when its turn comes, and reports its end to Options.Ended.
 func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, error) {
 	if h.o.Ended == nil {
 		return h.answer(c, p, q)
@@ -104,7 +104,7 @@ func (h *Handler) storage(c *web.Ctx, db string) *promql.Tables {
 	return t
 }
 
-// options reads what a query may say besides its expression.
+// options reads the parameters of a query besides its expression.
 func (h *Handler) options(c *web.Ctx, p *params, q *promql.Query,
 	grid func(p *params, q *promql.Query) error) (err error) {
 	if q.Limit, err = p.limit("limit"); err != nil {
@@ -128,7 +128,7 @@ func (h *Handler) options(c *web.Ctx, p *params, q *promql.Query,
 		return err
 	}
 	if p.text("timeout") != "" {
-		limit = max(limit, 1) // none left is over at once
+		limit = max(limit, 1) // 0 asks for no time at all, not for no limit
 		if h.o.Timeout > 0 {
 			limit = min(limit, h.o.Timeout)
 		}

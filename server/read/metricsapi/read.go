@@ -33,7 +33,7 @@ const (
 	maxReadQueries = 1000
 	// maxReadMatchers bounds the matchers of a query.
 	maxReadMatchers = 1000
-	// grownBytes is about the memory of each byte of a buffer that grows: it is copied into one that has room for more.
+	// grownBytes is about the memory of each byte of a buffer that grows: while it is copied, there are two of them.
 	grownBytes = 2
 	// readStep is by how much an answer grows before its memory is counted again.
 	readStep = 1 << 20
@@ -42,7 +42,7 @@ const (
 // readRequest is a request of remote read.
 type readRequest struct {
 	queries []promql.Selection
-	kinds   []uint64 // of answers that the client takes, the one it likes best first
+	kinds   []uint64 // of answers that the client takes, the preferred one first
 }
 
 // Read answers POST /v1/metricsapi/read.
@@ -77,7 +77,7 @@ func (h *Handler) Read(c *web.Ctx) error {
 	return a.sampled(r.queries)
 }
 
-// kind is the kind of the answer: the first that the client names and that there is.
+// kind is the kind of the answer: the first one that the client names and the server knows.
 func (r *readRequest) kind() (int, error) {
 	if len(r.kinds) == 0 {
 		return sampledAnswer, nil
@@ -162,7 +162,7 @@ type readAnswer struct {
 	c       *web.Ctx
 	store   *promql.Tables
 	left    int64 // samples that it may still have
-	counted int   // bytes that were taken from the memory of queries
+	counted int   // bytes that are reserved from the memory of queries
 	buf     []byte
 }
 
@@ -215,7 +215,7 @@ func (a *readAnswer) sampled(queries []promql.Selection) error {
 					at)
 			}
 			a.buf = protowire.End(a.buf, series)
-			return a.count(len(s.T), (grownBytes+1)*len(a.buf)) // the block lies beside it
+			return a.count(len(s.T), (grownBytes+1)*len(a.buf)) // and the compressed block
 		})
 		if err != nil {
 			return err
@@ -281,7 +281,7 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 			return err
 		}
 		for i := range list {
-			for left := &list[i]; len(left.ends) > 0; { // of a frame clients read the first series only
+			for left := &list[i]; len(left.ends) > 0; { // clients read only the first series of a frame
 				frame = left.appendTo(frame[:0], a.buf)
 				out = appendFrame(out, frame, index)
 			}

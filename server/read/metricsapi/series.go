@@ -44,7 +44,7 @@ func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error)
 	return list, nil
 }
 
-// asked is what the endpoints that list labels and series begin with.
+// asked reads the parameters of the endpoints that list labels and series.
 func (h *Handler) asked(c *web.Ctx, needed bool) (store *promql.Tables, sels []promql.Selection, limit int, err error) {
 	p, err := read(c)
 	if err != nil {
@@ -90,8 +90,8 @@ func (h *Handler) LabelValues(c *web.Ctx) (*listing, error) {
 	return texts(store, values, limit)
 }
 
-// listing is an answer that is a list, or an object, which is written piece by piece: what it takes as JSON, six bytes
-// for a control byte, is never there at once.
+// listing is an answer that is a list, or an object. It is written piece by piece, so that its JSON, which has six bytes
+// for a control byte, is never in memory as a whole.
 type listing struct {
 	object   bool
 	length   int
@@ -163,8 +163,8 @@ func keep(store *promql.Tables, size int) error {
 	return store.Memory.Reserve(int64(size))
 }
 
-// unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for
-// the character with the hexadecimal number 2e. What is not of that form is the name itself.
+// unescapeLabel undoes the escapes of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for
+// the character with the hexadecimal number 2e. A text that is not of that form is the name itself.
 func unescapeLabel(name string) string {
 	rest, ok := strings.CutPrefix(name, "U__")
 	if !ok {
@@ -230,8 +230,7 @@ func (h *Handler) Series(c *web.Ctx) (*listing, error) {
 }
 
 const (
-	// setBytes is about the memory of a label set in a list, while that grows, and labelBytes that of each of its
-	// labels.
+	// setBytes is about the memory of a label set in a list that grows, and labelBytes that of each label of the set.
 	setBytes   = 96
 	labelBytes = 32
 )
@@ -264,7 +263,7 @@ func (h *Handler) Metadata(c *web.Ctx) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.limit("limit_per_metric"); err != nil { // there is one of each
+	if _, err := p.limit("limit_per_metric"); err != nil { // a metric has one, so this cuts nothing
 		return nil, err
 	}
 	list, err := h.o.Samples.Metadata(c.Context, p.db, p.text("metric"))

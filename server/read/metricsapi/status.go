@@ -12,8 +12,8 @@ import (
 	"varve/sqlexec/promql"
 )
 
-// languageVersion is the release of the reference server whose language and API this server speaks: dashboards decide
-// by it what they may use.
+// languageVersion is the release of the reference server whose language and API this server speaks. Dashboards decide by
+// it which functions they use.
 const languageVersion = "3.15.0"
 
 // object is an object of texts, names and values in turn.
@@ -52,13 +52,13 @@ func (h *Handler) RuntimeInfo(*web.Ctx) (tell func(dst []byte) []byte, err error
 	return text(append(data, '}')), nil
 }
 
-// The length of the lists of status/tsdb, where limit does not say another, and the greatest that it may say.
+// The length of the lists of status/tsdb without the parameter limit, and the most that it may ask for.
 const (
 	usualCounts = 10
 	mostCounts  = 10_000
 )
 
-// TSDB answers status/tsdb: how many series there are, and what makes them many.
+// TSDB answers status/tsdb: how many series there are, and which metrics and labels have most of them.
 func (h *Handler) TSDB(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	p, err := read(c)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *Handler) TSDB(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	return func(dst []byte) []byte { return appendCardinality(dst, n) }, nil
 }
 
-// appendCardinality tells how many series there are.
+// appendCardinality appends the data of status/tsdb.
 func appendCardinality(data []byte, n *promql.Cardinality) []byte {
 	data = strconv.AppendInt(append(data, `{"headStats":{"numSeries":`...), int64(n.Series), 10)
 	data = strconv.AppendInt(append(data, `,"numLabelPairs":`...), int64(n.Pairs), 10)
@@ -109,7 +109,7 @@ func appendCounts(data []byte, list []promql.Count) []byte {
 	return append(data, ']')
 }
 
-// The forms of what this server does not have, for dashboards that ask.
+// Empty answers, for dashboards that ask for what this server does not have.
 const (
 	noConfig       = `{"yaml":""}`
 	noFlags        = `{}`

@@ -54,7 +54,7 @@ func tooMany(format string, most int) error {
 	return status.New(status.InvalidArguments, format, most)
 }
 
-// isAbsent reports whether an error is that of a table that is not there yet: nothing has been written.
+// isAbsent reports whether an error says that there is no such table: nothing has been written yet.
 func isAbsent(err error) bool { return status.Of(err) == status.TableNotFound }
 
 // endpoint makes a handler. Errors are answered in the form of this API.

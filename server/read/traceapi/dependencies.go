@@ -8,7 +8,7 @@ import (
 	"varve/engine/jsontext"
 )
 
-// usualDependencies is how far dependencies go back that say no time.
+// usualDependencies is how far back dependencies are looked for if the request names no time.
 const usualDependencies = 24 * time.Hour
 
 // dependencies lists which services call which, and how often: the spans of a time whose parent is a span of another

@@ -23,14 +23,14 @@ const (
 	maxDigits   = 128 // of an id
 )
 
-// lookback is how far a search goes back that says no time.
+// lookback is how far back a search looks if the request names no time.
 const lookback = 48 * time.Hour
 
 // query is what a search asks for.
 type query struct {
 	service, operation string
 	tags               []tag
-	start, end         int64 // ns, both in
+	start, end         int64 // ns, both included
 	shortest, longest  int64 // ns; longest < 0: any
 	limit              int
 }
@@ -83,8 +83,8 @@ func readQuery(c *web.Ctx) (*query, error) {
 	return q, err
 }
 
-// begin is the start of a search, which lookback may say as well: a duration such as 2d, or the word with which a page
-// says that it has a start.
+// begin is the start of a search, ns: parameter start, or the duration lookback, such as 2d, before the end. The lookback
+// "custom" stands for none: a page sends it with start.
 func begin(p *web.Params, end int64) (int64, error) {
 	back := int64(lookback)
 	if text := p.String("lookback"); text != "" && text != "custom" && p.String("start") == "" {
@@ -123,7 +123,7 @@ func duration(p *web.Params, name string, otherwise int64) (int64, error) {
 	return int64(d), nil
 }
 
-// readTags reads the tags of an object, and those of parameters tag=key:value.
+// readTags reads the tags of a JSON object, and of the parameters tag=key:value.
 func readTags(c *web.Ctx, object string) ([]tag, error) {
 	var list []tag
 	if object != "" {

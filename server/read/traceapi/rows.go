@@ -18,7 +18,7 @@ type request struct {
 	table   string          // of spans
 }
 
-// begin takes what all endpoints have: the database and the table.
+// begin begins a request: it reads the database and the table, which all endpoints have, and takes a place among queries.
 func (h *Handler) begin(c *web.Ctx) (*request, error) {
 	p, err := c.LastQuery("db")
 	if err != nil {
@@ -45,10 +45,10 @@ func (h *Handler) begin(c *web.Ctx) (*request, error) {
 	return r, nil
 }
 
-// beside is a table beside that of spans.
+// beside is the name of a table beside that of spans: the same with a suffix, quoted for SQL.
 func (r *request) beside(suffix string) string { return parse.QuoteIdent(r.table + suffix) }
 
-// atMost is the clause by which a statement gives one row more than there may be.
+// atMost is the clause that limits a statement to one row more than the bound, so that too many rows are noticed.
 func atMost(rows int) string { return " LIMIT " + strconv.Itoa(rows+1) }
 
 // row is a row of a result.
@@ -85,16 +85,16 @@ func (r *row) uint(column int) uint64 {
 	return r.batch.Cols[column].Uint(r.at)
 }
 
-// reserve counts bytes of the answer that the row made.
+// reserve counts the bytes that the row adds to the answer, twice: a list is copied while it grows, a trace into the
+// answer.
 func (r *row) reserve(bytes int) error {
 	if r.result.Reserve == nil {
 		return nil
 	}
-	// a trace and the answer that it is copied into, or the room that a list grows to
 	return r.result.Reserve(2 * int64(bytes))
 }
 
-// rows returns the rows of a statement. What is reserved for them is so until the request is over.
+// rows runs a statement and calls each with its rows. The memory reserved for them is held until the request is over.
 func (r *request) rows(statement string, each func(row *row) error) error {
 	result, err := r.execute(statement)
 	if err != nil {

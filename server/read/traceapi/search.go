@@ -10,7 +10,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// search answers with the newest traces that have a span such as asked for, or with those whose ids are given.
+// search answers with the newest traces that have a span as asked for, or with the traces whose ids are given.
 func search(r *request) (answer, error) {
 	if list := r.c.QueryArgs().PeekMulti("traceID"); len(list) > 0 {
 		var ids []string
@@ -56,15 +56,15 @@ func search(r *request) (answer, error) {
 	return b.answer(ids), nil
 }
 
-// The other spans of a trace lie near those that were found, as a rule: what lies far is looked at where a parent lacks
-// or a span lasts longer. The filters of ids are wrong about one block in a hundred, so that each hour not looked at
-// saves reading some of a day's blocks.
+// The other spans of a trace mostly lie near the spans that were found, so search reads the hour around them first. It
+// reads the day around them for traces that seem to go on: a parent is missing, or a span lasts longer. The filters of
+// ids let one block in a hundred pass wrongly, so each hour that is not read saves some blocks.
 const (
 	near = int64(time.Hour)
 	far  = int64(24 * time.Hour)
 )
 
-// around is a range of times with what lies before and behind it.
+// around is a range of times, widened at both ends as far as times reach.
 func around(first, last, by int64) (from, to int64) {
 	return max(first, math.MinInt64+by) - by, min(last, math.MaxInt64-by) + by
 }
@@ -147,7 +147,7 @@ func (l *layout) conditions(q *query) (where string, any bool) {
 	return strings.Join(list, " AND "), true
 }
 
-// tag are the ways in which a span may have a tag.
+// tag lists the conditions of SQL under which a span has a tag.
 func (l *layout) tag(t tag) (ways []string) {
 	switch t.key {
 	case "span.kind":

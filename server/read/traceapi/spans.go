@@ -21,7 +21,7 @@ const (
 	codePrefix = "STATUS_CODE_"
 )
 
-// kindOf is the kind of a span as dashboards name it; one that is not specified has none.
+// kindOf is the kind of a span as dashboards name it; empty: the span specifies none.
 func kindOf(name string) string {
 	kind := strings.ToLower(strings.TrimPrefix(name, kindPrefix))
 	if kind == "unspecified" {
@@ -105,18 +105,18 @@ type builder struct {
 // trace is a trace in the making.
 type trace struct {
 	spans     []byte
-	processes map[string]string // their names by what they are
-	process   []byte
+	processes map[string]string // names of processes, by their JSON
+	process   []byte            // members of the object of processes
 
 	count   int
-	present map[string]bool // ids of spans; false: of a parent that is not there
+	present map[string]bool // ids of spans; false: of a parent that no span of the trace has
 	end     int64           // of the span that ends last, ns
 }
 
-// spanBytes is what the id of a span takes, about.
+// spanBytes is about the memory of the id of a span in trace.present.
 const spanBytes = 96
 
-// note takes down of a span what says whether its trace is whole.
+// note notes the ids and the end of a span, by which open sees whether its trace is whole.
 func (t *trace) note(l *layout, row *row) {
 	t.count++
 	t.present[row.text(l.id)] = true
@@ -127,8 +127,8 @@ func (t *trace) note(l *layout, row *row) {
 	t.end = max(t.end, start+int64(min(duration, uint64(math.MaxInt64-max(start, 0)))))
 }
 
-// open are the traces of some ids whose spans lie elsewhere too, as it seems: a parent lacks, or a span ends after
-// those that were looked for.
+// open lists the traces, of some ids, that seem to have spans outside of the time that was read: a parent is missing, or
+// a span ends after that time.
 func (b *builder) open(ids []string, to int64) (open []string) {
 	for _, id := range ids {
 		if t := b.traces[id]; t != nil &&

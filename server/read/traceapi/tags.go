@@ -43,7 +43,7 @@ func (l *tagList) int(key string, value int64) {
 	l.text = append(strconv.AppendInt(l.text, value, 10), '}')
 }
 
-// float adds a float; those that JSON has no number for are text.
+// float adds a float. NaN and the infinities, for which JSON has no number, are text.
 func (l *tagList) float(key string, value float64) {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		l.string(key, strconv.FormatFloat(value, 'g', -1, 64))
@@ -53,7 +53,8 @@ func (l *tagList) float(key string, value float64) {
 	l.text = append(jsontext.AppendFloat(l.text, value), '}')
 }
 
-// column adds the value that a row has in a column; NULL is no tag, nor is what no attribute becomes, such as a time.
+// column adds the value that a row has in a column. NULL is no tag, and neither is a value of a type that attributes do
+// not have, such as a time.
 func (l *tagList) column(a *attribute, row *row) {
 	if row.null(a.at) {
 		return

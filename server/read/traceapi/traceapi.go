@@ -50,7 +50,7 @@ func (h *Handler) Protocol(off bool) web.Protocol {
 // maxListed bounds lists of services and of operations.
 const maxListed = 10_000
 
-// services lists the services that spans were ever of.
+// services lists all services that ever sent a span.
 func services(r *request) (answer, error) {
 	return r.list("SELECT DISTINCT service_name FROM "+r.beside("_services")+" ORDER BY service_name",
 		func(dst []byte, row *row) []byte {
@@ -109,7 +109,7 @@ func (r *request) list(statement string, item func(dst []byte, row *row) []byte)
 	return a, err
 }
 
-// one answers with a trace. What is not there is 404.
+// one answers with a trace, or 404 if there is none of the id.
 func one(r *request) (answer, error) {
 	text, err := r.inPath("id")
 	if err != nil {

@@ -105,7 +105,7 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 	return err
 }
 
-// answer tells what became of each document.
+// answer is the answer with the outcome of each document.
 func (h *Handler) answer(c *web.Ctx, d *decoder) []byte {
 	failed := 0
 	for i := range d.items {
@@ -126,7 +126,7 @@ func (h *Handler) answer(c *web.Ctx, d *decoder) []byte {
 	return append(out, "]}"...)
 }
 
-// appendItem appends what became of a document. Official clients want the index, the id and the result.
+// appendItem appends the outcome of a document. Official clients want the index, the id and the result.
 func (d *decoder) appendItem(dst []byte, it *item) []byte {
 	dst = append(append(append(dst, `{"`...), it.action.String()...), `":{"_index":`...)
 	name := d.index
@@ -141,7 +141,7 @@ func (d *decoder) appendItem(dst []byte, it *item) []byte {
 	}
 	_, text := web.Message(err)
 	code, kind := 400, "document_parsing_exception"
-	if err == d.set.Rest { // refused for a time
+	if err == d.set.Rest { // the document was not tried: the sender may send it again
 		code, kind = web.HTTPStatus(status.Of(err)), "es_rejected_execution_exception"
 	}
 	dst = append(strconv.AppendInt(append(dst, `,"status":`...), int64(code), 10), `,"error":`...)
@@ -153,8 +153,8 @@ func appendError(dst []byte, kind, reason string) []byte {
 	return append(jsontext.AppendString(dst, reason), '}')
 }
 
-// refuse answers a request of which nothing was stored, in the form in which senders read it. An overload, and what is
-// not the client's fault, keeps its status.
+// refuse answers a request of which nothing was stored, in the form in which senders read it, with the status of the
+// error.
 func refuse(c *web.Ctx, d *decoder, err error) error {
 	kind, text := complaint(c, err)
 	code := c.Response.StatusCode()
@@ -182,10 +182,10 @@ func complaint(c *web.Ctx, err error) (kind, text string) {
 	return "illegal_argument_exception", text
 }
 
-// introduce says who answers, in the form in which official clients want it.
+// introduce sets the header by which official clients recognise the server.
 func introduce(c *web.Ctx) { c.Response.Header.Set("X-Elastic-Product", "Elasticsearch") }
 
-// version is that of the interface that is answered for.
+// version is the version of the interface that this package serves.
 const version = "8.16.0"
 
 // Info answers GET and HEAD /v1/elasticsearch/, and / of libraries.
@@ -205,7 +205,7 @@ func (h *Handler) License(c *web.Ctx) error {
 	return nil
 }
 
-// Fine answers what senders set up or ask for and that has no meaning here: policies, templates, pipelines, nodes.
+// Fine answers requests that have no meaning here, such as a sender's questions for policies, templates and nodes.
 func (h *Handler) Fine(c *web.Ctx) error {
 	introduce(c)
 	c.JSON(200, []byte("{}"))

@@ -50,14 +50,14 @@ var errMore = malformed("the action is broken; only the first %d reasons are kep
 // maxItems bounds the documents of a request: each has its place in the answer.
 const maxItems = 1 << 20
 
-// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so one that is
-// written as the one before is not read again.
+// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so an action line equal
+// to the one before is not read again.
 type decoder struct {
 	set *entries.Set
 	// index is the table of actions that name none.
 	index string
-	// message is the member of documents that is the entry; fields is what parameters say of them. Empty and nil:
-	// documents are entries as they are.
+	// message is the member of documents that is the entry; fields is what the parameters say of documents. If they are
+	// empty and nil, documents are entries as they are.
 	message string
 	fields  *entries.Fields
 	now     int64 // the time of the next document that has none
@@ -75,7 +75,7 @@ type decoder struct {
 // id is the id that the action of a document names, empty if it names none. It has no meaning here.
 func (d *decoder) id(it *item) []byte { return d.ids[it.idFrom:it.idTo] }
 
-// answerBytes is about the size of the answer; reasons of failures come on top, of which few are long.
+// answerBytes is about the size of the answer without the reasons of failures, few of which are long.
 func (d *decoder) answerBytes() int64 {
 	const itemBytes = 128
 	size := int64(len(d.ids))
@@ -91,8 +91,8 @@ func malformed(format string, args ...any) error {
 	return status.New(status.InvalidArguments, format, args...)
 }
 
-// read takes the documents of a body. A broken action fails alone, with its document; where there are no others, it is
-// the error of the body.
+// read takes the documents of a body. A broken action fails alone, with its document. If all actions are broken, the
+// error of the first is the error of the body.
 func (d *decoder) read(body []byte) error {
 	for p, number := 0, 1; p < len(body); number++ {
 		line, next := cut(body, p)
@@ -143,7 +143,7 @@ func (d *decoder) refuse(why error) {
 	d.items = append(d.items, item{action: d.action, entry: number, idFrom: uint32(d.idFrom), idTo: uint32(len(d.ids))})
 }
 
-// hasDocument reports whether the line behind a broken action is its document: an action is none.
+// hasDocument reports whether the line behind a broken action is its document, and not the next action.
 func (d *decoder) hasDocument(body []byte, at int) bool {
 	if at >= len(body) || d.action == remove {
 		return false
@@ -198,7 +198,7 @@ func (d *decoder) add(body []byte, from int, line []byte) error {
 	return d.table.Make(func(dst []byte) ([]byte, error) { return d.made(dst, line), nil })
 }
 
-// made appends the entry of a document. What is no object stays as it is, for the error that it gets later.
+// made appends the entry of a document. A document that is no object stays as it is: the pipeline refuses it.
 func (d *decoder) made(dst, document []byte) []byte {
 	if d.message != "" {
 		document = d.inner(document)

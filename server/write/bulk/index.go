@@ -36,8 +36,8 @@ func (h *Handler) Document(c *web.Ctx) error {
 	return nil
 }
 
-// Typed answers POST /v1/elasticsearch/{index}/{type} and its like, of clients from when an index had types of
-// documents. What begins with an underscore is a way to ask, of which there are none here.
+// Typed answers POST /v1/elasticsearch/{index}/{type} and its like, of old clients for which an index has types of
+// documents. A part of the path that begins with an underscore is a query, which this interface does not serve.
 func (h *Handler) Typed(c *web.Ctx) error {
 	if strings.HasPrefix(inPath(c, "index"), "_") || strings.HasPrefix(inPath(c, "type"), "_") {
 		introduce(c)
@@ -48,8 +48,8 @@ func (h *Handler) Typed(c *web.Ctx) error {
 	return h.Document(c)
 }
 
-// Index answers HEAD, GET and PUT /v1/elasticsearch/{index}: tables are made by their first document, so that every
-// index is there, and senders need not make it.
+// Index answers HEAD, GET and PUT /v1/elasticsearch/{index}: a table is made by its first document, so every index is
+// said to be there.
 func (h *Handler) Index(c *web.Ctx) error {
 	introduce(c)
 	name := inPath(c, "index")
@@ -65,7 +65,7 @@ func (h *Handler) Index(c *web.Ctx) error {
 	return nil
 }
 
-// Refresh answers POST /v1/elasticsearch/{index}/_refresh: what was answered can be read already.
+// Refresh answers POST /v1/elasticsearch/{index}/_refresh: documents can be read once they are acknowledged.
 func (h *Handler) Refresh(c *web.Ctx) error {
 	introduce(c)
 	c.JSON(200, []byte(`{"_shards":{"total":1,"successful":1,"failed":0}}`))

@@ -10,7 +10,7 @@ import (
 // base is the address that clients are given. Some take no more than a host.
 const base = "/v1/elasticsearch"
 
-// asked are paths that shippers ask and set up before they send.
+// asked are paths at which shippers ask or set up things before they send.
 var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster",
 	"_data_stream", "_alias", "_xpack", "_logstash"}
 
@@ -68,8 +68,8 @@ func (h *Handler) routes() []web.Route {
 	return list
 }
 
-// claim answers libraries that were given a host alone: they look at the root for what they would find at base, and ask
-// for an index, or make one, before they write.
+// claim answers libraries that were given a host alone: they ask at the root what they would ask at base, and look for an
+// index, or make one, before they write.
 func (h *Handler) claim(c *web.Ctx) web.Handler {
 	if !library(c) {
 		return nil
@@ -84,7 +84,7 @@ func (h *Handler) claim(c *web.Ctx) web.Handler {
 	return nil
 }
 
-// library reports whether who asks is a sender of documents in bulk, or speaks for one.
+// library reports whether the client is a library of this interface.
 func library(c *web.Ctx) bool {
 	agent := bytes.ToLower(c.Request.Header.UserAgent())
 	return bytes.Contains(agent, []byte("elastic")) || bytes.Contains(agent, []byte("opensearch")) ||

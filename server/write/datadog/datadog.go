@@ -40,7 +40,7 @@ const (
 	validate = "/api/v1/validate"
 )
 
-// Protocol is that of agents.
+// Protocol is the protocol of agents.
 func (h *Handler) Protocol() web.Protocol {
 	return web.Protocol{
 		Name: "datadog", Collectors: h.Collectors(),
@@ -90,7 +90,7 @@ func key(c *web.Ctx) []byte {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Logs answers POST .../api/v2/logs: a log that cannot be stored fails alone, and the answer tells of it.
+// Logs answers POST .../api/v2/logs: a log that cannot be stored fails alone, and the answer names it.
 func (h *Handler) Logs(c *web.Ctx) error { return h.take(c, 202) }
 
 // Input answers POST .../v1/input, the path of older agents.
@@ -102,14 +102,14 @@ func (h *Handler) take(c *web.Ctx, good int) error {
 	case err != nil:
 		refuse(c, err)
 	case len(failed) > 0:
-		tell(c, failed)
+		reportFailures(c, failed)
 	default:
 		c.JSON(good, []byte("{}"))
 	}
 	return nil
 }
 
-// store stores the logs of a request, and tells of those that it does not store.
+// store stores the logs of a request, and returns those that it does not store.
 func (h *Handler) store(c *web.Ctx) ([]failure, error) {
 	r, err := entries.Through(c, &h.o)
 	if err != nil {
@@ -170,26 +170,26 @@ func (d *decoder) failures() []failure {
 	return all
 }
 
-// maxTold bounds the logs of which an answer tells why they are not stored.
-const maxTold = 100
+// maxReported bounds the logs for which an answer says why they are not stored.
+const maxReported = 100
 
-// tell answers that some logs are not stored.
-func tell(c *web.Ctx, failed []failure) {
+// reportFailures answers that some logs are not stored.
+func reportFailures(c *web.Ctx, failed []failure) {
 	out := []byte(`{"errors":[`)
-	for i, f := range failed[:min(len(failed), maxTold)] {
+	for i, f := range failed[:min(len(failed), maxReported)] {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		_, text := web.Message(f.why)
 		out = append(out,
-			`{"status":"400","title":"the log is not stored, those that are not named here are","detail":`...)
+			`{"status":"400","title":"this log is not stored; logs without a fault are stored","detail":`...)
 		out = append(jsontext.AppendString(out,
 			fmt.Sprintf("log %d, one of %d that are not stored: %s", f.log, len(failed), text)), '}')
 	}
 	c.JSON(400, append(out, "]}"...))
 }
 
-// fromQuery takes what the query and the headers say of all logs, and their table.
+// fromQuery reads the parameters and headers that hold for all logs of a request, and the table.
 func fromQuery(c *web.Ctx) (d *decoder, table string, err error) {
 	p, err := c.LastQuery("ddsource", "ddtags", "hostname", "service", "table")
 	if err != nil {
@@ -212,7 +212,7 @@ func fromQuery(c *web.Ctx) (d *decoder, table string, err error) {
 	return d, table, nil
 }
 
-// Validate answers GET .../api/v1/validate: who gets here has shown a key that is right.
+// Validate answers GET .../api/v1/validate: the middleware has checked the key.
 func (h *Handler) Validate(c *web.Ctx) error {
 	c.JSON(200, []byte(`{"valid":true}`))
 	return nil

@@ -19,9 +19,9 @@ var tags = []string{"ddsource", "hostname", "service"}
 // decoder makes entries of logs.
 type decoder struct {
 	table    *entries.Table
-	ddtags   []byte // of the query
-	defaults [3][]byte
-	now      int64 // the time of the next log that has none
+	ddtags   []byte    // of the query
+	defaults [3][]byte // values of tags, from the query
+	now      int64     // the time of the next log that has none
 
 	r     jsontext.Reader
 	body  []byte // that r reads
@@ -72,7 +72,7 @@ func (d *decoder) read(body []byte) error {
 		}
 		d.failed = append(d.failed, failure{d.count, malformed("log %d is not a JSON object: %v", d.count, fault)})
 		if base = jsontext.Next(body, from); base < 0 {
-			break // where the next one begins nobody can tell
+			break // nobody knows where the next log begins
 		}
 		d.body = body[base:]
 		r.Reset(d.body)
@@ -170,7 +170,7 @@ func member(dst []byte, at int, key string) []byte {
 	return append(jsontext.AppendString(dst, key), ':')
 }
 
-// end appends what all entries have.
+// end appends the members that all entries have: tags, and the time index.
 func (d *decoder) end(dst []byte, ns int64, known [3][]byte) []byte {
 	if ns == d.now {
 		d.now++

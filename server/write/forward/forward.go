@@ -34,7 +34,7 @@ type Options struct {
 	Store web.Store
 	// MaxMessage bounds the bytes of a message, and those of its entries when they are decompressed. Default 16 MiB.
 	MaxMessage int
-	// SharedKey is what senders have to know; empty: nothing.
+	// SharedKey is the key that senders have to know; empty: they need none.
 	SharedKey string
 	// Intake, MaxConnections, MaxPerAddress and IdleTimeout are those of package listen.
 	Intake         *web.Intake
@@ -44,7 +44,7 @@ type Options struct {
 	Logger         *slog.Logger
 }
 
-// writers is the number of batches that become rows at a time: they may be large.
+// writers is the number of batches that become rows at a time. It is small because a batch may be large.
 const writers = 2
 
 // Server takes entries. Safe for concurrent use.
@@ -91,7 +91,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	})
 }
 
-// Shutdown stops the server; what was received is written.
+// Shutdown stops the server and writes the messages that have arrived.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.cancel()
 	return s.streams.Shutdown(ctx)
@@ -101,7 +101,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // cannot be stored is left out alone.
 func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error,
 	write func() error) (made listen.Made, err error) {
-	var full error // no fault of the message that finds no room
+	var full error // that there is no room, which is no fault of the message
 	all := entries.New(s.o.RowBytes, func(bytes int64) error {
 		full = hold(bytes)
 		return full
@@ -159,7 +159,7 @@ func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.Wr
 	return made, err
 }
 
-// tableOf is the table of a tag: its name, or where no table can have it, a legal one made of it.
+// tableOf is the table of a tag: the tag itself, or a legal name made of it if no table can have the tag as its name.
 func tableOf(tag []byte) string {
 	name := bytes.ToValidUTF8(tag, []byte("\uFFFD"))
 	if schema.CheckName("table", string(name)) != nil {

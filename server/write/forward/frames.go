@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// smallBytes is what every connection may hold of a message. What messages hold beyond it is largeBytes together,
-	// or one message: others wait, at most roomTime.
+	// smallBytes is what every connection may hold of a message. Beyond it, all messages together hold at most
+	// largeBytes, or one message more: others wait, at most roomTime.
 	smallBytes = 64 << 10
 	largeBytes = 64 << 20
 	roomTime   = 30 * time.Second
-	// leastRate is the rate in bytes/s under which a message gives way to others that wait: at it one of 16 MiB takes
-	// the minute that each message has.
+	// leastRate is the rate in bytes/s under which a message gives way to others that wait. At this rate a message of
+	// 16 MiB takes the minute that each message has.
 	leastRate = 256 << 10
 	// answerTime is how long a sender may take to read an answer.
 	answerTime = 30 * time.Second
@@ -32,7 +32,7 @@ type frames struct {
 	key   []byte // which senders have to know; empty: there is no handshake
 	most  int
 	share func() *web.Stream // begins the share of a message of more than smallBytes
-	ctx   context.Context    // ends when messages that are not complete have room no more
+	ctx   context.Context    // ends when the server stops: then incomplete messages get no room
 
 	known bool // the handshake is over
 	b     []byte
@@ -71,7 +71,7 @@ func (f *frames) read() error {
 	return err
 }
 
-// value copies a value, whatever is in it, as its bytes come: lengths that lie take no memory.
+// value copies a value, with everything in it, as its bytes come: a false length takes no memory.
 func (f *frames) value() error {
 	for left := uint64(1); left > 0; left-- {
 		at := len(f.b)
@@ -136,7 +136,7 @@ func (f *frames) copy(n uint64) error {
 	return nil
 }
 
-// grow makes room for k bytes more, which count before they take memory.
+// grow makes room for k bytes more, and counts them before they take memory.
 func (f *frames) grow(k int) error {
 	size := len(f.b) + k
 	if size <= cap(f.b) {
@@ -186,7 +186,7 @@ func (f *frames) Stored(to net.Conn) error {
 	return write(to, append(out, f.m.chunk...))
 }
 
-// Close returns what a large message holds: a connection that waits for its next message may wait long.
+// Close gives back the memory of a large message: its connection may wait long for the next.
 func (f *frames) Close() {
 	if f.large != nil {
 		f.large.Release()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A server with a key greets each connection, and both sides show that they know the key before anything is stored.
-// There are no users in it.
+// A server with a key greets each connection, and both sides show that they know the key before anything is stored. The
+// users of the server have no part in it.
 //
 //	server  ["HELO", {"nonce": bytes, "auth": "", "keepalive": true}]
 //	sender  ["PING", its host, salt, digest(salt, its host, nonce, key), user, password]
@@ -65,10 +65,10 @@ func (f *frames) greet() error {
 	return write(f.to, appendText(answer, string(digest(p.salt, []byte(host), nonce, f.key))))
 }
 
-// ping is what a sender answers to the greeting.
+// ping is the sender's answer to the greeting.
 type ping struct{ host, salt, digest []byte }
 
-// parsePing reads it; false: the message is none.
+// parsePing reads a ping; false: the message is none.
 func parsePing(b []byte) (p ping, ok bool) {
 	r := reader{b: b}
 	if head := r.next(); head.kind != array || head.n != 6 {

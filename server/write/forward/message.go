@@ -22,7 +22,7 @@ type message struct {
 	count   int    // of entries; -1: as many as there are
 	single  bool
 	gzip    bool
-	chunk   []byte // not nil: the sender waits for the answer to it
+	chunk   []byte // the name that the sender gave the message, and waits to read in the answer; nil: it does not wait
 }
 
 var errShape = errors.New("the message is not an array of a tag and entries")
@@ -68,7 +68,7 @@ func (m *message) parse(b []byte) error {
 	return r.err
 }
 
-// option reads what is said about the entries.
+// option reads the option of a message.
 func (m *message) option(r *reader) {
 	from := r.p
 	v := r.next()
@@ -95,8 +95,8 @@ func (m *message) option(r *reader) {
 	}
 }
 
-// each tells of the entries: their time, and a reader that is at their record, which each reads. most bounds the
-// entries when they are decompressed.
+// each calls its function for each entry, with the entry's time and a reader at its record, which the function reads.
+// most bounds the entries when they are decompressed.
 func (m *message) each(most int, each func(ns int64, timed bool, r *reader) error) error {
 	b := m.entries
 	if m.gzip {
@@ -117,7 +117,7 @@ func (m *message) each(most int, each func(ns int64, timed bool, r *reader) erro
 			return r.err
 		}
 		if v.kind != array || v.n < 2 {
-			r.p = from // a map is a record without a time, whatever else is none
+			r.p = from // a map is a record without a time; the function refuses anything else
 			if err := each(0, false, &r); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (m *message) each(most int, each func(ns int64, timed bool, r *reader) erro
 	return nil
 }
 
-// unzip decompresses at most so many bytes.
+// unzip decompresses gzip, at most to most bytes.
 func unzip(b []byte, most int) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
@@ -153,8 +153,8 @@ func unzip(b []byte, most int) ([]byte, error) {
 	return out, nil
 }
 
-// time reads a time: seconds, seconds and nanoseconds as an extension, or an array of one and what else is known of the
-// entry.
+// time reads a time: seconds, seconds and nanoseconds as an extension, or an array that begins with a time and holds
+// metadata of the entry behind it.
 func (r *reader) time() (ns int64, ok bool) {
 	switch v := r.next(); v.kind {
 	case integer:
@@ -173,7 +173,7 @@ func (r *reader) time() (ns int64, ok bool) {
 	case array:
 		for i := range v.n {
 			if i == 0 {
-				ns, ok = r.time1()
+				ns, ok = r.timeInArray()
 			} else {
 				r.skip()
 			}
@@ -182,8 +182,8 @@ func (r *reader) time() (ns int64, ok bool) {
 	return ns, ok
 }
 
-// time1 reads the time in an array of one; arrays do not nest there.
-func (r *reader) time1() (ns int64, ok bool) {
+// timeInArray reads the time at the head of such an array; an array in the array is no time.
+func (r *reader) timeInArray() (ns int64, ok bool) {
 	if r.p < len(r.b) {
 		if k, _, _ := shape(r.b[r.p]); k == array {
 			r.skip()

@@ -47,8 +47,8 @@ var (
 	errType  = errors.New("no value begins with the byte 0xc1")
 )
 
-// shape is what the first byte of a value tells: its kind, how many bytes of a number follow it, and the length that it
-// holds itself.
+// shape returns what the first byte of a value says: its kind, how many bytes of a number follow the byte, and the number
+// that the byte itself holds.
 func shape(c byte) (k kind, width, n int) {
 	switch {
 	case c < 0x80:
@@ -66,7 +66,7 @@ func shape(c byte) (k kind, width, n int) {
 	return s.kind, s.width, s.n
 }
 
-// shapes are those of 0xc0 to 0xdf.
+// shapes are the shapes of the first bytes 0xc0 to 0xdf.
 var shapes = [32]struct {
 	kind     kind
 	width, n int
@@ -195,7 +195,7 @@ func (r *reader) skip() []byte {
 	return r.b[from:r.p:r.p]
 }
 
-// pass passes over the value at p, whatever is wrong with it but its shape; false: where it ends nobody can tell.
+// pass passes over the value at p, however wrong its content; false: nobody knows where it ends.
 func (r *reader) pass(p int) bool {
 	r.p, r.err = p, nil
 	r.skip()

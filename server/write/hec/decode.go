@@ -11,7 +11,7 @@ import (
 	"varve/server/write/rows/entries"
 )
 
-// event is one event: texts are as they are written in JSON, nil where they are absent.
+// event is one event; members that it does not have are nil.
 type event struct {
 	ns                              int64
 	timed                           bool
@@ -63,9 +63,9 @@ func (d *decoder) read(body []byte) error {
 		}
 		d.faults = append(d.faults, f)
 		if base = jsontext.Next(body, from); base < 0 {
-			break // where the next one begins nobody can tell
+			break // nobody knows where the next event begins
 		}
-		d.body = bytes.TrimLeft(body[base:], "} \t\r\n") // braces that close nothing are of the broken one
+		d.body = bytes.TrimLeft(body[base:], "} \t\r\n") // braces that close nothing belong to the broken event
 		base = len(body) - len(d.body)
 		r.Reset(d.body)
 	}
@@ -140,14 +140,13 @@ func (d *decoder) event() error {
 	return d.add(&e, "event")
 }
 
-// closesMore reports whether a brace is behind the event that closes nothing: the event is broken, not the one that
-// follows.
+// closesMore reports whether a brace that closes nothing is behind the event: then this event is broken, not the next.
 func (d *decoder) closesMore() bool {
 	behind := bytes.TrimLeft(d.body[d.r.Offset():], " \t\r\n")
 	return len(behind) > 0 && behind[0] == '}'
 }
 
-// text is the value that follows as text; null leaves what is there.
+// text is the next value as text, or otherwise if the value is null.
 func text(r *jsontext.Reader, otherwise []byte) []byte {
 	if value, ok := r.Plain(); ok {
 		return value
@@ -155,7 +154,7 @@ func text(r *jsontext.Reader, otherwise []byte) []byte {
 	return otherwise
 }
 
-// raw takes a body that is text: one event, or several parted by a text.
+// raw takes a body that is text: one event, or several with separator between them.
 func (d *decoder) raw(body []byte, separator string) error {
 	if !utf8.Valid(body) {
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
@@ -221,7 +220,7 @@ func (d *decoder) add(e *event, column string) error {
 	})
 }
 
-// appendField appends a field, which is a tag. One that is named as another column is gets a prefix.
+// appendField appends a field, which is a tag. It gets a prefix if another column has its name.
 func (d *decoder) appendField(dst []byte, t *entries.Table, f *field, column string) []byte {
 	name := string(f.name)
 	switch name {

@@ -48,8 +48,8 @@ var texts = map[int]string{
 type fault struct {
 	code, event int
 	detail      string
-	others      []*fault // of the same request, by rising event
-	stored      int      // events of it that are stored
+	others      []*fault // all faults of the request, by rising event, if this one is the answer
+	stored      int      // events of the request that are stored
 }
 
 func (f *fault) Error() string { return texts[f.code] + ": " + f.detail }
@@ -109,7 +109,7 @@ func (h *Handler) Protocol() web.Protocol {
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
 // Event answers POST .../services/collector and .../event: an event that cannot be stored fails alone, and the answer
-// tells of it.
+// names it.
 func (h *Handler) Event(c *web.Ctx) error {
 	return h.take(c, func(d *decoder, body []byte) error { return d.read(body) })
 }
@@ -160,10 +160,10 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 	return nil
 }
 
-// maxTold bounds the events of which an answer tells why they are not stored.
-const maxTold = 100
+// maxReported bounds the events for which an answer says why they are not stored.
+const maxReported = 100
 
-// failed is the first fault of the events, which knows the others; nil: all are stored.
+// failed is the first fault of the events, with all others in it; nil: all events are stored.
 func (d *decoder) failed() *fault {
 	all := d.faults
 	for t, numbers := range d.events {
@@ -181,7 +181,7 @@ func (d *decoder) failed() *fault {
 	return &first
 }
 
-// fromQuery takes metadata from the query.
+// fromQuery reads the metadata of events that the query gives, and the table.
 func fromQuery(c *web.Ctx) (*decoder, error) {
 	p, err := c.LastQuery("host", "source", "sourcetype", "index", "time", "table")
 	if err != nil {
@@ -228,7 +228,7 @@ func refuse(c *web.Ctx, err error, _ func(*web.Ctx, error)) {
 		if f.detail != "" {
 			more += `,"detail":` + string(jsontext.AppendString(nil, f.detail))
 		}
-		more += f.told()
+		more += f.failures()
 		reply(c, 400, f.code, more)
 		return
 	}
@@ -258,13 +258,13 @@ func refuse(c *web.Ctx, err error, _ func(*web.Ctx, error)) {
 	reply(c, number, code, `,"detail":`+string(jsontext.AppendString(nil, text)))
 }
 
-// told is what an answer says of the other events.
-func (f *fault) told() string {
+// failures are the members of the answer that name all events that failed.
+func (f *fault) failures() string {
 	if len(f.others) == 0 {
 		return ""
 	}
 	out := fmt.Appendf(nil, `,"stored":%d,"failed":%d,"failures":[`, f.stored, len(f.others))
-	for i, o := range f.others[:min(len(f.others), maxTold)] {
+	for i, o := range f.others[:min(len(f.others), maxReported)] {
 		if i > 0 {
 			out = append(out, ',')
 		}

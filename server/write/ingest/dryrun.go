@@ -65,7 +65,7 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 		}
 	}
 	run.Hold = c.Hold
-	if c.Watch != nil { // who has left needs no trial
+	if c.Watch != nil { // a client that has left needs no answer
 		c.Watch()
 	}
 	result, err := h.o.Documents.DryRun(c.Context, run, bytes.NewReader(body))
@@ -79,7 +79,7 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 			"the answer of the dry run would take about %d bytes, the limit is %d: send fewer entries", size,
 			maxDryAnswer)
 	}
-	if err := c.Hold(2 * size); err != nil { // with the rows, which take no more than their text
+	if err := c.Hold(2 * size); err != nil { // for the answer and the rows, which take no more
 		return err
 	}
 	return c.Make(200, "application/json", func() ([]byte, error) {
@@ -91,10 +91,10 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 	})
 }
 
-// maxDryAnswer bounds the answer of a trial, which lies in memory as a whole.
+// maxDryAnswer bounds the answer of a dry run, which lies in memory as a whole.
 const maxDryAnswer = 16 << 20
 
-// dryBytes is about what the answer of a trial takes: each value comes with the name and the types of its column.
+// dryBytes is about the size of the answer of a dry run: each value comes with the name and the types of its column.
 func dryBytes(r *pipeline.DryResult) (bytes int64) {
 	const member = 96
 	for i := range r.Tables {
@@ -113,7 +113,7 @@ func dryBytes(r *pipeline.DryResult) (bytes int64) {
 	return bytes
 }
 
-// run is the trial that the body asks for.
+// run is the dry run that the body asks for.
 func (r *dryRequest) run() pipeline.DryRun {
 	run := pipeline.DryRun{ContentType: "application/json", Trace: r.Trace}
 	if r.DataType != nil {
@@ -130,7 +130,7 @@ func (r *dryRequest) run() pipeline.DryRun {
 	return run
 }
 
-// readForm takes the parts of a form and gives its data.
+// readForm reads the parts of a form into r, and returns its data.
 func (r *dryRequest) readForm(body []byte, boundary string) (data []byte, err error) {
 	parts := multipart.NewReader(bytes.NewReader(body), boundary)
 	found := false
@@ -182,8 +182,8 @@ func (r *dryRequest) readForm(body []byte, boundary string) (data []byte, err er
 	return data, nil
 }
 
-// dataType is the content type of data in a form: that of the part if it says more than what a client guessed of the
-// file's name, or what the data looks like.
+// dataType is the content type of data in a form: the part's own if it is one of JSON, else JSON or text by the look of
+// the data, because clients guess the type of a part from the name of a file.
 func dataType(given string, data []byte) *string {
 	kind, _, _ := mime.ParseMediaType(given)
 	switch first := bytes.TrimLeft(data, " \t\r\n\ufeff"); {
@@ -196,7 +196,7 @@ func dataType(given string, data []byte) *string {
 	return &kind
 }
 
-// appendDryTables appends the tables of a trial, each with the steps of all entries. Warnings are told with the last.
+// appendDryTables appends the tables of a dry run, each with the steps of all entries. The last has the warnings.
 func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 	tables := r.Tables
 	traced := slices.ContainsFunc(r.Entries, func(e pipeline.DryEntry) bool { return len(e.Steps) > 0 })
@@ -226,7 +226,7 @@ func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 	return append(dst, ']')
 }
 
-// appendDryEntries appends what became of each entry of a trial.
+// appendDryEntries appends what became of each entry of a dry run.
 func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 	dst = append(dst, `{"tables":[`...)
 	for i := range r.Tables {
@@ -265,7 +265,7 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 	return append(web.AppendWarnings(append(dst, ']'), r.Warnings), '}')
 }
 
-// appendTrace appends of each entry what it was after each processor, and before the first.
+// appendTrace appends each entry as it was after each processor, and before the first.
 func appendTrace(dst []byte, entries []pipeline.DryEntry) []byte {
 	dst = append(dst, `,"steps":[`...)
 	for i := range entries {
@@ -287,7 +287,7 @@ func appendTrace(dst []byte, entries []pipeline.DryEntry) []byte {
 	return append(dst, ']')
 }
 
-// appendSteps appends what an entry was after each processor.
+// appendSteps appends an entry as it was after each processor.
 func appendSteps(dst []byte, steps []pipeline.Step) []byte {
 	dst = append(dst, '[')
 	for i, s := range steps {

@@ -13,8 +13,8 @@ import (
 	"varve/server/write/rows/entries"
 )
 
-// Parameters may say which fields of entries hold the message and the time, which become tags, which are left out and
-// which are added: entries are rewritten so before a pipeline sees them, and then lie in memory as a whole.
+// Parameters may say which fields of entries hold the message and the time, which become tags, and which are left out or
+// added. Then entries are rewritten before the pipeline sees them, and lie in memory as a whole.
 
 // shape is what the parameters of a request say of its entries; nil: nothing.
 func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
@@ -32,7 +32,7 @@ func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
 	return f, nil
 }
 
-// shaped is the body of a request with its entries as the parameters want them, as NDJSON.
+// shaped is the body of a request with its entries rewritten as the parameters say, as NDJSON.
 func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io.Reader, error) {
 	body, err := c.WholeBody()
 	if err != nil {

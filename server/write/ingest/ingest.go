@@ -56,7 +56,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return list
 }
 
-// older begins the addresses that older senders of logs know for ingest and pipelines.
+// older begins the addresses that older senders of logs use for ingest and pipelines.
 const older = "/v1/events"
 
 // Protocol is ingest, and the documents of its pipelines.
@@ -121,12 +121,12 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		outcome.Warnings = append(outcome.Warnings,
 			"debug: the entries are in the log of the server, nothing is stored")
 	}
-	c.Written(counts, told(&outcome))
+	c.Written(counts, outcomeMembers(&outcome))
 	return nil
 }
 
-// told is what the answer says of entries that were left out, and of what a client should know besides.
-func told(o *pipeline.Outcome) (members []byte) {
+// outcomeMembers are the members of the answer with the entries that were left out, and the warnings.
+func outcomeMembers(o *pipeline.Outcome) (members []byte) {
 	if len(o.Failures) > 0 {
 		members = append(members, `,"skipped":[`...)
 		for i, f := range o.Failures {
@@ -142,10 +142,10 @@ func told(o *pipeline.Outcome) (members []byte) {
 	return web.AppendWarnings(members, o.Warnings)
 }
 
-// longLine is the size of a text body past which one line is likely to be many whose ends were lost on the way.
+// longLine is the size, in bytes, above which a text body of one line has probably lost line ends on the way.
 const longLine = 1 << 10
 
-// oneLine warns of a text body that has lost its line ends, as curl's -d @file makes it.
+// oneLine warns of a text body that has probably lost its line ends: curl's -d @file removes them.
 func oneLine(c *web.Ctx, r *pipeline.Request) []string {
 	if c.BodyBytes() <= longLine || !c.OneLine() || !strings.HasPrefix(strings.ToLower(r.ContentType), "text/plain") {
 		return nil
@@ -155,7 +155,7 @@ func oneLine(c *web.Ctx, r *pipeline.Request) []string {
 			"because -d @file takes the line ends away", c.BodyBytes())}
 }
 
-// withHint puts warnings behind an error that the client can mend.
+// withHint appends the first warning to an error that the client can mend.
 func withHint(err error, warnings []string) error {
 	var e *status.Error
 	if len(warnings) == 0 || !errors.As(err, &e) || web.HTTPStatus(e.Code) != 400 {

@@ -106,7 +106,7 @@ func (h *Handler) DeletePipeline(c *web.Ctx) error {
 	return answer(c, &doc, p.String("version"), false)
 }
 
-// answer tells of one pipeline, or of none.
+// answer answers with one pipeline, or with none if doc is nil.
 func answer(c *web.Ctx, doc *pipeline.Document, version string, withText bool) error {
 	return reply(c, func() []byte {
 		body := []byte(`{"pipelines":[`)
@@ -126,10 +126,10 @@ func answer(c *web.Ctx, doc *pipeline.Document, version string, withText bool) e
 	})
 }
 
-// reply answers a request about pipelines with what tell tells and the time that it took.
-func reply(c *web.Ctx, tell func() []byte) error {
+// reply answers a request about pipelines with the members of head, which begins the object, and the time that it took.
+func reply(c *web.Ctx, head func() []byte) error {
 	return c.Make(200, "application/json", func() ([]byte, error) {
-		body := strconv.AppendInt(append(tell(), `,"execution_time_ms":`...), c.ElapsedMS(), 10)
+		body := strconv.AppendInt(append(head(), `,"execution_time_ms":`...), c.ElapsedMS(), 10)
 		c.Executed(manageFormat)
 		return append(body, '}'), nil
 	})
@@ -160,7 +160,7 @@ func (h *Handler) PipelineDDL(c *web.Ctx) error {
 	})
 }
 
-// document is the document in a request's body; ok is false when the content type holds none.
+// document is the document in a request's body; ok is false if a body of its content type holds none.
 func document(c *web.Ctx) (text []byte, ok bool, err error) {
 	kind, params, parseErr := mime.ParseMediaType(string(c.Request.Header.ContentType()))
 	if parseErr != nil && !errors.Is(parseErr, mime.ErrInvalidMediaParameter) {

@@ -9,15 +9,15 @@ import (
 	"varve/server/web"
 )
 
-// Store says what rows go to; engine.Engine does.
+// Store identifies the store and its tables; engine.Engine does.
 type Store interface {
 	Store() string
 	Table(n schema.Name) (*engine.Table, error)
 }
 
-// Target answers GET /v1/ingest/target: by what a client knows this store and a table again. An empty store in the
-// place of this one, and a table that was dropped and made anew, are others. So is, by "emptied", one that was
-// truncated.
+// Target answers GET /v1/ingest/target: the identity of the store and of a table, by which a client that continues an
+// interrupted run sees whether its rows are still there. An empty store at the same address has another id, and so has a
+// table that was dropped and made anew; "emptied" changes when the table is truncated.
 func (h *Handler) Target(c *web.Ctx) error {
 	p, err := c.Query("db", "table")
 	if err != nil {

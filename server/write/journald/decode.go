@@ -30,12 +30,12 @@ type decoder struct {
 	columns []column // in the order in which the fields of the last entry came
 	at      int      // of the field that comes next
 	entries int
-	size    int // of the values of the entry in hand
-	from    int // where that begins
-	texts   [][]byte
+	size    int                        // of the values of the entry in hand, bytes
+	from    int                        // where that entry begins in the body
+	texts   [][]byte                   // of all entries
 	refuse  func(entry int, why error) // takes entries that cannot be stored; nil: they are errors of the body
-	bad     error                      // why the entry in hand cannot
-	ns      int64
+	bad     error                      // why the entry in hand cannot be stored
+	ns      int64                      // time of the entry in hand
 }
 
 type column struct {
@@ -110,7 +110,7 @@ func (d *decoder) binary(body []byte, p int, key []byte) (value []byte, next int
 // begin begins an entry.
 func (d *decoder) begin() { d.at, d.size, d.ns, d.bad = 0, 0, d.now, nil }
 
-// field sets a field of the entry in hand. Of one that comes again the last counts.
+// field sets a field of the entry in hand. If a field comes again, the last value counts.
 func (d *decoder) field(key, value []byte) error {
 	if string(key) == realtime {
 		us, err := strconv.ParseInt(string(value), 10, 64)
@@ -156,7 +156,7 @@ func (d *decoder) column(key []byte) (*tagged.Column, error) {
 	return d.table.Column(key, vector.StringType, role)
 }
 
-// end makes the row of the entry in hand, which ends at a place of the body.
+// end makes the row of the entry in hand, which ends at at in the body.
 func (d *decoder) end(body []byte, at int) error {
 	d.table.SetTime(d.ns)
 	d.entries++
@@ -174,7 +174,8 @@ func (d *decoder) end(body []byte, at int) error {
 	return err
 }
 
-// readable is read, but a body that is broken behind its first entry is one up to there: what comes behind is refused.
+// readable is read for bodies that may be broken behind their first entry: the entries before that place are stored, and
+// the rest is refused as one entry.
 func (d *decoder) readable(body []byte) error {
 	err := d.read(body)
 	if err == nil || d.refuse == nil || d.entries == 0 || status.Of(err) != status.InvalidArguments {

@@ -47,8 +47,8 @@ func (h *Handler) Protocol() web.Protocol {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// Upload answers POST /v1/journald/upload: all entries of the body are stored, but for those that their table does not
-// take: they are kept apart.
+// Upload answers POST /v1/journald/upload: it stores the entries of the body, and keeps those that the table refuses as
+// rejects.
 func (h *Handler) Upload(c *web.Ctx) error {
 	if kind := strings.ToLower(c.HeaderText("Content-Type")); kind != "" &&
 		!strings.HasPrefix(kind, "application/vnd.fdo.journal") {
@@ -75,7 +75,7 @@ func (h *Handler) Upload(c *web.Ctx) error {
 	r.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
 	d := &decoder{now: c.Start.UnixNano()}
 	var left []rejects.Entry
-	if h.o.Rejects != nil { // a sender that is refused sends the same again, for ever
+	if h.o.Rejects != nil { // a sender that is answered with an error sends the same again, for ever
 		r.Hint.Reject = func(entry int, why error) {
 			left = append(left, rejects.Entry{Protocol: "journald", Table: name, Why: why, Text: d.texts[entry-1]})
 		}

@@ -20,12 +20,12 @@ type decoder struct {
 	r         jsontext.Reader
 	rows      *tagged.Rows
 	valueName []byte
-	keep      bool // points that cannot be stored are noted, the others stay
+	keep      bool // a point that cannot be stored is noted and the others are stored; false: it is an error
 
 	success, failed int
 	failures        []failure
 	tags            []tag
-	points          [][]byte // those that became rows, where failures are kept
+	points          [][]byte // the points that became rows, if keep
 }
 
 // failure is a point that cannot be stored.
@@ -120,7 +120,7 @@ func (d *decoder) one() error {
 	return nil
 }
 
-// maxFailures bounds the failures that an answer tells of.
+// maxFailures bounds the failures that an answer lists.
 const maxFailures = 10_000
 
 // note notes a point that cannot be stored.
@@ -154,7 +154,7 @@ func (d *decoder) readTags(p *point) {
 	}
 }
 
-// row makes the row of a point, which is written so. After an error nothing of it is left.
+// row makes the row of a point with the given text. After an error nothing of the row is left.
 func (d *decoder) row(p *point, text []byte) error {
 	ms, err := milliseconds(p.timestamp)
 	if err != nil {

@@ -53,11 +53,11 @@ func (h *Handler) Protocol(off bool) web.Protocol {
 // Collectors are the figures of the handler.
 func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
 
-// tableOptions are those of the tables of points: of points of the same tags and time the last one counts.
+// tableOptions are the options of the tables of points: of points with the same tags and time the last one counts.
 var tableOptions = map[string]string{"merge_mode": "last_row", schema.SemanticOption: schema.SemanticMetric}
 
-// Put answers POST /v1/jsonput/api/put. With summary or details in its query a point that cannot be stored is told of,
-// and the others are stored; without, all are stored or none.
+// Put answers POST /v1/jsonput/api/put. With summary or details in its query, the answer reports points that cannot be
+// stored, and the others are stored; without, all are stored or none.
 func (h *Handler) Put(c *web.Ctx) error {
 	details := c.QueryArgs().Has("details")
 	keep := details || c.QueryArgs().Has("summary")
@@ -87,7 +87,7 @@ func (h *Handler) Put(c *web.Ctx) error {
 	if err != nil && !(keep && decoded && web.HTTPStatus(status.Of(err)) == 400) {
 		return err
 	}
-	if err != nil { // what was read well could not be written, as a database that is not there
+	if err != nil { // the points are well-formed but could not be written, such as to a database that is not there
 		d.refuse(err)
 	}
 	for _, w := range written {
@@ -101,7 +101,7 @@ func (h *Handler) Put(c *web.Ctx) error {
 	return nil
 }
 
-// refuse takes the points that were read well for failures, each as it was sent.
+// refuse turns the points that became rows into failures.
 func (d *decoder) refuse(err error) {
 	for n := range d.points {
 		d.reject(n+1, err)
@@ -127,10 +127,10 @@ func (d *decoder) answer(c *web.Ctx, details bool) {
 	c.JSON(200, append(out, '}'))
 }
 
-// maxSpareTags bounds what an idle decoder keeps.
+// maxSpareTags bounds the tags that an idle decoder has room for.
 const maxSpareTags = 1 << 12
 
-// forget lets go of the body but for the points that could not be stored.
+// forget lets go of the body, except for the points that could not be stored.
 func (d *decoder) forget() {
 	clear(d.tags[:cap(d.tags)])
 	d.r.Reset(nil)

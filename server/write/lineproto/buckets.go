@@ -11,8 +11,8 @@ import (
 	"varve/server/web"
 )
 
-// Clients of version 2 look for their organisation and their bucket before they write, and make the bucket that is not
-// there. A bucket is a database; there is one organisation, of whatever name they ask for.
+// Clients of version 2 look for their organisation and their bucket before they write, and make the bucket if it is not
+// there. A bucket is a database. There is one organisation, which has every name that clients ask for.
 
 // Buckets answers GET /v1/lineproto/api/v2/buckets, all of them or the one with the name that is asked for.
 func (h *Handler) Buckets(c *web.Ctx) error {
@@ -64,8 +64,7 @@ func (h *Handler) CreateBucket(c *web.Ctx) error {
 // maxBucket bounds the body that describes a bucket.
 const maxBucket = 64 << 10
 
-// Setup answers GET /v1/lineproto/api/v2/setup, with which tools ask whether there is a first user to be made: there is
-// none.
+// Setup answers GET /v1/lineproto/api/v2/setup, by which tools ask whether they may create the first user: they may not.
 func (h *Handler) Setup(c *web.Ctx) error {
 	h.introduce(c)
 	c.JSON(200, []byte(`{"allowed":false}`))
@@ -88,7 +87,7 @@ func (h *Handler) Organisations(c *web.Ctx) error {
 	return nil
 }
 
-// organisation is the id of the only one: 16 hexadecimal digits, as clients want ids.
+// organisation is the id of the only organisation: 16 hexadecimal digits, as clients want ids.
 const organisation = "7661727665000001"
 
 func appendBucket(dst []byte, name string) []byte {

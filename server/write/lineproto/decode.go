@@ -25,13 +25,13 @@ import (
 type request struct {
 	db     string
 	tables rows.Tables
-	// hint is that of all tables, but for their tags and the time index of those that are there already.
+	// hint is the hint of all tables, but without their tags, and without the time index of tables that exist.
 	hint engine.Hint
 	// unit is the unit of times, ns, or guess; now is the time of points without one, ns.
 	unit, now int64
 	// left, if not nil, takes the lines that cannot be stored. Without it such a line is the error of the request.
 	left *leftOut
-	// most bounds what the rows take in memory, about; hold, if not nil, is told how much that is by now.
+	// most bounds the memory of the rows, about, in bytes; hold, if not nil, is called with the bytes so far.
 	most int64
 	hold func(bytes int64) error
 }
@@ -46,11 +46,12 @@ type decoder struct {
 	text   []byte // of the value that was read last, where it is text
 	any    bool   // a line was read
 
-	held, told int64 // bytes that the rows take, and up to which hold was told
-	columns    int   // those of the table before the line that was begun last, cols[0] among them; 0: it has no table
+	held    int64 // bytes that the rows take
+	told    int64 // held up to which hold need not be called again
+	columns int   // of the table before the line that was begun last, cols[0] among them; 0: the line has no table
 }
 
-// What a table and a column take besides their values, and how often hold is told.
+// Bytes that a table and a column take besides their values, and that rows grow by before hold is called again.
 const (
 	tableBytes  = 4 << 10
 	columnBytes = 1 << 10
@@ -76,8 +77,8 @@ type column struct {
 	raw    string // the key as lines write it, with = behind it
 	values *vector.ColumnBuilder
 	kind   kind
-	row    int   // the last that has a value, from 1
-	next   int32 // the column that came behind this one, last time; 0: none
+	row    int   // the last row that has a value, from 1
+	next   int32 // the column that came behind this one in the line before; 0: none
 }
 
 // kind is what the values of a column are.
@@ -141,7 +142,7 @@ func (d *decoder) decode(body []byte) error {
 	}
 }
 
-// holdAll tells what the body and its rows take.
+// holdAll calls hold with the bytes that the body and its rows take.
 func (d *decoder) holdAll(body int64) error {
 	if d.held > d.most {
 		return status.New(status.InvalidArguments,
@@ -154,7 +155,7 @@ func (d *decoder) holdAll(body int64) error {
 	return d.hold(body + d.held)
 }
 
-// line reads one line from p on; it gives where it ends.
+// line reads one line from p on, and returns where it ends.
 func (d *decoder) line(in []byte, p int) (int, error) {
 	begin := p
 	t, p, err := d.measurement(in, p)
@@ -229,7 +230,7 @@ func (d *decoder) measurement(in []byte, p int) (*table, int, error) {
 func (d *decoder) open(raw, name string) *table {
 	t := &table{raw: raw, cols: make([]column, 1, 16), byKey: map[string]int32{}, unit: 1}
 	full, hint := schema.Name{DB: d.db, Table: name}, d.hint
-	// where it is absent, it is made, or refused, when the rows are written
+	// a table that is absent is made, or refused, when the rows are written
 	if there, err := d.tables.Table(full); err == nil {
 		t.schema = there.Schema
 		index := &t.schema.Columns[t.schema.Time]
@@ -242,7 +243,8 @@ func (d *decoder) open(raw, name string) *table {
 	return t
 }
 
-// tag reads a tag, whose key begins at p, into the column behind column at; it gives its column and where it ends.
+// tag reads a tag, whose key begins at p. It expects the column that came behind column at in the line before. It returns
+// the tag's column and where the tag ends.
 func (d *decoder) tag(t *table, at int32, in []byte, p int) (int32, int, error) {
 	n := t.cols[at].next
 	if raw := t.cols[n].raw; n != 0 && len(in)-p >= len(raw) && string(in[p:p+len(raw)]) == raw &&
@@ -283,7 +285,7 @@ func (d *decoder) tag(t *table, at int32, in []byte, p int) (int32, int, error) 
 	return n, end, nil
 }
 
-// field reads a field, whose key begins at p, into the column behind column at; it gives its column and where it ends.
+// field reads a field as tag reads a tag.
 func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error) {
 	n := t.cols[at].next
 	raw := t.cols[n].raw
@@ -335,8 +337,8 @@ func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error
 	return n, end, nil
 }
 
-// asNumber is a value as its column takes it: integers and floats are one kind, and a column that meets both is one of
-// floats.
+// asNumber converts a value to the kind of its column: integers become floats in a column of floats. A column of integers
+// that meets a float becomes one of floats.
 func (c *column) asNumber(k kind, bits uint64, strict bool) (kind, uint64) {
 	switch {
 	case strict:
@@ -406,7 +408,7 @@ func (d *decoder) timeColumn(t *table) (err error) {
 	return err
 }
 
-// moment reads the time of a line, which is the last on it, in the unit of the table.
+// moment reads the time at the end of a line, in the unit of the table.
 func (d *decoder) moment(t *table, in []byte, p int) (int64, int, error) {
 	begin := p
 	if in[p] == '-' {

@@ -8,7 +8,7 @@ import (
 	"varve/engine/status"
 )
 
-// What can be wrong with the grammar of a line.
+// Errors in the grammar of a line.
 var (
 	errNoMeasurement = errors.New("missing measurement")
 	errNoFields      = errors.New("missing fields")

@@ -31,7 +31,7 @@ type Options struct {
 // Handler answers requests of line protocol, of both versions. Safe for concurrent use.
 type Handler struct {
 	o       Options
-	options map[string]string // of tables that are made
+	options map[string]string // of tables that a request makes
 	rows    prometheus.Counter
 }
 
@@ -55,7 +55,7 @@ func (h *Handler) Write(c *web.Ctx) error { return h.write(c, "db") }
 // WriteV2 answers POST /v1/lineproto/api/v2/write.
 func (h *Handler) WriteV2(c *web.Ctx) error { return h.write(c, "db", "bucket") }
 
-// write stores the points of a request of version 1 or 2, whose database the header or one of some parameters names.
+// write stores the points of a request of version 1 or 2. databases are the parameters that may name the database.
 func (h *Handler) write(c *web.Ctx, databases ...string) error {
 	p, err := c.LastQuery(append(databases, "precision")...)
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Handler) write(c *web.Ctx, databases ...string) error {
 	return nil
 }
 
-// store stores the points of a request, whose database the header or one of some names says.
+// store stores the points of a request into the database of the header, or else the first that is given.
 func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error) {
 	h.introduce(c)
 	r.tables, r.most, r.hold = h.o.Tables, h.o.RowBytes, c.Hold
@@ -105,7 +105,7 @@ func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error)
 	return err
 }
 
-// units are those of times by their names in the parameter precision.
+// units are the units of times by their names in the parameter precision.
 var units = map[string]time.Duration{
 	"": 1, "n": 1, "ns": 1, "u": time.Microsecond, "us": time.Microsecond, "\u00b5": time.Microsecond,
 	"\u00b5s": time.Microsecond, "\u03bc": time.Microsecond, "\u03bcs": time.Microsecond,
@@ -120,7 +120,7 @@ func precision(units map[string]time.Duration, name string) (time.Duration, erro
 	return unit, nil
 }
 
-// introduce says who answers, in the form in which clients of version 1 read it.
+// introduce sets the headers by which clients of version 1 recognise the server.
 func (h *Handler) introduce(c *web.Ctx) {
 	c.Response.Header.Set("X-Influxdb-Version", "1.8.0-varve")
 	c.Response.Header.Set("X-Influxdb-Build", "OSS")

@@ -10,8 +10,8 @@ import (
 // base is the address that clients are given. Some take no more than a host.
 const base = "/v1/lineproto"
 
-// Protocols are line protocol as clients of version 1 speak it, and as those of versions 2 and 3 do, which read errors
-// in another form.
+// Protocols are two: line protocol for clients of version 1, and for those of versions 2 and 3, which read errors in
+// another form.
 func (h *Handler) Protocols(off bool) []web.Protocol {
 	first, second := h.first(), h.second()
 	for _, p := range [...]*web.Protocol{&first, &second} {
@@ -20,7 +20,7 @@ func (h *Handler) Protocols(off bool) []web.Protocol {
 	if !off {
 		second.Claims = h.claim
 	}
-	return []web.Protocol{second, first} // second owns some paths of those that first owns
+	return []web.Protocol{second, first} // second comes first: it owns some of the paths that first owns
 }
 
 func (h *Handler) first() web.Protocol {
@@ -62,7 +62,7 @@ func (h *Handler) second() web.Protocol {
 	}
 }
 
-// present reads Authorization, which may be a token, or else the name and the password in the query. It does not count
+// present takes Authorization, which may be a token, or else the name and the password in the query. It ignores
 // x-service-auth.
 func present(c *web.Ctx, shown *web.Credentials) error {
 	shown.Service, shown.Scheme = nil, "token"
@@ -77,7 +77,7 @@ func present(c *web.Ctx, shown *web.Credentials) error {
 		"Invalid request parameter: influxdb auth: username and password must be provided together")
 }
 
-// claim answers libraries that were given a host alone and ask there for what they would find below base.
+// claim answers libraries that were given a host alone and ask at the root what they would ask below base.
 func (h *Handler) claim(c *web.Ctx) web.Handler {
 	if string(c.Path()) == "/health" && library(c) {
 		return h.Health

@@ -17,8 +17,8 @@ var (
 	showDatabases  = regexp.MustCompile(`(?i)^\s*SHOW\s+DATABASES[\s;]*$`)
 )
 
-// Query answers /v1/lineproto/query, of which clients of version 1 need two statements before they write: one makes a
-// database unless it is there, one lists them.
+// Query answers /v1/lineproto/query. It knows the two statements that clients of version 1 send before they write: one
+// makes a database unless it is there, the other lists databases.
 func (h *Handler) Query(c *web.Ctx) error {
 	h.introduce(c)
 	q, err := asked(c)
@@ -43,7 +43,7 @@ func (h *Handler) Query(c *web.Ctx) error {
 	return nil
 }
 
-// createDatabase makes a database unless it is there, for who may write.
+// createDatabase makes a database unless it is there, for users who may write.
 func (h *Handler) createDatabase(c *web.Ctx, name string) error {
 	if c.User.Mode == web.ReadOnly {
 		return web.Denied
@@ -63,7 +63,7 @@ func (h *Handler) createDatabase(c *web.Ctx, name string) error {
 	return nil
 }
 
-// asked is the statement of a request: clients put it into the address or, most of them in a form, into the body.
+// asked is the statement of a request: it is in the address, or in the body, which is then mostly a form.
 func asked(c *web.Ctx) (string, error) {
 	p, err := c.Query("q")
 	if err == nil && !p.Has("q") {

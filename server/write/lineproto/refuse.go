@@ -8,8 +8,8 @@ import (
 	"varve/server/web"
 )
 
-// fail answers with an error. Libraries and agents read errors as version 2 has them: their code is a word. They cannot
-// read ours, whose code is a number, and would show their user nothing of it.
+// fail answers with an error. Libraries and agents read errors in the form of version 2, whose code is a word. They
+// cannot read the server's form, whose code is a number, and would show their user nothing.
 func fail(c *web.Ctx, err error, plain func(*web.Ctx, error)) {
 	plain(c, err)
 	if library(c) || bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("Telegraf/")) {
@@ -28,8 +28,8 @@ var codes = map[int]string{
 	429: "too many requests", 503: "unavailable",
 }
 
-// restate writes the answer to an error anew, as clients of version 2 read it. Its status and headers stay; a request
-// out of time has none.
+// restate writes the answer to an error anew, in the form of version 2, with the same status and headers. A request out
+// of time gets no body.
 func restate(c *web.Ctx, err error) {
 	if c.Response.StatusCode() == 408 {
 		return

@@ -12,12 +12,12 @@ const (
 	inKey                     // in keys and values of tags, keys of fields: an equals sign as well
 )
 
-// special tells where a byte is not an ordinary one of a token.
+// special says in which tokens a byte has a meaning of its own.
 var special = [256]uint8{',': inMeasurement | inKey, ' ': inMeasurement | inKey, '\n': inMeasurement | inKey,
 	'\\': inMeasurement | inKey, '=': inKey}
 
-// token reads from p up to a separator: the token as it is there, and without its escapes, which is good until the next
-// one. A backslash before any other byte is a byte of the token.
+// token reads a token from p up to a separator: raw as it is written, and text without escapes, which is good until the
+// next call. A backslash before a byte that needs no escape is a byte of the token.
 func (d *decoder) token(in []byte, p int, where uint8) (raw, text []byte, end int) {
 	begin := p
 	if p = skipOrdinary(in, p, where); p == len(in) || in[p] != '\\' {
@@ -64,8 +64,8 @@ func atEnd(in []byte, p int) bool {
 	return p >= len(in) || in[p] == '\n' || in[p] == '\r' && (p+1 == len(in) || in[p+1] == '\n')
 }
 
-// value reads the value of a field from p on, and checks that it ends where the next field, the time or the next line
-// may begin. What is not text is in bits; text is in d.text, until the next value.
+// value reads the value of a field from p on, and checks that the next field, the time or the next line may begin where
+// it ends. A text is in d.text until the next value, any other value in bits.
 func (d *decoder) value(in []byte, p int) (k kind, bits uint64, end int, err error) {
 	if p == len(in) {
 		return 0, 0, 0, errNoFieldValue
@@ -149,11 +149,11 @@ func number(in []byte, p int) (k kind, bits uint64, end int, err error) {
 	return floats, math.Float64bits(x), p, nil
 }
 
-// safeDigits is how many decimal digits fit an integer whatever they are.
+// safeDigits is the number of decimal digits that always fit an int64.
 const safeDigits = 18
 
-// exactDigits is how many decimal digits a float holds exactly; divided by a power of ten that is one as well, they
-// give the nearest float.
+// exactDigits is the number of decimal digits that a float holds exactly. Divided by a power of ten that a float also
+// holds exactly, they give the nearest float.
 const exactDigits = 15
 
 var powers = [exactDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,

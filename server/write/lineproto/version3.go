@@ -16,10 +16,10 @@ import (
 // version3 is the end of the path to which clients of version 3 write.
 const version3 = "/api/v3/write_lp"
 
-// guess stands for the unit of a time whose size says what it is.
+// guess stands for a unit that is guessed by the size of each time.
 const guess = 0
 
-// units3 are those of times by their names in version 3.
+// units3 are the units of times by their names in version 3.
 var units3 = map[string]time.Duration{
 	"": guess, "auto": guess, "nanosecond": 1, "ns": 1, "n": 1, "microsecond": time.Microsecond, "us": time.Microsecond,
 	"u":           time.Microsecond,
@@ -39,15 +39,15 @@ func guessed(x int64) int64 {
 	return 1
 }
 
-// maxLeftOut is how many lines of a request can be left out: of those with more nothing is stored.
+// maxLeftOut bounds the lines of a request that can be left out. A request with more is refused as a whole.
 const maxLeftOut = 1000
 
-// leftOut are the lines of a request that cannot be stored, where the others are.
+// leftOut are the lines of a request that cannot be stored, while the others are.
 type leftOut struct {
 	lines []*lineError
-	// number is that of the line that begins at counted, from 1.
+	// number is the number, from 1, of the line that begins at counted.
 	number, counted int
-	begins          []uint32 // of the lines that became rows
+	begins          []uint32 // where the lines that became rows begin
 	body            []byte
 }
 
@@ -60,13 +60,13 @@ func (l *leftOut) begin(body []byte, p int) int {
 // refuse notes a line that its table did not take.
 func (l *leftOut) refuse(n int, why error) {
 	if len(l.lines) == maxLeftOut {
-		return // as many are told of
+		return // the answer names no more
 	}
 	p := int(l.begins[n-1])
 	l.lines = append(l.lines, explain(l.body, p, bytes.Count(l.body[:p], []byte{'\n'})+1, why))
 }
 
-// fault is the error of a line that begins at p, or leaves it out; then the next begins at end, or behind it.
+// fault returns the error of a line that begins at p, or leaves the line out: then the next line begins at end or behind.
 func (d *decoder) fault(body []byte, p int, err error) (end int, _ error) {
 	if d.left == nil {
 		return 0, explain(body, p, bytes.Count(body[:p], []byte{'\n'})+1, err)
@@ -88,7 +88,7 @@ func (d *decoder) fault(body []byte, p int, err error) (end int, _ error) {
 	return p + end, nil
 }
 
-// leaveOut undoes the line that was begun last: its values, and the columns behind the first ones, which it brought.
+// leaveOut undoes the line that was begun last: its values, and the columns that it added to the first columns.
 func (t *table) leaveOut(columns int) {
 	for _, c := range t.cols[columns:] {
 		delete(t.byKey, c.values.Name())
@@ -115,8 +115,8 @@ func (t *table) leaveOut(columns int) {
 	t.rows.Pin()
 }
 
-// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names
-// it; with accept_partial=false nothing is stored then. What is answered is stored whatever no_sync says.
+// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names it;
+// with accept_partial=false nothing is stored then. Lines are stored before the answer, whatever no_sync says.
 func (h *Handler) WriteV3(c *web.Ctx) error {
 	p, err := c.LastQuery("db", "precision", "accept_partial")
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *Handler) WriteV3(c *web.Ctx) error {
 	return nil
 }
 
-// append appends the lines as a list, and the brace behind it.
+// append appends the lines as a list, and the closing brace of the answer.
 func (l *leftOut) append(dst []byte) []byte {
 	for i, line := range l.lines {
 		dst = line.append(append(dst, "[,"[min(i, 1)]))

@@ -7,7 +7,7 @@ import (
 	"varve/server/write/rows/tagged"
 )
 
-// sink takes what readers find: for each stream its labels, sorted, then its lines. Nothing of the texts is kept.
+// sink takes the streams that a reader finds: for each its labels, sorted, then its lines. It keeps none of the texts.
 type sink interface {
 	stream(labels []label) error
 	line(ns int64, line []byte, metadata []label, body int64) error
@@ -35,7 +35,7 @@ type tagLabel struct {
 const (
 	lineColumn     = "line"
 	metadataColumn = "structured_metadata"
-	labelPrefix    = "label_" // of labels that are named as a fixed column is
+	labelPrefix    = "label_" // of labels that have the name of a fixed column
 )
 
 // begin begins the rows of a table.
@@ -98,7 +98,7 @@ func (c *columns) line(ns int64, line []byte, metadata []label, body int64) erro
 	return c.table.EndRow(c.bytes+len(line)+len(heap)-before, body)
 }
 
-// appendObject appends pairs as a JSON object. Of equal names the last one counts.
+// appendObject appends pairs as a JSON object. If names are equal, the last pair counts.
 func appendObject(dst []byte, pairs []label) []byte {
 	dst = append(dst, '{')
 	for i := range pairs {
@@ -114,7 +114,7 @@ func appendObject(dst []byte, pairs []label) []byte {
 	return append(dst, '}')
 }
 
-// maxCompared bounds the pairs that are compared with each other: of more, equal names stay.
+// maxCompared bounds the pairs that are compared with each other: in longer lists, pairs with equal names all stay.
 const maxCompared = 64
 
 // repeated reports whether the name of pair i comes again.

@@ -6,11 +6,11 @@ import (
 	"varve/engine/jsontext"
 )
 
-// entries makes of each line an entry for a pipeline: an object with service_timestamp, loki_line, loki_label_* and
+// entries makes an entry for a pipeline of each line: an object with service_timestamp, loki_line, loki_label_* and
 // loki_metadata_*.
 type entries struct {
 	out  []byte
-	head []byte // what the entries of the stream begin with
+	head []byte // the beginning of all entries of the stream: its labels
 	hold func(bytes int64) error
 }
 
@@ -43,7 +43,7 @@ func (e *entries) line(ns int64, line []byte, metadata []label, body int64) erro
 func appendNamed(dst []byte, prefix string, l *label) []byte {
 	at := len(dst)
 	dst = jsontext.AppendString(dst, l.name)
-	dst = append(dst, prefix...) // the place of the prefix is behind the quote
+	dst = append(dst, prefix...) // makes room; the prefix itself goes behind the opening quote
 	copy(dst[at+1+len(prefix):], dst[at+1:len(dst)-len(prefix)])
 	copy(dst[at+1:], prefix)
 	return jsontext.AppendString(append(dst, ':'), l.value)

@@ -11,7 +11,7 @@ import (
 //
 //	{"streams":[{"stream":{label:value,...},"values":[["<ns>","line",{name:value,...}],...]},...]}
 //
-// A time may be a number as well; values of labels and of metadata that are no strings count as their text.
+// A time may also be a number. Values of labels and of metadata that are no strings count as their text.
 type jsonReader struct {
 	r    jsontext.Reader
 	into sink
@@ -28,7 +28,7 @@ func badDocument(text string) error {
 	return status.New(status.InvalidArguments, "Invalid Loki JSON request: %s", text)
 }
 
-// read hands the lines of a body to a sink. skipped streams and lines have another form.
+// read hands the lines of a body to a sink. skipped counts streams and lines of another form, which are left out.
 func (j *jsonReader) read(body []byte, into sink) (skipped int, err error) {
 	if !utf8.Valid(body) {
 		return 0, badDocument("the body is not valid UTF-8")
@@ -108,7 +108,7 @@ func (j *jsonReader) stream() error {
 	}
 	switch {
 	case r.Err() != nil:
-		return nil // told by read
+		return nil // read returns the error
 	case !labelled:
 		j.skipped++
 		return nil
@@ -118,7 +118,7 @@ func (j *jsonReader) stream() error {
 	return nil
 }
 
-// skip goes past something that is no stream or no line.
+// skip goes past a value that is no stream or no line.
 func (j *jsonReader) skip() error {
 	j.r.Skip()
 	j.skipped++
@@ -150,7 +150,7 @@ func appendPairs(dst []label, r *jsontext.Reader) ([]label, error) {
 
 // lines reads the lines of the stream that was begun.
 func (j *jsonReader) lines(r *jsontext.Reader) error {
-	mark := r.Mark() // the texts of labels are kept
+	mark := r.Mark() // behind the texts of labels, which are needed for all lines
 	for r.Enter(jsontext.Array); r.Element(); {
 		r.ForgetTo(mark)
 		if r.Peek() != jsontext.Array {

@@ -9,18 +9,18 @@ import (
 	"varve/engine/status"
 )
 
-// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message make a pair, which takes 48
-// in memory.
+// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message can make a pair, which takes
+// 48 bytes in memory.
 const maxPairs = 16_384
 
-// errPairs refuses a request with more.
+// errPairs refuses a request with more than maxPairs.
 var errPairs = status.New(status.InvalidArguments,
 	"a stream has more than %d labels, or a line more pairs of metadata: send fewer", maxPairs)
 
 // label is a label of a stream, or a pair of the metadata of a line.
 type label struct{ name, value []byte }
 
-// sortLabels puts labels in order of their names. Of equal names the last one stays.
+// sortLabels sorts labels by name. If names are equal, the last label stays.
 func sortLabels(list []label) []label {
 	slices.SortStableFunc(list, func(a, b label) int { return bytes.Compare(a.name, b.name) })
 	n := 0
@@ -36,7 +36,7 @@ func sortLabels(list []label) []label {
 
 var errLabels = errors.New(`labels are written {name="value", ...}`)
 
-// appendLabels appends the labels of a text such as {a="b", c="d"}, whose values are quoted as Go does.
+// appendLabels appends the labels of a text such as {a="b", c="d"}, whose values are quoted as in Go.
 func appendLabels(dst []label, text []byte) ([]label, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {

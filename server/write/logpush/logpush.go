@@ -62,7 +62,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.rows, h.skipped}
 }
 
-// decoder is what one request reads with, kept for the next.
+// decoder holds the readers and buffers of one request, which are kept for the next.
 type decoder struct {
 	json    jsonReader
 	proto   protoReader
@@ -70,7 +70,7 @@ type decoder struct {
 	entries entries
 }
 
-// What an idle decoder keeps at most.
+// Bounds of the buffers that an idle decoder keeps.
 const (
 	maxSpareLabels = 1 << 12
 	maxSpareText   = 1 << 20
@@ -105,7 +105,7 @@ func (h *Handler) recycle(d *decoder) {
 
 // Push answers POST /v1/logpush/api/v1/push.
 func (h *Handler) Push(c *web.Ctx) error {
-	isJSON, err := isJSON(c)
+	isJSON, err := sendsJSON(c)
 	if err != nil {
 		return err
 	}
@@ -187,8 +187,8 @@ func readBody(c *web.Ctx, isJSON bool) ([]byte, error) {
 	return c.Block(strings.ToLower(c.HeaderText("Content-Encoding")), "Loki request")
 }
 
-// isJSON tells a document from a message.
-func isJSON(c *web.Ctx) (bool, error) {
+// sendsJSON reports whether the body is a document of JSON, and not a message of protobuf.
+func sendsJSON(c *web.Ctx) (bool, error) {
 	given := c.HeaderText("Content-Type")
 	kind, _, _ := strings.Cut(given, ";")
 	switch strings.ToLower(strings.TrimSpace(kind)) {
@@ -201,7 +201,7 @@ func isJSON(c *web.Ctx) (bool, error) {
 		"Unsupported content type: "+given+", there are application/json and application/x-protobuf")
 }
 
-// pipeline is what the headers say of a pipeline; nil: nothing.
+// pipeline is the request to the pipeline that the headers name; nil: they name none.
 func (h *Handler) pipeline(c *web.Ctx, db, table string) (*pipeline.Request, error) {
 	r := &pipeline.Request{DB: db, Table: table, ContentType: "application/x-ndjson", Hints: c.Hints(),
 		NoAutoCreate: h.o.NoAutoCreate, Hold: c.Hold, TimeField: flatten.DefaultTimeColumn}

@@ -17,7 +17,8 @@ type protoReader struct {
 	skipped          int
 }
 
-// read hands the lines of a message to a sink. skipped label texts cannot be read: their lines have no labels.
+// read hands the lines of a message to a sink. skipped counts texts of labels that cannot be read: the lines of these
+// streams have no labels.
 func (p *protoReader) read(body []byte, into sink) (skipped int, err error) {
 	p.skipped = 0
 	f := protowire.Of(body)
@@ -129,7 +130,7 @@ func readPair(message []byte) (l label, err error) {
 	return l, f.Err()
 }
 
-// whole is text, of which bytes that are not UTF-8 become U+FFFD.
+// whole is a text with U+FFFD in place of bytes that are not UTF-8.
 func whole(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text

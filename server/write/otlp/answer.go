@@ -9,7 +9,7 @@ import (
 	"varve/server/web"
 )
 
-// encoding is that of a request and of its answer.
+// encoding is the encoding of a request and of its answer.
 type encoding uint8
 
 const (
@@ -26,7 +26,7 @@ func (f encoding) reply(c *web.Ctx, httpStatus int, body []byte) {
 	c.Reply(httpStatus, contentType, body)
 }
 
-// answer tells what became of the records, all of which are stored but for those that the answer counts:
+// answer answers a request whose records are stored, but for those that the answer counts:
 //
 //	ExportServiceResponse{1: partial success{1: rejected, 2: error message}}
 func (s *signal) answer(c *web.Ctx, f encoding, o *outcome) {
@@ -56,8 +56,8 @@ func (s *signal) explain(o *outcome) string {
 	return fmt.Sprintf("%s (%d %s were refused, this is the first one's reason)", text, o.refused, s.noun)
 }
 
-// fail answers with an error as google.rpc.Status{1: code, 2: message}. Senders give up what they get 408 for, and send
-// again what they get 503 for: a request that was too slow is one of these.
+// fail answers with an error as google.rpc.Status{1: code, 2: message}. A request that was too slow gets 503 in place of
+// 408: senders give up after 408 and send again after 503.
 func (f encoding) fail(c *web.Ctx, err error) {
 	text := web.ReplyErrorText(c, err)
 	httpStatus := c.Response.StatusCode()

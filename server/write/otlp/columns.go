@@ -12,8 +12,8 @@ import (
 )
 
 // attributeColumns are the columns of the attributes of spans, scopes or resources. Spans of one kind have the same
-// keys in the same order: each key is compared with the one that came behind the last in the span before, and looked
-// for by name only where it is another.
+// keys in the same order. So each key is first compared with the key at the same place of the span before, and looked up
+// by name only if it differs.
 type attributeColumns struct {
 	prefix string
 	list   []attributeColumn // list[0] stands for the beginning of a span
@@ -25,10 +25,10 @@ type attributeColumns struct {
 type attributeColumn struct {
 	key    string
 	values *vector.ColumnBuilder
-	// settled columns keep their type: it is the table's, or that of the conventions, or values were found that no
-	// other fits. given tells that it is the table's.
+	// settled columns keep their type: it is the table's or that of the conventions, or values were found that fit no
+	// other. given says that it is the table's.
 	settled, given bool
-	next           int // the column that came behind this one last time
+	next           int // the column that came behind this one in the span before
 }
 
 func columnsOf(prefix string) attributeColumns {
@@ -88,7 +88,7 @@ func (r *tracesRequest) attribute(s *attributeColumns, a *attribute) error {
 	return nil
 }
 
-// attributeError says which attribute an error is about; one of the message stays as it is.
+// attributeError adds the attribute to an error of its value; an error of the message stays as it is.
 func attributeError(c *vector.ColumnBuilder, err error) error {
 	if err != errUTF8 && err != errDeep {
 		return err
@@ -102,8 +102,8 @@ var valueTypes = [...]vector.Type{
 	arrayValue: vector.JSONType, objectValue: vector.JSONType, bytesValue: vector.BinaryType,
 }
 
-// addColumn makes the column of a key that no span had before: of the type that the table's has, or the conventions
-// say, or else the value has.
+// addColumn makes the column of a key that no span had before. Its type is that of the table's column, or that of the
+// conventions, or else that of the value.
 func (r *tracesRequest) addColumn(s *attributeColumns, a *attribute) (int, error) {
 	if !utf8.Valid(a.key) {
 		return 0, status.New(status.InvalidArguments, "the key of an attribute is not valid UTF-8")
@@ -136,7 +136,7 @@ func (r *tracesRequest) addColumn(s *attributeColumns, a *attribute) (int, error
 // newColumnBytes is what a column takes besides its values.
 const newColumnBytes = 1 << 10
 
-// column is the place of a column in the table that is there; -1: it has none such.
+// column is the place of a column in the existing table; -1: there is no such column or no table.
 func (r *tracesRequest) column(name string) int {
 	if r.there == nil {
 		return -1
@@ -144,9 +144,9 @@ func (r *tracesRequest) column(name string) int {
 	return r.there.Column(name)
 }
 
-// coerce sets a value of another type than the column's. A column that only this request's values have given a type
-// gets another, where all of them fit it: the one that is not text, as long as texts can be read as it. Columns of
-// integers become columns of floats, also the table's.
+// coerce sets a value of another type than the column's. If the column has its type only from values of this request, the
+// type may change so that all values fit: a column of texts takes the value's type if all texts can be read as it, other
+// columns become text. Columns of integers become columns of floats, also the table's.
 func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 	typ := c.values.Type()
 	scalar := v.kind >= textValue && v.kind <= floatValue
@@ -154,10 +154,10 @@ func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 		if c.values.Retype(valueTypes[v.kind], convert.All) && setCoerced(c.values, v) {
 			return nil
 		}
-		c.settled = true // there are texts that are no such values
+		c.settled = true // there are texts that cannot be read as the value's type
 	}
 	if v.kind == floatValue && typ == vector.Int64Type && (c.given || !c.settled) {
-		c.values.Widen() // the table's column becomes such, too
+		c.values.Widen() // the write then widens the table's column too
 	}
 	if setCoerced(c.values, v) {
 		return nil
@@ -174,7 +174,7 @@ func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 		c.values.Name(), typ, shown)
 }
 
-// setCoerced sets a value in a column of a type that it converts to; false: it does not.
+// setCoerced converts a value to the type of a column and sets it; false: it does not convert.
 func setCoerced(c *vector.ColumnBuilder, v *wireValue) bool {
 	switch t := c.Type(); {
 	case t.ID == vector.TypeFloat64 || t.ID == vector.TypeFloat32:

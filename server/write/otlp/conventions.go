@@ -2,8 +2,9 @@ package otlp
 
 import "varve/engine/vector"
 
-// conventions are the types of attributes that the semantic conventions define as stable: a sender that spells a port
-// as text does not decide for all. Source: the registry of attributes of the OpenTelemetry semantic conventions.
+// conventions are the types of attributes that the semantic conventions define as stable, so that a sender that spells a
+// port as text does not make it text for all. Source: the registry of attributes of the OpenTelemetry semantic
+// conventions.
 var conventions = conventionsOf(map[vector.Type][]string{
 	vector.Int64Type: {
 		"client.port", "server.port", "network.peer.port", "network.local.port", "http.response.status_code",

@@ -12,7 +12,7 @@ import (
 	"varve/server/web"
 )
 
-// pipeline is what the headers say of a pipeline; nil: nothing.
+// pipeline is the request to the pipeline that the headers name; nil: they name none.
 func (r *logsRequest) pipeline(c *web.Ctx) (*pipeline.Request, error) {
 	p := &pipeline.Request{DB: r.table.DB, Table: r.table.Table, Hints: c.Hints(), NoAutoCreate: r.h.o.NoAutoCreate,
 		SkipError: true}
@@ -22,8 +22,8 @@ func (r *logsRequest) pipeline(c *web.Ctx) (*pipeline.Request, error) {
 	return p, nil
 }
 
-// takeThrough runs the records of a request through a pipeline. Entries that fail there are
-// refused records, unless the request wants all or none by skip_error=false.
+// takeThrough runs the records of a request through a pipeline. Entries that fail there are refused records, unless the
+// request wants all or none by skip_error=false.
 func (r *logsRequest) takeThrough(c *web.Ctx, p *pipeline.Request, body func() ([]byte, error)) (o outcome, err error) {
 	_, err = r.h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		message, err := body()
@@ -54,7 +54,7 @@ func (r *logsRequest) takeThrough(c *web.Ctx, p *pipeline.Request, body func() (
 	return o, pipeline.ExplainClash(err)
 }
 
-// entries returns the records of a message one after the other, each in the arena that is there by then.
+// entries returns the records of a message one after the other, each in the arena at the time it is asked for.
 func (r *logsRequest) entries(message []byte, arena **value.Arena) iter.Seq2[value.Value, error] {
 	return func(yield func(value.Value, error) bool) {
 		stopped := errors.New("the client has left")

@@ -6,7 +6,7 @@ import (
 	"varve/server/web"
 )
 
-// hint says what to make where a table is absent: its options are those given, and what the headers ask for.
+// hint says how to make a table that is absent: with the given options, and those that the headers ask for.
 func (h *Handler) hint(c *web.Ctx, timeIndex string, options map[string]string) (engine.Hint, error) {
 	given := c.Hints()
 	create, err := engine.AutoCreate(given)
@@ -30,7 +30,7 @@ func tableName(c *web.Ctx, header, otherwise string) (string, error) {
 	return name, err
 }
 
-// skippingIndex is the index of a column whose values are looked for one at a time.
+// skippingIndex is the index of a column that is searched for single values.
 func skippingIndex() []schema.Index {
 	return []schema.Index{{Kind: schema.Skipping,
 		Options: map[string]string{"false_positive_rate": "0.01", "granularity": "10240", "type": "BLOOM"}}}

@@ -8,8 +8,8 @@ import (
 	"varve/server/protowire"
 )
 
-// Histograms are three tables: x_bucket with the count of all values up to le, a row for each le, x_sum and x_count.
-// Exponential ones become the same: bucket i of scale s ends at 2^((i+1)*2^-s).
+// A histogram becomes rows of three tables: x_bucket with a row for each bound le and the count of all values up to it,
+// x_sum and x_count. So does an exponential histogram: its bucket i of scale s ends at 2^((i+1)*2^-s).
 
 // maxBuckets bounds the buckets of a data point: each is a series. Exponential histograms have 160 by default.
 const maxBuckets = 2048
@@ -40,7 +40,7 @@ func (h *histogramPointData) bytes() int64 {
 	return 8 * int64(cap(h.counts)+cap(h.bounds)+cap(h.negativeCounts))
 }
 
-// take takes a field that points of both kinds have under the same number; false: f is none.
+// take takes a field that points of both kinds have under the same number; false: f is no such field.
 func (h *histogramPointData) take(f *protowire.Fields) bool {
 	switch {
 	case f.Is(3, protowire.Fixed64):
@@ -89,7 +89,7 @@ func (r *metricsRequest) explicitHistogram(message []byte) error {
 		return nil
 	}
 	if n := len(h.bounds); n > 0 && math.IsInf(h.bounds[n-1], 1) {
-		h.bounds = h.bounds[:n-1] // the last bucket is written whatever ends it
+		h.bounds = h.bounds[:n-1] // totals adds the bucket up to +Inf in any case
 	}
 	below := uint64(0)
 	for i, bound := range h.bounds {
@@ -129,7 +129,7 @@ func (r *metricsRequest) partOf(message []byte, attributes int, p metricPart, bo
 	return err
 }
 
-// totals adds the last bucket, which all values are in, the sum and the count.
+// totals adds the last bucket, which counts all values, the sum and the count.
 func (r *metricsRequest) totals(message []byte, attributes int) error {
 	h := &r.histogram
 	if err := r.partOf(message, attributes, bucketPart, math.Inf(1), float64(h.count)); err != nil {
@@ -207,8 +207,8 @@ func readBuckets(message []byte, counts []uint64) (offset int64, _ []uint64, err
 	return offset, counts, f.Err()
 }
 
-// exponentialBuckets adds the buckets from the lowest bound on: negative values, whose buckets lie mirrored, zeros,
-// positive ones.
+// exponentialBuckets adds the buckets from the lowest bound on: those of negative values, which lie mirrored, the zero
+// bucket, and those of positive values.
 func (r *metricsRequest) exponentialBuckets(message []byte) error {
 	h := &r.histogram
 	below := uint64(0)
@@ -233,7 +233,8 @@ func (r *metricsRequest) exponentialBuckets(message []byte) error {
 	return r.totals(message, 1)
 }
 
-// bucketTo adds a bucket of an exponential histogram, unless no number ends it: then the last one holds its values.
+// bucketTo adds a bucket of an exponential histogram, unless its bound is no finite number: then the last bucket counts
+// its values.
 func (r *metricsRequest) bucketTo(message []byte, bound float64, below uint64) error {
 	if math.IsInf(bound, 0) || math.IsNaN(bound) {
 		return nil

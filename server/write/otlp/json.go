@@ -13,18 +13,18 @@ import (
 	"varve/server/protowire"
 )
 
-// transcoder makes the message of a request in JSON, in one pass over its bytes: what the protocol says of requests is
-// then decoded once, whatever their encoding. Members that are not known, and null, are passed over.
+// transcoder makes the protobuf message of a request in JSON, in one pass over its bytes. So one decoder reads requests of
+// both encodings. Unknown members, and null, are passed over.
 type transcoder struct {
 	in  jsontext.Reader
 	err error // of a member; the reader has its own
 
 	scratch []byte
-	hold    func(bytes int64) error // told what the message takes, before it takes that
-	told    int
+	hold    func(bytes int64) error // called with the size of the message, before it takes that memory
+	told    int                     // the size up to which hold was called
 }
 
-// holdStep is how often hold is told.
+// holdStep is by how many bytes the message grows before hold is called again.
 const holdStep = 256 << 10
 
 // transcode appends the message of a body.
@@ -176,8 +176,8 @@ func (t *transcoder) integer() uint64 {
 	return 0
 }
 
-// integerOrDouble appends an integer of 64 bits with a sign, and any other number as the double of its message: senders
-// count without bounds.
+// integerOrDouble appends an integer that fits 64 bits with a sign, and any other number as the double of its message:
+// senders of JSON write integers of any size.
 func (t *transcoder) integerOrDouble(dst []byte, f *field) []byte {
 	digits := t.number()
 	x, err := strconv.ParseInt(string(digits), 10, 64)

@@ -8,8 +8,8 @@ import (
 	"varve/engine/jsontext"
 )
 
-// keyOrder is how a list of attributes is written as JSON: records of one kind have the same keys in the same order, so
-// they are sorted, checked and escaped once. A list that has a key twice, whatever its case, has none.
+// keyOrder is how a list of attributes is written as JSON. Records of one kind have the same keys in the same order, so
+// the keys are sorted, checked and escaped once. A list with a key twice, whatever its case, has no order.
 type keyOrder struct {
 	keys  [][]byte // of the list
 	order []int    // places in the list, by rising key
@@ -36,7 +36,7 @@ func (o *keyOrder) holds(list []attribute) bool {
 	return true
 }
 
-// learn takes the order of a list.
+// learn makes the order of a list the order that is known.
 func (o *keyOrder) learn(list []attribute) {
 	o.keys, o.order, o.heads, o.heap = o.keys[:0], o.order[:0], o.heads[:0], o.heap[:0]
 	size := 0

@@ -15,13 +15,13 @@ import (
 
 // promotion says which attributes of resources and scopes become labels.
 type promotion struct {
-	all    bool     // of resources, but for ignore
-	ignore []string // where all do
-	more   []string // of resources, besides those that always do
-	scopes bool
+	all    bool     // all attributes of resources, except ignore
+	ignore []string // counts only with all
+	more   []string // attributes of resources besides promoted
+	scopes bool     // all attributes of scopes
 }
 
-// promoted are the attributes of resources that are labels always.
+// promoted are the attributes of resources that always are labels.
 var promoted = map[string]bool{
 	"service.instance.id": true, "service.name": true, "service.namespace": true, "service.version": true,
 	"cloud.availability_zone": true, "cloud.region": true, "container.name": true,
@@ -75,7 +75,7 @@ func (r *metricsRequest) beginResource(f *resourceFields) error {
 		if r.takes(a.key) {
 			r.resource, r.resourceText = r.label(r.resource, r.resourceText, "", a)
 		}
-		switch string(a.key) { // the metrics language's own names for it
+		switch string(a.key) { // the names that the metrics language has for them
 		case "service.name":
 			r.resource, r.resourceText = r.named(r.resource, r.resourceText, "job", a)
 		case "service.instance.id":
@@ -104,15 +104,15 @@ func (r *metricsRequest) beginScope(f *scopeFields) error {
 	return nil
 }
 
-// shorten puts a digest in place of the key from a place on: the points of one resource, scope and metric do not each
-// look at all of it. It gives the end.
+// shorten puts a digest in place of the key from from on, so that points of one resource, scope and metric do not hash all
+// of it again. It returns the end of the key.
 func (r *metricsRequest) shorten(from int) int {
 	r.key = r.find.AppendDigest(r.key[:from], r.key[from:])
 	return len(r.key)
 }
 
-// label appends the label of an attribute, whose name and value are appended to a text. Values that are no scalars have
-// none.
+// label appends the label of an attribute to list, and its name and value to the text into. A value that is no scalar
+// makes no label.
 func (r *metricsRequest) label(list []samples.Label, into []byte, prefix string, a *attribute) ([]samples.Label,
 	[]byte) {
 	from := len(into)
@@ -139,7 +139,7 @@ func (r *metricsRequest) named(list []samples.Label, into []byte, name string, a
 	return list, into
 }
 
-// steers reports whether a label would lead the series to another table: attributes do not.
+// steers reports whether a label of this name would lead the series to another table. Attributes must not.
 func steers(name []byte) bool {
 	switch string(name) {
 	case "__name__", "x_service_database", "__database__", "__schema__", "x_service_physical_table",
@@ -149,7 +149,7 @@ func steers(name []byte) bool {
 	return false
 }
 
-// appendLabels appends what stands for labels in a key.
+// appendLabels appends labels to a key.
 func appendLabels(key []byte, labels []samples.Label) []byte {
 	key = binary.AppendUvarint(key, uint64(len(labels)))
 	for i := range labels {
@@ -162,7 +162,7 @@ func appendSized(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// metricPart is which series of a data point a sample belongs to.
+// metricPart says to which series of a data point a sample belongs.
 type metricPart uint8
 
 const (
@@ -173,8 +173,8 @@ const (
 	countPart
 )
 
-// addSeries makes the labels of a series that is not known. Of a label that is there several times the point's own
-// counts before the scope's, the scope's before the resource's.
+// addSeries makes the labels of a series that is not known. If a label comes several times, the point's own counts before
+// the scope's, and the scope's before the resource's.
 func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart, bound float64) (h samples.Handle,
 	err error) {
 	r.attrs = r.attrs[:0]
@@ -219,7 +219,7 @@ func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart,
 	return r.find.Add(r.key, r.labels)
 }
 
-// What a series that is not known takes until it is written, besides the text of its labels.
+// Bytes that a series that is not known takes until it is written, besides the text of its labels.
 const (
 	seriesBytes      = 512
 	seriesLabelBytes = 64
@@ -245,7 +245,7 @@ func appendBound(dst []byte, bound float64) []byte {
 	return appendNumber(dst, bound)
 }
 
-// describe notes what the metric in hand says of itself.
+// describe notes the metadata of the metric in hand.
 func (r *metricsRequest) describe(table string) {
 	if !r.described {
 		r.described = true

@@ -54,7 +54,7 @@ type logColumns struct {
 	resourceAttributes, resourceURL                           *vector.ColumnBuilder
 }
 
-// inheritedJSON are the attributes of a resource or a scope as JSON, or why they are none.
+// inheritedJSON is the attributes of a resource or a scope as JSON, or the error why they cannot be written so.
 type inheritedJSON struct {
 	json []byte
 	err  error
@@ -161,7 +161,7 @@ func (r *logsRequest) read(set *engine.WriteSet, message []byte) error {
 	return nil
 }
 
-// inherit makes the JSON of a resource's or a scope's attributes; of one that is absent it is null.
+// inherit makes the JSON of the attributes of a resource or a scope; null if the message has none.
 func (r *logsRequest) inherit(to *inheritedJSON, present bool, list []attribute) error {
 	to.json, to.err = to.json[:0], nil
 	if !present {
@@ -184,7 +184,7 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 	timeType := vector.Timestamp(9)
 	t, err := r.h.o.Tables.Table(r.table)
 	switch {
-	case err == nil: // its columns are what they are: what it lacks become fields
+	case err == nil: // the table keeps its columns; those that it lacks become fields
 		r.there = t.Schema
 		index := t.Schema.TimeColumn()
 		hint.TimeIndex, hint.Tags, timeType = index.Name, nil, index.Type
@@ -221,7 +221,7 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 	return nil
 }
 
-// typeOf is the type of a column of the table; otherwise is that of a column which it lacks.
+// typeOf is the type of a column of the table, or otherwise if the table lacks the column.
 func (r *logsRequest) typeOf(name string, otherwise vector.Type) vector.Type {
 	if r.there != nil {
 		if p := r.there.Column(name); p >= 0 {
@@ -240,14 +240,14 @@ func (r *logsRequest) reject(_ int, why error) {
 	r.outcome.leaveOut(1, why)
 }
 
-// unaligned is the error of a value that no value of the table's column is.
+// unaligned is the error of a value that does not fit the column of the table.
 func unaligned(column string, want, given vector.Type) error {
 	return status.New(status.InvalidArguments,
 		"failed to align log column '%s': the table has type %s, the request %s", column, want, given)
 }
 
-// align makes columns of the types that the table's have: text takes all. Records with a value for a column of a type
-// that takes none are left out.
+// align converts columns to the types of the table's columns where these are text, which takes all values. If another
+// column differs in type, the records with a value in it are left out.
 func (r *logsRequest) align() {
 	if r.there == nil {
 		return

@@ -1,9 +1,9 @@
 package otlp
 
-// The messages as JSON spells them: members by name, in which camelCase and snake_case are the same, with the number
-// and the kind of the field that each is.
+// The messages in JSON: their members by name, in camelCase and in snake_case, with the number and the kind of the field
+// that each stands for.
 
-// fieldKind is how a member is written in JSON, and as what in a message.
+// fieldKind is the form of a member in JSON, and of its field in a message.
 type fieldKind uint8
 
 const (
@@ -27,15 +27,14 @@ type field struct {
 	repeated bool
 	message  *message // of isMessage
 	names    []string // of isEnum, by number
-	// double is the number of the field that takes a number which is no integer of 64 bits with a sign; 0: such a
-	// number is an error.
+	// double is the number of the field for numbers that are no signed integer of 64 bits; 0: such a number is an error.
 	double int
 }
 
 // message lists the members of an object by both spellings.
 type message struct{ fields map[string]*field }
 
-// object makes a message of members by their names in camelCase.
+// objectOf makes a message of members by their names in camelCase.
 func objectOf(fields map[string]field) *message {
 	m := &message{}
 	m.set(fields)
