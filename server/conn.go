@@ -173,8 +173,8 @@ type conn struct {
 	ended atomic.Bool
 	// interrupted is set when nothing more is to be written.
 	interrupted atomic.Bool
-	// answer counts the answer that is sent; nil: none is, or it is too small to be counted. It belongs to the goroutine
-	// that serves the connection.
+	// answer counts the answer that is sent; nil: none is, or it is too small to be counted. It belongs to the
+	// goroutine that serves the connection.
 	answer *web.Answer
 }
 

@@ -41,10 +41,10 @@ func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
 }
 
 // foreignHost reports whether a browser calls the server by a name that is not known as the server's. The owner of a
-// page can point the page's name at the visitor's machine: the browser then takes page and server for one origin. A name
-// is known if it is an address, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads
-// of an insecure page carry neither. On a loopback address, where no other name is expected, User-Agent identifies a
-// browser.
+// page can point the page's name at the visitor's machine: the browser then takes page and server for one origin. A
+// name is known if it is an address, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain
+// reads of an insecure page carry neither. On a loopback address, where no other name is expected, User-Agent
+// identifies a browser.
 func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
 	page := len(h.Peek("Origin")) > 0 || len(h.Peek("Sec-Fetch-Site")) > 0 || len(h.Peek("Sec-Fetch-Mode")) > 0 ||
@@ -67,8 +67,8 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 }
 
 // foreignPage reports whether a browser sends the request for a page of another origin that knows no password itself:
-// the server has no users, or the browser adds the name and password that it keeps. Such a page could otherwise read and
-// drop the tables of a server on the visitor's machine. Programs send neither Origin nor Sec-Fetch-Site.
+// the server has no users, or the browser adds the name and password that it keeps. Such a page could otherwise read
+// and drop the tables of a server on the visitor's machine. Programs send neither Origin nor Sec-Fetch-Site.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx) bool {
 	h := &rc.Request.Header
 	if s.o.Users != nil {

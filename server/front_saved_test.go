@@ -35,6 +35,17 @@ func TestDashboards(t *testing.T) {
 	h.want(h.do("GET", "/v1/dashboards/view.a", ""), 200, `"definition":"again"`)
 }
 
+// TestBoundsOfBodiesMeet: a body has to keep to the bound of the server and to that of its route. One that is over the
+// first and not over the second is refused, not taken for empty.
+func TestBoundsOfBodiesMeet(t *testing.T) {
+	h := real(t, func(o *Options) { o.BodyLimit = 1 << 10 })
+	h.want(h.do("POST", "/v1/dashboards/a", "small"), 200, "")
+	h.want(h.do("POST", "/v1/dashboards/a", strings.Repeat("x", 2<<10)), 413, "")
+	h.want(h.do("GET", "/v1/dashboards/a", ""), 200, `"definition":"small"`)
+	h = real(t, func(o *Options) { o.BodyLimit = 0 })
+	h.want(h.do("POST", "/api/v2/buckets", `{"name":"b"}`+strings.Repeat(" ", 64<<10)), 413, "")
+}
+
 // TestDashboardBounds goes past the limits.
 func TestDashboardBounds(t *testing.T) {
 	h := real(t, nil)

@@ -20,15 +20,15 @@ import (
 	"varve/server/web"
 )
 
-// Calls of gRPC become requests of HTTP, for the same handlers. A call is a POST of HTTP/2 with the headers of HTTP. Its
-// body is a message behind five bytes:
+// Calls of gRPC become requests of HTTP, for the same handlers. A call is a POST of HTTP/2 with the headers of HTTP.
+// Its body is a message behind five bytes:
 //
 //	+-------------------+-----------------------+---------+
 //	| compressed 1B     | length 4B, big endian | message |
 //	+-------------------+-----------------------+---------+
 //
-// The trailers of its answer say how the call ended. The body is read like every body: its bytes are counted before they
-// take memory, and it waits while there is no room.
+// The trailers of its answer say how the call ended. The body is read like every body: its bytes are counted before
+// they take memory, and it waits while there is no room.
 
 const (
 	// rpcStreams is the number of requests that a connection may have under way. Of each it sends at most rpcWindow
@@ -245,8 +245,8 @@ func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *h
 	return rpcStatus{}
 }
 
-// rpcLimit is the time limit of a call: the server's, or the client's if that is shorter. given is the client's: a number
-// and one of the units H M S m u n.
+// rpcLimit is the time limit of a call: the server's, or the client's if that is shorter. given is the client's: a
+// number and one of the units H M S m u n.
 func rpcLimit(limit time.Duration, given string) time.Duration {
 	if len(given) < 2 || len(given) > 9 {
 		return limit

@@ -238,9 +238,9 @@ func (s *Server) timeLimit(rc *fasthttp.RequestCtx) time.Duration {
 	return s.o.Timeout
 }
 
-// headerReceived sets how the body of a request is read before its handler begins. A body whose announced length is over
-// the limit is not waited for, so that it is refused at once: the request goes on without a body, and the raw header
-// still holds the announced length.
+// headerReceived sets how the body of a request is read before its handler begins. A body whose announced length is
+// over the limit is not waited for, so that it is refused at once: the request goes on without a body, and the raw
+// header still holds the announced length.
 func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if s.o.BodyLimit > 0 && int64(h.ContentLength()) > s.o.BodyLimit {
 		h.SetContentLength(0)

@@ -14,8 +14,8 @@ import (
 )
 
 // rpcConns are the connections that speak gRPC, on all addresses that the server listens at. When all places are taken,
-// a connection without a message in hand gives way to a new one, so that silent clients cannot keep others out. Safe for
-// concurrent use.
+// a connection without a message in hand gives way to a new one, so that silent clients cannot keep others out. Safe
+// for concurrent use.
 type rpcConns struct {
 	places *web.Places
 	turned prometheus.Counter // connections that found no place, or gave way
@@ -83,7 +83,8 @@ func (r *rpcConns) admit(c net.Conn) *rpcClient {
 }
 
 // silent is the connection that gives way to a new one of the address newcomer; nil: none does. It has no message in
-// hand, its address has the most connections, at least as many as the newcomer's, and of these it was heard longest ago.
+// hand, its address has the most connections, at least as many as the newcomer's, and of these it was heard longest
+// ago.
 func (r *rpcConns) silent(newcomer netip.Addr) (longest *rpcClient) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,8 +133,8 @@ func (p *rpcPlace) give() {
 	}
 }
 
-// place takes a place for a call. If none is free, it closes a connection all of whose calls are idle: only their headers
-// have come. A call whose handler begins after its connection was closed gets no place.
+// place takes a place for a call. If none is free, it closes a connection all of whose calls are idle: only their
+// headers have come. A call whose handler begins after its connection was closed gets no place.
 func (r *rpcConns) place(ctx context.Context, calls *web.Places, of netip.Addr) (*rpcPlace, error) {
 	p := &rpcPlace{places: calls, of: of, began: time.Now()}
 	p.client, _ = ctx.Value(rpcClientKey{}).(*rpcClient)
@@ -163,9 +164,9 @@ func (r *rpcConns) take(p *rpcPlace) (idle *rpcClient, err error) {
 	return nil, nil
 }
 
-// idlest is the connection that gives way to a call of the address newcomer; nil: none does. It is not the call's own and
-// has no message in hand, its address has the most idle calls, at least as many as the newcomer's, and of these it has the
-// call that is idle for the longest time. r.mu is held.
+// idlest is the connection that gives way to a call of the address newcomer; nil: none does. It is not the call's own
+// and has no message in hand, its address has the most idle calls, at least as many as the newcomer's, and of these it
+// has the call that is idle for the longest time. r.mu is held.
 func (r *rpcConns) idlest(own *rpcClient, newcomer netip.Addr) (longest *rpcClient) {
 	held := map[netip.Addr]int{}
 	for k := range r.conns {

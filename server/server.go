@@ -6,8 +6,8 @@
 //	listener -> connection -> router -> route, which knows its protocol -> middleware -> handler -> answer
 //
 // A protocol is a value, web.Protocol: its routes, how its clients show who they are, how they read errors, and its
-// figures. Its package makes it. Packages that store rows share one set of dependencies, rows.Deps. A new protocol needs
-// a line of protocols.go.
+// figures. Its package makes it. Packages that store rows share one set of dependencies, rows.Deps. A new protocol
+// needs a line of protocols.go.
 //
 // # Files
 //
@@ -131,7 +131,8 @@ type Options struct {
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options
-	// Slow records slow statements for the handlers that share it: the server shows its figures and closes it; nil: none.
+	// Slow records slow statements for the handlers that share it: the server shows its figures and closes it; nil:
+	// none.
 	Slow *slowquery.Recorder
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine

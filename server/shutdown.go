@@ -51,9 +51,9 @@ func (ls listening) each(f func(l *listener)) {
 	}
 }
 
-// Shutdown stops the server: it takes no new connections, closes idle ones and finishes the requests in hand. After four
-// fifths of ctx's time it ends the contexts of the requests that still run. When ctx ends it closes all connections and
-// returns ctx's error.
+// Shutdown stops the server: it takes no new connections, closes idle ones and finishes the requests in hand. After
+// four fifths of ctx's time it ends the contexts of the requests that still run. When ctx ends it closes all
+// connections and returns ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.state.mu.Lock()
 	s.state.draining.Store(true)

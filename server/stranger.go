@@ -14,8 +14,8 @@ import (
 // A client of another protocol waits for ever for an answer that it understands, or shows a riddle. Its first bytes say
 // who it is, and it is told in its own words where it has come. Then its connection is closed.
 
-// postgresHead is the length of the request for encryption that a PostgreSQL client may send before its first packet: the
-// length 8, and a number that begins with 0x04d2. The first packet has the version 3.0 there, which begins with 0.
+// postgresHead is the length of the request for encryption that a PostgreSQL client may send before its first packet:
+// the length 8, and a number that begins with 0x04d2. The first packet has the version 3.0 there, which begins with 0.
 // Source: https://www.postgresql.org/docs/current/protocol-message-formats.html.
 const postgresHead = 8
 

@@ -56,4 +56,17 @@ func TestIngestFields(t *testing.T) {
 	}
 	h.want(send("e", "_msg_field=x&ignore_errors=true", "application/x-ndjson", "{\"a\":1}\n{"), 200,
 		`"affectedrows":1`)
+	// Lines that are left out are counted, as they are without such parameters.
+	for _, c := range []struct{ query, kind, body string }{
+		{"ignore_errors=true", "application/x-ndjson", "{\"a\":1}\n{\n\n{\"a\":\"\xff\"}"},
+		{"ignore_errors=true&_msg_field=x", "application/x-ndjson", "{\"a\":1}\n{\n\n{\"a\":\"\xff\"}"},
+		{"", "text/plain", "a\n\xff\n\xfe"},
+		{"extra_fields=x=y", "text/plain", "a\n\xff\n\xfe"},
+	} {
+		a := send("f", c.query, c.kind, c.body)
+		if h.want(a, 200, `"affectedrows":1`); a.header.Get("x-service-skipped-rows") != "2" {
+			t.Errorf("%s %s: %q rows are said to be skipped, want 2", c.query, c.kind,
+				a.header.Get("x-service-skipped-rows"))
+		}
+	}
 }

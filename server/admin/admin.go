@@ -168,7 +168,7 @@ const maxLevelText = 4096
 
 // LogLevel answers POST /debug/log_level.
 func (h *Handler) LogLevel(c *web.Ctx) error {
-	c.BodyLimit = maxLevelText
+	c.LimitBody(maxLevelText)
 	body, err := c.ReadBody()
 	if err != nil {
 		return err

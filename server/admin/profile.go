@@ -75,7 +75,8 @@ func (h *Handler) CPUProfile(c *web.Ctx) error {
 	}
 	defer h.profiling.Store(false)
 	var buf bytes.Buffer
-	// The runtime samples at 100 Hz unless a rate was set before. For a rate near that the runtime's own is good enough.
+	// The runtime samples at 100 Hz unless a rate was set before. For a rate near that the runtime's own is good
+	// enough.
 	if frequency < goFrequency*9/10 || frequency > goFrequency*11/10 {
 		runtime.SetCPUProfileRate(int(frequency))
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// resident is the memory of the process that is resident, in bytes: anonymous memory, which the process has allocated and
-// memory_limit bounds, and pages of mapped files, which the system takes back when others need room.
+// resident is the memory of the process that is resident, in bytes: anonymous memory, which the process has allocated
+// and memory_limit bounds, and pages of mapped files, which the system takes back when others need room.
 type resident struct{ anonymous, mapped int64 }
 
 // residentNow asks the system; ok is false where it does not tell.

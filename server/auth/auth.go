@@ -148,8 +148,8 @@ func newUserList(users map[string]*user) *userList {
 	return l
 }
 
-// proof is the keyed hash of a password. It is compared with the proof of the password that was right before: checking a
-// derived hash takes a good part of a second by design, too long for every request.
+// proof is the keyed hash of a password. It is compared with the proof of the password that was right before: checking
+// a derived hash takes a good part of a second by design, too long for every request.
 func (l *userList) proof(password string) []byte {
 	mac := hmac.New(sha256.New, l.key[:])
 	mac.Write([]byte(password))

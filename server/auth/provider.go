@@ -123,8 +123,8 @@ func (u *Users) Refresh() bool {
 	return true
 }
 
-// Reload reads the user file again, watched or not, and reports whether its bytes changed and the users were replaced. If
-// the file cannot be read or names no user, the old users stay. For providers without a file it does nothing. One
+// Reload reads the user file again, watched or not, and reports whether its bytes changed and the users were replaced.
+// If the file cannot be read or names no user, the old users stay. For providers without a file it does nothing. One
 // goroutine at a time, the one of Refresh.
 func (u *Users) Reload() (changed bool, err error) {
 	if u.path == "" {
@@ -135,8 +135,8 @@ func (u *Users) Reload() (changed bool, err error) {
 	return err == nil && u.text != before, err
 }
 
-// load replaces the users by those of a file, unless its bytes are those that were read last. It skips wrong lines with a
-// warning.
+// load replaces the users by those of a file, unless its bytes are those that were read last. It skips wrong lines with
+// a warning.
 func (u *Users) load(path string) error {
 	text, err := readUserFile(path)
 	if err != nil {

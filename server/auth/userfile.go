@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// hashIterations is the cost of a new verifier: a good part of a second, for each guess of an attacker but only once for
-// a user who signs in.
+// hashIterations is the cost of a new verifier: a good part of a second, for each guess of an attacker but only once
+// for a user who signs in.
 const hashIterations = 600_000
 
 // CheckName returns what is wrong with the user of a line, written NAME or NAME:MODE.

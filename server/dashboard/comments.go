@@ -6,8 +6,8 @@ import (
 )
 
 // comments finds the comments of a module: types and explanations between /** and */, lines of // alone, and // at the
-// end of a line without a quote behind it, so that an address in a text is no comment. TestCommentsAreNoCode checks that
-// it finds nothing else in the modules of the tree.
+// end of a line without a quote behind it, so that an address in a text is no comment. TestCommentsAreNoCode checks
+// that it finds nothing else in the modules of the tree.
 var comments = regexp.MustCompile("(?s:/\\*\\*.*?\\*/ ?)|(?m:^[ \t]*//.*$)|(?m: +// [^'\"`]*?$)")
 
 // withoutComments is a module as it is sent: comments are a quarter of what goes over the wire. Its lines keep their

@@ -47,7 +47,8 @@ type Options struct {
 	Files fs.FS
 	// Documents are shown by the application, under docs/ among its files. May be nil.
 	Documents fs.FS
-	// Dir is a directory to serve instead of Files, read anew for each request: for work on the application. May be empty.
+	// Dir is a directory to serve instead of Files, read anew for each request: for work on the application. May be
+	// empty.
 	Dir string
 }
 
@@ -87,8 +88,8 @@ var headers = [...][2]string{
 			"midi=(),payment=(),usb=(),serial=(),hid=(),screen-wake-lock=(),browsing-topics=()"},
 }
 
-// ownFiles begins the paths of the application's files. Only its own pages read them, and there are so many of them that
-// headers for other pages would be 2 % of a first visit.
+// ownFiles begins the paths of the application's files. Only its own pages read them, and there are so many of them
+// that headers for other pages would be 2 % of a first visit.
 const ownFiles = "/dashboard/a/"
 
 // Protocol is the web application. Other pages may link to it.
@@ -189,8 +190,8 @@ func (h *Handler) current() (*site, error) {
 type site struct {
 	build string
 	files map[string]*web.Static
-	// index[page][depth] is the index page for a page at a path that many folders deep. Index pages differ in the modules
-	// that they preload and in the relative address of the files.
+	// index[page][depth] is the index page for a page at a path that many folders deep. Index pages differ in the
+	// modules that they preload and in the relative address of the files.
 	index map[string]*[maxDepth + 1]*web.Static
 }
 

@@ -26,8 +26,8 @@ func (s *site) pages() []string {
 // staticImport finds the modules that a module names at its head: import .. from '..', export .. from '..'.
 var staticImport = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"();]*['"](\.{1,2}/[^'"]+)['"]`)
 
-// startModules lists the modules that a page needs at first. The index page preloads them, so that a browser asks for all
-// at once instead of finding one import after the other.
+// startModules lists the modules that a page needs at first. The index page preloads them, so that a browser asks for
+// all at once instead of finding one import after the other.
 func (s *site) startModules(page string) []string {
 	found := []string{}
 	var follow func(name string)
@@ -50,8 +50,8 @@ func (s *site) startModules(page string) []string {
 	return found
 }
 
-// fillIndex puts the address of the files and the list of modules into the index page: nothing else of it differs, and no
-// text of a user gets into it.
+// fillIndex puts the address of the files and the list of modules into the index page: nothing else of it differs, and
+// no text of a user gets into it.
 func fillIndex(page, base string, modules []string) string {
 	var list strings.Builder
 	for _, m := range modules {

@@ -190,8 +190,8 @@ func (w *write) reject(list []Message, why error) {
 	w.keep(left)
 }
 
-// keep adds entries to the rejects, however long that takes. If it cannot, their messages are lost: their senders get no
-// answer.
+// keep adds entries to the rejects, however long that takes. If it cannot, their messages are lost: their senders get
+// no answer.
 func (w *write) keep(left []rejects.Entry) {
 	for i := range left {
 		left[i].Protocol = w.s.o.Name

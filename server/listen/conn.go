@@ -34,8 +34,8 @@ type Conn struct {
 	last  time.Time // of the last bytes
 }
 
-// Broken is the error of a stream in which no further message can be found. Text is what came instead of one; it is kept
-// among the rejects.
+// Broken is the error of a stream in which no further message can be found. Text is what came instead of one; it is
+// kept among the rejects.
 type Broken struct {
 	Text []byte
 	Why  error

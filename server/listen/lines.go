@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// linesBurst is the number of lines of one kind that are written in a linesWindow. Further lines are counted, and one
-	// line at the end of the window says how many there were: senders that connect and break off by the thousand do not
-	// fill the log.
+	// linesBurst is the number of lines of one kind that are written in a linesWindow. Further lines are counted, and
+	// one line at the end of the window says how many there were: senders that connect and break off by the thousand do
+	// not fill the log.
 	linesBurst  = 10
 	linesWindow = 10 * time.Second
 )

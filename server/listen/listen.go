@@ -246,7 +246,8 @@ func (s *Server) run(k *Conn, framer func(r *bufio.Reader, from *Conn) Framer) {
 func (s *Server) Warn(text string, args ...any) { s.lines.warn(s.o.Name+": "+text, args...) }
 
 // Shutdown stops the server: it closes the listeners, stops reading connections and writes the messages that have
-// arrived. After four fifths of ctx's time it gives up writes that wait for room. When ctx ends it closes all connections.
+// arrived. After four fifths of ctx's time it gives up writes that wait for room. When ctx ends it closes all
+// connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.draining = true

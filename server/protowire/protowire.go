@@ -158,8 +158,8 @@ func (f *Fields) Int() int64 { return int64(f.Value) }
 // Zigzag is the value of a Varint field that is an sint64 or an sint32.
 func (f *Fields) Zigzag() int64 { return int64(f.Value>>1) ^ -int64(f.Value&1) }
 
-// AppendUints appends the numbers of a repeated field in hand, packed or one by one. It stops when dst has one more than
-// most: a number takes as little as a byte of the message, and eight bytes in dst.
+// AppendUints appends the numbers of a repeated field in hand, packed or one by one. It stops when dst has one more
+// than most: a number takes as little as a byte of the message, and eight bytes in dst.
 func (f *Fields) AppendUints(dst []uint64, most int) ([]uint64, error) {
 	if len(dst) > most {
 		return dst, nil

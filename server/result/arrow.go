@@ -170,8 +170,8 @@ func words(b vector.Bitmap) []byte {
 	return out
 }
 
-// fixedData is the values of a type of fixed width, in Arrow's width. The value of a NULL means nothing, but is zero, so
-// that it does not show what was in memory.
+// fixedData is the values of a type of fixed width, in Arrow's width. The value of a NULL means nothing, but is zero,
+// so that it does not show what was in memory.
 func fixedData(v *vector.Vector, n int) *memory.Buffer {
 	if v.Type.Kind() == vector.Bool {
 		bits := vector.MakeBitmap(n)

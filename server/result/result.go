@@ -23,8 +23,8 @@ import (
 // in the middle of the rows is still a proper answer.
 const StreamAbove = 1 << 20
 
-// bufferMost bounds, in bytes, an answer that cannot be streamed yet: results that later statements of the request follow,
-// because an error of theirs replaces them, and tables of text whose column widths are not known.
+// bufferMost bounds, in bytes, an answer that cannot be streamed yet: results that later statements of the request
+// follow, because an error of theirs replaces them, and tables of text whose column widths are not known.
 const bufferMost = 256 << 20
 
 // Outputs returns the results of a request one after the other: nil when there is none left. last says that no other

@@ -17,9 +17,9 @@ const FreeAnswer = freeIntake
 // AnswerWait is how long an answer of the server waits for room before it is refused.
 const AnswerWait = 10 * time.Second
 
-// Answers bounds the bytes of the answers that are made and not read yet by their clients. It cuts off slow readers when
-// others wait: answers for room, or queries for the memory of a query whose answer is read while it is made. While nobody
-// waits, a client may read as slowly as it likes. Safe for concurrent use.
+// Answers bounds the bytes of the answers that are made and not read yet by their clients. It cuts off slow readers
+// when others wait: answers for room, or queries for the memory of a query whose answer is read while it is made. While
+// nobody waits, a client may read as slowly as it likes. Safe for concurrent use.
 type Answers struct {
 	made  Intake
 	turns chan struct{} // taken by requests that make a long answer

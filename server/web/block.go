@@ -28,10 +28,10 @@ const (
 // blocks are buffers that are not in use.
 var blocks spare.List[[]byte]
 
-// Block is a whole body that is one compressed block: of snappy, or of zstd if encoding says so. Senders mix the two up,
-// so the other one is tried as well. Other encodings around the block are undone first. what names the request in errors.
-// The result is good until the request is over. A body that is neither, or claims more bytes than it can hold, is
-// InvalidArguments.
+// Block is a whole body that is one compressed block: of snappy, or of zstd if encoding says so. Senders mix the two
+// up, so the other one is tried as well. Other encodings around the block are undone first. what names the request in
+// errors. The result is good until the request is over. A body that is neither, or claims more bytes than it can hold,
+// is InvalidArguments.
 func (c *Ctx) Block(encoding, what string) ([]byte, error) {
 	c.Body()
 	switch encoding {

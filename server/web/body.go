@@ -104,8 +104,8 @@ type brokenBody struct{ error }
 func (b *brokenBody) Unwrap() error { return b.error }
 
 // Body is the request's body with Content-Encoding undone, at most BodyLimit bytes of it: a reader of more gets
-// TooLarge. Unknown encodings are 415. A body that does not decompress, or that is compressed without a header that says
-// so, is InvalidArguments.
+// TooLarge. Unknown encodings are 415. A body that does not decompress, or that is compressed without a header that
+// says so, is InvalidArguments.
 func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
@@ -130,6 +130,14 @@ func (c *Ctx) Body() io.Reader {
 	return b
 }
 
+// LimitBody lowers BodyLimit to most bytes, for a request whose body is never longer. It is called before the body is
+// read.
+func (c *Ctx) LimitBody(most int64) {
+	if c.BodyLimit <= 0 || c.BodyLimit > most {
+		c.BodyLimit = most
+	}
+}
+
 // Announce notes the length of the body that the header of the request announces.
 func (c *Ctx) Announce(length int64) { c.length = length }
 
@@ -148,9 +156,9 @@ func (c *Ctx) Recycle(bytes int64) bool {
 	return c.body.share.try(bytes)
 }
 
-// Hold counts the rows that are made of the body, of bytes bytes by now, in place of the body if they are more. It waits
-// for room as the body's reader does, and its error ends the request. Several goroutines may call it; they wait for each
-// other.
+// Hold counts the rows that are made of the body, of bytes bytes by now, in place of the body if they are more. It
+// waits for room as the body's reader does, and its error ends the request. Several goroutines may call it; they wait
+// for each other.
 func (c *Ctx) Hold(bytes int64) error {
 	c.Body()
 	return c.body.share.Hold(c.body.ctx, bytes)

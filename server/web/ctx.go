@@ -76,12 +76,12 @@ type Ctx struct {
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
 	Interrupt func()
-	// Answers bounds the answers that are not read yet; nil: nothing does. Sending counts the answer to this request, of
-	// bytes bytes with the data it is made of, and waits for room. May be nil.
+	// Answers bounds the answers that are not read yet; nil: nothing does. Sending counts the answer to this request,
+	// of bytes bytes with the data it is made of, and waits for room. May be nil.
 	Answers *Answers
 	Sending func(bytes int64) error
-	// Crowded is called while requests wait or are refused because so many run: answers to slow readers give way. May be
-	// nil.
+	// Crowded is called while requests wait or are refused because so many run: answers to slow readers give way. May
+	// be nil.
 	Crowded func()
 
 	cancel   context.CancelFunc

@@ -54,6 +54,9 @@ func HTTPStatus(c status.Code) int {
 	return 500
 }
 
+// ClientFault reports whether an error stays if the client sends the same again: its HTTP status is 400.
+func ClientFault(err error) bool { return HTTPStatus(status.Of(err)) == 400 }
+
 // Message is what a client may read of err: internal errors show their code only.
 func Message(err error) (status.Code, string) {
 	var e *status.Error

@@ -13,8 +13,8 @@ const keepAlive = 15 * time.Second
 const lastWords = 5 * time.Second
 
 // Events answers with server-sent events. run sends them, from a goroutine of its own. It must end soon after Context
-// does; its last events still reach a client that reads. send waits until the client took the event before; if the client
-// is gone, the event is lost. The request is over when run has ended.
+// does; its last events still reach a client that reads. send waits until the client took the event before; if the
+// client is gone, the event is lost. The request is over when run has ended.
 func (c *Ctx) Events(run func(send func(event string, data []byte))) {
 	c.SetStatusCode(200)
 	c.SetContentType("text/event-stream")

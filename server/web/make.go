@@ -27,8 +27,8 @@ func (a *Answers) Turn(ctx context.Context) (done func(), err error) {
 }
 
 // Make answers with the body that fill makes when its turn comes. Every answer that can be longer than FreeAnswer goes
-// through Make, Pieces or result.Reply, so that all answers together stay within their bound. fill waits neither for the
-// client nor for other requests.
+// through Make, Pieces or result.Reply, so that all answers together stay within their bound. fill waits neither for
+// the client nor for other requests.
 func (c *Ctx) Make(httpStatus int, contentType string, fill func() ([]byte, error)) error {
 	return c.Turn(func() (int64, error) {
 		body, err := fill()
@@ -40,9 +40,9 @@ func (c *Ctx) Make(httpStatus int, contentType string, fill func() ([]byte, erro
 	})
 }
 
-// Turn runs fill when its turn comes. fill makes a long answer, or reads the data of one, and returns its size in bytes.
-// Turn gives the place to the next request once these bytes have found room: no more answers are made at once than there
-// are places, and answers that clients have not read yet are counted.
+// Turn runs fill when its turn comes. fill makes a long answer, or reads the data of one, and returns its size in
+// bytes. Turn gives the place to the next request once these bytes have found room: no more answers are made at once
+// than there are places, and answers that clients have not read yet are counted.
 func (c *Ctx) Turn(fill func() (bytes int64, err error)) error {
 	if c.Answers != nil {
 		done, err := c.Answers.Turn(c.Context)

@@ -17,8 +17,8 @@ const (
 	slowGrace = admission.SlowGrace
 )
 
-// pace measures whether a body comes as fast as it should, or whether the client reads an answer so; for an answer, read
-// "write" for "read" here. The body's goroutine reports its reads; other goroutines may call Behind and GiveUp.
+// pace measures whether a body comes as fast as it should, or whether the client reads an answer so; for an answer,
+// read "write" for "read" here. The body's goroutine reports its reads; other goroutines may call Behind and GiveUp.
 type pace struct {
 	stop func() // ends the read under way and those to come; nil: the body is in memory
 	rate int64  // bytes/s under which the body is slow; 0: slowRate

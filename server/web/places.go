@@ -56,8 +56,8 @@ func (p *Places) Give(a netip.Addr) {
 	}
 }
 
-// networkBits are the bits of an IPv6 address that name a network. A client with one address of a network can use all of
-// its 2^64 addresses.
+// networkBits are the bits of an IPv6 address that name a network. A client with one address of a network can use all
+// of its 2^64 addresses.
 const networkBits = 64
 
 // NetworkOf is the address by which limits count the clients of connections: the client's address, for IPv6 that of its

@@ -26,8 +26,8 @@ type Protocol struct {
 	// Claims returns the handler for a request of the protocol's clients at an address that is not the protocol's, such
 	// as the root: some clients are given no more than a host. It returns nil for all other requests. May be nil.
 	Claims func(c *Ctx) Handler
-	// Credentials adds the ways in which clients of the protocol show who they are. nil: they send only the headers that
-	// every client may send.
+	// Credentials adds the ways in which clients of the protocol show who they are. nil: they send only the headers
+	// that every client may send.
 	Credentials func(c *Ctx, shown *Credentials) error
 	// Features name, in GET /v1/session, what a page may use while the protocol is served.
 	Features []string

@@ -61,8 +61,8 @@ func (c *Ctx) Executed(format string) {
 	c.Response.Header.Set("x-service-format", format)
 }
 
-// Written answers an ingest request: one count of rows for each group of table options, none if nothing was written. more
-// are further members of the answer, each behind a comma.
+// Written answers an ingest request: one count of rows for each group of table options, none if nothing was written.
+// more are further members of the answer, each behind a comma.
 func (c *Ctx) Written(rows []int, more []byte) {
 	body := []byte(`{"output":[`)
 	for i, n := range rows {

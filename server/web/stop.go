@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// UntilCancel is how long requests in hand may go on when a server stops: four fifths of ctx's time. Then their contexts
-// end, and when ctx ends their connections are closed.
+// UntilCancel is how long requests in hand may go on when a server stops: four fifths of ctx's time. Then their
+// contexts end, and when ctx ends their connections are closed.
 func UntilCancel(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

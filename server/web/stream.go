@@ -15,9 +15,9 @@ type Stream struct {
 	from io.Reader
 }
 
-// Stream begins the share of a message that r reads, of a sender at an address. When messages wait for room, the next one
-// is of the sender that holds least. A message that comes slower than rate bytes/s is then given up: giveUp ends the
-// reads of r, without waiting.
+// Stream begins the share of a message that r reads, of a sender at an address. When messages wait for room, the next
+// one is of the sender that holds least. A message that comes slower than rate bytes/s is then given up: giveUp ends
+// the reads of r, without waiting.
 func (i *Intake) Stream(r io.Reader, sender netip.Addr, rate int, giveUp func()) *Stream {
 	s := &Stream{from: r}
 	s.begin(i, sender)

@@ -14,8 +14,8 @@ type Store interface {
 // RowBytes is the most bytes of the rows of a request if the configuration says nothing.
 const RowBytes = 1 << 30
 
-// Writer is the way of rows from requests of all protocols into the store. Requests share its spare sets: a request fills
-// one from its body, the store writes it, and it is emptied for the next. Safe for concurrent use.
+// Writer is the way of rows from requests of all protocols into the store. Requests share its spare sets: a request
+// fills one from its body, the store writes it, and it is emptied for the next. Safe for concurrent use.
 type Writer struct {
 	store Store
 	sets  engine.SpareSets

@@ -76,7 +76,7 @@ func (h *Handler) Save(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	c.BodyLimit = maxDefinition
+	c.LimitBody(maxDefinition)
 	body, err := c.ReadBody()
 	if err != nil {
 		return err

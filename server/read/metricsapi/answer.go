@@ -39,7 +39,8 @@ func text(data []byte) func(dst []byte) []byte {
 	return func(dst []byte) []byte { return append(dst, data...) }
 }
 
-// reply answers with an error in the form of this API. It returns a web.Reject, which the server answers in its own form.
+// reply answers with an error in the form of this API. It returns a web.Reject, which the server answers in its own
+// form.
 func reply(c *web.Ctx, err error) error {
 	var refused *web.Reject
 	if errors.As(err, &refused) {

@@ -28,9 +28,9 @@ func appendXORChunk(dst []byte, times []int64, values []float64) []byte {
 	return protowire.End(dst, chunk)
 }
 
-// appendXOR appends samples in the XOR encoding, at most 65,535: their number in two bytes, big endian; the first time as
-// a varint and the first value whole; the distance of the second time from the first; of each later time the difference
-// of its distance to the distance before; of each later value the bits that differ from the value before.
+// appendXOR appends samples in the XOR encoding, at most 65,535: their number in two bytes, big endian; the first time
+// as a varint and the first value whole; the distance of the second time from the first; of each later time the
+// difference of its distance to the distance before; of each later value the bits that differ from the value before.
 func appendXOR(dst []byte, times []int64, values []float64) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(times)))
 	w := bitWriter{b: dst, leading: unset}

@@ -15,8 +15,8 @@ const (
 	floatEncoding   = 3
 )
 
-// appendHistogramChunk appends a chunk of one histogram as a field of a series. All samples of a chunk share the buckets
-// and the reset hint of the first, so that a chunk of one sample loses nothing.
+// appendHistogramChunk appends a chunk of one histogram as a field of a series. All samples of a chunk share the
+// buckets and the reset hint of the first, so that a chunk of one sample loses nothing.
 func appendHistogramChunk(dst []byte, h *histogram.Histogram, at int64) []byte {
 	chunk := protowire.Begin(&dst, 2)
 	if at != 0 {
@@ -95,7 +95,8 @@ func appendThreshold(dst []byte, width float64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 255), math.Float64bits(width))
 }
 
-// spans writes which buckets a side has: for each stretch its length, and its distance from the end of the stretch before.
+// spans writes which buckets a side has: for each stretch its length, and its distance from the end of the stretch
+// before.
 func (w *bitWriter) spans(side []histogram.Bucket) {
 	type stretch struct {
 		offset int64
@@ -128,8 +129,8 @@ func (w *bitWriter) bound(b float64) {
 	w.bits(math.Float64bits(b), 64)
 }
 
-// varbitWidths are the widths, in bits, of numbers of variable length. Before a number stand as many ones as the place of
-// its width in the list, and then a zero, which the last place does without.
+// varbitWidths are the widths, in bits, of numbers of variable length. Before a number stand as many ones as the place
+// of its width in the list, and then a zero, which the last place does without.
 var varbitWidths = [...]int{0, 3, 6, 9, 12, 18, 25, 56, 64}
 
 func (w *bitWriter) width(place int) int {

@@ -82,8 +82,8 @@ func (p *params) time(name string, otherwise int64) (int64, error) {
 	return ms, nil
 }
 
-// since is the first time that is wanted, in ms. A client that wants everything may name a year so early that it cannot be
-// read: that is FirstTime and no error.
+// since is the first time that is wanted, in ms. A client that wants everything may name a year so early that it cannot
+// be read: that is FirstTime and no error.
 func (p *params) since(name string) (int64, error) {
 	ms, err := p.time(name, promql.FirstTime)
 	if ms == promql.FirstTime {

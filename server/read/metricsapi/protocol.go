@@ -6,8 +6,8 @@ import (
 	"varve/server/web"
 )
 
-// base is the address that clients are given. Queries are asked at paths that begin with it and queries, or with queries
-// alone: some clients take no more than a host.
+// base is the address that clients are given. Queries are asked at paths that begin with it and queries, or with
+// queries alone: some clients take no more than a host.
 const (
 	base    = "/v1/metricsapi"
 	queries = "/api/v1/"

@@ -90,8 +90,8 @@ func (h *Handler) LabelValues(c *web.Ctx) (*listing, error) {
 	return texts(store, values, limit)
 }
 
-// listing is an answer that is a list, or an object. It is written piece by piece, so that its JSON, which has six bytes
-// for a control byte, is never in memory as a whole.
+// listing is an answer that is a list, or an object. It is written piece by piece, so that its JSON, which has six
+// bytes for a control byte, is never in memory as a whole.
 type listing struct {
 	object   bool
 	length   int
@@ -163,8 +163,8 @@ func keep(store *promql.Tables, size int) error {
 	return store.Memory.Reserve(int64(size))
 }
 
-// unescapeLabel undoes the escapes of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for
-// the character with the hexadecimal number 2e. A text that is not of that form is the name itself.
+// unescapeLabel undoes the escapes of names that are no plain identifiers: U__ before, __ for an underscore and _2e_
+// for the character with the hexadecimal number 2e. A text that is not of that form is the name itself.
 func unescapeLabel(name string) string {
 	rest, ok := strings.CutPrefix(name, "U__")
 	if !ok {

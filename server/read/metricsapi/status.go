@@ -12,8 +12,8 @@ import (
 	"varve/sqlexec/promql"
 )
 
-// languageVersion is the release of the reference server whose language and API this server speaks. Dashboards decide by
-// it which functions they use.
+// languageVersion is the release of the reference server whose language and API this server speaks. Dashboards decide
+// by it which functions they use.
 const languageVersion = "3.15.0"
 
 // object is an object of texts, names and values in turn.

@@ -83,8 +83,8 @@ func readQuery(c *web.Ctx) (*query, error) {
 	return q, err
 }
 
-// begin is the start of a search, ns: parameter start, or the duration lookback, such as 2d, before the end. The lookback
-// "custom" stands for none: a page sends it with start.
+// begin is the start of a search, ns: parameter start, or the duration lookback, such as 2d, before the end. The
+// lookback "custom" stands for none: a page sends it with start.
 func begin(p *web.Params, end int64) (int64, error) {
 	back := int64(lookback)
 	if text := p.String("lookback"); text != "" && text != "custom" && p.String("start") == "" {

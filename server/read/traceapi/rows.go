@@ -18,7 +18,8 @@ type request struct {
 	table   string          // of spans
 }
 
-// begin begins a request: it reads the database and the table, which all endpoints have, and takes a place among queries.
+// begin begins a request: it reads the database and the table, which all endpoints have, and takes a place among
+// queries.
 func (h *Handler) begin(c *web.Ctx) (*request, error) {
 	p, err := c.LastQuery("db")
 	if err != nil {

@@ -127,8 +127,8 @@ func (t *trace) note(l *layout, row *row) {
 	t.end = max(t.end, start+int64(min(duration, uint64(math.MaxInt64-max(start, 0)))))
 }
 
-// open lists the traces, of some ids, that seem to have spans outside of the time that was read: a parent is missing, or
-// a span ends after that time.
+// open lists the traces, of some ids, that seem to have spans outside of the time that was read: a parent is missing,
+// or a span ends after that time.
 func (b *builder) open(ids []string, to int64) (open []string) {
 	for _, id := range ids {
 		if t := b.traces[id]; t != nil &&

@@ -50,8 +50,8 @@ var errMore = malformed("the action is broken; only the first %d reasons are kep
 // maxItems bounds the documents of a request: each has its place in the answer.
 const maxItems = 1 << 20
 
-// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so an action line equal
-// to the one before is not read again.
+// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so an action line
+// equal to the one before is not read again.
 type decoder struct {
 	set *entries.Set
 	// index is the table of actions that name none.

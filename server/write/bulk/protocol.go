@@ -68,8 +68,8 @@ func (h *Handler) routes() []web.Route {
 	return list
 }
 
-// claim answers libraries that were given a host alone: they ask at the root what they would ask at base, and look for an
-// index, or make one, before they write.
+// claim answers libraries that were given a host alone: they ask at the root what they would ask at base, and look for
+// an index, or make one, before they write.
 func (h *Handler) claim(c *web.Ctx) web.Handler {
 	if !library(c) {
 		return nil

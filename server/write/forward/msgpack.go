@@ -47,8 +47,8 @@ var (
 	errType  = errors.New("no value begins with the byte 0xc1")
 )
 
-// shape returns what the first byte of a value says: its kind, how many bytes of a number follow the byte, and the number
-// that the byte itself holds.
+// shape returns what the first byte of a value says: its kind, how many bytes of a number follow the byte, and the
+// number that the byte itself holds.
 func shape(c byte) (k kind, width, n int) {
 	switch {
 	case c < 0x80:

@@ -13,8 +13,8 @@ import (
 	"varve/server/write/rows/entries"
 )
 
-// Parameters may say which fields of entries hold the message and the time, which become tags, and which are left out or
-// added. Then entries are rewritten before the pipeline sees them, and lie in memory as a whole.
+// Parameters may say which fields of entries hold the message and the time, which become tags, and which are left out
+// or added. Then entries are rewritten before the pipeline sees them, and lie in memory as a whole.
 
 // shape is what the parameters of a request say of its entries; nil: nothing.
 func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
@@ -32,16 +32,17 @@ func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
 	return f, nil
 }
 
-// shaped is the body of a request with its entries rewritten as the parameters say, as NDJSON.
-func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io.Reader, error) {
+// shaped is the body of a request with its entries rewritten as the parameters say, as NDJSON. dropped counts lines
+// that are left out.
+func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (from io.Reader, dropped int, err error) {
 	body, err := c.WholeBody()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	set := entries.New(h.o.RowBytes, entries.Beside(c, body))
 	table, err := set.Table([]byte(r.Table))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	now := entries.Arrival(h.o.Pipelines, body)
 	add := func(text []byte) error {
@@ -52,27 +53,27 @@ func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io
 	case "application/json":
 		err = eachValue(body, add)
 	case "application/x-ndjson":
-		err = eachLine(body, r.IgnoreErrors, add)
+		dropped, err = eachLine(body, r.IgnoreErrors, add)
 	case "text/plain":
 		var quoted []byte
-		err = eachLine(body, true, func(line []byte) error {
+		dropped, err = eachLine(body, true, func(line []byte) error {
 			quoted = jsontext.AppendString(append(quoted[:0], `{"`+entries.MessageColumn+`":`...), line)
 			quoted = append(quoted, '}')
 			return add(quoted)
 		})
 	default:
-		return bytes.NewReader(body), nil // the pipeline says which types there are
+		return bytes.NewReader(body), 0, nil // the pipeline says which types there are
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	c.DropBody() // the entries are made
 	r.ContentType = "application/x-ndjson"
 	if f.Debug {
 		set.Show(c.Log)
-		return bytes.NewReader(nil), nil
+		return bytes.NewReader(nil), dropped, nil
 	}
-	return table.Lines(), nil
+	return table.Lines(), dropped, nil
 }
 
 // eachValue calls add with the objects of a body: one behind the other, or in arrays.
@@ -104,22 +105,27 @@ func eachValue(body []byte, add func([]byte) error) error {
 	return nil
 }
 
-// eachLine calls add with the lines of a body that are not empty. Lines that are not UTF-8 are left out; others that
-// are refused are too where errors are ignored.
-func eachLine(body []byte, ignore bool, add func([]byte) error) error {
+// eachLine calls add with the lines of a body that are not empty. It leaves out lines that are not UTF-8, and if ignore
+// is set also lines that add refuses; dropped counts them.
+func eachLine(body []byte, ignore bool, add func([]byte) error) (dropped int, err error) {
 	number := 0
 	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
 		number++
-		if line = bytes.TrimSpace(line); len(line) == 0 || !utf8.Valid(line) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if !utf8.Valid(line) {
+			dropped++
 			continue
 		}
 		if err := add(line); err != nil {
-			if ignore && web.HTTPStatus(status.Of(err)) == 400 {
+			if ignore && web.ClientFault(err) {
+				dropped++
 				continue
 			}
 			_, text := web.Message(err)
-			return status.Wrap(err, status.Of(err), "line %d: %s", number, text)
+			return dropped, status.Wrap(err, status.Of(err), "line %d: %s", number, text)
 		}
 	}
-	return nil
+	return dropped, nil
 }

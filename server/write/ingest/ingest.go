@@ -91,15 +91,16 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	var outcome pipeline.Outcome
 	var warnings []string
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
-		from := c.Body()
+		from, dropped := c.Body(), 0
 		if fields != nil {
 			var err error
-			if from, err = h.shaped(c, req, fields); err != nil {
+			if from, dropped, err = h.shaped(c, req, fields); err != nil {
 				return false, err
 			}
 		}
 		var err error
 		outcome, err = h.o.Pipelines.Run(c.Context, req, from, set)
+		outcome.Dropped += dropped
 		warnings = oneLine(c, req)
 		return outcome.Rows > 0, withHint(err, warnings)
 	})
@@ -158,7 +159,7 @@ func oneLine(c *web.Ctx, r *pipeline.Request) []string {
 // withHint appends the first warning to an error that the client can mend.
 func withHint(err error, warnings []string) error {
 	var e *status.Error
-	if len(warnings) == 0 || !errors.As(err, &e) || web.HTTPStatus(e.Code) != 400 {
+	if len(warnings) == 0 || !errors.As(err, &e) || !web.ClientFault(err) {
 		return err
 	}
 	return status.Wrap(err, e.Code, "%s. Note: %s", e.Msg, warnings[0])

@@ -16,8 +16,8 @@ type Store interface {
 }
 
 // Target answers GET /v1/ingest/target: the identity of the store and of a table, by which a client that continues an
-// interrupted run sees whether its rows are still there. An empty store at the same address has another id, and so has a
-// table that was dropped and made anew; "emptied" changes when the table is truncated.
+// interrupted run sees whether its rows are still there. An empty store at the same address has another id, and so has
+// a table that was dropped and made anew; "emptied" changes when the table is truncated.
 func (h *Handler) Target(c *web.Ctx) error {
 	p, err := c.Query("db", "table")
 	if err != nil {

@@ -174,8 +174,8 @@ func (d *decoder) end(body []byte, at int) error {
 	return err
 }
 
-// readable is read for bodies that may be broken behind their first entry: the entries before that place are stored, and
-// the rest is refused as one entry.
+// readable is read for bodies that may be broken behind their first entry: the entries before that place are stored,
+// and the rest is refused as one entry.
 func (d *decoder) readable(body []byte) error {
 	err := d.read(body)
 	if err == nil || d.refuse == nil || d.entries == 0 || status.Of(err) != status.InvalidArguments {

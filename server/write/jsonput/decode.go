@@ -113,7 +113,7 @@ func (d *decoder) one() error {
 		d.success++
 		return nil
 	}
-	if !d.keep || web.HTTPStatus(status.Of(err)) != 400 {
+	if !d.keep || !web.ClientFault(err) {
 		return err
 	}
 	d.note(text, err)

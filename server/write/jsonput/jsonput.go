@@ -12,7 +12,6 @@ import (
 	"varve/engine/jsontext"
 	"varve/engine/schema"
 	"varve/engine/spare"
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/server/web"
 	"varve/server/write/rows"
@@ -84,7 +83,7 @@ func (h *Handler) Put(c *web.Ctx) error {
 		d.forget()
 		return d.rows.Count() > 0, err
 	})
-	if err != nil && !(keep && decoded && web.HTTPStatus(status.Of(err)) == 400) {
+	if err != nil && !(keep && decoded && web.ClientFault(err)) {
 		return err
 	}
 	if err != nil { // the points are well-formed but could not be written, such as to a database that is not there

@@ -45,7 +45,7 @@ func (h *Handler) buckets(name string) []byte {
 // CreateBucket answers POST /v1/lineproto/api/v2/buckets: it makes the database that the body names, unless it is
 // there.
 func (h *Handler) CreateBucket(c *web.Ctx) error {
-	c.BodyLimit = min(c.BodyLimit, maxBucket)
+	c.LimitBody(maxBucket)
 	body, err := c.WholeBody()
 	if err != nil {
 		return err
@@ -64,7 +64,8 @@ func (h *Handler) CreateBucket(c *web.Ctx) error {
 // maxBucket bounds the body that describes a bucket.
 const maxBucket = 64 << 10
 
-// Setup answers GET /v1/lineproto/api/v2/setup, by which tools ask whether they may create the first user: they may not.
+// Setup answers GET /v1/lineproto/api/v2/setup, by which tools ask whether they may create the first user: they may
+// not.
 func (h *Handler) Setup(c *web.Ctx) error {
 	h.introduce(c)
 	c.JSON(200, []byte(`{"allowed":false}`))

@@ -243,8 +243,8 @@ func (d *decoder) open(raw, name string) *table {
 	return t
 }
 
-// tag reads a tag, whose key begins at p. It expects the column that came behind column at in the line before. It returns
-// the tag's column and where the tag ends.
+// tag reads a tag, whose key begins at p. It expects the column that came behind column at in the line before. It
+// returns the tag's column and where the tag ends.
 func (d *decoder) tag(t *table, at int32, in []byte, p int) (int32, int, error) {
 	n := t.cols[at].next
 	if raw := t.cols[n].raw; n != 0 && len(in)-p >= len(raw) && string(in[p:p+len(raw)]) == raw &&
@@ -337,8 +337,8 @@ func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error
 	return n, end, nil
 }
 
-// asNumber converts a value to the kind of its column: integers become floats in a column of floats. A column of integers
-// that meets a float becomes one of floats.
+// asNumber converts a value to the kind of its column: integers become floats in a column of floats. A column of
+// integers that meets a float becomes one of floats.
 func (c *column) asNumber(k kind, bits uint64, strict bool) (kind, uint64) {
 	switch {
 	case strict:

@@ -66,7 +66,8 @@ func (l *leftOut) refuse(n int, why error) {
 	l.lines = append(l.lines, explain(l.body, p, bytes.Count(l.body[:p], []byte{'\n'})+1, why))
 }
 
-// fault returns the error of a line that begins at p, or leaves the line out: then the next line begins at end or behind.
+// fault returns the error of a line that begins at p, or leaves the line out: then the next line begins at end or
+// behind.
 func (d *decoder) fault(body []byte, p int, err error) (end int, _ error) {
 	if d.left == nil {
 		return 0, explain(body, p, bytes.Count(body[:p], []byte{'\n'})+1, err)
@@ -115,8 +116,8 @@ func (t *table) leaveOut(columns int) {
 	t.rows.Pin()
 }
 
-// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names it;
-// with accept_partial=false nothing is stored then. Lines are stored before the answer, whatever no_sync says.
+// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names
+// it; with accept_partial=false nothing is stored then. Lines are stored before the answer, whatever no_sync says.
 func (h *Handler) WriteV3(c *web.Ctx) error {
 	p, err := c.LastQuery("db", "precision", "accept_partial")
 	if err != nil {

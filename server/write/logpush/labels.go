@@ -9,8 +9,8 @@ import (
 	"varve/engine/status"
 )
 
-// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message can make a pair, which takes
-// 48 bytes in memory.
+// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message can make a pair, which
+// takes 48 bytes in memory.
 const maxPairs = 16_384
 
 // errPairs refuses a request with more than maxPairs.

@@ -56,8 +56,8 @@ func (s *signal) explain(o *outcome) string {
 	return fmt.Sprintf("%s (%d %s were refused, this is the first one's reason)", text, o.refused, s.noun)
 }
 
-// fail answers with an error as google.rpc.Status{1: code, 2: message}. A request that was too slow gets 503 in place of
-// 408: senders give up after 408 and send again after 503.
+// fail answers with an error as google.rpc.Status{1: code, 2: message}. A request that was too slow gets 503 in place
+// of 408: senders give up after 408 and send again after 503.
 func (f encoding) fail(c *web.Ctx, err error) {
 	text := web.ReplyErrorText(c, err)
 	httpStatus := c.Response.StatusCode()

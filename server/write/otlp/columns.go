@@ -12,8 +12,8 @@ import (
 )
 
 // attributeColumns are the columns of the attributes of spans, scopes or resources. Spans of one kind have the same
-// keys in the same order. So each key is first compared with the key at the same place of the span before, and looked up
-// by name only if it differs.
+// keys in the same order. So each key is first compared with the key at the same place of the span before, and looked
+// up by name only if it differs.
 type attributeColumns struct {
 	prefix string
 	list   []attributeColumn // list[0] stands for the beginning of a span
@@ -144,9 +144,9 @@ func (r *tracesRequest) column(name string) int {
 	return r.there.Column(name)
 }
 
-// coerce sets a value of another type than the column's. If the column has its type only from values of this request, the
-// type may change so that all values fit: a column of texts takes the value's type if all texts can be read as it, other
-// columns become text. Columns of integers become columns of floats, also the table's.
+// coerce sets a value of another type than the column's. If the column has its type only from values of this request,
+// the type may change so that all values fit: a column of texts takes the value's type if all texts can be read as it,
+// other columns become text. Columns of integers become columns of floats, also the table's.
 func (r *tracesRequest) coerce(c *attributeColumn, v *wireValue) error {
 	typ := c.values.Type()
 	scalar := v.kind >= textValue && v.kind <= floatValue

@@ -2,8 +2,8 @@ package otlp
 
 import "varve/engine/vector"
 
-// conventions are the types of attributes that the semantic conventions define as stable, so that a sender that spells a
-// port as text does not make it text for all. Source: the registry of attributes of the OpenTelemetry semantic
+// conventions are the types of attributes that the semantic conventions define as stable, so that a sender that spells
+// a port as text does not make it text for all. Source: the registry of attributes of the OpenTelemetry semantic
 // conventions.
 var conventions = conventionsOf(map[vector.Type][]string{
 	vector.Int64Type: {

@@ -13,8 +13,8 @@ import (
 	"varve/server/protowire"
 )
 
-// transcoder makes the protobuf message of a request in JSON, in one pass over its bytes. So one decoder reads requests of
-// both encodings. Unknown members, and null, are passed over.
+// transcoder makes the protobuf message of a request in JSON, in one pass over its bytes. So one decoder reads requests
+// of both encodings. Unknown members, and null, are passed over.
 type transcoder struct {
 	in  jsontext.Reader
 	err error // of a member; the reader has its own

@@ -104,8 +104,8 @@ func (r *metricsRequest) beginScope(f *scopeFields) error {
 	return nil
 }
 
-// shorten puts a digest in place of the key from from on, so that points of one resource, scope and metric do not hash all
-// of it again. It returns the end of the key.
+// shorten puts a digest in place of the key from from on, so that points of one resource, scope and metric do not hash
+// all of it again. It returns the end of the key.
 func (r *metricsRequest) shorten(from int) int {
 	r.key = r.find.AppendDigest(r.key[:from], r.key[from:])
 	return len(r.key)
@@ -173,8 +173,8 @@ const (
 	countPart
 )
 
-// addSeries makes the labels of a series that is not known. If a label comes several times, the point's own counts before
-// the scope's, and the scope's before the resource's.
+// addSeries makes the labels of a series that is not known. If a label comes several times, the point's own counts
+// before the scope's, and the scope's before the resource's.
 func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart, bound float64) (h samples.Handle,
 	err error) {
 	r.attrs = r.attrs[:0]

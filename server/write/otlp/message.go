@@ -1,7 +1,7 @@
 package otlp
 
-// The messages in JSON: their members by name, in camelCase and in snake_case, with the number and the kind of the field
-// that each stands for.
+// The messages in JSON: their members by name, in camelCase and in snake_case, with the number and the kind of the
+// field that each stands for.
 
 // fieldKind is the form of a member in JSON, and of its field in a message.
 type fieldKind uint8
@@ -27,7 +27,8 @@ type field struct {
 	repeated bool
 	message  *message // of isMessage
 	names    []string // of isEnum, by number
-	// double is the number of the field for numbers that are no signed integer of 64 bits; 0: such a number is an error.
+	// double is the number of the field for numbers that are no signed integer of 64 bits; 0: such a number is an
+	// error.
 	double int
 }
 

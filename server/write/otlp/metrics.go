@@ -18,11 +18,10 @@ import (
 //	ScopeMetrics{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: Metric*, 3: schema URL}
 //	Metric{1: name, 2: description, 3: unit, 5: Gauge, 7: Sum, 9: Histogram, 10: ExponentialHistogram, 11: Summary}, each {1: points*}; Sum{3: is monotonic}
 //
-// A metric is a table or three. A point's series is known again by the bytes that name it: what its resource and scope
-// come down to, the metric and the point's attributes as they lie in the message. Only a series that is not known has
-// its labels made.
+// A metric becomes one table or three. The key of a series is made of the labels of its resource and scope, the metric,
+// and the bytes of the point's attributes in the message. Labels are made only for a series whose key is not known.
 
-// metricKind is what a metric is.
+// metricKind is the kind of a metric.
 type metricKind uint8
 
 const (
@@ -34,7 +33,7 @@ const (
 	summary
 )
 
-// metricTypes are the types of metrics as those who ask for them know them.
+// metricTypes are the types of metrics, as the metrics API names them.
 var metricTypes = [...]string{gauge: "gauge", sum: "gauge", monotonicSum: "counter", histogram: "histogram",
 	exponential: "histogram", summary: "summary"}
 
@@ -57,7 +56,7 @@ type metricsRequest struct {
 	// Of the metric in hand.
 	kind             metricKind
 	name, unit, help []byte
-	described        bool // what it says of itself is noted
+	described        bool // its metadata is noted
 
 	reader   resourceReader
 	resource []samples.Label
@@ -74,7 +73,7 @@ type metricsRequest struct {
 	resourceText, scopeText, block []byte
 }
 
-// point is a sample whose series is found by and by.
+// point is a sample. Its series may not be resolved yet.
 type point struct {
 	series samples.Handle
 	number int32 // of its data point
@@ -236,7 +235,7 @@ func (r *metricsRequest) point(message []byte) error {
 	return r.numberPoint(message)
 }
 
-// noValue is the flag of points that say that there is no value.
+// noValue is the flag of points without a value.
 const noValue = 1
 
 // numberPoint reads a point of a gauge or a sum:
@@ -269,8 +268,8 @@ func (r *metricsRequest) numberPoint(message []byte) error {
 	return r.sample(message, 7, whole, 0, at, x)
 }
 
-// sample adds a sample of the series that key names with the part of the metric that it is of. attributes is the number
-// of the field of attributes in the message.
+// sample adds a sample of the series that key names, which belongs to a part of the metric. attributes is the number of
+// the field of attributes in the message.
 func (r *metricsRequest) sample(message []byte, attributes int, p metricPart, bound float64, at uint64,
 	x float64) error {
 	handle, ok := r.find.Find(r.key)
@@ -312,7 +311,7 @@ func (r *metricsRequest) write(ctx context.Context, set *engine.WriteSet) error 
 		p := &r.points[i]
 		series, err := r.find.Series(p.series)
 		if err != nil {
-			if !clientFault(err) {
+			if !web.ClientFault(err) {
 				return err
 			}
 			r.refuse(p.number, err)
@@ -322,10 +321,4 @@ func (r *metricsRequest) write(ctx context.Context, set *engine.WriteSet) error 
 	}
 	r.outcome.taken = int(r.number) - r.outcome.refused
 	return nil
-}
-
-// clientFault reports whether an error is one that sending the same again does not mend.
-func clientFault(err error) bool {
-	var e *status.Error
-	return errors.As(err, &e) && web.HTTPStatus(e.Code) == 400
 }

@@ -7,7 +7,7 @@ import (
 	"varve/engine/status"
 )
 
-// translation is how names of metrics become names of tables, and names of attributes names of labels.
+// translation says how names of metrics become names of tables, and names of attributes become names of labels.
 type translation uint8
 
 const (
@@ -36,7 +36,7 @@ func parseTranslation(header string) (translation, error) {
 			"UnderscoreEscapingWithoutSuffixes, NoUTF8EscapingWithSuffixes, NoTranslation", translationHeader, header)
 }
 
-// units are the names of units, perUnits of those behind a slash.
+// units are the names of units, perUnits the names of units behind a slash.
 var (
 	units = map[string]string{
 		"d": "days", "h": "hours", "min": "minutes", "s": "seconds", "ms": "milliseconds", "us": "microseconds",
@@ -50,7 +50,7 @@ var (
 		"y": "year"}
 )
 
-// unitNames are what a unit adds to a name: of main/per the two halves, each empty where there is none.
+// unitNames are the words that a unit main/per adds to a name, one for each half; empty: the half adds none.
 func unitNames(unit string) (main, per string) {
 	main, per, _ = strings.Cut(unit, "/")
 	return unitName(main, units), unitName(per, perUnits)
@@ -76,8 +76,8 @@ func alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// table is the table of a metric, whose parts such as buckets have names that begin with it; empty: the metric has no
-// name.
+// table is the table of a metric; the tables of its parts, such as buckets, have names that begin with it. empty: no
+// name can be made.
 func (t translation) table(name, unit string, k metricKind) string {
 	if t == original {
 		return name
@@ -101,7 +101,7 @@ func (t translation) table(name, unit string, k metricKind) string {
 	return table
 }
 
-// suffixed adds what unit and kind say to the tokens of a name, where they do not say it themselves.
+// suffixed adds the words of unit and kind to the tokens of a name that does not have them already.
 func suffixed(parts []string, main, per string, total, ratio bool) []string {
 	if main != "" && !slices.Contains(parts, main) {
 		parts = append(parts, main)
@@ -121,7 +121,7 @@ func suffixed(parts []string, main, per string, total, ratio bool) []string {
 	return parts
 }
 
-// withSuffixes is suffixed for names that stay as they are: a suffix that ends one is not doubled.
+// withSuffixes is suffixed for names that are not cut into tokens: a suffix at the end of a name is not doubled.
 func withSuffixes(name, main, per string, total, ratio bool) string {
 	if name == "" {
 		return ""

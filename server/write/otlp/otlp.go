@@ -68,10 +68,11 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.taken, h.refused}
 }
 
-// The services of gRPC have a method each.
+// services begins the paths of the services of gRPC, which have one method each.
 const services = "/opentelemetry.proto.collector."
 
-// Protocol is OTLP on HTTP, whose clients make their paths of the address /v1/otlp, and on gRPC.
+// Protocol is OTLP over HTTP and gRPC. Clients over HTTP are given the address /v1/otlp, or the host alone, and add
+// /v1/traces and so on.
 func (h *Handler) Protocol(off bool) web.Protocol {
 	p := web.Protocol{
 		Name: "otlp", Off: off, Collectors: h.Collectors(), Features: []string{"otlp"},
@@ -93,12 +94,12 @@ func (h *Handler) Protocol(off bool) web.Protocol {
 	return p
 }
 
-// signal is what requests of one kind have in common.
+// signal is what requests of metrics, of traces or of logs have in common.
 type signal struct {
 	name     string
 	message  *message // of requests in JSON
-	rejected string   // what the count of refused records is called in JSON
-	noun     string   // of several records
+	rejected string   // the member of JSON with the count of refused records
+	noun     string   // the plural of a record, for errors
 }
 
 var (
@@ -122,8 +123,8 @@ type outcome struct {
 	fault          error // why the first was refused
 }
 
-// refuse counts a record that cannot be kept. Only what the client is to blame for is refused: other errors are the
-// request's.
+// refuse counts a record that cannot be kept. A record is refused only for a fault of its own: other errors fail the
+// request.
 func (o *outcome) refuse(err error) {
 	if o.refused++; o.fault == nil {
 		o.fault = err
@@ -183,18 +184,18 @@ func (h *Handler) body(c *web.Ctx, s *signal, f encoding) ([]byte, error) {
 	return *buf, err
 }
 
-// attempts is how often a request is read because its tables do not take it.
+// attempts is how often the message of a request is read if its tables refuse the rows.
 const attempts = 3
 
-// writeAgain writes what read puts of a request's message into a set. What a table does not take is read anew: another
-// may have changed the type of a column meanwhile. Where that is not the reason, or does not help, the rows that do not
-// fit are left out: alone.
+// writeAgain writes the rows that read makes of a request's message. If a table refuses them, the message is read
+// again: another request may have changed the type of a column meanwhile. If that is not the reason, or does not help,
+// read is called with alone: only the rows that do not fit are left out.
 func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error),
 	read func(set *engine.WriteSet, message []byte, alone bool) (bool, error)) error {
 	var message []byte
 	alone := false
 	for attempt := 1; ; attempt++ {
-		held := false // against the tables
+		held := false // read was well, so that an error is the table's
 		_, err := w.Write(c, func(set *engine.WriteSet) (any bool, err error) {
 			if message == nil {
 				if message, err = body(); err != nil {
@@ -212,7 +213,8 @@ func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error),
 	}
 }
 
-// unread is the error for a message that could not be read: one without a status says that it is no request.
+// unread is the error for a message that could not be read. An error without a status says that the message is
+// malformed.
 func unread(c *web.Ctx, err error) error {
 	if errors.As(err, new(*status.Error)) {
 		return err

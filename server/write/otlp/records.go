@@ -26,12 +26,12 @@ type recordFields struct {
 	severityText    []byte
 	trace, span     []byte
 	body            wireValue
-	text            []byte // of the body, see check
-	json            []byte // the heap of the column of attributes, with those of the record
+	text            []byte // of the body; check makes it
+	json            []byte // the heap of the column of attributes, the record's at its end; check makes it
 	attributes      []attribute
 }
 
-// read reads a record; its attributes go into a list that is there.
+// read reads a record; its attributes go into the memory of the given list.
 func (l *recordFields) read(message []byte, attributes []attribute) (err error) {
 	*l = recordFields{attributes: attributes[:0]}
 	f := protowire.Of(message)
@@ -65,7 +65,7 @@ func (l *recordFields) read(message []byte, attributes []attribute) (err error) 
 	return f.Err()
 }
 
-// moment is the time of a record, ns: it may have been seen only by who observed it, or by nobody before now.
+// moment is the time of a record, ns: its own, or else when it was observed, or else now.
 func (l *recordFields) moment(now int64) (int64, error) {
 	at := l.time
 	if at == 0 {
@@ -81,7 +81,7 @@ func (l *recordFields) moment(now int64) (int64, error) {
 	return int64(at), nil
 }
 
-// record makes a row of a record. One that cannot be kept is noted; the error is then nil.
+// record makes a row of a record. A record that cannot be kept is counted as refused, and is no error.
 func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	var l recordFields
 	err := l.read(message, r.attributes)
@@ -115,7 +115,7 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	return nil
 }
 
-// undo takes back the row in hand, and the columns behind the first ones, which it brought.
+// undo takes back the row in hand, and the columns that it added to the first columns.
 func (r *logsRequest) undo(columns, tags int) {
 	r.rows.Unpin(columns)
 	r.rows.AbandonRow()
@@ -166,7 +166,7 @@ func (r *logsRequest) setNumber(c *vector.ColumnBuilder, own vector.Type, x int6
 	return nil
 }
 
-// check reports whether a record can be kept; it makes its body and JSON.
+// check checks whether a record can be kept, and makes l.text and l.json.
 func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err error) {
 	if r.resource.err != nil {
 		return 0, r.resource.err
@@ -184,7 +184,7 @@ func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err 
 		!utf8.Valid(scope.schemaURL) || !utf8.Valid(r.reader.resource.schemaURL) {
 		return 0, errUTF8
 	}
-	if l.text = l.body.bytes; l.body.kind != textValue || !utf8.Valid(l.text) { // a text stays where it is
+	if l.text = l.body.bytes; l.body.kind != textValue || !utf8.Valid(l.text) { // a text is not copied
 		if r.body, err = r.writer.body(r.body[:0], &l.body); err != nil {
 			return 0, err
 		}
@@ -194,8 +194,8 @@ func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err 
 	return at, err
 }
 
-// body appends the text of a body: a text as it is, bytes as text where they are, and in hexadecimal digits else, all
-// others as JSON.
+// body appends the text of a body: a text as it is, bytes as text if they are UTF-8 and else in hexadecimal digits,
+// other values as JSON.
 func (w *writer) body(dst []byte, v *wireValue) ([]byte, error) {
 	switch {
 	case v.kind == nothing:
@@ -313,7 +313,7 @@ func (r *logsRequest) setKey(k *extractedKey, v *wireValue) (err error) {
 	case t != vector.StringType:
 		k.values.Retype(vector.StringType, convert.All)
 	}
-	heap, _ := appendText(k.values.Heap(), v) // text was looked at when it became JSON
+	heap, _ := appendText(k.values.Heap(), v) // check found texts to be UTF-8 when it made JSON of them
 	k.values.SetHeap(heap)
 	return nil
 }

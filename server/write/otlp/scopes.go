@@ -6,17 +6,17 @@ import (
 	"varve/server/protowire"
 )
 
-// The requests of all signals are alike: items lie in scopes, scopes in resources. What a resource and a scope say of
-// themselves may come behind what they hold, so each is looked through for it first.
+// The requests of all signals are alike: items lie in scopes, scopes in resources. The attributes of a resource or a
+// scope may come behind its scopes or items, so each message is first searched for them.
 
-// resourceFields are what a resource says of itself. The attributes are good until the next resource.
+// resourceFields are the fields of a resource itself. The attributes are good until the next resource.
 type resourceFields struct {
-	present    bool // there is a message of it
+	present    bool // the message has a resource
 	attributes []attribute
 	schemaURL  []byte
 }
 
-// scopeFields are what a scope says of itself, and the message that holds its items as fields 2.
+// scopeFields are the fields of a scope itself, and the message that holds its items as fields 2.
 type scopeFields struct {
 	present       bool
 	name, version []byte
@@ -92,8 +92,8 @@ func (r *resourceReader) readScope(message []byte) (err error) {
 	return err
 }
 
-// describe calls field for each field of what a message says of itself, its field 1, of which present says that it is
-// there, and returns the schema URL, its field 3.
+// describe reads the message of a resource or a scope. It calls field for each field of field 1, which describes the
+// resource or the scope; present says that it is there. It returns field 3, the schema URL.
 func describe(message []byte, field func(in *protowire.Fields) error) (present bool, schemaURL []byte, err error) {
 	f := protowire.Of(message)
 	for f.Next() {
@@ -124,10 +124,10 @@ func (r *resourceReader) forget() {
 		scope: scopeFields{attributes: r.scope.attributes[:0]}}
 }
 
-// bytes is what the reader keeps.
+// bytes is the memory that the reader keeps.
 func (r *resourceReader) bytes() int64 {
 	return attributeBytes * int64(cap(r.resource.attributes)+cap(r.scope.attributes))
 }
 
-// attributeBytes is what an attribute takes that lies in a message.
+// attributeBytes is the size of an attribute, whose texts lie in a message.
 const attributeBytes = 64

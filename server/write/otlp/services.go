@@ -7,8 +7,8 @@ import (
 	"varve/server/web"
 )
 
-// forever is the time of all rows of the side tables, 2100-01-01T00:00:00Z: of each service, and of each operation, the
-// last row replaces those before.
+// forever is the time of all rows of the side tables, 2100-01-01T00:00:00Z. So the last row of a service or an
+// operation replaces the rows before it.
 const forever = 4102444800 * 1_000_000_000
 
 // sideTables are the tables of services, and of their operations, that a table of spans has.
@@ -17,7 +17,7 @@ type sideTables struct {
 	key                  []byte // scratch
 }
 
-// sideTable has a row for each of the distinct texts that its columns have together. All are tags.
+// sideTable has a row for each distinct combination of the texts of its columns, which all are tags.
 type sideTable struct {
 	name    schema.Name
 	hint    engine.Hint
@@ -45,7 +45,7 @@ func (t *sideTables) begin(h *Handler, c *web.Ctx, spans schema.Name) error {
 			return err
 		}
 		hint.Tags = one.columns
-		// spans are kept where there is no room to list what they are of, or a table that cannot
+		// A row that a side table refuses is dropped: it does not fail the spans.
 		hint.Reject = func(int, error) {}
 		*one.table = sideTable{name: schema.Name{DB: spans.DB, Table: spans.Table + one.suffix}, hint: hint,
 			columns: one.columns}
@@ -60,7 +60,8 @@ func (t *sideTables) open() {
 	}
 }
 
-// add notes the service and the operation of a span, if it has a service. What the span's own columns took is text.
+// add notes the service and the operation of a span, if it has a service. Their texts are valid: the span's columns
+// took them.
 func (t *sideTables) add(r *tracesRequest, s *spanFields) error {
 	if r.service.kind == nothing {
 		return nil

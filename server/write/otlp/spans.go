@@ -33,9 +33,9 @@ type spanFields struct {
 //	Span{1: trace id, 2: id, 3: state, 4: parent's id, 5: name, 6: kind, 7: start ns fixed64, 8: end ns fixed64, 9: KeyValue*, 11: Event*, 13: Link*,
 //	  15: Status{2: message, 3: code}}
 //
-// What it has that cannot be kept undoes the row; the error is then nil.
+// A span that cannot be kept is counted as refused, and is no error.
 func (r *tracesRequest) span(message []byte, scope *scopeFields) error {
-	marks := [...]int{len(r.spans.list), len(r.scopes.list), len(r.reso.list)}
+	marks := [...]int{len(r.spans.list), len(r.scopes.list), len(r.resources.list)}
 	before := r.columnCount
 	err := r.spanRow(message, scope)
 	if err == nil {
@@ -51,7 +51,7 @@ func (r *tracesRequest) span(message []byte, scope *scopeFields) error {
 	}
 	r.outcome.refuse(err)
 	r.rows.AbandonRow()
-	for i, set := range [...]*attributeColumns{&r.spans, &r.scopes, &r.reso} {
+	for i, set := range [...]*attributeColumns{&r.spans, &r.scopes, &r.resources} {
 		set.cut(marks[i])
 	}
 	r.columnCount = before
@@ -65,7 +65,7 @@ func (r *tracesRequest) spanRow(message []byte, scope *scopeFields) error {
 	var s spanFields
 	attributes := 0
 	nested := false
-	r.spans.at, r.scopes.at, r.reso.at = 0, 0, 0
+	r.spans.at, r.scopes.at, r.resources.at = 0, 0, 0
 	f := protowire.Of(message)
 	for f.Next() {
 		switch f.Number {
@@ -139,7 +139,7 @@ func (s *spanFields) status(message []byte) error {
 	return f.Err()
 }
 
-// inherited sets what a span has of its scope and resource.
+// inherited sets the attributes that a span has from its scope and resource.
 func (r *tracesRequest) inherited(scope *scopeFields) error {
 	if len(scope.attributes)+len(r.reader.resource.attributes) > maxAttributes {
 		return status.New(status.InvalidArguments, "a resource and its scope have more than %d attributes",
@@ -151,7 +151,7 @@ func (r *tracesRequest) inherited(scope *scopeFields) error {
 		}
 	}
 	for i := range r.reader.resource.attributes {
-		if err := r.attribute(&r.reso, &r.reader.resource.attributes[i]); err != nil {
+		if err := r.attribute(&r.resources, &r.reader.resource.attributes[i]); err != nil {
 			return err
 		}
 	}
@@ -205,7 +205,7 @@ func (r *tracesRequest) fields(s *spanFields, scope *scopeFields) error {
 	return nil
 }
 
-// nameOf is a name by its number; what has none is the first.
+// nameOf is the name of a number; a number without a name has the first.
 func nameOf(names []string, number uint64) string {
 	if number >= uint64(len(names)) {
 		number = 0
@@ -260,7 +260,7 @@ func (r *tracesRequest) array(dst, message []byte, number int, item func(dst, me
 		if dst, err = item(dst, f.Bytes); err != nil {
 			return dst, err
 		}
-		r.weight.held += int64(len(dst) - from) // an item of two bytes has a text of 70
+		r.weight.held += int64(len(dst) - from) // an item of two bytes has a text of 70 bytes
 		if err = r.weight.tell(); err != nil {
 			return dst, err
 		}

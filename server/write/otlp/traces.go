@@ -19,10 +19,10 @@ import (
 //	ResourceSpans{1: Resource{1: KeyValue*}, 2: ScopeSpans*}
 //	ScopeSpans{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: Span*, 3: schema URL}
 //
-// A span is a row, an attribute a column. Besides there is a table of services, and one of the names and kinds that
-// spans of a service have.
+// A span becomes a row, an attribute a column. Beside the table of spans are a table of services, and one of the names
+// and kinds of the spans of each service.
 
-// tracePipeline is the one way of spans into a table that there is.
+// tracePipeline is the name of the only pipeline that requests of traces may name.
 const tracePipeline = "service_trace_v1"
 
 // tracesRequest is a request of traces that is being read.
@@ -32,19 +32,19 @@ type tracesRequest struct {
 	hint  engine.Hint
 	there *schema.Table // nil: there is none yet
 
-	reader  resourceReader
-	service attribute // of the resource in hand; nothing: it names none
-	writer  writer
-	set     *engine.WriteSet
-	rows    *vector.Builder
-	fixed   spanColumns
-	spans   attributeColumns
-	scopes  attributeColumns
-	reso    attributeColumns
-	names   sideTables
-	outcome outcome
+	reader    resourceReader
+	service   attribute // of the resource in hand; nothing: it names none
+	writer    writer
+	set       *engine.WriteSet
+	rows      *vector.Builder
+	fixed     spanColumns
+	spans     attributeColumns
+	scopes    attributeColumns
+	resources attributeColumns
+	names     sideTables
+	outcome   outcome
 
-	before      int64 // bytes of what a row has of its resource and scope
+	before      int64 // bytes that a row has from its resource and scope
 	weight      weight
 	columnCount int
 	scratch     []byte
@@ -56,7 +56,7 @@ type spanColumns struct {
 	start, end, duration                         *vector.ColumnBuilder
 	parent, trace, id, kind, name, code, message *vector.ColumnBuilder
 	state, scopeName, scopeVersion, service      *vector.ColumnBuilder
-	// nil: not there yet: they come behind the attributes of the first span
+	// nil: they are not made yet; they come behind the attributes of the first span
 	events, links *vector.ColumnBuilder
 }
 
@@ -163,7 +163,7 @@ func (r *tracesRequest) open(set *engine.WriteSet) (err error) {
 	}
 	r.set, r.rows = set, set.Rows(r.table, r.hint)
 	r.names.open()
-	r.spans, r.scopes, r.reso = columnsOf("span_attributes."), columnsOf("scope_attributes."),
+	r.spans, r.scopes, r.resources = columnsOf("span_attributes."), columnsOf("scope_attributes."),
 		columnsOf("resource_attributes.")
 	r.fixed = spanColumns{}
 	f := &r.fixed

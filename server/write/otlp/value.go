@@ -20,7 +20,7 @@ import (
 //	KeyValueList{1: KeyValue*}
 //	KeyValue{1: key, 2: AnyValue}
 
-// kind is what a value is.
+// kind is the kind of a value.
 type kind uint8
 
 const (
@@ -99,11 +99,11 @@ func readAttribute(message []byte) (a attribute, err error) {
 const (
 	// maxListed bounds the attributes of a list: one takes two bytes in a message, and attributeBytes here.
 	maxListed = 1 << 16
-	// maxValue bounds a value whose text is longer than it is.
+	// maxValue bounds a value of bytes, or with values in it: its text is longer than the value.
 	maxValue = 16 << 20
 )
 
-// appendAttribute appends the attribute that a field in hand is.
+// appendAttribute appends the attribute in the field in hand.
 func appendAttribute(list []attribute, f *protowire.Fields) ([]attribute, error) {
 	if len(list) == maxListed {
 		return list, errListed
@@ -115,18 +115,18 @@ func appendAttribute(list []attribute, f *protowire.Fields) ([]attribute, error)
 	return append(list, a), nil
 }
 
-// writer makes JSON of values. Errors that are status errors say that the message could be read, and what it says not
-// be kept.
+// writer makes JSON of values. A status error says that the value was read but cannot be kept; any other error says
+// that the message is malformed.
 type writer struct {
 	stack []attribute // members of the objects that are being written
 	known keyOrder
-	// grown is told of bytes that texts grow by through escapes, which make six bytes of one, before they take memory.
-	// nil: nobody counts.
+	// grown is called, before they take memory, with the bytes that texts grow by through escapes, which make six bytes
+	// of one; nil: nobody counts.
 	grown  func(bytes int64) error
 	untold int
 }
 
-// tellEscapes is what texts grow by before grown is told.
+// tellEscapes is how many bytes texts grow by before grown is called.
 const tellEscapes = 1 << 20
 
 // text appends a text in quotes. It is valid UTF-8.
@@ -178,8 +178,8 @@ var (
 		maxValue>>20)
 )
 
-// object appends attributes as a JSON object, keys in order; of a key that is there twice the last value counts. list
-// is sorted in place.
+// object appends attributes as a JSON object, keys in order. If a key comes twice, the last value counts. object sorts
+// list in place.
 func (w *writer) object(dst []byte, list []attribute, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return dst, errDeep
@@ -304,7 +304,7 @@ func (w *writer) keyValues(dst, message []byte, depth int) ([]byte, error) {
 	return w.object(dst, w.stack[from:len(w.stack):len(w.stack)], depth)
 }
 
-// appendText appends a scalar as text: strings as they are, numbers by their shortest form. false: it is none.
+// appendText appends a scalar as text: strings as they are, numbers in their shortest form; false: v is no scalar.
 func appendText(dst []byte, v *wireValue) ([]byte, bool) {
 	switch v.kind {
 	case textValue:

@@ -8,7 +8,7 @@ import (
 	"varve/server/protowire"
 )
 
-// values makes values of pipelines of what a message holds; texts stay where they are. The first error stays.
+// values makes values of pipelines from the values of a message. Texts are not copied. err keeps the first error.
 type values struct {
 	arena *value.Arena
 	err   error
@@ -48,7 +48,7 @@ func (w *values) body(j *writer, v *wireValue) value.Value {
 	return w.arena.Copy(string(out))
 }
 
-// object is a list of attributes, of which the last of a key counts.
+// object is a list of attributes as an object. If a key comes twice, the last value counts.
 func (w *values) object(list []attribute, depth int) value.Value {
 	if depth > maxDepth {
 		return w.fail(errDeep)

@@ -2,16 +2,17 @@ package otlp
 
 import "varve/engine/status"
 
-// tellStep is what the rows of a request may grow by before hold is told.
+// tellStep is how many bytes the rows of a request may grow by before hold is called again.
 const tellStep = 1 << 20
 
-// weight counts the bytes that the rows of a request take, and tells what bounds them every now and then.
+// weight counts the bytes that the rows of a request take. It calls hold each time they have grown by tellStep.
 type weight struct {
-	what       string // that the request has, for the error
-	most       int64
-	hold       func(bytes int64) error // takes what the rows may take until it is told again
-	held, told int64
-	full       error // there is no room for more, which is no fault of a row
+	what string // the records of the request, for the error
+	most int64
+	hold func(bytes int64) error // is called with the most bytes that the rows take until the next call
+	held int64                   // bytes that the rows take
+	told int64                   // the bytes with which hold was called
+	full error                   // that there is no room for more, which is no fault of a row
 }
 
 // begin forgets what was counted.
@@ -25,7 +26,7 @@ func (w *weight) add(bytes int64) error {
 	return w.tell()
 }
 
-// tell tells hold when the rows take more than it knows of.
+// tell calls hold if the rows take more than it was called with.
 func (w *weight) tell() error {
 	switch {
 	case w.held <= w.told:

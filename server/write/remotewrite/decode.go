@@ -49,7 +49,8 @@ func (w *request) search1(body []byte) error {
 // series1 finds a series by the bytes of its labels.
 func (w *request) series1(message []byte) error {
 	f := protowire.Of(message)
-	labels, whole, exemplars := 0, true, false // labels end there as long as they come first
+	// labels is where the labels end; whole: they all come first
+	labels, whole, exemplars := 0, true, false
 	for at := 0; f.Next(); at = f.Offset() {
 		switch {
 		case f.Is(1, protowire.Bytes):
@@ -96,8 +97,8 @@ func (w *request) series1(message []byte) error {
 	return nil
 }
 
-// add makes a series that is not known yet. One whose samples cannot be stored is none: it would leave an empty table
-// behind.
+// add makes a series that is not known yet. A series none of whose samples can be stored is refused: it would leave an
+// empty table behind.
 func (w *request) add(name []byte, labels []samples.Label, message []byte) (samples.Handle, error) {
 	if err := w.storable(message); err != nil {
 		return samples.Handle{}, err
@@ -105,7 +106,7 @@ func (w *request) add(name []byte, labels []samples.Label, message []byte) (samp
 	return w.find.Add(name, labels)
 }
 
-// gather returns the labels of a series between whose fields others are.
+// gather returns the fields of the labels of a series that has other fields between them.
 func (w *request) gather(message []byte) ([]byte, error) {
 	w.name = w.name[:0]
 	f := protowire.Of(message)
@@ -117,7 +118,7 @@ func (w *request) gather(message []byte) ([]byte, error) {
 	return w.name, f.Err()
 }
 
-// labels1 reads the labels of a series: of too many, one more than there may be.
+// labels1 reads the labels of a series, at most one more than there may be.
 func (w *request) labels1(block []byte) ([]samples.Label, error) {
 	w.labels = w.labels[:0]
 	f := protowire.Of(block)
@@ -164,13 +165,13 @@ func (w *request) metadata1(message []byte) error {
 			unit = f.Bytes
 		}
 	}
-	if len(metric) > 0 && utf8.Valid(metric) { // no series can have another
+	if len(metric) > 0 && utf8.Valid(metric) { // no series can have any other name
 		w.described(samples.NewMetadata(string(metric), kind, unit, help))
 	}
 	return f.Err()
 }
 
-// fields are the numbers of the fields that have samples and histograms.
+// fields are the numbers of the fields of samples and of histograms.
 func (w *request) fields() (samples, histograms int) {
 	if w.version == 2 {
 		return 2, 3
@@ -178,8 +179,8 @@ func (w *request) fields() (samples, histograms int) {
 	return 2, 4
 }
 
-// samples reads the samples of a series, of either version. A sample that cannot be is the series' fault; the others
-// count.
+// samples reads the samples of a series, of either version. It returns the error of the first sample that cannot be
+// stored; the other samples are stored.
 func (w *request) samples(into *engine.Samples, message []byte) (fault error) {
 	sampleField, histogramField := w.fields()
 	f := protowire.Of(message)
@@ -200,7 +201,7 @@ func (w *request) samples(into *engine.Samples, message []byte) (fault error) {
 	return fault
 }
 
-// storable says what is wrong with the first sample of a series none of whose samples can be stored.
+// storable returns the error of the first sample of a series if none of its samples can be stored.
 func (w *request) storable(message []byte) (fault error) {
 	sampleField, histogramField := w.fields()
 	f := protowire.Of(message)
@@ -237,7 +238,7 @@ func (w *request) sample(into *engine.Samples, message []byte) error {
 	return nil
 }
 
-// readSample reads a float and its times, ms. start is 0 where none is given.
+// readSample reads a float and its times, ms. start is 0 if none is given.
 func readSample(message []byte) (at, start int64, value float64, err error) {
 	f := protowire.Of(message)
 	for f.Next() {

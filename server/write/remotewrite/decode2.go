@@ -15,8 +15,8 @@ import (
 //	Request{4: symbols*, 5: timeseries*}
 //	TimeSeries{1: labels_refs packed, 2: samples*, 3: histograms*, 4: exemplars*, 5: metadata{1: type, 3: help_ref, 4: unit_ref}}
 //
-// References are positions in symbols, the first of which is the empty text. They change from request to request; a
-// series is named by hashes of its texts, each of which is made once a request.
+// References are positions in symbols, the first of which is the empty text. They change from request to request, so a
+// series is known by the hashes of its texts, each of which is made once for a request.
 
 // symbols are the texts of a request.
 type symbols struct {
@@ -27,7 +27,8 @@ type symbols struct {
 // symbolSeeds hash symbols, for the life of the process.
 var symbolSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// symbolBytes is the memory of a symbol besides its text; it is counted each heldSymbols, for twice as many.
+// symbolBytes is the memory of a symbol besides its text. After each heldSymbols symbols, memory for twice as many as
+// there are is counted.
 const (
 	symbolBytes = 40
 	heldSymbols = 1 << 14
@@ -131,7 +132,7 @@ func (w *request) series2(message []byte) error {
 	return w.metadata2(metadata)
 }
 
-// find2 finds the series with some references, whose samples are in the rest of its message.
+// find2 finds the series with some references. rest is the part of its message with the samples.
 func (w *request) find2(refs []uint64, rest []byte) (samples.Handle, error) {
 	w.name = w.name[:0]
 	for _, r := range refs {
@@ -164,7 +165,7 @@ func (w *request) labels2() []samples.Label {
 // shown2 is the series at hand in an error.
 func (w *request) shown2() string { return samples.Show(w.labels2()) }
 
-// metadata2 notes what a series says of its metric.
+// metadata2 notes the metadata of its metric that a series has.
 func (w *request) metadata2(message []byte) error {
 	if message == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"varve/server/write/rows/samples"
 )
 
-// Exemplars are kept when they can be and never fail a request:
+// Exemplars that cannot be kept are dropped: they never fail a request.
 //
 //	1.0: Exemplar{1: labels*{1: name, 2: value}, 2: value double, 3: time ms}
 //	2.0: Exemplar{1: labels_refs packed, 2: value double, 3: time ms}
@@ -28,7 +28,7 @@ func (w *request) exemplars(series []samples.Label, message []byte, field int) {
 	}
 }
 
-// exemplar reads one; false: it is malformed.
+// exemplar reads an exemplar; false: it is malformed.
 func (w *request) exemplar(message []byte) (labels []samples.Label, value float64, at int64, ok bool) {
 	var refs []uint64
 	f := protowire.Of(message)
@@ -63,7 +63,7 @@ func (w *request) exemplar(message []byte) (labels []samples.Label, value float6
 	return labels, value, at, f.Err() == nil && len(refs)%2 == 0
 }
 
-// keepExemplars keeps what a request that was stored has of exemplars.
+// keepExemplars keeps the exemplars of a request whose samples are stored.
 func (w *request) keepExemplars(c *web.Ctx) {
 	var err error
 	if w.exemplarsKept, err = w.h.tables.KeepExemplars(c.Context, w.exemplarList); err != nil {

@@ -18,10 +18,10 @@ import (
 	"varve/sqlexec/promql"
 )
 
-// A request of version 1.0 may name a pipeline: its series run through it instead of becoming metrics as they are. A
-// sample is an entry, with the labels, the time and the value as fields; the table is the metric.
+// A request of version 1.0 may name a pipeline. Then its samples run through it instead of becoming metrics: a sample
+// is an entry, with the labels, the time and the value as fields, for the table of the metric.
 
-// pipelineRequest is what the headers say of a pipeline; nil: nothing.
+// pipelineRequest is the request to the pipeline that the headers name; nil: they name none.
 func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, error) {
 	r := &pipeline.Request{DB: db, ContentType: "application/x-ndjson", Hints: c.Hints(),
 		NoAutoCreate: h.o.NoAutoCreate, NoVariables: !h.o.Variables}
@@ -75,8 +75,8 @@ func (h *Handler) writeThrough(c *web.Ctx, encoding string, r *pipeline.Request)
 	return nil
 }
 
-// entries makes entries of a message, by table, and lists the tables in the order in which they come. hold is asked
-// before they are made: each sample has the labels of its series.
+// entries makes entries of a message, by table, and lists the tables in the order in which they come. It calls hold
+// before it makes them: each entry has all labels of its series, so they are larger than the message.
 func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map[string][]byte, order []string,
 	err error) {
 	held, most := int64(0), cmp.Or(w.h.o.RowBytes, web.RowBytes)
@@ -123,7 +123,7 @@ func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map
 	return tables, order, nil
 }
 
-// entryHead is what the entries of a series begin with: its labels.
+// entryHead is the beginning of the entries of a series: its labels.
 func (w *request) entryHead(labels []samples.Label) (table string, head []byte, err error) {
 	sorted, err := w.h.tables.Sorted(labels)
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *request) entryHead(labels []samples.Label) (table string, head []byte, 
 	return table, head, nil
 }
 
-// entryBytes is at least what the entries of a series take.
+// entryBytes is the size of the entries of a series, or more.
 func entryBytes(head, message []byte, columns *engine.SampleColumns) (bytes int64) {
 	const numbers = 64 // of a time and a value, with what is between members
 	one := int64(len(head) + len(columns.Time) + len(columns.Value) + numbers)
@@ -164,8 +164,8 @@ func entryBytes(head, message []byte, columns *engine.SampleColumns) (bytes int6
 	return bytes
 }
 
-// appendEntries appends an entry for each float of a series. The error is that of the first sample that cannot be an
-// entry: a histogram, or a number that JSON does not know.
+// appendEntries appends an entry for each float of a series. It returns the error of the first sample that cannot be an
+// entry: a histogram, or a number that JSON does not have.
 func appendEntries(dst, head, message []byte, columns *engine.SampleColumns) (out []byte, fault error) {
 	f := protowire.Of(message)
 	for f.Next() {

@@ -34,7 +34,7 @@ type Handler struct {
 	refused prometheus.Counter
 }
 
-// New makes a handler; tables are those of the series.
+// New makes a handler that stores series in tables.
 func New(o rows.Deps, tables *samples.Tables) *Handler {
 	h := &Handler{
 		o: o, tables: tables,

@@ -15,8 +15,8 @@ import (
 	"varve/server/write/rows/samples"
 )
 
-// Write answers POST /v1/metricsapi/write: remote write 1.0 and 2.0. What is good in a request is stored, whatever else
-// is in it: then the answer is 400, so that nobody sends it again, and names the first fault.
+// Write answers POST /v1/metricsapi/write: remote write 1.0 and 2.0. It stores all good series of a request. If there
+// are others, the answer is 400, so that the sender does not send the request again, and names the first fault.
 func (h *Handler) Write(c *web.Ctx) error {
 	p, err := c.Query("db", "physical_table", "get_vm_proto_version")
 	if err != nil {
@@ -84,8 +84,8 @@ func (h *Handler) Write(c *web.Ctx) error {
 	return nil
 }
 
-// again makes an error of a request that was too slow one after which senders send it again: what they get 408 for is
-// lost.
+// again turns the error of a request that was too slow into one after which senders send it again: after 408 they drop
+// it.
 func (h *Handler) again(c *web.Ctx, err error) error {
 	var slow net.Error
 	switch {
@@ -97,7 +97,7 @@ func (h *Handler) again(c *web.Ctx, err error) error {
 	return err
 }
 
-// WriteVersion tells agents that ask before they send zstd that it is taken.
+// WriteVersion answers agents that ask before they send zstd: it is taken.
 func (h *Handler) WriteVersion(c *web.Ctx) error {
 	if c.QueryArgs().Peek("get_vm_proto_version") == nil {
 		c.Empty(405)
@@ -107,8 +107,8 @@ func (h *Handler) WriteVersion(c *web.Ctx) error {
 	return nil
 }
 
-// protocol is the version of the message and its encoding, as the headers say. The version is known though the encoding
-// is not taken.
+// protocol is the version of the message and its encoding, by the headers. If the encoding is refused, the version is
+// still returned.
 func protocol(c *web.Ctx) (version int, encoding string, err error) {
 	given := c.HeaderText("Content-Type")
 	version = 1
@@ -137,7 +137,7 @@ type request struct {
 	db, physical string
 	hints        samples.Hints
 	version      int
-	hold         func(bytes int64) error // waits until there is room for what is made of the body
+	hold         func(bytes int64) error // waits until there is room for the body and what is made of it
 
 	find          *samples.Request
 	series        []pending
@@ -171,11 +171,11 @@ func (h *Handler) recycle(w *request) {
 // pending is a series of the request whose samples are not read yet.
 type pending struct {
 	handle  samples.Handle
-	message []byte // from behind the labels on, where they come first
+	message []byte // its message, without the labels if they come first
 }
 
-// read puts the samples of a message into the set. Its error is that of the whole message; what is wrong with one
-// series is noted.
+// read puts the samples of a message into the set. It returns errors of the whole message only, and notes the fault of
+// a series.
 func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (any bool, err error) {
 	if err := w.search(body); status.Of(err) == status.RegionBusy || status.Of(err) == status.RateLimited {
 		return false, err
@@ -193,7 +193,7 @@ func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (
 		series, err := w.find.Series(p.handle)
 		if err == nil {
 			err = w.samples(set.Samples(series, w.h.tables.Columns()), p.message)
-		} else if !clientFault(err) {
+		} else if !web.ClientFault(err) {
 			return false, err
 		}
 		if err != nil {
@@ -201,12 +201,6 @@ func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (
 		}
 	}
 	return w.floats+w.histograms > 0, nil
-}
-
-// clientFault reports whether an error is one that sending the same again does not mend.
-func clientFault(err error) bool {
-	var e *status.Error
-	return errors.As(err, &e) && web.HTTPStatus(e.Code) == 400
 }
 
 // search finds the series of a message.
@@ -224,22 +218,22 @@ func (w *request) search(body []byte) error {
 	return w.search1(body)
 }
 
-// Bounds of a request: what is kept of a series until its samples are read is many times what it takes on the wire.
+// Bounds of a request: until its samples are read, a series takes many times its size in the message.
 const (
 	maxRequestSeries = 1_000_000
 	maxGiven         = 2_000_000 // samples, histograms and exemplars
-	maxMetadata      = 16 << 20  // bytes: no more are kept of all metrics
-	maxNewSeries     = 250_000   // that were not known
-	maxNewLabels     = 1_000_000 // of these
-	maxNewBytes      = 32 << 20  // of their names and values: in version 2.0 many may refer to one text
-	maxRefused       = 100_000   // after so many there is no point in looking for good ones
+	maxMetadata      = 16 << 20  // bytes: of all metrics together no more are kept
+	maxNewSeries     = 250_000   // series that were not known
+	maxNewLabels     = 1_000_000 // labels of new series
+	maxNewBytes      = 32 << 20  // of names and values of new series: in version 2.0 many may refer to one text
+	maxRefused       = 100_000   // a request with more refused series is refused as a whole
 )
 
 // givenBytes is the memory of a sample or a histogram without buckets until it is stored, about, with that of its
 // record.
 const givenBytes = 64
 
-// bounded says why a request is refused as a whole.
+// bounded returns the error of a request that is beyond a bound.
 func (w *request) bounded() error {
 	switch {
 	case len(w.series) > maxRequestSeries:
@@ -261,13 +255,13 @@ func (w *request) bounded() error {
 	return nil
 }
 
-// described notes what is said of a metric.
+// described notes the metadata of a metric.
 func (w *request) described(one samples.Metadata) {
 	w.metadata = append(w.metadata, one)
 	w.metadataBytes += one.Bytes()
 }
 
-// refuse notes what is wrong with a series.
+// refuse notes the fault of a series.
 func (w *request) refuse(err error) {
 	if w.faults++; w.fault == nil {
 		w.fault = err
@@ -283,7 +277,7 @@ func (w *request) partial() error {
 	return status.Wrap(w.fault, status.InvalidArguments, "%s", text)
 }
 
-// count tells what was written.
+// count sets the headers with the numbers of what was written.
 func (w *request) count(c *web.Ctx) {
 	h := &c.Response.Header
 	h.Set("X-Prometheus-Remote-Write-Samples-Written", strconv.Itoa(w.floats))
@@ -291,7 +285,7 @@ func (w *request) count(c *web.Ctx) {
 	h.Set("X-Prometheus-Remote-Write-Exemplars-Written", strconv.Itoa(w.exemplarsKept))
 }
 
-// describe keeps what the request says of its metrics.
+// describe keeps the metadata that the request has.
 func (w *request) describe(ctx context.Context) error {
 	return w.h.tables.Describe(ctx, w.db, w.metadata)
 }

@@ -1,10 +1,10 @@
-// Package rows is what protocols that store rows are made of: the store, the pipelines, and the rules of tables that
-// are made. The packages below it make rows.
+// Package rows holds the dependencies of all protocols that store rows: the store, the pipelines, and the rules of
+// tables that a write makes. The packages below it make rows.
 //
 //	entries    JSON objects through a pipeline
 //	tagged     rows with tags and fields, straight into columns
 //	samples    samples of metrics, in logical tables
-//	rejects    entries that cannot be stored and whose senders cannot be told
+//	rejects    entries that cannot be stored and whose senders get no error
 package rows
 
 import (
@@ -24,18 +24,18 @@ type Deps struct {
 	Writer    *web.Writer
 	Tables    Tables
 	Pipelines Pipelines
-	// Rejects keeps entries that cannot be stored and whose senders cannot be told; nil: nothing does.
+	// Rejects keeps entries that cannot be stored and whose senders get no error; nil: nothing does.
 	Rejects *rejects.Log
 	// Prefix begins the names of the time index and the value column in tables that a write makes.
 	Prefix string
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
-	// RowBytes bounds what the rows of a request take, or its entries besides the body. Default 1 GiB.
+	// RowBytes bounds the bytes of the rows of a request, or of its entries besides the body. Default 1 GiB.
 	RowBytes int64
-	// Variables lets entries name options of tables (service_ttl, ...): whoever can write a line of a log could.
-	// Without it they are fields.
+	// Variables lets entries set options of tables (service_ttl, ...), which everybody who can write a line of a log
+	// can do then. Without it such members are fields.
 	Variables bool
-	// StrictNumbers keeps integers and floats apart, where hints do not say otherwise.
+	// StrictNumbers keeps integers and floats apart, unless hints say otherwise.
 	StrictNumbers bool
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 // drops counts the datagrams that the system dropped before the server could read them, because the buffer of their
-// socket was full. Where the system does not say (any but Linux) the figure is absent. Safe for concurrent use.
+// socket was full. Only Linux counts them; elsewhere the figure is absent. Safe for concurrent use.
 type drops struct {
 	desc *prometheus.Desc
 
 	mu      sync.Mutex
-	sockets map[uint64]uint64 // what was last known of each, by its inode: a socket that is closed keeps that
+	sockets map[uint64]uint64 // the last count of each, by its inode; a closed socket keeps its last count
 }
 
 func newDrops() *drops {

@@ -27,14 +27,14 @@ func inode(c *net.UDPConn) (n uint64) {
 	return n
 }
 
-// The fields of a line of socketTables that are read; blanks lie between fields.
+// The places of fields in a line of socketTables; blanks part fields.
 const (
 	inodeField = 9
 	dropsField = 12
 )
 
-// socketTables list the sockets of UDP, each with the datagrams that the system dropped because the socket's buffer was
-// full.
+// socketTables list the sockets of UDP, each with the number of datagrams that the system dropped because the socket's
+// buffer was full.
 var socketTables = [...]string{"/proc/net/udp", "/proc/net/udp6"}
 
 // dropped is how many datagrams the system dropped of a socket.

@@ -10,12 +10,12 @@ import (
 	"varve/server/listen"
 )
 
-// maxCounted bounds the length that a message is said to have: what is beyond the limit of messages is read and passed
-// over up to it.
+// maxCounted bounds the length that a message may announce. Of a message up to this length, the bytes beyond the limit
+// of messages are read and dropped.
 const maxCounted = 64 << 20
 
-// frames finds the messages of a stream, in one of the two framings of RFC 6587. The beginning of the stream tells
-// which: digits, a blank and < are a length with a message behind it,
+// frames finds the messages of a stream, in one of the two framings of RFC 6587, by the beginning of the stream:
+// digits, a blank and < are a length with a message behind it,
 //
 //	18 <13>1 - - - - - - x
 //
@@ -23,19 +23,20 @@ const maxCounted = 64 << 20
 type frames struct {
 	r    *bufio.Reader
 	most int
-	cut  func() // is told of messages that are cut off
+	cut  func() // is called for each message that is cut off
 
-	told, counted bool
-	text          []byte
+	known   bool // which framing the stream has
+	counted bool // messages have their length before them
+	text    []byte
 }
 
 // Next reads the next message.
 func (f *frames) Next() (text []byte, acked bool, err error) {
-	if !f.told {
+	if !f.known {
 		if f.counted, err = f.beginsCounted(); err != nil {
 			return nil, false, err
 		}
-		f.told = true
+		f.known = true
 	}
 	for {
 		if f.counted {
@@ -52,7 +53,7 @@ func (f *frames) Next() (text []byte, acked bool, err error) {
 // maxDigits bounds the digits of a length.
 const maxDigits = 10
 
-// beginsCounted reports whether the stream begins with a length. It waits for no more bytes than it takes to tell.
+// beginsCounted reports whether the stream begins with a length. It waits for no more bytes than it needs to know.
 func (f *frames) beginsCounted() (bool, error) {
 	for n := 1; ; n++ {
 		begin, err := f.r.Peek(n)
@@ -95,7 +96,7 @@ func (f *frames) octets() error {
 			return f.cutStream(err)
 		case c == ' ' && digits > 0:
 			return f.take(n)
-		case digits == 0 && (c == '\n' || c == '\r' || c == 0): // some senders end messages besides
+		case digits == 0 && (c == '\n' || c == '\r' || c == 0): // some senders add a line end to messages
 			f.text = f.text[:0]
 		case c-'0' > 9:
 			return f.broken("expected the length of a message, found %q", c)
@@ -107,7 +108,7 @@ func (f *frames) octets() error {
 	}
 }
 
-// take reads a message of n bytes, as they come.
+// take reads a message of n bytes. It takes memory only for bytes that have come.
 func (f *frames) take(n int) error {
 	f.text = f.text[:0]
 	for kept := min(n, f.most); len(f.text) < kept; {
@@ -131,7 +132,7 @@ func (f *frames) take(n int) error {
 // trimmed is a message without the line end that some senders put into it.
 func trimmed(text []byte) []byte { return bytes.TrimRight(text, "\r\n\x00") }
 
-// line reads a message up to a line end or a zero byte. What comes behind the limit is passed over.
+// line reads a message up to a line end or a zero byte. Bytes beyond the limit are dropped.
 func (f *frames) line() error {
 	f.text = f.text[:0]
 	for long := false; ; {
@@ -164,8 +165,8 @@ func (f *frames) line() error {
 	}
 }
 
-// cutStream is the error of a read within a message. One of the connection stays what it is: the server may be who ends
-// it.
+// cutStream is the error of a read within a message. An error other than the end of the stream stays as it is: the
+// server itself may have ended the connection.
 func (f *frames) cutStream(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return f.broken("the stream ends inside a message")
@@ -173,8 +174,8 @@ func (f *frames) cutStream(err error) error {
 	return err
 }
 
-// broken is the error of a stream whose next message cannot be found, with what was read of it and what has come
-// behind.
+// broken is the error of a stream whose next message cannot be found, with the bytes of it that were read and those
+// that wait in the buffer.
 func (f *frames) broken(format string, args ...any) error {
 	if behind, err := f.r.Peek(f.r.Buffered()); err == nil {
 		f.text = append(f.text, behind...)

@@ -17,7 +17,7 @@ type message struct {
 	data                                  []byte // structured data, as it is written
 }
 
-// parse takes a message apart. What is no syslog is text of a message without parts.
+// parse takes a message apart. A line in no form of syslog is the text of a message without other parts.
 func (m *message) parse(line []byte, now time.Time) {
 	*m = message{priority: -1}
 	rest := bytes.TrimLeft(line, " \t")
@@ -88,7 +88,7 @@ func (m *message) rfc5424(s []byte) bool {
 	return true
 }
 
-// instant reads a time with date and zone, or one in zone.
+// instant reads a time with date; zone is that of a time without one.
 func instant(s []byte, zone *time.Location) (ns int64, ok bool) {
 	if len(s) < len("2006-01-02T15:04:05") || len(s) > 64 || s[4] != '-' || s[10] != 'T' && s[10] != ' ' {
 		return 0, false
@@ -103,7 +103,7 @@ func instant(s []byte, zone *time.Location) (ns int64, ok bool) {
 // maxSeconds is the last second whose nanoseconds fit 64 bits.
 const maxSeconds = 1<<63/1_000_000_000 - 1
 
-// rfc3164 reads the older, looser form: time, host, tag[process]: text, of which all but the text may be missing.
+// rfc3164 reads the older, looser form: time, host, tag[process]: text. All but the text may be missing.
 func (m *message) rfc3164(s []byte, now time.Time) {
 	s = bytes.TrimLeft(s, " ")
 	after, ok := m.looseTime(s, now)
@@ -201,7 +201,7 @@ func (m *message) looseTime(s []byte, now time.Time) (rest []byte, ok bool) {
 	return after, true
 }
 
-// digits reads a number of at most so many digits.
+// digits reads a number of at most most digits.
 func digits(s []byte, most int) (n int, ok bool) {
 	if len(s) == 0 || len(s) > most {
 		return 0, false

@@ -23,7 +23,7 @@ var (
 		"local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"}
 )
 
-// rowBytes bounds the rows of a batch, which is bounded itself.
+// rowBytes bounds the rows of a batch. It is never reached, because batches are small.
 const rowBytes = 1 << 30
 
 // rows makes rows of messages.
@@ -63,14 +63,14 @@ func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.Writ
 	return listen.Made{Rows: rows.Count(), Left: func() []rejects.Entry { return left }}, nil
 }
 
-// columns are those of the table.
+// columns are the columns of the table; nil: it takes no values of messages, see newColumns.
 type columns struct {
 	hostname, appName, facility, severity, procID, msgID, data, message *tagged.Column
 	json                                                                []byte
 }
 
-// newColumns makes the columns of rows. The table's role of a column wins. Where its type is another, so that no
-// message fits, messages are stored without that field, which the log says; what they say themselves has to fit.
+// newColumns makes the columns of rows. A column keeps the role that it has in the table. If its type in the table
+// takes no value of a message, messages are stored without the field, and the log says so; only the text must fit.
 func (s *Server) newColumns(t *tagged.Table) (c *columns, err error) {
 	c = &columns{}
 	for _, one := range [...]struct {
@@ -120,14 +120,14 @@ func (c *columns) set(m *message) {
 	c.message.SetBytes(m.msg)
 }
 
-// text sets a value, where there is one and a column for it.
+// text sets a value, if there is one and a column for it.
 func text(c *tagged.Column, value []byte) {
 	if len(value) > 0 && c != nil {
 		c.SetBytes(value)
 	}
 }
 
-// structured is where the structured data at the begin of a text ends, 0 when it is none.
+// structured is where the structured data at the beginning of a text ends; 0: there is none.
 func structured(s []byte) int {
 	i := 0
 	for i < len(s) && s[i] == '[' {
@@ -143,8 +143,8 @@ func structured(s []byte) int {
 	return i
 }
 
-// element reads an element of structured data, [name key="value" key="value"], and gives where it ends, 0 when it is
-// none. each, if not nil, is told of its name, with no value, and of its parameters.
+// element reads an element of structured data, [name key="value" key="value"], and returns where it ends; 0: s begins
+// with no element. It calls each, if not nil, for the name, with a nil value, and for each parameter.
 func element(s []byte, each func(name, value []byte)) int {
 	i := name(s, 1)
 	if i == 1 {
@@ -188,11 +188,11 @@ func name(s []byte, i int) int {
 	return i
 }
 
-// parameter is one of an element of structured data; nil names are those of elements without parameters.
+// parameter is a parameter of an element of structured data; a nil name stands for the element itself.
 type parameter struct{ element, name, value []byte }
 
 // appendData appends structured data, which is well formed, as JSON: an object of elements, each an object of its
-// parameters. One that comes again, as the addresses of a host do, has a list of its values.
+// parameters. A parameter that comes several times, such as the addresses of a host, has a list of values.
 func appendData(dst, s []byte) []byte {
 	var all []parameter
 	for i := 0; i < len(s); {
@@ -214,7 +214,7 @@ func appendData(dst, s []byte) []byte {
 		}
 		of := all[i].element
 		dst = append(jsontext.AppendString(dst, of), ":{"...)
-		// it has parameters, or none follow
+		// passes over the entries of the element itself, which come before its parameters
 		for ; i < len(all) && all[i].name == nil && bytes.Equal(all[i].element, of); i++ {
 		}
 		for first := true; i < len(all) && bytes.Equal(all[i].element, of); first = false {

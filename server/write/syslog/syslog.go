@@ -22,14 +22,14 @@ type Options struct {
 	Store web.Store
 	// Table takes the messages. Default syslog.
 	Table string
-	// MaxMessage bounds the bytes of a message: what is beyond them is cut off. Default 64 KiB.
+	// MaxMessage bounds the bytes of a message: the rest of a longer one is cut off. Default 64 KiB.
 	MaxMessage int
 	// Intake, MaxConnections, MaxPerAddress and IdleTimeout are those of package listen.
 	Intake         *web.Intake
 	MaxConnections int
 	MaxPerAddress  int
 	IdleTimeout    time.Duration
-	// Zone is that of times without one. Default UTC.
+	// Zone is the zone of times without one. Default UTC.
 	Zone   *time.Location
 	Logger *slog.Logger
 }
@@ -90,5 +90,5 @@ func (s *Server) cutOff(from net.Addr) {
 	s.streams.Warn("a message is cut off", "from", from.String(), "limit_bytes", s.o.MaxMessage)
 }
 
-// Shutdown stops the server; what was received is written.
+// Shutdown stops the server and writes the messages that have arrived.
 func (s *Server) Shutdown(ctx context.Context) error { return s.streams.Shutdown(ctx) }

@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	// queueBytes and queueLength bound the datagrams that wait; what comes when they are full is lost, and counted.
+	// queueBytes and queueLength bound the datagrams that wait. A datagram that comes while the queue is full is lost,
+	// and counted.
 	queueBytes  = 8 << 20
 	queueLength = 16 << 10
-	// socketBytes is the buffer that the socket is to have.
+	// socketBytes is the size of the socket's buffer that the server asks for.
 	socketBytes = 4 << 20
 )
 

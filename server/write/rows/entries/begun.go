@@ -11,10 +11,10 @@ import (
 // maxBegun bounds the requests that are remembered.
 const maxBegun = 1024
 
-// Begun remembers requests that the store refused for a time, for want of memory say, when a part of their entries was
-// stored already. A sender that is not told which entries are stored sends the whole request again; the entries that
-// are stored are then left out. Begun forgets requests at a restart, and when a table is dropped or emptied: their
-// stored entries may be gone. Safe for concurrent use.
+// Begun remembers requests that the store refused for a while, such as for want of memory, when a part of their entries
+// was stored already. A sender whose protocol cannot name the stored entries sends the whole request again; the stored
+// entries are then left out. Begun forgets requests at a restart, and when a table is dropped or emptied: their stored
+// entries may be gone. Safe for concurrent use.
 type Begun struct {
 	seed      maphash.Seed
 	pipelines rows.Pipelines
@@ -24,7 +24,7 @@ type Begun struct {
 	order  []uint64       // the requests, the oldest first
 }
 
-// NewBegun remembers none yet.
+// NewBegun makes a Begun that remembers no request yet.
 func NewBegun(p rows.Pipelines) *Begun {
 	return &Begun{seed: maphash.MakeSeed(), pipelines: p, stored: map[uint64]int{}}
 }
@@ -60,7 +60,7 @@ func (r request) stored() int {
 	return r.begun.stored[r.key]
 }
 
-// note remembers that so many entries at the beginning of the request are stored; 0 forgets the request.
+// note remembers that the first n entries of the request are stored; 0 forgets the request.
 func (r request) note(n int) {
 	if r.begun == nil {
 		return

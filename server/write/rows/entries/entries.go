@@ -23,13 +23,13 @@ import (
 	"varve/server/write/rows"
 )
 
-// Arrival is the first of the times of the entries of a body that have none, a nanosecond apart: entries that come
-// together must not meet in a table that keeps one row of a key and a time.
+// Arrival returns the time for the first entry of a body that has no time. Each further such entry gets a nanosecond
+// more: a table that keeps one row for each key and time must not take two of them for one row.
 func Arrival(p rows.Pipelines, body []byte) int64 {
-	return p.Times(int64(len(body)) + 1) // an entry has a byte at least
+	return p.Times(int64(len(body)) + 1) // an entry has at least a byte
 }
 
-// Options of the handlers of protocols that bring entries.
+// Options of the handlers of protocols whose bodies hold entries.
 type Options struct {
 	rows.Deps
 	// Begun remembers the requests that were stored in part; nil: nobody does.
@@ -51,22 +51,22 @@ type Set struct {
 	tables []*Table
 	byName map[string]*Table
 	last   *Table
-	// KeepTexts keeps the texts of entries until they are stored, for those that turn out to be refused then.
+	// KeepTexts keeps the texts of entries until they are stored, for entries that are refused only then.
 	KeepTexts bool
-	// TellRest is for answers that list every entry: if the store refuses a part of the entries for a time, and others
-	// are stored already, the refused ones fail alone.
+	// TellRest is for protocols whose answer lists every entry: if the store refuses the rest of the entries for a
+	// while after it has stored some, only the rest fails.
 	TellRest bool
 	// Rest is the error of the entries that failed by TellRest; nil: none did.
 	Rest error
 
 	request request // identifies the request if it is sent again
-	stored  int     // so many entries at the beginning of the request are stored by now
-	earlier int     // so many were stored when the same request was refused before
+	stored  int     // the number of entries at the beginning of the request that are stored by now
+	earlier int     // the number that were stored when the same request was refused before
 
-	most int64 // that they may take
-	hold func(bytes int64) error
-	held int64
-	told int64
+	most int64                   // the most bytes that the entries may take
+	hold func(bytes int64) error // is called with the bytes that they take
+	held int64                   // the bytes that they take
+	told int64                   // held up to which hold need not be called again
 }
 
 // Table is the entries for a table.
@@ -81,7 +81,8 @@ type Table struct {
 	before int     // entries of the tables before it
 	all    int     // entries, also when their texts are gone
 	read   []int32 // the numbers of the entries that the pipeline saw; nil: all of them
-	// a body, whose entries are kept where they lie, or what was made, in pieces: to grow a large one would copy it
+	// texts is the body in which the entries lie, or the text that Make made, in pieces: growing one large text would
+	// copy it.
 	texts [][]byte
 	spans []span
 	made  int // bytes in all pieces but the last
@@ -102,15 +103,15 @@ func (s *Set) Tables() []*Table { return s.tables }
 // pieceBytes is the size at which a piece of text is full and the next entry begins another.
 const pieceBytes = 1 << 20
 
-// New begins the entries of a request, which may take so many bytes besides the body, 0: web.RowBytes. hold is told
-// what they take.
+// New begins the entries of a request. They may take most bytes besides the body, 0: web.RowBytes. hold is called with
+// the bytes that they take.
 func New(most int64, hold func(bytes int64) error) *Set {
 	return &Set{byName: map[string]*Table{}, most: cmp.Or(most, web.RowBytes), hold: hold}
 }
 
-// Beside holds what entries take beside the body that they lie in, or are made of.
+// Beside returns a function that holds the bytes of entries, together with the body that they lie in or are made of.
 func Beside(c *web.Ctx, body []byte) func(bytes int64) error {
-	size := int64(len(body)) // the body itself may go before its entries
+	size := int64(len(body)) // counted until the end, though the body may be dropped before its entries
 	return func(bytes int64) error {
 		if err := c.Context.Err(); err != nil {
 			return status.Wrap(err, status.Cancelled, "the request ended while its entries were read")
@@ -126,7 +127,8 @@ func (o *Options) Entries(c *web.Ctx, body []byte) *Set {
 	return s
 }
 
-// SentAgain has the set remember what is stored of it for when the same texts are sent again.
+// SentAgain identifies the request by its texts, so that the entries that are stored are left out when it is sent
+// again.
 func (s *Set) SentAgain(b *Begun, texts ...[]byte) { s.request = b.request(texts...) }
 
 // Table finds the entries for a table.
@@ -159,7 +161,7 @@ func (t *Table) Tag(name string) {
 	}
 }
 
-// maxTags bounds the tags of a table that entries bring with them; further ones are fields.
+// maxTags bounds the tags that entries add to a table; further ones are fields.
 const maxTags = 64
 
 // Keep adds an entry, which lies in a body of the request.
@@ -174,7 +176,7 @@ func (t *Table) Keep(body []byte, from, to int) error {
 	return t.set.grow(entryBytes)
 }
 
-// Make adds an entry that make appends.
+// Make adds an entry whose text make appends.
 func (t *Table) Make(make func(dst []byte) ([]byte, error)) error {
 	last := len(t.texts) - 1
 	if last < 0 || len(t.texts[last]) >= pieceBytes {
@@ -197,7 +199,8 @@ func (t *Table) Make(make func(dst []byte) ([]byte, error)) error {
 	return t.set.grow(entryBytes + int64(cap(text)-room))
 }
 
-// add adds an entry. One without text fails here: a pipeline skips its line and would number those behind it wrongly.
+// add adds an entry. An entry without text fails here: a pipeline skips its line, and would number later entries
+// wrongly.
 func (t *Table) add(s span) {
 	t.spans = append(t.spans, s)
 	if isBlank(t.text(s)) {
@@ -205,7 +208,7 @@ func (t *Table) add(s span) {
 	}
 }
 
-// isBlank reports whether a pipeline reads nothing where a line has this text.
+// isBlank reports whether a pipeline skips a line with this text.
 func isBlank(text []byte) bool { return len(bytes.Trim(text, "\r\uFEFF")) == 0 }
 
 // errBlank is the error of an entry without text.
@@ -217,7 +220,7 @@ const maxBody = 1 << 30
 var errBody = status.New(status.InvalidArguments,
 	"the entries of the request take more than %d MiB, send fewer at a time", maxBody>>20)
 
-// grow counts so many bytes more.
+// grow counts bytes bytes more.
 func (s *Set) grow(bytes int64) error {
 	const step = 1 << 20
 	if s.held += bytes; s.held > s.most {
@@ -232,11 +235,11 @@ func (s *Set) grow(bytes int64) error {
 }
 
 // Run takes the entries of all tables through the pipeline of a request, whose table and body it fills in. With
-// SkipError and AllFailures an entry that cannot be stored, also one that is no JSON object, is noted and the others go
-// on; without, its error is that of the request.
+// SkipError and AllFailures, an entry that cannot be stored, or that is no JSON object, is noted and the others go on;
+// without, its error fails the request.
 //
 // Entries that a batch in memory cannot hold together (flatten.ErrTooMany) are written in parts by write, and leave no
-// rows in set: what a write in parts left out is noted as well.
+// rows in set. Entries that such a write leaves out are noted as well.
 func (s *Set) Run(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet,
 	write func() error) (rows int, err error) {
 	if rows, err = s.whole(ctx, p, r, set); r.AllFailures && errors.Is(err, flatten.ErrTooMany) {
@@ -254,7 +257,7 @@ func (s *Set) whole(ctx context.Context, p rows.Pipelines, r *pipeline.Request,
 	set *engine.WriteSet) (rows int, err error) {
 	for try := 0; ; try++ {
 		rows, err = s.run(ctx, p, r, set)
-		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 ||
+		if !web.ClientFault(err) || try > 0 || !r.AllFailures ||
 			errors.Is(err, flatten.ErrTooMany) {
 			return rows, err
 		}
@@ -305,7 +308,7 @@ type lot struct {
 	held     int64
 }
 
-// through takes a lot of the entries of the table through the pipeline, and gives the bytes of its rows.
+// through takes a lot of the entries of the table through the pipeline, and returns the bytes of the rows.
 func (t *Table) through(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet,
 	l lot) (outcome pipeline.Outcome, bytes int64, err error) {
 	one := *r
@@ -325,8 +328,7 @@ func (t *Table) through(ctx context.Context, p rows.Pipelines, r *pipeline.Reque
 	return outcome, bytes, err
 }
 
-// note notes entries that the pipeline left out of those behind a place. It has not seen those that were left out
-// before.
+// note notes the entries that the pipeline left out. It numbers only the entries that it saw, from from on.
 func (t *Table) note(list []pipeline.Failed, from int) {
 	for _, f := range list {
 		if number := t.number(from + f.Entry); number > 0 {
@@ -357,7 +359,7 @@ func (t *Table) seen() int {
 	return len(t.read)
 }
 
-// number is that of an entry which the pipeline saw as its n-th; 0: there is none such.
+// number is the number of the entry that the pipeline saw as its n-th; 0: it saw none.
 func (t *Table) number(n int) int {
 	switch {
 	case n < 1 || n > t.all:
@@ -370,7 +372,8 @@ func (t *Table) number(n int) int {
 	return int(t.read[n-1])
 }
 
-// reject notes an entry that its table did not take when it was written, by its place among all that the pipeline saw.
+// reject notes an entry that its table refused at the write. entry is its place among all entries that the pipeline
+// saw.
 func (s *Set) reject(entry int, why error) {
 	i, _ := slices.BinarySearchFunc(s.tables, entry,
 		func(t *Table, entry int) int { return cmp.Compare(t.before, entry) })
@@ -404,7 +407,7 @@ func (t *Table) fail(number int, err error) {
 	}
 }
 
-// check tells why a text is no entry.
+// check returns the error of a text that is no entry.
 func check(r *jsontext.Reader, text []byte) error {
 	switch {
 	case isBlank(text):
@@ -429,15 +432,15 @@ func (t *Table) Lines() io.Reader {
 	return t.lines(0, t.seen())
 }
 
-// lines reads those of the entries that the pipeline is about to see from one place up to another.
+// lines reads a range of the entries that the pipeline is about to see.
 func (t *Table) lines(from, to int) io.Reader { return &reader{t: t, next: from, end: to} }
 
 // reader reads the entries of a table as lines.
 type reader struct {
 	t         *Table
-	next, end int  // of the entries that the pipeline sees
-	at        int  // in the text of the next one
-	line      bool // a line end is due
+	next, end int  // the rest of the range
+	at        int  // the place in the text of the next entry
+	line      bool // a line end comes next
 }
 
 func (r *reader) Read(p []byte) (n int, err error) {
@@ -464,8 +467,8 @@ func (r *reader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Through is the pipeline of a request, by its query and headers; service_identity where they name none.
-// An entry that cannot be stored fails alone.
+// Through is the request to the pipeline that the query and the headers name, or else to service_identity. An entry
+// that cannot be stored fails alone.
 func Through(c *web.Ctx, o *Options) (*pipeline.Request, error) {
 	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: o.NoAutoCreate,
 		NoVariables: !o.Variables}
@@ -489,8 +492,8 @@ func Through(c *web.Ctx, o *Options) (*pipeline.Request, error) {
 // maxName bounds the names that LegalName makes.
 const maxName = 128
 
-// LegalName makes the name of a table of a text: letters, digits and _ - . stay, and what is past 128 bytes goes.
-// Nothing, . and .. become underscores.
+// LegalName makes the name of a table of a text. Letters, digits, _, - and . stay, other bytes become underscores, and
+// bytes behind the first 128 are cut off. The texts "", "." and ".." become underscores.
 func LegalName(text []byte) []byte {
 	switch string(text) {
 	case "", ".":

@@ -13,9 +13,9 @@ import (
 	"varve/flatten"
 )
 
-// Fields are what the parameters of a request say of the fields of its entries: which holds the message, which the
-// time, which become tags, which are left out, and which are added. Fields inside objects are named with dots. One
-// goroutine at a time.
+// Fields say, by the parameters of a request, which field of an entry holds the message and which the time, which
+// fields become tags, and which are left out or added. Fields inside objects are named with dots. One goroutine at a
+// time.
 type Fields struct {
 	// Tags are the fields that become tags.
 	Tags []string
@@ -92,7 +92,7 @@ func ParseFields(args *fasthttp.Args) (*Fields, error) {
 	return f, nil
 }
 
-// WithTime takes the time of entries from a field at their top, whatever a query says; f may be nil.
+// WithTime takes the time of entries from a field at their top, whatever the parameters say; f may be nil.
 func (f *Fields) WithTime(name string) *Fields {
 	if f == nil {
 		f = &Fields{}
@@ -101,10 +101,10 @@ func (f *Fields) WithTime(name string) *Fields {
 	return f
 }
 
-// HasTime reports whether entries bring their time.
+// HasTime reports whether entries have their time in a field.
 func (f *Fields) HasTime() bool { return f != nil && len(f.time) > 0 }
 
-// found is a field that was looked for: the first of its list that an entry has.
+// found is the first field of a list that an entry has.
 type found struct {
 	rank int
 	name string
@@ -116,7 +116,7 @@ type found struct {
 func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
 	r := &f.r
 	r.Reset(text)
-	defer r.Reset(nil) // the text may go
+	defer r.Reset(nil) // lets go of the text
 	if f.roles == nil {
 		f.roles = newRoles(f)
 	}
@@ -168,8 +168,7 @@ func AppendRaw(dst, value []byte) []byte {
 	}
 }
 
-// AppendAsText appends a value as text, unless it is an object or null: whatever kinds of values entries have there,
-// they go into one column.
+// AppendAsText appends a value as text, unless it is an object or null, so that values of all kinds go into one column.
 func AppendAsText(dst, value []byte) []byte {
 	if len(value) == 0 || value[0] == '"' || value[0] == '{' || value[0] == 'n' {
 		return AppendRaw(dst, value)
@@ -177,7 +176,7 @@ func AppendAsText(dst, value []byte) []byte {
 	return jsontext.AppendString(dst, value)
 }
 
-// comma parts a member from the one before.
+// comma appends a comma, unless the next member is the first of its object.
 func comma(dst []byte) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -185,7 +184,7 @@ func comma(dst []byte) []byte {
 	return dst
 }
 
-// enter puts a key behind the path; leave takes it off again.
+// enter appends a key to the path. leave is the length of the path before.
 func (f *Fields) enter(key []byte) (leave int) {
 	leave = len(f.path)
 	if leave > 0 {
@@ -222,7 +221,7 @@ func (f *Fields) find(message, moment *found) {
 	}
 }
 
-// copy appends the members of the object that follows, without those that are left out or have another place.
+// copy appends the members of the next object, without those that are left out or that Append writes elsewhere.
 func (f *Fields) copy(dst []byte, message, moment string) []byte {
 	r := &f.r
 	for r.Enter(jsontext.Object); r.Member(); {
@@ -234,7 +233,7 @@ func (f *Fields) copy(dst []byte, message, moment string) []byte {
 		case r.Peek() == jsontext.Object && f.inside[path]:
 			dst = append(jsontext.AppendString(comma(dst), r.Key), `:{`...)
 			dst = append(f.copy(dst, message, moment), '}')
-		case of.time > 0: // another one holds the time, or none
+		case of.time > 0: // the time is in another field, or in none
 			dst = append(jsontext.AppendString(comma(dst), r.Key), ':')
 			dst = AppendAsText(dst, r.Raw())
 		default:

@@ -7,14 +7,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
-	"varve/engine/status"
 	"varve/flatten"
 	"varve/pipeline"
 	"varve/server/web"
 	"varve/server/write/rows"
 )
 
-// Part writes what is in the set of a request by now, and counts its rows.
+// Part returns a function that writes the rows in the set of a request so far, and counts them.
 func (o *Options) Part(c *web.Ctx, set *engine.WriteSet, rows prometheus.Counter) func() error {
 	return func() error {
 		written, err := o.Writer.Part(c, set)
@@ -26,8 +25,8 @@ func (o *Options) Part(c *web.Ctx, set *engine.WriteSet, rows prometheus.Counter
 }
 
 // inParts takes the entries through the pipeline and writes their rows in parts, each of as many entries as a batch in
-// memory can hold. Where the rest is refused for a time, its entries fail alone if the answer can say so; else the set
-// remembers what is stored.
+// memory can hold. If the store refuses the rest for a while, the rest fails alone if the answer can name its entries;
+// else the set remembers which entries are stored.
 func (s *Set) inParts(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet,
 	write func() error) error {
 	entries := 0
@@ -52,7 +51,7 @@ func (s *Set) inParts(ctx context.Context, p rows.Pipelines, r *pipeline.Request
 	return nil
 }
 
-// failRest notes why the entries fail that are not stored.
+// failRest gives the error to all entries that are not stored.
 func (s *Set) failRest(err error) {
 	s.Rest = err
 	for _, t := range s.tables {
@@ -62,8 +61,8 @@ func (s *Set) failRest(err error) {
 	}
 }
 
-// part writes the rows of a lot of entries: all at once, or each half alone where they are too many. What the store has
-// against them all is the fault of each. Other errors end the request.
+// part writes the rows of a lot of entries: all at once, or each half alone if they are too many. If the store refuses
+// them for their content, its error is the fault of each entry. Other errors end the request.
 func (t *Table) part(ctx context.Context, p rows.Pipelines, r *pipeline.Request, set *engine.WriteSet, l lot,
 	write func() error) error {
 	if at := t.set.earlier - t.before; l.from < at && at < l.to {
@@ -91,7 +90,7 @@ func (t *Table) part(ctx context.Context, p rows.Pipelines, r *pipeline.Request,
 	if err == nil {
 		t.set.stored = t.before + l.to
 	}
-	if err == nil || web.HTTPStatus(status.Of(err)) != 400 {
+	if !web.ClientFault(err) {
 		return err
 	}
 	for n := l.from + 1; n <= l.to; n++ {

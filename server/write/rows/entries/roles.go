@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// roles are what parameters say of fields by their names. A request may name hundreds, and has a field looked up as
-// fast as one.
+// roles are the roles of fields by their names. Looking up a field takes the same time however many fields a request
+// names.
 type roles struct {
 	known map[string]role
-	stars []string // beginnings of names that are left out, in order, none of which begins another
+	stars []string // beginnings of names that are left out, sorted; none of them begins another
 }
 
-// role is what parameters say of a field. message and time are its rank among those named, from 1; 0: it is none.
+// role is what the parameters say of a field. message and time are its ranks among the fields that may hold these, from
+// 1; 0: the field is none of them.
 type role struct {
 	ignored, extra bool
 	message, time  int
@@ -25,7 +26,7 @@ func newRoles(f *Fields) *roles {
 		set(&of)
 		r.known[name] = of
 	}
-	for i, name := range slices.Backward(f.message) { // of one that is named twice the first rank counts
+	for i, name := range slices.Backward(f.message) { // if a name comes twice, the first rank counts
 		say(name, func(of *role) { of.message = i + 1 })
 	}
 	for i, name := range slices.Backward(f.time) {
@@ -50,7 +51,7 @@ func newRoles(f *Fields) *roles {
 	return r
 }
 
-// of is what parameters say of the field with a name.
+// of is the role of the field with a name.
 func (r *roles) of(name []byte) role {
 	of := r.known[string(name)]
 	if of.ignored || len(r.stars) == 0 {

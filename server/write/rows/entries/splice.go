@@ -7,13 +7,13 @@ import (
 	"varve/flatten"
 )
 
-// timeAlone reports whether the time is all that the parameters want of entries, and lies in one field at their top.
+// timeAlone reports whether the parameters name nothing but one field at the top of entries that holds the time.
 func (f *Fields) timeAlone() bool {
 	return len(f.time) == 1 && len(f.message)+len(f.ignored)+len(f.extra)+len(f.inside) == 0
 }
 
-// splice is Append where the time is all that is wanted: the member that holds it is replaced and the rest copied as it
-// stands, in a third of the time of taking it apart. ok is false for an entry that needs more: dst is as it was.
+// splice is Append for the case of timeAlone: it replaces the member that holds the time and copies the rest as it
+// stands, in a third of the time that Append takes. ok is false for an entry that needs more: dst is as it was.
 func (f *Fields) splice(dst, text []byte, now int64) (out []byte, ok bool) {
 	r := &f.r
 	ns, from, to := now, -1, -1

@@ -13,9 +13,9 @@ import (
 // maxSeconds is the last whole second whose nanoseconds fit 64 bits.
 const maxSeconds = math.MaxInt64/1_000_000_000 - 1
 
-// Time reads a time as senders write it, in ns: text such as 2026-01-31T12:00:00.5Z, without a zone in UTC, or a number
-// of seconds, milliseconds, microseconds or nanoseconds since 1970, which its size tells apart. Seconds may have a
-// fraction.
+// Time reads a time as senders write it, in ns: text such as 2026-01-31T12:00:00.5Z, in UTC if it has no zone, or a
+// number of seconds, milliseconds, microseconds or nanoseconds since 1970. The size of the number says which. It may
+// have a fraction.
 func Time(text []byte) (ns int64, ok bool) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
@@ -33,7 +33,7 @@ func Time(text []byte) (ns int64, ok bool) {
 	return sec*1e9 + int64(nanos), true
 }
 
-// number reads a number that is a time. Of a fraction nine digits count.
+// number reads a number that is a time. Digits of a fraction below a nanosecond do not count.
 func number(text []byte) (ns int64, ok bool) {
 	whole, fraction, _ := strings.Cut(string(text), ".")
 	x, err := strconv.ParseInt(whole, 10, 64)
@@ -54,18 +54,18 @@ func number(text []byte) (ns int64, ok bool) {
 		return 0, false
 	}
 	ns = x * unit
+	part := int64(0)
 	for _, c := range []byte(fraction) {
 		if c-'0' > 9 {
 			return 0, false
 		}
 		unit /= 10
-		if whole[0] == '-' {
-			ns -= int64(c-'0') * unit
-		} else {
-			ns += int64(c-'0') * unit
-		}
+		part += int64(c-'0') * unit
 	}
-	return ns, true
+	if whole[0] == '-' {
+		return ns - part, ns >= math.MinInt64+part
+	}
+	return ns + part, ns <= math.MaxInt64-part
 }
 
 // scale is the unit of a number that is a time, in ns: times in seconds below 1e11 reach the year 5138, those in ms

@@ -1,4 +1,4 @@
-// Package rejects keeps entries that could not be stored and whose senders cannot be told, because their protocol
+// Package rejects keeps entries that could not be stored and whose senders get no error, because their protocol
 // acknowledges all of a message or nothing. It writes them, with the reason, to a table of the server's own.
 package rejects
 
@@ -33,14 +33,14 @@ var table = private.Table{TTL: "7d", Comment: "entries that could not be stored,
 const (
 	// maxText bounds the text of an entry that is kept.
 	maxText = 2 << 10
-	// perMinute bounds the entries that are kept of a minute; further ones are counted alone.
+	// perMinute bounds the entries that are kept in a minute; further ones are only counted.
 	perMinute = 10_000
 )
 
 // Entry is an entry that could not be stored.
 type Entry struct {
 	Protocol string
-	Table    string // that it was meant for; empty: it names none
+	Table    string // the table that it was meant for; empty: it names none
 	Why      error
 	Text     []byte
 }
@@ -53,7 +53,7 @@ type Log struct {
 
 	mu     sync.Mutex // protects what follows
 	minute time.Time
-	kept   int // in it
+	kept   int // entries in this minute
 
 	rejected *prometheus.CounterVec
 	dropped  prometheus.Counter
@@ -78,9 +78,9 @@ func (l *Log) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{l.rejected, l.dropped}
 }
 
-// Add writes entries to the table, as durably as rows are. What its table has no place for is counted and in the
-// server's log. Where the store takes nothing, for a time say, its error comes back, and nothing is counted: who sent
-// the entries is not to believe that they are kept. A nil Log does nothing.
+// Add writes entries to the table, as durably as rows. Entries beyond perMinute, or that the table refuses, are only
+// counted. If the store takes nothing for a while, Add returns its error and counts nothing: the sender must not
+// believe that the entries are kept. A nil Log does nothing.
 func (l *Log) Add(ctx context.Context, list []Entry) error {
 	if l == nil || len(list) == 0 {
 		return nil
@@ -98,8 +98,8 @@ func (l *Log) Add(ctx context.Context, list []Entry) error {
 	return nil
 }
 
-// AddBeside is Add for entries of a request whose other rows are stored. It gives no error, because a refused sender
-// would send the stored rows again. If the store takes nothing, the entries are lost: it counts and logs them.
+// AddBeside is Add for entries of a request whose other rows are stored. It returns no error: after an error the sender
+// would send the stored rows again. If the store takes nothing, the entries are lost: AddBeside counts and logs them.
 func (l *Log) AddBeside(ctx context.Context, list []Entry) {
 	if err := l.Add(ctx, list); err != nil {
 		l.lost(list, err)
@@ -107,7 +107,7 @@ func (l *Log) AddBeside(ctx context.Context, list []Entry) {
 	}
 }
 
-// lost logs that entries are nowhere.
+// lost logs that entries are lost.
 func (l *Log) lost(list []Entry, why error) {
 	l.logger.Error("entries that could not be stored are lost: the table of rejects takes nothing", "entries",
 		len(list), "error", why)
@@ -154,7 +154,7 @@ func (l *Log) write(ctx context.Context, list []Entry) error {
 	return table.Put(ctx, l.store, rows...)
 }
 
-// readable is a text without what is no UTF-8, as the end of one that is cut.
+// readable is a text with U+FFFD in place of bytes that are not UTF-8, such as at the end of a text that was cut.
 func readable(text string) string {
 	if utf8.ValidString(text) {
 		return text

@@ -26,17 +26,16 @@ type Exemplar struct {
 	At         int64 // ms
 }
 
-// Limits of an exemplar, in characters of its labels and in bytes of those of its series, and of those of a request
-// together: each has all labels of its series.
+// Limits of exemplars.
 const (
-	maxExemplarRunes  = 128
-	maxExemplarSeries = 8 << 10
-	maxExemplarBytes  = 16 << 20
-	maxExemplarNumber = 1 << 62 // others are none that the server gave
+	maxExemplarRunes  = 128      // characters of its labels
+	maxExemplarSeries = 8 << 10  // bytes of the labels of its series
+	maxExemplarBytes  = 16 << 20 // bytes of all exemplars of a request: each has all labels of its series
+	maxExemplarNumber = 1 << 62  // a row with a higher number was not written by the server
 )
 
-// exemplarTable is a ring: a row for each place, and what comes later replaces what was there. The number counts all
-// exemplars ever, series and labels are JSON.
+// exemplarTable is a ring: it has a row for each place, and a later exemplar replaces the one in its place. number
+// counts all exemplars ever; series and labels are JSON.
 var exemplarTable = private.Table{OwnTable: engine.OwnTable{
 	Name: engine.ExemplarsTable, Time: "place", Later: originColumns,
 	Columns: []vector.Field{
@@ -54,10 +53,10 @@ var exemplarTable = private.Table{OwnTable: engine.OwnTable{
 type exemplars struct {
 	mu     sync.Mutex // protects what follows; held while exemplars are written
 	loaded bool
-	next   int64 // number of the next
+	next   int64 // number of the next exemplar
 }
 
-// Exemplar makes an exemplar of what a sender says; false: it is none that can be kept.
+// Exemplar makes an exemplar from the sender's labels and value; false: it cannot be kept.
 func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x Exemplar, ok bool) {
 	var n engine.SeriesName
 	n.Table.DB = r.db
@@ -86,7 +85,7 @@ func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x E
 	return x, runes <= maxExemplarRunes
 }
 
-// KeepExemplars keeps exemplars in place of the oldest ones, and tells how many.
+// KeepExemplars keeps exemplars in place of the oldest ones, and returns how many.
 func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error) {
 	most := t.o.MaxExemplars
 	if len(list) == 0 || most <= 0 {
@@ -123,14 +122,14 @@ func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error
 	return len(list), nil
 }
 
-// exemplarRows reads some columns of all that is kept.
+// exemplarRows reads some columns of all exemplars that are kept.
 func (t *Tables) exemplarRows(ctx context.Context, columns ...string) iter.Seq2[private.Row, error] {
 	return exemplarTable.Rows(ctx, t.o.Store,
 		private.Query{Columns: columns, Time: &scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}})
 }
 
-// Exemplars returns the exemplars of a database between two times, both inclusive, whose series pass one of some
-// selectors: by series, then by time. Memory, if not nil, is what they are taken from.
+// Exemplars returns the exemplars of a database between two times, both included, whose series pass one of the
+// selectors, sorted by series and time. They are reserved from memory, if that is not nil.
 func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64,
 	memory promql.Memory) ([]Exemplar, error) {
 	var list []Exemplar
@@ -198,14 +197,14 @@ func (n *tablesNow) of(metric string) schema.TableID {
 // exemplarBytes is about the memory of an exemplar in an answer.
 const exemplarBytes = 1 << 10
 
-// passes reports whether a series passes one of some selectors.
+// passes reports whether a series passes one of the selectors.
 func passes(selectors [][]*promql.Matcher, labels promql.Labels) bool {
 	return slices.ContainsFunc(selectors, func(ms []*promql.Matcher) bool {
 		return !slices.ContainsFunc(ms, func(m *promql.Matcher) bool { return !m.Matches(labels.Get(m.Name)) })
 	})
 }
 
-// readLabels reads labels that promql.AppendLabels wrote; of a text that others wrote there are none.
+// readLabels reads labels that promql.AppendLabels wrote; nil: the text is not of that form.
 func readLabels(text []byte) promql.Labels {
 	var texts map[string]string
 	if json.Unmarshal(text, &texts) != nil {

@@ -13,7 +13,7 @@ type Hints struct {
 	noAutoCreate bool
 }
 
-// Hints reads the hints of a request; others than those of tables are nobody's fault.
+// Hints reads the hints of a request. It ignores hints that are not about tables.
 func (t *Tables) Hints(given map[string]string) (Hints, error) {
 	h := Hints{plain: t.plain, noAutoCreate: t.o.NoAutoCreate, physical: given["physical_table"], ttl: given["ttl"]}
 	if len(given) == 0 {

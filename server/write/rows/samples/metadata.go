@@ -13,7 +13,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Metadata is what senders say of a metric.
+// Metadata is what a sender says of a metric.
 type Metadata struct {
 	Metric           string
 	Type, Unit, Help string
@@ -33,13 +33,13 @@ const (
 	maxUnit          = 256
 )
 
-// NewMetadata is what a sender says of a metric, help and unit cut to what is kept of them before they are copied: in a
-// message many metrics may refer to one text.
+// NewMetadata makes metadata. It cuts unit and help to the bytes that are kept before it copies them: in a message many
+// metrics may refer to one long text.
 func NewMetadata(metric, kind string, unit, help []byte) Metadata {
 	return Metadata{Metric: metric, Type: kind, Unit: cut(unit, maxUnit), Help: cut(help, maxHelp)}
 }
 
-// cut is a text, of one that is too long its beginning.
+// cut is a text, cut to at most most bytes.
 func cut(text []byte, most int) string {
 	return strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
 }
@@ -50,8 +50,8 @@ func (m *Metadata) Bytes() int { return metadataBytes + len(m.Metric) + len(m.Un
 // metadataBytes is the memory of a metric's metadata besides its texts.
 const metadataBytes = 128
 
-// metadataTable keeps a row for each metric that was described. Its time is 0, so that the last one written replaces
-// those before.
+// metadataTable keeps a row for each metric that has metadata. The time of all rows is 0, so that the last row of a
+// metric replaces those before.
 var metadataTable = private.Table{OwnTable: engine.OwnTable{
 	Name: engine.MetadataTable, Time: "described_at", Tags: []string{"database", "metric"}, Later: originColumns,
 	Columns: []vector.Field{
@@ -63,7 +63,7 @@ var metadataTable = private.Table{OwnTable: engine.OwnTable{
 	},
 }}
 
-// owner is a database: not another that had its name before.
+// owner is a database, told apart by made from databases that had its name before.
 type owner struct {
 	name string
 	made int64
@@ -75,8 +75,8 @@ func (t *Tables) owner(name string) (owner, bool) {
 	return owner{name, d.Made}, ok
 }
 
-// What is said of a metric is of the database and the table that have its name, not of those before them. madeColumn
-// and tableColumn tell them apart; rows from before there were the columns lack them.
+// Metadata belongs to the database and the table that had the names when it was sent, not to later ones with the same
+// names. The columns madeColumn and tableColumn tell them apart; rows of older programs lack them.
 const (
 	madeColumn  = "database_made"
 	tableColumn = "table_id"
@@ -93,19 +93,19 @@ func tableID(store *engine.Engine, db, metric string) schema.TableID {
 	return t.Schema.ID
 }
 
-// metadataByDB is what is known of metrics, by database. Safe for concurrent use.
+// metadataByDB is the metadata of metrics, by database. Safe for concurrent use.
 type metadataByDB struct {
 	store *engine.Engine
 
-	mu     sync.Mutex // protects what follows; held while it is read from the store and written
+	mu     sync.Mutex // protects what follows; held while metadata is read from the store and written
 	loaded bool
 	byName map[owner]map[string]described
 	count  int
 	bytes  int
 }
 
-// Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not
-// written again, and of a database that is not there nothing is kept.
+// Describe keeps the metadata of metrics of a database. The last metadata of a metric counts. Metadata that is known
+// already is not written again; for a database that is not there nothing is kept.
 func (t *Tables) Describe(ctx context.Context, db string, list []Metadata) error {
 	of, ok := t.owner(db)
 	if len(list) == 0 || !ok {
@@ -114,7 +114,7 @@ func (t *Tables) Describe(ctx context.Context, db string, list []Metadata) error
 	return t.metadata.put(ctx, of, list)
 }
 
-// Metadata lists what is known of the metrics of a database, by name; metric, if not empty, is the only one asked for.
+// Metadata lists the metadata of the metrics of a database, sorted by name; of one metric if metric is not empty.
 func (t *Tables) Metadata(ctx context.Context, db, metric string) ([]Metadata, error) {
 	m := &t.metadata
 	m.mu.Lock()
@@ -171,8 +171,8 @@ func (m *metadataByDB) hasRoom(old, one described, known bool) bool {
 	return fits() || m.forgetDropped() && fits()
 }
 
-// forgetDropped drops what is known of metrics of databases that are gone, and reports whether there was any. The
-// caller holds m.mu.
+// forgetDropped drops the metadata of databases that are gone, and reports whether there was any. The caller holds
+// m.mu.
 func (m *metadataByDB) forgetDropped() (any bool) {
 	for of, metrics := range m.byName {
 		if d, ok := m.store.Database(of.name); ok && d.Made == of.made {
@@ -188,7 +188,7 @@ func (m *metadataByDB) forgetDropped() (any bool) {
 	return any
 }
 
-// set enters one. The caller holds m.mu.
+// set enters the metadata of a metric. The caller holds m.mu.
 func (m *metadataByDB) set(of owner, one described) {
 	if m.byName[of] == nil {
 		m.byName[of] = map[string]described{}
@@ -215,7 +215,7 @@ func (m *metadataByDB) load(ctx context.Context) error {
 		}
 		of, one := owner{row.Text(0), row.Int(5)},
 			Metadata{Metric: row.Text(1), Type: row.Text(2), Unit: row.Text(3), Help: row.Text(4)}
-		// an older program let others write here
+		// older programs let users write this table
 		if d, ok := m.store.Database(of.name); ok && d.Made == of.made && one.Metric != "" {
 			m.set(of, described{one, schema.TableID(row.Int(6))})
 		}

@@ -32,11 +32,11 @@ type Options struct {
 	OwnStorage bool
 	// NoAutoCreate refuses metrics without a table, and labels that their table lacks.
 	NoAutoCreate bool
-	// Lossy takes labels that are not UTF-8, with U+FFFD for what is none; otherwise their series are refused.
+	// Lossy takes labels that are not UTF-8, with U+FFFD in place of wrong bytes; otherwise their series are refused.
 	Lossy bool
 	// CacheBytes bounds the memory of the series that are known by name.
 	CacheBytes int64
-	// MaxExemplars are kept; 0: none are.
+	// MaxExemplars is the number of exemplars that are kept; 0: none are.
 	MaxExemplars int
 }
 
@@ -51,18 +51,18 @@ type Tables struct {
 
 	mu    sync.RWMutex // protects what follows
 	known map[key]*known
-	bytes atomic.Int64  // of known; changed under mu, read without: whoever holds mu may wait for who reads it
+	bytes atomic.Int64  // of known; changed under mu, read without: a holder of mu may wait for its reader
 	epoch atomic.Uint32 // of use
 	finds atomic.Int64  // of known series in this epoch
 }
 
-// key is a series by what its sender calls it and where it was sent to: a hash of 128 bits, of seeds that nobody knows.
+// key identifies a series by the sender's name for it and where it was sent: a hash of 128 bits with secret seeds.
 type key struct{ a, b uint64 }
 
 // scope is where a request sends its series.
 type scope struct{ db, physical string }
 
-// hash is the share that a scope has in the keys of its series.
+// hash is the part of a scope in the keys of its series.
 func (s scope) hash(seeds *[2]maphash.Seed) key {
 	return key{maphash.Comparable(seeds[0], s), maphash.Comparable(seeds[1], s)}
 }
@@ -71,7 +71,7 @@ func (s scope) hash(seeds *[2]maphash.Seed) key {
 type known struct {
 	key    key
 	series *engine.Series
-	next   atomic.Pointer[known] // that came behind it in the last request: senders mostly keep their order
+	next   atomic.Pointer[known] // the series behind it in the last request: senders mostly keep their order
 	used   atomic.Uint32         // epoch of the last use
 }
 
@@ -107,15 +107,15 @@ func (t *Tables) Bytes() int64 {
 	return t.bytes.Load()
 }
 
-// Request finds the series of one request: each is looked for by name; the labels of those that are not known are told;
-// Resolve makes what is absent. One goroutine at a time.
+// Request finds the series of one request. Find looks each up by the sender's name for it. Add takes the labels of
+// series that are not known, and Resolve finds or makes these. One goroutine at a time.
 type Request struct {
 	t         *Tables
 	db        string
 	physical  string
 	hints     Hints
 	scope     key
-	last      *known // that was found last; nil: none
+	last      *known // the series that was found last; nil: none
 	finds     int64
 	missing   []missing
 	newLabels int
@@ -131,8 +131,8 @@ type missing struct {
 	name engine.SeriesName
 }
 
-// Begin begins a request that sends its series to a database and a physical table, empty for that of the hints or the
-// usual one. End ends its search.
+// Begin begins a request that sends its series to a database and a physical table; if physical is empty, to that of the
+// hints or the usual one. End ends its search.
 func (t *Tables) Begin(db, physical string, hints Hints) *Request {
 	physical = cmp.Or(physical, hints.physical, DefaultPhysical)
 	if t.o.OwnStorage {
@@ -142,17 +142,17 @@ func (t *Tables) Begin(db, physical string, hints Hints) *Request {
 	return &Request{t: t, db: db, physical: physical, hints: hints, scope: scope{db, physical}.hash(&t.seeds)}
 }
 
-// End ends the search, which other requests' new series wait for.
+// End ends the search. Other requests wait for it before they enter new series.
 func (r *Request) End() {
 	r.t.finds.Add(r.finds)
 	r.t.mu.RUnlock()
 }
 
-// Wait lets f wait for other requests, which may wait for the end of the search.
+// Wait calls f, which may wait for other requests, outside of the search: these may wait for the end of the search.
 func (r *Request) Wait(f func() error) error {
 	r.t.mu.RUnlock()
 	defer r.t.mu.RLock()
-	r.last = nil // it may be forgotten meanwhile
+	r.last = nil // the series may be forgotten meanwhile
 	return f()
 }
 
@@ -161,16 +161,16 @@ func (r *Request) key(name []byte) key {
 	return key{maphash.Bytes(r.t.seeds[0], name) ^ r.scope.a, maphash.Bytes(r.t.seeds[1], name) ^ r.scope.b}
 }
 
-// AppendDigest appends what stands for a part that the names of many series have in common, however long it is.
+// AppendDigest appends a digest of a part that the names of many series have in common, however long the part is.
 func (r *Request) AppendDigest(dst, part []byte) []byte {
 	k := r.key(part)
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, k.a), k.b)
 }
 
-// Handle is a series of a request: known, or to be asked for once Resolve has run.
+// Handle is a series of a request: a known one, or one that Series returns once Resolve has run.
 type Handle struct {
 	series *engine.Series
-	at     int // of those that were not known
+	at     int // the place among the series that were not known, if series is nil
 }
 
 // Find looks a series up by the bytes that name it.
@@ -187,7 +187,7 @@ func (r *Request) Find(name []byte) (h Handle, ok bool) {
 	return Handle{series: k.series}, true
 }
 
-// find looks where the series was last time, then among all.
+// find looks first at the series behind the last one, then among all.
 func (r *Request) find(at key) *known {
 	if r.last != nil {
 		if k := r.last.next.Load(); k != nil && k.key == at {
@@ -204,7 +204,7 @@ func (r *Request) find(at key) *known {
 // Label is a label as it came.
 type Label struct{ Name, Value []byte }
 
-// Add tells the labels of a series that Find does not know by name. The error says why there is none with such labels.
+// Add adds a series that Find does not know by name. The error says why there can be no series with such labels.
 func (r *Request) Add(name []byte, labels []Label) (Handle, error) {
 	m := missing{key: r.key(name), name: engine.SeriesName{Table: schema.Name{DB: r.db}, Physical: r.physical}}
 	if err := r.take(&m.name, labels); err != nil {
@@ -225,7 +225,7 @@ func (r *Request) NewSeries() int { return len(r.missing) }
 // NewBytes is the size of the names and values of their labels.
 func (r *Request) NewBytes() int { return r.newBytes }
 
-// Held is the memory that Resolve takes and what was added has, about: labels, keys, and what is known of each series.
+// Held is about the memory of the series that were added, and of their resolution: labels, keys, and known series.
 func (r *Request) Held() int64 {
 	return int64(len(r.missing))*missingBytes + int64(r.newLabels)*labelBytesHeld + 3*int64(r.newBytes)
 }
@@ -237,14 +237,15 @@ const (
 	labelBytesHeld = 48
 )
 
-// MaxLabels bounds the labels of a series, maxLabelBytes their names and values, which are copied: what has more cannot
-// be a key.
+// MaxLabels bounds the labels of a series, maxLabelBytes the bytes of their names and values: a larger key cannot be
+// stored.
 const (
 	MaxLabels     = 1024
 	maxLabelBytes = 2 << 20
 )
 
-// Sorted are the labels of a series by name, those without a value among them. The error says why no series has them.
+// Sorted returns the labels of a series sorted by name, including those without a value. The error says why no series
+// can have them.
 func (t *Tables) Sorted(labels []Label) ([]engine.SeriesLabel, error) {
 	if len(labels) > MaxLabels {
 		return nil, status.New(status.InvalidArguments, "a series has too many labels, the limit is %d", MaxLabels)
@@ -277,7 +278,7 @@ func (t *Tables) Sorted(labels []Label) ([]engine.SeriesLabel, error) {
 	return sorted, nil
 }
 
-// take checks labels and sorts them into what they say.
+// take checks labels, and sorts them into the table and the labels of the series.
 func (r *Request) take(n *engine.SeriesName, labels []Label) (err error) {
 	if n.Labels, err = r.t.Sorted(labels); err != nil {
 		return err
@@ -289,7 +290,7 @@ func (r *Request) take(n *engine.SeriesName, labels []Label) (err error) {
 	return nil
 }
 
-// steers takes a label that says where the series goes instead of what it is.
+// steers takes a label that says where the series goes; false: the label is one of the series.
 func (r *Request) steers(n *engine.SeriesName, l engine.SeriesLabel) bool {
 	switch l.Name {
 	case "__name__":
@@ -332,7 +333,7 @@ func Show(labels []Label) string {
 	return b.String()
 }
 
-// Resolve finds the series that were told, and makes tables and labels that are absent. The search has ended.
+// Resolve finds the series that were added, and makes tables and labels that are absent. It must be called after End.
 func (r *Request) Resolve(ctx context.Context) error {
 	if len(r.missing) == 0 {
 		return nil
@@ -382,11 +383,11 @@ func (t *Tables) learn(r *Request) {
 	}
 }
 
-// goneAfter is how often, over all known series, each was found when those that never were are taken to be gone: their
-// senders replace them by others.
+// goneAfter is how often, on average, known series are found in an epoch before those that were never found are
+// dropped: their senders have replaced them by others.
 const goneAfter = 8
 
-// fewKnown need not be looked after. A variable for the tests.
+// fewKnown is the number of known series up to which none is dropped for disuse. A variable for the tests.
 var fewKnown = 10_000
 
 // forgetUnused drops the series that were not found in this epoch and begins the next. The caller holds t.mu.
@@ -404,11 +405,11 @@ func (t *Tables) forgetUnused() {
 // drop forgets a series. The caller holds t.mu.
 func (t *Tables) drop(k key, s *known) {
 	t.bytes.Add(-int64(knownBytes + s.series.KeyBytes()))
-	s.next.Store(nil) // it may be the next of one that stays, which keeps no more alive than it
+	s.next.Store(nil) // a series that stays may point to this one: it shall not keep a chain alive
 	delete(t.known, k)
 }
 
-// forget makes room: it drops the series that were not found in this epoch, and a half of all when those are few. The
+// forget makes room: it drops the series that were not found in this epoch, and half of all if those are few. The
 // caller holds t.mu.
 func (t *Tables) forget() {
 	before := len(t.known)

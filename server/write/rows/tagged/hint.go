@@ -16,8 +16,8 @@ func TimeIndex(prefix string) string {
 	return prefix + "_timestamp"
 }
 
-// Hint is that of the tables of a request: options are those of its protocol, which the given hints of the request
-// override.
+// Hint is the hint for the tables of a request, with the options of its protocol. The hints that the request gives
+// override them.
 func Hint(d *rows.Deps, given, options map[string]string) (engine.Hint, error) {
 	create, err := engine.AutoCreate(given)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 type Request struct {
 	DB     string
 	Tables rows.Tables
-	// Hint is that of all tables, but for their tags and the time index of those that are there already.
+	// Hint is the hint of all tables, but without their tags, and without the time index of tables that exist.
 	Hint engine.Hint
 	// Time is the type of the time index of tables that are made.
 	Time vector.Type
-	// Most bounds what the rows take in memory, about; Hold, if not nil, is told how much that is by now.
+	// Most bounds the memory of the rows, about, in bytes; Hold, if not nil, is called with the bytes so far.
 	Most int64
 	Hold func(bytes int64) error
 }
@@ -37,10 +37,11 @@ type Rows struct {
 	last   *Table
 	count  int
 
-	held, told int64 // bytes that the rows take, and up to which Hold was told
+	held int64 // bytes that the rows take
+	told int64 // held up to which Hold need not be called again
 }
 
-// What a table and a column take besides their values, and how often Hold is told.
+// Bytes that a table and a column take besides their values, and that rows grow by before Hold is called again.
 const (
 	tableBytes  = 4 << 10
 	columnBytes = 1 << 10
@@ -55,7 +56,7 @@ func New(r *Request, set *engine.WriteSet) *Rows {
 // Count is the number of rows.
 func (r *Rows) Count() int { return r.count }
 
-// Grow counts so many bytes of values, with the body of so many bytes that they come from.
+// Grow counts bytes of values, which come from a body of body bytes.
 func (r *Rows) Grow(bytes, body int64) error {
 	if r.held += bytes; r.held <= r.told {
 		return nil
@@ -85,7 +86,7 @@ type Table struct {
 	columns, tags int // of the rows that have ended
 }
 
-// Column is one of a table's.
+// Column is a column of a table.
 type Column struct {
 	*vector.ColumnBuilder
 	role schema.Semantic
@@ -104,7 +105,7 @@ func (r *Rows) Table(name []byte) (*Table, error) {
 		full := schema.Name{DB: r.DB, Table: string(name)}
 		t = &Table{rows: r, name: full.Table, byName: map[string]*Column{}}
 		hint, typ := r.Hint, r.Time
-		// where it is absent, it is made, or refused, when the rows are written
+		// a table that is absent is made, or refused, when the rows are written
 		if there, err := r.Tables.Table(full); err == nil {
 			t.there = there.Schema
 			index := &t.there.Columns[t.there.Time]
@@ -130,7 +131,7 @@ func (t *Table) Tag(name []byte) (*Column, error) {
 	return t.Column(name, vector.StringType, schema.Tag)
 }
 
-// Column finds or adds a column. A role or type that the table does not have for it is an InvalidArguments error.
+// Column finds or adds a column. If the table has another role or type for it, the error is InvalidArguments.
 func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Column, error) {
 	if c := t.byName[string(name)]; c != nil {
 		switch {
@@ -171,9 +172,9 @@ func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Col
 	return c, nil
 }
 
-// Agree holds a new column of rows against the table that is there, nil for none, and against the hint of the rows. It
-// returns the type in which values of the column are kept. A role or type that the table does not have for the column
-// is an InvalidArguments error.
+// Agree holds a new column of rows against the existing table, nil for none, and against the hint of the rows. It
+// returns the type in which values of the column are kept. If the table has another role or type for the column, the
+// error is InvalidArguments.
 func Agree(there *schema.Table, hint *engine.Hint, key string, typ vector.Type, role schema.Semantic) (vector.Type,
 	error) {
 	if key == hint.TimeIndex {
@@ -194,13 +195,13 @@ func Agree(there *schema.Table, hint *engine.Hint, key string, typ vector.Type, 
 	case c.Type == typ || texts(typ, c.Type):
 		return c.Type, nil
 	case !hint.StrictNumbers && engine.OneKind(c.Type, typ):
-		return typ, nil // the store makes one of both
+		return typ, nil // the store widens integers to floats
 	default:
 		return typ, status.New(status.InvalidArguments, "%s", engine.ClashText(key, c.Type, typ))
 	}
 }
 
-// texts reports whether JSON goes into a column of strings.
+// texts reports whether JSON is written into a column of strings.
 func texts(typ, column vector.Type) bool {
 	return typ == vector.JSONType && column == vector.StringType
 }
@@ -211,7 +212,7 @@ func (t *Table) From(entry int) { t.b.From(entry) }
 // SetTime sets the time of the row in hand, in ns, in the unit of the table.
 func (t *Table) SetTime(ns int64) { t.time.SetInt(timefmt.FloorDiv(ns, t.unit)) }
 
-// EndRow ends a row whose values take so many bytes, of a body of so many.
+// EndRow ends a row whose values take values bytes, of a body of body bytes.
 func (t *Table) EndRow(values int, body int64) error {
 	t.b.EndRow()
 	t.columns, t.tags = t.b.Columns(), len(t.hint.Tags)
@@ -219,8 +220,8 @@ func (t *Table) EndRow(values int, body int64) error {
 	return t.rows.Grow(16*int64(len(t.byName)+1)+int64(values), body)
 }
 
-// DropRow undoes the row in hand, with the columns that it introduced: they must not take the places of columns from
-// rows behind it. Columns that were found for the row are to be looked up again.
+// DropRow undoes the row in hand, with the columns that it added: they must not take the places of columns of later
+// rows. The caller must look up columns again that it found for the row.
 func (t *Table) DropRow() {
 	t.b.Unpin(t.columns)
 	if removed := t.b.AbandonRow(); removed > 0 {
