@@ -17,8 +17,8 @@ import { walk } from './ui/pop.js';
 import { Toasts, toast } from './ui/toast.js';
 
 /**
- * pages are those there are, in the order of the rail. Logs comes first and brings as little as it can: what opens over
- * it is loaded then.
+ * pages lists the pages in the order of the rail. Logs comes first and loads as little as it can: what opens over it is
+ * loaded when it opens.
  */
 const pages = [
   { name: 'logs', title: 'Logs', key: 'l', load: () => import('./page/logs.js') },
@@ -42,7 +42,7 @@ const ZoneField = lazy(() => import('./ui/timepanel.js'), 'ZoneField');
  */
 
 /**
- * loaded are the pages that were shown, with their state.
+ * loaded holds the pages that were shown, with their state.
  * @type {Map<string, {Page: PageModule['Page'], state: PageState}>}
  */
 const loaded = new Map();
@@ -160,8 +160,8 @@ function Banners() {
 }
 
 /**
- * Content is the page that the address names. Until its module is here nothing of another page stands there: that would
- * read the address as its own.
+ * Content is the page that the address names. Nothing is shown until its module is loaded: the page shown before would
+ * read the new address as its own.
  */
 function Content() {
   const page = pages.find((p) => p.name === router.page.value) ?? pages[0];
@@ -228,7 +228,7 @@ await router.start();
 effect(() => { document.documentElement.dataset.page = router.page.value || 'logs'; });
 keys.start();
 render(html`<${App} />`, document.body);
-greet().catch(() => { // the page's own requests say what is wrong; who signs in later is asked for then
+greet().catch(() => { // the page's own requests show the error; greet runs again when somebody signs in
   const { value } = auth.user;
   effect(() => { if (auth.user.value !== value) greet().catch(() => {}); });
 });

@@ -9,13 +9,13 @@
  */
 
 /**
- * Rows are read in pieces of whole ones of about this size, while the rest arrives, so that their text is never there
- * all at once, bytes.
+ * Rows are parsed in pieces of about this size while the rest arrives, so that the text of all rows is never in memory
+ * at once, bytes.
  */
 const piece = 256 << 10;
-/** So many bytes are looked at before there is made room for more. */
+/** Received bytes are looked at in portions of this size; before each the text gets room for it. */
 const step = 64 << 10;
-/** Integers of so many digits come as text, as in lossless.js. */
+/** Integers of so many digits or more come as text, as in lossless.js. */
 const longDigits = 16;
 
 /** readAnswer reads the answer of one statement. @param {ArrayBuffer} body @returns {Answer} */
@@ -27,7 +27,10 @@ export function readAnswer(body) {
 
 const rowsKey = [...'"rows":'].map((c) => c.charCodeAt(0));
 
-/** AnswerReader reads an answer that comes in any pieces: the rows piece by piece, what is around them at the end. */
+/**
+ * AnswerReader reads an answer that arrives cut at any bytes. It parses the rows while they arrive, and the JSON around
+ * them at the end.
+ */
 export class AnswerReader {
   constructor() {
     /** text[0:size] is received and not parsed yet, with long integers in quotes. */
@@ -37,7 +40,7 @@ export class AnswerReader {
     this.escaped = false;
     /** digits is how many digits stand before this place, outside of texts. */
     this.digits = 0;
-    /** depth is how many lists and objects are open within the rows, -1: this place is in no rows. */
+    /** depth is how many lists and objects are open within the rows; -1 outside of rows. */
     this.depth = -1;
     /** frame is the answer without its rows. */
     this.frame = '';
@@ -101,7 +104,7 @@ export class AnswerReader {
   }
 
   /**
-   * room gives the text with room for so many bytes more, and for the quotes around long integers in them.
+   * room returns the text with room for this many bytes more, and for the quotes around long integers in them.
    * @param {number} more
    */
   room(more) {
@@ -119,15 +122,15 @@ export class AnswerReader {
     for (const row of JSON.parse('[' + this.take(n) + ']')) this.rows.push(row);
   }
 
-  /** take gives the first n bytes of the text, which begins anew then. @param {number} n */
+  /** take returns the first n bytes of the text; the caller begins the text anew. @param {number} n */
   take(n) {
     return this.utf8.decode(this.text.subarray(0, n));
   }
 }
 
 /**
- * endsWithKey reports whether the text ends with the key of rows. A quote within a text has a backslash, so that it is
- * no part of one.
+ * endsWithKey reports whether the text ends with "rows": as a key. The same characters within a string would have
+ * backslashes before their quotes.
  * @param {Uint8Array} text
  * @param {number} size
  */

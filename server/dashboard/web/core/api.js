@@ -14,7 +14,8 @@ export const root = new URL('../../../../', import.meta.url);
 /** Answers above this size are stopped, bytes. */
 const largest = 256 << 20;
 /**
- * Longer ones are put together outside of the page's own memory, from where it takes some ms to get them back, bytes.
+ * Longer answers are joined in a Blob, which lies outside of the page's own memory; to read one back takes some ms,
+ * bytes.
  */
 const short = 1 << 20;
 const most = 4;
@@ -153,7 +154,10 @@ export async function request(path, options = {}) {
   }
 }
 
-/** Where an answer ends too early so often the server is there, and the answer is what ends it. */
+/**
+ * When the answer breaks off this often, the server can be reached and the answer itself is the reason: no more
+ * attempts.
+ */
 const mostCut = 3;
 
 /**
@@ -164,7 +168,7 @@ const mostCut = 3;
  */
 async function attempts(url, options, abort) {
   for (let busy = 0, unreachable = 0, cut = 0; ;) {
-    const guarded = url.pathname.startsWith(root.pathname + 'v1/'); // what lies beside it asks nobody who they are
+    const guarded = url.pathname.startsWith(root.pathname + 'v1/'); // other paths need no user
     if (guarded && !await auth.answered())
       throw new ApiError('Nobody is signed in.', { status: 401, statement: options.statement });
     const who = auth.header();
@@ -207,7 +211,8 @@ async function offline(seconds, abort) {
 }
 
 /**
- * whole reads the body to its end, so that it counts as running until then; null where the connection ended before.
+ * whole reads the body to its end, so that the request counts as running until then; null when the connection ended
+ * before.
  * @param {Response} answer
  * @param {ReturnType<NonNullable<RequestOptions['into']>>} [into]
  */
@@ -250,8 +255,8 @@ export const asset = async (name) =>
   (await request(new URL('../' + name, import.meta.url).href, { background: true })).text();
 
 /**
- * bring loads a module. One that did not come is asked for again once the server answers; where it has another build by
- * then, that fails.
+ * bring loads a module. If that fails, it waits until the server answers and loads the module again; this fails when
+ * the server has another build by then.
  * @template T
  * @param {() => Promise<T>} load
  */

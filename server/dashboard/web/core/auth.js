@@ -22,7 +22,8 @@ let credentials = load();
 user.value = credentials?.user ?? '';
 
 /**
- * untried: the credentials were typed and the server has answered nothing to them yet, so that a refusal means them.
+ * untried: the credentials were just typed and the server has not accepted them yet, so a refusal means that they are
+ * wrong.
  */
 let untried = false;
 
@@ -64,13 +65,14 @@ export function ask(used) {
 /** answered waits for the dialog while it is open, false when the user closes it. @returns {Promise<boolean>|true} */
 export const answered = () => asking.value === null || new Promise((resolve) => { waiters.push(resolve); });
 
-/** accepted notes that the server answered to credentials. @param {string} used their header */
+/** accepted notes that the server accepted credentials. @param {string} used their header */
 export function accepted(used) {
   if (untried && used === header()[0]?.[1]) untried = false;
 }
 
 /**
- * signIn takes a name and password; the waiting requests are sent again. Somebody else finds the page as it begins.
+ * signIn takes a name and password; the waiting requests are sent again. When the name is another than before, the page
+ * is loaded anew.
  * @param {string} name
  * @param {string} password
  * @param {boolean} keep
@@ -82,9 +84,9 @@ export function signIn(name, password, keep) {
     if (keep) sessionStorage.setItem(kept, JSON.stringify(credentials));
     else sessionStorage.removeItem(kept);
   } catch {
-    // Then it is kept in memory only.
+    // Then the credentials are kept in memory only.
   }
-  if (user.value && user.value !== name) return location.reload(); // what is shown, and waits, is of somebody else
+  if (user.value && user.value !== name) return location.reload(); // what is shown is another user's
   user.value = name;
   finish(true);
 }
@@ -92,7 +94,7 @@ export function signIn(name, password, keep) {
 /** cancel closes the dialog: the requests fail. */
 export const cancel = () => finish(false);
 
-/** What this browser keeps of a user, under the name behind it. */
+/** The keys under which this browser keeps something of a user; the name of the user is appended to each. */
 const ofUser = ['sql.history', 'sql.tabs', 'metrics.history', 'logs.history', 'saved'];
 
 /** leaving names the user who signs out to the other tabs of this browser: they forget the user, too. */
@@ -106,7 +108,7 @@ export function signOut(all) {
   forget();
 }
 
-/** forget begins the page anew, as nobody. */
+/** forget removes the credentials and loads the page anew. */
 function forget() {
   credentials = null;
   try {

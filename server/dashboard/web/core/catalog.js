@@ -12,8 +12,8 @@ const fresh = 60_000;
  */
 
 /**
- * databases are the names; null until load found them. A user who may not read keeps the one chosen: the page's own
- * requests say so.
+ * databases are the names; null until load found them. When the user may not read, the list stays as it is: the page's
+ * own requests show the error.
  */
 export const databases = Object.assign(signal(/** @type {string[]|null} */ (null)), {
   async load() {
@@ -30,7 +30,13 @@ export const databases = Object.assign(signal(/** @type {string[]|null} */ (null
 /** @type {Map<string, {at: number, value: Promise<any>}>} */
 const kept = new Map();
 
-/** keep asks once a minute. @template T @param {string} key @param {() => Promise<T>} ask @returns {Promise<T>} */
+/**
+ * keep returns the answer kept under a key, and asks when it is older than a minute.
+ * @template T
+ * @param {string} key
+ * @param {() => Promise<T>} ask
+ * @returns {Promise<T>}
+ */
 function keep(key, ask) {
   const have = kept.get(key);
   if (have && Date.now() - have.at < fresh) return have.value;
@@ -40,10 +46,10 @@ function keep(key, ask) {
   return value;
 }
 
-/** forget makes the next questions ask the server: something was created or dropped. */
+/** forget drops all kept answers, since something was created or dropped. */
 export const forget = () => kept.clear();
 
-/** tables lists the tables of a database, its own first. @param {string} db @returns {Promise<Table[]>} */
+/** tables lists the tables of a database by name. @param {string} db @returns {Promise<Table[]>} */
 export function tables(db) {
   return keep(`tables ${db}`, async () => {
     const rows = await list(

@@ -1,4 +1,4 @@
-// What differs between two texts, line by line, and between two objects, key by key.
+// The differences of two texts, line by line, and of two objects, key by key.
 
 /** More lines than this are compared as a whole: the table of the comparison grows with their product. */
 const mostLines = 2000;

@@ -8,7 +8,7 @@ import { signal, useLayoutEffect, useRef } from '../lib/ui.js';
  *   to the browser, a promise where something has to be loaded first
  */
 
-/** opened is the dialog of the frame that is open. @type {import('../lib/ui.js').Signal<''|'palette'|'help'>} */
+/** opened names the dialog of the frame that is open. @type {import('../lib/ui.js').Signal<''|'palette'|'help'>} */
 export const opened = signal('');
 
 /** @type {Shortcut[][]} */
@@ -64,7 +64,7 @@ function keyName(e) {
 
 /** start listens for all shortcuts of the page. */
 export function start() {
-  // the dialog that was opened is still loaded: keys are its own, Escape gives it up
+  // the dialog is still being loaded: keys are kept for it, Escape gives it up
   addEventListener('keydown', (e) => {
     if (!opened.value || document.querySelector('dialog:modal')) return;
     if (e.key === 'Escape') opened.value = '';
@@ -73,7 +73,7 @@ export function start() {
     e.stopPropagation();
   }, true);
   addEventListener('keydown', (e) => {
-    // keys are the dialog's then
+    // an open dialog handles the keys itself
     if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return;
     const name = keyName(e);
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';

@@ -7,7 +7,7 @@ import { Rowset } from './rowset.js';
 
 /** Answers up to this size are read in the page itself, bytes. */
 export const small = 32 << 10;
-/** Larger ones are read by a worker of their own, while they arrive, bytes. */
+/** Answers above this size are read by a worker of their own, while they arrive, bytes. */
 const large = 2 << 20;
 
 let ids = 0;
@@ -23,7 +23,7 @@ export class Rows {
     this.columns = columns;
     /** count is the number of rows shown now. */
     this.count = count;
-    /** total is the number of rows that are here. */
+    /** total is the number of rows that are loaded, shown or filtered out. */
     this.total = count;
     this.local = local;
     this.id = id;
@@ -153,6 +153,7 @@ export class Incoming {
     if (this.apart) free(this.id);
   }
 }
+
 /** here reads an answer in the page itself. @param {Uint8Array<ArrayBuffer>[]} pieces */
 function here(pieces) {
   const reader = new AnswerReader();
@@ -161,7 +162,11 @@ function here(pieces) {
   return described(localRows(read.columns ?? [], read.rows ?? []), read);
 }
 
-/** described says of rows what else their answer says. @param {Rows} rows @param {import('./answer.js').Answer} read */
+/**
+ * described adds to rows the other facts of their answer: changed rows and time.
+ * @param {Rows} rows
+ * @param {import('./answer.js').Answer} read
+ */
 function described(rows, read) {
   rows.affected = read.affected;
   rows.elapsedMS = read.elapsedMS;

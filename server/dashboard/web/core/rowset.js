@@ -56,8 +56,8 @@ export class Rowset {
   }
 
   /**
-   * append adds older rows. Those of the instant where the last page ended came with it too: as many equal ones as are
-   * there already are left out. Gives the number of rows added.
+   * append adds older rows and returns how many. The new page begins with the rows of the instant at which the last
+   * page ended: for each row that is there already, one equal row is left out.
    * @param {Row[]} rows
    * @param {number} time column by which pages follow each other, -1: none
    */
@@ -147,7 +147,7 @@ export class Rowset {
    * @param {number} [most]
    */
   find(text, most = 100_000) {
-    // a copy of each value in small letters would be as much garbage as there are rows
+    // a regular expression without case: a copy of each value in small letters would be garbage of the size of all rows
     const any = new RegExp(sqltext.regex(text), 'i');
     const places = [];
     for (let i = 0, n = this.count(); i < n && places.length < most; i++) {

@@ -227,7 +227,10 @@ class Parser {
     return { kind: 'member', column: holder, sql: as(holder, path, 'string'), path };
   }
 
-  /** near returns similar names, and names that end with a dot and the mistyped name. @param {string} mistyped */
+  /**
+   * near returns names like the mistyped one, and names that end with a dot and the mistyped name.
+   * @param {string} mistyped
+   */
   near(mistyped) {
     const ends = this.context.fields.filter((f) => f.name.toLowerCase().endsWith('.' + mistyped.toLowerCase()))
       .slice(0, 3).map((f) => f.name);
@@ -330,7 +333,7 @@ class Parser {
     return test(`${s.sql} BETWEEN ${literal(s, from)} AND ${literal(s, to)}`, `${s.sql} IS NULL`);
   }
 
-  /** fits holds that a literal is a value of the column. @param {Subject} s @param {Piece} l */
+  /** fits throws unless a literal can be a value of the column. @param {Subject} s @param {Piece} l */
   fits(s, l) {
     const ok = { number: isNumber.test(l.text), truth: isTruth.test(l.text), time: isTime.test(l.text), other: false,
       text: true, member: true }[s.kind];

@@ -43,7 +43,7 @@ export function present(s) {
 }
 
 /**
- * than compares with a literal that fits. What is not equal has no value or another.
+ * than compares a subject with a literal that fits it. "Not equal" holds for rows without a value, too.
  * @param {Subject} s
  * @param {string} op
  * @param {Piece} l
@@ -60,7 +60,7 @@ export function than(s, op, l) {
 }
 
 /**
- * anyOrNone is that one of two holds, or for the operator of difference that none does.
+ * anyOrNone is the condition that one of two holds, or, when op means "differs", that neither does.
  * @param {string} op
  * @param {Condition} a
  * @param {Condition} b

@@ -4,9 +4,9 @@ import { ApiError, described, isAbort, request } from './api.js';
 import { db } from './state.js';
 import { mediaTypes } from './samples.js';
 
-/** A request has about so many bytes. */
+/** The size of one request, about, bytes. */
 export const pieceBytes = 4 << 20;
-/** More than this is a matter for the command line, bytes. */
+/** Larger texts are refused here: the command line sends them, bytes. */
 export const mostBytes = 50 << 20;
 
 /**
@@ -86,7 +86,8 @@ export async function ingest(text, kind, to, options) {
 }
 
 /**
- * moved tells where in the whole text a piece stands that was refused, or what is stored when none came to its end.
+ * moved adds to the error of a piece where the piece begins in the whole text, if the server refused it, and how many
+ * lines before it are stored.
  * @param {ApiError} e
  * @param {number} before lines of the pieces before
  */

@@ -1,5 +1,5 @@
-// Answers of the metrics API: read where they are large, in the worker, so that the page gets what it draws and no
-// more.
+// Answers of the metrics API, read into what the page draws. Large ones are read in the worker, so that the page never
+// holds the rest.
 
 import { cellsOf } from './heat.js';
 
@@ -37,7 +37,7 @@ function dataOf(body) {
 }
 
 /**
- * listOf makes one form of the answers there are: a number and a text are a series without labels.
+ * listOf turns every kind of answer into a list of series: a number or a text is one series without labels.
  * @param {{resultType: string, result: any}} data
  * @returns {Raw[]}
  */
@@ -45,7 +45,7 @@ export const listOf = (data) =>
   (data.resultType === 'scalar' || data.resultType === 'string' ? [{ metric: {}, value: data.result }] : data.result);
 
 /**
- * common are the labels that all series have alike; of one series there are none.
+ * common returns the labels that have the same value in all series; none when there is one series only.
  * @param {Record<string, string>[]} all
  * @returns {Record<string, string>}
  */

@@ -53,7 +53,7 @@ export function equals(column, v, type) {
 }
 
 /**
- * differs keeps rows without the column, which plain <> would lose.
+ * differs is the condition that a column has another value or none; plain <> would lose the rows without one.
  * @param {string} column
  * @param {unknown} v
  * @param {string} type
@@ -64,7 +64,8 @@ export function differs(column, v, type) {
 }
 
 /**
- * member is the condition on a member of a JSON value; a text column holds JSON in some rows, perhaps.
+ * member is the condition on a member of a JSON value. The column may be a text column that holds JSON in some rows
+ * only.
  * @param {string} column
  * @param {string} type
  * @param {(string|number)[]} path names, and places in arrays
@@ -117,7 +118,8 @@ export function instant(ns, digits) {
  */
 export function within(column, range, type) {
   const digits = digitsOf(type);
-  // An end between two instants of the column's unit is rounded up on both sides: the same rows as exact comparison.
+  // An end between two instants of the column's unit is rounded up, the lower and the upper one: both comparisons then
+  // keep the same rows as with the exact end.
   const unit = unitNanos(type);
   const up = (/** @type {bigint} */ ns) => instant(ns + ((unit - (ns % unit)) % unit), digits);
   const parts = [];

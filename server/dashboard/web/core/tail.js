@@ -1,5 +1,5 @@
-// What a live list has seen: rows that come again are known by their whole content, as often as they were there, so
-// that equal rows are neither lost nor doubled and late rows are caught.
+// The rows that a live list has seen. Each poll asks for the last seconds again, so that late rows are found: a row
+// counts as seen by its whole content, and equal rows are counted, so that none is lost or shown twice.
 
 /** How many of the last rows are remembered. */
 const window = 20_000;
@@ -13,8 +13,8 @@ export class Seen {
   }
 
   /**
-   * fresh gives the rows of an answer that were not seen yet, and remembers them. An answer has every row of its range,
-   * so that the n-th equal row in it is new when fewer than n were seen.
+   * fresh returns the rows of an answer that were not seen yet, and remembers them. An answer has every row of its
+   * range: the n-th of equal rows in it is new when fewer than n were seen.
    * @param {any[][]} rows
    */
   fresh(rows) {

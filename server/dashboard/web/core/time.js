@@ -228,7 +228,7 @@ function parseCalendar(text, zone, now) {
   if (syslog && months.includes(syslog[1].toLowerCase())) {
     const of = (/** @type {number} */ year) =>
       fields([year, months.indexOf(syslog[1].toLowerCase()) + 1, Number(syslog[2])], syslog.slice(3), zone);
-    const found = of(near.getUTCFullYear()); // it has no year: what would lie ahead is of the year before
+    const found = of(near.getUTCFullYear()); // the text has no year: a time that would lie ahead is one of last year
     return found && found.ns > now + day ? of(near.getUTCFullYear() - 1) : found;
   }
   const time =

@@ -2,7 +2,7 @@
 
 /** @typedef {{key: string, value: string}} Setting */
 
-/** settings lists key and value, both as printed; keys with their section. @param {string} text @returns {Setting[]} */
+/** settings lists keys, with their section, and values, both as printed. @param {string} text @returns {Setting[]} */
 export function settings(text) {
   const list = [];
   let section = '';

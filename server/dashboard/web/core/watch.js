@@ -4,7 +4,7 @@ import { signal } from '../lib/ui.js';
 import { request } from './api.js';
 import { Figures, rate } from './exposition.js';
 
-/** So many readings are kept: half an hour at five seconds. */
+/** The most readings that are kept: half an hour, one each five seconds. */
 const most = 360;
 
 /** readings are kept while the tab lives, oldest first. @type {import('../lib/ui.js').Signal<Figures[]>} */

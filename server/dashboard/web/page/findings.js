@@ -14,7 +14,7 @@ import { plain, size } from '../core/toml.js';
  * @property {boolean} open nobody has to sign in
  */
 
-/** A queue that grew over so many readings grows, every 5 s. */
+/** A queue is reported as growing when it grew over this many readings; one comes every 5 s. */
 const queueReadings = 60;
 
 const loopback = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

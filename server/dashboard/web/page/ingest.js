@@ -63,7 +63,10 @@ export function Page({ state }) {
     </div>`;
 }
 
-/** Seen shows whether anything came in by a way since the page looks. @param {{way: import('./ways.js').Way}} props */
+/**
+ * Seen shows whether data came in by one way of sending since the page was opened.
+ * @param {{way: import('./ways.js').Way}} props
+ */
 function Seen({ way }) {
   const [past, setPast] = useState(/** @type {Figures[]} */ ([]));
   usePoll(async (signal) => {
@@ -71,7 +74,7 @@ function Seen({ way }) {
       const text = await (await request('metrics', { background: true, signal })).text();
       setPast((p) => [...p.slice(-12), new Figures(text, Date.now())]);
     } catch {
-      // The banner says that the server is away; another user may not read the figures.
+      // Nothing to show: the banner says when the server is away, and some users may not read the figures.
     }
   }, 5000);
   if (past.length === 0) return html`<p class="seen soft">Looking for data from this way …</p>`;

@@ -86,9 +86,9 @@ export function Page({ state }) {
   const [finding, setFinding] = useState(false);
   const reading = useRef(false);
   const live = v.live && v.tab === 'rows', wasLive = useRef(false);
-  // a row that is read stays, the page does not run by itself; a live list goes on by itself
+  // while a row is open the page does not run again by itself, so that the row stays; a live list runs by itself anyway
   reading.current = open !== null || live;
-  useEffect(() => { // the rows are those from before it was live
+  useEffect(() => { // load the rows anew: those there are from before the list was live
     if (wasLive.current && !live) void run.run();
     wasLive.current = live;
   }, [live]);
@@ -111,8 +111,8 @@ export function Page({ state }) {
     if (turn === showing.current) setOpen({ index, ...found });
   };
   /**
-   * wholeOf is a row with all columns of the table, where the list has some of them. Without an answer it is as it is:
-   * the drawer says so.
+   * wholeOf is a row with all columns of the table, where the list has some of them. When the request fails it is the
+   * row as the list has it: the drawer says so.
    */
   const wholeOf = async (/** @type {any[]} */ row, /** @type {import('../core/rowset.js').Column[]} */ columns) => {
     const known = { row: row.slice(0, columns.length), columns }, scope = run.scope.value;
@@ -276,7 +276,7 @@ export function Page({ state }) {
     ${exporting && html`<${Export} run=${run} shown=${shown} onClose=${() => setExporting(false)} />`}`;
 }
 
-/** none in place of columns says that there are to be none. */
+/** The value of the key of columns in the address that means: no columns. */
 const none = '-';
 
 const views = [{ id: 'rows', text: 'Rows' }, { id: 'patterns', text: 'Patterns' }, { id: 'fields', text: 'Fields' },
@@ -328,7 +328,8 @@ function Where({ state, found, run }) {
 }
 
 /**
- * Figures says how many rows there are, exactly; of a live list, until when they are counted. Nothing in it is stale.
+ * Figures shows the exact number of rows; for a live list also up to when they are counted. It shows nothing that is
+ * stale.
  * @param {{run: LogsRun, live: boolean}} props
  */
 function Figures({ run, live }) {

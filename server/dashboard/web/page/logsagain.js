@@ -1,10 +1,14 @@
-// The Logs page runs again by itself: who reads in the rows goes on at the same row, however many came above it.
+// The Logs page runs again by itself: the row that somebody reads stays where it is in the view, however many new ones
+// came above it.
 
 import { sameRow, showAt, showTop } from '../ui/sameplace.js';
 import { older } from './logsmore.js';
 import { pageSize } from './logsrun.js';
 
-/** So many rows are loaded to find a place again; where more came above it, the rows stay as they are. */
+/**
+ * The most rows that are loaded to find the place again; when more came above it, the page keeps the rows of the run
+ * before.
+ */
 const mostAgain = 10_000;
 
 /**
@@ -24,7 +28,7 @@ export function again(run, grid, reading) {
 }
 
 /**
- * placeIn finds the rows that are seen and chosen among those of another run.
+ * placeIn finds the rows that are in the view and the chosen ones among the rows of a new run.
  * @param {import('./logsrun.js').LogsRun} run
  * @param {import('../ui/grid.js').Grid} grid
  * @param {import('../core/rows.js').Rows} before

@@ -7,7 +7,7 @@ import * as logsql from './logsparts.js';
 
 /** The first answer and each later one have at most so many rows. */
 const firstRows = 200, perPoll = 1000;
-/** How many seconds with late rows are read again in one poll; others have their turn in the next. */
+/** How many of the seconds with late rows are read again in one poll; the next poll reads the others. */
 const secondsPerPoll = 20;
 
 /** @param {bigint|null} a @param {bigint} b */
@@ -35,10 +35,13 @@ export class Asker {
     this.high = null;
     this.time = -1;
     this.unit = 1n;
-    /** Rows up to floor are not asked for again: those not shown were before the list began, or were left out. */
+    /**
+     * Rows up to floor are never asked for again: they are shown, or lie before the beginning of the list, or were left
+     * out.
+     */
     this.floor = 0n;
     /**
-     * taken are new rows that wait for the answer to another question, should it fail for the next time.
+     * taken holds new rows while a second question is under way. If that fails, the next call of ask returns them.
      * @type {any[][]}
      */
     this.taken = [];
@@ -47,8 +50,8 @@ export class Asker {
   }
 
   /**
-   * ask asks once, for rows behind from and up to to. Of the present, late rows are late after now, though the newest
-   * may be ahead of it.
+   * ask asks once for the rows after from and up to to. With from 0, rows count as late when they are older than now,
+   * even if the newest row lies in the future.
    * @param {AbortSignal} signal @param {bigint} from ns, 0: of the present @param {bigint|null} to ns, null: open
    * @returns {Promise<Fresh>}
    */
@@ -79,7 +82,7 @@ export class Asker {
     return { columns: this.columns, time: this.time, rows: fresh, leftOut };
   }
 
-  /** take gives the rows of an answer that are new, and counts them. @param {any[][]} rows */
+  /** take returns the rows of an answer that were not seen yet, and counts them by second. @param {any[][]} rows */
   take(rows) {
     const fresh = this.seen.fresh(rows);
     for (const row of fresh) {
@@ -90,8 +93,8 @@ export class Asker {
   }
 
   /**
-   * late gives the rows that came late where an answer does not reach back to: of the seconds of which the table has
-   * more rows than were seen.
+   * late returns the late rows from between start and oldest, which an answer at its limit does not have: it reads
+   * again each second of which the table has more rows than were seen.
    * @param {bigint} start of what was asked for @param {bigint} oldest of the answer @param {AbortSignal} signal
    */
   async late(start, oldest, signal) {
@@ -115,7 +118,7 @@ export class Asker {
   }
 
   /**
-   * leftOut counts the rows behind high that were too many to show.
+   * leftOut counts the rows after high that did not fit into the answer.
    * @param {bigint} high
    * @param {bigint} newest
    * @param {number} shown

@@ -1,4 +1,4 @@
-// What stood around a row in the same stream, without the search.
+// The rows around a row: of the same stream, whether the search matches them or not.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, query } from '../core/api.js';
@@ -12,7 +12,7 @@ import { LogsList } from './logslist.js';
 import * as logsql from './logsparts.js';
 
 const step = 50;
-/** So many rows of the instant of the row are looked through for it. */
+/** The row is looked for among at most this many rows of its instant. */
 const mostAtOnce = 10_000;
 
 /** @param {{run: import('./logsrun.js').LogsRun, columns: import('../core/rowset.js').Column[], row: any[]}} props */
@@ -27,7 +27,10 @@ export function Context({ run, columns, row }) {
     useState(/** @type {{rows: import('../core/rows.js').Rows, origin: number, cut: boolean}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
-  /** stays is how far from the top of the list the origin stands while more is loaded, px. */
+  /**
+   * stays is how far below the top of the view the origin is kept while more rows are loaded, px; null: it goes to the
+   * middle.
+   */
   const stays = useRef(/** @type {number|null} */ (null));
   const moving = useRef(false);
   useEffect(() => { stays.current = null; }, [row]);
@@ -101,8 +104,8 @@ export function Context({ run, columns, row }) {
 }
 
 /**
- * around is the row with what stood around it, at most so many rows before and after. Of rows that equal it in all it
- * is the first.
+ * around returns a row with the rows around it, at most size.before and size.after of them. When several rows of its
+ * instant equal it, the first counts as the row.
  * @param {any[][]} before oldest first
  * @param {any[][]} atOnce the rows of its instant
  * @param {any[][]} after
@@ -111,7 +114,7 @@ export function Context({ run, columns, row }) {
  */
 export function around(before, atOnce, after, row, size) {
   const wanted = JSON.stringify(row), found = atOnce.findIndex((r) => JSON.stringify(r) === wanted);
-  const same = found < 0 ? [row] : atOnce; // it is further back than was asked for, or gone
+  const same = found < 0 ? [row] : atOnce; // the row is beyond mostAtOnce, or gone
   const all = [...before, ...same, ...after], at = before.length + Math.max(0, found);
   const from = Math.max(0, at - size.before), to = at + 1 + size.after;
   return { rows: all.slice(from, to), origin: at - from,

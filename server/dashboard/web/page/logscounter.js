@@ -1,5 +1,4 @@
-// Counts the rows that come while a list is live, as the server has them: a list shows a part of what comes when it is
-// much.
+// Asks the server how many rows come while a list is live: the list itself shows only a part when there are many.
 
 import { query } from '../core/api.js';
 import * as sqltext from '../core/sqltext.js';
@@ -13,17 +12,17 @@ export class Counter {
     this.scope = scope;
     this.overlap = overlap;
     /**
-     * Rows before edge are counted for good: those that came since the beginning are in settled.
+     * Rows before edge are not counted again; settled is their number since the beginning.
      * @type {bigint|null}
      */
     this.edge = null;
     this.settled = 0;
-    /** total is settled and the rows behind edge, as of the last time; null before the first. @type {number|null} */
+    /** total is settled plus the rows after edge, as counted last; null before the first count. @type {number|null} */
     this.total = null;
   }
 
   /**
-   * more is how many rows came since the last time; the first time there is nothing to compare with.
+   * more returns how many rows came since it was called last. The first call has nothing to compare with.
    * @param {bigint} newest instant that was seen, ns
    * @param {AbortSignal} signal
    */

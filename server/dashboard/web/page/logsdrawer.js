@@ -54,11 +54,11 @@ export function RowDrawer(props) {
   </${Drawer}>`;
 }
 
-/** So many fields are shown at once: each has its buttons. */
+/** The most fields that are shown at once, since each has buttons. */
 const mostFields = 100;
 
 /**
- * whole is the statement for all columns of the rows of a row's instant.
+ * whole is the statement for all rows of the same instant, with all columns.
  * @param {RowProps['run']} run
  * @param {RowProps['columns']} columns
  * @param {any[]} row
@@ -124,7 +124,7 @@ function Fields({ run, columns, row, alike, onFilter, shown, onColumn }) {
 }
 
 /**
- * members is what stands behind a member of a JSON value: filters by it.
+ * members draws the buttons behind a member of a JSON value that filter by it.
  * @param {RowProps['onFilter']} onFilter
  * @param {string} column
  */

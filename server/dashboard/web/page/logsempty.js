@@ -1,5 +1,5 @@
-// What the Logs page shows when there is nothing to show: how to begin, where the rows are, which condition is too
-// much.
+// What the Logs page shows when there are no rows: how to send the first ones, at which times there are rows, or which
+// condition excludes all.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { described, isAbort, list, request } from '../core/api.js';

@@ -15,7 +15,7 @@ import * as logsql from './logsparts.js';
 import { save } from '../ui/save.js';
 
 const rowsPerPage = 20_000;
-/** memory is what is collected where the browser cannot write to a file, bytes. */
+/** memory is the most that is collected when the browser cannot write to a file, bytes. */
 export const bounds = { memory: 200 << 20 };
 
 /**
@@ -139,7 +139,7 @@ export function Export({ run, shown, onClose }) {
  */
 
 /**
- * openSink writes to a file where the browser can, else collects.
+ * openSink opens a file if the browser can write to one; else it collects the text.
  * @param {string} name
  * @returns {Promise<Sink|null>} null: the user closed the dialog
  */
@@ -177,7 +177,7 @@ async function openSink(name) {
 }
 
 /**
- * everything writes all matching rows and gives their number: they may have become more since they were counted.
+ * everything writes all matching rows and returns how many it wrote, which may be more than were counted before.
  * @param {import('./logsrun.js').LogsRun} run
  * @param {string[]} names
  * @param {string} format
@@ -191,7 +191,7 @@ async function everything(run, names, format, safe, sink, signal, tell) {
   const list = names.map(sqltext.name).join(', ');
   const buckets = run.stale('histogram') ? null : run.buckets.value;
   const parts = buckets ? windows(buckets, buckets.range) : [scope.range];
-  const direct = format === 'csv' && !safe; // the server's own bytes
+  const direct = format === 'csv' && !safe; // the server's bytes are written as they are
   let rows = 0, size = 0, first = true;
   for (const range of parts) {
     const sql = logsql.allRows({ ...scope, range }, list);

@@ -6,9 +6,9 @@ import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import * as logsql from './logsparts.js';
 
-/** So many rows are counted in one statement, about; so many are in the sample, of so many parts. */
+/** Rows that one statement counts, about; rows of the sample; parts of the range that the sample is taken from. */
 const partRows = 200_000, sampleRows = 20_000, sampleParts = 16;
-/** So many patterns are kept of each statement. */
+/** Patterns that one statement returns at most. */
 const mostForms = 10_000;
 
 /**
@@ -16,9 +16,9 @@ const mostForms = 10_000;
  * @typedef {[form: string|null, n: number, low: any, high: any, example: string|null]} Form
  */
 /**
- * Forms are the most frequent first; of total rows sampled ones were looked at and rows were counted. While some are
- * not, the numbers of the forms are estimates. cut: a part had more patterns than are kept; ended: somebody cancelled;
- * of: the same for all that one question shows.
+ * Forms are patterns, the most frequent first. There are total rows; sampled is how many are in the sample, rows how
+ * many are counted so far: until rows equals total the numbers of the list are estimates. cut: a part had more than
+ * mostForms patterns; ended: somebody cancelled; of: one object for all answers to the same question.
  * @typedef {{list: Form[], sampled: number, rows: number, total: number, cut: boolean, ended: boolean, of: {}}} Forms
  */
 
@@ -54,7 +54,7 @@ function add(forms, rows) {
 }
 
 /**
- * estimate is what there is of each form when the rows that are not counted are like the sample.
+ * estimate returns the forms with their numbers, supposing that the rows not counted yet are like the sample.
  * @param {Map<string|null, Form>} counted
  * @param {Map<string|null, Form>} sample
  * @param {number} share rows that are not counted, for each one of the sample
@@ -79,7 +79,7 @@ function sampleOf(parts) {
 }
 
 /**
- * formsOf counts the patterns of a scope and shows how far it is.
+ * formsOf counts the patterns of a scope and shows what it has after each part.
  * @param {logsql.Scope} scope
  * @param {{from: bigint, to: bigint}|null} range of its rows, null: there are none
  * @param {AbortSignal} signal

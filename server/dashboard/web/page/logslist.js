@@ -39,7 +39,7 @@ export function LogsList(props) {
   const latest = useRef(props);
   latest.current = props;
 
-  // Before the next frame, which then has the rows already: other effects come after it.
+  // A layout effect, so that the next frame has the rows already: other effects run after it.
   useLayoutEffect(() => {
     const g = new Grid(/** @type {HTMLElement} */ (host.current), {
       label: props.label ?? 'Log rows, newest first',
@@ -51,7 +51,7 @@ export function LogsList(props) {
         rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
     });
     g.cells = true;
-    g.focusColumn = 1; // the time is nothing to filter by
+    g.focusColumn = 1; // begin at the second column: nobody filters by the time
     grid.current = g;
     props.onGrid(g);
     return () => {
@@ -114,8 +114,9 @@ function repeats(n) {
 }
 
 /**
- * withMarkers lets a line of the page's own stand between rows: its text is in the widest column. So is the number of
- * equal rows, which comes behind the values.
+ * withMarkers makes a column draw two things besides its values: a marker, which is a line of the page's own between
+ * rows, and the number of equal rows, which follows the values in the array of a row. Both stand in the column that
+ * takes the room that is left.
  * @param {import('../ui/grid.js').Column} column
  * @param {number} width of a row
  */
@@ -133,7 +134,7 @@ function withMarkers(column, width) {
 function timeColumn(p, c) {
   const { name, type } = p.rows.columns[c];
   const digits = sqltext.digitsOf(type), unit = sqltext.unitNanos(type), z = zone.value;
-  const narrow = innerWidth < 800; // then the time of day, to the millisecond, must do; the drawer has the rest
+  const narrow = innerWidth < 800; // then only the time of day is shown, to the millisecond; the drawer has all of it
   return {
     name, title: `time ${zoneLabel(z)}`, hint: name, width: narrow ? 108 : 166 + digits * 7.4, kind: 'time',
       draw: (el, row) => {

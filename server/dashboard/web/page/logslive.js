@@ -13,7 +13,7 @@ import { usePoll } from '../ui/usepoll.js';
 import { LogsList } from './logslist.js';
 import { Tail } from './logstail.js';
 
-/** How late rows may come and still be seen, s; and how many rows are kept. */
+/** The choices of how late rows may come and still be shown, s, and of how many rows are kept. */
 const lateness = [10, 60, 300];
 const kept = [10_000, 100_000];
 const intervals = [0.5, 1, 2, 5, 10];
@@ -31,7 +31,7 @@ const Choice = ({ text, name, value, set, of, unit }) => html`<label>
         </select></label>`;
 
 /**
- * left: somebody scrolled up, of which the list learns in its next frame only.
+ * left reports whether somebody has just scrolled up: the grid itself learns of it in its next frame only.
  * @param {import('../ui/grid.js').Grid|null} grid
  */
 function left(grid) {
@@ -101,14 +101,14 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
 
   usePoll(() => (now.current.paused ? Promise.resolve() : run.recount()), recounts);
 
-  useEffect(() => { // where it follows the end it stays there, else with the row that was first in the view
+  useEffect(() => { // a view that follows the end stays at the end; any other keeps its first row
     if (!tail || tail.folds === fold) return;
     tail.fold(fold);
     grid.current?.setSource(/** @type {any} */ (tail), true);
     if (moves()) grid.current?.toEnd();
   }, [tail, fold]);
 
-  useEffect(() => { if (moves()) grid.current?.toEnd(); }, [wrap, json]); // which change the heights of rows
+  useEffect(() => { if (moves()) grid.current?.toEnd(); }, [wrap, json]); // all of these change the heights of rows
 
   const toEnd = () => {
     follow.current = true;

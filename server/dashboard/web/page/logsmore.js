@@ -4,7 +4,7 @@ import { described, isAbort, statement } from '../core/api.js';
 import * as logsql from './logsparts.js';
 import { pageSize } from './logsrun.js';
 
-/** Loading more stops here: the list is for reading, exports are for more. */
+/** The most rows of a list. It is for reading; more rows can be exported. */
 const mostRows = 100_000;
 
 /**
@@ -20,7 +20,7 @@ export async function older(run, rows, scope, signal) {
   const size = Math.min(5000, Math.max(pageSize, rows.total));
   let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size),
     { signal, background: true }), at);
-  // one instant has more rows than a page
+  // one instant has more rows than a page: go on by OFFSET
   for (let offset = size; done.added === 0 && done.received === size; offset += size) {
     done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset),
       { signal, background: true }), -1);

@@ -9,10 +9,11 @@ import * as logsql from './logsparts.js';
 /** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer */
 
 /**
- * Offers of a field with many values are those of so many rows, the newest: to group all by such a field takes seconds.
+ * For a field with many values, only the newest rows, this many, are looked at: to group all rows by such a field takes
+ * seconds.
  */
 const looked = 20_000;
-/** So many values are kept of a field. */
+/** The most values of a field that are kept. */
 const most = 100;
 /** Values are asked for again after this time, ms. */
 const fresh = 60_000;
@@ -28,7 +29,7 @@ const kept = new Map();
 let asking = { key: '', control: new AbortController() };
 
 /**
- * valuesOf asks for the values of a field: of the newest rows, and of all where those have few.
+ * valuesOf asks for the values of a field in the newest rows, and when these have few different ones, in all rows.
  * @param {logsql.Scope} scope
  * @param {string} name
  * @param {AbortSignal} signal
@@ -43,7 +44,7 @@ async function valuesOf(scope, name, signal) {
 }
 
 /**
- * keptValues shares one answer between the letters that are typed behind a field.
+ * keptValues asks once for the values of a field, not for each letter that is typed after it.
  * @param {logsql.Scope} scope
  * @param {string} name
  * @param {AbortSignal} signal of the offers
@@ -85,7 +86,7 @@ export async function offersAt(text, cursor, signal, columns, scope,
   }
   const name = named(m[1].replace(/^"|"$/g, ''))?.name;
   if (!scope || name === undefined) return [];
-  const found = await keptValues(scope, name, signal).catch(() => null); // completion is a help, not an answer
+  const found = await keptValues(scope, name, signal).catch(() => null); // no offers on an error
   if (!found) return [];
   return found.list.filter(([v]) => v !== null && String(v).length < 200)
     .map(([v, n]) => ({ v: String(v), n: Number(n), s: score(m[3].replace(/^"/, ''), String(v)) }))

@@ -1,4 +1,5 @@
-// The statements of what opens over the list of rows, or comes below it: with those that a first visit asks.
+// The statements of the Logs page beyond those of logsquery.js, which it re-exports: for panels that open over the
+// list, and for more rows.
 
 import * as sqltext from '../core/sqltext.js';
 import { conditions, rows, table, time } from './logsquery.js';
@@ -12,7 +13,7 @@ export * from './logsquery.js';
 export const allRows = (s, list) => `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC`;
 
 /**
- * moreRows is L1b: from the instant of the last row on, which comes again.
+ * moreRows asks for older rows, from the instant of the last row on: the rows of this instant come again.
  * @param {Scope} s
  * @param {string} list
  * @param {bigint} last in the column's unit
@@ -29,7 +30,8 @@ export function moreRows(s, list, last, limit, offset = 0) {
 }
 
 /**
- * newestValues is L4, first part, of the newest rows alone; a third column says how many rows these are.
+ * newestValues counts the values of a column as values does, in the newest rows only; a third column is the number of
+ * these rows.
  * @param {Scope} s
  * @param {string} column
  * @param {number} rows
@@ -41,13 +43,21 @@ export const newestValues = (s, column, rows,
     column)} FROM ${table(s)}${conditions(s)} ORDER BY ${time(
       s)} DESC LIMIT ${rows}) AS newest GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
 
-/** presence is L4, second part. @param {Scope} s @param {string} column */
+/**
+ * presence counts the rows, those with a value of the column, and its different values.
+ * @param {Scope} s
+ * @param {string} column
+ */
 export const presence = (s,
   column) =>
   `SELECT count(*) AS rows, count(${sqltext.name(column)}) AS present, approx_distinct(${sqltext.name(
     column)}) AS d FROM ${table(s)}${conditions(s)}`;
 
-/** numbers is L5. @param {Scope} s @param {string} column */
+/**
+ * numbers asks for the least, greatest and mean value of a column, and for quantiles.
+ * @param {Scope} s
+ * @param {string} column
+ */
 export function numbers(s, column) {
   const c = sqltext.name(column);
   return `SELECT count(${c}), min(${c}), max(${c}), avg(${c}), approx_percentile_cont(${c}, 0.5), ` +
@@ -55,7 +65,7 @@ export function numbers(s, column) {
 }
 
 /**
- * distribution is the second part of L5: twenty bars.
+ * distribution counts the values of a column in twenty bars of equal width.
  * @param {Scope} s
  * @param {string} column
  * @param {number} low
@@ -71,7 +81,8 @@ export function distribution(s, column, low, width) {
 export const total = (s) => `SELECT count(*) FROM ${table(s)}${conditions(s)}`;
 
 /**
- * context is L6 in three parts: of one instant there may be more rows than are wanted before and after it.
+ * context asks for one of three parts: the rows before an instant, of it, or after it. They are apart because one
+ * instant may have more rows than are wanted on either side.
  * @param {Scope} s
  * @param {string} list of columns
  * @param {string[]} stream conditions
@@ -87,7 +98,13 @@ export function context(s, list, stream, at, side, limit) {
     : ''} LIMIT ${limit}`;
 }
 
-/** live is L7. @param {Scope} s @param {bigint|null} after ns @param {bigint|null} until ns @param {number} limit */
+/**
+ * live asks for the newest rows of a live list.
+ * @param {Scope} s
+ * @param {bigint|null} after ns
+ * @param {bigint|null} until ns
+ * @param {number} limit
+ */
 export function live(s, after, until, limit) {
   const t = /** @type {Column} */ (s.roles.time);
   const edge = (/** @type {string} */ sign, /** @type {bigint|null} */ at) => at !== null &&
@@ -96,13 +113,13 @@ export function live(s, after, until, limit) {
     ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
 }
 
-/** variable parts of messages: uuids, addresses, numbers, hex, quoted texts. */
+/** the parts of messages that vary: uuids, addresses, numbers, hex, quoted texts */
 const variable =
   `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|` +
   `"[^"]*"|''[^'']*''|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{8,}\\b|[0-9]+([.:,][0-9]+)*`;
 
 /**
- * patterns is L9.
+ * patterns counts messages by their form: the message with a star for each part that varies.
  * @param {Scope} s
  * @param {number} limit
  * @param {string} [rows] of which, all of the scope otherwise
@@ -114,7 +131,7 @@ export function patterns(s, limit, rows = table(s) + conditions(s)) {
 }
 
 /**
- * sampledPatterns is L9 of the newest rows of each of some ranges, so that little is read.
+ * sampledPatterns counts patterns in the newest rows of each of some ranges, so that little is read.
  * @param {Scope} s
  * @param {number} limit
  * @param {{range: Scope['range'], rows: number}[]} of

@@ -17,7 +17,7 @@ import * as logsql from './logsparts.js';
 const most = 200;
 
 /**
- * useOrder keeps patterns where they were first shown while their rows are counted; others come behind them.
+ * useOrder keeps patterns at the places where they were first shown while rows are being counted; new ones follow them.
  * @param {import('./logsforms.js').Forms|null} found
  * @returns {{list: import('./logsforms.js').Form[], sort: (() => void)|null}} sort orders them by their numbers, null:
  *   they are

@@ -29,7 +29,7 @@ const streams =
   'service service_name app host hostname instance pod container namespace file filename source job'.split(' ');
 
 /**
- * rolesOf chooses by name. A user's choice for the table goes before.
+ * rolesOf chooses the columns by their names. What a user chose for the table has precedence.
  * @param {Column[]} columns
  * @param {Partial<Record<'message'|'level', string>>} [chosen]
  * @returns {Roles}
@@ -51,7 +51,10 @@ export function rolesOf(columns, chosen = {}) {
   };
 }
 
-/** instantOf is when a row was, ns, that logsrow.js named; null for a text that is no name. @param {string} name */
+/**
+ * instantOf returns the instant in a name that logsrow.js gave to a row, ns; null for a text that is no name.
+ * @param {string} name
+ */
 export const instantOf = (name) => (/^-?\d{1,19}\./.test(name) ? BigInt(name.slice(0, name.indexOf('.'))) : null);
 
 /** conditions are the WHERE of a scope. @param {Scope} s */
@@ -62,10 +65,10 @@ export function conditions(s) {
 
 /** table returns the table of a scope. @param {Scope} s */
 export const table = (s) => sqltext.table(s.table);
-/** time is its time column. @param {Scope} s */
+/** time returns the time column of a scope. @param {Scope} s */
 export const time = (s) => sqltext.name(/** @type {Column} */ (s.roles.time).name);
 
-/** Of a table with more columns, those that are shown are asked for. */
+/** For a table with more columns than this, only the columns that are shown are asked for. */
 export const mostColumns = 300;
 
 /**
@@ -80,7 +83,7 @@ export function columnList(s, shown) {
   return s.columns.filter((c) => wanted.has(c.name)).map((c) => sqltext.name(c.name)).join(', ');
 }
 
-/** rows is L1. @param {Scope} s @param {string} list @param {number} limit */
+/** rows asks for the newest rows. @param {Scope} s @param {string} list @param {number} limit */
 export const rows = (s, list, limit) =>
   `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
 
@@ -98,7 +101,8 @@ export function bins(range, zone) {
 }
 
 /**
- * histogram is L2; top names the values that are kept apart.
+ * histogram counts rows by time, and by the values of split if there is one. top lists the values that are counted
+ * apart, when there are too many: the others count as '(other)'.
  * @param {Scope} s
  * @param {{step: bigint, origin: bigint}} bin
  * @param {string|null} split
@@ -120,12 +124,16 @@ function splitKey(s, split, top) {
       .join(', ')}) THEN CAST(${c} AS STRING) WHEN ${c} IS NULL THEN NULL ELSE '(other)' END`;
 }
 
-/** values is L4, first part. @param {Scope} s @param {string} column @param {number} limit */
+/** values counts the most frequent values of a column. @param {Scope} s @param {string} column @param {number} limit */
 export const values = (s, column,
   limit) =>
   `SELECT ${sqltext.name(column)} AS v, count(*) AS n FROM ${table(s)}${conditions(
     s)} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
 
-/** span is L11. @param {string} name @param {string} timeColumn */
+/**
+ * span asks for the first and last time of a table, and for its rows.
+ * @param {string} name
+ * @param {string} timeColumn
+ */
 export const span = (name, timeColumn) =>
   `SELECT min(${sqltext.name(timeColumn)}), max(${sqltext.name(timeColumn)}), count(*) FROM ${sqltext.table(name)}`;

@@ -1,10 +1,10 @@
-// A row by name, for links and pins: its instant and a hash of all it has, so that it is found again among equal times.
+// Names of rows, for links and pins: the instant, and a hash of all values that tells rows of one instant apart.
 
 import { query } from '../core/api.js';
 import * as sqltext from '../core/sqltext.js';
 import * as logsql from './logsquery.js';
 
-/** Rows of one instant that are looked through. */
+/** The most rows of one instant among which a row is looked for. */
 const mostAtOnce = 10_000;
 
 /** hash is FNV-1a of 64 bits. @param {string} text */
@@ -26,8 +26,8 @@ export function nameOf(row, columns, roles) {
 }
 
 /**
- * whole asks for all columns of a row of which some are known. Where others of its instant are equal in these it is one
- * of them: alike says of how many.
+ * whole asks for all columns of a row of which some are known. When several rows of its instant have these same values
+ * it returns one of them, and alike says how many there are.
  * @param {logsql.Scope} scope @param {any[]} row @param {import('../core/rowset.js').Column[]} columns
  */
 export async function whole(scope, row, columns) {

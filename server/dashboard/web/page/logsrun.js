@@ -69,8 +69,8 @@ export const searched = (text, context) => (reader.value && text !== '' ? reader
 /** Take shows a part of a run. @typedef {(part: Part, show: () => void) => void} Take */
 
 /**
- * Place finds where somebody reads in the rows of another run, which it loads more of. It gives what shows them there,
- * and whether they are all; null where that is too far down.
+ * Place finds the place where somebody reads in the rows of a new run, and loads more of these until it has it. It
+ * returns what shows the rows at this place, and whether they are complete; null when the place is too far down.
  * @typedef {(rows: import('../core/rows.js').Rows, scope: logsql.Scope, signal: AbortSignal) => Promise<{show: () =>
  *   void, complete: boolean}|null>} Place
  */
@@ -92,15 +92,15 @@ export class LogsRun {
     this.roles = signal(/** @type {logsql.Roles|null} */ (null));
     this.scope = signal(/** @type {logsql.Scope|null} */ (null));
     this.rows = signal(/** @type {import('../core/rows.js').Rows|null} */ (null));
-    /** grown counts how often rows were added to this.rows. */
+    /** grown is how often rows were added to this.rows. */
     this.grown = signal(0);
-    /** folded counts how often equal rows were folded or unfolded. */
+    /** folded is how often equal rows were folded or unfolded. */
     this.folded = signal(0);
     this.complete = signal(false);
     /** turn counts the runs. parts holds the run from which each part came. */
     this.turn = signal(0);
     this.parts = signal(/** @type {Record<Part, number>} */ ({ scope: 0, rows: 0, histogram: 0 }));
-    /** held: all is of the run before, as the place in its rows was not found in newer ones. */
+    /** held: everything shown is of the run before, because the place was not found in the rows of the new one. */
     this.held = signal(false);
     this.buckets = signal(/** @type {Bars|null} */ (null));
     /** problem is the reason why the search cannot be read: then nothing is asked. */
@@ -113,8 +113,8 @@ export class LogsRun {
     this.sql = signal({ rows: '', histogram: '' });
     this.control = new AbortController();
     /**
-     * adopted is the table that the page chose where the address named none: the address names it from then on, so that
-     * it is all of the state.
+     * adopted is the table that the page chose because the address named none. The address names it from then on, so
+     * that the address is the whole state.
      */
     this.adopted = '';
     /** longest is the text column that stands for the message of a table without one. */
@@ -160,8 +160,8 @@ export class LogsRun {
   }
 
   /**
-   * run asks everything anew, and shows each part as it comes. With a place it is no new question: all parts are shown
-   * together.
+   * run asks everything anew, and shows each part as it comes. With a place, the page runs the same question again by
+   * itself: then all parts are shown together.
    * @param {Place} [place]
    */
   async run(place) {
@@ -259,7 +259,8 @@ export class LogsRun {
   }
 
   /**
-   * loadRows reports whether they are shown: not where the place in those before is not found in them.
+   * loadRows asks for the rows and reports whether they are to be shown: not when place does not find where somebody
+   * reads.
    * @param {logsql.Scope} scope
    * @param {AbortSignal} signal
    * @param {Take} take
@@ -296,8 +297,8 @@ export class LogsRun {
   }
 
   /**
-   * shape folds equal rows when they are to be. It gives other roles for a table where no column is called like a
-   * message: the longest text stands for it.
+   * shape folds equal rows if the switch is on. For a table without a column named like a message it returns other
+   * roles, with the longest text column as the message.
    * @param {import('../core/rows.js').Rows} rows
    * @param {logsql.Scope} scope
    * @returns {Promise<logsql.Roles|null>}
@@ -315,7 +316,7 @@ export class LogsRun {
     return { ...scope.roles, message: longest.name };
   }
 
-  /** refold follows the switch. */
+  /** refold folds or unfolds equal rows after the switch was changed. */
   async refold() {
     const rows = this.rows.value, scope = this.scope.value;
     if (!rows || !scope) return;
@@ -387,7 +388,7 @@ export class LogsRun {
     }
   }
 
-  /** recount asks for the histogram and the total anew, of the range as it is now; the rows stay. */
+  /** recount asks for the histogram and the total again, for the range as of now; the rows stay as they are. */
   async recount() {
     if (this.scope.value && !this.busy.value)
       await this.loadHistogram({ ...this.scope.value, range: instants() }, this.control.signal,

@@ -54,7 +54,7 @@ export function SearchBox({ run, state }) {
       box.current?.blur();
     } else if (e.key === 'Enter') {
       e.preventDefault();
-      // without it the run says why
+      // when it cannot be loaded, the run shows the error
       if (text !== '' && !reader.value)
         void loadReader().catch(() => null)
           .then((r) => { if (box.current?.value === text && !r?.search(text, context).problem) apply(text); });

@@ -15,24 +15,24 @@ export class Tail {
     this.overlap = BigInt(late) * second;
     const seen = new Seen();
     this.asker = () => new Asker(scope, this.overlap, seen);
-    /** present asks for all rows but the rows that ahead asks for. */
+    /** present asks for all rows that ahead does not ask for. */
     this.present = this.asker();
     this.counter = new Counter(scope, this.overlap);
     /**
-     * ahead asks for rows of the future, as long as there are some: of a host whose clock or zone is wrong.
+     * ahead asks for rows whose times lie in the future, as long as there are any: a host's clock or zone may be wrong.
      * @type {Asker|null}
      */
     this.ahead = null;
-    /** list has all rows that are kept, and lines of ours. @type {any[][]} */
+    /** list holds all rows that are kept, and markers: lines of the page's own between them. @type {any[][]} */
     this.list = [];
     /**
-     * lines are what is shown of them: the newest of rows that follow each other and differ in time alone, and how
-     * many.
+     * lines is what the list shows: of rows that follow each other and differ in time alone the newest, with their
+     * number.
      * @type {{row: any[], n: number}[]}
      */
     this.lines = [];
     this.folds = true;
-    /** rows is how many of the list are rows. */
+    /** rows is how many entries of list are rows, not markers. */
     this.rows = 0;
     /** @type {import('../core/rowset.js').Column[]} */
     this.columns = [];
@@ -73,13 +73,13 @@ export class Tail {
   }
 
   /**
-   * poll asks once; gives the number of rows added. Rows further ahead than others come late are asked for apart: newer
-   * than all that arrive at their time, they would hide them.
+   * poll asks once; gives the number of rows added. Rows from further ahead than overlap are asked for apart: they
+   * would always be the newest, and hide the rows that arrive at their own time.
    * @param {AbortSignal} signal
    */
   async poll(signal) {
     const edge = nowNanos() + this.overlap, { high, floor } = this.present;
-    if (this.ahead && (this.ahead.high ?? 0n) <= edge) this.ahead = null; // its rows are no more ahead
+    if (this.ahead && (this.ahead.high ?? 0n) <= edge) this.ahead = null; // the time of its rows has come
     let added = this.show(await (this.ahead ? this.ahead.ask(signal, edge, null) : this.present.ask(signal, 0n, null)));
     if (!this.ahead && (this.present.high ?? 0n) > edge) {
       this.ahead = Object.assign(this.asker(), { high: this.present.high, floor: this.present.floor });
@@ -90,8 +90,8 @@ export class Tail {
   }
 
   /**
-   * came is how many rows came since the last time, as the server counts them; more than were added where they were too
-   * many.
+   * came returns how many rows came since it was called last, as the server counts them: more than poll added when
+   * there were too many.
    * @param {AbortSignal} signal
    */
   async came(signal) {
@@ -101,7 +101,7 @@ export class Tail {
   }
 
   /**
-   * show puts what an answer brought below what is there; gives the number of rows.
+   * show adds the new rows of an answer at the end and returns how many.
    * @param {import('./logsasker.js').Fresh} fresh
    */
   show({ columns, time, leftOut, rows }) {
@@ -112,12 +112,12 @@ export class Tail {
     return rows.length;
   }
 
-  /** marker puts a line of ours between the rows. @param {string} text */
+  /** marker puts a line of the page's own between the rows. @param {string} text */
   marker(text) {
     this.add(Object.assign(this.columns.map(() => null), { marker: text }));
   }
 
-  /** trim forgets the oldest rows; gives how many. */
+  /** trim forgets the oldest rows and returns how many. */
   trim() {
     const n = Math.max(0, this.list.length - this.keep);
     for (const row of this.list.splice(0, n)) if (!(/** @type {any} */ (row).marker)) this.rows--;
@@ -128,7 +128,10 @@ export class Tail {
     return n;
   }
 
-  /** full reports whether no more rows are read below a view that is held still: what comes then is counted alone. */
+  /**
+   * full reports whether there are so many rows that a list which is held still reads no more: new rows are only
+   * counted then.
+   */
   full() { return this.list.length >= 2 * this.keep; }
 
   /** perSecond is the rate of the last ten seconds. */

@@ -23,7 +23,7 @@ let ids = 0;
 export function Page({ state }) {
   const v = state.values.value;
   const panels = panelsOf(v);
-  // which panel stands where, so that it keeps its answer when it is moved
+  // the ids of the panels in order: a panel keeps its id, and so its answer, when it is moved
   const known = useRef(/** @type {number[]} */ ([]));
   while (known.current.length < panels.length) known.current.push(++ids);
   known.current.length = panels.length;
@@ -41,7 +41,7 @@ export function Page({ state }) {
   };
   const current = () => handles.current.get(known.current[at]);
   const all = () => Promise.all([...handles.current.values()].map((h) => h.evaluate()));
-  const together = async () => { // by itself: no panel shows another moment than the others
+  const together = async () => { // runs all panels by itself, for the same moment
     const shows = await Promise.all([...handles.current.values()].map((h) => h.ahead()));
     batch(() => shows.forEach((show) => show?.()));
   };

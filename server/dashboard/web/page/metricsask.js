@@ -24,7 +24,7 @@ function form(fields) {
 }
 
 /**
- * post asks an endpoint that takes forms.
+ * post sends a request to an endpoint that takes forms.
  * @param {string} path
  * @param {Form} fields
  * @param {{signal?: AbortSignal, background?: boolean}} [options]
@@ -50,7 +50,12 @@ export async function read(reader, path, fields, args, options = {}) {
     : ask(0, reader, [body, ...args], [body]);
 }
 
-/** get asks an endpoint that has no forms. @param {string} path @param {Form} fields @returns {Promise<Answer>} */
+/**
+ * get sends a request to an endpoint that takes parameters in its address only.
+ * @param {string} path
+ * @param {Form} fields
+ * @returns {Promise<Answer>}
+ */
 export async function get(path, fields = {}) {
   const body = await json(`${base}${path}?${form(fields)}`, { query: { db: db.value }, background: true });
   return { data: body.data, notes: body.warnings ?? [] };
@@ -106,7 +111,7 @@ export async function names(text, limit, service = '') {
   return (await get('label/__name__/values', { 'match[]': match, limit })).data;
 }
 
-/** So many columns of other tables are looked at. */
+/** The most columns of other tables that are looked at. */
 const mostColumns = 20_000;
 
 /** @typedef {{name: string, fields: string[]}} TableMetric */
@@ -123,7 +128,7 @@ export async function tableMetrics() {
     `AND semantic_type <> 'TAG' AND table_name NOT IN (SELECT table_name FROM information_schema.tables ` +
     `WHERE ${here} AND engine = 'metric') ORDER BY table_name, ordinal_position ` +
     `LIMIT ${mostColumns}`, { db: db.value, background: true });
-  const metric = new Set(await names('', 10_000)); // other engines may hold metrics, too
+  const metric = new Set(await names('', 10_000)); // metrics may lie in tables of other engines, too
   /** @type {Map<string, TableMetric & {time: boolean}>} */
   const tables = new Map();
   for (const [table, column, type, semantic] of rows) {
@@ -165,7 +170,8 @@ export function metadata() {
 }
 
 /**
- * knownOf returns the facts about metrics: their descriptions, else that their values are histograms.
+ * knownOf returns what is known of metrics: what their senders said of them, or else whether their values are
+ * histograms.
  * @param {string[]} list
  */
 export async function knownOf(list) {
@@ -191,5 +197,5 @@ export const client = {
     { background: true })).data.map((/** @type {any} */ s) => new Map(Object.entries(s))),
   /** @param {string} [prefix] */
   metricNames: (prefix) => names(prefix ?? '', 1000),
-  flags: async () => ({}), // the server has none
+  flags: async () => ({}), // the server has no flags
 };

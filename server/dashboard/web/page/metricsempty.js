@@ -71,7 +71,7 @@ async function reasons(tree) {
 
 /** @param {{tree: any, at: number|null}} props at is the moment of a table, s */
 export function NoData({ tree, at }) {
-  // hints: the answer itself stands without them
+  // only hints: when they cannot be found the page shows the empty answer without them
   const { found, stale } = useAnswer(() => (tree ? reasons(tree) : null), [tree, at]);
   const { list, span } = (!stale && found) || { list: [], span: null };
   return html`<div class="state">

@@ -5,7 +5,7 @@ import { showTime } from '../core/time.js';
 import { zone } from '../core/state.js';
 import * as ask from './metricsask.js';
 
-/** More marks than this hide each other and the lines. */
+/** The most marks that are drawn: more would hide each other and the lines. */
 const most = 60;
 
 /**
@@ -34,7 +34,7 @@ export async function exemplarsOf(query, grid, signal) {
 }
 
 /**
- * marksOf draws the highest.
+ * marksOf makes the marks of the exemplars with the highest values.
  * @param {Exemplar[]} list
  * @param {boolean} atValue the axis has the unit of the exemplars
  * @param {(v: number) => string} write

@@ -136,7 +136,7 @@ function Metric({ metric, service, onQuery, onBack, onClose }) {
     { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, [mostSeries],
     { background: true, signal }), [range.value.from, range.value.to]);
   const asked = useRef(false);
-  useEffect(() => { // once, and for a service with the labels that name it
+  useEffect(() => { // once; for a service, when it is known which label names it
     if (asked.current || (service && !series && !unread)) return;
     asked.current = true;
     ask.values('__field__', metric).then(setFields, fail);
@@ -191,7 +191,7 @@ function Metric({ metric, service, onQuery, onBack, onClose }) {
 }
 
 /**
- * sent is the matcher by which the series of a service are found: of the first label that has it.
+ * sent returns the matcher that finds the series of a service: with the first label whose value is the service.
  * @param {import('../core/series.js').Labels} series
  * @param {string} service
  * @returns {Matcher[]}
@@ -216,7 +216,7 @@ function Breakdown({ query, label, onQuery }) {
   useEffect(() => {
     const control = new AbortController();
     const grid = gridOf(0);
-    const coarse = { ...grid, step: grid.step * 5 }; // a fifth of the points is all that fits
+    const coarse = { ...grid, step: grid.step * 5 }; // these graphs are small: a fifth of the points is enough
     ask.read('readRange', 'query_range', { query, ...coarse }, [coarse, mostCharts],
       { background: true, signal: control.signal }).then((a) => {
       setTotal(a.count);

@@ -1,4 +1,5 @@
-// The graph of an expression and its legend: the equal labels said once, the others in the name of each series.
+// The graph of an expression and its legend. Labels that all series share are shown once, above; the others make up the
+// name of each series.
 
 import { html, useMemo, useRef, useState } from '../lib/ui.js';
 import { count, oneLine, plural } from '../core/format.js';
@@ -26,7 +27,7 @@ export function labelText(labels) {
 }
 
 /**
- * without gives the labels that are not said already.
+ * without returns the labels that are not among those shown already.
  * @param {Record<string, string>} labels
  * @param {Record<string, string>} said
  */
@@ -56,7 +57,7 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
   const [group, setGroup] = useState(0);
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const { x, lines } = useMemo(() => linesOf(result), [result]);
-  // the graph stands without them
+  // when exemplars cannot be read the graph is shown without them
   const { found, stale } = useAnswer((signal) => exemplarsOf(result.query, result.grid, signal), [result]);
   const exemplars = !stale && found ? found : none;
   const { heat, said, count: total } = result;
@@ -72,7 +73,7 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
     else lines.forEach((s) => (s.name === name ? next.delete(s.name) : next.add(s.name)));
     setOff(next);
   };
-  // A change of how lines are drawn leaves the rows of all series alone.
+  // Kept, so that a change of how lines are drawn does not build the rows of all series again.
   const legend = useMemo(() => html`<${Legend} lines=${lines} off=${off} write=${how.write} onToggle=${toggle}
     onLit=${setLit} />`, [lines, off, how]);
   const on = (/** @type {'stack'|'log'|'zero'} */ key, /** @type {string} */ text) => html`<button

@@ -97,10 +97,10 @@ export function Panel(props) {
       props.onGone(handle);
     };
   }, []);
-  useLayoutEffect(() => { editor.current?.setText(v.q); }, [v.q]); // before the next key: what is typed then stays
+  useLayoutEffect(() => { editor.current?.setText(v.q); }, [v.q]); // before the next key, or that would be lost
   useLayoutEffect(() => { void latest.current.evaluate(); },
     [v.q, v.view, v.fold, v.at, step, range.value.from, range.value.to, db.value]);
-  useEffect(() => { // what the server read, and what is probably meant otherwise
+  useEffect(() => { // asks how the server reads the expression, for its parts and for likely slips
     let wanted = true;
     setHints([]);
     if (!v.q) return setTree(null);
@@ -108,7 +108,7 @@ export function Panel(props) {
       if (!wanted) return;
       setTree({ of: v.q, node, unit: unitOf(node, known) });
       setHints(slips(node, known, grid.step));
-    }, () => { if (wanted) setTree(null); }); // the run itself says what is wrong
+    }, () => { if (wanted) setTree(null); }); // no tree: the run itself shows the error
     return () => { wanted = false; };
   }, [v.q, grid.step, db.value]);
 
@@ -222,7 +222,7 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
     ${body()}</div>`;
 }
 
-/** Moment chooses when the table is of. @param {{at: string, onAt: (at: string) => void}} props */
+/** Moment is the field for the moment that the table shows. @param {{at: string, onAt: (at: string) => void}} props */
 function Moment({ at, onAt }) {
   const wrong = at !== '' && momentOf(at) === null;
   return html`<label class="soft moment">at <input aria-label="Moment of the table"
@@ -232,7 +232,7 @@ function Moment({ at, onAt }) {
     ${wrong && html`<span class="bad" role="status">not a time</span>`}`;
 }
 
-/** Start stands while there is no expression. */
+/** Start is shown while there is no expression. */
 function Start() {
   const [any, setAny] = useState(/** @type {boolean|null} */ (null));
   useEffect(() => { ask.anyMetric().then(setAny, () => setAny(true)); }, [db.value]);

@@ -1,7 +1,7 @@
 // The panels of the Metrics page in its address: the first by keys of its own, so that a link to one expression stays
 // short, the others as JSON.
 
-/** So many panels fit one page. */
+/** The most panels of a page. */
 export const mostPanels = 20;
 
 /** keys are the keys of a panel in the address. @satisfies {Record<string, import('../core/state.js').Key>} */
@@ -11,8 +11,8 @@ export const keys = /** @type {const} */ ({
   stack: { type: 'switch', default: false },
   log: { type: 'switch', default: false },
   zero: { type: 'switch', default: false },
-  lines: { type: 'switch', default: false }, // lines where a heat map could be
-  ex: { type: 'switch', default: true }, // exemplars
+  lines: { type: 'switch', default: false }, // whether lines are drawn instead of a heat map
+  ex: { type: 'switch', default: true }, // whether exemplars are drawn
   unit: { type: 'text', default: 'auto', of: ['auto', 'number', 'bytes', 's', 'ms', 'share', 'percent'] },
   at: { type: 'text', default: '' }, // moment of the table, empty: the end of the range
   fold: { type: 'switch', default: false },

@@ -43,9 +43,12 @@ export const autoStep = (length) => steps.find((s) => s >= length / 300) ?? Math
 export const stepText = (s) =>
   (s % 86_400 === 0 ? `${s / 86_400}d` : s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
 
-/** Of all time so many days are drawn. */
+/** For the range "all time" this many last days are drawn. */
 export const daysOfAll = 30;
-/** Moments follow the minute where a step is longer, so that the newest samples are seen, s. */
+/**
+ * With automatic steps above a minute the last moment is a whole minute, not a multiple of the step, so that the newest
+ * samples are shown, s.
+ */
 const minute = 60;
 
 /**
@@ -97,7 +100,7 @@ export class MetricsRun {
   }
 
   /**
-   * run evaluates and shows the result; a newer run ends the one before.
+   * run evaluates an expression and shows the result; it ends the run before.
    * @param {string} query
    * @param {'graph'|'table'} view
    * @param {number} fixed step
@@ -121,7 +124,7 @@ export class MetricsRun {
   }
 
   /**
-   * evaluate asks, and shows nothing.
+   * evaluate asks for a result and returns it without showing it.
    * @param {string} query
    * @param {'graph'|'table'} view
    * @param {number} fixed

@@ -1,4 +1,4 @@
-// The tree of an expression as the server reads it: its text, its parts, and the slips that are made often.
+// The tree of an expression as the server reads it: its text, its parts, and common mistakes in it.
 
 import { label, quoted, selector } from './metricsask.js';
 import { stepText } from './metricsrun.js';
@@ -57,7 +57,7 @@ const indifferent = new Set(['absent', 'timestamp', 'histogram_count', 'histogra
 const grouping = new Set(['count', 'group', 'count_values']);
 
 /**
- * isCounter tells by the type that was said, else by the name.
+ * isCounter reports whether a metric is a counter, by the type that its sender said, else by its name.
  * @param {string} name
  * @param {Record<string, {type: string}[]>} known
  * @returns {boolean|null} null: cannot be told
@@ -82,7 +82,7 @@ function keepsLe(n) {
 /** @typedef {{said: string, from?: string, to?: string}} Slip from is a part of the expression, to what it should be */
 
 /**
- * slips says what is probably meant otherwise.
+ * slips returns a sentence for each place of an expression that probably means something else than its writer wanted.
  * @param {Node} tree
  * @param {Record<string, {type: string}[]>} known
  * @param {number} step s

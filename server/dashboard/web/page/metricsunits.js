@@ -30,8 +30,8 @@ const others = new Set(['count_over_time', 'absent', 'absent_over_time', 'presen
   'resets', 'histogram_count', 'histogram_fraction', 'time']);
 
 /**
- * unitOf guesses the unit of an expression: of one metric, unless something is made of it that has another. Bounds of
- * buckets keep that of the metric.
+ * unitOf guesses the unit of an expression. It is that of its only metric, unless a function or operator gives another
+ * one; bounds of buckets have the unit of the metric.
  * @param {any} tree
  * @param {Record<string, {unit?: string}[]>} known
  * @returns {{values: string, bounds: string}}
@@ -53,7 +53,7 @@ export function unitOf(tree, known) {
     for (const c of [n.param, n.lhs, n.rhs, n.expr, ...n.args ?? []]) look(c);
   };
   look(tree);
-  // seconds a second are a plain number
+  // seconds per second are a plain number
   const plainly = other || !quantile && (/_bucket$/.test(name) || rate && unit !== 'bytes');
   return { values: plainly ? 'number' : unit, bounds: unit };
 }

@@ -29,7 +29,10 @@ export function DocumentEditor(props) {
     onReady=${(/** @type {import('../ui/editor.js').EditorHandle|null} */ h) => { handle.current = h; show(); }} />`;
 }
 
-/** marking is how lines are marked, and the way to do it. @param {import('../ui/editor.js').Library} lib */
+/**
+ * marking makes the extension that marks lines, and the effect that sets the marks.
+ * @param {import('../ui/editor.js').Library} lib
+ */
 function marking(lib) {
   const setBad = lib.StateEffect.define();
   const bad = lib.StateField.define({

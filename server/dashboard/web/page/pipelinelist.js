@@ -1,4 +1,4 @@
-// The pipelines there are, beside the editor: open one, or begin another.
+// The list of pipelines beside the editor: open one, or begin a new one.
 
 import { html, useState } from '../lib/ui.js';
 import { bytes, count, plural } from '../core/format.js';

@@ -48,7 +48,7 @@ transform:
 const firstSamples =
   '2026-11-21T03:46:00.123Z INFO cart opened\n2026-11-21T03:46:01.500Z ERROR timeout after 30s calling payment\n';
 
-/** How long nobody types before a trial, ms. */
+/** How long after the last key a trial begins, ms. */
 const pause = 500;
 
 /** @param {{state: import('../core/state.js').PageState}} props */
@@ -64,7 +64,7 @@ export function Page({ state }) {
   const [readError, setReadError] = useState(/** @type {any} */ (null));
   const [listError, setListError] = useState(/** @type {any} */ (null));
   const own = state.get('doc');
-  const base = name ? (kept && kept.name === name ? kept.text : '') : first; // what changes are told against
+  const base = name ? (kept && kept.name === name ? kept.text : '') : first; // the text that changes are compared with
   const document = own || base;
   const data = text || (name ? '' : firstSamples);
   const changed = own !== '' && base !== '' && own !== base;
@@ -86,18 +86,18 @@ export function Page({ state }) {
     if (!name) return;
     const control = new AbortController();
     setReadError(null);
-    // What was saved since is newer.
+    // A version that was saved meanwhile is the newer one.
     pipelines.read(name, undefined, control.signal)
       .then((t) => setKept((k) => (k?.name === name ? k : { name, text: t })),
         (e) => { if (!isAbort(e)) setReadError(described(e)); });
     return () => control.abort(new DOMException('newer', 'AbortError'));
   }, [name]);
 
-  // The trial, once nobody types for a while.
+  // The trial of the document, a while after the last key.
   const running = useRef({ control: new AbortController(), of: '',
     outcome: /** @type {Promise<string|null>} */ (Promise.resolve('')) });
   const ready = document !== '' && data.trim() !== '';
-  /** attempt gives what fails, '' for nothing; null: it was given up. @param {AbortSignal} signal */
+  /** attempt returns the error of a trial, '' if there is none; null if it was given up. @param {AbortSignal} signal */
   const attempt = async (signal) => {
     const part = samples.firstEntries(data, kind, pipelines.mostEntries);
     try {
@@ -187,7 +187,7 @@ export function Page({ state }) {
       const { version, warnings } = await pipelines.save(to, document);
       toast(`Version ${version} is now the default${warnings.length > 0 ? `; ${warnings[0]}` : ''}`, { kind: 'good' });
       setKept({ name: to, text: document });
-      state.set({ name: to, doc: '', s: data }); // a new document came with an example
+      state.set({ name: to, doc: '', s: data }); // the example samples stay
       await refresh();
     } catch (e) {
       if (!isAbort(e)) setFailure(described(e));

@@ -40,11 +40,11 @@ export function Page({ state }) {
   const run = useMemo(() => new SQLRun(), []);
   const [here, setTabs] = useState(() => readTabs(state.get('sql')));
   const { tabs, active } = here;
-  const adopted = useRef(/** @type {typeof here|null} */ (null)); // as another window wrote them: not written again
+  const adopted = useRef(/** @type {typeof here|null} */ (null)); // from another window: not written again
   const [tree, setTree] = useState(() => innerWidth > 900 && store.read('sql.tree', true));
   const [history, setHistory] = useState(false);
   const editor = useRef(/** @type {import('../ui/editor.js').EditorHandle|null} */ (null));
-  // the editor comes late: it takes the focus from nothing that somebody went to meanwhile
+  // the editor loads late: it takes the focus only if nobody moved it meanwhile
   const from = useRef(document.activeElement);
   const v = state.values.value;
   const limit = Math.min(100_000, Math.max(1, v.lim));
@@ -65,8 +65,8 @@ export function Page({ state }) {
   useLayoutEffect(() => { if (tab.text) state.set({ sql: tab.text }, false); }, []);
   useLayoutEffect(() => followTabs(() => setTabs((s) => (adopted.current = adoptTabs(s)))), []);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
-  // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost.
-  // readTabs has heeded the first address. Before the editor has come the tab has the text.
+  // Follows Back, Forward and links from other pages. A layout effect, before the next key, or what is typed meanwhile
+  // would be lost. readTabs has followed the first address. Until the editor is loaded, its text is that of the tab.
   const heeded = useRef(v.sql);
   useLayoutEffect(() => {
     const sql = v.sql;
@@ -145,7 +145,7 @@ export function Page({ state }) {
     { keys: 'r', text: 'Run again', run: () => execute('statement') },
     { keys: 'f', text: 'Tables', run: toggleTree },
   ]);
-  const busy = run.busy.value ? 'true' : undefined; // not disabled: who pressed one by a key stays there
+  const busy = run.busy.value ? 'true' : undefined; // not disabled, so that a button pressed by a key keeps the focus
   return html`<div class="toolbar">
       <h1 class="only-read">SQL</h1>
       <button class="quiet icon" aria-pressed=${tree ? 'true' : 'false'} title="Tables (f)" aria-label="Tables"

@@ -12,7 +12,7 @@ import { ChartMenu } from '../ui/chartfile.js';
 import { Icon } from '../ui/icons.js';
 import { save } from '../ui/save.js';
 
-/** Bars that are drawn of a longer list. */
+/** The most bars that are drawn. */
 const mostBars = 200;
 
 /** @type {Record<string, (v: number) => string>} */
@@ -23,7 +23,7 @@ export const units = { '': short, bytes, ms: duration, s: (v) => duration(v * 10
 const whole = (v) => (Number.isSafeInteger(v) ? count(v) : short(v));
 
 /**
- * guess finds the columns of a chart. Columns that were chosen by name go before.
+ * guess finds the columns of a chart. Columns that were chosen by name have precedence.
  * @param {import('../core/rowset.js').Column[]} columns
  * @param {{x?: string, y?: string, by?: string}} [chosen]
  */

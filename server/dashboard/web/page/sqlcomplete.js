@@ -77,7 +77,7 @@ export async function complete(context) {
 }
 
 /**
- * membersOf gives what stands behind a dot: columns of a table or alias, tables of a database.
+ * membersOf returns the completions after a dot: columns of a table or alias, tables of a database.
  * @param {string} name
  * @param {{table: string, db: string, alias: string}[]} named
  */

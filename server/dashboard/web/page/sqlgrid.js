@@ -74,7 +74,7 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
   };
   const hide = (/** @type {number} */ c) =>
     setHidden(hidden.includes(c) ? hidden.filter((h) => h !== c) : [...hidden, c]);
-  /** The filters stand above their columns: the grid goes along when Tab comes to one out of view. */
+  /** The filters stand above their columns: the grid scrolls when Tab moves to a filter out of view. */
   const filterRow = useRef(/** @type {HTMLElement|null} */ (null));
   const follow = () => {
     if (grid.current && filterRow.current) grid.current.root.scrollLeft = filterRow.current.scrollLeft;
@@ -105,7 +105,7 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
     g.clickOpens = false;
     g.root.addEventListener('scroll',
       () => { if (filterRow.current) filterRow.current.scrollLeft = g.root.scrollLeft; }, { passive: true });
-    g.focusColumn = 1; // behind the number of the row
+    g.focusColumn = 1; // the first column after the number of the row
     grid.current = g;
     return () => g.destroy();
   }, []);
@@ -125,7 +125,7 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
     let wanted = true;
     rows.arrange(sort, filtersOf(filters)).then(() => {
       if (!wanted) return;
-      const again = arranged.current === key; // other rows of the same statement: who reads in them goes on
+      const again = arranged.current === key; // new rows of the same statement: the view stays where it is
       arranged.current = key;
       setShown({ rows, count: rows.count });
       grid.current?.setSource(rows, again);

@@ -58,7 +58,7 @@ function PlanView({ rows, measured, plan }) {
       .map((r) => ({ title: rows.columns[0].name === 'plan_type' ? String(r[0]).replace('_', ' ') : 'Measured plan',
         text: String(r[at]), ...readPlan(String(r[at])) }))), () => {});
   }, [rows]);
-  const before = useRef(/** @type {import('./sqlplan.js').OnePlan[]} */ ([])); // until the last one is read
+  const before = useRef(/** @type {import('./sqlplan.js').OnePlan[]} */ ([])); // until the last plan is read
   if (measured) before.current = [planSoFar(measured)];
   if (!plan) return html`<p
     class="state soft">

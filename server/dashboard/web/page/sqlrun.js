@@ -29,8 +29,8 @@ import { tell } from '../ui/toast.js';
  */
 
 /**
- * Look is what somebody made of a result: how it is sorted, which columns are wide. It goes on to the result that takes
- * its place when the statement runs again by itself and gives the same columns.
+ * Look is how somebody arranged a result: its order, filters and columns. When the statement runs again by itself and
+ * has the same columns, the new result takes over the look.
  * @typedef {object} Look
  * @property {number} id of the place, for as long as it has one look
  * @property {string} columns their names and types
@@ -50,7 +50,7 @@ import { tell } from '../ui/toast.js';
 const mostHistory = 500;
 let ids = 0;
 
-/** measures are statements of which the server tells what they did before they end. */
+/** measures matches statements whose figures the server reports while they run. */
 const measures = /^EXPLAIN\s+ANALYZE\s+(?!FORMAT\b)(?!VERBOSE\s+FORMAT\b)/i;
 
 /** unsorted: rows as they came. */
@@ -78,8 +78,8 @@ export class SQLRun {
     this.running = signal(/** @type {Result|null} */ (null));
     this.history = signal(/** @type {HistoryEntry[]} */ (store.read(`sql.history.${user.value}`, [])));
     this.control = new AbortController();
-    this.changing = false; // what runs is no mere question
-    this.left = false; // nobody looks any more
+    this.changing = false; // the statement that runs may change something
+    this.left = false; // the page was left
   }
 
   /** cancel ends the running statement; the server stops working on it. */
@@ -99,8 +99,8 @@ export class SQLRun {
   last = { text: '', limit: 0 };
 
   /**
-   * again runs what ran last, when it changes nothing. What is shown stays until all answers are here, and so does how
-   * it is shown.
+   * again runs the last statements again if they change nothing. The results before stay until all answers are here,
+   * and the new ones are shown with the same look.
    */
   async again() {
     const old = this.results.value;
@@ -121,7 +121,8 @@ export class SQLRun {
   }
 
   /**
-   * inherit gives a result the look of the one before it at its place; an error passes it on.
+   * inherit gives a result the look of the result before at the same place. An error keeps the look for the next
+   * result.
    * @param {Result} r
    * @param {Result|undefined} before
    */
@@ -142,13 +143,13 @@ export class SQLRun {
         yes: 'Run it' });
       if (yes === null) return;
     }
-    this.cancel(); // what runs again by itself
+    this.cancel(); // ends a run of again
     this.last = { text, limit };
     this.busy.value = true;
     this.clear();
     this.control = new AbortController();
     for await (const result of this.each(text, limit, this.control.signal, true)) {
-      if (this.left) { // a statement that changed something came to its end; those behind it are not begun
+      if (this.left) { // a statement that changes something was let run to its end; the next ones do not begin
         release([result]);
         break;
       }
@@ -187,8 +188,8 @@ export class SQLRun {
   }
 
   /**
-   * end stops what runs, as nobody looks any more: but not what changes something, which somebody may wait for
-   * elsewhere.
+   * end stops the running statement when the page is left, unless the statement changes something: that runs to its
+   * end.
    */
   end() {
     this.left = true;

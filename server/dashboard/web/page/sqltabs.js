@@ -5,7 +5,7 @@ import * as store from '../core/store.js';
 
 /** @typedef {{id: number, name: string, text: string}} Tab */
 
-/** What all texts together may have, characters. */
+/** The most that all texts together may have, characters. */
 const most = 1_000_000;
 
 const name = () => `sql.tabs.${user.value}`;
@@ -19,7 +19,7 @@ export function readTabs(wanted) {
   const kept = store.read(name(), /** @type {{tabs: Tab[], active: number, sql?: string}} */ ({ tabs: [], active: 0 }));
   const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((t) => typeof t?.text === 'string') : [];
   let active = tabs.findIndex((t) => t.id === kept.active);
-  // else the text that was shown with this address: while somebody types it is ahead
+  // otherwise the kept text belongs to this address: it may be newer, as the address follows the keys with a delay
   if (wanted && (wanted !== kept.sql || active < 0)) {
     active = tabs.findIndex((t) => t.text === wanted);
     if (active < 0) {
@@ -32,8 +32,9 @@ export function readTabs(wanted) {
 }
 
 /**
- * adoptTabs gives the tabs as another window of the browser left them: all windows have one list. The text that is
- * shown here stays: changed there it is a tab of its own here, closed there it comes back with the next key.
+ * adoptTabs returns the tabs as another window of the browser left them: all windows share one list. The text shown
+ * here stays: if the other window changed it, it gets a tab of its own; if the other window closed it, it is kept again
+ * with the next key.
  * @param {{tabs: Tab[], active: number}} here
  */
 export function adoptTabs(here) {
@@ -63,10 +64,10 @@ export function newTab(tabs, text, title) {
 }
 
 /**
- * keepTabs writes them; false when there is too much.
+ * keepTabs keeps the tabs in the browser; false when their texts are too long.
  * @param {Tab[]} tabs
  * @param {number} active
- * @param {string} [sql] what the address has meanwhile
+ * @param {string} [sql] the text in the address
  */
 export function keepTabs(tabs, active, sql) {
   return tabs.reduce((sum, t) => sum + t.text.length, 0) <= most && store.write(name(), { tabs, active, sql });

@@ -65,7 +65,7 @@ export function Page({ state }) {
       part('tables', async () => setTables(await loadTables(signal))),
     ]);
   };
-  usePoll(loadAll, readings.value.length < 2 ? 1000 : 5000); // the first rates need two readings
+  usePoll(loadAll, readings.value.length < 2 ? 1000 : 5000); // rates need two readings: the second comes soon
   usePoll((signal) => part('config',
     async () => setConfig(readSettings(await (await request('config', { background: true, signal })).text()))), 60_000);
   const tab = state.get('tab');

@@ -38,13 +38,16 @@ function Waits({ list }) {
   })}</dl>`;
 }
 
-/** budgets are the shares of the memory. @type {[string, string][]} */
+/**
+ * budgets are the parts that the memory is divided into: a title, and the name in the figures.
+ * @type {[string, string][]}
+ */
 const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], ['Cached blocks', 'cache'],
   ['Queries', 'queries'], ['Held for queries', 'held'], ['Bodies in hand', 'bodies'],
   ['Answers not read yet', 'answers']];
 
 /**
- * Shares shows how much of each share of the memory is taken.
+ * Shares shows how much of each part of the memory is used.
  * @param {{list: import('../core/exposition.js').Figures[]}} props
  */
 function Shares({ list }) {

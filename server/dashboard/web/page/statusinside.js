@@ -10,7 +10,7 @@ import { Icon } from '../ui/icons.js';
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'off'];
 
 /**
- * back is the level that comes back by itself; it outlives the page.
+ * back is the level that is set again after a while, and when; it is kept when the page is left.
  * @type {import('../lib/ui.js').Signal<null|{to: string, at: number, timer: ReturnType<typeof setTimeout>}>}
  */
 const back = signal(null);

@@ -88,7 +88,8 @@ const slow =
   `length(query)\nFROM service_private.slow_queries ORDER BY "timestamp" DESC LIMIT 50`;
 
 /**
- * runnable is what a row ran as a statement of SQL: the API of metrics has its times beside the expression.
+ * runnable returns a statement of SQL that runs again what a row ran. For a request of the metrics API it adds the
+ * times, which lie beside the expression.
  * @param {any[]} row
  */
 function runnable([, , , , , , , text, metrics, start, end, step]) {

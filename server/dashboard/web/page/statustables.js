@@ -18,7 +18,7 @@ import { toast } from '../ui/toast.js';
  *   parts: number, options: string, time: string, timeType: string}} Table
  */
 
-/** So many tables are listed; more are said. */
+/** The most tables that are listed; the number of the others is shown. */
 const most = 100;
 
 /** load reads the list of tables. @param {AbortSignal} signal @returns {Promise<Table[]>} */
@@ -81,7 +81,7 @@ export function Tables({ tables, error, sort, onSort, onChange }) {
         onChange=${onChange} />`)}</tbody></table></div>`;
 }
 
-/** perRow is a number of bytes that may be a small part of one. @param {number} n */
+/** perRow writes bytes for each row, which may be a fraction of one. @param {number} n */
 const perRow = (n) => (n < 0.1 ? '< 0.1 B' : n < 10 ? `${n.toFixed(1)} B` : bytes(n));
 
 /**

@@ -84,9 +84,9 @@ function Search({ state, tables }) {
   const v = state.values.value;
   const table = tables.includes(v.t) ? v.t : tables[0];
   const [columns, setColumns] = useState(/** @type {catalog.Column[]} */ ([]));
-  const [wrong, setWrong] = useState(/** @type {any} */ (null)); // why the columns are not known
+  const [wrong, setWrong] = useState(/** @type {any} */ (null)); // the error of the question for the columns
   const [turn, setTurn] = useState(0); // counts the runs that somebody asked for
-  const [tick, setTick] = useState(0); // and those that the page makes by itself
+  const [tick, setTick] = useState(0); // counts the runs that the page makes by itself
   const understood = useMemo(() => sql.understand(v.q, columns), [v.q, columns]);
   useEffect(() => { catalog.columns(v.db, table).then(setColumns, (e) => setWrong(described(e))); }, [v.db, table]);
   const question = JSON.stringify([v.db, table, v.svc, v.op, v.st, v.kind, v.min, v.max, v.q, v.lim, v.sort, v.from,
@@ -97,7 +97,7 @@ function Search({ state, tables }) {
     v.view !== 'traces' ? null : ask(table, columns, v, range, filters, signal)), [question], tick);
   useEffect(() => {
     if (!refresh.value) return;
-    // after the answer before
+    // only when the answer before has come
     const timer = setInterval(() => { if (!document.hidden && running.value.length === 0) setTick((n) => n + 1); },
       refresh.value * 1000);
     return () => clearInterval(timer);
@@ -150,12 +150,12 @@ function Search({ state, tables }) {
 }
 
 /**
- * Nothing says that nothing matches, and what may help.
+ * Nothing is shown when no span matches: it says so, and what may help.
  * @param {{state: import('../core/state.js').PageState, table: string, columns: catalog.Column[]}} props
  */
 function Nothing({ state, table, columns }) {
   const [last, setLast] = useState(/** @type {bigint|null} */ (null));
-  // a help: that nothing matches stands without it
+  // only a help: without it the page still says that nothing matches
   useEffect(() => { sql.newest(table, columns).then(setLast, () => {}); }, [table]);
   const there = () => state.set({ from: rfc3339(/** @type {bigint} */ (last) - hour),
     to: rfc3339(/** @type {bigint} */ (last) + second) });
@@ -178,7 +178,7 @@ function drawn({ list, total, errors, all }) {
 }
 
 /**
- * ask finds spans first, then what their traces are.
+ * ask finds matching spans first, then describes their traces.
  * @param {string} table
  * @param {catalog.Column[]} columns
  * @param {Record<string, any>} v
@@ -255,7 +255,7 @@ function Form({ state, table, tables, onRun }) {
   const v = state.values.value;
   const [services, setServices] = useState(/** @type {string[]} */ ([]));
   const [operations, setOperations] = useState(/** @type {string[]} */ ([]));
-  // a list to choose from is a help, not an answer
+  // without the list the field takes any name
   useEffect(() => { sql.services(table, v.db).then(setServices, () => setServices([])); }, [table, v.db]);
   useEffect(() => { sql.operations(table, v.db, v.svc).then(setOperations, () => setOperations([])); },
     [table, v.db, v.svc]);

@@ -22,7 +22,8 @@ const nodeWidth = 168, nodeHeight = 46, gapX = 96, gapY = 18, margin = 10;
  */
 
 /**
- * layersOf puts callers before the services they call. Calls that would close a circle do not count.
+ * layersOf gives each service a column: callers stand in earlier ones than the services they call. Calls that would
+ * close a circle do not count.
  * @param {string[]} names
  * @param {sql.Call[]} calls
  * @returns {Map<string, number>}
@@ -34,7 +35,7 @@ function layersOf(names, calls) {
   const done = new Set(), way = new Set();
   /** @type {string[]} */
   const order = [];
-  const visit = (/** @type {string} */ n) => { // callers end up in front; what is on the way to itself is left out
+  const visit = (/** @type {string} */ n) => { // callers in front; calls that close a circle are left out
     if (done.has(n) || way.has(n)) return;
     way.add(n);
     for (const to of out.get(n) ?? []) visit(to);

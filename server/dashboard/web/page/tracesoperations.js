@@ -1,4 +1,4 @@
-// The overview of operations (T6): how often each was called, how often it failed, and how long it took.
+// The overview of operations: how often each was called, how often it failed, and how long it took.
 
 import { html, useState } from '../lib/ui.js';
 import { count, duration, oneLine, percent } from '../core/format.js';

@@ -9,7 +9,7 @@ import { day, hour } from '../core/time.js';
 export const defaultTable = 'opentelemetry_traces';
 /** A trace is drawn up to this many spans. */
 export const mostSpans = 50_000;
-/** So many matching spans are looked at for traces, and drawn as dots. */
+/** The most matching spans that are looked at for traces, and drawn as dots. */
 export const mostDots = 5000;
 export const mostLogs = 1000;
 const needed = ['trace_id', 'span_id', 'parent_span_id', 'duration_nano'];
@@ -25,11 +25,11 @@ const units = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 
  *   number, backward: number, services: string[]}} Summary backward spans end before they start
  */
 
-/** So many rows come over from the worker at a time: more at once would hold up the page. */
+/** The most rows that come over from the worker at a time: more would hold up the page. */
 const rowsAtOnce = 5000;
 
 /**
- * taken takes all rows of an answer, and out of the worker's memory.
+ * taken returns all rows of an answer and frees the worker's memory of them.
  * @param {import('../core/rows.js').Rows} rows
  * @returns {Promise<any[][]>}
  */
@@ -133,7 +133,7 @@ export const dotsText = (table, columns, range, filters, order = sqltext.name(ti
       columns, range, filters)} ORDER BY ${order} LIMIT ${limit}`;
 
 /**
- * dotsOf runs it.
+ * dotsOf runs the statement of dotsText.
  * @param {catalog.Column[]} columns
  * @param {string} statement
  * @param {AbortSignal} signal
@@ -147,7 +147,7 @@ async function dotsOf(columns, statement, signal) {
 }
 
 /**
- * alike are other traces that begin with the same operation: the slowest and the quickest of a day around.
+ * alike finds other traces that begin with the same operation: the slowest and the quickest of a day around.
  * @param {string} table
  * @param {{name: string, type: string}[]} columns
  * @param {{service: string, name: string}} root
@@ -168,7 +168,7 @@ export async function alike(table, columns, root, at, signal) {
     ...both[1].slice(0, 8).reverse()].filter((d) => !seen.has(d.trace) && seen.add(d.trace));
 }
 
-/** Where not all spans are drawn, so many of the slowest and of those that failed are among them. */
+/** When not all spans are drawn, this many of the slowest and of the failed ones always are. */
 const mostSlow = 200, mostErrors = 1000;
 
 /**
@@ -197,7 +197,7 @@ export async function dots(table, columns, range, filters, slowest, signal) {
   const [[total, errors]] = await list(
     `SELECT count(*), count(*) FILTER (WHERE ${failed}) FROM ${conditionsOf(table, columns, range, filters)}`,
     { signal });
-  // by lot, so that about n of them come
+  // chosen at random, so that about n of them come
   const share = (/** @type {number} */ n, /** @type {number} */ of) => (of > n ? [`random() < ${n / of}`] : []);
   const parts = await Promise.all([ask(share(mostDots, Number(total)), undefined, 2 * mostDots),
     ask([], slow, mostSlow), ask([failed, ...share(mostErrors, Number(errors))], undefined, 2 * mostErrors)]);
@@ -219,7 +219,7 @@ export async function dots(table, columns, range, filters, slowest, signal) {
 const mostOperations = 200;
 
 /**
- * operationsText is T6: how often, how long, how often wrong, by service and operation.
+ * operationsText is the statement that counts calls, failures and durations by service and operation.
  * @param {string} table
  * @param {catalog.Column[]} columns
  * @param {{from: bigint|null, to: bigint|null}} range
@@ -232,14 +232,19 @@ export const operationsText = (table, columns, range,
   `approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} ` +
   `GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
 
-/** overview runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Operation>>} */
+/**
+ * overview runs the statement of operationsText.
+ * @param {string} statement
+ * @param {AbortSignal} signal
+ * @returns {Promise<Cut<Operation>>}
+ */
 export const overview = (statement, signal) =>
   cutOf(statement, mostOperations, signal, ([service, operation, n, errors, p50, p95, p99]) =>
   ({ service: String(service ?? ''), operation: String(operation ?? ''), n: Number(n), errors: Number(errors),
     p50: Number(p50), p95: Number(p95), p99: Number(p99) }));
 
 /**
- * cutOf runs a statement that groups, and where its limit was reached asks how many groups there are.
+ * cutOf runs a statement that groups. If it reached its limit, cutOf asks how many groups there are in all.
  * @template T
  * @param {string} statement
  * @param {number} most
@@ -281,7 +286,12 @@ export function callsText(table, columns, range) {
     `ORDER BY 3 DESC LIMIT ${mostCalls}`;
 }
 
-/** calls runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Call>>} */
+/**
+ * calls runs the statement of callsText.
+ * @param {string} statement
+ * @param {AbortSignal} signal
+ * @returns {Promise<Cut<Call>>}
+ */
 export const calls = (statement, signal) => cutOf(statement, mostCalls, signal,
   ([from, to, n, errors, p95]) =>
   ({ from: String(from ?? ''), to: String(to ?? ''), calls: Number(n), errors: Number(errors), p95: Number(p95) }));
@@ -300,7 +310,7 @@ export const servicesText = (table, columns, range) =>
   `FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT ${mostServices}`;
 
 /**
- * serviceSums runs it.
+ * serviceSums runs the statement of servicesText.
  * @param {string} statement
  * @param {AbortSignal} signal
  * @returns {Promise<Cut<{service: string, n: number, errors: number, p50: number, p95: number}>>}
@@ -368,7 +378,7 @@ export async function summaries(table, columns, range, ids, signal) {
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** backwards says of spans that they end before they start. @param {number} n */
+/** backwards is the note that spans end before they start. @param {number} n */
 export const backwards = (n) => (n === 1 ? '1 span ends before it starts' : `${n} spans end before they start`);
 
 /**
@@ -391,7 +401,7 @@ export async function trace(tables, id, signal) {
 export const mostChoices = 1000;
 
 /**
- * services lists the services that sent spans, one more than can be chosen where there are more.
+ * services lists the services that sent spans, at most one more than can be chosen: then there are more.
  * @param {string} table
  * @param {string} db
  * @returns {Promise<string[]>}

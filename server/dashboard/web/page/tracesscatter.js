@@ -99,8 +99,8 @@ function closest(dots, s, p) {
 }
 
 /**
- * timeTicks are round instants of a range, fewer than most, by the zone's clock; the date stands where it is not
- * today's.
+ * timeTicks returns fewer than most instants of a range that are round by the zone's clock. Their texts have the date
+ * when it is not today's.
  * @param {bigint} from
  * @param {bigint} to
  * @param {number} most

@@ -33,7 +33,7 @@ const otherForms = [
       { streams: [{ stream: { app: 'demo' }, values: [[`${Date.now()}000000`, 'hello']] }] }, null, 1) },
 ];
 
-/** What takes lines as they are, where no pipeline is named. */
+/** The pipeline that is used when none is named: it takes lines as they are. */
 const identity = 'service_identity';
 /** The table that lines go to where none is named. */
 export const tableAtFirst = 'app';
@@ -59,7 +59,7 @@ export function TryBox({ state }) {
   useEffect(() => () => control.current.abort(new DOMException('left', 'AbortError')), []);
 
   /**
-   * run does one thing at a time and shows what became of it.
+   * run does one thing at a time and shows its outcome.
    * @param {string} what
    * @param {(signal: AbortSignal) => Promise<any>} work
    */
@@ -71,7 +71,7 @@ export function TryBox({ state }) {
     try {
       setResult(await work(signal));
     } catch (e) {
-      if (isAbort(e)) return; // another thing is done by now
+      if (isAbort(e)) return; // another action was begun since
       setResult({ error: described(e) });
     }
     setBusy('');
@@ -82,7 +82,7 @@ export function TryBox({ state }) {
       max_nested_levels: state.get('depth') };
     const dry = await pipelines.dryRun({ body: JSON.stringify(data), headers: { 'Content-Type': 'application/json' },
       signal });
-    for (const t of dry) t.table_name = t.table_name.replace(/^dry_run/, () => table); // a trial is of no table
+    for (const t of dry) t.table_name = t.table_name.replace(/^dry_run/, () => table); // a trial calls it dry_run
     return { dry, first: Math.min(10, samples.countEntries(text, kind)) };
   });
   const send = () => run('Sending', async (signal) => {
@@ -214,7 +214,7 @@ function Levels({ value, onInput }) {
 }
 
 /**
- * rangeOf is the range that shows what was sent; {} where the present one does.
+ * rangeOf returns the range that shows what was sent; {} when the present one does.
  * @param {{from: bigint, to: bigint}|null} span
  * @returns {Record<string, string>}
  */

@@ -59,7 +59,7 @@ export function FlameGraph({ trace, view, chosen, hits, onOpen }) {
       cancelAnimationFrame(scheduled);
       scheduled = requestAnimationFrame(() => {
         if (!canvas.current) return;
-        canvas.current.style.height = `${el.clientHeight}px`; // as high as what is seen, however many lines there are
+        canvas.current.style.height = `${el.clientHeight}px`; // only as high as the view, however many lines there are
         draw(canvas.current, flame, view, el.scrollTop, at ?? chosen, hits);
       });
     };
@@ -148,7 +148,7 @@ function draw(canvas, flame, [a, b], top, chosen, hits) {
       if (s.end < a || s.start > b) continue;
       const x = Math.max(0, (s.start - a) * scale), to = Math.min(width, (s.end - a) * scale),
         w = Math.max(1, to - x - 0.5);
-      if (x + w <= drawnTo && s !== chosen) continue; // under a pixel that is painted already
+      if (x + w <= drawnTo && s !== chosen) continue; // it would lie under a pixel that is painted already
       drawnTo = x + w;
       g.globalAlpha = hits && !hits.has(s) ? 0.2 : s.missing ? 0.25 : 0.32;
       g.fillStyle = s.missing ? colour('line-strong') : hashColour(s.service);

@@ -3,7 +3,7 @@
 
 import { backwards } from './tracesquery.js';
 
-/** Child and parent of one name stand below each other; so deep an indent is not made wider. */
+/** Spans at a greater depth than this are indented no further. */
 export const deepestIndent = 40;
 
 /**
@@ -49,7 +49,12 @@ function eventTime(text) {
   return m && Number.isFinite(ms) ? BigInt(ms) * 1_000_000n + BigInt((m[3] ?? '').padEnd(9, '0')) : null;
 }
 
-/** traceOf makes the tree. @param {{name: string, type: string}[]} columns @param {any[][]} rows @returns {Trace} */
+/**
+ * traceOf makes the tree of a trace from its rows.
+ * @param {{name: string, type: string}[]} columns
+ * @param {any[][]} rows
+ * @returns {Trace}
+ */
 export function traceOf(columns, rows) {
   const at = Object.fromEntries(columns.map((c, i) => [c.name, i]));
   const text = (/** @type {any[]} */ row, /** @type {string} */ name) => String(row[at[name]] ?? '');
@@ -103,7 +108,11 @@ function eventsOf(list, begin) {
   });
 }
 
-/** holeOf stands for the parent of a span, which is not there. @param {Span} s @returns {Span} */
+/**
+ * holeOf returns a row that stands for the parent of a span, which was not received.
+ * @param {Span} s
+ * @returns {Span}
+ */
 const holeOf = (s) => ({ row: none, id: s.parent, parent: '', service: '', name: 'parent not received', start: s.start,
   end: s.end, error: false, events: none, children: none, depth: 0, early: false, note: '', missing: true,
   critical: none, own: 0 });
@@ -121,7 +130,7 @@ function mark(s, part) {
 }
 
 /**
- * link hangs spans under their parents and gives the roots, with a row for each parent that is not there.
+ * link hangs spans under their parents and returns the roots, among them one row for each parent that was not received.
  * @param {Span[]} spans
  * @param {string[]} notes
  */
@@ -217,8 +226,9 @@ function ownTime(s) {
 }
 
 /**
- * markCritical walks back from the end of a span: the child that ended last before that place is what was waited for,
- * the gap to it is the span's own; then the same from the child's start on, and within the child.
+ * markCritical marks the critical path. It walks back from the end of a span: the span waited for the child that ended
+ * last before this place, and the gap between that end and the place is the span's own. It goes on from the start of
+ * the child, and does the same within the child.
  * @param {Span} root
  */
 function markCritical(root) {
@@ -257,7 +267,7 @@ export function flat(roots, folded, kept) {
 }
 
 /**
- * pathsTo are the spans that something leads through: those that fit and all above them.
+ * pathsTo returns the spans that fit and all their ancestors.
  * @param {Span[]} roots
  * @param {(s: Span) => boolean} fits
  */

@@ -15,7 +15,7 @@ import { remoteWrite } from '../core/snappy.js';
 const curl = (p) => (p.user ? `curl -u ${quote(p.user)}:"$PASSWORD"` : 'curl');
 
 /**
- * url is an address of the server in quotes of the shell.
+ * url writes an address of the server, quoted for the shell.
  * @param {Place} p
  * @param {string} path
  * @param {Record<string, string>} query

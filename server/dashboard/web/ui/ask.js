@@ -15,7 +15,7 @@ import { Dialog } from './pop.js';
  * @returns {Promise<string|null>}
  */
 export const ask = (q) => new Promise((resolve) => {
-  const host = document.createElement('div'); // beside the page: whoever asks may be gone before the answer
+  const host = document.createElement('div'); // the component that asks may be removed meanwhile
   document.body.append(host);
   const done = (/** @type {string|null} */ answer) => {
     render(null, host);

@@ -12,7 +12,7 @@ import { Marks, place } from './marks.js';
 
 export const mostSeries = 200;
 export const mostPoints = 100_000;
-/** More series than these are drawn in thin lines, which hide each other less and take half as long. */
+/** With more series than this the lines are thin: they hide each other less and take half the time to draw. */
 const mostThick = 50;
 
 /**
@@ -40,7 +40,7 @@ const mostThick = 50;
  * @property {import('./marks.js').Mark[]} [marks] single events over the lines
  */
 
-// A plot measures itself when it is made: without the sheet of the library it would lie where nothing else expects it.
+// A plot measures itself when it is made, so the style sheet of the library must be there before.
 await sheet('lib/plot.css');
 
 /** @param {ChartProps} props */
@@ -152,7 +152,7 @@ function dataOf(p, drawn) {
 }
 
 /**
- * frameOf is what all plots have alike: size, axes, the cursor, and dragging a range.
+ * frameOf returns what all plots share: size, axes, the cursor, and dragging a range.
  * @param {{current: {unit?: (v: number) => string, sync?: string, onRange?: (from: number, to: number) => void,
  *   onWider?: () => void}}} latest
  * @param {HTMLElement} el @param {boolean} time

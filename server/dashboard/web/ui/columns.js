@@ -49,7 +49,7 @@ export class Columns {
     if (seen.length === this.drawn.length && seen.every((c, i) => c === this.drawn[i])) return false;
     this.drawn = seen;
     this.head.style.width = this.fullWidth + 'px';
-    this.head.role = seen.length > 0 ? 'row' : null; // one without cells would be none
+    this.head.role = seen.length > 0 ? 'row' : null; // a row needs cells
     this.head.replaceChildren(...seen.map((c) => this.cell(c)));
     return true;
   }
@@ -92,7 +92,7 @@ export class Columns {
     return th;
   }
 
-  /** dragged: the click that ends a drag is none. */
+  /** dragged: a drag is ending, and the click that follows it is to be ignored. */
   dragged = false;
 
   /**

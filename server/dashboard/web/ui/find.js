@@ -4,10 +4,9 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js
 import { count } from '../core/format.js';
 
 /**
- * Find is the box. In other rows, or in the same ones in another order, it finds again; the focus of the grid stays
- * where it is then.
+ * Find is the box. When the rows or their order change it looks again, and leaves the focus of the grid where it is.
  * @param {{rows: {find: (text: string) => Promise<number[]>}|null, turn?: any, grid: {current:
- *   import('./grid.js').Grid|null}, onClose: () => void}} props turn: is another when the order is
+ *   import('./grid.js').Grid|null}, onClose: () => void}} props turn: another number when the order changed
  */
 export function Find({ rows, turn, grid, onClose }) {
   const [found, setFound] = useState({ text: '', places: /** @type {number[]} */ ([]), at: 0 });

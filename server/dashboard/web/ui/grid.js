@@ -1,5 +1,5 @@
 // The one grid: as many rows as there are, as many elements as fit the screen. Rows come from a source in pages and are
-// placed in a box as high as all of them; a scroll only notes that a frame is to be painted.
+// placed in a box as high as all of them; scrolling only requests a frame, in which the grid is painted.
 
 import { Columns } from './columns.js';
 
@@ -44,7 +44,7 @@ const highest = 15_000_000;
 const spare = 6, headHeight = 24;
 
 /**
- * Heights are needed when lines are wrapped: they are loaded then.
+ * The class Heights is needed, and loaded, only when lines are wrapped.
  * @type {typeof import('./heights.js').Heights|null}
  */
 let Heights = null;
@@ -94,7 +94,7 @@ export class Grid {
     this.lastTop = 0;
   }
 
-  /** columns are what is shown of rows. */
+  /** columns are the columns that are shown. */
   get columns() { return this.heads.list; }
 
   destroy() {
@@ -104,14 +104,18 @@ export class Grid {
     this.root.remove();
   }
 
-  /** setColumns changes what is shown of rows. @param {Column[]} columns */
+  /** setColumns changes which columns are shown. @param {Column[]} columns */
   setColumns(columns) {
     this.heads.list = columns;
     this.width = 0;
     this.schedule();
   }
 
-  /** setSource shows other rows; keep leaves the view where it is. @param {Source} source @param {boolean} [keep] */
+  /**
+   * setSource shows other rows; with keep the view stays where it is.
+   * @param {Source} source
+   * @param {boolean} [keep]
+   */
   setSource(source, keep = false) {
     this.show(source, new Map());
     if (keep) {
@@ -126,7 +130,11 @@ export class Grid {
     this.coming = this.pages.size > 0;
   }
 
-  /** show shows other rows, of which pages are here. @param {Source} source @param {Map<number, any[][]|null>} pages */
+  /**
+   * show shows other rows, of which some pages are loaded already.
+   * @param {Source} source
+   * @param {Map<number, any[][]|null>} pages
+   */
   show(source, pages) {
     this.source = source;
     this.pages = pages;
@@ -140,7 +148,7 @@ export class Grid {
   /** grew tells that the source has more rows behind those it had, the last of which may have changed. */
   grew() {
     this.endTold = -1;
-    // what is there stays until then
+    // an incomplete page stays in view until it is loaded again
     for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows || !this.pages.has(page + 1))
       this.fetchPage(page);
     if (this.heights) this.heights = this.heights.of(this.source.count);
@@ -207,7 +215,7 @@ export class Grid {
     const source = this.source;
     source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
       if (source !== this.source) return;
-      if (this.pages.get(p)) this.version++; // rows that were not here are drawn anyhow
+      if (this.pages.get(p)) this.version++; // rows that had no page are painted in any case
       this.pages.set(p, rows);
       this.coming &&= [...this.pages.values()].includes(null);
       this.drop(p);
@@ -240,7 +248,7 @@ export class Grid {
     this.root.classList.remove('stale');
     if (this.width === 0) this.measure();
     let scrollTop = this.root.scrollTop;
-    this.ending &&= scrollTop >= this.lastTop - 1; // else somebody scrolled up meanwhile
+    this.ending &&= scrollTop >= this.lastTop - 1; // a smaller scrollTop: somebody scrolled up meanwhile
     const count = this.source.count;
     if (this.wrap && Heights && this.heights?.count !== count) this.heights = new Heights(count, this.rowHeight);
     this.body.style.height = Math.min(this.total(), highest) + 'px';
@@ -302,8 +310,8 @@ export class Grid {
   resting;
 
   /**
-   * inOrder gives the rows to the elements in their order, when scrolling has rested, so that text is selected and read
-   * as it is seen.
+   * inOrder puts the rows into the elements in order when nobody has scrolled for a while, so that text is selected and
+   * read aloud in the order in which it is seen.
    */
   inOrder() {
     const rows = this.pool.map(rowOf).filter((i) => i >= 0);
@@ -315,17 +323,17 @@ export class Grid {
   id = 'grid' + Math.random().toString(36).slice(2, 8);
   first = 0;
   /**
-   * coming: the first rows of another source are on their way. Until they are here those before stay, and so does their
-   * count.
+   * coming: the first rows of another source are on their way. Until they are here the rows before stay in view, with
+   * their count.
    */
   coming = false;
 
   /**
-   * still: wrapped rows above the view that turn out higher than was thought do not push it down. A list that follows
-   * its end has no need of it.
+   * still: the view does not move when wrapped rows above it turn out to be higher than estimated. A list that follows
+   * its end does not need this.
    */
   still = false;
-  /** ending: the view goes to the end until the rows that are there are here and have their heights. */
+  /** ending: the view keeps moving to the end until the last rows are loaded and measured. */
   ending = false;
 
   /** @param {number} last @param {number} scrollTop */
@@ -391,8 +399,8 @@ export class Grid {
   clickOpens = true;
 
   /**
-   * measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs: at once,
-   * and gives true, where that would move those in the view.
+   * measureRows reads the heights of wrapped rows after they were drawn. When one differs from the estimate the grid is
+   * painted again: at once, and the result is true, when rows in the view would move.
    */
   measureRows() {
     let changed = false, above = 0;
@@ -466,7 +474,7 @@ export class Grid {
   }
 
   /**
-   * move goes some rows on: from the first that is seen while none has the focus.
+   * move moves the focus by some rows, from the first row in the view when none has it.
    * @param {number} by
    * @param {boolean} [widen]
    */

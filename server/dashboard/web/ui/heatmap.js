@@ -34,7 +34,8 @@ export function HeatMap(props) {
   const { x, group, unit } = props;
   const rows = group.bounds.length;
   /**
-   * go reads a cell out; which one it is does not depend on how large the map is drawn yet.
+   * go says a cell to readers of the screen. The cell is given by column and row, so that this works before the map has
+   * its size.
    * @param {any} u
    * @param {number} column
    * @param {number} row
@@ -48,7 +49,7 @@ export function HeatMap(props) {
     const u = new uPlot(options(latest, el, setAt, (p) => setPlaced(placedOn(p, latest.current))),
       [x, x.map(() => null)], el);
     plot.current = u;
-    const read = latestAt.current; // who reads a cell goes on reading it when the map is drawn anew
+    const read = latestAt.current; // the cell being read stays when the map is drawn anew
     if (read && read.column < x.length) queueMicrotask(() => go(u, read.column, read.row));
     const o = new ResizeObserver(() => {
       if (el.clientWidth === 0 || el.clientHeight === 0) return;
@@ -182,7 +183,7 @@ const paint = (latest) => (/** @type {any} */ u) => {
   g.restore();
 };
 
-/** Scale says what the shades mean. @param {{max: number}} props */
+/** Scale is the legend of the shades. @param {{max: number}} props */
 export const Scale = ({ max }) => html`<span class="heat-scale soft num"
   title="The root of the count, so that the tails are seen">0 <span class="shades" aria-hidden="true">
     ${[0.08, 0.3, 0.5, 0.7, 0.85, 1].map((a) => html`<span key=${a} style=${{ opacity: a }}></span>`)}

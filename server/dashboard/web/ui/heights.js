@@ -6,12 +6,18 @@ export class Heights {
   constructor(count, height) {
     this.count = count;
     this.height = height;
-    /** sums[i] is the sum of what rows differ from height, over the rows that bit patterns of i cover. */
+    /**
+     * sums is a Fenwick tree: sums[i] is the sum of the differences from height over the rows that end at i, as many as
+     * the lowest set bit of i.
+     */
     this.sums = new Float64Array(count + 1);
     this.own = new Float64Array(count);
   }
 
-  /** of gives the heights of as many rows: those that were measured here, as far as they go. @param {number} count */
+  /**
+   * of returns heights for another number of rows, with the measured ones of these as far as they go.
+   * @param {number} count
+   */
   of(count) {
     if (count === this.count) return this;
     const other = new Heights(count, this.height);

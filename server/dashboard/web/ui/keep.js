@@ -9,7 +9,7 @@ import { toast } from './toast.js';
 const failed = (e) => { if (!isAbort(e)) toast(described(e).message, { kind: 'bad' }); };
 
 /**
- * keep asks for a name, and once more where it is taken: others may have kept theirs under it.
+ * keep asks for a name, and asks again when the name is taken: it may be somebody else's.
  * @param {'view'|'query'} kind
  * @param {string} text what is kept
  * @param {any} definition

@@ -8,7 +8,8 @@ import { bring } from '../core/api.js';
 const sheets = new Map();
 
 /**
- * sheet adds a sheet of styles and waits for it, so that nothing is seen without. Those of pages have the last word.
+ * sheet adds a sheet of styles and waits for it, so that nothing is shown unstyled. The sheets of pages come last, and
+ * win.
  * @param {string} name
  */
 export function sheet(name) {

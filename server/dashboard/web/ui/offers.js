@@ -8,7 +8,8 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
  */
 
 /**
- * useOffers keeps the completions of a field. key takes the keys that are theirs, the others are the field's.
+ * useOffers keeps the completions of a field. Its function key handles the keys that choose among them; all other keys
+ * are left to the field.
  * @param {{current: HTMLInputElement|null}} box @param {(text: string) => void} setText
  * @param {(text: string, cursor: number, signal: AbortSignal) => Promise<Offer[]>} ask its signal ends when the offers
  *   are closed
@@ -16,7 +17,7 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 export function useOffers(box, setText, ask) {
   const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
   const [at, setAt] = useState(-1);
-  const [coming, setComing] = useState(false); // those for what is typed now are on their way
+  const [coming, setComing] = useState(false); // offers for the present text are on their way
   const asked = useRef(0);
   const of = useRef(''); // the text that the offers are for
   const control = useRef(new AbortController());
@@ -51,7 +52,9 @@ export function useOffers(box, setText, ask) {
       if (o.text.endsWith(':')) void complete(input);
     });
   };
-  /** What is shown may be for a text that was typed on: its first offer would replace the new letters. */
+  /**
+   * takeFirst asks anew: the offers shown may be for an earlier text, and taking one would replace letters typed since.
+   */
   const takeFirst = async (/** @type {HTMLInputElement} */ input) => {
     const [first] = await complete(input);
     if (first) take(first);

@@ -28,7 +28,7 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
       first.focus();
       return true;
     };
-    const late = new MutationObserver(() => { if (enter()) late.disconnect(); }); // what is in it may be loaded first
+    const late = new MutationObserver(() => { if (enter()) late.disconnect(); }); // its content may still be loading
     if (!enter() && box.current) late.observe(box.current, { childList: true, subtree: true });
     return () => {
       late.disconnect();
@@ -84,12 +84,12 @@ export function walk(e, menu) {
  */
 export function Dialog({ title, onClose, className = '', children, bare }) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
-  // Before the next key is handled, which else goes to what lies behind.
+  // A layout effect, before the next key: that would go to what lies behind.
   useLayoutEffect(() => {
     const before = document.activeElement, dialog = box.current;
     dialog?.showModal();
     return () => {
-      dialog?.close(); // what lies behind takes no focus before
+      dialog?.close(); // first the dialog closes: what lies behind takes no focus before
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);

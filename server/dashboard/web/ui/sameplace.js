@@ -1,5 +1,5 @@
-// The place in a grid when its rows come anew, more of them at the top: the row that was first in the view stays there,
-// and the chosen one is chosen.
+// Keeps the place in a grid when its rows are loaded anew, with more of them at the top: the first row in the view
+// stays the first, and the chosen one stays chosen.
 
 import { pageRows } from './grid.js';
 import { Heights } from './heights.js';
@@ -8,8 +8,9 @@ import { Heights } from './heights.js';
 /** @typedef {{first: number, focus: number, anchor: number}} Place rows of a grid; focus and anchor are -1 for none */
 
 /**
- * sameRow makes what finds a row of a set in a newer one, by its values: of equal ones the one of which as many come
- * behind it. A row that is gone is the one that stands in its place in time; -1 stays.
+ * sameRow returns a function that finds a row of one set in a newer one, by its values. Of several equal rows it is the
+ * one with as many equal ones after it as before. For a row that is gone it is the row at its place in time; -1 stays
+ * -1.
  * @param {Rows} before
  * @param {Rows} now
  * @param {(rows: Rows) => number} timeOf the column of the time
@@ -22,7 +23,7 @@ export async function sameRow(before, now, timeOf, folds) {
     const time = timeOf(rows), times = (await rows.column(time)).map(BigInt),
       columns = names.map((n) => rows.columns.findIndex((c) => c.name === n)).filter((c) => c !== time);
     const text = (/** @type {any[]} */ row) => JSON.stringify(columns.map((c) => row[c]));
-    /** behind is the first row that is older than an instant, or as old. */
+    /** behind returns the first row that is older than an instant, or as old, if older is false. */
     const behind = (/** @type {bigint} */ at, /** @type {boolean} */ older) => {
       let from = 0, to = times.length;
       while (from < to) {
@@ -48,7 +49,7 @@ export async function sameRow(before, now, timeOf, folds) {
 }
 
 /**
- * showTop loads the first rows and gives what shows them, in one frame.
+ * showTop loads the first rows and returns a function that shows them in one frame.
  * @param {import('./grid.js').Grid} grid
  * @param {Rows} rows
  * @returns {Promise<() => void>}
@@ -59,8 +60,8 @@ export async function showTop(grid, rows) {
 }
 
 /**
- * showAt loads what is seen at a place and gives what shows the rows there: at once, so that no other frame comes
- * between.
+ * showAt loads the rows in view at a place and returns a function that shows them there at once, so that no other frame
+ * comes between.
  * @param {import('./grid.js').Grid} grid
  * @param {Rows} rows
  * @param {Place} from as it was found in the rows shown

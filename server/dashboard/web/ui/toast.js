@@ -1,5 +1,5 @@
-// Toasts tell the result of an action; what a query gave stands where its result would stand, and is told to who does
-// not see it.
+// Toasts show the result of an action. The outcome of a query is shown in its own place; here it is only said to
+// readers of the screen.
 
 import { html, signal, useEffect } from '../lib/ui.js';
 import { refresh } from '../core/state.js';
@@ -27,8 +27,8 @@ export function toast(text, more = {}) {
 }
 
 /**
- * tell says to readers of the screen what a run gave, once at its end; while the page runs by itself, only what is
- * another than before.
+ * tell says the outcome of a run to readers of the screen, once at its end; while the page runs by itself, only when
+ * the outcome differs from the one before.
  * @param {string} text
  * @param {unknown} [error] why it gave nothing
  */

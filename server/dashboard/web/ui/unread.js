@@ -1,4 +1,4 @@
-// What stands in place of rows where a search cannot be read: nothing was asked for it.
+// What is shown instead of rows when a search cannot be read: no request was made for it.
 
 import { html } from '../lib/ui.js';
 import { oneLine, visible } from '../core/format.js';

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from '../lib/ui.js';
 import { described } from '../core/api.js';
 
 /**
- * useAnswer asks again whenever one of several values differs. stale tells that what was found answers a question
+ * useAnswer asks again whenever one of several values changes. stale: what was found is the answer to the question
  * before.
  * @template T
  * @param {(signal: AbortSignal, show: (part: T) => void) => Promise<T>|null} ask show shows a part of the answer while
@@ -32,7 +32,7 @@ export function useAnswer(ask, of, tick = 0) {
 }
 
 /**
- * faded are the attributes of an element whose content belongs to a question before.
+ * faded returns the attributes of an element that show whether its content is stale.
  * @param {string} name of its class
  * @param {boolean} stale
  */

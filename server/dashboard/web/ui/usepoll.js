@@ -3,8 +3,8 @@
 import { useEffect, useRef } from '../lib/ui.js';
 
 /**
- * usePoll runs a function at once and then every so often. It is given a signal that ends with the component; a hidden
- * tab waits until it is seen.
+ * usePoll runs a function at once and then every so often. The function gets a signal that is aborted when the
+ * component is removed; in a hidden tab it waits until the tab is shown.
  * @param {(signal: AbortSignal) => Promise<void>} run
  * @param {number} ms
  */
