@@ -111,11 +111,7 @@ export class Grid {
     this.schedule();
   }
 
-  /**
-   * setSource shows other rows; with keep the view stays where it is.
-   * @param {Source} source
-   * @param {boolean} [keep]
-   */
+  /** setSource shows other rows; with keep the view stays. @param {Source} source @param {boolean} [keep] */
   setSource(source, keep = false) {
     this.show(source, new Map());
     if (keep) {
@@ -130,11 +126,7 @@ export class Grid {
     this.coming = this.pages.size > 0;
   }
 
-  /**
-   * show shows other rows, of which some pages are loaded already.
-   * @param {Source} source
-   * @param {Map<number, any[][]|null>} pages
-   */
+  /** show shows other rows, some pages at once. @param {Source} source @param {Map<number, any[][]|null>} pages */
   show(source, pages) {
     this.source = source;
     this.pages = pages;

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTimesEndWithTheRange: a number past the last nanosecond that fits 64 bits is no time, also where only its fraction
+// TestTimesEndWithTheRange: a number past the last nanosecond that fits 64 bits is no time, also if only its fraction
 // is past it.
 func TestTimesEndWithTheRange(t *testing.T) {
 	for _, c := range []struct {
