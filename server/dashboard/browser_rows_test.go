@@ -282,3 +282,33 @@ func TestLogsWideRow(t *testing.T) {
 	p.wait("the row that a link names",
 		fmt.Sprintf(`document.querySelector('.grid-row.origin')?.innerText.includes('wide %d')`, i))
 }
+
+// TestManyRowsOfOneInstant: an instant may have more rows than two pages of the list; each of them is loaded once.
+func TestManyRowsOfOneInstant(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	at := time.Now().Add(-time.Minute).UnixNano()
+	lines := []string{fmt.Sprintf(`{"ts":%d,"message":"the oldest"}`, at-1)}
+	for i := range 16_000 {
+		lines = append(lines, fmt.Sprintf(`{"ts":%d,"message":"row %d"}`, at, i))
+	}
+	s.ingest(t, "burst", lines)
+	p := open(t, s, "/dashboard/logs#t=burst")
+	p.rowsShown()
+	loaded := eval[[]int](p, `(async () => {
+		const at = document.querySelector('script[type=module]').src;
+		const [api, catalog, logsql, { older }] = await Promise.all(
+			['core/api.js', 'core/catalog.js', 'page/logsquery.js', 'page/logsmore.js']
+				.map((f) => import(at.replace('app.js', f))));
+		const columns = await catalog.columns('public', 'burst'), roles = logsql.rolesOf(columns);
+		const scope = { table: 'burst', columns, roles, range: { from: null, to: null }, filters: [] };
+		const rows = await api.query(logsql.rows(scope, '*', 500));
+		const place = (name) => rows.columns.findIndex((c) => c.name === name);
+		const run = { timeOf: () => place(roles.time.name), state: { get: () => [] } };
+		for (let i = 0; i < 30 && !await older(run, rows, scope, new AbortController().signal); i++);
+		return [rows.total, new Set(await rows.column(place('message'))).size];
+	})()`)
+	if want := len(lines); loaded[0] != want || loaded[1] != want {
+		t.Errorf("%d rows are loaded, %d of them different, want %d", loaded[0], loaded[1], want)
+	}
+}

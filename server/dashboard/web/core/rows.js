@@ -46,6 +46,9 @@ export class Rows {
   /** last is the row that came last. @returns {Promise<any[]>} */
   last() { return this.call('last'); }
 
+  /** equalToLast counts the rows at the end with one value of a column. @param {number} c @returns {Promise<number>} */
+  equalToLast(c) { return this.call('equalToLast', c); }
+
   /** @param {string} text @returns {Promise<number[]>} */
   find(text) { return this.call('find', text); }
 

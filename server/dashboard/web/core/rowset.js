@@ -45,6 +45,12 @@ export class Rowset {
     return this.rows[this.rows.length - 1];
   }
 
+  /** equalToLast is how many rows at the end, as they came, have the last one's value of a column. @param {number} c */
+  equalToLast(c) {
+    const value = String(this.last()[c]);
+    return this.rows.length - 1 - this.rows.findLastIndex((row) => String(row[c]) !== value);
+  }
+
   /**
    * fold shows rows that follow each other and differ in one column at most as one, with their number behind its
    * values.

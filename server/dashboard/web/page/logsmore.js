@@ -20,9 +20,9 @@ export async function older(run, rows, scope, signal) {
   const size = Math.min(5000, Math.max(pageSize, rows.total));
   let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size),
     { signal, background: true }), at);
-  // one instant has more rows than a page: go on by OFFSET
-  for (let offset = size; done.added === 0 && done.received === size; offset += size) {
-    done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset),
+  // a full page of rows that are all loaded: the instant has more than a page, those behind the loaded ones are new
+  if (done.added === 0 && done.received === size) {
+    done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, await rows.equalToLast(at)),
       { signal, background: true }), -1);
   }
   return done.received < size;
