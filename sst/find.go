@@ -323,8 +323,7 @@ type foundRows struct {
 	span   scan.Range
 	row    int // rows of the series not looked at yet
 	to     int
-	times  []int64 // scratch: of a block whose times are not Flat
-	filled int     // block that times is of
+	flat   vector.Vector // scratch: the times of a series in a block whose times are not Flat
 }
 
 // Reader reads rows of the series.
@@ -333,7 +332,7 @@ func (f *found) Reader() (_ scan.Rows, err error) {
 	dec := decoders.Get().(*encoding.Decoder)
 	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats,
 		Cancelled: f.want.Cancelled}
-	w := &foundRows{f: f, dec: dec, reader: f.p.reader(spec, dec), filled: -1}
+	w := &foundRows{f: f, dec: dec, reader: f.p.reader(spec, dec)}
 	if w.time, err = w.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err
 	}
@@ -376,7 +375,7 @@ func (w *foundRows) Next(s *scan.Stretch) (ok bool, err error) {
 			continue
 		}
 		w.row = b.first + to
-		s.From, s.To, s.Times, s.Cols = from, to, w.times, s.Cols[:0]
+		s.From, s.To, s.Times, s.Cols = from, to, w.flat.Ints, s.Cols[:0]
 		if t.Form == vector.Flat {
 			s.Times = t.Ints
 		}
@@ -437,17 +436,6 @@ func (w *foundRows) open(block int) {
 // narrow cuts rows [from, to) of a block of n rows to the first stretch whose times lie in the range. An empty stretch
 // ends at the place where no further rows follow. The times of a series rise.
 func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
-	times := t.Ints
-	if t.Form != vector.Flat {
-		if w.filled != w.reader.block {
-			w.times = w.times[:0]
-			for i := range n {
-				w.times = append(w.times, t.Int(i))
-			}
-			w.filled = w.reader.block
-		}
-		times = w.times
-	}
 	end := to
 	if t.Valid != nil { // a type before may distinguish times that the wanted type cannot
 		for from < to && t.IsNull(from) {
@@ -455,6 +443,11 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 		}
 		for end = from; end < to && !t.IsNull(end); end++ {
 		}
+	}
+	times := t.Ints
+	if t.Form != vector.Flat {
+		w.flatten(t, from, end, n)
+		times = w.flat.Ints
 	}
 	lo, hi := from, end
 	if lo < hi && times[lo] < w.span.From {
@@ -469,6 +462,12 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 		return lo, hi
 	}
 	return end, end
+}
+
+// flatten sets rows [from, to) of flat to the times of a block of n rows. Other rows of flat are not set.
+func (w *foundRows) flatten(t *vector.Vector, from, to, n int) {
+	w.flat.Type, w.flat.Valid, w.flat.Ints = t.Type, nil, vector.Sized(w.flat.Ints, n)[:from]
+	w.flat.Append(from, t, from, to)
 }
 
 // behind returns the position after the last of rising times that is not greater than t.
