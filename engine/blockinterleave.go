@@ -38,7 +38,7 @@ func (b *SampleBlock) interleave(t *wantedTable, m seriesMark) (ok bool) {
 		}
 	}
 	l, times := &b.apart, b.times[m.row:]
-	if !l.sort(times) {
+	if !l.guessed(times) && !l.sort(times) {
 		return false
 	}
 	l.times = arrange(times, l.order, l.times)
@@ -51,6 +51,23 @@ func (b *SampleBlock) interleave(t *wantedTable, m seriesMark) (ok bool) {
 		default:
 			l.arrangeBytes(col, span.value)
 		}
+	}
+	return true
+}
+
+// guessed reports whether the rows of this series have the order of the series before, as those of series that are
+// scraped together do.
+func (l *interleaving) guessed(times []int64) bool {
+	if len(l.order) != len(times) {
+		return false
+	}
+	last := times[l.order[0]]
+	for _, k := range l.order[1:] {
+		t := times[k]
+		if t <= last {
+			return false
+		}
+		last = t
 	}
 	return true
 }
