@@ -153,9 +153,13 @@ func (t *tagColumn) keep(ranks []uint32, test *scan.TagTest, want *scan.Find) ([
 // askValues is the number of series after which a test checks for cancellation.
 const askValues = 4096
 
+// sortShare is how many times as many series a table has as are sorted for a reader: where more are wanted, a walk of
+// all, whose order is kept, takes less than a sort, which compares keys.
+const sortShare = 64
+
 // inKeyOrder returns some series of a table, whose numbers rise, by rising key.
 func (v *seriesSnapshot) inKeyOrder(id schema.TableID, numbers []uint32) []uint32 {
-	if len(numbers) <= fewSeries {
+	if len(numbers) <= min(fewSeries, len(v.of(id))/sortShare) {
 		sorted := slices.Clone(numbers)
 		slices.SortFunc(sorted, v.compare)
 		return sorted
