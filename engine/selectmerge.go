@@ -37,38 +37,23 @@ func (s *Selection) merge(g *group) error {
 		heads = append(heads, h)
 	}
 	add := adder{s: s, g: g}
+	var least []*keyHead
 	for merged := 1; len(heads) > 0; merged++ {
-		least := heads[0]
-		for _, h := range heads[1:] {
-			if bytes.Compare(h.key, least.key) < 0 {
-				least = h
-			}
-		}
-		wanted, err := add.series(least.key)
+		least = leastOf(least[:0], heads)
+		wanted, err := add.series(least[0].key)
 		if err != nil {
-			return s.e.damage(g.region, g.runs[least.run].part, err)
+			return s.e.damage(g.region, g.runs[least[0].run].part, err)
 		}
 		done := false
-		for _, h := range heads {
-			if h != least && !bytes.Equal(h.key, least.key) {
-				continue
-			}
+		for _, h := range least {
 			if wanted {
 				s.sources = append(s.sources, seriesSource{h.run, uint32(h.i)})
-			}
-			if h == least {
-				continue // its key is compared with
 			}
 			h.i++
 			done = done || h.i == h.n
 			if err := s.load(g, h); err != nil {
 				return err
 			}
-		}
-		least.i++
-		done = done || least.i == least.n
-		if err := s.load(g, least); err != nil {
-			return err
 		}
 		if done {
 			heads = slices.DeleteFunc(heads, func(h *keyHead) bool { return h.i == h.n })
@@ -80,6 +65,20 @@ func (s *Selection) merge(g *group) error {
 		}
 	}
 	return nil
+}
+
+// leastOf appends the heads with the least key.
+func leastOf(dst, heads []*keyHead) []*keyHead {
+	dst = append(dst, heads[0])
+	for _, h := range heads[1:] {
+		switch bytes.Compare(h.key, dst[0].key) {
+		case -1:
+			dst = append(dst[:0], h)
+		case 0:
+			dst = append(dst, h)
+		}
+	}
+	return dst
 }
 
 // makeRoom has the lists grow once for the series of a group: at least as many as one of its runs has.
