@@ -101,10 +101,10 @@ func (s *storeState) fill(ctx context.Context, t *measured, o *options, set *fle
 	return err
 }
 
-// timeStates asks each query of all servers in turn and prints the medians.
+// timeStates asks each query of all servers in turn and prints the medians, and the processor time of a run.
 func timeStates(ctx context.Context, w io.Writer, o *options, servers []*measured, end time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s, commit %s, metrics by state of the store, %s, p50 ms\n\n| query |",
+	fmt.Fprintf(&b, "\n%s, commit %s, metrics by state of the store, %s, p50 ms (CPU ms)\n\n| query |",
 		time.Now().UTC().Format(time.DateOnly), commit(), o.duration)
 	for i := range storeStates {
 		fmt.Fprintf(&b, " %s |", storeStates[i].name)
@@ -115,31 +115,48 @@ func timeStates(ctx context.Context, w io.Writer, o *options, servers []*measure
 			continue
 		}
 		q.Over = min(q.Over, o.duration)
-		path := metricAddress("/v1/metricsapi", &q, end)
-		took := make([][]time.Duration, len(servers))
-		for run := range 1 + o.queryRuns {
-			for i, t := range servers {
-				start := time.Now()
-				body, err := fetch(ctx, t.url+path)
-				if err != nil {
-					return fmt.Errorf("%s: %w", q.Name, err)
-				}
-				if run > 0 { // the first warms up
-					took[i] = append(took[i], time.Since(start))
-				} else if _, err := rowsOf(body); err != nil {
-					return fmt.Errorf("%s: %w", q.Name, err)
-				}
-			}
+		medians, used, err := askStates(ctx, servers, metricAddress("/v1/metricsapi", &q, end), o.queryRuns)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
 		}
 		fmt.Fprintf(&b, "| %s |", q.Name)
-		var medians []time.Duration
-		for i := range took {
-			slices.Sort(took[i])
-			medians = append(medians, took[i][len(took[i])/2])
-			fmt.Fprintf(&b, " %s |", millis(medians[i]))
+		for i := range medians {
+			fmt.Fprintf(&b, " %s (%s) |", millis(medians[i]), millis(used[i]))
 		}
-		fmt.Fprintf(&b, " %.2f |\n", float64(slices.Max(medians))/float64(slices.Min(medians)))
+		fmt.Fprintf(&b, " %.2f (%.2f) |\n", worstOverBest(medians), worstOverBest(used))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// askStates asks all servers once to warm up and then some times, in turn: the median of each and its processor time of
+// a run.
+func askStates(ctx context.Context, servers []*measured, path string, runs int) (medians, used []time.Duration,
+	err error) {
+	took := make([][]time.Duration, len(servers))
+	used = make([]time.Duration, len(servers))
+	for run := range 1 + runs {
+		for i, t := range servers {
+			start, cpu := time.Now(), t.cpu()
+			body, err := fetch(ctx, t.url+path)
+			if err != nil {
+				return nil, nil, err
+			}
+			if run > 0 { // the first warms up
+				took[i], used[i] = append(took[i], time.Since(start)), used[i]+t.cpu()-cpu
+			} else if _, err := rowsOf(body); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	for i := range took {
+		slices.Sort(took[i])
+		medians, used[i] = append(medians, took[i][len(took[i])/2]), used[i]/time.Duration(runs)
+	}
+	return medians, used, nil
+}
+
+// worstOverBest is the ratio of the longest time to the shortest, of which none is less than a microsecond.
+func worstOverBest(times []time.Duration) float64 {
+	return float64(slices.Max(times)) / float64(max(slices.Min(times), time.Microsecond))
 }
