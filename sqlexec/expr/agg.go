@@ -53,8 +53,9 @@ type Accumulator interface {
 	Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error
 	// Grow makes room for groups [0, n).
 	Grow(n int)
-	// Merge takes the state of another accumulator of the same aggregate: its group g is to[g] here.
-	Merge(o Accumulator, to []uint32) error
+	// Merge takes groups of another accumulator of the same aggregate: its group from[i] is to[i] here. They rise, and
+	// are not used there any more; groups that are not among them stay.
+	Merge(o Accumulator, from, to []uint32) error
 	// Result returns a value for each of n groups.
 	Result(n int) (*vector.Vector, error)
 	// Bytes is about the memory held.

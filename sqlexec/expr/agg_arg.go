@@ -52,13 +52,13 @@ func (e *atExtreme) Add(n int, groups []uint32, args []*vector.Vector, keep vect
 	return nil
 }
 
-func (e *atExtreme) Merge(o Accumulator, to []uint32) error {
+func (e *atExtreme) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*atExtreme)
-	for from, g := range to {
+	for i, g := range to {
 		if err := e.did(1); err != nil {
 			return err
 		}
-		if from < len(other.keys) && other.keys[from] != nil && e.wins(g, other.keys[from]) {
+		if from := int(from[i]); from < len(other.keys) && other.keys[from] != nil && e.wins(g, other.keys[from]) {
 			e.size += int64(cap(other.keys[from]) - cap(e.keys[g]))
 			e.keys[g] = other.keys[from]
 			e.copy(g, &other.cells, from)

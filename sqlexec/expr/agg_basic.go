@@ -221,9 +221,10 @@ func countVeryFew(counts []int64, groups []uint32) {
 	}
 }
 
-func (c *counts) Merge(o Accumulator, to []uint32) error {
-	for g, n := range o.(*counts).n {
-		c.n[to[g]] += n
+func (c *counts) Merge(o Accumulator, from, to []uint32) error {
+	n := o.(*counts).n
+	for i, g := range to {
+		c.n[g] += n[from[i]]
 	}
 	return nil
 }
@@ -313,15 +314,23 @@ func (s *moments) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 	return nil
 }
 
-func (s *moments) Merge(o Accumulator, to []uint32) error {
-	for g, b := range o.(*moments).means {
-		if a := &s.means[to[g]]; b.n > 0 {
-			a.n, a.sum = a.n+b.n, a.sum+b.sum
+func (s *moments) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*moments)
+	if !s.square {
+		for i, g := range to {
+			if a, b := &s.means[g], other.means[from[i]]; b.n > 0 {
+				a.n, a.sum = a.n+b.n, a.sum+b.sum
+			}
 		}
+		return nil
 	}
-	for g := range o.(*moments).m {
-		a, b := &s.m[to[g]], &o.(*moments).m[g]
-		if b.n == 0 {
+	for i, g := range to {
+		a, b := &s.m[g], &other.m[from[i]]
+		switch {
+		case b.n == 0:
+			continue
+		case a.n == 0:
+			*a = *b
 			continue
 		}
 		n := a.n + b.n
@@ -377,11 +386,11 @@ func (f *intFold) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 	return nil
 }
 
-func (f *intFold) Merge(o Accumulator, to []uint32) error {
+func (f *intFold) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*intFold)
-	for g, some := range other.some {
-		if some {
-			f.put(to[g], other.x[g])
+	for i, g := range to {
+		if other.some[from[i]] {
+			f.put(g, other.x[from[i]])
 		}
 	}
 	return nil

@@ -7,12 +7,15 @@ import (
 	"varve/sqlexec/intern"
 )
 
-// NewInterner is an interner of values of a type: intervals of equal length are one value.
-func NewInterner(t vector.Type) *intern.Interner {
+// NewInterner is an interner of values of a type.
+func NewInterner(t vector.Type) *intern.Interner { return intern.New(t, Canon(t)) }
+
+// Canon is what values of a type are compared as, see intern.New: intervals of equal length are one value.
+func Canon(t vector.Type) func([]byte) uint64 {
 	if t.ID == vector.TypeInterval {
-		return intern.New(t, func(b []byte) uint64 { return uint64(IntervalLength(b)) })
+		return func(b []byte) uint64 { return uint64(IntervalLength(b)) }
 	}
-	return intern.New(t, nil)
+	return nil
 }
 
 // countDistinct is count(DISTINCT x): values are numbered. As long as there is one group and no filter, their number is
@@ -152,7 +155,7 @@ func (c *countDistinct) enter() {
 	c.keys = c.keys[:0]
 }
 
-func (c *countDistinct) Merge(o Accumulator, to []uint32) error {
+func (c *countDistinct) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*countDistinct)
 	if c.some || other.some {
 		c.begin()
@@ -162,45 +165,53 @@ func (c *countDistinct) Merge(o Accumulator, to []uint32) error {
 		c.pair()
 		other.pair()
 	}
-	here := make([]uint32, other.values.Len())
-	for from := 0; from < len(here); from += vector.Size {
-		n := min(vector.Size, len(here)-from)
-		if err := c.did(n); err != nil {
-			return err
-		}
-		c.values.Intern(other.values.Values.Slice(from, from+n), n, here[from:from+n])
-	}
 	if !c.some {
-		return nil
+		_, err := c.numbersOf(c.values, other.values, true, nil)
+		return err
 	}
-	if other.pairs == nil {
-		return c.mergeFew(other.having, here, to)
+	here := renumbered(from, to, len(other.counts))
+	pairs := func(yield func(g, id uint32) bool) { other.each(here, yield) }
+	numbers, err := c.numbersOf(c.values, other.values, len(from) == len(other.counts), pairs)
+	if err != nil {
+		return err
 	}
-	for key := range other.pairs.Keys() {
+	if c.pairs == nil {
+		c.having = vector.Extended(c.having, c.values.Len())
+	}
+	for g, id := range pairs {
 		if err := c.did(1); err != nil {
 			return err
 		}
-		c.count(to[key>>32], here[uint32(key)])
+		if id = numbers[id]; c.pairs != nil {
+			c.count(g, id)
+			continue
+		}
+		at := &c.having[id]
+		c.counts[g] += int64(^*at >> (g & (bitGroups - 1)) & 1)
+		*at |= 1 << (g & (bitGroups - 1))
 	}
 	c.enter()
 	return nil
 }
 
-// mergeFew adds the groups of each of some values, which have the numbers here and to here.
-func (c *countDistinct) mergeFew(having []uint64, here, to []uint32) error {
-	c.having = vector.Extended(c.having, c.values.Len())
-	for id, groups := range having {
-		if err := c.did(1); err != nil {
-			return err
+// each gives the pairs of group and number, as long as yield wants them: of groups by their numbers in here, plus one.
+func (c *countDistinct) each(here []uint32, yield func(g, id uint32) bool) {
+	if c.pairs != nil {
+		for key := range c.pairs.Keys() {
+			if g := here[key>>32]; g != 0 && !yield(g-1, uint32(key)) {
+				return
+			}
 		}
-		at := &c.having[here[id]]
+		return
+	}
+	for id, groups := range c.having {
 		for ; groups != 0; groups &= groups - 1 {
-			g := to[bits.TrailingZeros64(groups)]
-			c.counts[g] += int64(^*at >> (g & (bitGroups - 1)) & 1)
-			*at |= 1 << (g & (bitGroups - 1))
+			g := bits.TrailingZeros64(groups)
+			if here[g] != 0 && !yield(here[g]-1, uint32(id)) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 func (c *countDistinct) Result(n int) (*vector.Vector, error) {

@@ -55,12 +55,14 @@ func (s *ddStates) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	return first
 }
 
-func (s *ddStates) Merge(o Accumulator, to []uint32) error {
-	for from, g := range o.(*ddStates).groups {
+func (s *ddStates) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*ddStates)
+	for i, k := range from {
+		g := other.groups[k]
 		if g == nil {
 			continue
 		}
-		if err := s.group(to[from]).merge(g); err != nil {
+		if err := s.group(to[i]).merge(g); err != nil {
 			return execError("uddsketch: %v", err)
 		}
 	}

@@ -77,12 +77,12 @@ func (s *decimalSums) check(fits bool) error {
 	return nil
 }
 
-func (s *decimalSums) Merge(o Accumulator, to []uint32) error {
+func (s *decimalSums) Merge(o Accumulator, from, to []uint32) error {
 	other, fits := o.(*decimalSums), true
-	for g, x := range other.sum {
+	for i, g := range to {
 		var ok bool
-		s.sum[to[g]], ok = s.sum[to[g]].Add(x)
-		s.some[to[g]] = s.some[to[g]] || other.some[g]
+		s.sum[g], ok = s.sum[g].Add(other.sum[from[i]])
+		s.some[g] = s.some[g] || other.some[from[i]]
 		fits = fits && ok
 	}
 	return s.check(fits)

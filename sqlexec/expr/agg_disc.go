@@ -74,17 +74,26 @@ func (d *discrete) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	return nil
 }
 
-func (d *discrete) Merge(o Accumulator, to []uint32) error {
+func (d *discrete) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*discrete)
-	base := d.log.take(&other.log)
-	for from, list := range other.groups {
+	all := len(from) == len(other.groups) // then the values stay where they are
+	base := uint32(0)
+	if all {
+		base = d.log.take(&other.log)
+	}
+	for i, k := range from {
+		list := other.groups[k]
 		if err := d.did(len(list) + 1); err != nil {
 			return err
 		}
-		g := &d.groups[to[from]]
+		g := &d.groups[to[i]]
 		before := cap(*g)
 		for _, r := range list {
-			*g = append(*g, itemRef{r.chunk + base, r.item})
+			if all {
+				*g = append(*g, itemRef{r.chunk + base, r.item})
+			} else {
+				*g = append(*g, d.log.add(&other.log.chunks[r.chunk].v, int(r.item)))
+			}
 		}
 		d.refs += int64(cap(*g) - before)
 	}

@@ -11,6 +11,7 @@ type distinct struct {
 	chunks []*distinctChunk
 	key    []byte
 	size   int64 // without the last chunk
+	groups int
 }
 
 // distinctChunk has rows with their groups.
@@ -30,8 +31,8 @@ func newDistinct(a *Agg) *distinct {
 	return &distinct{a: a, types: types, seen: map[string]struct{}{}}
 }
 
-// Grow does nothing: groups have no state of their own before the end.
-func (d *distinct) Grow(int) {}
+// Grow notes the number of groups, which have no state of their own before the end.
+func (d *distinct) Grow(n int) { d.groups = max(d.groups, n) }
 
 // Bytes counts the rows and the keys by which they are found.
 func (d *distinct) Bytes() int64 {
@@ -97,18 +98,23 @@ func (d *distinct) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	return nil
 }
 
-// Merge adds the rows of another.
-func (d *distinct) Merge(o Accumulator, to []uint32) error {
+// Merge adds rows of another.
+func (d *distinct) Merge(o Accumulator, from, to []uint32) error {
+	here := renumbered(from, to, o.(*distinct).groups)
 	mapped := make([]uint32, 0, vector.Size)
 	for _, c := range o.(*distinct).chunks {
 		mapped = mapped[:0]
-		for _, g := range c.groups {
-			mapped = append(mapped, to[g])
+		keep := vector.MakeBitmap(c.rows.N)
+		for i, g := range c.groups {
+			mapped = append(mapped, here[g]-1)
+			if here[g] != 0 {
+				keep.Set(i)
+			}
 		}
 		if err := d.did(c.rows.N); err != nil {
 			return err
 		}
-		if err := d.Add(c.rows.N, mapped, c.rows.Cols, nil); err != nil {
+		if err := d.Add(c.rows.N, mapped, c.rows.Cols, keep); err != nil {
 			return err
 		}
 	}

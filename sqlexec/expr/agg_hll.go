@@ -41,12 +41,12 @@ func (s *distinctStates) Add(n int, groups []uint32, args []*vector.Vector, keep
 	return first
 }
 
-func (s *distinctStates) Merge(o Accumulator, to []uint32) error {
+func (s *distinctStates) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*distinctStates)
-	for from := range other.s {
-		s.some[to[from]] = s.some[to[from]] || other.some[from]
+	for i, g := range to {
+		s.some[g] = s.some[g] || other.some[from[i]]
 	}
-	return s.sketches.Merge(&other.sketches, to)
+	return s.sketches.Merge(&other.sketches, from, to)
 }
 
 func (s *distinctStates) Result(n int) (*vector.Vector, error) {

@@ -39,8 +39,8 @@ func (o *objects) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 }
 
 // Merge takes the pairs of another over.
-func (o *objects) Merge(other Accumulator, to []uint32) error {
-	return o.lists.Merge(&other.(*objects).lists, to)
+func (o *objects) Merge(other Accumulator, from, to []uint32) error {
+	return o.lists.Merge(&other.(*objects).lists, from, to)
 }
 
 // Result writes each group's pairs in the order of their keys.

@@ -107,8 +107,11 @@ func (l *lists) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 	return nil
 }
 
-func (l *lists) Merge(o Accumulator, to []uint32) error {
+func (l *lists) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*lists)
+	if len(from) < other.groups {
+		return l.mergeSome(other, from, to)
+	}
 	for _, c := range other.chunks {
 		if err := l.did(len(c.items)); err != nil {
 			return err
@@ -124,6 +127,36 @@ func (l *lists) Merge(o Accumulator, to []uint32) error {
 	l.chunks = append(l.chunks, other.chunks...)
 	l.rows += other.rows
 	return nil
+}
+
+// mergeSome copies the items of some groups of another.
+func (l *lists) mergeSome(other *lists, from, to []uint32) error {
+	here := renumbered(from, to, other.groups)
+	for _, c := range other.chunks {
+		if err := l.did(len(c.items)); err != nil {
+			return err
+		}
+		for _, it := range c.items {
+			if here[it.group] == 0 {
+				continue
+			}
+			into := l.open()
+			end := it.off + it.key + it.data
+			into.items = append(into.items, listItem{here[it.group] - 1, uint32(len(into.heap)), it.key, it.data})
+			into.heap = append(into.heap, c.heap[it.off:end]...)
+			l.rows++
+		}
+	}
+	return nil
+}
+
+// renumbered gives for each of n groups its number among to, plus one; 0: it is not among from.
+func renumbered(from, to []uint32, n int) []uint32 {
+	here := make([]uint32, n)
+	for i, g := range from {
+		here[g] = to[i] + 1
+	}
+	return here
 }
 
 // byGroup returns the items of each group: the items of group g end where those of group g+1 begin.

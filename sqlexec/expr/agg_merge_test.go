@@ -129,7 +129,7 @@ func checkMerge(t *testing.T, a *Agg, rows *vector.Batch, ids []uint32, groups, 
 			t.Errorf("%s counts no memory", a)
 		}
 		if err == nil {
-			err = all.Merge(part, to)
+			err = inParts(all, part, to, p)
 		}
 		if err != nil && err1 == nil {
 			t.Errorf("%s: merged: %v", a, err)
@@ -151,6 +151,32 @@ func checkMerge(t *testing.T, a *Agg, rows *vector.Batch, ids []uint32, groups, 
 			return
 		}
 	}
+}
+
+// inParts merges all groups of an accumulator: at once, or those with even numbers after the others.
+func inParts(all, part Accumulator, to []uint32, p int) error {
+	if p == 0 {
+		return all.Merge(part, upTo(len(to)), to)
+	}
+	for first := 1; first >= 0; first-- {
+		var some, there []uint32
+		for g := first; g < len(to); g += 2 {
+			some, there = append(some, uint32(g)), append(there, to[g])
+		}
+		if err := all.Merge(part, some, there); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// upTo are the numbers below n.
+func upTo(n int) []uint32 {
+	all := make([]uint32, n)
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	return all
 }
 
 // near reports whether two floats differ by rounding only.

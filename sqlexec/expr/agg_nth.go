@@ -48,14 +48,15 @@ func (s *nths) put(g uint32, key []byte, v *vector.Vector, i int) {
 	s.size += int64(cap(key)) + nthBytes*int64(cap(s.groups[g])-before)
 }
 
-func (s *nths) Merge(o Accumulator, to []uint32) error {
+func (s *nths) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*nths)
-	for from, list := range other.groups {
+	for i, k := range from {
+		list := other.groups[k]
 		if err := s.did(len(list) + 1); err != nil {
 			return err
 		}
 		for _, it := range list {
-			s.put(to[from], it.key, &other.log.chunks[it.value.chunk].v, int(it.value.item))
+			s.put(to[i], it.key, &other.log.chunks[it.value.chunk].v, int(it.value.item))
 		}
 	}
 	return nil

@@ -21,7 +21,11 @@ func (m *pairMoment) add(y, x float64) {
 }
 
 func (m *pairMoment) merge(o *pairMoment) {
-	if o.n == 0 {
+	switch {
+	case o.n == 0:
+		return
+	case m.n == 0:
+		*m = *o
 		return
 	}
 	n := m.n + o.n
@@ -55,9 +59,10 @@ func (s *pairs) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 	return nil
 }
 
-func (s *pairs) Merge(o Accumulator, to []uint32) error {
-	for g := range o.(*pairs).m {
-		s.m[to[g]].merge(&o.(*pairs).m[g])
+func (s *pairs) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*pairs)
+	for i, g := range to {
+		s.m[g].merge(&other.m[from[i]])
 	}
 	return nil
 }

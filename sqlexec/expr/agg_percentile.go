@@ -241,13 +241,13 @@ func (s *samples) settle() error {
 	return nil
 }
 
-func (s *samples) Merge(o Accumulator, to []uint32) error {
+func (s *samples) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*samples)
 	if err := errors.Join(s.settle(), other.settle()); err != nil {
 		return err
 	}
-	for from := range other.groups {
-		a, b := &s.groups[to[from]], &other.groups[from]
+	for i, g := range to {
+		a, b := &s.groups[g], &other.groups[from[i]]
 		for values := b.values; len(values) > 0; {
 			some := values[:min(cancelRows, len(values))]
 			values = values[len(some):]
@@ -332,7 +332,7 @@ func (f *furtherPercentile) Bytes() int64 { return 0 }
 
 func (f *furtherPercentile) Add(int, []uint32, []*vector.Vector, vector.Bitmap) error { return nil }
 
-func (f *furtherPercentile) Merge(Accumulator, []uint32) error { return nil }
+func (f *furtherPercentile) Merge(Accumulator, []uint32, []uint32) error { return nil }
 
 func (f *furtherPercentile) Result(n int) (*vector.Vector, error) {
 	return f.of.percentile(n, f.p, f.t)

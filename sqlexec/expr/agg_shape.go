@@ -17,7 +17,11 @@ func (s *shape) add(x float64) {
 }
 
 func (s *shape) merge(o *shape) {
-	if o.n == 0 {
+	switch {
+	case o.n == 0:
+		return
+	case s.n == 0:
+		*s = *o
 		return
 	}
 	a, b, n := s.n, o.n, s.n+o.n
@@ -52,9 +56,10 @@ func (s *shapes) Add(n int, groups []uint32, args []*vector.Vector, keep vector.
 	return nil
 }
 
-func (s *shapes) Merge(o Accumulator, to []uint32) error {
-	for g := range o.(*shapes).s {
-		s.s[to[g]].merge(&o.(*shapes).s[g])
+func (s *shapes) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*shapes)
+	for i, g := range to {
+		s.s[g].merge(&other.s[from[i]])
 	}
 	return nil
 }

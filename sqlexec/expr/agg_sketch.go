@@ -28,9 +28,10 @@ func (s *sketches) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	return nil
 }
 
-func (s *sketches) Merge(o Accumulator, to []uint32) error {
-	for from, k := range o.(*sketches).s {
-		if err := s.s[to[from]].Merge(k); err != nil {
+func (s *sketches) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*sketches)
+	for i, g := range to {
+		if err := s.s[g].Merge(other.s[from[i]]); err != nil {
 			return execError("approx_distinct: %v", err)
 		}
 	}

@@ -37,11 +37,11 @@ func (s *spans) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 	return nil
 }
 
-func (s *spans) Merge(o Accumulator, to []uint32) error {
+func (s *spans) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*spans)
-	for from, g := range to {
-		s.sum[g].add(other.sum[from])
-		s.n[g] += other.n[from]
+	for i, g := range to {
+		s.sum[g].add(other.sum[from[i]])
+		s.n[g] += other.n[from[i]]
 	}
 	return nil
 }

@@ -181,22 +181,23 @@ func (s *integerSums[T]) wrap(g uint32, down bool) {
 	}
 }
 
-func (s *integerSums[T]) Merge(o Accumulator, to []uint32) error {
+func (s *integerSums[T]) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*integerSums[T])
 	s.rows += other.rows
 	s.wide = s.wide || other.wide || s.rows > narrowRows
-	for g, some := range other.some {
-		if some {
-			s.put(to[g], other.sum[g])
+	for i, g := range to {
+		if other.some[from[i]] {
+			s.put(g, other.sum[from[i]])
 		}
 	}
-	for g, n := range other.wraps {
-		if n != 0 && s.wraps == nil {
-			s.wraps = make([]int32, len(s.sum))
-		}
-		if n != 0 {
-			s.wraps[to[g]] += n
-		}
+	if other.wraps == nil {
+		return nil
+	}
+	if s.wraps == nil {
+		s.wraps = make([]int32, len(s.sum))
+	}
+	for i, g := range to {
+		s.wraps[g] += other.wraps[from[i]]
 	}
 	return nil
 }
@@ -253,11 +254,11 @@ func (s *floatSums) Add(n int, groups []uint32, args []*vector.Vector, keep vect
 	return nil
 }
 
-func (s *floatSums) Merge(o Accumulator, to []uint32) error {
+func (s *floatSums) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*floatSums)
-	for g, x := range other.sum {
-		s.sum[to[g]] += x
-		s.some[to[g]] = s.some[to[g]] || other.some[g]
+	for i, g := range to {
+		s.sum[g] += other.sum[from[i]]
+		s.some[g] = s.some[g] || other.some[from[i]]
 	}
 	return nil
 }

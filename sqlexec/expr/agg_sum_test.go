@@ -72,7 +72,7 @@ func checkIntegerSums[T int64 | uint64](t *testing.T, r *rand.Rand, of vector.Ty
 			}
 		}
 	}
-	if err := accs[0].Merge(accs[1], all); err != nil {
+	if err := accs[0].Merge(accs[1], all, all); err != nil {
 		t.Fatal(err)
 	}
 	fits := true

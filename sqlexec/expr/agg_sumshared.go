@@ -202,26 +202,22 @@ func within(x []int64, lo, hi int64) bool {
 	return least >= lo && most <= hi
 }
 
-func (s *sharedSums) Merge(o Accumulator, to []uint32) error {
+func (s *sharedSums) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*sharedSums)
-	if err := s.integerSums.Merge(&other.integerSums, to); err != nil {
+	if err := s.integerSums.Merge(&other.integerSums, from, to); err != nil {
 		return err
 	}
-	for g, n := range other.count {
-		if n != 0 {
-			s.count[to[g]] += n
-		}
+	for i, g := range to {
+		s.count[g] += other.count[from[i]]
 	}
 	if other.wrapsOf != nil {
 		if err := s.keepWraps(); err != nil {
 			return err
 		}
 	}
-	for k := range other.wrapsOf {
-		for g, n := range other.wrapsOf[k] {
-			if n != 0 {
-				s.wrapsOf[k][to[g]] += n
-			}
+	for k, wraps := range other.wrapsOf {
+		for i, g := range to {
+			s.wrapsOf[k][g] += wraps[from[i]]
 		}
 	}
 	return nil
@@ -273,7 +269,7 @@ func (f *furtherSum) Bytes() int64 { return 0 }
 
 func (f *furtherSum) Add(int, []uint32, []*vector.Vector, vector.Bitmap) error { return nil }
 
-func (f *furtherSum) Merge(Accumulator, []uint32) error { return nil }
+func (f *furtherSum) Merge(Accumulator, []uint32, []uint32) error { return nil }
 
 func (f *furtherSum) Result(n int) (*vector.Vector, error) { return f.of.with(n, f.addend) }
 

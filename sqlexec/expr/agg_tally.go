@@ -74,21 +74,27 @@ func (t *tally) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 	return nil
 }
 
-func (t *tally) Merge(o Accumulator, to []uint32) error {
+func (t *tally) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*tally)
-	here := make([]uint32, other.values.Len())
-	for from := 0; from < len(here); from += vector.Size {
-		n := min(vector.Size, len(here)-from)
-		if err := t.did(n); err != nil {
-			return err
-		}
-		t.values.Intern(other.values.Values.Slice(from, from+n), n, here[from:from+n])
+	here := renumbered(from, to, other.groups)
+	numbers, err := t.numbersOf(t.values, other.values, len(from) == other.groups,
+		func(yield func(g, id uint32) bool) {
+			for _, key := range other.keys {
+				if here[key>>32] != 0 && !yield(here[key>>32]-1, uint32(key)) {
+					return
+				}
+			}
+		})
+	if err != nil {
+		return err
 	}
 	for i, key := range other.keys {
 		if err := t.did(1); err != nil {
 			return err
 		}
-		t.count(to[key>>32], here[uint32(key)], other.counts[i])
+		if g := here[key>>32]; g != 0 {
+			t.count(g-1, numbers[uint32(key)], other.counts[i])
+		}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func run(t *testing.T, a *Agg, groups []uint32, n int, args ...*vector.Vector) *
 	for i := range same {
 		same[i] = uint32(i)
 	}
-	if err := x.Merge(y, same); err != nil {
+	if err := x.Merge(y, same, same); err != nil {
 		t.Fatal(err)
 	}
 	v, err := x.Result(n)

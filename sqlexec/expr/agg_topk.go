@@ -100,9 +100,10 @@ func (g *topGroup) sort() {
 	})
 }
 
-func (s *topValues) Merge(o Accumulator, to []uint32) error {
-	for from := range o.(*topValues).groups {
-		a, b := &s.groups[to[from]], &o.(*topValues).groups[from]
+func (s *topValues) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*topValues)
+	for i, g := range to {
+		a, b := &s.groups[g], &other.groups[from[i]]
 		if err := s.did(len(b.list) + 1); err != nil {
 			return err
 		}

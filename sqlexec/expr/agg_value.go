@@ -218,38 +218,30 @@ func (e *extremes) beats(b []byte, g uint32) bool {
 	return bytes.Compare(b, e.bytes[g])*e.sign > 0
 }
 
-func (e *extremes) Merge(o Accumulator, to []uint32) error {
-	if e.t.Kind() == vector.Bytes {
-		return e.mergeTexts(&o.(*extremes).cells, to)
-	}
-	all, err := o.(*extremes).vector(len(to), e.did)
-	if err != nil {
-		return err
-	}
-	for from := 0; from < len(to); from += vector.Size {
-		end := min(from+vector.Size, len(to))
-		if err := e.did(end - from); err != nil {
+func (e *extremes) Merge(o Accumulator, from, to []uint32) error {
+	other := &o.(*extremes).cells
+	for i, g := range to {
+		if err := e.did(1); err != nil {
 			return err
 		}
-		if err := e.Add(end-from, to[from:end], []*vector.Vector{all.Slice(from, end)}, nil); err != nil {
-			return err
+		if k := int(from[i]); other.some[k] && (!e.some[g] || e.loses(g, other, k)) {
+			e.copy(g, other, k)
 		}
 	}
 	return nil
 }
 
-// mergeTexts takes over the texts of another's groups that beat those here.
-func (e *extremes) mergeTexts(o *cells, to []uint32) error {
-	for from, g := range to {
-		if err := e.did(1); err != nil {
-			return err
-		}
-		if !o.some[from] || e.some[g] && !e.beats(o.bytes[from], g) {
-			continue
-		}
-		e.copy(g, o, from)
+// loses reports whether what group g holds is beaten by another's group k. NaN is greater than every number.
+func (e *extremes) loses(g uint32, o *cells, k int) bool {
+	switch e.t.Kind() {
+	case vector.Bool, vector.Int64:
+		return order(o.ints[k], e.ints[g])*e.sign > 0
+	case vector.Uint64:
+		return order(o.uints[k], e.uints[g])*e.sign > 0
+	case vector.Float64:
+		return order(SortableFloat(o.floats[k]), SortableFloat(e.floats[g]))*e.sign > 0
 	}
-	return nil
+	return e.beats(o.bytes[k], g)
 }
 
 func (e *extremes) Result(n int) (*vector.Vector, error) {
@@ -400,13 +392,13 @@ func (e *ends) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bi
 	return nil
 }
 
-func (e *ends) Merge(o Accumulator, to []uint32) error {
+func (e *ends) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*ends)
-	for from, g := range to {
+	for i, g := range to {
 		if err := e.did(1); err != nil {
 			return err
 		}
-		if from < len(other.seen) && other.seen[from] && e.wins(g, other.keys[from]) {
+		if from := int(from[i]); from < len(other.seen) && other.seen[from] && e.wins(g, other.keys[from]) {
 			e.held += int64(cap(other.keys[from]) - cap(e.keys[g]))
 			e.seen[g], e.keys[g] = true, other.keys[from]
 			e.copy(g, &other.cells, from)

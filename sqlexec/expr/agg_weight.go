@@ -100,13 +100,15 @@ func (g *weightedGroup) quantile(p float64) float64 {
 	return g.list[len(g.list)-1].x
 }
 
-func (s *weighted) Merge(o Accumulator, to []uint32) error {
-	for from, g := range o.(*weighted).groups {
+func (s *weighted) Merge(o Accumulator, from, to []uint32) error {
+	other := o.(*weighted)
+	for i, k := range from {
+		g := &other.groups[k]
 		if err := s.did(len(g.list) + 1); err != nil {
 			return err
 		}
 		for _, v := range g.list {
-			s.put(&s.groups[to[from]], v)
+			s.put(&s.groups[to[i]], v)
 		}
 	}
 	return nil

@@ -115,12 +115,12 @@ func (m *decimalMeans) Add(n int, groups []uint32, args []*vector.Vector, keep v
 	return m.sums.Add(n, groups, args, keep)
 }
 
-func (m *decimalMeans) Merge(o Accumulator, to []uint32) error {
+func (m *decimalMeans) Merge(o Accumulator, from, to []uint32) error {
 	other := o.(*decimalMeans)
-	if err := m.counts.Merge(&other.counts, to); err != nil {
+	if err := m.counts.Merge(&other.counts, from, to); err != nil {
 		return err
 	}
-	return m.sums.Merge(&other.sums, to)
+	return m.sums.Merge(&other.sums, from, to)
 }
 
 func (m *decimalMeans) Result(n int) (*vector.Vector, error) {

@@ -49,7 +49,7 @@ func TestPercentilesPutOff(t *testing.T) {
 				to[g] = uint32(groups - 1 - g)
 			}
 			for _, m := range []struct{ into, from *samples }{{got, other}, {want, otherWant}} {
-				if err := m.into.Merge(m.from, to); err != nil {
+				if err := m.into.Merge(m.from, upTo(groups), to); err != nil {
 					t.Fatal(err)
 				}
 			}

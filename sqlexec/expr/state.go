@@ -176,8 +176,26 @@ func (s *State) Merge(o *State, to []uint32) error {
 	if err := s.memory.Reserve(held); err != nil { // there are two for a while
 		return err
 	}
-	err := s.acc.Merge(o.acc, to)
+	from := make([]uint32, len(to))
+	for g := range from {
+		from[g] = uint32(g)
+	}
+	err := s.acc.Merge(o.acc, from, to)
 	o.Free()
+	if err != nil {
+		return err
+	}
+	return s.Count()
+}
+
+// Take takes over some groups of another state, of which there are so many: from[i], which rise, become to[i] here.
+func (s *State) Take(o *State, from, to []uint32, groups int) error {
+	share := int64(float64(o.memory.held) * float64(len(from)) / float64(max(groups, 1)))
+	if err := s.memory.Reserve(share); err != nil {
+		return err
+	}
+	err := s.acc.Merge(o.acc, from, to)
+	s.memory.Release(share)
 	if err != nil {
 		return err
 	}
