@@ -29,13 +29,22 @@ type sampleGroup struct {
 // maxSamples is the number of values of a group that are kept as they are.
 const maxSamples = 512
 
-// buckets counts values by their sign, exponent and the first 7 bits of their mantissa.
+// buckets counts values by their sign, exponent and the first 7 bits of their mantissa. The buckets of a sign and an
+// exponent are a page. Only pages with values have counts: between 0 and 1 alone lie 1,022 others.
 type buckets struct {
-	counts   []int64 // counts[i] is that of bucket first+i
+	pages    []uint16 // pages[i]-1 is the place among counts of page first+i; 0: it has no values
 	first    int
+	counts   [][pageBuckets]int64
 	n        int64
 	min, max float64
 }
+
+const (
+	pageBits    = 7
+	pageBuckets = 1 << pageBits
+	// firstPages is the number of pages for which a group makes room at first: most values lie within a factor of 256.
+	firstPages = 8
+)
 
 // bucketOf orders as the values do: the upper 19 bits of the sortable form.
 func bucketOf(f float64) int { return int(SortableFloat(f) >> 45) }
@@ -49,18 +58,10 @@ func bucketStart(b int) float64 {
 	return math.Float64frombits(^u)
 }
 
+// add adds k times a value.
 func (b *buckets) add(f float64, k int64) {
 	i := bucketOf(f)
-	switch {
-	case len(b.counts) == 0:
-		b.first, b.counts = i, make([]int64, 1, 64)
-	case i < b.first:
-		b.counts = append(make([]int64, b.first-i, b.first-i+len(b.counts)), b.counts...)
-		b.first = i
-	case i >= b.first+len(b.counts):
-		b.counts = vector.Extended(b.counts, i-b.first+1)
-	}
-	b.counts[i-b.first] += k
+	b.page(i >> pageBits)[i%pageBuckets] += k
 	if b.n == 0 || f < b.min {
 		b.min = f
 	}
@@ -70,28 +71,30 @@ func (b *buckets) add(f float64, k int64) {
 	b.n += k
 }
 
-// reserve makes room for buckets lo to hi.
-func (b *buckets) reserve(lo, hi int) {
-	if len(b.counts) == 0 {
-		b.first, b.counts = lo, make([]int64, hi-lo+1)
-		return
+// page returns the counts of a page, and makes them if there are none.
+func (b *buckets) page(p int) *[pageBuckets]int64 {
+	switch {
+	case len(b.pages) == 0:
+		b.first, b.pages = p, make([]uint16, 1)
+	case p < b.first:
+		b.pages = append(make([]uint16, b.first-p), b.pages...)
+		b.first = p
+	case p >= b.first+len(b.pages):
+		b.pages = append(b.pages, make([]uint16, p+1-b.first-len(b.pages))...)
 	}
-	first, end := min(lo, b.first), max(hi+1, b.first+len(b.counts))
-	if end-first > len(b.counts) {
-		counts := make([]int64, end-first)
-		copy(counts[b.first-first:], b.counts)
-		b.first, b.counts = first, counts
+	at := &b.pages[p-b.first]
+	if *at == 0 {
+		if len(b.counts) == 0 {
+			b.counts = make([][pageBuckets]int64, 0, firstPages)
+		}
+		b.counts = append(b.counts, [pageBuckets]int64{})
+		*at = uint16(len(b.counts))
 	}
+	return &b.counts[*at-1]
 }
 
 // addAll adds values.
 func (b *buckets) addAll(values []float64) {
-	lo, hi := math.MaxInt, 0
-	for _, f := range values {
-		i := bucketOf(f)
-		lo, hi = min(lo, i), max(hi, i)
-	}
-	b.reserve(lo, hi)
 	for _, f := range values {
 		if !b.count(f) {
 			b.add(f, 1)
@@ -109,18 +112,21 @@ func (b *buckets) quantile(p float64) float64 {
 	}
 	rank := p * float64(b.n-1)
 	seen := 0.0
-	for i, c := range b.counts {
-		if c == 0 {
+	for p, at := range b.pages {
+		if at == 0 {
 			continue
 		}
-		if seen+float64(c) > rank {
-			lo, hi := max(bucketStart(b.first+i), b.min), min(bucketStart(b.first+i+1), b.max)
-			if hi < lo {
-				return lo
+		for i, c := range b.counts[at-1] {
+			if c > 0 && seen+float64(c) > rank {
+				bucket := (b.first+p)*pageBuckets + i
+				lo, hi := max(bucketStart(bucket), b.min), min(bucketStart(bucket+1), b.max)
+				if hi < lo {
+					return lo
+				}
+				return lo + (hi-lo)*(rank-seen+0.5)/float64(c)
 			}
-			return lo + (hi-lo)*(rank-seen+0.5)/float64(c)
+			seen += float64(c)
 		}
-		seen += float64(c)
 	}
 	return b.max
 }
@@ -158,11 +164,12 @@ func (s *samples) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 
 // count counts a positive number that lies between those seen; false: add must look at it.
 func (b *buckets) count(f float64) bool {
-	i := int((math.Float64bits(f)|1<<63)>>45) - b.first
-	if uint(i) >= uint(len(b.counts)) || !(f > 0 && f >= b.min && f <= b.max) {
+	i := (math.Float64bits(f) | 1<<63) >> 45
+	p := i>>pageBits - uint64(b.first)
+	if p >= uint64(len(b.pages)) || b.pages[p] == 0 || !(f > 0 && f >= b.min && f <= b.max) {
 		return false
 	}
-	b.counts[i]++
+	b.counts[b.pages[p]-1][i%pageBuckets]++
 	b.n++
 	return true
 }
@@ -183,7 +190,7 @@ func (s *samples) put(g *sampleGroup, f float64) error {
 	return s.grown(g.bytes() - before)
 }
 
-// grown counts what the buckets of a group have grown by: a single value, far from the others, may make 8 MiB of them.
+// grown counts what the values or buckets of a group have grown by.
 func (s *samples) grown(bytes int64) error {
 	s.held += bytes
 	return s.hold(bytes)
@@ -216,7 +223,7 @@ func (s *samples) putAll(g *sampleGroup, values []float64) error {
 func (g *sampleGroup) bytes() int64 {
 	n := int64(8 * cap(g.values))
 	if g.buckets != nil {
-		n += int64(8 * cap(g.buckets.counts))
+		n += int64(2*cap(g.buckets.pages) + 8*pageBuckets*cap(g.buckets.counts))
 	}
 	return n
 }
@@ -269,7 +276,7 @@ func (s *samples) Merge(o Accumulator, from, to []uint32) error {
 		if err := s.grown(a.bytes() - before); err != nil {
 			return err
 		}
-		if err := s.did(len(b.buckets.counts)); err != nil {
+		if err := s.did(len(b.buckets.counts) * pageBuckets); err != nil {
 			return err
 		}
 	}
@@ -278,10 +285,14 @@ func (s *samples) Merge(o Accumulator, from, to []uint32) error {
 
 // merge adds the counts of o, which has some.
 func (b *buckets) merge(o *buckets) {
-	b.reserve(o.first, o.first+len(o.counts)-1)
-	counts := b.counts[o.first-b.first:]
-	for i, c := range o.counts {
-		counts[i] += c
+	for p, at := range o.pages {
+		if at == 0 {
+			continue
+		}
+		counts := b.page(o.first + p)
+		for i, c := range o.counts[at-1] {
+			counts[i] += c
+		}
 	}
 	if b.n == 0 || o.min < b.min {
 		b.min = o.min

@@ -1,9 +1,11 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"varve/engine/vector"
@@ -66,6 +68,34 @@ func TestPercentilesPutOff(t *testing.T) {
 					t.Fatalf("%d groups, exact %v: group %d has %v, want %v", groups, exact, g, a.Float(g), b.Float(g))
 				}
 			}
+		}
+	}
+}
+
+// TestBucketsOfFarValues: values far apart take little memory, and what is between them comes out in order.
+func TestBucketsOfFarValues(t *testing.T) {
+	values := []float64{0, -1, 1, 1e-300, -1e300, math.Inf(1), math.Inf(-1), math.NaN(), 5, 1000}
+	s, other := &samples{t: f64, p: 0.5}, &samples{t: f64, p: 0.5}
+	for _, part := range []*samples{s, other} {
+		part.Grow(1)
+		for i := range 200 * len(values) {
+			if err := part.put(&part.groups[0], values[i%len(values)]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.Merge(other, []uint32{0}, []uint32{0}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Bytes() > 64<<10 {
+		t.Errorf("%d different values take %d bytes", len(values), s.Bytes())
+	}
+	b := s.groups[0].buckets
+	slices.SortFunc(values, func(x, y float64) int { return cmp.Compare(SortableFloat(x), SortableFloat(y)) })
+	for i, want := range values {
+		got := b.quantile((float64(i) + 0.5) / float64(len(values)))
+		if far := math.Abs(got - want); got != want && far > math.Abs(want)*0.01+1e-300 && !(got != got && want != want) {
+			t.Errorf("value %d of %v comes out as %v", i, values, got)
 		}
 	}
 }
