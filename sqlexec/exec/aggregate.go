@@ -3,10 +3,10 @@ package exec
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"varve/engine/invariant"
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/intern"
@@ -24,6 +24,9 @@ func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error)
 
 func newAggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (*aggregate, error) {
 	s := &aggregate{keys: keys, aggs: aggs, budget: budget, list: append([]expr.Expr(nil), keys...)}
+	if budget != nil {
+		s.inMemory.limit, s.spilling.parts.limit = budget.pool.limit/groupsShare, budget.pool.limit/partsShare
+	}
 	for _, a := range aggs {
 		s.list = append(s.list, a.Inputs()...)
 		if a.Filter != nil {
@@ -52,6 +55,9 @@ type aggregate struct {
 
 	mu     sync.Mutex // protects shared
 	shared *sharedGroups
+
+	spilling onDisk
+	inMemory share // of the groups of all workers
 }
 
 func (s *aggregate) String() string {
@@ -72,11 +78,34 @@ type grouper struct {
 	shared *groupsWorker // not nil: groups are numbered together, with gaps
 	bound  int           // numbers of shared groups are below it
 	states []*expr.State
-	held   int64 // bytes reserved for groups
+	held   int64      // bytes reserved for groups
+	memory *overdraft // nil: without bounds
+	broken bool       // its groups were not moved over completely
+	away   *away      // not nil: rows go to files
+	keep   vector.Bitmap
 }
 
-func (s *aggregate) newGrouper() *grouper {
-	g := &grouper{states: expr.States(s.aggs, s.budget.Memory())}
+// newMemory is the memory of a worker's groups, which may owe some if they can go to disk; nil: without bounds.
+func (s *aggregate) newMemory() *overdraft {
+	if s.budget == nil {
+		return nil
+	}
+	return newOverdraft(s.budget, &s.inMemory, s.spills())
+}
+
+// ofStates is the memory for the states of aggregates.
+func (g *grouper) ofStates() expr.Memory {
+	if g.memory == nil {
+		return nil
+	}
+	return g.memory
+}
+
+func (s *aggregate) newGrouper() *grouper { return s.newGrouperOf(s.newMemory()) }
+
+func (s *aggregate) newGrouperOf(memory *overdraft) *grouper {
+	g := &grouper{memory: memory}
+	g.states = expr.States(s.aggs, g.ofStates())
 	g.groups = s.newGroups(g)
 	if len(s.keys) == 0 {
 		g.groups.n = 1
@@ -92,7 +121,7 @@ func (s *aggregate) newGroups(g *grouper) *groups {
 		if err := s.budget.Err(); err != nil {
 			return err
 		}
-		return g.account(s.budget)
+		return g.account()
 	}
 	return groups
 }
@@ -103,6 +132,9 @@ func (g *grouper) grow() {
 	}
 }
 
+// manyBatches is the number of batches after which groups are counted, where there is much memory.
+const manyBatches = 32
+
 // Step numbers the groups of a batch, then runs one loop per aggregate over group numbers and argument vectors.
 func (s *aggregate) Step(int) Step {
 	g := s.newGrouper()
@@ -110,43 +142,77 @@ func (s *aggregate) Step(int) Step {
 	memory := &batchMemory{Budget: s.budget}
 	program := memory.compile(s.list)
 	vectors := make([]*vector.Vector, len(s.list))
-	var keep vector.Bitmap
+	often := manyBatches
+	if s.spills() && s.budget.pool.limit < manyBytes {
+		often = 1
+	}
 	count, unseen := 0, 0 // unseen: bytes of texts since the groups were counted
 	var step Step
 	step = func(b *vector.Batch) error {
 		memory.rows = b.N
-		if err := program.Eval(b, vectors); b.N > 1 && status.Of(err) == status.RuntimeResourcesExhausted {
+		if err := program.Eval(b, vectors); b.N > 1 && exhausted(err) {
 			return inHalves(b, step)
 		} else if err != nil {
 			return err
 		}
+		if s.spilling.full.Load() {
+			return s.toFiles(g, vectors, b.N)
+		}
 		ids, err := s.number(g, vectors[:len(s.keys)], b.N)
+		if exhausted(err) && s.spills() && !g.broken {
+			s.spilling.full.Store(true)
+			return s.toFiles(g, vectors, b.N)
+		}
 		if err != nil {
 			return err
 		}
-		at := len(s.keys)
-		for i, a := range s.aggs {
-			n := len(a.Args) + len(a.Order)
-			args := vectors[at : at+n]
-			at += n
-			var rows vector.Bitmap
-			if a.Filter != nil {
-				keep = truth(keep, vectors[at], b.N)
-				rows = keep
-				at++
-			}
-			if err := g.states[i].Add(b.N, ids, args, rows); err != nil {
-				return err
-			}
+		if err := s.add(g, ids, vectors, b.N); err != nil {
+			return err
 		}
 		count++
-		if unseen += textBytes(vectors); count&31 != 1 && unseen < 1<<20 {
+		if unseen += textBytes(vectors); count%often != 1%often && unseen < 1<<20 {
 			return nil
 		}
 		unseen = 0
-		return g.account(s.budget)
+		if err := g.account(); err != nil {
+			return err
+		}
+		if s.spills() && g.memory.short() {
+			s.spilling.full.Store(true)
+		}
+		return nil
 	}
 	return step
+}
+
+// add gives rows to the aggregates.
+func (s *aggregate) add(g *grouper, ids []uint32, vectors []*vector.Vector, rows int) error {
+	at := len(s.keys)
+	for i, a := range s.aggs {
+		n := len(a.Args) + len(a.Order)
+		args := vectors[at : at+n]
+		at += n
+		var keep vector.Bitmap
+		if a.Filter != nil {
+			g.keep = truth(g.keep, vectors[at], rows)
+			keep = g.keep
+			at++
+		}
+		if err := g.states[i].Add(rows, ids, args, keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addOwn gives rows to groups that are the grouper's own.
+func (s *aggregate) addOwn(g *grouper, vectors []*vector.Vector, rows int) error {
+	ids, err := s.numberWithin(g, vectors[:len(s.keys)], rows)
+	if err != nil {
+		return err
+	}
+	g.grow()
+	return s.add(g, ids, vectors, rows)
 }
 
 // textBytes is about what the texts of a batch take at most when they are kept.
@@ -171,7 +237,7 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 		if g.groups.n > before {
 			g.grow()
 		}
-		if g.groups.n < shareGroups || !s.shareable() {
+		if g.groups.n < shareGroups || !s.shareable() || s.spills() && g.memory.room() < 2*g.memory.taken() {
 			return ids, nil
 		}
 		// These ids are the worker's own; the batch is numbered again below.
@@ -196,15 +262,19 @@ func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]ui
 	if moves < freeMoves {
 		return g.groups.number(keys, n)
 	}
-	if err := s.budget.Reserve(moves); err != nil {
-		return nil, err
+	if g.memory != nil {
+		if err := g.memory.Reserve(moves); err != nil {
+			return nil, err
+		}
 	}
 	ids, err := g.groups.number(keys, n)
-	s.budget.Release(moves)
+	if g.memory != nil {
+		g.memory.Release(moves)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return ids, g.account(s.budget)
+	return ids, g.account()
 }
 
 // shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too
@@ -263,25 +333,26 @@ func (s *aggregate) share(g *grouper) error {
 		}
 		g.shared.number(part, n, to[from:from+n])
 	}
-	g.groups, g.states = s.newGroups(g), expr.States(s.aggs, s.budget.Memory())
+	g.groups, g.states, g.broken = s.newGroups(g), expr.States(s.aggs, g.ofStates()), true
 	g.cover(to)
 	for i, a := range g.states {
 		if err := a.Merge(states[i], to); err != nil {
 			return err
 		}
 	}
+	g.broken = false
 	return nil
 }
 
 // account reserves what the groups have grown by since the last time.
-func (g *grouper) account(budget *Budget) error {
+func (g *grouper) account() error {
 	bytes := g.groups.bytes()
 	if g.shared != nil {
 		bytes += g.shared.bytes()
 	}
-	if grown := bytes - g.held; grown > 0 {
+	if grown := bytes - g.held; grown > 0 && g.memory != nil {
 		g.held = bytes
-		if err := budget.Reserve(grown); err != nil {
+		if err := g.memory.Reserve(grown); err != nil {
 			return err
 		}
 	}
@@ -295,6 +366,10 @@ func (g *grouper) account(budget *Budget) error {
 
 // Finish combines the workers' groups and gives the results.
 func (s *aggregate) Finish(ctx context.Context) (Source, error) {
+	if s.outgrown() {
+		return s.divided(ctx)
+	}
+	s.inMemory.limit = math.MaxInt64 // they need all that there is for a while, and give it back
 	if s.shared != nil {
 		return s.finishShared(ctx)
 	}
@@ -332,21 +407,30 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 			return nil, err
 		}
 	}
-	if err := all.account(s.budget); err != nil {
+	b, err := all.result(ctx)
+	if err != nil {
 		return nil, err
 	}
-	out := &vector.Batch{N: all.groups.n, Cols: all.groups.values()}
-	for _, a := range all.states {
+	return Values(b), nil
+}
+
+// result is the keys of all groups with their aggregates.
+func (g *grouper) result(ctx context.Context) (*vector.Batch, error) {
+	if err := g.account(); err != nil {
+		return nil, err
+	}
+	out := &vector.Batch{N: g.groups.n, Cols: g.groups.values()}
+	for _, a := range g.states {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		v, err := a.Result(all.groups.n)
+		v, err := a.Result(g.groups.n)
 		if err != nil {
 			return nil, err
 		}
 		out.Cols = append(out.Cols, v)
 	}
-	return Values(out), nil
+	return out, nil
 }
 
 // finishShared adds up the workers' states, whose groups have the same numbers, and closes the gaps.
@@ -358,7 +442,7 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 				return nil, err
 			}
 		}
-		if err := w.account(s.budget); err != nil {
+		if err := w.account(); err != nil {
 			return nil, err
 		}
 		bound = max(bound, w.bound)

@@ -213,7 +213,7 @@ func (m *measuredSink) Finish(ctx context.Context) (Source, error) {
 	held, began := m.budget.Used(), m.f.begin()
 	src, err := m.Sink.Finish(ctx)
 	m.f.end(began, 0)
-	m.f.Memory.Store(max(held, m.budget.Used()) - m.before)
+	m.f.Memory.Store(max(held-m.before, m.budget.Used()-m.before, 0)) // those below may have given some back
 	if m.itself {
 		return src, err
 	}

@@ -139,6 +139,24 @@ func (g *groups) enter(bound int) {
 	g.n = next
 }
 
+// gather are the keys of some groups, Flat.
+func (g *groups) gather(numbers []uint32) []*vector.Vector {
+	out := make([]*vector.Vector, len(g.columns))
+	for k, c := range g.columns {
+		out[k] = &vector.Vector{}
+		if len(g.columns) == 1 {
+			out[k].Gather(c.Values, numbers)
+			continue
+		}
+		members := make([]uint32, len(numbers))
+		for i, n := range numbers {
+			members[i] = g.members[k][n]
+		}
+		out[k].Gather(c.Values, members)
+	}
+	return out
+}
+
 // values are the keys of all groups, Flat.
 func (g *groups) values() []*vector.Vector {
 	out := make([]*vector.Vector, len(g.columns))

@@ -72,13 +72,39 @@ func (w *groupsWorker) bytes() (n int64) {
 // keys returns shard i of the groups, of intern.Shards: their numbers and, for each key column, their values. Only when
 // no worker is at work any more.
 func (s *sharedGroups) keys(i int) (numbers []uint32, values []*vector.Vector) {
+	numbers, last := s.whole().Values(i)
 	if len(s.pairs) == 0 {
-		numbers, v := s.columns[0].Values(i)
-		return numbers, []*vector.Vector{v}
+		return numbers, []*vector.Vector{last}
 	}
-	numbers, last := s.pairs[len(s.pairs)-1].Values(i)
-	pairs := last.Uints
-	values = make([]*vector.Vector, len(s.columns))
+	return numbers, s.members(last.Uints)
+}
+
+// whole numbers the groups.
+func (s *sharedGroups) whole() *intern.Shared {
+	if len(s.pairs) == 0 {
+		return s.columns[0]
+	}
+	return s.pairs[len(s.pairs)-1]
+}
+
+// numbers are those of the groups of shard i, as in keys.
+func (s *sharedGroups) numbers(i int) []uint32 {
+	numbers, _ := s.whole().Values(i)
+	return numbers
+}
+
+// gather are the keys of some groups. Only when no worker is at work any more.
+func (s *sharedGroups) gather(numbers []uint32) []*vector.Vector {
+	v := s.whole().Gather(numbers)
+	if len(s.pairs) == 0 {
+		return []*vector.Vector{v}
+	}
+	return s.members(v.Uints)
+}
+
+// members are the values of which groups consist, given by their last pairs.
+func (s *sharedGroups) members(pairs []uint64) []*vector.Vector {
+	values := make([]*vector.Vector, len(s.columns))
 	member := make([]uint32, len(pairs))
 	for k := len(s.pairs) - 1; k >= 0; k-- {
 		for g, p := range pairs {
@@ -93,5 +119,5 @@ func (s *sharedGroups) keys(i int) (numbers []uint32, values []*vector.Vector) {
 		}
 	}
 	values[0] = s.columns[0].Gather(member)
-	return numbers, values
+	return values
 }

@@ -5,6 +5,7 @@
 //	interner.go probe.go packed.go  vectors: keys of rows, short texts as keys
 //	pairs.go                        two numbers as one
 //	shared.go recent.go             one set for several workers
+//	hasher.go                       hashes of rows of several keys
 package intern
 
 import (
