@@ -204,3 +204,36 @@ func TestIgnoreNulls(t *testing.T) {
 		}
 	}
 }
+
+// TestRangeFramesAtTheEnds: ends of RANGE frames that lie farther out than any number of the key's type hold no row
+// back, and months of unequal length move frames back.
+func TestRangeFramesAtTheEnds(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 2})
+	s := &Session{}
+	script(t, x, s, `CREATE TABLE w (ts TIMESTAMP(0) TIME INDEX, u BIGINT UNSIGNED, i BIGINT) WITH ('append_mode'='true');
+		INSERT INTO w VALUES ('2024-01-30 12:00:00', 0, -9223372036854775808), ('2024-01-31 01:00:00', 3, 0), ('2024-02-28 12:00:00', 5, 9223372036854775800),
+			('2024-02-29 02:00:00', 18446744073709551615, 9223372036854775807), ('2024-02-29 13:00:00', NULL, NULL)`)
+	for call, want := range map[string]string{
+		"u RANGE BETWEEN 4 PRECEDING AND CURRENT ROW":                                "1 2 2 1 1",
+		"u RANGE BETWEEN CURRENT ROW AND 9 FOLLOWING":                                "3 2 1 1 1",
+		"u DESC RANGE BETWEEN 9 PRECEDING AND 4 FOLLOWING":                           "3 3 2 1 1",
+		"i RANGE BETWEEN 9 PRECEDING AND 9 FOLLOWING":                                "1 1 2 2 1",
+		"ts RANGE BETWEEN CURRENT ROW AND INTERVAL '1 month' FOLLOWING":              "4 2 3 2 1",
+		"ts RANGE BETWEEN INTERVAL '1 month' FOLLOWING AND UNBOUNDED FOLLOWING":      "1 2 0 0 0",
+		"ts DESC RANGE BETWEEN INTERVAL '1 month' PRECEDING AND CURRENT ROW":         "4 2 3 2 1",
+		"ts DESC RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL '1 month' PRECEDING": "1 2 0 0 0",
+	} {
+		o, err := answer(x, s, "SELECT count(*) OVER (ORDER BY "+call+") FROM w ORDER BY ts", false)
+		if err != nil || o.err != nil {
+			t.Errorf("%s: %v %v", call, err, o.err)
+			continue
+		}
+		var got []string
+		for _, r := range o.rows {
+			got = append(got, r[0])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", call, strings.Join(got, " "), want)
+		}
+	}
+}

@@ -162,9 +162,11 @@ func (c *measuredCursors) Cursor() (scan.Cursor, scan.Range, bool, error) {
 
 // Measured reports whether a source or operator is measured already.
 func Measured(x any) bool {
-	switch x.(type) {
+	switch x := x.(type) {
 	case *measuredOp, *measuredSource:
 		return true
+	case *windows:
+		return x.figures != nil
 	}
 	return false
 }

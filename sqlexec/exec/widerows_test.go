@@ -43,7 +43,6 @@ func TestSinksCountWideRows(t *testing.T) {
 				BuildTypes: types, Budget: b})
 			return j.Build(), err
 		},
-		"window": func(b *Budget) (Sink, error) { return Windows(WindowSpec{Order: byNumber}, types, 1, b), nil },
 	}
 	step := func(name string, budget *Budget, step Step) {
 		for fed := int64(0); fed <= limit+4*rows*text; {

@@ -36,9 +36,11 @@ type Frame struct {
 
 // FrameBound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an
 // offset, Target, counted from 1, is the function's target that holds the value of the order key at the end of the
-// frame.
+// frame. Side says on which side of the key it lies: -1 before, in the order of the rows, 1 behind, 0 where it is not
+// known. A number that overflows wraps around and is found on the other side.
 type FrameBound struct {
 	Unbounded bool
 	Offset    int64
 	Target    int
+	Side      int
 }

@@ -1,107 +1,108 @@
 package exec
 
-import (
-	"varve/engine/vector"
-)
-
 // EXCLUDE takes rows around the current one out of its frame, which is then up to three spans. Each frame is looked at
 // anew: rows that one frame lost and the next one has again cannot be taken off an aggregate.
 
 // rowSpan is the rows [lo, hi) of a partition.
 type rowSpan struct{ lo, hi int }
 
-// spans are the rows of the frame of row i, in order; some may be empty.
-func (p *windowInput) spans(f *Frame, targets []*vector.Vector, i int) [3]rowSpan {
-	lo, hi := p.bounds(f, targets, i)
+// exclude appends the spans of the frame [lo, hi) of row i, where r is. Some may be empty.
+func (r *framer) exclude(i, lo, hi int) error {
 	from, to := i, i+1 // what is taken out
-	if f.Exclude != "current row" {
-		from, to = int(p.starts[p.group[i]]), p.groupStart(int(p.group[i])+1)
-	}
-	out := [3]rowSpan{{lo, max(lo, min(hi, from))}, {}, {min(hi, max(lo, to)), hi}}
-	if f.Exclude == "ties" && lo <= i && i < hi {
-		out[1] = rowSpan{i, i + 1}
-	}
-	return out
-}
-
-// pickSpans is first_value, last_value and nth_value.
-func (r *framer) pickSpans() error {
-	r.begin()
-	for i := range r.p.to - r.p.from {
-		if err := r.cancelled(i); err != nil {
+	if r.f.Frame.Exclude != "current row" {
+		var err error
+		if from, err = r.around[0].of(r, i); err != nil {
 			return err
 		}
-		list, count := r.p.spans(&r.f.Frame, r.targets, i), int32(0)
-		for k, s := range list { // rows that count
-			list[k] = rowSpan{int(r.before[s.lo]), int(r.before[s.hi])}
-			count += int32(list[k].hi - list[k].lo)
+		if to, err = r.around[1].of(r, i); err != nil {
+			return err
 		}
-		at, err := r.fn.place(r, i, count)
+	}
+	spans := [3]rowSpan{{lo, max(lo, min(hi, from))}, {}, {min(hi, max(lo, to)), hi}}
+	if r.f.Frame.Exclude == "ties" && lo <= i && i < hi {
+		spans[1] = rowSpan{i, i + 1}
+	}
+	r.spans = append(r.spans, spans)
+	return nil
+}
+
+// pickSpans is first_value, last_value and nth_value where the place of the row in its frame, or the spans of the
+// frame, change from row to row: the values of all rows of a frame are kept.
+func (r *framer) pickSpans() error {
+	s := &r.shelf
+	for k, lo := range r.lo {
+		hi := r.hi[k]
+		r.frame(lo, hi)
+		r.high.at = max(r.high.at, lo)
+		err := r.high.walk(hi, func(page *rowPage, a, b int) error {
+			v := page.cols[r.args]
+			for i := a; i < b; i++ {
+				if r.counting(page, i) {
+					s.put(r.high.at+i-a, v, i)
+				}
+			}
+			return r.keeps(s.bytes())
+		})
 		if err != nil {
 			return err
 		}
-		row := int32(-1)
-		for _, s := range list {
-			size := int32(s.hi - s.lo)
-			if at >= 0 && at < size {
-				row = r.rows[s.lo+int(at)]
-			}
-			at -= size
+		s.drop(lo)
+		r.low.at = lo
+		spans := [3]rowSpan{{lo, hi}}
+		if len(r.spans) > 0 {
+			spans = r.spans[k]
 		}
-		r.add(row)
+		if err := r.pickOf(spans, r.done+k); err != nil {
+			return err
+		}
 	}
-	return r.end()
+	return r.settle()
+}
+
+// pickOf gives the value that is picked from spans for row i.
+func (r *framer) pickOf(spans [3]rowSpan, i int) error {
+	rows := 0
+	for k, s := range spans { // places of the shelf
+		spans[k] = rowSpan{r.shelf.before(s.lo), r.shelf.before(s.hi)}
+		rows += spans[k].hi - spans[k].lo
+	}
+	at := 0
+	switch {
+	case r.fn.last:
+		at = rows - 1
+	case !r.fn.first:
+		var err error
+		if at, err = r.nth(i); err != nil {
+			return err
+		}
+	}
+	for _, s := range spans {
+		size := s.hi - s.lo
+		if at >= 0 && at < size {
+			return r.shelved(s.lo + at)
+		}
+		at -= size
+	}
+	return r.shelved(-1)
 }
 
 // generalSpans computes an aggregate over each frame anew.
 func (r *framer) generalSpans() error {
-	picked := make([]*vector.Vector, len(r.args))
-	for k := range picked {
-		picked[k] = &vector.Vector{}
-	}
-	var rows []uint32
-	groups := make([]uint32, checkRows)
-	for i := range r.p.to - r.p.from {
-		state := r.f.Agg.Within(r.room.budget.Memory())
-		state.Grow(1)
-		add := func() error {
-			for k, v := range r.args {
-				picked[k].Gather(v, rows)
-			}
-			err := state.Add(len(rows), groups[:len(rows)], picked, nil)
-			rows = rows[:0]
-			if err != nil {
-				return err
-			}
-			return r.err()
-		}
-		for _, s := range r.p.spans(&r.f.Frame, r.targets, i) {
-			for row := s.lo; row < s.hi; row++ {
-				at := r.p.from + row
-				if r.keep != nil && (r.keep.IsNull(at) || !r.keep.Bool(at)) {
-					continue
-				}
-				if rows = append(rows, uint32(at)); len(rows) == checkRows {
-					if err := add(); err != nil {
-						return err
-					}
-				}
-			}
-		}
-		if len(rows) > 0 {
-			if err := add(); err != nil {
+	for k, spans := range r.spans {
+		r.frame(r.lo[k], r.hi[k])
+		g := &r.grown
+		g.free()
+		g.begin(r.f.Agg.Within(r.memory))
+		for _, s := range spans {
+			r.high.at = s.lo
+			if err := r.extend(s.hi); err != nil {
 				return err
 			}
 		}
-		result, err := state.Result(1)
-		if err != nil {
+		r.high.at, r.low.at = r.lo[k], r.lo[k]
+		if err := r.give(); err != nil {
 			return err
 		}
-		if err := r.room.take(result, 0); err != nil {
-			return err
-		}
-		r.out.Append(r.p.from+i, result, 0, 1)
-		state.Free()
 	}
-	return r.err()
+	return nil
 }

@@ -2,541 +2,495 @@ package exec
 
 import (
 	"math"
-	"math/bits"
 
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
 
-// checkRows is the number of rows of a window after which the query may have been cancelled.
-const checkRows = 4096
-
-// framer computes a function over the frames of one partition after another, and keeps its memory in between.
+// framer computes a function over the rows of one partition after another, and keeps its memory in between.
 type framer struct {
-	f    *WindowFunc
-	fn   *WindowFunction  // its loop; nil: its aggregate computes it
-	args []*vector.Vector // Flat, of all rows; without the ends of RANGE frames
-	// targets are the ends of RANGE frames.
-	targets []*vector.Vector
-	keep    *vector.Vector // FILTER; nil: all rows pass
-	out     *vector.Vector
-	err     func() error // not nil once the query is gone
-	room    *textRoom
+	giver
+	f     *WindowFunc
+	fn    *WindowFunction // its loop; nil: its aggregate computes it
+	order []expr.SortKey
+	// Columns of pages: the first argument, the number of arguments, the first end of RANGE frames, and FILTER; keep
+	// is -1 where all rows pass.
+	args, argCount, targets, keep int
+	skipNulls                     bool        // rows whose first argument is NULL do not count
+	memory                        expr.Memory // for what is kept
+	kept                          int64       // bytes taken of it
 
-	p      *windowInput
-	lo, hi []int32 // the frame of each row, as places among rows
-	rows   []int32 // the rows of the partition that count, rising
-	before []int32 // before[i] is the number of them before row i
-	null   []bool  // scratch: output rows that are NULL
-	picked []uint32
-	queue  []int32
+	p        *partition
+	done     int    // rows that were computed
+	here     cursor // the row whose frame is looked for, or whose value
+	group    int    // of that row's peers
+	first    int    // the first of that row's peers
+	from, to frameEnd
+	around   [2]frameEnd // the row's peers, for EXCLUDE
+	anchor   cursor      // at the first row, where cursors may go back
+	lo, hi   []int       // the frames of the rows at hand
+	spans    [][3]rowSpan
+	lastLo   int // the frame of the row before
+	lastHi   int
+	low      walker // at the begin of the frame
+	high     walker // at its end
+	ahead    walker // at the row that is picked
+	null     []bool // scratch: rows of output that are NULL
+
+	shift  int64 // by how many rows lag and lead look ahead
+	tree   sumTree
+	total  float64 // of the frame
+	shelf  shelf
+	picked valueAt
+	grown  growing
 }
 
-func (f *WindowFunc) framer(args []*vector.Vector, keep, out *vector.Vector, err func() error, room *textRoom) *framer {
-	n := len(args) - f.Targets
-	return &framer{f: f, fn: windowFunctions[f.Name],
-		args: args[:n], targets: args[n:], keep: keep, out: out, err: err, room: room}
+// valueAt is a value of a row.
+type valueAt struct {
+	v     *vector.Vector // nil: none
+	i, at int
 }
 
-// run computes one partition.
-func (r *framer) run(p *windowInput) error {
-	r.p = p
-	if r.f.Agg != nil {
-		if r.f.Frame.Exclude != "" {
-			return r.generalSpans()
+// framer makes the framer of a function whose columns begin at a place in pages.
+func (f *WindowFunc) framer(order []expr.SortKey, at int, memory expr.Memory) *framer {
+	r := &framer{f: f, fn: windowFunctions[f.Name], order: order, args: at, argCount: len(f.Args) - f.Targets,
+		targets: at + len(f.Args) - f.Targets, keep: -1, memory: memory}
+	if f.Agg != nil {
+		r.fn = nil
+	}
+	if f.Filter != nil && (r.fn == nil || !r.fn.Ranks) {
+		r.keep = at + len(f.Args)
+	}
+	r.skipNulls = r.fn != nil && r.argCount > 0 && (!r.fn.Picks && !r.fn.Ranks || f.IgnoreNulls)
+	r.from = frameEnd{bound: f.Frame.From, mode: f.Frame.Mode}
+	r.to = frameEnd{bound: f.Frame.To, mode: f.Frame.Mode, behind: true}
+	r.around = [2]frameEnd{{mode: "groups"}, {mode: "groups", behind: true}}
+	if r.fn != nil && r.fn.Ranks {
+		r.to = r.around[1]
+	}
+	return r
+}
+
+// constantPlace is the row of a frame that is picked, from 0, where it is the same for all rows; -1: it is not.
+func (r *framer) constantPlace() int {
+	if r.fn == nil || r.fn.first {
+		return 0
+	}
+	if c, ok := r.f.Args[1].(*expr.Const); ok {
+		if n, ok := integerAt(c.Value, 0); ok && n > 0 {
+			return int(min(n-1, math.MaxInt32))
 		}
-		return r.general()
 	}
-	if err := r.counting(); err != nil {
+	return -1
+}
+
+// begin goes to the first row of a partition. Cursors that never move are not begun: a pager would keep all rows.
+func (r *framer) begin(p *partition) {
+	r.p, r.done, r.group, r.first, r.lastLo, r.lastHi = p, 0, 0, 0, 0, 0
+	r.here.begin(p)
+	r.low, r.high, r.ahead = walker{cursor: cursor{p: p}}, walker{cursor: cursor{p: p}}, walker{cursor: cursor{p: p}}
+	if r.fn != nil && r.fn.Ranks {
+		if r.fn.peers {
+			r.to.begin(p)
+		}
+		if r.fn.ahead != 0 {
+			r.high.begin(p)
+		}
+		if r.fn.ahead != 0 && r.f.IgnoreNulls {
+			r.low.begin(p)
+		}
+		return
+	}
+	r.from.begin(p)
+	r.to.begin(p)
+	if !r.from.bound.Unbounded {
+		r.low.begin(p)
+	}
+	excludes := r.f.Frame.Exclude != ""
+	if excludes {
+		r.around[0].begin(p)
+		r.around[1].begin(p)
+	}
+	if r.fn != nil && r.fn.picksAhead(r) {
+		r.ahead.begin(p)
+	} else {
+		r.high.begin(p)
+	}
+	if r.f.mayGoBack(r.order) || excludes && r.fn == nil && r.from.bound.Unbounded {
+		r.anchor.begin(p)
+	}
+	r.restart(0)
+}
+
+// free gives back what is kept.
+func (r *framer) free() {
+	r.restart(0)
+	r.memory.Release(r.kept)
+	r.kept = 0
+}
+
+// restart forgets the frame; the next one begins at lo.
+func (r *framer) restart(lo int) {
+	r.flush()
+	r.low.reset(lo)
+	r.high.reset(lo)
+	r.ahead.reset(lo)
+	r.tree.clear()
+	r.shelf.clear()
+	r.total, r.picked = 0, valueAt{}
+	r.grown.free()
+}
+
+// frame notes the frame of a row. Frames that go back begin anew.
+func (r *framer) frame(lo, hi int) {
+	if lo < r.lastLo || hi < r.lastHi {
+		r.restart(lo)
+	}
+	r.lastLo, r.lastHi = lo, hi
+}
+
+// next computes the next n rows.
+func (r *framer) next(n int) error {
+	for to := r.done + n; r.done < to; {
+		some := min(to-r.done, checkRows)
+		if err := r.p.ran(some); err != nil {
+			return err
+		}
+		if err := r.some(r.done, r.done+some); err != nil {
+			return err
+		}
+		r.done += some
+		r.here.at = r.done
+	}
+	return nil
+}
+
+// some computes rows [from, to).
+func (r *framer) some(from, to int) error {
+	if r.fn != nil && r.fn.Ranks {
+		return r.fn.rank(r, from, to)
+	}
+	if err := r.frames(from, to); err != nil {
 		return err
 	}
-	if r.f.Frame.Exclude != "" {
-		return r.pickSpans()
+	var err error
+	switch {
+	case r.fn == nil && r.f.Frame.Exclude != "":
+		err = r.generalSpans()
+	case r.fn == nil:
+		err = r.general()
+	default:
+		r.null = r.null[:0]
+		err = r.fn.frame(r)
 	}
-	if err := r.frames(); err != nil {
+	if err != nil {
 		return err
 	}
-	return r.fn.frame(r)
+	return r.keeps(r.tree.bytes() + r.shelf.bytes())
+}
+
+// keeps counts the bytes that are kept.
+func (r *framer) keeps(bytes int64) error {
+	more := bytes - r.kept
+	if more <= tellBytes && more >= -tellBytes {
+		return nil
+	}
+	r.kept = bytes
+	if more < 0 {
+		r.memory.Release(-more)
+		return nil
+	}
+	return r.memory.Reserve(more)
+}
+
+// enter goes to row i, the next one or the first.
+func (r *framer) enter(i int) error {
+	r.here.at = i
+	if _, err := r.here.stand(); err != nil {
+		return err
+	}
+	if i > 0 && r.here.page.starts.Get(r.here.row()) {
+		r.group++
+		r.first = i
+	}
+	return nil
+}
+
+// frames finds the frames of rows [from, to).
+func (r *framer) frames(from, to int) error {
+	r.lo, r.hi, r.spans = r.lo[:0], r.hi[:0], r.spans[:0]
+	excludes := r.f.Frame.Exclude != ""
+	placed := excludes || r.from.placed() || r.to.placed()
+	for i := from; i < to; i++ {
+		if placed {
+			if err := r.enter(i); err != nil {
+				return err
+			}
+		}
+		lo, err := r.from.of(r, i)
+		if err != nil {
+			return err
+		}
+		hi, err := r.to.of(r, i)
+		if err != nil {
+			return err
+		}
+		hi = max(lo, hi)
+		r.lo, r.hi = append(r.lo, lo), append(r.hi, hi)
+		if excludes {
+			if err := r.exclude(i, lo, hi); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// counting reports whether a row counts: it passes the FILTER and, but for count(*) and unless NULLs are respected, has
+// a value.
+func (r *framer) counting(page *rowPage, row int) bool {
+	if r.keep >= 0 {
+		if keep := page.cols[r.keep]; keep.IsNull(row) || !keep.Bool(row) {
+			return false
+		}
+	}
+	return !r.skipNulls || !page.cols[r.args].IsNull(row)
+}
+
+// all reports whether all rows of a page count.
+func (r *framer) all(page *rowPage) bool {
+	return r.keep < 0 && (!r.skipNulls || page.cols[r.args].Valid == nil)
+}
+
+// count counts the rows up to a place.
+func (r *framer) count(w *walker, to int) error {
+	return w.walk(to, func(page *rowPage, a, b int) error {
+		if r.all(page) {
+			w.n += b - a
+			return nil
+		}
+		for i := a; i < b; i++ {
+			if r.counting(page, i) {
+				w.n++
+			}
+		}
+		return nil
+	})
+}
+
+// seek goes on to the counting row of a number before a place; false: there is none.
+func (r *framer) seek(w *walker, number, place int) (bool, error) {
+	for w.at < place {
+		if ok, err := w.stand(); err != nil || !ok {
+			return false, err
+		}
+		if r.counting(w.page, w.row()) {
+			if w.n == number {
+				return true, nil
+			}
+			w.n++
+		}
+		w.at++
+		if err := w.p.ran(1); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // counts is the number of rows that count in each frame.
 func (r *framer) counts() error {
-	for i := range r.lo {
-		if err := r.cancelled(i); err != nil {
+	for k, lo := range r.lo {
+		r.frame(lo, r.hi[k])
+		if err := r.count(&r.low, lo); err != nil {
 			return err
 		}
-		r.out.Ints = append(r.out.Ints, int64(r.hi[i]-r.lo[i]))
+		if err := r.count(&r.high, r.hi[k]); err != nil {
+			return err
+		}
+		r.out.Ints = append(r.out.Ints, int64(r.high.n-r.low.n))
 	}
+	r.n += len(r.lo)
 	return nil
 }
 
-// cancelled asks every few thousand rows whether the query was cancelled.
-func (r *framer) cancelled(i int) error {
-	if i%checkRows == 0 {
-		return r.err()
+// logic is bool_and and bool_or.
+func (r *framer) logic() error {
+	add := func(w *walker, to int) error {
+		return w.walk(to, func(page *rowPage, a, b int) error {
+			v := page.cols[r.args]
+			for i := a; i < b; i++ {
+				if r.counting(page, i) {
+					w.n++
+					w.trues += int(vector.Bit(v.Bool(i)))
+				}
+			}
+			return nil
+		})
 	}
+	for k, lo := range r.lo {
+		r.frame(lo, r.hi[k])
+		if err := add(&r.low, lo); err != nil {
+			return err
+		}
+		if err := add(&r.high, r.hi[k]); err != nil {
+			return err
+		}
+		n, trues := r.high.n-r.low.n, r.high.trues-r.low.trues
+		r.out.PushBool(r.n+k, r.fn.all && trues == n && n > 0 || !r.fn.all && trues > 0)
+		r.null = append(r.null, n == 0)
+	}
+	r.numbers(r.null)
 	return nil
 }
 
-// counting finds the rows that count: those that pass the FILTER and, but for count(*) and unless NULLs are respected,
-// have a value.
-func (r *framer) counting() error {
-	n := r.p.to - r.p.from
-	r.rows, r.before = r.rows[:0], r.before[:0]
-	var value *vector.Vector
-	if len(r.args) > 0 && (!r.fn.Picks || r.f.IgnoreNulls) {
-		value = r.args[0]
+// extremes is min and max: a queue has the rows of the frame that no later row of it beats, the best first. Where all
+// frames begin at the first row, the best one is enough.
+func (r *framer) extremes() error {
+	sign := 1
+	if r.fn.greatest {
+		sign = -1
 	}
-	for i := range n {
-		if err := r.cancelled(i); err != nil {
+	s := &r.shelf
+	add := func(page *rowPage, a, b int) error {
+		v := page.cols[r.args]
+		for i := a; i < b; i++ {
+			if !r.counting(page, i) {
+				continue
+			}
+			beats := func(k int) bool { return sign*expr.Compare(v, i, &s.v, int(s.at[k].value)) < 0 }
+			if r.from.bound.Unbounded && s.len() > 0 && !beats(s.head) {
+				continue
+			}
+			for s.len() > 0 && beats(len(s.at)-1) {
+				s.at = s.at[:len(s.at)-1]
+			}
+			s.put(r.high.at+i-a, v, i)
+		}
+		return nil
+	}
+	for k, lo := range r.lo {
+		r.frame(lo, r.hi[k])
+		r.high.at = max(r.high.at, min(lo, r.hi[k]))
+		if err := r.high.walk(r.hi[k], add); err != nil {
 			return err
 		}
-		at := r.p.from + i
-		r.before = append(r.before, int32(len(r.rows)))
-		if r.keep != nil && (r.keep.IsNull(at) || !r.keep.Bool(at)) || value != nil && value.IsNull(at) {
-			continue
+		s.drop(lo)
+		r.low.at = lo
+		if err := r.shelved(0); err != nil {
+			return err
 		}
-		r.rows = append(r.rows, int32(i))
 	}
-	r.before = append(r.before, int32(len(r.rows)))
+	return r.settle()
+}
+
+// shelved gives the value that is so far from the begin of the shelf, or NULL.
+func (r *framer) shelved(at int) error {
+	if at < 0 || at >= r.shelf.len() {
+		r.giver.null()
+		return nil
+	}
+	return r.value(&r.shelf.v, int(r.shelf.at[r.shelf.head+at].value))
+}
+
+// settle ends a round of values of the shelf.
+func (r *framer) settle() error {
+	r.flush()
+	r.shelf.compact()
 	return nil
 }
 
-// frames finds the frame of each row among the rows that count.
-func (r *framer) frames() error {
-	n := r.p.to - r.p.from
-	r.lo, r.hi = r.lo[:0], r.hi[:0]
-	for i := range n {
-		if err := r.cancelled(i); err != nil {
+// firsts is first_value, and nth_value of a constant.
+func (r *framer) firsts() error {
+	place := r.constantPlace()
+	for k, lo := range r.lo {
+		r.frame(lo, r.hi[k])
+		if err := r.count(&r.low, lo); err != nil {
 			return err
 		}
-		lo, hi := r.p.bounds(&r.f.Frame, r.targets, i)
-		r.lo, r.hi = append(r.lo, r.before[lo]), append(r.hi, r.before[hi])
+		if r.from.bound.Unbounded && r.picked.v != nil {
+			// It stays the same.
+		} else if ok, err := r.seek(&r.ahead, r.low.n+place, r.hi[k]); err != nil {
+			return err
+		} else if !ok {
+			r.picked.v = nil
+		} else {
+			r.picked = valueAt{v: r.ahead.page.cols[r.args], i: r.ahead.row()}
+			if r.from.bound.Unbounded {
+				r.ahead.at = math.MaxInt // no row is waited for
+			}
+		}
+		if err := r.pickedValue(); err != nil {
+			return err
+		}
 	}
+	r.flush()
 	return nil
+}
+
+// lasts is last_value.
+func (r *framer) lasts() error {
+	for k, lo := range r.lo {
+		r.frame(lo, r.hi[k])
+		err := r.high.walk(r.hi[k], func(page *rowPage, a, b int) error {
+			for i := b - 1; i >= a; i-- {
+				if r.counting(page, i) {
+					r.picked = valueAt{page.cols[r.args], i, r.high.at + i - a}
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.low.at = lo
+		if r.picked.at < lo {
+			r.picked.v = nil
+		}
+		if err := r.pickedValue(); err != nil {
+			return err
+		}
+	}
+	r.flush()
+	return nil
+}
+
+// pickedValue gives the value that is picked, or NULL.
+func (r *framer) pickedValue() error {
+	if r.picked.v == nil {
+		r.giver.null()
+		return nil
+	}
+	return r.value(r.picked.v, r.picked.i)
 }
 
 // pick is first_value, last_value and nth_value.
 func (r *framer) pick() error {
-	r.begin()
-	for i := range r.lo {
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		rows := r.hi[i] - r.lo[i]
-		at, err := r.fn.place(r, i, rows)
-		if err != nil {
-			return err
-		}
-		if at < 0 || at >= rows {
-			r.add(-1)
-		} else {
-			r.add(r.rows[r.lo[i]+at])
-		}
+	switch {
+	case r.fn.picksAhead(r):
+		return r.firsts()
+	case r.fn.last && r.f.Frame.Exclude == "":
+		return r.lasts()
 	}
-	return r.end()
+	return r.pickSpans()
+}
+
+// picksAhead reports whether a cursor goes to the row that is picked.
+func (fn *WindowFunction) picksAhead(r *framer) bool {
+	return fn.Picks && !fn.last && r.f.Frame.Exclude == "" && r.constantPlace() >= 0
 }
 
 // nth is the place that nth_value asks for in row i, from 0.
-func (r *framer) nth(i int) (int32, error) {
-	n, ok := integerAt(r.args[1], r.p.from+i)
+func (r *framer) nth(i int) (int, error) {
+	r.here.at = i
+	if _, err := r.here.stand(); err != nil {
+		return 0, err
+	}
+	n, ok := integerAt(r.here.page.cols[r.args+1], r.here.row())
 	if !ok || n < 1 {
 		return 0, status.New(status.EngineExecuteQuery, "nth_value needs a positive integer as second argument")
 	}
-	return int32(min(n-1, math.MaxInt32/2)), nil
+	return int(min(n-1, math.MaxInt32)), nil
 }
-
-// begin, add and end build the output of functions that give values of rows: -1 is NULL.
-func (r *framer) begin() { r.picked, r.null = r.picked[:0], r.null[:0] }
-
-func (r *framer) add(row int32) {
-	r.picked, r.null = append(r.picked, uint32(r.p.from+int(max(row, 0)))), append(r.null, row < 0)
-}
-
-func (r *framer) end() error {
-	for at := 0; at < len(r.picked); at += checkRows {
-		if err := r.err(); err != nil {
-			return err
-		}
-		for _, row := range r.picked[at:min(at+checkRows, len(r.picked))] {
-			if err := r.room.take(r.args[0], int(row)); err != nil {
-				return err
-			}
-		}
-		r.out.AppendRows(r.p.from+at, r.args[0], r.picked[at:min(at+checkRows, len(r.picked))])
-	}
-	r.clear()
-	return nil
-}
-
-// numbers marks the rows of empty frames as NULL; the values of all rows of the partition are in the output.
-func (r *framer) numbers() error {
-	r.null = r.null[:0]
-	for i := range r.lo {
-		r.null = append(r.null, r.lo[i] >= r.hi[i])
-	}
-	if v := r.out; v.Valid != nil {
-		for len(v.Valid) < vector.Words(r.p.to) {
-			v.Valid = append(v.Valid, 0)
-		}
-		for i := r.p.from; i < r.p.to; i++ {
-			v.Valid.Set(i)
-		}
-	}
-	r.clear()
-	return r.err()
-}
-
-// clear takes the rows that are NULL out of the output's validity.
-func (r *framer) clear() {
-	v := r.out
-	for i, null := range r.null {
-		if !null {
-			continue
-		}
-		if v.Valid == nil {
-			v.Valid = vector.MakeBitmap(r.p.to)
-			v.Valid.Fill(r.p.to)
-		}
-		v.Valid.Clear(r.p.from + i)
-	}
-}
-
-// extremes is min and max: a queue has the rows of the frame that no later row of it beats, the best first. Frames
-// whose ends move forward only add each row once; another one begins anew.
-func (r *framer) extremes() error {
-	v, sign := r.args[0], 1
-	if r.fn.greatest {
-		sign = -1
-	}
-	beats := func(a, b int32) bool { return sign*compareAny(v, r.p.from+int(a), r.p.from+int(b)) < 0 }
-	r.begin()
-	q, head := r.queue[:0], 0
-	from, to := int32(0), int32(0)
-	for i, lo := range r.lo {
-		hi := r.hi[i]
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		if lo < from || hi < to || lo > to {
-			q, head, to = q[:0], 0, lo
-		}
-		for from = lo; to < hi; to++ {
-			row := r.rows[to]
-			for len(q) > head && beats(row, q[len(q)-1]) {
-				q = q[:len(q)-1]
-			}
-			q = append(q, row)
-		}
-		if lo >= hi {
-			r.add(-1)
-			continue
-		}
-		for q[head] < r.rows[lo] {
-			head++
-		}
-		r.add(q[head])
-	}
-	r.queue = q
-	return r.end()
-}
-
-// logic is bool_and and bool_or, from the number of true rows before each.
-func (r *framer) logic() error {
-	v, and := r.args[0], r.fn.all
-	trues := append(r.queue[:0], 0)
-	for i, row := range r.rows {
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		t := trues[len(trues)-1]
-		if v.Bool(r.p.from + int(row)) {
-			t++
-		}
-		trues = append(trues, t)
-	}
-	for len(r.out.Bools) < vector.Words(r.p.to) {
-		r.out.Bools = append(r.out.Bools, 0)
-	}
-	for i, lo := range r.lo {
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		hi := max(r.hi[i], lo)
-		if t := trues[hi] - trues[lo]; and && t == hi-lo || !and && t > 0 {
-			r.out.Bools.Set(r.p.from + i)
-		}
-	}
-	r.queue = trues
-	return r.numbers()
-}
-
-// sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which have 128 bits and are
-// exact.
-func (r *framer) sums() error {
-	v, mean := r.args[0], r.fn.mean
-	switch v.Type.Kind() {
-	case vector.Float64:
-		return r.floats(v.Floats, mean)
-	case vector.Int64:
-		if err := r.wideSums(func(row int) wide { x := v.Ints[row]; return wide{uint64(x >> 63), uint64(x)} }, true,
-			mean); err != nil {
-			return err
-		}
-	case vector.Uint64:
-		if err := r.wideSums(func(row int) wide { return wide{0, v.Uints[row]} }, false, mean); err != nil {
-			return err
-		}
-	}
-	return r.numbers()
-}
-
-// wide is a number of 128 bits, two's complement where it has a sign.
-type wide struct{ hi, lo uint64 }
-
-func (x wide) add(y wide) wide {
-	lo, carry := bits.Add64(x.lo, y.lo, 0)
-	hi, _ := bits.Add64(x.hi, y.hi, carry)
-	return wide{hi, lo}
-}
-
-func (x wide) sub(y wide) wide {
-	lo, borrow := bits.Sub64(x.lo, y.lo, 0)
-	hi, _ := bits.Sub64(x.hi, y.hi, borrow)
-	return wide{hi, lo}
-}
-
-// wideSums appends the sum or the mean of each frame of integers.
-func (r *framer) wideSums(value func(row int) wide, signed, mean bool) error {
-	sums := make([]wide, 1, len(r.rows)+1)
-	for i, row := range r.rows {
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		sums = append(sums, sums[len(sums)-1].add(value(r.p.from+int(row))))
-	}
-	for i, lo := range r.lo {
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		switch x := sums[max(r.hi[i], lo)].sub(sums[lo]); {
-		case mean:
-			r.out.Floats = append(r.out.Floats, wideFloat(x.hi, x.lo, signed)/float64(max(r.hi[i]-lo, 1)))
-		case signed && x.hi != uint64(int64(x.lo)>>63), !signed && x.hi != 0:
-			return status.New(status.EngineExecuteQuery, "Overflow in sum: it does not fit %s", r.f.Type)
-		case signed:
-			r.out.Ints = append(r.out.Ints, int64(x.lo))
-		default:
-			r.out.Uints = append(r.out.Uints, x.lo)
-		}
-	}
-	return nil
-}
-
-// wideFloat is a number of 128 bits as a float.
-func wideFloat(hi, lo uint64, signed bool) float64 {
-	if signed && hi>>63 != 0 {
-		var borrow uint64
-		lo, borrow = bits.Sub64(0, lo, 0)
-		hi, _ = bits.Sub64(0, hi, borrow)
-		return -wideFloat(hi, lo, false)
-	}
-	return math.Ldexp(float64(hi), 64) + float64(lo)
-}
-
-// shortFrame is the largest number of rows that are added up one by one.
-const shortFrame = 64
-
-// floats adds floats up. Nothing is ever taken off a sum, so the answer does not drift: a frame that grows goes on with
-// its sum, a short one is added up anew, a long one is put together from a tree of partial sums.
-func (r *framer) floats(all []float64, mean bool) error {
-	values := make([]float64, 0, len(r.rows))
-	for _, row := range r.rows {
-		values = append(values, all[r.p.from+int(row)])
-	}
-	var tree sumTree
-	sum, from, to := 0.0, int32(0), int32(0) // of [from, to)
-	for i, lo := range r.lo {
-		hi := max(r.hi[i], lo)
-		if err := r.cancelled(i); err != nil {
-			return err
-		}
-		switch {
-		case lo == from && hi >= to && to > from:
-			for _, x := range values[to:hi] {
-				sum += x
-			}
-		case hi-lo <= shortFrame || i == 0:
-			sum = 0
-			for _, x := range values[lo:hi] {
-				sum += x
-			}
-		default:
-			if tree == nil {
-				tree = newSumTree(values)
-			}
-			sum = tree.sum(values, int(lo), int(hi))
-		}
-		from, to = lo, hi
-		x := sum
-		if mean {
-			x /= float64(max(hi-lo, 1))
-		}
-		r.out.Floats = append(r.out.Floats, x)
-	}
-	return r.numbers()
-}
-
-// sumTree holds partial sums: level k the sums of treeFan^(k+1) neighbours.
-type sumTree [][]float64
-
-// treeFan is the number of sums that one of the next level adds up.
-const treeFan = 16
-
-func newSumTree(values []float64) sumTree {
-	tree := sumTree{}
-	for below := values; len(below) >= treeFan; below = tree[len(tree)-1] {
-		level := make([]float64, len(below)/treeFan)
-		for i := range level {
-			for _, x := range below[i*treeFan : (i+1)*treeFan] {
-				level[i] += x
-			}
-		}
-		tree = append(tree, level)
-	}
-	return tree
-}
-
-// sum adds values [lo, hi) up.
-func (t sumTree) sum(values []float64, lo, hi int) float64 {
-	left, right := 0.0, 0.0
-	for level := values; ; level, t = t[0], t[1:] {
-		for ; lo < hi && (lo%treeFan != 0 || len(t) == 0); lo++ {
-			left += level[lo]
-		}
-		for ; lo < hi && hi%treeFan != 0; hi-- {
-			right += level[hi-1]
-		}
-		if lo >= hi {
-			return left + right
-		}
-		lo, hi = lo/treeFan, hi/treeFan
-	}
-}
-
-// general computes an aggregate that has no loop here: rows are added as a frame grows, and it begins anew where a
-// frame lost rows.
-func (r *framer) general() error {
-	p, f := r.p, r.f
-	var g growing
-	defer func() { g.free() }()
-	for i := range p.to - p.from {
-		lo, hi := p.bounds(&f.Frame, r.targets, i)
-		if g.state == nil || lo != g.lo || hi < g.hi {
-			g.free()
-			g.begin(f.Agg.Within(r.room.budget.Memory()), lo)
-		}
-		if g.work++; g.hi < hi {
-			if err := r.extend(&g, hi); err != nil {
-				return err
-			}
-		} else if err := r.ran(&g); err != nil {
-			return err
-		}
-		if g.result == nil {
-			var err error
-			if g.result, err = g.state.Result(1); err != nil {
-				return err
-			}
-			g.given = -1
-		}
-		if err := r.room.take(g.result, 0); err != nil { // shared or not: what reads the rows does as much work
-			return err
-		}
-		r.give(&g, i)
-	}
-	return r.err()
-}
-
-// growing is an aggregate over a frame [lo, hi) that takes up rows.
-type growing struct {
-	state  *expr.State
-	lo, hi int
-	result *vector.Vector // of the frame; nil: not known
-	given  int            // the row that first got the result; -1: none has
-	work   int            // rows added and given since the query was last seen to run
-	rows   []uint32       // scratch
-	groups []uint32       // all 0
-	picked []*vector.Vector
-}
-
-func (g *growing) begin(state *expr.State, lo int) {
-	g.state, g.lo, g.hi, g.result = state, lo, lo, nil
-	state.Grow(1)
-}
-
-func (g *growing) free() {
-	if g.state != nil {
-		g.state.Free()
-	}
-}
-
-// ran looks every few thousand rows whether the query still runs.
-func (r *framer) ran(g *growing) error {
-	if g.work < checkRows {
-		return nil
-	}
-	g.work = 0
-	return r.err()
-}
-
-// extend adds the rows up to hi that pass the FILTER.
-func (r *framer) extend(g *growing, hi int) error {
-	for g.hi < hi {
-		if err := r.ran(g); err != nil {
-			return err
-		}
-		g.rows = g.rows[:0]
-		for ; g.hi < hi && len(g.rows) < checkRows; g.hi++ {
-			if at := r.p.from + g.hi; r.keep == nil || !r.keep.IsNull(at) && r.keep.Bool(at) {
-				g.rows = append(g.rows, uint32(at))
-			}
-		}
-		g.work += len(g.rows) + 1
-		if len(g.rows) == 0 {
-			continue
-		}
-		for len(g.groups) < len(g.rows) {
-			g.groups = append(g.groups, 0)
-		}
-		for len(g.picked) < len(r.args) {
-			g.picked = append(g.picked, &vector.Vector{})
-		}
-		for k, v := range r.args {
-			g.picked[k].Gather(v, g.rows)
-		}
-		g.result = nil
-		if err := g.state.Add(len(g.rows), g.groups[:len(g.rows)], g.picked, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// give appends the result of row i of the partition. Rows with the same result share its bytes.
-func (r *framer) give(g *growing, i int) {
-	v, row := r.out, r.p.from+i
-	if g.given < 0 || v.Type.Kind() != vector.Bytes || g.result.IsNull(0) {
-		g.given = row
-		v.Append(row, g.result, 0, 1)
-		return
-	}
-	v.Views = append(v.Views, v.Views[g.given])
-	if v.Valid != nil {
-		v.Valid = v.Valid.With(row)
-	}
-}
-
-// compareAny orders two values of a vector of any form.
-func compareAny(v *vector.Vector, a, b int) int { return expr.Compare(v, a, v, b) }

@@ -26,13 +26,15 @@ type WindowFunction struct {
 	Reach Reach
 
 	// rank computes rows [from, to) of a partition, for functions of places.
-	rank func(f *WindowFunc, p *windowInput, from, to int, args []*vector.Vector, out *vector.Vector) error
+	rank func(r *framer, from, to int) error
 	// ahead is how many rows ahead lies what it gives, for those that give another row's value.
 	ahead int64
-	// frame computes a partition, for functions of frames.
+	// peers: it looks for the last of a row's peers.
+	peers bool
+	// frame computes the rows at hand, for functions of frames.
 	frame func(r *framer) error
-	// place is the row that is picked for row i, among those of its frame.
-	place func(r *framer, i int, rows int32) (int32, error)
+	// first and last are the row of the frame that it gives; neither: the one that its second argument says.
+	first, last bool
 	// greatest, mean and all tell functions with the same loop apart.
 	greatest, mean, all bool
 }
@@ -58,17 +60,14 @@ var windowFunctions = map[string]*WindowFunction{
 	"rank":         {Ranks: true, Type: vector.Uint64Type, Reach: CountsPeers, rank: peerNumbers},
 	"dense_rank":   {Ranks: true, Type: vector.Uint64Type, Reach: ReachesBack, rank: denseRanks},
 	"percent_rank": {Ranks: true, Type: vector.FloatType, rank: percentRanks},
-	"cume_dist":    {Ranks: true, Type: vector.FloatType, rank: shares},
+	"cume_dist":    {Ranks: true, Type: vector.FloatType, rank: shares, peers: true},
 	"ntile":        {Ranks: true, Least: 1, Most: 1, Type: vector.Uint64Type, rank: tiles},
-	"lag":          {Ranks: true, Least: 1, Most: 3, Type: vector.NullType, ahead: -1},
-	"lead":         {Ranks: true, Least: 1, Most: 3, Type: vector.NullType, ahead: 1},
+	"lag":          {Ranks: true, Least: 1, Most: 3, Type: vector.NullType, ahead: -1, rank: shifts},
+	"lead":         {Ranks: true, Least: 1, Most: 3, Type: vector.NullType, ahead: 1, rank: shifts},
 
-	"first_value": {Picks: true, Least: 1, Most: 1, Type: vector.NullType, frame: (*framer).pick,
-		place: func(*framer, int, int32) (int32, error) { return 0, nil }},
-	"last_value": {Picks: true, Least: 1, Most: 1, Type: vector.NullType, frame: (*framer).pick,
-		place: func(_ *framer, _ int, rows int32) (int32, error) { return rows - 1, nil }},
-	"nth_value": {Picks: true, Least: 2, Most: 2, Type: vector.NullType, frame: (*framer).pick,
-		place: func(r *framer, i int, _ int32) (int32, error) { return r.nth(i) }},
+	"first_value": {Picks: true, Least: 1, Most: 1, Type: vector.NullType, frame: (*framer).pick, first: true},
+	"last_value":  {Picks: true, Least: 1, Most: 1, Type: vector.NullType, frame: (*framer).pick, last: true},
+	"nth_value":   {Picks: true, Least: 2, Most: 2, Type: vector.NullType, frame: (*framer).pick},
 
 	"count":    {Aggregates: true, Least: 1, Most: 1, Bare: true, frame: (*framer).counts},
 	"sum":      {Aggregates: true, Adds: true, Least: 1, Most: 1, frame: (*framer).sums},

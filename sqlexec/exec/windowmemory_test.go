@@ -43,7 +43,7 @@ func TestWindowsOfAggregatesAreCounted(t *testing.T) {
 						Funcs: []WindowFunc{{Name: name, Args: agg.Inputs(), Type: agg.Type(), Agg: agg, Frame: f}}}
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					_, err := w.compute(t.Context(), b, 1, budget)
+					_, err := w.compute(t.Context(), b, 1, &loan{budget: budget})
 					runtime.ReadMemStats(&after)
 					most := uint64(32 * limit)
 					if f.Exclude != "" {

@@ -418,6 +418,11 @@ func (r *planRun) window(n *Window) (exec.Stream, error) {
 	if err != nil {
 		return s, err
 	}
-	return r.finish(s, exec.Windows(exec.WindowSpec{Partition: n.Partition, Order: n.Order, Funcs: n.Funcs},
-		types(n.Input.Columns()), exec.Workers(r.p.Workers), r.budget), true)
+	var figures *exec.Figures
+	if a := r.p.Analysis; a != nil {
+		figures = a.of(n)
+	}
+	spec := exec.WindowSpec{Partition: n.Partition, Order: n.Order, Funcs: n.Funcs}
+	return exec.Stream{Source: exec.Windows(r.ctx, spec, s, types(n.Input.Columns()), exec.Workers(r.p.Workers),
+		r.budget, figures), Serial: true}, nil
 }

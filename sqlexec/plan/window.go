@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+
+	"varve/engine/convert"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
@@ -348,7 +351,29 @@ func (sel *selection) rangeBound(f *exec.WindowFunc, p parse.Bound, order []expr
 	}
 	f.Args = append(f.Args, target)
 	f.Targets++
-	return exec.FrameBound{Target: f.Targets}, err
+	return exec.FrameBound{Target: f.Targets, Side: sideOf(p.Kind, c.Value)}, err
+}
+
+// sideOf says on which side of a key the end of a RANGE frame lies, see exec.FrameBound.
+func sideOf(kind string, offset *vector.Vector) int {
+	if !offset.Type.IsNumber() {
+		return 0
+	}
+	side := 0
+	switch offset.Type.Kind() {
+	case vector.Int64:
+		side = cmp.Compare(offset.Int(0), 0)
+	case vector.Uint64:
+		side = cmp.Compare(offset.Uint(0), 0)
+	case vector.Float64:
+		side = cmp.Compare(offset.Float(0), 0)
+	default: // decimals
+		side = convert.DecimalInt(offset.Bytes(0)).Sign()
+	}
+	if kind == "preceding" {
+		side = -side
+	}
+	return side
 }
 
 func (o *optimizer) pruneWindow(w *Window, need []bool) (Node, []int) {

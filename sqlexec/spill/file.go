@@ -99,6 +99,9 @@ func (w *Writer) put(m *scratch, rows int) error {
 	return nil
 }
 
+// Bytes is how many bytes were written: where the next block begins.
+func (w *Writer) Bytes() int64 { return w.s.size(w.name) }
+
 // Close ends a file that is not wanted; after Finish it does nothing.
 func (w *Writer) Close() error {
 	if w.closed {
@@ -154,7 +157,7 @@ func (f *File) Open() (*Reader, error) {
 	return r, nil
 }
 
-// Reader reads a file from its beginning. One goroutine at a time.
+// Reader reads a file from its beginning, or from a block on. One goroutine at a time.
 type Reader struct {
 	f      *File
 	file   vfs.File
@@ -212,6 +215,9 @@ func (r *Reader) Next(b *vector.Batch) (bool, error) {
 	*b = *batch
 	return true, nil
 }
+
+// StartAt goes to the beginning of a block, see Writer.Bytes.
+func (r *Reader) StartAt(at int64) { r.at = at }
 
 func (r *Reader) read(p []byte) error {
 	n, err := r.file.ReadAt(p, r.at)
