@@ -48,9 +48,8 @@ type onDisk struct {
 	figures *Figures    // nil: nobody wants to know
 	parts   share       // of partitions that are taken up
 
-	mu    sync.Mutex // protects to
-	to    *spill.Partitions
-	types []vector.Type
+	mu sync.Mutex // protects to
+	to *spill.Partitions
 }
 
 // spills reports whether groups may go to disk: those with keys, by which they are told apart.
