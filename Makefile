@@ -64,10 +64,10 @@ test:
 	$(GO) vet ./...
 	$(GO) test -timeout 30m ./...
 
-## long: the tests of random runs, with the more seeds that VARVE_LONG gives them
+## long: the tests of random runs and of faults, with the more seeds and places that VARVE_LONG gives them
 long:
 	VARVE_LONG=1 $(GO) test -count=1 -timeout 60m -run "^($$(awk 'FNR == 1 { name = "" } /^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } \
-		/^func effort/ { next } /[ (]effort\(|Getenv\("VARVE_LONG"\)/ { if (name != "") print name }' engine/*_test.go sqlexec/*_test.go | sort -u | paste -sd'|'))$$" ./engine ./sqlexec
+		/^func effort/ { next } /[ (]effort\(|Getenv\("VARVE_LONG"\)/ { if (name != "") print name }' engine/*_test.go sqlexec/*_test.go sqlexec/exec/*_test.go | sort -u | paste -sd'|'))$$" ./engine ./sqlexec ./sqlexec/exec
 
 ## lint: formatting, vet, and the rules of the tree
 lint:
