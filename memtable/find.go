@@ -153,8 +153,8 @@ func (t *tagColumn) keep(ranks []uint32, test *scan.TagTest, want *scan.Find) ([
 // askValues is the number of series after which a test checks for cancellation.
 const askValues = 4096
 
-// sortShare is how many times as many series a table has as are sorted for a reader: where more are wanted, a walk of
-// all, whose order is kept, takes less than a sort, which compares keys.
+// sortShare bounds the series that are sorted for a reader: one in sortShare of the table's. If more are wanted, a walk
+// of all series, whose order is kept, costs less than a sort, which compares keys.
 const sortShare = 64
 
 // inKeyOrder returns some series of a table, whose numbers rise, by rising key.

@@ -218,3 +218,22 @@ func eachRow(n int, v *vector.Vector, keep vector.Bitmap, f func(i int)) {
 		f(i)
 	}
 }
+
+// sameRows reports whether two aggregates with equal arguments see the same values.
+func (a *Agg) sameRows(b *Agg) bool {
+	return sameColumn(a.Args[0], b.Args[0]) &&
+		(a.Filter == nil && b.Filter == nil || a.Filter != nil && a.Filter == b.Filter)
+}
+
+// sameColumn reports whether two expressions are the same column, or casts of it to the same type.
+func sameColumn(a, b Expr) bool {
+	switch a := a.(type) {
+	case *Column:
+		b, ok := b.(*Column)
+		return ok && a.Index == b.Index
+	case *Cast:
+		b, ok := b.(*Cast)
+		return ok && a.To == b.To && a.Try == b.Try && sameColumn(a.Arg, b.Arg)
+	}
+	return false
+}
