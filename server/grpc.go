@@ -222,6 +222,10 @@ func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) {
 	h.SetContentType("application/x-protobuf")
 }
 
+// maxMessage is the most bytes that the head of a call may announce. What a message may have unpacked is the bound of
+// bodies, which is counted as it is read.
+const maxMessage = 1 << 30
+
 // messageRPC reads the head of a call's message and makes the message the body of the request. A client that sends no
 // head in time loses its connection: otherwise a client could keep places by opening calls and sending nothing.
 func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *http.Request) rpcStatus {
@@ -238,7 +242,7 @@ func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *h
 		rc.Request.Header.Set("Content-Encoding", r.Header.Get("Grpc-Encoding"))
 	}
 	size := binary.BigEndian.Uint32(head[1:])
-	if size > 1<<30 {
+	if size > maxMessage {
 		return rpcStatus{protowire.StatusCode(http.StatusRequestEntityTooLarge), web.TooLarge.Text}
 	}
 	rc.Request.SetBodyStream(io.LimitReader(r.Body, int64(size)), int(size))

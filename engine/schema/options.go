@@ -121,7 +121,7 @@ func (o *Options) set(key, value string) (string, string, error) {
 	default:
 		form := optionForm(key)
 		if form == nil {
-			return "", "", status.New(status.InvalidArguments, "Unrecognized table option key: %s", key)
+			return "", "", errUnknownOption(key)
 		}
 		if value, ok = orDefault(form)(value); key == "comment" {
 			o.Comment = value
@@ -133,6 +133,23 @@ func (o *Options) set(key, value string) (string, string, error) {
 	return key, value, nil
 }
 
+// CheckOption fails if no option of a table has this key.
+func CheckOption(key string) error {
+	switch key {
+	case "ttl", "append_mode", "skip_wal", "merge_mode", "physical_table":
+		return nil
+	}
+	if optionForm(key) == nil {
+		return errUnknownOption(key)
+	}
+	return nil
+}
+
+func errUnknownOption(key string) error {
+	return status.New(status.InvalidArguments, "Unrecognized table option key: %s", key)
+}
+
+// optionForm checks the value of an option that has no field of its own; nil: there is no such option.
 func optionForm(key string) func(string) (string, bool) {
 	if f := optionForms[key]; f != nil && !strings.HasSuffix(key, ".") {
 		return f

@@ -84,3 +84,23 @@ func optionMap(s string) map[string]string {
 	}
 	return m
 }
+
+// TestCheckOption: a key is known to CheckOption if ParseOptions takes it with an empty value.
+func TestCheckOption(t *testing.T) {
+	keys := []string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "comment", "memtable.type",
+		"memtable.x", "index.granularity", "storage", "memtable.", "nothing", "", "TTL", "index", "ttl.x"}
+	known := 0
+	for _, key := range keys {
+		_, err := ParseOptions(map[string]string{key: ""})
+		checked := CheckOption(key)
+		if (err == nil) != (checked == nil) || err != nil && err.Error() != checked.Error() {
+			t.Errorf("%q: ParseOptions says %v, CheckOption says %v", key, err, checked)
+		}
+		if checked == nil {
+			known++
+		}
+	}
+	if known != 10 {
+		t.Errorf("%d of the keys are known, not 10", known)
+	}
+}

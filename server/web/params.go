@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,6 +256,18 @@ func (c *Ctx) RequiredContentType() (string, error) {
 		return "", NewReject(400, "invalid HTTP header (content-type)")
 	}
 	return raw, nil
+}
+
+// PathText is a part of the path by its name in the route. The router leaves the escapes of URLs as they are: they are
+// resolved here. ok reports whether the part is well escaped and its text UTF-8; raw is the part as it was sent.
+func (c *Ctx) PathText(name string) (text, raw string, ok bool) {
+	value, _ := c.UserValue(name).(string)
+	raw = strings.Clone(value)
+	text, err := url.PathUnescape(raw)
+	if err != nil {
+		return raw, raw, false
+	}
+	return text, raw, utf8.ValidString(text)
 }
 
 // UTF8Header is a request header as text, which must be UTF-8.

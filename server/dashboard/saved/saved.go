@@ -5,7 +5,6 @@ package saved
 
 import (
 	"errors"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -105,11 +104,10 @@ func (h *Handler) Delete(c *web.Ctx) error {
 	return nil
 }
 
-// pathName is the name in the path. The router leaves the escapes of URLs as they are.
+// pathName is the name in the path.
 func pathName(c *web.Ctx) (string, error) {
-	raw, _ := c.UserValue("name").(string)
-	name, err := url.PathUnescape(strings.Clone(raw))
-	if err != nil || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+	name, raw, ok := c.PathText("name")
+	if !ok || strings.ContainsFunc(name, unicode.IsControl) {
 		return "", status.New(status.InvalidArguments, "Invalid request parameter: the name %q is not valid text in a URL",
 			raw)
 	}

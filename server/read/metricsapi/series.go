@@ -3,7 +3,6 @@ package metricsapi
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,9 +73,8 @@ func (h *Handler) Labels(c *web.Ctx) (*listing, error) {
 
 // LabelValues answers label/{name}/values.
 func (h *Handler) LabelValues(c *web.Ctx) (*listing, error) {
-	raw, _ := c.UserValue("name").(string)
-	name, err := url.PathUnescape(strings.Clone(raw))
-	if err != nil || name == "" || !utf8.ValidString(name) {
+	name, raw, ok := c.PathText("name")
+	if !ok || name == "" {
 		return nil, status.New(status.InvalidArguments, "invalid label name: %q", raw)
 	}
 	store, sels, limit, err := h.asked(c, false)

@@ -9,9 +9,7 @@
 package traceapi
 
 import (
-	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"varve/engine/jsontext"
 	"varve/engine/status"
@@ -124,9 +122,8 @@ func one(r *request) (answer, error) {
 
 // inPath is a part of the path.
 func (r *request) inPath(name string) (string, error) {
-	raw, _ := r.c.UserValue(name).(string)
-	text, err := url.PathUnescape(strings.Clone(raw))
-	if err != nil || !utf8.ValidString(text) {
+	text, raw, ok := r.c.PathText(name)
+	if !ok {
 		return "", status.New(status.InvalidArguments, "the %s in the path is not text: %.80q", name, raw)
 	}
 	return text, nil

@@ -1,7 +1,6 @@
 package bulk
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -82,11 +81,8 @@ func (h *Handler) Health(c *web.Ctx) error {
 	return nil
 }
 
-// inPath is a part of the path.
+// inPath is a part of the path. What is wrong with it is said when it is used as a name.
 func inPath(c *web.Ctx, name string) string {
-	raw, _ := c.UserValue(name).(string)
-	if text, err := url.PathUnescape(strings.Clone(raw)); err == nil {
-		return text
-	}
-	return raw
+	text, _, _ := c.PathText(name)
+	return text
 }

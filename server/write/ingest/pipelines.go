@@ -6,10 +6,8 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
-	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -33,11 +31,10 @@ type Documents interface {
 // manageFormat is the format of the answers about pipelines.
 const manageFormat = "service_manage"
 
-// pipelineName is the name in the path. The router leaves the escapes of URLs as they are.
+// pipelineName is the name in the path.
 func pipelineName(c *web.Ctx) (string, error) {
-	raw, _ := c.UserValue("name").(string)
-	name, err := url.PathUnescape(strings.Clone(raw))
-	if err != nil || !utf8.ValidString(name) {
+	name, raw, ok := c.PathText("name")
+	if !ok {
 		return "", status.New(status.InvalidArguments,
 			"Invalid request parameter: pipeline_name %q is not valid text in a URL", raw)
 	}
