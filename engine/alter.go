@@ -16,10 +16,10 @@ import (
 // Alter publishes the schema that change makes from the current one (with the same table id). change may be called
 // again if another change came in between. A new name in the result renames the table.
 func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, n.DB); err != nil {
 		return err
 	}

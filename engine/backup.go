@@ -29,10 +29,10 @@ var backupName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 // continue. Rows acknowledged before the call are in the backup; later rows may be. The manifest is written last, so a
 // directory without a manifest is not a backup.
 func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return b, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	b.Dir = path.Join(e.o.Dir, BackupsDir, name)
 	if err := checkBackupName(name); err != nil {
 		return b, err
@@ -85,10 +85,10 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 
 // DropBackup removes a backup, or the remains of a backup that failed.
 func (e *Engine) DropBackup(_ context.Context, name string) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	return e.dropBackup(name)
 }
 

@@ -78,10 +78,10 @@ func (e *Engine) hides(r *region, oldest int64) func(*part) bool {
 
 // Compact merges the parts of a table as far as its rules want it.
 func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	tab, err := e.Table(n)
 	if err != nil {
 		return err
@@ -103,10 +103,10 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 // BuildIndexes rewrites the parts of a table with the indexes of its schema. Blocks that already have them are copied,
 // if possible.
 func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	tab, err := e.Table(n)
 	if err != nil {
 		return err

@@ -191,10 +191,10 @@ func (d *definition) hasColumns(t *schema.Table, more int) error {
 // CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,
 // DatabaseNotFound.
 func (e *Engine) CreateTable(ctx context.Context, t *schema.Table) (*Table, error) {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, t.Name.DB); err != nil {
 		return nil, err
 	}

@@ -19,10 +19,10 @@ type Database struct {
 
 // CreateDatabase makes a database; DatabaseAlreadyExists.
 func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := schema.CheckName("database", d.Name); err != nil {
 		return err
 	}
@@ -37,10 +37,10 @@ func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
 
 // AlterDatabase replaces a database's options; DatabaseNotFound.
 func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, d.Name); err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func (e *Engine) putDatabase(name string, put manifest.Database) error {
 
 // DropDatabase drops a database with its tables; DatabaseNotFound.
 func (e *Engine) DropDatabase(_ context.Context, name string) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
@@ -141,10 +141,10 @@ func checkTable(t *schema.Table) error {
 
 // DropTables drops tables: all of them or, when one is missing, none.
 func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	for _, n := range names {
 		if err := mayDrop(ctx, n); err != nil {
 			return err
@@ -224,10 +224,10 @@ func (e *Engine) letGo(old *regionSnap) {
 
 // Truncate removes all rows of a table.
 func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, n.DB); err != nil {
 		return err
 	}

@@ -15,10 +15,10 @@ import (
 // CreateDraft creates a table under a hidden name; PublishDraft gives it its real name. DropTables removes a draft, and
 // so does a start.
 func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, error) {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, t.Name.DB); err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, erro
 // PublishDraft renames a draft to the table that it was made as and, with replace, drops the table that has that name,
 // all at once. TableAlreadyExists without replace.
 func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bool) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, draft.DB); err != nil {
 		return err
 	}

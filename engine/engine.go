@@ -24,6 +24,7 @@
 // # Where things are
 //
 //	engine.go open.go start.go replay.go the store, its start, what the log gives back
+//	door.go                              which calls are let in
 //	inventory.go                         what a store has: catalog, manifest, files
 //	catalog.go viewnames.go              names of tables and views
 //	region.go table.go                   where rows are, sizes
@@ -60,7 +61,7 @@
 //
 // A goroutine that holds a lock takes only locks below it in this list:
 //
-//   - Engine.calls: held for reading by each call from outside, for writing by Close.
+//   - door.calls: held for reading by each call from outside, for writing by Close.
 //   - region.altering: one ALTER a table; held while its rows are written anew.
 //   - A place among the merges that are asked for (admission.Merge), while one of them goes on.
 //   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
@@ -94,7 +95,6 @@ import (
 	"time"
 
 	"varve/engine/admission/ledger"
-	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -206,15 +206,12 @@ type Engine struct {
 
 	scanning atomic.Int64 // scans that are open: merges yield
 
-	calls  sync.RWMutex // held for reading by calls of the public face
-	closed atomic.Bool
-	run    context.Context // over when the store closes
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
+	door *door
+	run  context.Context // over when the store closes
+	stop context.CancelFunc
+	wg   sync.WaitGroup
 
-	ready    chan struct{} // closed when parts are open and the log is replayed, or failed is set
-	failed   error         // why not
-	recovery Recovery      // what the start found; set before ready is closed
+	recovery Recovery // what the start found; set before the door opens
 }
 
 // HeldBytes is the memory that the store keeps for long and that Options.Memory does not count: the cache of decoded
@@ -240,28 +237,16 @@ const (
 	PrivateDB = "service_private"
 )
 
-// ErrClosed is returned by calls after Close.
-var ErrClosed = status.New(status.Suspended, "the server is shutting down")
-
-// ErrStarting is returned by calls that need rows before the log is replayed.
-var ErrStarting = status.New(status.RegionNotReady,
-	"the server is starting: parts are opened and the log is replayed, try again")
-
 // Wait waits until parts are open and the log is replayed; an error says why they will not be.
 func (e *Engine) Wait(ctx context.Context) error {
-	select {
-	case <-e.ready:
-		return e.failed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return e.door.wait(ctx)
 }
 
 // Ready is nil when rows can be read and written; otherwise a RegionNotReady that says why not.
 func (e *Engine) Ready() error {
-	err := e.isReady()
+	err := e.door.isOpen()
 	switch {
-	case e.closed.Load():
+	case e.door.closed.Load():
 		err = ErrClosed
 	case err == nil:
 		if err = e.space.ready(); err == nil {
@@ -274,84 +259,23 @@ func (e *Engine) Ready() error {
 	return status.Wrap(err, status.RegionNotReady, "%v", err)
 }
 
-// isReady is nil when rows can be read and written.
-func (e *Engine) isReady() error {
-	select {
-	case <-e.ready:
-		return e.failed
-	default:
-		return ErrStarting
-	}
-}
-
-// enter admits a call of the public face that Close waits for; leave ends it. Not to be nested.
-func (e *Engine) enter() error {
-	e.calls.RLock()
-	if e.closed.Load() {
-		e.calls.RUnlock()
-		return ErrClosed
-	}
-	if err := e.isReady(); err != nil {
-		e.calls.RUnlock()
-		return err
-	}
-	return nil
-}
-
-// enterToChange is enter for calls that change more than rows: a read-only store refuses them. Calls that may find
-// everything as they want it begin with enter, and ask when they know that there is something to change, see redefine.
-// The committer checks writes of rows.
-func (e *Engine) enterToChange() error {
-	if err := e.enter(); err != nil {
-		return err
-	}
-	if err := e.space.readOnly(); err != nil {
-		e.leave()
-		return err
-	}
-	return nil
-}
-
-// redefine applies an edit of databases and tables. A read-only store refuses it.
-func (e *Engine) redefine(edit manifest.Edit) error {
-	if err := e.space.readOnly(); err != nil {
-		return err
-	}
-	return e.apply(edit)
-}
-
-// awaitWritable waits until the store is not read-only; false: ctx is over first.
-func (e *Engine) awaitWritable(ctx context.Context) bool {
-	for e.space.readOnly() != nil {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(e.o.retryFlush):
-		}
-	}
-	return true
-}
-
 // Removals counts how often tables were dropped or emptied since the start.
 func (e *Engine) Removals() uint64 { return e.removals.Load() }
 
 // ReadOnly says why nothing of the store can be changed; nil: it can.
 func (e *Engine) ReadOnly() error { return e.space.readOnly() }
 
-func (e *Engine) leave() { e.calls.RUnlock() }
-
 // Close stops background work, syncs the log and releases the directory. With flush, memtables go to parts first as
 // far as ctx allows; nothing acknowledged is lost either way.
 func (e *Engine) Close(ctx context.Context, flush bool) error {
-	if !e.closed.CompareAndSwap(false, true) {
+	if !e.door.shut() {
 		return nil
 	}
 	e.stop() // ends background work, and calls that wait for memory or merge
-	e.calls.Lock()
-	defer e.calls.Unlock()
+	defer e.door.drained()()
 	e.wg.Wait()
 	var errs []error
-	ready := e.isReady() == nil && !e.reads
+	ready := e.door.isOpen() == nil && !e.reads
 	still := 0
 	for _, r := range e.catalog.Load().inOrder() {
 		if !ready {

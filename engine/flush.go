@@ -232,10 +232,10 @@ func (f *flusher) flushOne(r *region, m *mem) error {
 
 // Flush writes all rows of a table that are in memory into parts.
 func (e *Engine) Flush(ctx context.Context, n schema.Name) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	tab, err := e.Table(n)
 	if err != nil {
 		return err

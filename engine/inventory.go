@@ -38,6 +38,14 @@ func (v *inventory) apply(edit manifest.Edit) error {
 	return nil
 }
 
+// redefine applies an edit of databases and tables. A read-only store refuses it.
+func (v *inventory) redefine(edit manifest.Edit) error {
+	if err := v.space.readOnly(); err != nil {
+		return err
+	}
+	return v.apply(edit)
+}
+
 // left logs why a left-over file could not be removed. A store that is opened for reading keeps such files.
 func (v *inventory) left(name string, err error) {
 	if err != nil && !v.reads {

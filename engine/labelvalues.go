@@ -14,10 +14,10 @@ import (
 // Reserve, when not nil, is called before memory is kept.
 func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 	reserve func(bytes int64) error) ([]string, error) {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	s := &Selection{e: e, ctx: ctx, request: SelectRequest{Symbols: NewSymbols(reserve)}}
 	e.scanning.Add(1)
 	defer s.Close()

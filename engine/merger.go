@@ -27,8 +27,6 @@ type merger struct {
 
 // mergeStore is the part of the store that a merger uses.
 type mergeStore interface {
-	// awaitWritable waits until the store is not read-only; false: ctx is over first.
-	awaitWritable(ctx context.Context) bool
 	// traffic returns the load besides merges.
 	traffic() traffic
 	// windowsOf are the windows of time of a table with the parts of a snapshot.
@@ -77,7 +75,7 @@ func (m *merger) count(regions map[schema.TableID]*region) (waiting, running int
 
 // loop runs the merges of one kind until the store closes, except while the store is read-only.
 func (m *merger) loop(k kind) {
-	for m.store.awaitWritable(m.run) {
+	for m.files.space.awaitWritable(m.run, m.o.retryFlush) {
 		j := m.next(k)
 		if j == nil {
 			return

@@ -21,8 +21,6 @@ type noStore struct {
 	fails error // of the exchange of parts
 }
 
-func (s *noStore) awaitWritable(ctx context.Context) bool { return ctx.Err() == nil }
-
 func (s *noStore) traffic() traffic                { return traffic{} }
 func (s *noStore) windowsOf(g *regionSnap) windows { return windowsOf(g.schema, "", g.parts) }
 func (s *noStore) oldest(*schema.Table) int64      { return s.first }

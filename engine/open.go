@@ -45,7 +45,7 @@ func Open(o Options) (_ *Engine, err error) {
 	e.batches = newBatches(o.Now, o.Logger)
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
-	e.ready = make(chan struct{})
+	e.door = newDoor(e.space)
 	if err := unfinished(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
@@ -97,17 +97,18 @@ func Open(o Options) (_ *Engine, err error) {
 		found: Recovery{Tables: len(state.Tables)}}
 	if o.InBackground {
 		e.wg.Go(func() {
-			if err := st.recover(); err != nil {
-				e.failed = status.Wrap(err, status.RegionNotReady, "the server could not start: %v", err)
+			err := st.recover()
+			if err != nil {
+				err = status.Wrap(err, status.RegionNotReady, "the server could not start: %v", err)
 			}
-			close(e.ready)
+			e.door.open(err)
 		})
 		return e, nil
 	}
 	if err := st.recover(); err != nil {
 		return nil, err
 	}
-	close(e.ready)
+	e.door.open(nil)
 	return e, nil
 }
 
@@ -246,7 +247,7 @@ func (e *Engine) list(state *manifest.State) {
 
 // Recovery says what Open found; nothing before the store is ready.
 func (e *Engine) Recovery() Recovery {
-	if e.isReady() != nil {
+	if e.door.isOpen() != nil {
 		return Recovery{SetAside: e.SetAside()}
 	}
 	r := e.recovery

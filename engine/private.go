@@ -143,10 +143,10 @@ func (want *OwnTable) fault(t *schema.Table) string {
 // setTableAside gives a table another name, under which its rows can be read and it can be dropped. Its comment says
 // why.
 func (e *Engine) setTableAside(n schema.Name, id schema.TableID, fault string) error {
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()

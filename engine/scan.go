@@ -97,10 +97,10 @@ func (p home) sameTypes(t *schema.Table, columns ...schema.Column) error {
 // come out in the order of r.Columns with the types of r.Table.Schema; expired rows, replaced rows and deleted rows do
 // not come out; r.Filter has been applied.
 func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

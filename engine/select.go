@@ -47,10 +47,10 @@ type SelectTable struct {
 // other types now. It reads no row of a part. A label or a value that does not exist is found nowhere and is not an
 // error.
 func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error) {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if r.Symbols == nil {
 		r.Symbols = NewSymbols(r.Reserve)
 	}

@@ -85,10 +85,10 @@ func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 	for i := range r.Names {
 		errs[i] = e.noView(r.Names[i].Table)
 	}
-	if err := e.enterToChange(); err != nil {
+	if err := e.door.enterToChange(); err != nil {
 		return nil, nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	return e.series(ctx, r, errs)
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"path"
@@ -58,6 +59,18 @@ func (s *space) readOnly() error {
 	defer s.mu.Unlock()
 	s.look()
 	return s.fixed
+}
+
+// awaitWritable waits until the store is not read-only, which it asks every so often; false: ctx is over first.
+func (s *space) awaitWritable(ctx context.Context, every time.Duration) bool {
+	for s.readOnly() != nil {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(every):
+		}
+	}
+	return true
 }
 
 // look looks at the disks unless it did a moment ago. The caller holds s.mu.

@@ -45,10 +45,10 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.noViews(s); err != nil {
 		return nil, err
 	}
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := s.checkOwner(ctx); err != nil {
 		return nil, err
 	}
@@ -269,10 +269,10 @@ func hasNull(v *vector.Vector, n int) bool {
 // index; t is the table as it was when the keys were read. Overtaken where it has another key by now, or another table
 // its name. Not for append-only tables.
 func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch) (int, error) {
-	if err := e.enter(); err != nil {
+	if err := e.door.enter(); err != nil {
 		return 0, err
 	}
-	defer e.leave()
+	defer e.door.leave()
 	if err := MayChange(ctx, t.Name.DB); err != nil {
 		return 0, err
 	}
