@@ -135,6 +135,37 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 	return c
 }
 
+// ttl is the time to live of a table's rows: its own, or that of the physical table that it lies in, or its database's.
+func (c *catalog) ttl(t *schema.Table) int64 {
+	if _, own := t.Options.Find("ttl"); own {
+		return t.Options.TTL
+	}
+	if r := c.regions[t.Physical]; t.Physical != 0 && r != nil {
+		return c.ttl(r.snap.Load().schema)
+	}
+	if text, ok := c.option(t, "ttl"); ok {
+		ns, _, err := schema.ParseTTL(text)
+		if err != nil {
+			return 0 // was checked when it was set: what cannot be read keeps rows
+		}
+		return ns
+	}
+	return t.Options.TTL
+}
+
+// option is an option of a table: its own or, of those that act live, its database's.
+func (c *catalog) option(t *schema.Table, key string) (string, bool) {
+	if text, own := t.Options.Find(key); own {
+		return text, true
+	}
+	for _, o := range c.databases[t.Name.DB].Options {
+		if o.Key == key {
+			return o.Value, true
+		}
+	}
+	return "", false
+}
+
 // Table finds a table: TableNotFound, or DatabaseNotFound.
 func (e *Engine) Table(n schema.Name) (*Table, error) {
 	c := e.catalog.Load()

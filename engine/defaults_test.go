@@ -68,7 +68,7 @@ func TestDatabaseDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if own, _ := e.option(tab.Schema, "compaction.twcs.time_window"); own != "1s" {
+	if own, _ := e.catalog.Load().option(tab.Schema, "compaction.twcs.time_window"); own != "1s" {
 		t.Errorf("the windows of the database do not act on its table: %q", own)
 	}
 }

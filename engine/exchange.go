@@ -19,7 +19,7 @@ var errUnlisted = status.New(status.StorageUnavailable,
 
 // windowsOf are the windows of time of a table with the parts of a snapshot.
 func (e *Engine) windowsOf(s *regionSnap) windows {
-	own, _ := e.option(s.schema, "compaction.twcs.time_window")
+	own, _ := e.catalog.Load().option(s.schema, "compaction.twcs.time_window")
 	return windowsOf(s.schema, own, s.parts)
 }
 

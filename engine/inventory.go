@@ -2,7 +2,9 @@ package engine
 
 import (
 	"maps"
+	"math"
 	"sync/atomic"
+	"time"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
@@ -83,6 +85,18 @@ func (v *inventory) lives(r *region) func(key []byte) bool {
 	}
 	logicals := v.catalog.Load().logicals
 	return func(key []byte) bool { return logicals[schema.KeyTable(key)] != nil }
+}
+
+// oldest is the time before which a table's rows have expired.
+func (v *inventory) oldest(t *schema.Table) int64 {
+	ttl := v.catalog.Load().ttl(t)
+	switch {
+	case ttl == schema.TTLInstant:
+		return math.MaxInt64
+	case ttl <= 0:
+		return math.MinInt64
+	}
+	return inUnit(v.o.Now().Add(-time.Duration(ttl)), t.TimeColumn().Type)
 }
 
 // nextTable is the smallest id of a table that neither the manifest nor any file knows.

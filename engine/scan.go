@@ -3,10 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
-	"time"
 
 	"varve/engine/filter"
 	"varve/engine/scan"
@@ -253,49 +251,6 @@ func (s *Scan) onKey(c *filter.Cond) bool {
 func readColumn(c schema.Column) schema.Column {
 	c.Default = c.Initial
 	return c
-}
-
-// ttl is the time to live of a table's rows: its own, or that of the physical table that it lies in, or its database's.
-func (e *Engine) ttl(t *schema.Table) int64 {
-	if _, own := t.Options.Find("ttl"); own {
-		return t.Options.TTL
-	}
-	if r := e.catalog.Load().regions[t.Physical]; t.Physical != 0 && r != nil {
-		return e.ttl(r.snap.Load().schema)
-	}
-	if text, ok := e.option(t, "ttl"); ok {
-		ns, _, err := schema.ParseTTL(text)
-		if err != nil {
-			return 0 // was checked when it was set: what cannot be read keeps rows
-		}
-		return ns
-	}
-	return t.Options.TTL
-}
-
-// option is an option of a table: its own or, of those that act live, its database's.
-func (e *Engine) option(t *schema.Table, key string) (string, bool) {
-	if text, own := t.Options.Find(key); own {
-		return text, true
-	}
-	for _, o := range e.catalog.Load().databases[t.Name.DB].Options {
-		if o.Key == key {
-			return o.Value, true
-		}
-	}
-	return "", false
-}
-
-// oldest is the time before which a table's rows have expired.
-func (e *Engine) oldest(t *schema.Table) int64 {
-	ttl := e.ttl(t)
-	switch {
-	case ttl == schema.TTLInstant:
-		return math.MaxInt64
-	case ttl <= 0:
-		return math.MinInt64
-	}
-	return inUnit(e.o.Now().Add(-time.Duration(ttl)), t.TimeColumn().Type)
 }
 
 // runs are the runs that overlap the time range, oldest first.
