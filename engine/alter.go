@@ -273,7 +273,7 @@ func (e *Engine) unify(ctx context.Context, r *region) error {
 	last := e.committer.seq.Load()
 	for again := true; again; {
 		s := r.snap.Load()
-		if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
+		if _, damaged := sound(s.parts); len(damaged)+len(e.damages.asideOf(r, s)) > 0 {
 			return status.New(status.Unsupported,
 				"append_mode cannot be switched on while parts of the table are damaged: the rows that they replace "+
 					"would come back")
@@ -306,7 +306,7 @@ func (e *Engine) settle(ctx context.Context, r *region, w rewrite) error {
 		return slices.ContainsFunc(w.columns, func(c retyped) bool {
 			t, ok, err := p.file.TypeOf(c.id)
 			if err != nil {
-				damage = e.damage(r, p, err)
+				damage = e.damages.met(r, p, err)
 			}
 			return ok && t != c.from
 		})

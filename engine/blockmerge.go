@@ -98,11 +98,11 @@ func (b *SampleBlock) collectSource(t *wantedTable, src seriesSource) error {
 		s := &b.stretch
 		kinds, err := rows.Kinds(s)
 		if err != nil {
-			return b.s.e.damage(t.group.region, part, err)
+			return b.s.from.damages.met(t.group.region, part, err)
 		}
 		seqs, err := rows.Sequences(s)
 		if err != nil {
-			return b.s.e.damage(t.group.region, part, err)
+			return b.s.from.damages.met(t.group.region, part, err)
 		}
 		n := len(r.items)
 		for k := s.From; k < s.To; k++ {

@@ -43,7 +43,7 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		whole, fixed := sound(s.parts)
-		fixed = append(fixed, e.asideOf(r, s)...)
+		fixed = append(fixed, e.damages.asideOf(r, s)...)
 		var asked []*part
 		for _, p := range whole {
 			if p.meta.MinSeq <= last {

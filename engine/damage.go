@@ -23,8 +23,9 @@ type SetAside struct {
 	Min, Max int64
 }
 
-// damages lists what is damaged and not served. Safe for concurrent use.
+// damages lists what is damaged and not served, and takes it out of what is. Safe for concurrent use.
 type damages struct {
+	of  *inventory // whose parts are damaged; who only keeps the list needs none
 	log *slog.Logger
 
 	mu   sync.Mutex // protects list
@@ -63,18 +64,18 @@ func (e *Engine) SetAside() []SetAside { return e.damages.all() }
 // a damaged dictionary, index or series section is not served at all. Neither is merged, so that the file stays
 // unchanged and can be replaced by a good copy. The next start checks the recorded parts again.
 
-// damage notes what err says of a part: this query fails with a message that names file and block, the following ones
+// met notes what err says of a part: this query fails with a message that names file and block, the following ones
 // are served from the rest.
-func (e *Engine) damage(r *region, p *part, err error) error {
+func (d *damages) met(r *region, p *part, err error) error {
 	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
 		return err
 	}
 	found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
 	if list, fresh := p.hurtBy(found); fresh {
-		e.setPartAside(r, p, found)
+		d.setPartAside(r, p, found)
 		edit := manifest.Edit{Damaged: []manifest.DamageEdit{{Table: r.id, File: p.meta.File, Damage: list}}}
-		if err := e.apply(edit); err != nil {
-			e.o.Logger.Error("damage cannot be noted in the manifest; it will be met again after a restart", "part",
+		if err := d.of.apply(edit); err != nil {
+			d.log.Error("damage cannot be noted in the manifest; it will be met again after a restart", "part",
 				partName(p.meta.File), "error", err)
 		}
 	}
@@ -100,10 +101,10 @@ func (p *part) whole() bool {
 }
 
 // setPartAside takes a damaged block, or the part, out of what is served.
-func (e *Engine) setPartAside(r *region, p *part, d manifest.Damage) {
-	e.damages.note(setAsideOf(r.snap.Load().schema, p.meta, p.file, d))
-	if d.Block >= 0 {
-		p.file.SetAside(d.Block)
+func (d *damages) setPartAside(r *region, p *part, found manifest.Damage) {
+	d.note(setAsideOf(r.snap.Load().schema, p.meta, p.file, found))
+	if found.Block >= 0 {
+		p.file.SetAside(found.Block)
 		return
 	}
 	r.mu.Lock()
@@ -130,26 +131,26 @@ func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest
 
 // recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file
 // was replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
-func (e *Engine) recheck(p *part) (left []manifest.Damage, whole bool) {
-	_, errs := sst.Verify(e.o.FS, e.files.path(p.meta.File))
+func (d *damages) recheck(p *part) (left []manifest.Damage, whole bool) {
+	_, errs := sst.Verify(d.of.o.FS, d.of.files.path(p.meta.File))
 	for _, err := range errs {
-		d := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
-		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == d.Block }) {
-			left = append(left, d)
+		found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
+		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == found.Block }) {
+			left = append(left, found)
 		}
-		whole = whole || d.Block < 0
+		whole = whole || found.Block < 0
 	}
 	slices.SortFunc(left, func(a, b manifest.Damage) int { return cmp.Compare(a.Block, b.Block) })
 	if len(left) == 0 {
-		e.o.Logger.Info("a part that was damaged is intact again", "part", partName(p.meta.File))
+		d.log.Info("a part that was damaged is intact again", "part", partName(p.meta.File))
 	}
 	return left, whole
 }
 
 // asideOf are the parts of a region that are not served, as far as merges have to know them: rows of theirs come back
 // when they are put right.
-func (e *Engine) asideOf(r *region, s *regionSnap) (list []*part) {
-	t := e.manifest.State().Tables[r.id]
+func (d *damages) asideOf(r *region, s *regionSnap) (list []*part) {
+	t := d.of.manifest.State().Tables[r.id]
 	if t == nil {
 		return nil
 	}
@@ -162,13 +163,13 @@ func (e *Engine) asideOf(r *region, s *regionSnap) (list []*part) {
 }
 
 // forgetAside removes the files of parts that were set aside and that no list names any more.
-func (e *Engine) forgetAside(list []*part) {
+func (d *damages) forgetAside(list []*part) {
 	for _, p := range list {
 		name := partName(p.meta.File)
-		if err := e.files.unlink(p.meta.File); err != nil {
-			e.o.Logger.Warn("dropped part cannot be removed", "part", name, "error", err)
+		if err := d.of.files.unlink(p.meta.File); err != nil {
+			d.log.Warn("dropped part cannot be removed", "part", name, "error", err)
 		}
-		e.damages.forget(name)
+		d.forget(name)
 	}
 }
 

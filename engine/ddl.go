@@ -95,7 +95,7 @@ func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog))
 	for _, p := range gone {
 		if p.logical == nil {
 			p.region.maintain.Lock() // a flush lists its part in the manifest first
-			aside = append(aside, e.asideOf(p.region, p.region.snap.Load())...)
+			aside = append(aside, e.damages.asideOf(p.region, p.region.snap.Load())...)
 			p.region.maintain.Unlock()
 		}
 	}
@@ -115,7 +115,7 @@ func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog))
 		}
 	})
 	e.discard(gone)
-	e.forgetAside(aside)
+	e.damages.forgetAside(aside)
 	return nil
 }
 
@@ -254,7 +254,7 @@ func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	defer r.maintain.Unlock()
 	r.mu.Lock()
 	old := r.snap.Load()
-	aside := e.asideOf(r, old)
+	aside := e.damages.asideOf(r, old)
 	next.Emptied = e.committer.seq.Load()
 	edit := manifest.Edit{PutTable: []*schema.Table{next},
 		Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: next.Emptied}}}
@@ -279,6 +279,6 @@ func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 		return err
 	}
 	e.letGo(old)
-	e.forgetAside(aside)
+	e.damages.forgetAside(aside)
 	return nil
 }

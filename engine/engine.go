@@ -49,7 +49,7 @@
 //	expire.go sweep.go files.go          what goes
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
-//	moment.go                            the snapshot that the scans of a statement share
+//	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockinterleave.go blockmerge.go   their samples
 //	labelvalues.go symbols.go            values of a label, and their numbers
@@ -203,8 +203,7 @@ type Engine struct {
 	damages   *damages
 	flusher   *flusher
 	merger    *merger
-
-	scanning atomic.Int64 // scans that are open: merges yield
+	reading   *reading
 
 	door *door
 	run  context.Context // over when the store closes

@@ -25,7 +25,7 @@ func (e *Engine) windowsOf(s *regionSnap) windows {
 
 // traffic describes the load besides merges.
 func (e *Engine) traffic() traffic {
-	t := traffic{flushing: e.flusher.busy.Load(), scanning: e.scanning.Load() > 0,
+	t := traffic{flushing: e.flusher.busy.Load(), scanning: e.reading.open.Load() > 0,
 		crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
 	t.pressed = e.o.Memory.Pressed(admission.Body)
 	if at := e.flusher.last.Load(); at != nil {
@@ -37,17 +37,17 @@ func (e *Engine) traffic() traffic {
 // draft begins a part out of the rows that some parts of a snapshot have within a span of time.
 func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
 	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group),
-		minSeq: math.MaxUint64, time: span, flushed: e.flushedOf(r)}
+		minSeq: math.MaxUint64, time: span, flushed: e.flushedOf(r), spliceRows: e.o.spliceRows}
 	var there []*part
 	for _, p := range group {
 		out.replaces = append(out.replaces, p.meta.File)
 		if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 			there = append(there, p)
-			out.runs = append(out.runs, &guardedRun{p.run, ctx, e, r, p})
+			out.runs = append(out.runs, &guardedRun{p.run, ctx, e.damages, r, p})
 			out.minSeq, out.maxSeq = min(out.minSeq, p.meta.MinSeq), max(out.maxSeq, p.meta.MaxSeq)
 		}
 	}
-	out.relate(append(e.asideOf(r, s), s.parts...), there)
+	out.relate(append(e.damages.asideOf(r, s), s.parts...), there)
 	return out
 }
 

@@ -68,7 +68,7 @@ func (e *Engine) dropExpired(r *region) error {
 func (e *Engine) dropAside(r *region, oldest int64) error {
 	r.maintain.Lock() // a flush lists its part in the manifest first
 	defer r.maintain.Unlock()
-	gone := before(e.asideOf(r, r.snap.Load()), oldest)
+	gone := before(e.damages.asideOf(r, r.snap.Load()), oldest)
 	if len(gone) == 0 {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (e *Engine) dropAside(r *region, oldest int64) error {
 		}
 		return err
 	}
-	e.forgetAside(gone)
+	e.damages.forgetAside(gone)
 	return nil
 }
 

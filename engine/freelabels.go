@@ -104,7 +104,7 @@ func (u *labelUse) read(e *Engine, r *region) bool {
 	r.maintain.Lock()
 	unlisted := len(r.pending)
 	r.maintain.Unlock()
-	if unlisted+len(e.asideOf(r, snap)) > 0 {
+	if unlisted+len(e.damages.asideOf(r, snap)) > 0 {
 		return false
 	}
 	whole := true

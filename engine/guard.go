@@ -14,7 +14,7 @@ import (
 func (s *Scan) guard(runs []*scanRun) []scan.Run {
 	var all []scan.Run
 	for _, r := range runs {
-		all = append(all, &guardedRun{r.run, s.ctx, s.e, s.r, r.part})
+		all = append(all, &guardedRun{r.run, s.ctx, s.from.damages, s.r, r.part})
 	}
 	return all
 }
@@ -29,7 +29,7 @@ type guarded struct {
 func (g *guarded) Next(b *vector.Batch) (bool, error) {
 	ok, err := g.Cursor.Next(b)
 	if err != nil {
-		return ok, g.s.e.damage(g.s.r, g.part, err)
+		return ok, g.s.from.damages.met(g.s.r, g.part, err)
 	}
 	if invariant.On && ok {
 		b.Check()
@@ -39,16 +39,16 @@ func (g *guarded) Next(b *vector.Batch) (bool, error) {
 
 type guardedRun struct {
 	scan.Run
-	ctx  context.Context
-	e    *Engine
-	r    *region
-	part *part
+	ctx     context.Context
+	damages *damages
+	r       *region
+	part    *part
 }
 
 func (g *guardedRun) Series(spec *scan.Spec) (scan.Series, error) {
 	w, err := g.Run.Series(spec)
 	if err != nil {
-		return nil, g.e.damage(g.r, g.part, err)
+		return nil, g.damages.met(g.r, g.part, err)
 	}
 	return &guardedSeries{Series: w, g: g}, nil
 }
@@ -101,7 +101,7 @@ func (w *guardedSeries) Rest() {
 // the rows that were read mean nothing.
 func (g *guardedRun) outcome(err error) error {
 	if err != nil {
-		return g.e.damage(g.r, g.part, err)
+		return g.damages.met(g.r, g.part, err)
 	}
 	return g.ctx.Err()
 }

@@ -25,7 +25,7 @@ func TestGuardConforms(t *testing.T) {
 		}
 	}
 	over, cancel := context.WithCancel(ctx)
-	s := &Scan{ctx: over}
+	s := &Scan{from: &reading{}, ctx: over}
 	run := s.guard([]*scanRun{{m.Live(), nil}})[0]
 	scantest.Conform(t, r, d, run, 5)
 	cancel()

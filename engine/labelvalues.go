@@ -18,8 +18,8 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 		return nil, err
 	}
 	defer e.door.leave()
-	s := &Selection{e: e, ctx: ctx, request: SelectRequest{Symbols: NewSymbols(reserve)}}
-	e.scanning.Add(1)
+	s := &Selection{from: e.reading, ctx: ctx, request: SelectRequest{Symbols: NewSymbols(reserve)}}
+	e.reading.open.Add(1)
 	defer s.Close()
 	var all []*labelled
 	for _, t := range tables {
@@ -33,7 +33,7 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 			i = len(all)
 			all = append(all, &labelled{group: g, label: labelOf{column: t.Schema.Columns[at]}})
 		}
-		all[i].add(e, t)
+		all[i].add(e.catalog.Load(), t)
 	}
 	for _, l := range all {
 		if err := s.valuesIn(l); err != nil {
@@ -55,12 +55,12 @@ type labelled struct {
 }
 
 // add adds a table; a physical table stands for all its logical tables.
-func (l *labelled) add(e *Engine, t *Table) {
+func (l *labelled) add(c *catalog, t *Table) {
 	if !t.Schema.Shared() {
 		l.tables = append(l.tables, t.Schema.ID)
 		return
 	}
-	for _, m := range e.catalog.Load().logicalsOf(t.region) {
+	for _, m := range c.logicalsOf(t.region) {
 		l.tables = append(l.tables, m.id)
 	}
 }
@@ -85,7 +85,7 @@ func (s *Selection) valuesIn(l *labelled) error {
 			}
 		})
 		if err != nil {
-			return s.e.damage(l.group.region, run.part, err)
+			return s.from.damages.met(l.group.region, run.part, err)
 		}
 		if full != nil {
 			return full

@@ -38,9 +38,10 @@ func Open(o Options) (_ *Engine, err error) {
 	e := &Engine{
 		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
 			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
-		memory:  newMemory(o.Memory, o.SeriesBytes),
-		damages: &damages{log: o.Logger},
-		young:   map[tableLabel]time.Time{}, viewNames: map[schema.Name]struct{}{}}
+		memory: newMemory(o.Memory, o.SeriesBytes),
+		young:  map[tableLabel]time.Time{}, viewNames: map[schema.Name]struct{}{}}
+	e.damages = &damages{of: e.inventory, log: o.Logger}
+	e.reading = &reading{inventory: e.inventory, damages: e.damages}
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
 	e.catalog.Store(&catalog{})

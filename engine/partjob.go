@@ -37,6 +37,7 @@ type partJob struct {
 	describe       func(w *sst.Writer, unique bool) error
 	held           int64 // Options.MergeBytes
 	block          int64 // Options.BlockBytes
+	spliceRows     int   // Options.spliceRows; only merges take blocks over
 }
 
 // write writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row. unique

@@ -20,8 +20,8 @@ func isKeyTag(id schema.ColumnID) bool {
 	return id == schema.TableTagID || id == schema.SeriesTagID
 }
 
-func newPhysicalScan(e *Engine, r *region, q Request) *physicalScan {
-	v := &physicalScan{logicals: e.catalog.Load().logicalsOf(r), columns: q.Columns}
+func newPhysicalScan(c *catalog, r *region, q Request) *physicalScan {
+	v := &physicalScan{logicals: c.logicalsOf(r), columns: q.Columns}
 	for _, c := range q.Filter {
 		onKey := false
 		for _, id := range c.AppendColumns(nil) {

@@ -178,7 +178,7 @@ func (s *Scan) mergedPieces(runs []*scanRun) int {
 		}
 		rows += n
 	}
-	return min(max(1, rows/s.e.o.mergedRows), mergedPieces)
+	return min(max(1, rows/s.from.o.mergedRows), mergedPieces)
 }
 
 // cutKeys cuts the series keys into ranges: n of about equally many rows, by the largest run, and more where a part has

@@ -261,7 +261,7 @@ func (b *SampleBlock) copySource(t *wantedTable, src seriesSource, m seriesMark)
 		if !unique {
 			kinds, err := rows.Kinds(s)
 			if err != nil {
-				return false, b.s.e.damage(t.group.region, part, err)
+				return false, b.s.from.damages.met(t.group.region, part, err)
 			}
 			if !putsAlone(kinds, s.From, s.To) {
 				return false, nil
@@ -292,12 +292,12 @@ func (b *SampleBlock) open(t *wantedTable, src seriesSource) (scan.Rows, *part, 
 	if rows == nil {
 		var err error
 		if rows, err = run.found.Reader(); err != nil {
-			return nil, nil, b.s.e.damage(t.group.region, run.part, err)
+			return nil, nil, b.s.from.damages.met(t.group.region, run.part, err)
 		}
 		b.readers[g][src.run] = rows
 	}
 	if err := rows.Begin(int(src.i), t.time); err != nil {
-		return nil, nil, b.s.e.damage(t.group.region, run.part, err)
+		return nil, nil, b.s.from.damages.met(t.group.region, run.part, err)
 	}
 	return rows, run.part, nil
 }
@@ -315,7 +315,7 @@ func (b *SampleBlock) next(t *wantedTable, rows scan.Rows, part *part) (bool, er
 	}
 	ok, err := rows.Next(&b.stretch)
 	if err != nil {
-		return false, b.s.e.damage(t.group.region, part, err)
+		return false, b.s.from.damages.met(t.group.region, part, err)
 	}
 	b.asked += b.stretch.To - b.stretch.From + 64
 	return ok, nil

@@ -34,7 +34,7 @@ type Request struct {
 
 // Scan is a pinned snapshot of a table handed out as pieces of work. Close unpins. Cursor is safe for concurrent use.
 type Scan struct {
-	e        *Engine
+	from     *reading
 	ctx      context.Context
 	r        *region
 	t        *schema.Table
@@ -102,10 +102,10 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &Scan{e: e, ctx: ctx, r: r.Table.region, t: r.Table.Schema}
+	s := &Scan{from: e.reading, ctx: ctx, r: r.Table.region, t: r.Table.Schema}
 	r = s.watch(r)
 	if s.t.Shared() {
-		s.physical = newPhysicalScan(e, s.r, r)
+		s.physical = newPhysicalScan(e.catalog.Load(), s.r, r)
 		r = s.physical.request(r)
 	}
 	if err := s.describe(r); err != nil {
@@ -119,7 +119,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		s.r.unpin(s.snap)
 		return nil, err
 	}
-	e.scanning.Add(1)
+	e.reading.open.Add(1)
 	s.cut()
 	return s, nil
 }
@@ -178,7 +178,7 @@ func (s *Scan) describe(r Request) error {
 		s.spec.Columns = append(s.spec.Columns, readColumn(s.t.Columns[p]))
 	}
 	// Rows past their time are gone at once, whatever has been cleaned up.
-	s.spec.Time.From = max(s.spec.Time.From, s.e.oldest(s.t))
+	s.spec.Time.From = max(s.spec.Time.From, s.from.oldest(s.t))
 	looksAt := r.Filter.AppendColumns(nil)
 	for _, b := range r.Bounds {
 		if !slices.Contains(looksAt, b.Column) && s.t.ByID(b.Column) >= 0 {
@@ -348,7 +348,7 @@ func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	spec.Filter = slices.Concat(spec.Filter, s.above)
 	c, err := p.run.run.Scan(&spec)
 	if err != nil {
-		return nil, s.e.damage(s.r, p.run.part, err)
+		return nil, s.from.damages.met(s.r, p.run.part, err)
 	}
 	return &guarded{c, s, p.run.part}, nil
 }
@@ -411,7 +411,7 @@ func extreme(a, b *vector.Vector, sign int) *vector.Vector {
 // Close unpins the snapshot.
 func (s *Scan) Close() {
 	s.pinned.Do(func() {
-		s.e.scanning.Add(-1)
+		s.from.open.Add(-1)
 		s.r.unpin(s.snap)
 		s.spec.Memo.Release(s.spec.Reserve)
 	})

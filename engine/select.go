@@ -54,8 +54,8 @@ func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error
 	if r.Symbols == nil {
 		r.Symbols = NewSymbols(r.Reserve)
 	}
-	s := &Selection{e: e, ctx: ctx, request: r}
-	e.scanning.Add(1) // merges give way
+	s := &Selection{from: e.reading, ctx: ctx, request: r}
+	e.reading.open.Add(1) // merges give way
 	if err := s.find(); err != nil {
 		s.Close()
 		return nil, err
@@ -185,7 +185,7 @@ func (s *Selection) addTable(i int) error {
 		one.columns = append(one.columns, readColumn(t.Schema.Columns[p]))
 	}
 	one.time = unitSpan(s.request.From, s.request.To, one.unit)
-	one.time.From = max(one.time.From, s.e.oldest(t.Schema))
+	one.time.From = max(one.time.From, s.from.oldest(t.Schema))
 	g.time = scan.Range{From: min(g.time.From, one.time.From), To: max(g.time.To, one.time.To)}
 	if err := s.describeLabels(&one); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (s *Selection) addTable(i int) error {
 		g.tables = append(g.tables, &one)
 		return nil
 	}
-	for _, m := range s.e.catalog.Load().logicalsOf(t.region) {
+	for _, m := range s.from.catalog.Load().logicalsOf(t.region) {
 		shown := one
 		shown.id, shown.labels = m.id, slices.Clone(one.labels)
 		g.tables = append(g.tables, &shown)
@@ -316,7 +316,7 @@ func (s *Selection) findRuns(g *group, want *scan.Find) error {
 		}
 		f, err := r.run.Find(want)
 		if err != nil {
-			return s.e.damage(g.region, r.part, err)
+			return s.from.damages.met(g.region, r.part, err)
 		}
 		if f.Len() == 0 {
 			continue
@@ -345,7 +345,7 @@ func (s *Selection) runsOf(g *group) (all []*scanRun) {
 // Selection is series that were found, with dense numbers from 0 on: table by table, and inside a table by rising key,
 // so that neighbours lie side by side on the disk. Safe for concurrent use.
 type Selection struct {
-	e       *Engine
+	from    *reading
 	ctx     context.Context
 	request SelectRequest
 	groups  []*group
@@ -413,7 +413,7 @@ func (s *Selection) sourcesOf(i int) []seriesSource {
 // Close lets go of the rows. No Read may be under way.
 func (s *Selection) Close() {
 	s.closed.Do(func() {
-		s.e.scanning.Add(-1)
+		s.from.open.Add(-1)
 		for _, g := range s.groups {
 			g.region.unpin(g.snap)
 		}

@@ -656,7 +656,7 @@ func TestSelectEnds(t *testing.T) {
 			t.Errorf("a bad expression is %v", err)
 		}
 	})
-	if n := e.scanning.Load(); n != 0 {
+	if n := e.reading.open.Load(); n != 0 {
 		t.Errorf("%d scans are under way", n)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Selection) merge(g *group) error {
 	for r, run := range g.runs {
 		keys, err := run.found.Keys()
 		if err != nil {
-			return s.e.damage(g.region, run.part, err)
+			return s.from.damages.met(g.region, run.part, err)
 		}
 		h := &keyHead{run: uint32(r), keys: keys, n: run.found.Len()}
 		if err := s.load(g, h); err != nil {
@@ -42,7 +42,7 @@ func (s *Selection) merge(g *group) error {
 		least = leastOf(least[:0], heads)
 		wanted, err := add.series(least[0].key)
 		if err != nil {
-			return s.e.damage(g.region, g.runs[least[0].run].part, err)
+			return s.from.damages.met(g.region, g.runs[least[0].run].part, err)
 		}
 		done := false
 		for _, h := range least {
@@ -111,7 +111,7 @@ func (s *Selection) load(g *group, h *keyHead) (err error) {
 		return nil
 	}
 	if h.key, err = h.keys.Next(); err != nil {
-		return s.e.damage(g.region, g.runs[h.run].part, err)
+		return s.from.damages.met(g.region, g.runs[h.run].part, err)
 	}
 	return nil
 }

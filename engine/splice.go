@@ -24,7 +24,7 @@ func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 		}
 		k, err := g.part.file.SoleSeries()
 		if err != nil {
-			return nil, nil, g.e.damage(g.r, g.part, err)
+			return nil, nil, g.damages.met(g.r, g.part, err)
 		}
 		if k == nil || key != nil && !bytes.Equal(k, key) {
 			return nil, nil, nil
@@ -39,16 +39,19 @@ func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 type blockHeads struct {
 	parts []*guardedRun
 	time  scan.Range
-	next  []int
-	end   []int // of each part's blocks
+	// leastRows is the least number of rows of a block that is taken over as it is.
+	leastRows int
+
+	next []int
+	end  []int // of each part's blocks
 	// last[i] is the latest time of part i among the blocks that are merged together.
 	last []int64
 }
 
 // headsOf returns the blocks of parts that overlap a range of time.
-func headsOf(parts []*guardedRun, time scan.Range) *blockHeads {
-	h := &blockHeads{parts: parts, time: time, next: make([]int, len(parts)), end: make([]int, len(parts)),
-		last: make([]int64, len(parts))}
+func headsOf(parts []*guardedRun, time scan.Range, leastRows int) *blockHeads {
+	h := &blockHeads{parts: parts, time: time, leastRows: leastRows, next: make([]int, len(parts)),
+		end: make([]int, len(parts)), last: make([]int64, len(parts))}
 	for i, p := range parts { // blocks of one series are ordered by time
 		n := p.Blocks()
 		h.next[i] = sort.Search(n, func(b int) bool { _, span := p.Block(b); return span.To >= time.From })
@@ -89,7 +92,7 @@ func (h *blockHeads) alone(i int) bool {
 // spliced reports whether the next block of part i is taken over as it is.
 func (h *blockHeads) spliced(i int) bool {
 	rows, span := h.parts[i].Block(h.next[i])
-	return rows >= h.parts[i].e.o.spliceRows && h.time.Covers(span.From, span.To) && h.alone(i)
+	return rows >= h.leastRows && h.time.Covers(span.From, span.To) && h.alone(i)
 }
 
 // together takes the next block of part i and all that its rows lie among, and goes on until the next block can be
@@ -112,7 +115,7 @@ func (h *blockHeads) together(i int) []scan.Run {
 	var runs []scan.Run
 	for k, p := range h.parts {
 		if h.next[k] > from[k] {
-			runs = append(runs, &guardedRun{p.part.file.Blocks(from[k], h.next[k]), p.ctx, p.e, p.r, p.part})
+			runs = append(runs, &guardedRun{p.part.file.Blocks(from[k], h.next[k]), p.ctx, p.damages, p.r, p.part})
 		}
 	}
 	return runs
@@ -140,7 +143,7 @@ func (j *partJob) writeSpliced(w *sst.Writer, spec *scan.Spec, parts []*guardedR
 	if err := w.Series(key); err != nil {
 		return err
 	}
-	h := headsOf(parts, j.time)
+	h := headsOf(parts, j.time, j.spliceRows)
 	for i := h.least(); i >= 0; i = h.least() {
 		if j.pace != nil {
 			if err := j.pace(); err != nil {
@@ -151,7 +154,7 @@ func (j *partJob) writeSpliced(w *sst.Writer, spec *scan.Spec, parts []*guardedR
 		if h.spliced(i) {
 			done, err := w.Splice(g.part.file, h.next[i])
 			if err != nil {
-				return g.e.damage(g.r, g.part, err)
+				return g.damages.met(g.r, g.part, err)
 			}
 			if done {
 				j.any = true

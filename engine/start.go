@@ -121,7 +121,7 @@ func (st *starting) openListed(t *schema.Table, m manifest.PartMeta, changed *da
 	if len(m.Damage) == 0 {
 		return p
 	}
-	left, whole := st.recheck(p)
+	left, whole := st.damages.recheck(p)
 	if !slices.Equal(left, m.Damage) {
 		changed.mu.Lock()
 		changed.list = append(changed.list, manifest.DamageEdit{Table: t.ID, File: m.File, Damage: left})

@@ -137,7 +137,7 @@ func (e *Engine) exact(r *region, columns []retyped) error {
 		for _, c := range columns {
 			stored, ok, err := p.file.TypeOf(c.id)
 			if err != nil {
-				return e.damage(r, p, err)
+				return e.damages.met(r, p, err)
 			}
 			if !ok || !isWhole(stored) {
 				continue
