@@ -28,7 +28,7 @@ func TestModes(t *testing.T) {
 	if err := e.Flush(ctx, public("log")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Backup(ctx, "b"); err != nil {
+	if _, err := e.Backups().Make(ctx, "b"); err != nil {
 		t.Fatal(err)
 	}
 	mustClose(t, e)
@@ -243,20 +243,20 @@ func TestDropBackup(t *testing.T) {
 	old, fresh := SnapshotPrefix+now.Add(-25*time.Hour).Format(SnapshotTime),
 		SnapshotPrefix+now.Add(-time.Hour).Format(SnapshotTime)
 	for _, n := range []string{"a", "b", "snapshot-mine", old, fresh} {
-		if _, err := e.Backup(ctx, n); err != nil {
+		if _, err := e.Backups().Make(ctx, n); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := e.DropBackup(ctx, "b"); err != nil {
+	if err := e.Backups().Drop(ctx, "b"); err != nil {
 		t.Error(err)
 	}
 	for _, n := range []string{"b", "../parts", ""} {
-		if err := e.DropBackup(ctx, n); status.Of(err) != status.InvalidArguments {
+		if err := e.Backups().Drop(ctx, n); status.Of(err) != status.InvalidArguments {
 			t.Errorf("dropping %q: %v", n, err)
 		}
 	}
 	broken = true
-	if _, err := e.Backup(ctx, "failed"); err == nil {
+	if _, err := e.Backups().Make(ctx, "failed"); err == nil {
 		t.Error("the backup did not fail")
 	}
 	broken = false

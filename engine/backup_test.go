@@ -36,18 +36,18 @@ func TestBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := e.Backup(ctx, "monday")
+	b, err := e.Backups().Make(ctx, "monday")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b.Tables != 2 || b.Parts != 4 || b.Rows != 4 {
 		t.Errorf("the backup has %s", b)
 	}
-	if _, err := e.Backup(ctx, "monday"); status.Of(err) != status.InvalidArguments {
+	if _, err := e.Backups().Make(ctx, "monday"); status.Of(err) != status.InvalidArguments {
 		t.Errorf("the same name again: %v", err)
 	}
 	for _, bad := range []string{"", ".", "..", "a/b", "-x", strings.Repeat("x", 200)} {
-		if _, err := e.Backup(ctx, bad); status.Of(err) != status.InvalidArguments {
+		if _, err := e.Backups().Make(ctx, bad); status.Of(err) != status.InvalidArguments {
 			t.Errorf("name %q: %v", bad, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestBackupUnderWrites(t *testing.T) {
 	})
 	for k := range 10 {
 		acknowledged := <-turn
-		b, err := e.Backup(ctx, fmt.Sprint("b", k))
+		b, err := e.Backups().Make(ctx, fmt.Sprint("b", k))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +165,9 @@ func TestBackupFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		fault.Arm(k)
-		_, failed := e.Backup(ctx, "b")
+		_, failed := e.Backups().Make(ctx, "b")
 		if failed != nil {
-			if _, err := e.Backup(ctx, "b"); err != nil {
+			if _, err := e.Backups().Make(ctx, "b"); err != nil {
 				t.Fatalf("call %d: second try: %v", k, err)
 			}
 		}

@@ -170,7 +170,7 @@ func TestDropDamaged(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return e.dropExpired(tab.region)
+			return e.expiry.drop(tab.region)
 		}, 10},
 	} {
 		disk := vfs.NewMem()

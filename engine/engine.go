@@ -40,20 +40,21 @@
 //	census.go                            how many series there are
 //	series.go samples.go freelabels.go   rows of series that are found once, labels of none
 //	create.go ddl.go alter.go draft.go   schemas
+//	rewriter.go                          rows made ready for another schema
 //	physical.go physicalscan.go          many tables in one region
 //	flush.go partjob.go origin.go        memtables into parts
 //	cutlog.go                            what of the log is not needed any more
 //	schedule.go pick.go timewindow.go    which merge goes on, of which parts, cut where
-//	merger.go exchange.go compact.go     merges, in the background and asked for
+//	merger.go exchanger.go compactor.go  merges, in the background and asked for
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
-//	expire.go sweep.go files.go          what goes
+//	expiry.go sweep.go files.go          what goes
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockinterleave.go blockmerge.go   their samples
 //	labelvalues.go symbols.go            values of a label, and their numbers
-//	backup.go restore.go                 copies, and stores made of them
+//	backups.go restore.go                copies, and stores made of them
 //	check.go rebuild.go                  verifying, a manifest of what parts say
 //	metrics.go tablemetrics.go           figures
 //
@@ -203,6 +204,10 @@ type Engine struct {
 	damages   *damages
 	flusher   *flusher
 	merger    *merger
+	compactor *compactor
+	rewriter  *rewriter
+	expiry    *expiry
+	backups   *Backups
 	reading   *reading
 
 	door *door

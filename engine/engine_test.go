@@ -303,7 +303,7 @@ func TestExpiry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.dropExpired(table.region); err != nil {
+	if err := e.expiry.drop(table.region); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(table.Stats().Parts); n != 1 {

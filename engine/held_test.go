@@ -155,7 +155,7 @@ func TestMergesKeepNoMemtables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged, err := e.mergeChosen(t.Context(), tab.region, func(s *regionSnap, _ windows) []*part {
+	merged, err := e.compactor.mergeChosen(t.Context(), tab.region, func(s *regionSnap, _ windows) []*part {
 		flush()
 		return s.parts
 	})

@@ -103,7 +103,7 @@ func TestTableFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.dropExpired(tab.region); err != nil {
+	if err := e.expiry.drop(tab.region); err != nil {
 		t.Fatal(err)
 	}
 	if got = gather(t, e); got["varve_expired_parts_total"] != 1 || got["varve_table_parts public log"] != 0 ||

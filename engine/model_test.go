@@ -476,7 +476,7 @@ func mergeEach(e *Engine, name string) error {
 // mergeKind merges what a loop of the merger would merge of a table, once, when the loops are done with it; false:
 // there is nothing to merge.
 func mergeKind(e *Engine, r *region, k kind) (bool, error) {
-	return e.mergeChosen(ctx, r, e.merger.choose(&job{kind: k, region: r}))
+	return e.compactor.mergeChosen(ctx, r, e.merger.choose(&job{kind: k, region: r}))
 }
 
 func (w *workload) write(name string, kind modelKind) op {

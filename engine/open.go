@@ -70,7 +70,6 @@ func Open(o Options) (_ *Engine, err error) {
 	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache,
 		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
-	e.merger = newMerger(e.run, &e.o, e, e.files, e.metrics)
 	var state *manifest.State
 	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
 		if errors.Is(err, manifest.ErrCorrupt) {
@@ -89,11 +88,7 @@ func Open(o Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, denied(o.WALDir, err)
 	}
-	e.flusher = &flusher{inventory: e.inventory, log: e.log, memory: e.memory, batches: e.batches, metrics: e.metrics,
-		merger: e.merger, asked: make(chan *region, 1024)}
-	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics,
-		now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
-		flushBytes: o.FlushBytes, flush: e.flusher.request, flushLargest: e.flusher.requestLargest}
+	e.assemble()
 	st := &starting{Engine: e, state: state, began: began, unwritable: e.reads,
 		found: Recovery{Tables: len(state.Tables)}}
 	if o.InBackground {
@@ -111,6 +106,26 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	e.door.open(nil)
 	return e, nil
+}
+
+// assemble makes what works on the store, once its log and its manifest are open.
+func (e *Engine) assemble() {
+	o := &e.o
+	e.flusher = &flusher{inventory: e.inventory, log: e.log, memory: e.memory, batches: e.batches, metrics: e.metrics,
+		asked: make(chan *region, 1024)}
+	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics,
+		now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
+		flushBytes: o.FlushBytes, flush: e.flusher.request, flushLargest: e.flusher.requestLargest}
+	x := &exchanger{inventory: e.inventory, damages: e.damages, memory: e.memory, flusher: e.flusher,
+		reading: e.reading}
+	e.merger = newMerger(e.run, o, x, e.files, e.metrics)
+	e.flusher.merger = e.merger
+	e.compactor = &compactor{inventory: e.inventory, run: e.run, damages: e.damages, merger: e.merger}
+	e.rewriter = &rewriter{damages: e.damages, flusher: e.flusher, compactor: e.compactor, seq: &e.committer.seq,
+		maxPart: o.maxPart}
+	e.backups = &Backups{inventory: e.inventory, door: e.door, flusher: e.flusher}
+	e.expiry = &expiry{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
+		backups: e.backups, parts: e.metrics.ExpiredParts}
 }
 
 // openedReadOnly changes the options of a store for reading if the file system of its data directory, its parts or its

@@ -60,7 +60,7 @@ func refusedCalls(e *Engine) map[string]error {
 	_, create := e.CreateTable(ctx, t)
 	_, draft := e.CreateDraft(ctx, t)
 	_, deleted := e.Delete(ctx, &schema.Table{Name: public("t1")}, &vector.Batch{})
-	_, backup := e.Backup(ctx, "b")
+	_, backup := e.Backups().Make(ctx, "b")
 	_, errs, series := e.Series(ctx, &SeriesRequest{Names: []SeriesName{{Table: public("series")}}})
 	return map[string]error{
 		"write":                put(e, "t0", appendOnly, []modelRow{{"ts": int64(1)}}),
@@ -73,7 +73,7 @@ func refusedCalls(e *Engine) map[string]error {
 		"create database": e.CreateDatabase(ctx, Database{Name: "d"}),
 		"alter database":  e.AlterDatabase(ctx, Database{Name: "public"}), "drop database": e.DropDatabase(ctx, "d"),
 		"flush": e.Flush(ctx, n), "compact": e.Compact(ctx, n), "build indexes": e.BuildIndexes(ctx, n),
-		"backup": backup, "drop backup": e.DropBackup(ctx, "b"), "series": errors.Join(append(errs, series)...),
+		"backup": backup, "drop backup": e.Backups().Drop(ctx, "b"), "series": errors.Join(append(errs, series)...),
 	}
 }
 
@@ -238,7 +238,7 @@ func TestReadOnlyBackup(t *testing.T) {
 	o := testOptions(disk)
 	lostStore(t, o)
 	e := mustOpen(t, o)
-	if _, err := e.Backup(ctx, "b"); err != nil {
+	if _, err := e.Backups().Make(ctx, "b"); err != nil {
 		t.Fatal(err)
 	}
 	want := closedDump(t, e)

@@ -26,7 +26,7 @@ func backedUp(t *testing.T) (disk *vfs.Mem, state *manifest.State, want string) 
 			t.Fatal(err)
 		}
 	}
-	if _, err := e.Backup(ctx, "b"); err != nil {
+	if _, err := e.Backups().Make(ctx, "b"); err != nil {
 		t.Fatal(err)
 	}
 	want = closedDump(t, e)

@@ -54,13 +54,13 @@ func (st *starting) recover() error {
 	}
 	st.ballast.lay()
 	st.space.probeEmpty()
-	st.sweepSnapshots()
+	st.backups.sweep()
 	st.end()
 	if !st.o.NoBackground {
 		st.wg.Go(func() { st.flusher.loop(st.run) })
 		st.wg.Go(func() { st.merger.loop(freshParts) })
 		st.wg.Go(func() { st.merger.loop(mergedParts) })
-		st.wg.Go(func() { st.tend(st.run) })
+		st.wg.Go(func() { st.expiry.tend(st.run) })
 	}
 	return nil
 }

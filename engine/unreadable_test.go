@@ -77,7 +77,7 @@ func TestPartsThatCannotBeRead(t *testing.T) {
 		}},
 		{"flush", false, func(t *testing.T, e *Engine, n schema.Name) error { return e.Flush(ctx, n) }},
 		{"backup", false, func(t *testing.T, e *Engine, n schema.Name) error {
-			_, err := e.Backup(ctx, "b")
+			_, err := e.Backups().Make(ctx, "b")
 			return err
 		}},
 		{"check", false, func(t *testing.T, e *Engine, n schema.Name) error {

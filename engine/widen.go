@@ -128,31 +128,6 @@ func (e *inexactError) Error() string {
 	return fmt.Sprintf("column %s holds the integer %s", e.column, e.value)
 }
 
-// exact returns an inexactError if a region's parts have, in one of the columns, an integer that a float may not hold
-// exactly. It reads the zones and no row.
-func (e *Engine) exact(r *region, columns []retyped) error {
-	s := r.pin()
-	defer r.unpin(s)
-	for _, p := range s.parts {
-		for _, c := range columns {
-			stored, ok, err := p.file.TypeOf(c.id)
-			if err != nil {
-				return e.damages.met(r, p, err)
-			}
-			if !ok || !isWhole(stored) {
-				continue
-			}
-			if x, far := beyondExact(p, schema.Column{ID: c.id, Type: stored}); far {
-				name := s.schema.Columns[s.schema.ByID(c.id)].Name
-				return status.Wrap(&inexactError{name, x}, status.InvalidArguments,
-					"column %s expect type %s, given: %s: it holds the integer %s, which a float cannot hold exactly, so "+
-						"it stays a column of integers", name, stored, vector.FloatType, x)
-			}
-		}
-	}
-	return nil
-}
-
 // beyondExact finds an integer in a part's column that no float represents exactly, or an integer next to such a one.
 func beyondExact(p *part, c schema.Column) (x string, far bool) {
 	stat, ok := p.run.Stat(c)

@@ -258,7 +258,7 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 			return nil, status.New(status.InvalidArguments,
 				"ADMIN drop_backup needs the name of the backup, found %d arguments", len(args))
 		}
-		err = x.e.DropBackup(ctx, args[0])
+		err = x.e.Backups().Drop(ctx, args[0])
 	case "flush_table", "compact_table", "build_index":
 		err = x.adminTable(ctx, s, st.Call.Name, args)
 	case "flush_region", "compact_region":
@@ -285,7 +285,7 @@ func (x *Executor) adminBackup(ctx context.Context, st *parse.Admin, args []stri
 		return nil, status.New(status.InvalidArguments, "ADMIN backup needs a name for the backup, found %d arguments",
 			len(args))
 	}
-	b, err := x.e.Backup(ctx, args[0])
+	b, err := x.e.Backups().Make(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}

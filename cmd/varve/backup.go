@@ -125,7 +125,7 @@ func (c *backupCommand) openBeside(ctx context.Context, name string) (dir string
 
 // snapshot makes a snapshot and closes the store.
 func snapshot(ctx context.Context, e *engine.Engine, name string) (dir string, err error) {
-	b, err := e.Backup(ctx, name)
+	b, err := e.Backups().Make(ctx, name)
 	return b.Dir, errors.Join(err, e.Close(context.Background(), true))
 }
 

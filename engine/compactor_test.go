@@ -28,7 +28,7 @@ func TestStatementsMeetDrop(t *testing.T) {
 		{"truncate", func(e *Engine, _ *region) error { return e.Truncate(ctx, public("t")) }, ErrDropped},
 		{"compact", func(e *Engine, _ *region) error { return e.Compact(ctx, public("t")) }, ErrDropped},
 		{"flush", func(e *Engine, _ *region) error { return e.Flush(ctx, public("t")) }, nil},
-		{"expire", func(e *Engine, r *region) error { return e.dropExpired(r) }, nil},
+		{"expire", func(e *Engine, r *region) error { return e.expiry.drop(r) }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := testOptions(vfs.NewMem())
@@ -102,7 +102,7 @@ func TestCompactMeetsTruncate(t *testing.T) {
 		return s.parts
 	}
 	for again, err := true, error(nil); again; {
-		if again, err = e.mergeChosen(ctx, tab.region, all); err != nil {
+		if again, err = e.compactor.mergeChosen(ctx, tab.region, all); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestCompactEndsBesideFlushes(t *testing.T) {
 				t.Fatalf("%v: it goes on after %d merges", kind, merges)
 			}
 			write()
-			if again, err = e.mergeAll(ctx, tab.region, math.MinInt64, last); err != nil {
+			if again, err = e.compactor.mergeAll(ctx, tab.region, math.MinInt64, last); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,26 +12,35 @@ import (
 	"varve/engine/schema"
 )
 
+// compactor runs the merges that a caller waits for. Each has a place of its own in the account of memory. Safe for
+// concurrent use.
+type compactor struct {
+	*inventory
+	run     context.Context // over when the store closes
+	damages *damages
+	merger  *merger
+}
+
 // mergeChosen merges the parts that are chosen, of any kind, while no other merge of the region goes on; false: there
 // are none left. ErrDropped where the table is dropped meanwhile; after a TRUNCATE, or damage, what is left is to be
 // chosen from anew.
-func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bool, error) {
+func (m *compactor) mergeChosen(ctx context.Context, r *region, choose chooser) (bool, error) {
 	var rows ledger.Ticket // that the merge will have in hand
-	e.o.Memory.Begin(&rows, admission.Merge, netip.Addr{}, nil)
-	if err := rows.Grow(ctx, e.o.MergeBytes, ledger.Wait{Most: ledger.Forever, Closing: e.run.Done()}); err != nil {
-		return false, cmp.Or(ctx.Err(), e.run.Err())
+	m.o.Memory.Begin(&rows, admission.Merge, netip.Addr{}, nil)
+	if err := rows.Grow(ctx, m.o.MergeBytes, ledger.Wait{Most: ledger.Forever, Closing: m.run.Done()}); err != nil {
+		return false, cmp.Or(ctx.Err(), m.run.Err())
 	}
 	defer rows.Release()
-	j, err := e.merger.alone(ctx, r)
+	j, err := m.merger.alone(ctx, r)
 	if err != nil {
 		return false, err
 	}
-	defer e.merger.end(j, false)
-	merged, err := e.merger.merge(ctx, j, choose)
+	defer m.merger.end(j, false)
+	merged, err := m.merger.merge(ctx, j, choose)
 	if !errors.Is(err, errOverrun) {
 		return merged, err
 	}
-	if !e.lists(r) {
+	if !m.lists(r) {
 		return false, droppedError(r.snap.Load().schema.Name)
 	}
 	return true, nil
@@ -40,10 +49,10 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 // mergeAll merges one group of parts for a requested compaction, if there is one. Rows before the time oldest have
 // expired. Parts whose rows all have sequence numbers after last came after the request and stay unchanged. Otherwise a
 // compaction would not end while parts come faster than it merges them.
-func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
-	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
+func (m *compactor) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
+	return m.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		whole, fixed := sound(s.parts)
-		fixed = append(fixed, e.damages.asideOf(r, s)...)
+		fixed = append(fixed, m.damages.asideOf(r, s)...)
 		var asked []*part
 		for _, p := range whole {
 			if p.meta.MinSeq <= last {
@@ -52,18 +61,18 @@ func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uin
 				fixed = append(fixed, p)
 			}
 		}
-		return pickAny(asked, fixed, w, e.o.maxPart, !s.schema.Options.AppendMode, e.hides(r, oldest))
+		return pickAny(asked, fixed, w, m.o.maxPart, !s.schema.Options.AppendMode, m.hides(r, oldest))
 	})
 }
 
 // hides reports which parts have rows that a merge leaves out: those before a time, and in a shared region those of
 // logical tables that are gone.
-func (e *Engine) hides(r *region, oldest int64) func(*part) bool {
+func (m *compactor) hides(r *region, oldest int64) func(*part) bool {
 	expired := func(p *part) bool { return p.meta.MinTime < oldest }
 	if !r.snap.Load().schema.Shared() {
 		return expired
 	}
-	logicals := e.catalog.Load().logicals
+	logicals := m.catalog.Load().logicals
 	return func(p *part) (gone bool) {
 		if expired(p) {
 			return true
@@ -88,12 +97,12 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 	}
 	// What expires while the parts are merged stays for the next time.
 	oldest := e.oldest(tab.region.snap.Load().schema)
-	if err := e.dropExpired(tab.region); err != nil {
+	if err := e.expiry.drop(tab.region); err != nil {
 		return err
 	}
 	for last := e.committer.seq.Load(); ; {
 		oldest = min(oldest, e.oldest(tab.region.snap.Load().schema)) // the time to live may be longer by now
-		again, err := e.mergeAll(ctx, tab.region, oldest, last)
+		again, err := e.compactor.mergeAll(ctx, tab.region, oldest, last)
 		if err != nil || !again {
 			return err
 		}
@@ -112,7 +121,7 @@ func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 		return err
 	}
 	for _, p := range tab.region.snap.Load().parts {
-		_, err := e.mergeChosen(ctx, tab.region, func(s *regionSnap, _ windows) []*part {
+		_, err := e.compactor.mergeChosen(ctx, tab.region, func(s *regionSnap, _ windows) []*part {
 			if !slices.Contains(s.parts, p) || !p.whole() {
 				return nil // merged or dropped meanwhile
 			}

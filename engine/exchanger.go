@@ -17,37 +17,47 @@ var errOverrun = errors.New("the parts were dropped or set aside while they were
 var errUnlisted = status.New(status.StorageUnavailable,
 	"parts that were written at the start could not be listed in the manifest yet: is the disk full?")
 
+// exchanger begins the parts that merges write, and puts them into the place of those that are merged. It is the
+// mergeStore of a store. Safe for concurrent use.
+type exchanger struct {
+	*inventory
+	damages *damages
+	memory  *memory
+	flusher *flusher
+	reading *reading
+}
+
 // windowsOf are the windows of time of a table with the parts of a snapshot.
-func (e *Engine) windowsOf(s *regionSnap) windows {
-	own, _ := e.catalog.Load().option(s.schema, "compaction.twcs.time_window")
+func (x *exchanger) windowsOf(s *regionSnap) windows {
+	own, _ := x.catalog.Load().option(s.schema, "compaction.twcs.time_window")
 	return windowsOf(s.schema, own, s.parts)
 }
 
 // traffic describes the load besides merges.
-func (e *Engine) traffic() traffic {
-	t := traffic{flushing: e.flusher.busy.Load(), scanning: e.reading.open.Load() > 0,
-		crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
-	t.pressed = e.o.Memory.Pressed(admission.Body)
-	if at := e.flusher.last.Load(); at != nil {
+func (x *exchanger) traffic() traffic {
+	t := traffic{flushing: x.flusher.busy.Load(), scanning: x.reading.open.Load() > 0,
+		crowded: x.memory.load() > crowdedMemtables*x.o.FlushBytes}
+	t.pressed = x.o.Memory.Pressed(admission.Body)
+	if at := x.flusher.last.Load(); at != nil {
 		t.flushed = *at
 	}
 	return t
 }
 
 // draft begins a part out of the rows that some parts of a snapshot have within a span of time.
-func (e *Engine) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
-	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: levelOf(group),
-		minSeq: math.MaxUint64, time: span, flushed: e.flushedOf(r), spliceRows: e.o.spliceRows}
+func (x *exchanger) draft(ctx context.Context, r *region, s *regionSnap, group []*part, span scan.Range) *partJob {
+	out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: x.lives(r), level: levelOf(group),
+		minSeq: math.MaxUint64, time: span, flushed: x.flushedOf(r), spliceRows: x.o.spliceRows}
 	var there []*part
 	for _, p := range group {
 		out.replaces = append(out.replaces, p.meta.File)
 		if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 			there = append(there, p)
-			out.runs = append(out.runs, &guardedRun{p.run, ctx, e.damages, r, p})
+			out.runs = append(out.runs, &guardedRun{p.run, ctx, x.damages, r, p})
 			out.minSeq, out.maxSeq = min(out.minSeq, p.meta.MinSeq), max(out.maxSeq, p.meta.MaxSeq)
 		}
 	}
-	out.relate(append(e.damages.asideOf(r, s), s.parts...), there)
+	out.relate(append(x.damages.asideOf(r, s), s.parts...), there)
 	return out
 }
 
@@ -74,14 +84,14 @@ func (j *partJob) relate(parts, group []*part) {
 // exchange replaces parts by others, or by nothing, in the manifest and in the snapshot, and removes their files. That
 // takes some 50 ms for 128 MiB, so flushes do not wait for it. On an error the others are given up: their files stay
 // until another edit succeeds, as this one may be found at the next start.
-func (e *Engine) exchange(r *region, old, made []*part) error {
-	gone, err := e.swap(r, old, made)
+func (x *exchanger) exchange(r *region, old, made []*part) error {
+	gone, err := x.swap(r, old, made)
 	for _, o := range gone {
 		o.retire()
 	}
 	if err != nil {
 		for _, p := range made {
-			e.files.stray(p.meta.File)
+			x.files.stray(p.meta.File)
 			p.release()
 		}
 	}
@@ -89,7 +99,7 @@ func (e *Engine) exchange(r *region, old, made []*part) error {
 }
 
 // swap returns the parts that no list names any more.
-func (e *Engine) swap(r *region, old, made []*part) (gone []*part, err error) {
+func (x *exchanger) swap(r *region, old, made []*part) (gone []*part, err error) {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
 	var edit manifest.Edit
@@ -102,8 +112,8 @@ func (e *Engine) swap(r *region, old, made []*part) (gone []*part, err error) {
 	present := r.snap.Load().parts
 	overrun := slices.ContainsFunc(old, func(o *part) bool { return !slices.Contains(present, o) })
 	if !overrun {
-		err = e.apply(edit)
-		overrun = err != nil && !e.lists(r) // nothing is left that could list the parts
+		err = x.apply(edit)
+		overrun = err != nil && !x.lists(r) // nothing is left that could list the parts
 	}
 	if overrun {
 		for _, p := range made {
@@ -122,7 +132,7 @@ func (e *Engine) swap(r *region, old, made []*part) (gone []*part, err error) {
 				gone = append(gone, o)
 			}
 		}
-		s.parts = slices.DeleteFunc(s.parts, func(x *part) bool { return slices.Contains(old, x) })
+		s.parts = slices.DeleteFunc(s.parts, func(p *part) bool { return slices.Contains(old, p) })
 		s.parts = slices.Insert(s.parts, min(at, len(s.parts)), made...)
 	})
 	r.mu.Unlock()

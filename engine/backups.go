@@ -16,6 +16,17 @@ import (
 // BackupsDir is the directory of backups in the data directory.
 const BackupsDir = "backups"
 
+// Backups makes and drops the backups of a store. It keeps nothing in memory and takes no lock: what backups there are,
+// the file system knows. Safe for concurrent use.
+type Backups struct {
+	*inventory
+	door    *door
+	flusher *flusher
+}
+
+// Backups returns the backups of the store.
+func (e *Engine) Backups() *Backups { return e.backups }
+
 // Backup is a consistent copy of all tables: a data directory of its own whose parts are hard links.
 type Backup struct {
 	Dir           string
@@ -25,19 +36,19 @@ type Backup struct {
 
 var backupName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
-// Backup flushes all tables and links their parts into a new directory below BackupsDir, while reading and writing
+// Make flushes all tables and links their parts into a new directory below BackupsDir, while reading and writing
 // continue. Rows acknowledged before the call are in the backup; later rows may be. The manifest is written last, so a
 // directory without a manifest is not a backup.
-func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) {
-	if err := e.door.enterToChange(); err != nil {
+func (k *Backups) Make(ctx context.Context, name string) (b Backup, err error) {
+	if err := k.door.enterToChange(); err != nil {
 		return b, err
 	}
-	defer e.door.leave()
-	b.Dir = path.Join(e.o.Dir, BackupsDir, name)
+	defer k.door.leave()
+	b.Dir = path.Join(k.o.Dir, BackupsDir, name)
 	if err := checkBackupName(name); err != nil {
 		return b, err
 	}
-	switch _, err := e.o.FS.Stat(path.Join(b.Dir, manifest.FileName)); {
+	switch _, err := k.o.FS.Stat(path.Join(b.Dir, manifest.FileName)); {
 	case err == nil:
 		return b, status.New(status.InvalidArguments, "backup '%s' exists already", name)
 	case !vfs.NotExist(err):
@@ -47,20 +58,20 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 		if err == nil {
 			return
 		}
-		if rm := e.dropBackup(name); rm != nil && status.Of(rm) != status.InvalidArguments {
+		if rm := k.remove(name); rm != nil && status.Of(rm) != status.InvalidArguments {
 			err = errors.Join(err, rm)
 		}
 	}()
-	for _, r := range e.catalog.Load().inOrder() {
-		if err := e.flusher.flush(ctx, r); err != nil {
+	for _, r := range k.catalog.Load().inOrder() {
+		if err := k.flusher.flush(ctx, r); err != nil {
 			return b, err
 		}
 	}
 	parts := path.Join(b.Dir, partsDir)
-	if err := e.o.FS.MkdirAll(parts); err != nil {
+	if err := k.o.FS.MkdirAll(parts); err != nil {
 		return b, storageError(err, "the backup cannot be made")
 	}
-	state, err := e.linkParts(ctx, parts)
+	state, err := k.linkParts(ctx, parts)
 	if err != nil {
 		return b, err
 	}
@@ -71,25 +82,25 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 			b.Rows, b.Bytes = b.Rows+p.Rows, b.Bytes+p.Bytes
 		}
 	}
-	for _, dir := range []string{parts, path.Join(e.o.Dir, BackupsDir), e.o.Dir} {
-		if err := e.o.FS.SyncDir(dir); err != nil {
+	for _, dir := range []string{parts, path.Join(k.o.Dir, BackupsDir), k.o.Dir} {
+		if err := k.o.FS.SyncDir(dir); err != nil {
 			return b, storageError(err, "the backup cannot be made durable")
 		}
 	}
-	if err := manifest.Write(e.o.FS, b.Dir, state); err != nil {
+	if err := manifest.Write(k.o.FS, b.Dir, state); err != nil {
 		return b, err
 	}
-	e.o.Logger.Info("backup made", "name", name, "tables", b.Tables, "parts", b.Parts, "bytes", b.Bytes)
+	k.o.Logger.Info("backup made", "name", name, "tables", b.Tables, "parts", b.Parts, "bytes", b.Bytes)
 	return b, nil
 }
 
-// DropBackup removes a backup, or the remains of a backup that failed.
-func (e *Engine) DropBackup(_ context.Context, name string) error {
-	if err := e.door.enterToChange(); err != nil {
+// Drop removes a backup, or the remains of a backup that failed.
+func (k *Backups) Drop(_ context.Context, name string) error {
+	if err := k.door.enterToChange(); err != nil {
 		return err
 	}
-	defer e.door.leave()
-	return e.dropBackup(name)
+	defer k.door.leave()
+	return k.remove(name)
 }
 
 func checkBackupName(name string) error {
@@ -100,19 +111,19 @@ func checkBackupName(name string) error {
 	return nil
 }
 
-// dropBackup removes the files of a backup, beginning with the manifest: without a manifest the rest is not taken for a
+// remove removes the files of a backup, beginning with the manifest: without a manifest the rest is not taken for a
 // backup.
-func (e *Engine) dropBackup(name string) error {
+func (k *Backups) remove(name string) error {
 	if err := checkBackupName(name); err != nil {
 		return err
 	}
-	dir := path.Join(e.o.Dir, BackupsDir, name)
-	if _, err := e.o.FS.Stat(dir); vfs.NotExist(err) {
+	dir := path.Join(k.o.Dir, BackupsDir, name)
+	if _, err := k.o.FS.Stat(dir); vfs.NotExist(err) {
 		return status.New(status.InvalidArguments, "there is no backup '%s'", name)
 	}
 	parts := path.Join(dir, partsDir)
 	files := []string{path.Join(dir, manifest.FileName), path.Join(dir, manifest.FileName+vfs.TempSuffix)}
-	names, err := e.o.FS.List(parts)
+	names, err := k.o.FS.List(parts)
 	if err != nil && !vfs.NotExist(err) {
 		return storageError(err, "the backup cannot be removed")
 	}
@@ -120,7 +131,7 @@ func (e *Engine) dropBackup(name string) error {
 		files = append(files, path.Join(parts, n))
 	}
 	for _, f := range append(files, parts, dir) {
-		if err := e.o.FS.Remove(f); err != nil && !vfs.NotExist(err) {
+		if err := k.o.FS.Remove(f); err != nil && !vfs.NotExist(err) {
 			return storageError(err, "the backup cannot be removed")
 		}
 	}
@@ -135,22 +146,22 @@ const (
 	snapshotAge = 24 * time.Hour
 )
 
-// sweepSnapshots removes the snapshots whose makers have failed.
-func (e *Engine) sweepSnapshots() {
-	names, err := e.o.FS.List(path.Join(e.o.Dir, BackupsDir))
+// sweep removes the snapshots whose makers have failed.
+func (k *Backups) sweep() {
+	names, err := k.o.FS.List(path.Join(k.o.Dir, BackupsDir))
 	if err != nil {
 		return // there are none
 	}
 	for _, n := range names {
 		made, err := time.Parse(SnapshotPrefix+SnapshotTime, n)
-		if err != nil || e.o.Now().Sub(made) < snapshotAge {
+		if err != nil || k.o.Now().Sub(made) < snapshotAge {
 			continue
 		}
-		if err := e.dropBackup(n); err != nil {
-			e.o.Logger.Warn("an old snapshot cannot be removed", "name", n, "error", err)
+		if err := k.remove(n); err != nil {
+			k.o.Logger.Warn("an old snapshot cannot be removed", "name", n, "error", err)
 			continue
 		}
-		e.o.Logger.Info("an old snapshot was removed", "name", n)
+		k.o.Logger.Info("an old snapshot was removed", "name", n)
 	}
 }
 
@@ -159,10 +170,10 @@ func (e *Engine) sweepSnapshots() {
 const linkRounds = 100
 
 // linkParts links the parts of one state of the manifest and gives the state.
-func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, error) {
+func (k *Backups) linkParts(ctx context.Context, dir string) (*manifest.State, error) {
 	linked := map[uint64]bool{}
 	for range linkRounds {
-		state := e.manifest.State()
+		state := k.manifest.State()
 		missing := false
 		for _, t := range state.Tables {
 			for _, p := range t.Parts {
@@ -172,7 +183,7 @@ func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, er
 				if linked[p.File] {
 					continue
 				}
-				switch err := e.o.FS.Link(e.files.path(p.File), path.Join(dir, partName(p.File))); {
+				switch err := k.o.FS.Link(k.files.path(p.File), path.Join(dir, partName(p.File))); {
 				case vfs.NotExist(err):
 					missing = true
 				case err != nil && !vfs.Exist(err):
@@ -183,9 +194,9 @@ func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, er
 			}
 		}
 		if !missing {
-			return state, e.unlinkOthers(state, dir)
+			return state, k.unlinkOthers(state, dir)
 		}
-		if e.manifest.State() == state {
+		if k.manifest.State() == state {
 			return nil, status.New(status.StorageUnavailable,
 				"a part that the manifest lists is missing: see varve check")
 		}
@@ -194,20 +205,20 @@ func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, er
 }
 
 // unlinkOthers removes links of parts that are in no table of the state.
-func (e *Engine) unlinkOthers(state *manifest.State, dir string) error {
+func (k *Backups) unlinkOthers(state *manifest.State, dir string) error {
 	listed := map[string]bool{}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
 			listed[partName(p.File)] = true
 		}
 	}
-	names, err := e.o.FS.List(dir)
+	names, err := k.o.FS.List(dir)
 	if err != nil {
 		return storageError(err, "the backup cannot be listed")
 	}
 	for _, n := range names {
 		if !listed[n] {
-			if err := e.o.FS.Remove(path.Join(dir, n)); err != nil {
+			if err := k.o.FS.Remove(path.Join(dir, n)); err != nil {
 				return storageError(err, "the backup cannot be tidied")
 			}
 		}
