@@ -101,7 +101,7 @@ func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrit
 	return true, e.publishAltered(tab, next)
 }
 
-// publishAltered replaces the schema of a table. The caller holds e.ddl.
+// publishAltered replaces the schema of a table. The caller holds inventory.ddl.
 func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 	old, c := tab.Schema.Name, e.catalog.Load()
 	if next.Name != old {
@@ -111,7 +111,7 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 		if _, ok := c.byName[next.Name]; ok {
 			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
 		}
-		if err := e.nameOfView(next.Name); err != nil {
+		if err := e.views.taken(next.Name); err != nil {
 			return err
 		}
 	}

@@ -30,11 +30,11 @@ type definition struct {
 	ofView func(schema.Name) error // says why a name that is a view's is no table's
 }
 
-// newDefinition begins a definition without tables. The caller holds e.ddl.
+// newDefinition begins a definition without tables. The caller holds inventory.ddl.
 func (e *Engine) newDefinition() *definition {
 	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(),
 		changed: map[schema.Name]*schema.Table{}, own: map[*schema.Table]bool{}, most: e.o.MaxTables,
-		mostColumns: e.o.MaxColumns, ofView: e.nameOfView, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
+		mostColumns: e.o.MaxColumns, ofView: e.views.taken, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
 }
 
 // define lets f make a definition and publishes it.

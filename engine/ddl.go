@@ -248,7 +248,7 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 }
 
 // empty removes all rows of a region. next is the schema that its table gets by the same edit; nobody else has it yet.
-// The caller holds e.ddl.
+// The caller holds inventory.ddl.
 func (e *Engine) empty(r *region, n schema.Name, next *schema.Table) error {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()

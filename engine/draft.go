@@ -61,7 +61,7 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 	}
 	next, c := *tab.Schema.Finished(), e.catalog.Load()
 	next.Version++
-	if err := e.nameOfView(next.Name); err != nil {
+	if err := e.views.taken(next.Name); err != nil {
 		return err
 	}
 	var gone []home

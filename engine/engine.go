@@ -26,7 +26,7 @@
 //	engine.go open.go start.go replay.go the store, its start, what the log gives back
 //	door.go                              which calls are let in
 //	inventory.go                         what a store has: catalog, manifest, files
-//	catalog.go viewnames.go              names of tables and views
+//	catalog.go views.go                  names of tables and views
 //	region.go table.go                   where rows are, sizes
 //	writeset.go spareset.go              rows of a request, spare sets for them
 //	write.go align.go                    rows held against schemas
@@ -67,7 +67,7 @@
 //   - A place among the merges that are asked for (admission.Merge), while one of them goes on.
 //   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
 //     the merge takes. ALTER gives it back before it takes the next.
-//   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
+//   - inventory.ddl: the catalog and schemas change; held over an edit of the manifest.
 //   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
 //   - region.mu: a snapshot is published, a writer takes its sequence number.
 //   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
@@ -96,7 +96,6 @@ import (
 	"time"
 
 	"varve/engine/admission/ledger"
-	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
 	"varve/sst"
@@ -187,12 +186,7 @@ type Engine struct {
 	cache   *sst.Cache
 	metrics *Metrics
 
-	views    atomic.Pointer[func(schema.Name) bool] // see NamesOfViews; nil: there are none
-	removals atomic.Uint64                          // see Removals
-
-	ddl sync.Mutex // held while the catalog or a schema changes
-
-	viewNames map[schema.Name]struct{} // names of views; under ddl
+	removals atomic.Uint64 // see Removals
 
 	lastMade int64                    // Made of the last database that was made; under ddl
 	young    map[tableLabel]time.Time // labels that were made a short while ago; under ddl
@@ -209,6 +203,7 @@ type Engine struct {
 	expiry    *expiry
 	backups   *Backups
 	reading   *reading
+	views     *Views
 
 	door *door
 	run  context.Context // over when the store closes

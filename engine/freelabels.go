@@ -27,7 +27,7 @@ const labelKept = time.Minute
 // manyYoung is the number of recently created labels above which older ones are forgotten.
 const manyYoung = 1 << 16
 
-// noteYoung notes the labels that a definition makes. The caller holds e.ddl.
+// noteYoung notes the labels that a definition makes. The caller holds inventory.ddl.
 func (e *Engine) noteYoung(d *definition) {
 	now := e.o.Now()
 	for _, t := range d.changed {
@@ -137,7 +137,7 @@ func (e *Engine) hasUnused(r *region, u *labelUse) bool {
 }
 
 // dropUnused drops the labels that no series has from the tables of a region, and reports whether there were any. The
-// caller holds e.ddl.
+// caller holds inventory.ddl.
 func (d *definition) dropUnused(e *Engine, r *region, u *labelUse) bool {
 	e.forgetYoung(e.o.Now())
 	kept := map[schema.ColumnID]bool{schema.TableTagID: true, schema.SeriesTagID: true}

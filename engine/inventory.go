@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 // inventory is what a store has: the catalog in memory, the manifest on disk, and the files that the manifest lists.
 type inventory struct {
 	o        Options
-	reads    bool // the store was opened for reading alone, see openedReadOnly
+	reads    bool       // the store was opened for reading alone, see openedReadOnly
+	ddl      sync.Mutex // held while the catalog or a schema changes
 	catalog  atomic.Pointer[catalog]
 	manifest *manifest.Manifest
 	files    *partFiles
@@ -55,7 +57,7 @@ func (v *inventory) left(name string, err error) {
 	}
 }
 
-// change publishes a changed copy of the catalog. The caller holds Engine.ddl.
+// change publishes a changed copy of the catalog. The caller holds ddl.
 func (v *inventory) change(f func(c *catalog)) {
 	old := v.catalog.Load()
 	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName),

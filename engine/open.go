@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"varve/engine/manifest"
-	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
 	"varve/sst"
@@ -39,8 +38,9 @@ func Open(o Options) (_ *Engine, err error) {
 		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
 			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
 		memory: newMemory(o.Memory, o.SeriesBytes),
-		young:  map[tableLabel]time.Time{}, viewNames: map[schema.Name]struct{}{}}
+		young:  map[tableLabel]time.Time{}}
 	e.damages = &damages{of: e.inventory, log: o.Logger}
+	e.views = newViews(e.inventory)
 	e.reading = &reading{inventory: e.inventory, damages: e.damages}
 	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)

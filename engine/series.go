@@ -83,7 +83,7 @@ type SeriesRequest struct {
 func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []error, error) {
 	errs := make([]error, len(r.Names))
 	for i := range r.Names {
-		errs[i] = e.noView(r.Names[i].Table)
+		errs[i] = e.views.refuse(r.Names[i].Table)
 	}
 	if err := e.door.enterToChange(); err != nil {
 		return nil, nil, err

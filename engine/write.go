@@ -42,7 +42,7 @@ type tableWrite struct {
 // afterwards: the memtable has their memory. Of a batch with an id (WithBatch), what tables have is not written again,
 // and counts as written.
 func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
-	if err := e.noViews(s); err != nil {
+	if err := e.views.refuseAll(s); err != nil {
 		return nil, err
 	}
 	if err := e.door.enter(); err != nil {

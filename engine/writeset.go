@@ -149,36 +149,6 @@ func (e *writeEntry) takes(h *Hint) bool {
 		slices.Equal(e.hint.Tags, h.Tags)
 }
 
-// NamesOfViews sets a function that reports whether a name is the name of a view. The store calls it before a write
-// creates a table, because a view of the same name would hide the table. isView may read tables; it is not called for
-// the server's own tables.
-func (e *Engine) NamesOfViews(isView func(schema.Name) bool) { e.views.Store(&isView) }
-
-// noView refuses rows for a view. The caller has not entered the store yet: who is asked may wait for others that do.
-func (e *Engine) noView(n schema.Name) error {
-	isView := e.views.Load()
-	if isView == nil || n.DB == PrivateDB {
-		return nil
-	}
-	if _, ok := e.catalog.Load().byName[n]; ok || !(*isView)(n) {
-		return nil
-	}
-	return errOfView(n)
-}
-
-// noViews is noView for all rows of a set.
-func (e *Engine) noViews(s *WriteSet) error {
-	for _, w := range s.entries {
-		if w.builder.Rows() == 0 {
-			continue
-		}
-		if err := e.noView(w.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // index makes byName.
 func (s *WriteSet) index() {
 	if s.byName != nil {

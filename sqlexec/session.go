@@ -151,7 +151,7 @@ func New(e *engine.Engine, o Options) *Executor {
 		o.Metrics = promql.NewService(promql.Limits{Workers: o.Workers})
 	}
 	x := &Executor{e: e, o: o, mostInserted: engine.MaxWriteBytes}
-	e.NamesOfViews(x.isView)
+	e.Views().KnownBy(x.isView)
 	return x
 }
 

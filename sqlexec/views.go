@@ -59,7 +59,7 @@ func (x *Executor) allViews() (map[schema.Name]*view, error) {
 		list[d.name] = d
 	}
 	for name := range list {
-		if err := x.e.TakeName(name); err != nil {
+		if err := x.e.Views().Take(name); err != nil {
 			x.o.Logger.Error("a view has the name of a table, which it hides", "view", name, "error", err)
 		}
 	}
@@ -175,12 +175,12 @@ func (x *Executor) putView(ctx context.Context, v *view, st *parse.CreateView) e
 		}
 		return alreadyExists(v.name)
 	}
-	if err := x.e.TakeName(v.name); err != nil {
+	if err := x.e.Views().Take(v.name); err != nil {
 		return err
 	}
 	if err := x.writeView(ctx, v); err != nil {
 		if old == nil {
-			x.e.FreeName(v.name)
+			x.e.Views().Free(v.name)
 		}
 		return err
 	}
@@ -226,7 +226,7 @@ func (x *Executor) dropViews(ctx context.Context, names []schema.Name, ifExists 
 	}
 	for _, n := range names {
 		delete(list, n)
-		x.e.FreeName(n)
+		x.e.Views().Free(n)
 	}
 	return nil
 }
