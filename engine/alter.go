@@ -31,7 +31,7 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 		if err != nil || next == tab.Schema {
 			return err
 		}
-		return e.alterLogical(tab.Schema, next)
+		return e.definer.alterLogical(tab.Schema, next)
 	}
 	return e.alterOwn(ctx, n, change, false)
 }
@@ -115,7 +115,7 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 			return err
 		}
 	}
-	if err := e.newDefinition().hasColumns(next, len(next.Columns)-len(tab.Schema.Columns)); err != nil {
+	if err := e.definer.begin().hasColumns(next, len(next.Columns)-len(tab.Schema.Columns)); err != nil {
 		return err
 	}
 	if err := e.putAltered(tab, next); err != nil {
@@ -134,7 +134,7 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 // the same edit: they do not come back when its time to live changes again.
 func (e *Engine) putAltered(tab *Table, next *schema.Table) error {
 	if next.Options.TTL == schema.TTLInstant {
-		return e.empty(tab.region, tab.Schema.Name, next)
+		return e.dropper.empty(tab.region, tab.Schema.Name, next)
 	}
 	tab.region.mu.Lock()
 	defer tab.region.mu.Unlock()

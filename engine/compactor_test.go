@@ -58,7 +58,7 @@ func TestStatementsMeetDrop(t *testing.T) {
 			}
 			e.ddl.Lock()
 			e.change(func(c *catalog) { c.remove(tab.home) })
-			e.discard([]home{tab.home})
+			e.dropper.discard([]home{tab.home})
 			e.ddl.Unlock()
 			names, err := o.FS.List(path.Join(o.Dir, partsDir))
 			if err != nil || len(names) > 0 {

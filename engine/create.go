@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -28,56 +27,6 @@ type definition struct {
 	refused     func() // counts a refusal for want of columns
 
 	ofView func(schema.Name) error // says why a name that is a view's is no table's
-}
-
-// newDefinition begins a definition without tables. The caller holds inventory.ddl.
-func (e *Engine) newDefinition() *definition {
-	return &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(),
-		changed: map[schema.Name]*schema.Table{}, own: map[*schema.Table]bool{}, most: e.o.MaxTables,
-		mostColumns: e.o.MaxColumns, ofView: e.views.taken, refused: e.metrics.Refused.WithLabelValues("columns").Inc}
-}
-
-// define lets f make a definition and publishes it.
-func (e *Engine) define(f func(d *definition) error) error {
-	e.ddl.Lock()
-	defer e.ddl.Unlock()
-	d := e.newDefinition()
-	if err := f(d); err != nil || len(d.order) == 0 {
-		return err
-	}
-	var edit manifest.Edit
-	for _, n := range d.order {
-		edit.PutTable = append(edit.PutTable, d.changed[n])
-	}
-	if err := e.redefine(edit); err != nil {
-		return err
-	}
-	e.noteYoung(d)
-	var fresh []*schema.Table
-	for _, t := range edit.PutTable {
-		p, ok := d.c.find(t.ID)
-		if !ok {
-			fresh = append(fresh, t)
-			continue
-		}
-		p.region.mu.Lock()
-		p.publish(t)
-		p.region.mu.Unlock()
-	}
-	if len(fresh) == 0 {
-		return nil
-	}
-	e.change(func(c *catalog) {
-		for _, t := range fresh {
-			if t.Physical == 0 {
-				c.put(home{region: newRegion(e.memory, t)})
-			} else {
-				r := c.regions[t.Physical]
-				c.put(home{r, newLogical(r, t)})
-			}
-		}
-	})
-	return nil
 }
 
 // table returns a table as it is, or as the change will make it; nil if it does not exist.
@@ -198,35 +147,10 @@ func (e *Engine) CreateTable(ctx context.Context, t *schema.Table) (*Table, erro
 	if err := MayChange(ctx, t.Name.DB); err != nil {
 		return nil, err
 	}
-	if err := e.define(func(d *definition) error { return d.create(t) }); err != nil {
+	if err := e.definer.define(func(d *definition) error { return d.create(t) }); err != nil {
 		return nil, err
 	}
 	return e.Table(t.Name)
-}
-
-// createAbsent makes the tables that writes lack.
-func (e *Engine) createAbsent(ws []*tableWrite) error {
-	return e.define(func(d *definition) error {
-		for _, w := range ws {
-			if d.table(w.name) != nil {
-				continue // somebody else was first
-			}
-			t, err := tableOf(w.writeEntry, w.fields)
-			if err == nil {
-				t.Options, err = t.Options.WithDefaults(d.c.databases[w.name.DB].Options)
-			}
-			if err == nil {
-				err = d.create(t)
-			}
-			if err != nil && status.Of(err) != status.TableAlreadyExists {
-				err = w.allOrError(err)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // tableOf is the schema that a write creates: its columns in order, nullable but for the time index.
@@ -264,24 +188,6 @@ func (h *Hint) role(name string) schema.Semantic {
 		return schema.Tag
 	}
 	return schema.Field
-}
-
-// addColumns adds the columns that writes bring and their tables lack.
-func (e *Engine) addColumns(ws []*tableWrite) error {
-	return e.define(func(d *definition) error {
-		for _, w := range ws {
-			if w.samples != nil {
-				if err := d.addSampleColumns(w.samples); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := d.addLacking(w); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // addLacking adds the columns that a write brings and its table lacks. Those that the table cannot get are given up

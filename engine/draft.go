@@ -24,7 +24,7 @@ func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, erro
 	}
 	draft := *t
 	draft.Draft = true
-	err := e.define(func(d *definition) error {
+	err := e.definer.define(func(d *definition) error {
 		draft.Name = schema.DraftName(t.Name, d.next)
 		return d.create(&draft)
 	})
@@ -76,7 +76,7 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 		return err
 	}
 	edit.PutTable = []*schema.Table{&next}
-	return e.dropAll(edit, gone, func(c *catalog) {
+	return e.dropper.dropAll(edit, gone, func(c *catalog) {
 		tab.region.mu.Lock()
 		tab.home.publish(&next)
 		tab.region.mu.Unlock()

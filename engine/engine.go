@@ -38,8 +38,9 @@
 //	commit.go memory.go                  the committer: admission, log, memtables
 //	space.go ballast.go                  room on the disk
 //	census.go                            how many series there are
-//	series.go samples.go freelabels.go   rows of series that are found once, labels of none
-//	create.go ddl.go alter.go draft.go   schemas
+//	series.go samples.go unusedlabels.go rows of series that are found once, labels of none
+//	create.go definer.go dropper.go      tables that are made, and dropped
+//	ddl.go alter.go draft.go             statements that change schemas
 //	rewriter.go                          rows made ready for another schema
 //	physical.go physicalscan.go          many tables in one region
 //	flush.go partjob.go origin.go        memtables into parts
@@ -92,7 +93,6 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"varve/engine/admission/ledger"
@@ -186,11 +186,6 @@ type Engine struct {
 	cache   *sst.Cache
 	metrics *Metrics
 
-	removals atomic.Uint64 // see Removals
-
-	lastMade int64                    // Made of the last database that was made; under ddl
-	young    map[tableLabel]time.Time // labels that were made a short while ago; under ddl
-
 	committer *committer
 	memory    *memory
 	census    *census // nil: series are not bounded
@@ -204,6 +199,9 @@ type Engine struct {
 	backups   *Backups
 	reading   *reading
 	views     *Views
+	definer   *definer
+	dropper   *dropper
+	labels    *unusedLabels
 
 	door *door
 	run  context.Context // over when the store closes
@@ -259,7 +257,7 @@ func (e *Engine) Ready() error {
 }
 
 // Removals counts how often tables were dropped or emptied since the start.
-func (e *Engine) Removals() uint64 { return e.removals.Load() }
+func (e *Engine) Removals() uint64 { return e.dropper.count.Load() }
 
 // ReadOnly says why nothing of the store can be changed; nil: it can.
 func (e *Engine) ReadOnly() error { return e.space.readOnly() }

@@ -37,8 +37,7 @@ func Open(o Options) (_ *Engine, err error) {
 	e := &Engine{
 		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
 			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
-		memory: newMemory(o.Memory, o.SeriesBytes),
-		young:  map[tableLabel]time.Time{}}
+		memory: newMemory(o.Memory, o.SeriesBytes)}
 	e.damages = &damages{of: e.inventory, log: o.Logger}
 	e.views = newViews(e.inventory)
 	e.reading = &reading{inventory: e.inventory, damages: e.damages}
@@ -123,6 +122,10 @@ func (e *Engine) assemble() {
 	e.compactor = &compactor{inventory: e.inventory, run: e.run, damages: e.damages, merger: e.merger}
 	e.rewriter = &rewriter{damages: e.damages, flusher: e.flusher, compactor: e.compactor, seq: &e.committer.seq,
 		maxPart: o.maxPart}
+	e.definer = &definer{inventory: e.inventory, memory: e.memory, views: e.views, refused: e.metrics.Refused,
+		young: &youngLabels{now: o.Now, made: map[tableLabel]time.Time{}}}
+	e.dropper = &dropper{inventory: e.inventory, memory: e.memory, damages: e.damages, seq: &e.committer.seq}
+	e.labels = &unusedLabels{inventory: e.inventory, damages: e.damages, definer: e.definer}
 	e.backups = &Backups{inventory: e.inventory, door: e.door, flusher: e.flusher}
 	e.expiry = &expiry{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
 		backups: e.backups, parts: e.metrics.ExpiredParts}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -285,34 +284,6 @@ func inOrder(t *schema.Table) *schema.Table {
 	return &n
 }
 
-// alterLogical takes what ALTER made of a logical table: only tags may have been added.
-func (e *Engine) alterLogical(old, next *schema.Table) error {
-	same := next.Name == old.Name && next.Options.Equal(&old.Options) && next.Options.Comment == old.Options.Comment
-	kept := 0
-	var add []schema.Column
-	for _, c := range next.Columns {
-		p := old.Column(c.Name)
-		if p < 0 {
-			add = append(add, c)
-			continue
-		}
-		kept++
-		same = same && old.Columns[p].Type == c.Type && old.Columns[p].DefaultText == c.DefaultText &&
-			old.Columns[p].Comment == c.Comment && len(old.Columns[p].Indexes) == len(c.Indexes)
-	}
-	if !same || kept != len(old.Columns) {
-		return status.New(status.InvalidArguments, "table %s is stored in a physical table: only tags can be added to it",
-			old.Name.Table)
-	}
-	return e.define(func(d *definition) error {
-		t := d.table(old.Name)
-		if t == nil {
-			return status.New(status.TableNotFound, "Table not found: %s", old.Name)
-		}
-		return d.evolve(t, add)
-	})
-}
-
 // onlyTTL checks a change of a physical table. Only its ttl may change, which is the ttl of the rows of all its logical
 // tables.
 func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
@@ -331,24 +302,6 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 		}
 		return next, nil
 	}
-}
-
-// truncateLogical sets a new id for a logical table: readers no longer see the rows of the old id, and merges drop
-// them.
-func (e *Engine) truncateLogical(tab *Table) error {
-	p, t := tab.home, *tab.Schema
-	t.ID = e.nextTable()
-	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.logical.id}}); err !=
-		nil {
-		return err
-	}
-	e.removals.Add(1)
-	e.change(func(c *catalog) {
-		c.remove(p)
-		c.put(home{p.region, newLogical(p.region, &t)})
-	})
-	p.leave()
-	return nil
 }
 
 // leave ends writing to a logical table that is gone from the catalog.

@@ -126,7 +126,7 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 				"the request ended while the tables for its series were created")
 		}
 		var full []int
-		err := e.define(func(d *definition) error {
+		err := e.definer.define(func(d *definition) error {
 			d.admit(r, unknown, errs)
 			for k, i := range unknown {
 				if errs[i] != nil {
@@ -144,7 +144,7 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 		unknown = slices.DeleteFunc(unknown, func(i int) bool { return i < 0 })
 		if mayFree && len(full) > 0 {
 			mayFree = false
-			freed, err := e.freeLabelsOf(ctx, r, full)
+			freed, err := e.labels.freeFor(ctx, r, full)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -153,29 +153,6 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]
 			}
 		}
 	}
-}
-
-// freeLabelsOf makes room for labels in the regions of series whose tables are full, and reports whether there is any.
-func (e *Engine) freeLabelsOf(ctx context.Context, r *SeriesRequest, full []int) (freed bool, err error) {
-	c, looked := e.catalog.Load(), map[*region]bool{}
-	for _, i := range full {
-		n := &r.Names[i]
-		p, ok := c.byName[n.Table]
-		if !ok {
-			p, ok = c.byName[schema.Name{DB: n.Table.DB, Table: n.Physical}]
-		}
-		if !ok || looked[p.region] || !p.region.snap.Load().schema.Shared() {
-			continue
-		}
-		looked[p.region] = true
-		some, err := e.freeLabels(ctx, p.region)
-		if err != nil {
-			return false, status.Wrap(err, status.DeadlineExceeded,
-				"the request ended while unused labels were looked for")
-		}
-		freed = freed || some
-	}
-	return freed, nil
 }
 
 // vacant leaves of the series that lack a table or a label those for which there is room; the others become errors.

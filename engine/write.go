@@ -134,11 +134,11 @@ func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
 		case err != nil:
 		case len(absent) > 0:
 			if absent, err = e.roomFor(absent); err == nil && len(absent) > 0 {
-				err = e.createAbsent(absent)
+				err = e.definer.createAbsent(absent)
 			}
 		case len(evolving) > 0:
 			if err = e.widen(ctx, evolving); err == nil {
-				err = e.addColumns(evolving)
+				err = e.definer.addColumns(evolving)
 			}
 		default:
 			return nil

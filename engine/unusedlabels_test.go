@@ -135,3 +135,30 @@ func TestLabelsOfDroppedTablesAreFreed(t *testing.T) {
 		t.Errorf("%d tags, %v", len(p.Schema.Tags), err)
 	}
 }
+
+// TestYoungLabels: labels that a definition adds to logical tables are young for a while, those that they had are not.
+func TestYoungLabels(t *testing.T) {
+	now := time.Unix(1000, 0)
+	y := &youngLabels{now: func() time.Time { return now }, made: map[tableLabel]time.Time{}}
+	had := &schema.Table{ID: 2, Physical: 1, Columns: []schema.Column{{ID: 7}}, Tags: []int{0}}
+	more := &schema.Table{ID: 2, Physical: 1, Columns: []schema.Column{{ID: 7}, {ID: 8}}, Tags: []int{0, 1}}
+	fresh := &schema.Table{ID: 3, Physical: 1, Columns: []schema.Column{{ID: 7}, {ID: 9}}, Tags: []int{0}}
+	own := &schema.Table{ID: 4, Columns: []schema.Column{{ID: 7}}, Tags: []int{0}}
+	c := &catalog{logicals: map[schema.TableID]*logicalTable{2: newLogical(nil, had)}}
+	y.note(&definition{c: c, changed: map[schema.Name]*schema.Table{public("more"): more, public("fresh"): fresh,
+		public("own"): own}})
+	for l, want := range map[tableLabel]bool{{2, 7}: false, {2, 8}: true, {3, 7}: true, {3, 9}: false, {4, 7}: false} {
+		if y.has(l) != want {
+			t.Errorf("label %d of table %d is young: %v, want %v", l.column, l.table, !want, want)
+		}
+	}
+	for _, c := range []struct {
+		after time.Duration
+		young int
+	}{{labelKept, 2}, {1, 0}} {
+		now = now.Add(c.after)
+		if y.forget(now); len(y.made) != c.young {
+			t.Errorf("%d labels are young at %v, want %d", len(y.made), now, c.young)
+		}
+	}
+}
