@@ -12,8 +12,8 @@ import (
 	"varve/engine/manifest"
 )
 
-// expiry drops the parts whose rows have all passed their table's ttl; merges leave expired rows out of the others. Safe
-// for concurrent use.
+// expiry drops the parts whose rows have all passed their table's ttl; merges leave expired rows out of the others. It
+// takes region.maintain and has no lock of its own. Safe for concurrent use.
 type expiry struct {
 	*inventory
 	damages   *damages

@@ -169,8 +169,8 @@ func (w *rewriter) settle(ctx context.Context, r *region, need rewrite) error {
 	return damage
 }
 
-// checkExact returns an inexactError if a region's parts have, in one of the columns, an integer that a float may not hold
-// exactly. It reads the zones and no row.
+// checkExact returns an inexactError if a region's parts have, in one of the columns, an integer that a float may not
+// hold exactly. It reads the zones and no row.
 func (w *rewriter) checkExact(r *region, columns []retyped) error {
 	s := r.pin()
 	defer r.unpin(s)

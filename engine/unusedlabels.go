@@ -141,8 +141,8 @@ type labelUse struct {
 	used   map[tableLabel]bool
 }
 
-// read adds to u the labels of the series in memtables and in parts that were not read yet; false: some series cannot be
-// read.
+// read adds to u the labels of the series in memtables and in parts that were not read yet; false: some series cannot
+// be read.
 func (l *unusedLabels) read(u *labelUse, r *region) bool {
 	snap := r.pin()
 	defer r.unpin(snap)

@@ -8,8 +8,8 @@ import (
 )
 
 // Views are the names of views. A name belongs to a table or to a view. The store knows only the names of views. It
-// gives out both kinds of names under one lock: if CREATE VIEW and a first write use the same name at the same time, the
-// later one fails. Otherwise the view would hide the table. Safe for concurrent use.
+// gives out both kinds of names under one lock: if CREATE VIEW and a first write use the same name at the same time,
+// the later one fails. Otherwise the view would hide the table. Safe for concurrent use.
 type Views struct {
 	tables *inventory
 	given  map[schema.Name]struct{}               // names of views; under inventory.ddl
