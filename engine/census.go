@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/memtable"
@@ -18,8 +20,9 @@ import (
 //
 // A table without tags has one series. The server's own tables do not count.
 type census struct {
-	e               *Engine
-	most, mostOfOne int // 0: no bound
+	of              *inventory
+	refused         *prometheus.CounterVec // writes, by reason
+	most, mostOfOne int                    // 0: no bound
 	seed            maphash.Seed
 	generation      atomic.Uint32 // of the sets: one more when series were found to be gone
 	mu              sync.Mutex    // protects what follows
@@ -46,12 +49,12 @@ const (
 const promiseKept = time.Minute
 
 // newCensus returns nil if no bounds are set.
-func newCensus(e *Engine) *census {
-	if e.o.MaxSeries <= 0 && e.o.MaxSeriesPerTable <= 0 {
+func newCensus(of *inventory, refused *prometheus.CounterVec) *census {
+	if of.o.MaxSeries <= 0 && of.o.MaxSeriesPerTable <= 0 {
 		return nil
 	}
-	return &census{e: e, most: e.o.MaxSeries, mostOfOne: e.o.MaxSeriesPerTable, seed: maphash.MakeSeed(),
-		tables: map[schema.TableID]map[uint64]struct{}{}, underWay: map[*admitted]struct{}{},
+	return &census{of: of, refused: refused, most: of.o.MaxSeries, mostOfOne: of.o.MaxSeriesPerTable,
+		seed: maphash.MakeSeed(), tables: map[schema.TableID]map[uint64]struct{}{}, underWay: map[*admitted]struct{}{},
 		promised: map[entry]time.Time{}}
 }
 
@@ -81,7 +84,7 @@ func (c *census) admit(ws []*tableWrite) (done func(), err error) {
 		case leave:
 			return nil, err
 		case !c.retake():
-			c.e.metrics.Refused.WithLabelValues("series").Inc()
+			c.refused.WithLabelValues("series").Inc()
 			leave = true
 		}
 	}
@@ -240,7 +243,7 @@ func (c *census) admitSeries(found []*Series, errs []error) {
 		}
 		if errs[i] = c.admitOne(s); errs[i] != nil {
 			found[i] = nil
-			c.e.metrics.Refused.WithLabelValues("series").Inc()
+			c.refused.WithLabelValues("series").Inc()
 		}
 	}
 }
@@ -295,7 +298,7 @@ func (c *census) take() (gone bool) {
 	old := c.tables
 	c.tables = map[schema.TableID]map[uint64]struct{}{}
 	c.total.Store(0)
-	all := c.e.catalog.Load()
+	all := c.of.catalog.Load()
 	put := c.taker(all)
 	for _, r := range all.regions {
 		c.takeRegion(r, put)
@@ -348,7 +351,7 @@ func (c *census) takeRegion(r *region, put func(key []byte)) {
 	}
 	for _, p := range snap.parts {
 		if err := p.file.EachKey(put); err != nil {
-			c.e.o.Logger.Error("series of a part cannot be counted", "part", partName(p.meta.File), "error", err)
+			c.of.o.Logger.Error("series of a part cannot be counted", "part", partName(p.meta.File), "error", err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 )
@@ -83,25 +82,4 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 		delete(c.byName, draft)
 		c.byName[next.Name] = tab.home
 	})
-}
-
-// dropDrafts drops the drafts that a crash has left and gives the state without them. Where that cannot be written
-// down, as on a full disk, they stay for the next start: nobody sees them.
-func (e *Engine) dropDrafts(state *manifest.State) *manifest.State {
-	var edit manifest.Edit
-	for id, t := range state.Tables {
-		if t.Schema.Draft {
-			edit.DropTable = append(edit.DropTable, id)
-		}
-	}
-	if len(edit.DropTable) == 0 || e.reads {
-		return state
-	}
-	if err := e.manifest.Apply(edit); err != nil {
-		e.o.Logger.Warn("tables that were being made when the server ended cannot be dropped yet", "tables",
-			len(edit.DropTable), "error", err)
-		return state
-	}
-	e.o.Logger.Info("tables that were being made when the server ended are dropped", "tables", len(edit.DropTable))
-	return e.manifest.State()
 }

@@ -271,7 +271,6 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 	e.stop() // ends background work, and calls that wait for memory or merge
 	defer e.door.drained()()
 	e.wg.Wait()
-	var errs []error
 	ready := e.door.isOpen() == nil && !e.reads
 	still := 0
 	for _, r := range e.catalog.Load().inOrder() {
@@ -294,7 +293,18 @@ func (e *Engine) Close(ctx context.Context, flush bool) error {
 	} else if ready && flush {
 		e.flusher.leaveLog()
 	}
-	errs = append(errs, e.log.Close(), e.manifest.Close())
+	return e.release()
+}
+
+// release gives back what Open took, or a failed Open so far.
+func (e *Engine) release() error {
+	var errs []error
+	if e.log != nil {
+		errs = append(errs, e.log.Close())
+	}
+	if e.manifest != nil {
+		errs = append(errs, e.manifest.Close())
+	}
 	for _, r := range e.catalog.Load().regions {
 		for _, p := range r.snap.Load().parts {
 			p.release()

@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
+	"varve/wal"
 )
 
 // inventory is what a store has: the catalog in memory, the manifest on disk, and the files that the manifest lists.
@@ -48,6 +49,15 @@ func (v *inventory) redefine(edit manifest.Edit) error {
 		return err
 	}
 	return v.apply(edit)
+}
+
+// segmentBegun notes in the manifest what of the log must be there at the next start.
+func (v *inventory) segmentBegun(all wal.Range) error {
+	edit := manifest.Edit{Log: manifest.LogRange{Last: all.Last}}
+	if v.manifest.State().Log.First == 0 {
+		edit.Log.First = all.First
+	}
+	return v.manifest.Apply(edit)
 }
 
 // left logs why a left-over file could not be removed. A store that is opened for reading keeps such files.

@@ -122,7 +122,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting,
 		m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
-	c = append(c, e.diskCollectors()...)
+	c = append(c, diskCollectors(e.inventory, e.log)...)
 	c = append(c, &tableCollector{e})
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
 }

@@ -41,7 +41,6 @@ func Open(o Options) (_ *Engine, err error) {
 	e.damages = &damages{of: e.inventory, log: o.Logger}
 	e.views = newViews(e.inventory)
 	e.reading = &reading{inventory: e.inventory, damages: e.damages}
-	e.census = newCensus(e)
 	e.batches = newBatches(o.Now, o.Logger)
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
@@ -57,7 +56,7 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, e.abort())
+			err = errors.Join(err, e.release())
 		}
 	}()
 	if err := requireManifest(o.FS, o.Dir, o.WALDir, e.reads); err != nil {
@@ -66,6 +65,7 @@ func Open(o Options) (_ *Engine, err error) {
 	_ = e.space.readOnly() // it is logged
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(e)
+	e.census = newCensus(e.inventory, e.metrics.Refused)
 	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache,
 		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
@@ -76,23 +76,22 @@ func Open(o Options) (_ *Engine, err error) {
 		}
 		return nil, denied(o.Dir, err)
 	}
-	e.endRestoring()
-	state = e.dropDrafts(state)
-	e.list(state)
-	named := e.nameStore()
+	st := &starting{inventory: e.inventory, began: began, unwritable: e.reads, damages: e.damages, memory: e.memory,
+		batches: e.batches, metrics: e.metrics, run: e.run}
+	named := st.read(state)
+	e.store = st.store
 	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod,
 		FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
-		Store: named, Needs: wal.Range(state.Log), Begun: e.segmentBegun,
+		Store: named, Needs: wal.Range(st.state.Log), Begun: e.segmentBegun,
 		Edit: func() uint64 { return e.manifest.State().Edit }})
 	if err != nil {
 		return nil, denied(o.WALDir, err)
 	}
 	e.assemble()
-	st := &starting{Engine: e, state: state, began: began, unwritable: e.reads,
-		found: Recovery{Tables: len(state.Tables)}}
+	st.log, st.committer, st.flusher, st.census, st.backups = e.log, e.committer, e.flusher, e.census, e.backups
 	if o.InBackground {
 		e.wg.Go(func() {
-			err := st.recover()
+			err := e.begin(st)
 			if err != nil {
 				err = status.Wrap(err, status.RegionNotReady, "the server could not start: %v", err)
 			}
@@ -100,11 +99,26 @@ func Open(o Options) (_ *Engine, err error) {
 		})
 		return e, nil
 	}
-	if err := st.recover(); err != nil {
+	if err := e.begin(st); err != nil {
 		return nil, err
 	}
 	e.door.open(nil)
 	return e, nil
+}
+
+// begin recovers the rows and starts the work in the background.
+func (e *Engine) begin(st *starting) error {
+	if err := st.recover(); err != nil {
+		return err
+	}
+	e.recovery = st.found
+	if !e.o.NoBackground {
+		e.wg.Go(func() { e.flusher.loop(e.run) })
+		e.wg.Go(func() { e.merger.loop(freshParts) })
+		e.wg.Go(func() { e.merger.loop(mergedParts) })
+		e.wg.Go(func() { e.expiry.tend(e.run) })
+	}
+	return nil
 }
 
 // assemble makes what works on the store, once its log and its manifest are open.
@@ -142,25 +156,6 @@ func openedReadOnly(o *Options) error {
 	o.FS, o.NoBackground, o.Ballast = vfs.ReadOnly(o.FS), true, 0
 	found.Msg += ". To write again, make it writable, then start the server again"
 	return found
-}
-
-// nameStore gives a store a name that has none, and returns the one that lasts: where the disk cannot be written to,
-// the name holds until the server ends, and none lasts.
-func (e *Engine) nameStore() string {
-	if e.store = e.manifest.State().Store; e.store != "" {
-		return e.store
-	}
-	e.store = manifest.NewStore()
-	if err := e.apply(manifest.Edit{Store: e.store}); err != nil {
-		if e.reads {
-			return ""
-		}
-		e.o.Logger.Warn(
-			"the name of the store cannot be written into the manifest; it gets another one at the next start", "error",
-			err)
-		return ""
-	}
-	return e.store
 }
 
 // lockError says why the lock of a data directory cannot be had.
@@ -222,46 +217,6 @@ func requireManifest(fs vfs.FS, dir, walDir string, reads bool) error {
 		return fmt.Errorf("%s holds no store, and none can be created there: %w", dir, vfs.ErrReadOnly)
 	}
 	return nil
-}
-
-// segmentBegun notes in the manifest what of the log must be there at the next start.
-func (e *Engine) segmentBegun(all wal.Range) error {
-	edit := manifest.Edit{Log: manifest.LogRange{Last: all.Last}}
-	if e.manifest.State().Log.First == 0 {
-		edit.Log.First = all.First
-	}
-	return e.manifest.Apply(edit)
-}
-
-// abort releases what a failed Open took.
-func (e *Engine) abort() error {
-	var errs []error
-	if e.log != nil {
-		errs = append(errs, e.log.Close())
-	}
-	if e.manifest != nil {
-		errs = append(errs, e.manifest.Close())
-	}
-	for _, r := range e.catalog.Load().regions {
-		for _, p := range r.snap.Load().parts {
-			p.release()
-		}
-	}
-	return errors.Join(append(errs, e.lock.Close())...)
-}
-
-// list makes the catalog that the manifest describes; its regions have no parts yet.
-func (e *Engine) list(state *manifest.State) {
-	c := newCatalog(e.memory, state)
-	for _, t := range state.Tables {
-		if _, ok := c.find(t.Schema.ID); !ok {
-			e.damages.note(SetAside{File: manifest.FileName,
-				Reason: fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name,
-					t.Schema.Physical)})
-		}
-	}
-	e.files.next.Store(state.NextFile)
-	e.catalog.Store(c)
 }
 
 // Recovery says what Open found; nothing before the store is ready.

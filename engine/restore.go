@@ -153,11 +153,3 @@ func unfinished(fs vfs.FS, dir string) error {
 	return fmt.Errorf("%s is not whole: a restore into it is under way, or was cut short. "+
 		"Run varve restore with this --data once more, or remove the directory", dir)
 }
-
-// endRestoring removes the mark of a restore that was cut short after its manifest was written.
-func (e *Engine) endRestoring() {
-	name := path.Join(e.o.Dir, RestoringName)
-	if _, err := e.o.FS.Stat(name); err == nil {
-		e.left(RestoringName, e.o.FS.Remove(name))
-	}
-}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -9,13 +11,28 @@ import (
 	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/sst"
+	"varve/wal"
 )
 
 // starting is a store while it starts: from the manifest that was read until the parts are open and the log is
 // replayed. One goroutine uses it, except that openParts opens parts on several.
 type starting struct {
-	*Engine
+	*inventory
+	damages *damages
+	memory  *memory
+	batches *batches
+	metrics *Metrics
+	run     context.Context // over when the store closes
+
+	// There once the log is open.
+	log       *wal.Log
+	committer *committer
+	flusher   *flusher
+	census    *census
+	backups   *Backups
+
 	state *manifest.State // what the manifest lists
+	store string          // see Engine.Store
 	began time.Time
 	found Recovery // what the start has found so far
 
@@ -23,13 +40,79 @@ type starting struct {
 	unwritable bool // rows of the log stay in memory: no part can be written
 }
 
-// end hands what the start has found to the store.
-func (st *starting) end() {
-	st.found.Took = st.o.Now().Sub(st.began)
-	st.recovery = st.found
+// read makes the catalog that the manifest describes, without what earlier runs of the server left unfinished. It
+// returns the name of the store that lasts, see nameStore.
+func (st *starting) read(state *manifest.State) (named string) {
+	st.endRestoring()
+	st.state = st.dropDrafts(state)
+	st.found.Tables = len(st.state.Tables)
+	st.list()
+	return st.nameStore()
 }
 
-// recover opens the parts, replays the log and starts the work in the background.
+// endRestoring removes the mark of a restore that was cut short after its manifest was written.
+func (st *starting) endRestoring() {
+	name := path.Join(st.o.Dir, RestoringName)
+	if _, err := st.o.FS.Stat(name); err == nil {
+		st.left(RestoringName, st.o.FS.Remove(name))
+	}
+}
+
+// dropDrafts drops the drafts that a crash has left and gives the state without them. Where that cannot be written
+// down, as on a full disk, they stay for the next start: nobody sees them.
+func (st *starting) dropDrafts(state *manifest.State) *manifest.State {
+	var edit manifest.Edit
+	for id, t := range state.Tables {
+		if t.Schema.Draft {
+			edit.DropTable = append(edit.DropTable, id)
+		}
+	}
+	if len(edit.DropTable) == 0 || st.reads {
+		return state
+	}
+	if err := st.manifest.Apply(edit); err != nil {
+		st.o.Logger.Warn("tables that were being made when the server ended cannot be dropped yet", "tables",
+			len(edit.DropTable), "error", err)
+		return state
+	}
+	st.o.Logger.Info("tables that were being made when the server ended are dropped", "tables", len(edit.DropTable))
+	return st.manifest.State()
+}
+
+// list makes the catalog that the manifest describes; its regions have no parts yet.
+func (st *starting) list() {
+	c := newCatalog(st.memory, st.state)
+	for _, t := range st.state.Tables {
+		if _, ok := c.find(t.Schema.ID); !ok {
+			st.damages.note(SetAside{File: manifest.FileName,
+				Reason: fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name,
+					t.Schema.Physical)})
+		}
+	}
+	st.files.next.Store(st.state.NextFile)
+	st.catalog.Store(c)
+}
+
+// nameStore gives a store a name that has none, and returns the one that lasts: where the disk cannot be written to,
+// the name holds until the server ends, and none lasts.
+func (st *starting) nameStore() string {
+	if st.store = st.manifest.State().Store; st.store != "" {
+		return st.store
+	}
+	st.store = manifest.NewStore()
+	if err := st.apply(manifest.Edit{Store: st.store}); err != nil {
+		if st.reads {
+			return ""
+		}
+		st.o.Logger.Warn(
+			"the name of the store cannot be written into the manifest; it gets another one at the next start", "error",
+			err)
+		return ""
+	}
+	return st.store
+}
+
+// recover opens the parts, replays the log and tidies up.
 func (st *starting) recover() error {
 	found, err := st.strangers()
 	if err == nil {
@@ -48,20 +131,12 @@ func (st *starting) recover() error {
 	if st.census != nil {
 		st.census.take()
 	}
-	if st.reads {
-		st.end()
-		return nil
+	if !st.reads {
+		st.ballast.lay()
+		st.space.probeEmpty()
+		st.backups.sweep()
 	}
-	st.ballast.lay()
-	st.space.probeEmpty()
-	st.backups.sweep()
-	st.end()
-	if !st.o.NoBackground {
-		st.wg.Go(func() { st.flusher.loop(st.run) })
-		st.wg.Go(func() { st.merger.loop(freshParts) })
-		st.wg.Go(func() { st.merger.loop(mergedParts) })
-		st.wg.Go(func() { st.expiry.tend(st.run) })
-	}
+	st.found.Took = st.o.Now().Sub(st.began)
 	return nil
 }
 

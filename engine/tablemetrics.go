@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/wal"
 )
 
 // maxMeasured bounds the tables that have figures of their own, the first by name: each is three lines of every scrape.
@@ -47,21 +49,21 @@ func (c *tableCollector) Collect(to chan<- prometheus.Metric) {
 }
 
 // diskCollectors are the figures of the disk and of the log on it.
-func (e *Engine) diskCollectors() []prometheus.Collector {
+func diskCollectors(v *inventory, log *wal.Log) []prometheus.Collector {
 	gauge := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	return []prometheus.Collector{
 		gauge("varve_read_only", "1 while a file system of the store is read-only: nothing can be changed.",
 			func() float64 {
-				if e.space.readOnly() != nil {
+				if v.space.readOnly() != nil {
 					return 1
 				}
 				return 0
 			}),
-		gauge("varve_wal_bytes", "Bytes of the log on the disk.", func() float64 { return float64(e.log.Size()) }),
+		gauge("varve_wal_bytes", "Bytes of the log on the disk.", func() float64 { return float64(log.Size()) }),
 		gauge("varve_disk_free_bytes", "Bytes free for the data directory; -1: not known.", func() float64 {
-			free, err := e.o.FS.FreeBytes(e.o.Dir)
+			free, err := v.o.FS.FreeBytes(v.o.Dir)
 			if err != nil {
 				return -1
 			}
