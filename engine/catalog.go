@@ -167,8 +167,10 @@ func (c *catalog) option(t *schema.Table, key string) (string, bool) {
 }
 
 // Table finds a table: TableNotFound, or DatabaseNotFound.
-func (e *Engine) Table(n schema.Name) (*Table, error) {
-	c := e.catalog.Load()
+func (e *Engine) Table(n schema.Name) (*Table, error) { return e.catalog.Load().table(n) }
+
+// table finds a table: TableNotFound, or DatabaseNotFound.
+func (c *catalog) table(n schema.Name) (*Table, error) {
 	if p, ok := c.byName[n]; ok {
 		return &Table{p.schema(), p}, nil
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -230,6 +231,43 @@ func (c *census) vacant(t *schema.Table) error {
 			return err
 		}
 	}
+}
+
+// roomFor returns those of the writes to absent tables whose tables may be created: there is room for their series. The
+// rows of the others are left out. If a write does not allow that, the error says why there is no room.
+func (c *census) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
+	for _, w := range absent {
+		switch err := c.vacant(&schema.Table{Name: w.name}); {
+		case err == nil:
+			room = append(room, w)
+		case w.hint.Reject != nil:
+			w.refuseAll(err)
+		case w.hint.LeftOut == nil:
+			return nil, err
+		default:
+			w.left, w.leftWhy = w.batch.N, err
+		}
+	}
+	return room, nil
+}
+
+// leaveVacant leaves, of the series that lack a table or a label, those for which there is room. The others become
+// errors.
+func (c *census) leaveVacant(of *catalog, r *SeriesRequest, lacking []int, errs []error) []int {
+	if c == nil {
+		return lacking
+	}
+	return slices.DeleteFunc(lacking, func(i int) bool {
+		t := &schema.Table{Name: r.Names[i].Table}
+		if p, ok := of.byName[t.Name]; ok {
+			t = p.schema()
+		}
+		err := c.vacant(t)
+		if err != nil {
+			errs[i] = err
+		}
+		return err != nil
+	})
 }
 
 // admitSeries enters series that were found by their labels. Those without room become errors.

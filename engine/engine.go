@@ -29,7 +29,7 @@
 //	catalog.go views.go                  names of tables and views
 //	region.go table.go                   where rows are, sizes
 //	writeset.go spareset.go              rows of a request, spare sets for them
-//	write.go align.go                    rows held against schemas
+//	write.go writer.go align.go          rows held against schemas
 //	refused.go widen.go                  rows left out, integers that become floats
 //	private.go                           the server's own tables
 //	limits.go                            bounds of the store, defaults of Options
@@ -38,10 +38,11 @@
 //	commit.go memory.go                  the committer: admission, log, memtables
 //	space.go ballast.go                  room on the disk
 //	census.go                            how many series there are
-//	series.go samples.go unusedlabels.go rows of series that are found once, labels of none
+//	series.go seriesfinder.go samples.go rows of series that are found once
+//	unusedlabels.go                      labels of no series
 //	create.go definer.go dropper.go      tables that are made, and dropped
 //	ddl.go alter.go draft.go             statements that change schemas
-//	rewriter.go                          rows made ready for another schema
+//	alterer.go rewriter.go               changes of a schema, rows made ready for another schema
 //	physical.go physicalscan.go          many tables in one region
 //	flush.go partjob.go origin.go        memtables into parts
 //	cutlog.go                            what of the log is not needed any more
@@ -194,14 +195,15 @@ type Engine struct {
 	flusher   *flusher
 	merger    *merger
 	compactor *compactor
-	rewriter  *rewriter
 	expiry    *expiry
 	backups   *Backups
 	reading   *reading
 	views     *Views
 	definer   *definer
 	dropper   *dropper
-	labels    *unusedLabels
+	alterer   *alterer
+	writer    *writer
+	finder    *seriesFinder
 
 	door *door
 	run  context.Context // over when the store closes

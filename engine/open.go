@@ -134,12 +134,16 @@ func (e *Engine) assemble() {
 	e.merger = newMerger(e.run, o, x, e.files, e.metrics)
 	e.flusher.merger = e.merger
 	e.compactor = &compactor{inventory: e.inventory, run: e.run, damages: e.damages, merger: e.merger}
-	e.rewriter = &rewriter{damages: e.damages, flusher: e.flusher, compactor: e.compactor, seq: &e.committer.seq,
-		maxPart: o.maxPart}
 	e.definer = &definer{inventory: e.inventory, memory: e.memory, views: e.views, refused: e.metrics.Refused,
 		young: &youngLabels{now: o.Now, made: map[tableLabel]time.Time{}}}
 	e.dropper = &dropper{inventory: e.inventory, memory: e.memory, damages: e.damages, seq: &e.committer.seq}
-	e.labels = &unusedLabels{inventory: e.inventory, damages: e.damages, definer: e.definer}
+	e.alterer = &alterer{inventory: e.inventory, views: e.views, definer: e.definer, dropper: e.dropper,
+		rewriter: &rewriter{damages: e.damages, flusher: e.flusher, compactor: e.compactor, seq: &e.committer.seq,
+			maxPart: o.maxPart}}
+	e.writer = &writer{inventory: e.inventory, batches: e.batches, census: e.census, committer: e.committer,
+		definer: e.definer, alterer: e.alterer}
+	e.finder = &seriesFinder{inventory: e.inventory, census: e.census, definer: e.definer,
+		labels: &unusedLabels{inventory: e.inventory, damages: e.damages, definer: e.definer}}
 	e.backups = &Backups{inventory: e.inventory, door: e.door, flusher: e.flusher}
 	e.expiry = &expiry{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
 		backups: e.backups, parts: e.metrics.ExpiredParts}

@@ -161,7 +161,7 @@ func (e *Engine) setTableAside(n schema.Name, id schema.TableID, fault string) e
 		next.Name.Table = fmt.Sprintf("%s%s%d", n.Table, asideMark, number)
 		_, taken = c.byName[next.Name]
 	}
-	if err := e.publishAltered(&Table{p.schema(), p}, &next); err != nil {
+	if err := e.alterer.publish(&Table{p.schema(), p}, &next); err != nil {
 		return err
 	}
 	e.o.Logger.Error(

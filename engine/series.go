@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,88 +88,7 @@ func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 		return nil, nil, err
 	}
 	defer e.door.leave()
-	return e.series(ctx, r, errs)
-}
-
-// series is Series for those that have no error yet.
-func (e *Engine) series(ctx context.Context, r *SeriesRequest, errs []error) ([]*Series, []error, error) {
-	found := make([]*Series, len(r.Names))
-	var unknown []int
-	for i := range r.Names {
-		if errs[i] == nil {
-			unknown = append(unknown, i)
-		}
-	}
-	for mayFree := true; ; {
-		c := e.catalog.Load()
-		var lacking []int
-		for _, i := range unknown {
-			if errs[i] = MayChange(ctx, r.Names[i].Table.DB); errs[i] != nil {
-				continue
-			}
-			if found[i], errs[i] = c.seriesOf(r, &r.Names[i]); errs[i] == errEvolve {
-				lacking = append(lacking, i)
-			}
-		}
-		if unknown = e.vacant(c, r, lacking, errs); len(unknown) == 0 {
-			for _, s := range found {
-				if s != nil {
-					s.census = e.census
-				}
-			}
-			e.census.admitSeries(found, errs)
-			return found, errs, nil
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, status.Wrap(err, status.DeadlineExceeded,
-				"the request ended while the tables for its series were created")
-		}
-		var full []int
-		err := e.definer.define(func(d *definition) error {
-			d.admit(r, unknown, errs)
-			for k, i := range unknown {
-				if errs[i] != nil {
-					unknown[k] = -1
-				}
-				if errors.Is(errs[i], errFull) {
-					full = append(full, i)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		unknown = slices.DeleteFunc(unknown, func(i int) bool { return i < 0 })
-		if mayFree && len(full) > 0 {
-			mayFree = false
-			freed, err := e.labels.freeFor(ctx, r, full)
-			if err != nil {
-				return nil, nil, err
-			}
-			if freed {
-				unknown = append(unknown, full...)
-			}
-		}
-	}
-}
-
-// vacant leaves of the series that lack a table or a label those for which there is room; the others become errors.
-func (e *Engine) vacant(c *catalog, r *SeriesRequest, lacking []int, errs []error) []int {
-	if e.census == nil {
-		return lacking
-	}
-	return slices.DeleteFunc(lacking, func(i int) bool {
-		t := &schema.Table{Name: r.Names[i].Table}
-		if p, ok := c.byName[t.Name]; ok {
-			t = p.schema()
-		}
-		err := e.census.vacant(t)
-		if err != nil {
-			errs[i] = err
-		}
-		return err != nil
-	})
+	return e.finder.find(ctx, r, errs)
 }
 
 // seriesOf finds a series; errEvolve: its table is absent or lacks a label.

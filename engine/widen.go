@@ -1,15 +1,12 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"varve/engine/convert"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -37,32 +34,6 @@ func OneKind(a, b vector.Type) bool {
 
 // isWhole reports whether a type is one of the integer types that protocols send.
 func isWhole(t vector.Type) bool { return t == vector.Int64Type || t == vector.Uint64Type }
-
-// widen makes columns of integers columns of floats where writes have floats for them.
-func (e *Engine) widen(ctx context.Context, ws []*tableWrite) error {
-	for _, w := range ws {
-		for w.samples == nil && w.at.logical == nil {
-			wide := w.wider(w.at.schema())
-			if len(wide) == 0 {
-				break
-			}
-			err := e.alterOwn(ctx, w.name, floatsFor(wide), true)
-			var inexact *inexactError
-			if at := slices.IndexFunc(w.fields, func(f vector.Field) bool {
-				return errors.As(err, &inexact) && f.Name == inexact.column
-			}); at >= 0 {
-				err = w.giveUp(at, err)
-			}
-			if status.Of(err) == status.TableNotFound {
-				break // dropped: the write looks again
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // wider are the names of the columns of a table that the floats of a write widen.
 func (w *tableWrite) wider(t *schema.Table) (names []string) {

@@ -68,40 +68,13 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			all = append(all, g.write())
 		}
 	}
-	if err := e.writeAll(ctx, all); err != nil {
+	if err := e.writer.write(ctx, all); err != nil {
 		return nil, err
 	}
 	for _, w := range all {
 		w.tell()
 	}
 	return tally(all), nil
-}
-
-// writeAll prepares and commits all rows, except those that their tables already have from the batch of the context.
-func (e *Engine) writeAll(ctx context.Context, all []*tableWrite) error {
-	b := batchOf(ctx)
-	leave, err := e.batches.enter(ctx, b)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	b.name(all)
-	for rest := all; len(rest) > 0; {
-		if err := e.prepare(ctx, rest); err != nil {
-			return err
-		}
-		e.batches.pass(rest)
-		done, err := e.census.admit(rest)
-		if err != nil {
-			return err
-		}
-		rest, err = e.committer.commit(ctx, rest)
-		done()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tally counts the rows by groups of equal options, in order of first use. Rows that expire at once are not counted.
@@ -119,110 +92,6 @@ func tally(all []*tableWrite) []Written {
 		}
 	}
 	return out
-}
-
-// prepare makes the records: tables and columns that are absent are made, all at once, columns of integers that meet
-// floats become columns of floats, and the rows are checked against the schemas. It repeats until nothing is missing,
-// so that a table or column that another writer makes meanwhile is no error.
-func (e *Engine) prepare(ctx context.Context, ws []*tableWrite) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return status.Wrap(err, status.DeadlineExceeded, "the request ended while the tables for its rows were created")
-		}
-		absent, evolving, err := e.alignAll(ws)
-		switch {
-		case err != nil:
-		case len(absent) > 0:
-			if absent, err = e.roomFor(absent); err == nil && len(absent) > 0 {
-				err = e.definer.createAbsent(absent)
-			}
-		case len(evolving) > 0:
-			if err = e.widen(ctx, evolving); err == nil {
-				err = e.definer.addColumns(evolving)
-			}
-		default:
-			return nil
-		}
-		if err != nil && status.Of(err) != status.TableAlreadyExists {
-			return err
-		}
-	}
-}
-
-// roomFor returns those of the writes to absent tables whose tables may be created: there is room for their series. The
-// rows of the others are left out. If a write does not allow that, the error says why there is no room.
-func (e *Engine) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
-	for _, w := range absent {
-		switch err := e.census.vacant(&schema.Table{Name: w.name}); {
-		case err == nil:
-			room = append(room, w)
-		case w.hint.Reject != nil:
-			w.refuseAll(err)
-		case w.hint.LeftOut == nil:
-			return nil, err
-		default:
-			w.left, w.leftWhy = w.batch.N, err
-		}
-	}
-	return room, nil
-}
-
-// alignAll makes the records of the writes whose tables have all columns. It returns the other writes: absent ones lack
-// a table, evolving ones columns.
-func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err error) {
-	c, now := e.catalog.Load(), e.o.Now()
-	for _, w := range ws {
-		if w.samples != nil {
-			lacking, err := w.alignSamples(c, e.o.MaxValue, now)
-			if err != nil {
-				return nil, nil, err
-			}
-			if lacking {
-				evolving = append(evolving, w)
-			} else if w.rec != nil && w.instant() {
-				w.rec = nil
-			}
-			continue
-		}
-		if w.rec = nil; w.left == w.batch.N {
-			continue
-		}
-		w.left, w.leftWhy = 0, nil
-		w.refused.begin()
-		p, ok := c.byName[w.name]
-		if !ok {
-			if _, ok := c.databases[w.name.DB]; !ok {
-				return nil, nil, status.New(status.InvalidArguments,
-					"Failed to find schema, schema info: service.%s. Make the database first: CREATE DATABASE \"%s\"",
-					w.name.DB, w.name.DB)
-			}
-			if w.hint.AutoCreate {
-				absent = append(absent, w)
-			} else if err := w.allOrError(w.hint.refuse("Table `%s` does not exist", w.name.Table)); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
-		w.at, w.schema = p, p.schema()
-		if w.schema.Shared() {
-			if err := w.allOrError(errPhysical(w.name, "written to")); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
-		w.rec, err = w.align(w.schema, e.o.MaxValue, now)
-		if err == errEvolve {
-			evolving = append(evolving, w)
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if w.instant() {
-			w.rec = nil
-		}
-	}
-	return absent, evolving, nil
 }
 
 // instant reports whether the table drops everything that is written to it; for a table in a physical table, the
@@ -284,7 +153,7 @@ func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch
 		if err != nil {
 			return 0, err
 		}
-		w, err := e.tombstones(tab, t, keys)
+		w, err := tab.tombstones(t, keys, e.o.MaxValue)
 		if err != nil || w == nil {
 			return 0, err
 		}
@@ -298,8 +167,9 @@ func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch
 	}
 }
 
-// tombstones is the write that deletes the keys of the table, which was t when they were read; nil: there are none.
-func (e *Engine) tombstones(tab *Table, t *schema.Table, keys *vector.Batch) (*tableWrite, error) {
+// tombstones is the write that deletes the keys of the table, which was t when they were read; nil: there are none. No
+// value is longer than maxValue.
+func (tab *Table) tombstones(t *schema.Table, keys *vector.Batch, maxValue int) (*tableWrite, error) {
 	now := tab.Schema
 	if now.Shared() {
 		return nil, errPhysical(now.Name, "written to")
@@ -326,7 +196,7 @@ func (e *Engine) tombstones(tab *Table, t *schema.Table, keys *vector.Batch) (*t
 	for i := range key {
 		rec.add(&key[i], keys.Cols[i])
 	}
-	if err := rec.checkBounds(e.o.MaxValue); err != nil {
+	if err := rec.checkBounds(maxValue); err != nil {
 		return nil, err
 	}
 	return &tableWrite{at: tab.home, schema: now, rec: rec, batch: keys}, nil
