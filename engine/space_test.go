@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -185,4 +186,26 @@ func (f readOnly) Writable(dir string) error {
 		return &os.PathError{Op: "write", Path: dir, Err: syscall.EROFS}
 	}
 	return f.FS.Writable(dir)
+}
+
+// TestAwaitWritable: who waits goes on when the store can be written to, and gives up with its context.
+func TestAwaitWritable(t *testing.T) {
+	d, disk := aloneDoor(t)
+	if !d.space.awaitWritable(ctx, time.Hour) {
+		t.Error("a store that can be written to was not awaited")
+	}
+	disk.SetReadOnly("data", true)
+	now := time.Now()
+	d.space.now = func() time.Time { now = now.Add(spaceCheck); return now }
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	if d.space.awaitWritable(over, time.Hour) {
+		t.Error("a read-only store was awaited with a context that is over")
+	}
+	goes := make(chan bool)
+	go func() { goes <- d.space.awaitWritable(ctx, time.Millisecond) }()
+	disk.SetReadOnly("data", false)
+	if !<-goes {
+		t.Error("a store that can be written to again was not awaited")
+	}
 }
