@@ -178,7 +178,8 @@ type Options struct {
 	Logger     *slog.Logger
 }
 
-// Engine is the store. Safe for concurrent use.
+// Engine is the store: it lets calls in and passes them to the types below, of which each has one concern and the
+// fields for it. assemble makes them, in an order that shows who needs whom. Safe for concurrent use.
 type Engine struct {
 	*inventory
 	lock    io.Closer // of the data directory
@@ -187,30 +188,35 @@ type Engine struct {
 	cache   *sst.Cache
 	metrics *Metrics
 
-	committer *committer
-	memory    *memory
+	// Schemas.
+	views   *Views
+	definer *definer
+	dropper *dropper
+	alterer *alterer
+
+	// Rows on their way in.
+	writer    *writer
+	finder    *seriesFinder
 	census    *census // nil: series are not bounded
 	batches   *batches
-	damages   *damages
+	committer *committer
+	memory    *memory
+
+	// Parts.
 	flusher   *flusher
 	merger    *merger
 	compactor *compactor
 	expiry    *expiry
+	damages   *damages
 	backups   *Backups
-	reading   *reading
-	views     *Views
-	definer   *definer
-	dropper   *dropper
-	alterer   *alterer
-	writer    *writer
-	finder    *seriesFinder
 
-	door *door
-	run  context.Context // over when the store closes
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	reading *reading // for scans and selections
 
-	recovery Recovery // what the start found; set before the door opens
+	door     *door
+	recovery Recovery        // what the start found; set before the door opens
+	run      context.Context // over when the store closes
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
 }
 
 // HeldBytes is the memory that the store keeps for long and that Options.Memory does not count: the cache of decoded
