@@ -2,6 +2,7 @@ package varve_test
 
 import (
 	"bytes"
+	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/scanner"
@@ -222,6 +223,61 @@ func TestNamedFilesExist(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNamesDifferByMoreThanCase: of the names that a package declares for all its files, no two are alike but for the
+// case of their letters: read aloud or searched for, they are one.
+func TestNamesDifferByMoreThanCase(t *testing.T) {
+	type declared struct{ name, at string }
+	known := map[string]declared{} // by folder and name in lower case
+	for _, file := range tracked(t) {
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		b, ok := content(t, file)
+		if !ok {
+			continue
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, file, b, parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for _, id := range packageNames(parsed) {
+			key, at := path.Dir(file)+" "+strings.ToLower(id.Name), set.Position(id.Pos()).String()
+			if other, ok := known[key]; !ok {
+				known[key] = declared{id.Name, at}
+			} else if other.name != id.Name {
+				t.Errorf("%s: %s differs from %s of %s by case alone", at, id.Name, other.name, other.at)
+			}
+		}
+	}
+	if len(known) < 5000 {
+		t.Errorf("%d names are found", len(known))
+	}
+}
+
+// packageNames lists the names that a file declares for its package. Fields and methods are not among them.
+func packageNames(file *ast.File) (names []*ast.Ident) {
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				names = append(names, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, spec.Name)
+				case *ast.ValueSpec:
+					names = append(names, spec.Names...)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // dated is the second paragraph of a decision, which a page that supersedes it may follow.

@@ -22,8 +22,8 @@ func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error)
 	return newAggregate(keys, aggs, budget)
 }
 
-func newAggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (*aggregate, error) {
-	s := &aggregate{keys: keys, aggs: aggs, budget: budget, list: append([]expr.Expr(nil), keys...)}
+func newAggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (*aggregateSink, error) {
+	s := &aggregateSink{keys: keys, aggs: aggs, budget: budget, list: append([]expr.Expr(nil), keys...)}
 	if budget != nil {
 		s.inMemory.limit, s.spilling.parts.limit = budget.pool.limit/groupsShare, budget.pool.limit/partsShare
 	}
@@ -46,7 +46,7 @@ func Distinct(types []vector.Type, budget *Budget) (Sink, error) {
 	return Aggregate(keys, nil, budget)
 }
 
-type aggregate struct {
+type aggregateSink struct {
 	keys    []expr.Expr
 	aggs    []*expr.Agg
 	list    []expr.Expr // keys, then for each aggregate its inputs and its filter
@@ -60,7 +60,7 @@ type aggregate struct {
 	inMemory share // of the groups of all workers
 }
 
-func (s *aggregate) String() string {
+func (s *aggregateSink) String() string {
 	aggs := make([]string, len(s.aggs))
 	for i, a := range s.aggs {
 		aggs[i] = a.String()
@@ -86,7 +86,7 @@ type grouper struct {
 }
 
 // newMemory is the memory of a worker's groups, which may owe some if they can go to disk; nil: without bounds.
-func (s *aggregate) newMemory() *overdraft {
+func (s *aggregateSink) newMemory() *overdraft {
 	if s.budget == nil {
 		return nil
 	}
@@ -101,9 +101,9 @@ func (g *grouper) ofStates() expr.Memory {
 	return g.memory
 }
 
-func (s *aggregate) newGrouper() *grouper { return s.newGrouperOf(s.newMemory()) }
+func (s *aggregateSink) newGrouper() *grouper { return s.newGrouperOf(s.newMemory()) }
 
-func (s *aggregate) newGrouperOf(memory *overdraft) *grouper {
+func (s *aggregateSink) newGrouperOf(memory *overdraft) *grouper {
 	g := &grouper{memory: memory}
 	g.states = expr.States(s.aggs, g.ofStates())
 	g.groups = s.newGroups(g)
@@ -115,7 +115,7 @@ func (s *aggregate) newGrouperOf(memory *overdraft) *grouper {
 }
 
 // newGroups makes the groups of a worker, which accounts for them.
-func (s *aggregate) newGroups(g *grouper) *groups {
+func (s *aggregateSink) newGroups(g *grouper) *groups {
 	groups := newGroups(s.keys)
 	groups.account = func() error {
 		if err := s.budget.Err(); err != nil {
@@ -136,7 +136,7 @@ func (g *grouper) grow() {
 const manyBatches = 32
 
 // Step numbers the groups of a batch, then runs one loop per aggregate over group numbers and argument vectors.
-func (s *aggregate) Step(int) Step {
+func (s *aggregateSink) Step(int) Step {
 	g := s.newGrouper()
 	s.workers = append(s.workers, g)
 	memory := &batchMemory{Budget: s.budget}
@@ -186,7 +186,7 @@ func (s *aggregate) Step(int) Step {
 }
 
 // add gives rows to the aggregates.
-func (s *aggregate) add(g *grouper, ids []uint32, vectors []*vector.Vector, rows int) error {
+func (s *aggregateSink) add(g *grouper, ids []uint32, vectors []*vector.Vector, rows int) error {
 	at := len(s.keys)
 	for i, a := range s.aggs {
 		n := len(a.Args) + len(a.Order)
@@ -206,7 +206,7 @@ func (s *aggregate) add(g *grouper, ids []uint32, vectors []*vector.Vector, rows
 }
 
 // addOwn gives rows to groups that are the grouper's own.
-func (s *aggregate) addOwn(g *grouper, vectors []*vector.Vector, rows int) error {
+func (s *aggregateSink) addOwn(g *grouper, vectors []*vector.Vector, rows int) error {
 	ids, err := s.numberWithin(g, vectors[:len(s.keys)], rows)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func textBytes(vectors []*vector.Vector) (bytes int) {
 }
 
 // number returns the groups of a batch and makes room for new ones.
-func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
+func (s *aggregateSink) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
 	if g.shared == nil {
 		before := g.groups.n
 		ids, err := s.numberWithin(g, keys, n)
@@ -257,7 +257,7 @@ const freeMoves = 1 << 20
 
 // numberWithin numbers the groups of n rows while there is room for their texts, and where those before have to be
 // moved for them, for these once more.
-func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
+func (s *aggregateSink) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
 	moves := g.groups.moves(keys, n)
 	if moves < freeMoves {
 		return g.groups.number(keys, n)
@@ -279,7 +279,7 @@ func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]ui
 
 // shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too
 // large, and more than one worker.
-func (s *aggregate) shareable() bool {
+func (s *aggregateSink) shareable() bool {
 	if len(s.keys) > manyKeys {
 		return false
 	}
@@ -306,7 +306,7 @@ func (g *grouper) cover(ids []uint32) {
 }
 
 // share moves a worker's groups over to the common numbers.
-func (s *aggregate) share(g *grouper) error {
+func (s *aggregateSink) share(g *grouper) error {
 	s.mu.Lock()
 	if s.shared == nil {
 		s.shared = newSharedGroups(s.keys)
@@ -365,7 +365,7 @@ func (g *grouper) account() error {
 }
 
 // Finish combines the workers' groups and gives the results.
-func (s *aggregate) Finish(ctx context.Context) (Source, error) {
+func (s *aggregateSink) Finish(ctx context.Context) (Source, error) {
 	if s.outgrown() {
 		return s.divided(ctx)
 	}
@@ -434,7 +434,7 @@ func (g *grouper) result(ctx context.Context) (*vector.Batch, error) {
 }
 
 // finishShared adds up the workers' states, whose groups have the same numbers, and closes the gaps.
-func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
+func (s *aggregateSink) finishShared(ctx context.Context) (Source, error) {
 	bound := 0
 	for _, w := range s.workers {
 		if w.shared == nil && w.groups.n > 0 {

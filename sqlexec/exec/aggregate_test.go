@@ -259,7 +259,7 @@ func TestManyKeys(t *testing.T) {
 		if (status.Of(err) == status.RuntimeResourcesExhausted) != c.fails {
 			t.Errorf("%d MiB: %v", c.limit>>20, err)
 		}
-		groups := sink.(*aggregate).workers[0].groups
+		groups := sink.(*aggregateSink).workers[0].groups
 		if held := groups.bytes(); held > c.limit*2 {
 			t.Errorf("%d MiB: groups hold %d MB", c.limit>>20, held>>20)
 		}

@@ -10,7 +10,7 @@ import (
 // distinctCount is count(DISTINCT x) over all rows: the groups of x, counted. So many values are numbered by all
 // workers together, as groups are, and nothing is merged.
 type distinctCount struct {
-	*aggregate
+	*aggregateSink
 	agg *expr.Agg
 }
 
@@ -24,7 +24,7 @@ func (d *distinctCount) String() string { return "Aggregate: by [] of [" + d.agg
 
 // Finish counts the groups without the group of NULL.
 func (d *distinctCount) Finish(ctx context.Context) (Source, error) {
-	src, err := d.aggregate.Finish(ctx)
+	src, err := d.aggregateSink.Finish(ctx)
 	if err != nil {
 		return nil, err
 	}

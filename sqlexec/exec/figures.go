@@ -165,7 +165,7 @@ func Measured(x any) bool {
 	switch x := x.(type) {
 	case *measuredOp, *measuredSource:
 		return true
-	case *windows:
+	case *windowSource:
 		return x.figures != nil
 	}
 	return false

@@ -30,19 +30,19 @@ type FillKind struct {
 // Fill adds rows for the slots without rows between the first and last of each key. Its rows come sorted by keys, then
 // slot, to one worker.
 func Fill(spec FillSpec, in []vector.Type, budget *Budget) Sink {
-	return &fill{FillSpec: spec, rows: NewRows(in), budget: budget}
+	return &fillSink{FillSpec: spec, rows: NewRows(in), budget: budget}
 }
 
-type fill struct {
+type fillSink struct {
 	FillSpec
 	rows   *Rows
 	budget *Budget
 }
 
-func (f *fill) String() string { return "Fill" }
+func (f *fillSink) String() string { return "Fill" }
 
 // Step keeps a copy of the rows.
-func (f *fill) Step(int) Step {
+func (f *fillSink) Step(int) Step {
 	return func(b *vector.Batch) error {
 		if err := f.budget.Reserve(BatchBytes(b)); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (f *fill) Step(int) Step {
 }
 
 // Finish returns the rows with those between.
-func (f *fill) Finish(ctx context.Context) (Source, error) {
+func (f *fillSink) Finish(ctx context.Context) (Source, error) {
 	rows, err := Together(ctx, []*Rows{f.rows}, 1, f.budget)
 	if err != nil {
 		return nil, err

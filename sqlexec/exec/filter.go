@@ -14,10 +14,10 @@ func Filter(conds []expr.Expr, budget *Budget) (Operator, error) {
 	if _, err := expr.Compile(conds); err != nil {
 		return nil, err
 	}
-	return &filter{conds, budget}, nil
+	return &filterOp{conds, budget}, nil
 }
 
-type filter struct {
+type filterOp struct {
 	conds  []expr.Expr
 	budget *Budget
 }
@@ -38,7 +38,7 @@ func shareParts(conds []expr.Expr) []expr.Expr {
 	return out
 }
 
-func (f *filter) String() string { return "Filter: " + texts(f.conds, " AND ") }
+func (f *filterOp) String() string { return "Filter: " + texts(f.conds, " AND ") }
 
 func texts(list []expr.Expr, sep string) string {
 	out := make([]string, len(list))
@@ -50,7 +50,7 @@ func texts(list []expr.Expr, sep string) string {
 
 // Step evaluates the conditions in order, each on the rows that passed the previous one, so that a cheap first
 // condition saves work.
-func (f *filter) Step(next Step) Step {
+func (f *filterOp) Step(next Step) Step {
 	conds := shareParts(f.conds)
 	programs := make([]*expr.Program, len(conds))
 	for i, c := range conds {
@@ -137,15 +137,15 @@ func Project(list []expr.Expr, budget *Budget) (Operator, error) {
 	if _, err := expr.Compile(list); err != nil {
 		return nil, err
 	}
-	return &project{list, budget}, nil
+	return &projectOp{list, budget}, nil
 }
 
-type project struct {
+type projectOp struct {
 	list   []expr.Expr
 	budget *Budget
 }
 
-func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
+func (p *projectOp) String() string { return "Project: " + texts(p.list, ", ") }
 
 // batchMemory is a budget of which the values of a batch may take only a part: a larger batch is cut. The values of a
 // single row may take all of it.
@@ -175,7 +175,7 @@ func (m *batchMemory) compile(list []expr.Expr) *expr.Program {
 }
 
 // Step evaluates the expressions.
-func (p *project) Step(next Step) Step {
+func (p *projectOp) Step(next Step) Step {
 	memory := &batchMemory{Budget: p.budget}
 	program := memory.compile(p.list)
 	out := vector.Batch{Cols: make([]*vector.Vector, len(p.list))}

@@ -8,14 +8,14 @@ import (
 )
 
 // FirstOfRun keeps the first row of each run of rows that are equal in some columns. One worker: its input is in order.
-func FirstOfRun(columns []int) Operator { return &firstOfRun{columns} }
+func FirstOfRun(columns []int) Operator { return &firstOfRunOp{columns} }
 
-type firstOfRun struct{ keys []int }
+type firstOfRunOp struct{ keys []int }
 
-func (f *firstOfRun) String() string { return fmt.Sprintf("FirstOfRun: %d keys", len(f.keys)) }
+func (f *firstOfRunOp) String() string { return fmt.Sprintf("FirstOfRun: %d keys", len(f.keys)) }
 
 // Step passes the rows on that differ from the row before in a key.
-func (f *firstOfRun) Step(next Step) Step {
+func (f *firstOfRunOp) Step(next Step) Step {
 	last := &vector.Batch{}
 	var rows []uint32
 	return func(b *vector.Batch) error {
@@ -37,7 +37,7 @@ func (f *firstOfRun) Step(next Step) Step {
 	}
 }
 
-func (f *firstOfRun) same(a *vector.Batch, i int, b *vector.Batch, j int) bool {
+func (f *firstOfRunOp) same(a *vector.Batch, i int, b *vector.Batch, j int) bool {
 	for _, k := range f.keys {
 		if !sameValue(a.Cols[k], i, b.Cols[k], j) {
 			return false

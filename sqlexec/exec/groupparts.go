@@ -18,7 +18,7 @@ type division struct {
 }
 
 // divided ends the writing and gives the partitions.
-func (s *aggregate) divided(ctx context.Context) (Source, error) {
+func (s *aggregateSink) divided(ctx context.Context) (Source, error) {
 	d := &division{files: make([]*spill.File, parts)}
 	for _, w := range s.workers {
 		if w.away == nil {
@@ -42,7 +42,7 @@ func (s *aggregate) divided(ctx context.Context) (Source, error) {
 }
 
 // finishFiles ends the files of partitions and counts them.
-func (s *aggregate) finishFiles(p *spill.Partitions) ([]*spill.File, error) {
+func (s *aggregateSink) finishFiles(p *spill.Partitions) ([]*spill.File, error) {
 	files, err := p.Finish()
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *aggregate) finishFiles(p *spill.Partitions) ([]*spill.File, error) {
 
 // dividedSource is the groups of all partitions, to one reader.
 type dividedSource struct {
-	s   *aggregate
+	s   *aggregateSink
 	ctx context.Context
 	of  *division
 }
@@ -84,7 +84,7 @@ type finished struct {
 
 // dividedReader reads what goroutines make of partitions, one of them each at a time.
 type dividedReader struct {
-	s      *aggregate
+	s      *aggregateSink
 	of     *division
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -53,13 +53,13 @@ type onDisk struct {
 }
 
 // spills reports whether groups may go to disk: those with keys, by which they are told apart.
-func (s *aggregate) spills() bool { return len(s.keys) > 0 && s.budget.space() != nil }
+func (s *aggregateSink) spills() bool { return len(s.keys) > 0 && s.budget.space() != nil }
 
 // measure says where to count what is written.
-func (s *aggregate) measure(f *Figures) { s.spilling.figures = f }
+func (s *aggregateSink) measure(f *Figures) { s.spilling.figures = f }
 
 // partitions are the files of the first division.
-func (s *aggregate) partitions() *spill.Partitions {
+func (s *aggregateSink) partitions() *spill.Partitions {
 	s.spilling.mu.Lock()
 	defer s.spilling.mu.Unlock()
 	if s.spilling.to == nil {
@@ -68,7 +68,7 @@ func (s *aggregate) partitions() *spill.Partitions {
 	return s.spilling.to
 }
 
-func (s *aggregate) newPartitions() *spill.Partitions {
+func (s *aggregateSink) newPartitions() *spill.Partitions {
 	types := make([]vector.Type, len(s.list))
 	for i, e := range s.list {
 		types[i] = e.Type()
@@ -77,7 +77,7 @@ func (s *aggregate) newPartitions() *spill.Partitions {
 }
 
 // newHasher is a hasher of keys.
-func (s *aggregate) newHasher() *intern.Hasher {
+func (s *aggregateSink) newHasher() *intern.Hasher {
 	canons := make([]func([]byte) uint64, len(s.keys))
 	for i, k := range s.keys {
 		canons[i] = expr.Canon(k.Type())
@@ -87,7 +87,7 @@ func (s *aggregate) newHasher() *intern.Hasher {
 
 // away is a worker's way to the files of a division.
 type away struct {
-	s      *aggregate
+	s      *aggregateSink
 	level  int
 	hasher *intern.Hasher
 	spread *spill.Spread
@@ -95,7 +95,7 @@ type away struct {
 	write  Step
 }
 
-func (s *aggregate) newAway(p *spill.Partitions, level int) *away {
+func (s *aggregateSink) newAway(p *spill.Partitions, level int) *away {
 	a := &away{s: s, level: level, hasher: s.newHasher()}
 	a.spread = p.Spread(min(s.budget.pool.limit/spreadShare, spreadBytes))
 	a.write = inCopies(func(b *vector.Batch) error {
@@ -123,7 +123,7 @@ func (a *away) add(vectors []*vector.Vector, n int) error {
 }
 
 // toFiles writes the rows of a batch.
-func (s *aggregate) toFiles(g *grouper, vectors []*vector.Vector, n int) error {
+func (s *aggregateSink) toFiles(g *grouper, vectors []*vector.Vector, n int) error {
 	if g.away == nil {
 		g.away = s.newAway(s.partitions(), 0)
 	}
@@ -131,7 +131,7 @@ func (s *aggregate) toFiles(g *grouper, vectors []*vector.Vector, n int) error {
 }
 
 // outgrown reports, when all rows are there, that groups are on disk, or have no room to be put together.
-func (s *aggregate) outgrown() bool {
+func (s *aggregateSink) outgrown() bool {
 	if !s.spills() {
 		return false
 	}
@@ -156,7 +156,7 @@ type kept struct {
 }
 
 // newKept sorts groups by partition: of n groups those with the given numbers.
-func (s *aggregate) newKept(owners []*grouper, numbers []uint32, keys func([]uint32) []*vector.Vector, level int) (
+func (s *aggregateSink) newKept(owners []*grouper, numbers []uint32, keys func([]uint32) []*vector.Vector, level int) (
 	*kept, error) {
 	k := &kept{owners: owners, keys: keys, list: make([]uint32, len(numbers))}
 	hasher, to := s.newHasher(), make([]uint8, len(numbers))
@@ -187,7 +187,7 @@ func (s *aggregate) newKept(owners []*grouper, numbers []uint32, keys func([]uin
 func (k *kept) of(part int) []uint32 { return k.list[k.ends[part]:k.ends[part+1]] }
 
 // keptOf are the groups that the workers have.
-func (s *aggregate) keptOf() ([]*kept, error) {
+func (s *aggregateSink) keptOf() ([]*kept, error) {
 	var all []*kept
 	var together []*grouper
 	for _, w := range s.workers {
@@ -213,7 +213,7 @@ func (s *aggregate) keptOf() ([]*kept, error) {
 }
 
 // sharedNumbers are the numbers of the groups that workers have numbered together, which rise.
-func (s *aggregate) sharedNumbers() ([]uint32, error) {
+func (s *aggregateSink) sharedNumbers() ([]uint32, error) {
 	var shards [intern.Shards][]uint32
 	most, all := 0, 0
 	for i := range shards {
@@ -237,7 +237,7 @@ func (s *aggregate) sharedNumbers() ([]uint32, error) {
 }
 
 // keptOwn are the groups that a worker has numbered by itself.
-func (s *aggregate) keptOwn(g *grouper, level int) (*kept, error) {
+func (s *aggregateSink) keptOwn(g *grouper, level int) (*kept, error) {
 	g.grow() // the rows of the last groups may have gone to files
 	numbers := make([]uint32, g.groups.n)
 	for i := range numbers {
@@ -247,7 +247,7 @@ func (s *aggregate) keptOwn(g *grouper, level int) (*kept, error) {
 }
 
 // take takes over the groups of a partition.
-func (k *kept) take(s *aggregate, g *grouper, part int) error {
+func (k *kept) take(s *aggregateSink, g *grouper, part int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	from := k.of(part)

@@ -26,7 +26,7 @@ func InOrder(ctx context.Context, src Source, ops []Operator, workers int) (r Re
 			op = m.Operator
 		}
 		switch op.(type) {
-		case *filter, *project:
+		case *filterOp, *projectOp:
 		default:
 			return nil, false
 		}
@@ -37,7 +37,7 @@ func InOrder(ctx context.Context, src Source, ops []Operator, workers int) (r Re
 // piecesOf returns the pieces of a scan; nil: the source is none.
 func piecesOf(src Source) cursors {
 	switch src := src.(type) {
-	case *scanSource:
+	case *pieceSource:
 		return src.scan
 	case *measuredSource:
 		if from := piecesOf(src.Source); from != nil {
@@ -60,7 +60,7 @@ const (
 	aheadBytes   = 1 << 20
 )
 
-type inOrder struct {
+type inOrderReader struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	from    cursors
@@ -87,8 +87,8 @@ type piece struct {
 	err     error             // to be read after batches is closed
 }
 
-func newInOrder(ctx context.Context, from cursors, ops []Operator, workers int) *inOrder {
-	r := &inOrder{from: from, ops: ops, workers: workers, queue: make(chan *piece, workers*aheadPieces)}
+func newInOrder(ctx context.Context, from cursors, ops []Operator, workers int) *inOrderReader {
+	r := &inOrderReader{from: from, ops: ops, workers: workers, queue: make(chan *piece, workers*aheadPieces)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	once := func(s Step) Step { return s } // what is made is looked at before the next rows are
 	r.step = chained(ops, func(b *vector.Batch) error {
@@ -99,7 +99,7 @@ func newInOrder(ctx context.Context, from cursors, ops []Operator, workers int) 
 }
 
 // Next returns the next batch.
-func (r *inOrder) Next(b *vector.Batch) (bool, error) {
+func (r *inOrderReader) Next(b *vector.Batch) (bool, error) {
 	if !r.started {
 		ok, err := r.nextOfFirst(b)
 		if ok || err != nil {
@@ -127,7 +127,7 @@ func (r *inOrder) Next(b *vector.Batch) (bool, error) {
 }
 
 // nextOfFirst reads the first piece; false: it ends.
-func (r *inOrder) nextOfFirst(b *vector.Batch) (bool, error) {
+func (r *inOrderReader) nextOfFirst(b *vector.Batch) (bool, error) {
 	if r.first == nil {
 		c, _, ok, err := r.from.Cursor()
 		if err != nil || !ok {
@@ -158,7 +158,7 @@ func (r *inOrder) nextOfFirst(b *vector.Batch) (bool, error) {
 }
 
 // portion takes rows of in: all of them where their texts are not long.
-func (r *inOrder) portion() *vector.Batch {
+func (r *inOrderReader) portion() *vector.Batch {
 	if r.given == 0 && !hasLongTexts(&r.in) {
 		r.given = r.in.N
 		return &r.in
@@ -169,7 +169,7 @@ func (r *inOrder) portion() *vector.Batch {
 }
 
 // start lets the workers go.
-func (r *inOrder) start() {
+func (r *inOrderReader) start() {
 	r.started = true
 	if r.first != nil {
 		r.first.Close()
@@ -185,7 +185,7 @@ func (r *inOrder) start() {
 }
 
 // work reads pieces until there are no more, or the reader has gone.
-func (r *inOrder) work() {
+func (r *inOrderReader) work() {
 	var to *piece
 	step := Chain(r.ops, func(b *vector.Batch) error {
 		if b.N == 0 {
@@ -223,7 +223,7 @@ func (r *inOrder) work() {
 }
 
 // take takes the next piece and enters it for the reader; nil: there is none. A piece without a cursor holds an error.
-func (r *inOrder) take() (*piece, scan.Cursor) {
+func (r *inOrderReader) take() (*piece, scan.Cursor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, _, ok, err := r.from.Cursor()
@@ -246,7 +246,7 @@ func (r *inOrder) take() (*piece, scan.Cursor) {
 }
 
 // read drains a piece. A panic is the query's end, not the server's.
-func (r *inOrder) read(c scan.Cursor, step Step) (err error) {
+func (r *inOrderReader) read(c scan.Cursor, step Step) (err error) {
 	defer c.Close()
 	defer func() {
 		if v := recover(); v != nil {
@@ -269,7 +269,7 @@ func (r *inOrder) read(c scan.Cursor, step Step) (err error) {
 }
 
 // Close ends the workers and waits for them: afterwards the scan may be closed.
-func (r *inOrder) Close() {
+func (r *inOrderReader) Close() {
 	r.cancel()
 	if r.first != nil {
 		r.first.Close()

@@ -21,7 +21,7 @@ type First struct {
 // sort: every needed row passes, and few others do. A worker keeps the rows of some keys, up to maxFirst at a time; the
 // operator emits the rows that are kept at the end. Keys that are NULL are equal.
 func KeepFirst(f First, order []expr.SortKey, types []vector.Type, budget *Budget) (Operator, error) {
-	k := &keepFirst{First: f, types: types, budget: budget, list: append([]expr.Expr(nil), f.Keys...)}
+	k := &keepFirstOp{First: f, types: types, budget: budget, list: append([]expr.Expr(nil), f.Keys...)}
 	for _, o := range order {
 		if !isKey(o.Expr, f.Keys) { // it does not tell rows of a key apart
 			k.order = append(k.order, o)
@@ -50,7 +50,7 @@ const (
 	fewDropped = 4
 )
 
-type keepFirst struct {
+type keepFirstOp struct {
 	First
 	order  []expr.SortKey // without keys
 	list   []expr.Expr    // keys, then those of order
@@ -61,7 +61,7 @@ type keepFirst struct {
 	workers []*firstRows
 }
 
-func (k *keepFirst) String() string {
+func (k *keepFirstOp) String() string {
 	return fmt.Sprintf("KeepFirst: %d by [%s] in order %s", k.N, texts(k.Keys, ", "), orderText(k.order))
 }
 
@@ -91,7 +91,7 @@ type firstRows struct {
 // span is a part of some bytes.
 type span struct{ from, to int }
 
-func (k *keepFirst) newRows() *firstRows {
+func (k *keepFirstOp) newRows() *firstRows {
 	w := &firstRows{n: k.N, groups: newGroups(k.Keys), rows: vector.NewBatch(k.types...)}
 	if k.Ties {
 		w.ties = vector.NewBatch(k.types...)
@@ -100,7 +100,7 @@ func (k *keepFirst) newRows() *firstRows {
 }
 
 // Step keeps the rows that come first.
-func (k *keepFirst) Step(next Step) Step {
+func (k *keepFirstOp) Step(next Step) Step {
 	w := k.newRows()
 	k.mu.Lock()
 	k.workers = append(k.workers, w)
@@ -271,7 +271,7 @@ func (w *firstRows) account(budget *Budget) error {
 }
 
 // flush passes the kept rows on and begins anew, or no more when too few rows are dropped.
-func (k *keepFirst) flush(w *firstRows, next Step) error {
+func (k *keepFirstOp) flush(w *firstRows, next Step) error {
 	w.compact(k.types)
 	kept, seen, held := w.rows, w.seen, w.held
 	*w = *k.newRows()
@@ -294,7 +294,7 @@ func pass(rows *vector.Batch, next Step) error {
 }
 
 // Rest returns what the workers kept at the end.
-func (k *keepFirst) Rest() Source {
+func (k *keepFirstOp) Rest() Source {
 	out := &shards{}
 	for _, w := range k.workers {
 		w.compact(k.types)

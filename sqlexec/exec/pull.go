@@ -24,12 +24,12 @@ func (s Stream) With(op Operator) Stream {
 	return s
 }
 
-// pull turns a source and the operators over it into a reader: one goroutine, nothing kept between batches. It is the
-// last stage of a plan whose rows go to the client in the source's order.
+// pullReader turns a source and the operators over it into a reader: one goroutine, nothing kept between batches. It is
+// the last stage of a plan whose rows go to the client in the source's order.
 //
 // Operators push, readers pull: the operators run in a coroutine that rests inside the step after the last one while
 // its batch is looked at. So an operator that makes many batches of one, as a join does, is never ahead of its reader.
-type pull struct {
+type pullReader struct {
 	ctx  context.Context
 	s    Stream
 	in   Reader // of the source; the coroutine closes it once it has begun
@@ -40,11 +40,11 @@ type pull struct {
 
 // Pull reads a worker's share of a stream. free, if not nil, is called when the reader is closed.
 func Pull(ctx context.Context, s Stream, worker int, free func()) Reader {
-	return &pull{ctx: ctx, s: s, in: s.Source.Reader(worker), free: free}
+	return &pullReader{ctx: ctx, s: s, in: s.Source.Reader(worker), free: free}
 }
 
 // all returns the batches that the operators make, and the error that ends them.
-func (p *pull) all(yield func(*vector.Batch, error) bool) {
+func (p *pullReader) all(yield func(*vector.Batch, error) bool) {
 	steps := Chain(p.s.Ops, func(b *vector.Batch) error {
 		if err := p.ctx.Err(); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (p *pull) all(yield func(*vector.Batch, error) bool) {
 }
 
 // read reads a source to its end.
-func (p *pull) read(r Reader, step Step) error {
+func (p *pullReader) read(r Reader, step Step) error {
 	defer r.Close()
 	for b := (vector.Batch{}); ; {
 		if err := p.ctx.Err(); err != nil {
@@ -90,7 +90,7 @@ func (p *pull) read(r Reader, step Step) error {
 }
 
 // Next returns the next batch.
-func (p *pull) Next(b *vector.Batch) (bool, error) {
+func (p *pullReader) Next(b *vector.Batch) (bool, error) {
 	if p.next == nil {
 		p.next, p.stop = iter.Pull2(p.all)
 	}
@@ -103,7 +103,7 @@ func (p *pull) Next(b *vector.Batch) (bool, error) {
 }
 
 // Close ends the reading.
-func (p *pull) Close() {
+func (p *pullReader) Close() {
 	switch {
 	case p.stop != nil:
 		p.stop()

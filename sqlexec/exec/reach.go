@@ -9,11 +9,11 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// reach is the bound of the first key of an order among the k best rows that all workers have seen so far. Its listener
-// is called whenever the bound shrinks: rows beyond it are not wanted. For numbers it keeps the k best keys, so that
-// the bound is known as soon as there are k rows. For other types it is the bound of the worker whose k best rows reach
-// the least far. A nil reach has no listener. Safe for concurrent use.
-type reach struct {
+// reachBound is the bound of the first key of an order among the k best rows that all workers have seen so far. Its
+// listener is called whenever the bound shrinks: rows beyond it are not wanted. For numbers it keeps the k best keys,
+// so that the bound is known as soon as there are k rows. For other types it is the bound of the worker whose k best
+// rows reach the least far. A nil reachBound has no listener. Safe for concurrent use.
+type reachBound struct {
 	order expr.SortKey
 	k     int
 	tell  func(value *vector.Vector) // with one row, Flat
@@ -23,8 +23,8 @@ type reach struct {
 	key   []byte     // of other types, as a sort key
 }
 
-func newReach(order expr.SortKey, k int, tell func(*vector.Vector)) *reach {
-	return &reach{order: order, k: k, tell: tell}
+func newReach(order expr.SortKey, k int, tell func(*vector.Vector)) *reachBound {
+	return &reachBound{order: order, k: k, tell: tell}
 }
 
 // hasSortWord reports whether values of a type order as a number of 64 bits does, their sort word.
@@ -33,10 +33,10 @@ func hasSortWord(t vector.Type) bool {
 }
 
 // counts reports whether the best keys are kept.
-func (r *reach) counts() bool { return hasSortWord(r.order.Expr.Type()) }
+func (r *reachBound) counts() bool { return hasSortWord(r.order.Expr.Type()) }
 
 // most is the last of the k best sort words; ok is false while there are fewer, and where they are not kept.
-func (r *reach) most() (word uint64, ok bool) {
+func (r *reachBound) most() (word uint64, ok bool) {
 	if r == nil {
 		return math.MaxUint64, false
 	}
@@ -50,7 +50,7 @@ func (r *reach) most() (word uint64, ok bool) {
 
 // note looks at the first keys of some rows. NULLs do not count: a row behind k values is not wanted, wherever NULLs
 // are.
-func (r *reach) note(v *vector.Vector, rows []uint32) {
+func (r *reachBound) note(v *vector.Vector, rows []uint32) {
 	if r == nil || !r.counts() {
 		return
 	}
@@ -78,7 +78,7 @@ func (r *reach) note(v *vector.Vector, rows []uint32) {
 }
 
 // take looks at the first key of the last of k rows that a worker has, where best keys are not kept.
-func (r *reach) take(v *vector.Vector, row int) {
+func (r *reachBound) take(v *vector.Vector, row int) {
 	if r == nil || r.counts() || v.IsNull(row) {
 		return
 	}
@@ -95,7 +95,7 @@ func (r *reach) take(v *vector.Vector, row int) {
 }
 
 // word is the sort word of a value.
-func (r *reach) word(v *vector.Vector, row int) (word uint64) {
+func (r *reachBound) word(v *vector.Vector, row int) (word uint64) {
 	switch v.Type.Kind() {
 	case vector.Int64:
 		word = uint64(v.Int(row)) ^ 1<<63
@@ -111,7 +111,7 @@ func (r *reach) word(v *vector.Vector, row int) (word uint64) {
 }
 
 // value is the value with a sort word.
-func (r *reach) value(word uint64) *vector.Vector {
+func (r *reachBound) value(word uint64) *vector.Vector {
 	if r.order.Desc {
 		word = ^word
 	}
@@ -128,7 +128,7 @@ func (r *reach) value(word uint64) *vector.Vector {
 }
 
 // push puts a word into the heap.
-func (r *reach) push(word uint64) {
+func (r *reachBound) push(word uint64) {
 	r.words = append(r.words, word)
 	for at := len(r.words) - 1; at > 0 && r.words[at] > r.words[(at-1)/2]; at = (at - 1) / 2 {
 		r.words[at], r.words[(at-1)/2] = r.words[(at-1)/2], r.words[at]
@@ -136,7 +136,7 @@ func (r *reach) push(word uint64) {
 }
 
 // sink restores the heap after its first word was replaced.
-func (r *reach) sink() {
+func (r *reachBound) sink() {
 	for at := 0; ; {
 		child := 2*at + 1
 		if child >= len(r.words) {

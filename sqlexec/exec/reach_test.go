@@ -73,7 +73,7 @@ func TestReach(t *testing.T) {
 			}
 		}
 	}
-	var nobody *reach
+	var nobody *reachBound
 	nobody.note(nil, nil)
 	nobody.take(nil, 0)
 	if _, ok := nobody.most(); ok {

@@ -19,19 +19,19 @@ type SlotsSpec struct {
 
 // Slots repeats each row for every slot T = Origin + k*Step with T <= time < T + the longest range. It adds the slot as
 // a column, and for each shorter range a BOOLEAN column: whether the row lies in it too.
-func Slots(spec SlotsSpec, budget *Budget) Operator { return &slots{spec, budget.Err} }
+func Slots(spec SlotsSpec, budget *Budget) Operator { return &slotsOp{spec, budget.Err} }
 
-type slots struct {
+type slotsOp struct {
 	SlotsSpec
 	cancelled func() error
 }
 
-func (s *slots) String() string {
+func (s *slotsOp) String() string {
 	return fmt.Sprintf("Slots: step=%d, ranges=%v", s.SlotsSpec.Step, s.Ranges)
 }
 
 // Step repeats rows for their slots, at most a batch at a time.
-func (s *slots) Step(next Step) Step {
+func (s *slotsOp) Step(next Step) Step {
 	n := &s.SlotsSpec
 	buf := make([]uint32, 0, vector.Size)
 	pass := func(b *vector.Batch, rows []uint32, slots []int64) error {

@@ -9,12 +9,12 @@ import (
 )
 
 // ScanSource reads the pieces of a scan in whatever order workers get to them. The scan stays the caller's.
-func ScanSource(s *engine.Scan) Source { return &scanSource{s} }
+func ScanSource(s *engine.Scan) Source { return &pieceSource{s} }
 
-type scanSource struct{ scan *engine.Scan }
+type pieceSource struct{ scan *engine.Scan }
 
 // Reader hands a worker its share of the pieces.
-func (s *scanSource) Reader(int) Reader { return &scanReader{scan: s.scan} }
+func (s *pieceSource) Reader(int) Reader { return &scanReader{scan: s.scan} }
 
 type scanReader struct {
 	scan *engine.Scan
@@ -47,17 +47,17 @@ func (r *scanReader) Close() {
 }
 
 // Values returns the rows of a batch of any size in streaming batches. Its columns are Flat or Const and not changed.
-func Values(b *vector.Batch) Source { return &values{b: b} }
+func Values(b *vector.Batch) Source { return &valuesSource{b: b} }
 
-type values struct {
+type valuesSource struct {
 	b    *vector.Batch
 	next atomic.Int64
 }
 
 // Reader hands a worker its share of the batches; batches are handed out in order.
-func (v *values) Reader(int) Reader { return &valuesReader{v} }
+func (v *valuesSource) Reader(int) Reader { return &valuesReader{v} }
 
-type valuesReader struct{ v *values }
+type valuesReader struct{ v *valuesSource }
 
 func (r *valuesReader) Next(b *vector.Batch) (bool, error) {
 	from := int(r.v.next.Add(vector.Size)) - vector.Size

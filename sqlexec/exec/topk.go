@@ -27,7 +27,7 @@ func TopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vec
 type topSink struct {
 	sortSink
 	k     int
-	reach *reach // nil: no report
+	reach *reachBound // nil: no report
 }
 
 func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }

@@ -16,17 +16,17 @@ type UnpivotSpec struct {
 }
 
 // Unpivot makes several rows of each row, and adds their name and values as columns.
-func Unpivot(spec UnpivotSpec, budget *Budget) Operator { return &unpivot{spec, budget} }
+func Unpivot(spec UnpivotSpec, budget *Budget) Operator { return &unpivotOp{spec, budget} }
 
-type unpivot struct {
+type unpivotOp struct {
 	UnpivotSpec
 	budget *Budget
 }
 
-func (u *unpivot) String() string { return fmt.Sprintf("Unpivot: %d rows of each", u.Names.Len()) }
+func (u *unpivotOp) String() string { return fmt.Sprintf("Unpivot: %d rows of each", u.Names.Len()) }
 
 // Step makes rows, a batch at a time.
-func (u *unpivot) Step(next Step) Step {
+func (u *unpivotOp) Step(next Step) Step {
 	rows := make([]uint32, 0, vector.Size)   // the row that each comes from
 	chosen := make([]uint32, 0, vector.Size) // its name
 	values := make([]*vector.Vector, len(u.Sets))
@@ -74,7 +74,7 @@ func (u *unpivot) Step(next Step) Step {
 }
 
 // none reports whether none of the values of a row's row is there.
-func (u *unpivot) none(b *vector.Batch, c, i int) bool {
+func (u *unpivotOp) none(b *vector.Batch, c, i int) bool {
 	for _, set := range u.Sets {
 		if !b.Cols[set[c]].IsNull(i) {
 			return false

@@ -13,10 +13,10 @@ import (
 // sectionRows is the least number of rows of a section of a window's input, if there are as many.
 const sectionRows = 1 << 16
 
-// windows computes window functions while its rows are read. Rows that come sorted by partition and order are cut into
-// sections of whole partitions. Several goroutines compute a section each; sections are given on in their order and
-// forgotten. A partition that is too large for a section is computed row by row, see pager.
-type windows struct {
+// windowSource computes window functions while its rows are read. Rows that come sorted by partition and order are cut
+// into sections of whole partitions. Several goroutines compute a section each; sections are given on in their order
+// and forgotten. A partition that is too large for a section is computed row by row, see pager.
+type windowSource struct {
 	ctx     context.Context
 	w       WindowSpec
 	in      Stream
@@ -30,11 +30,11 @@ type windows struct {
 // where one worker reads them. The rows are worker 0's. figures, if not nil, take down what it does.
 func Windows(ctx context.Context, w WindowSpec, in Stream, types []vector.Type, workers int, budget *Budget,
 	figures *Figures) Source {
-	return &windows{ctx, w, in, types, workers, budget, figures}
+	return &windowSource{ctx, w, in, types, workers, budget, figures}
 }
 
 // Reader begins to compute.
-func (s *windows) Reader(worker int) Reader {
+func (s *windowSource) Reader(worker int) Reader {
 	if worker > 0 {
 		return empty{}
 	}
@@ -45,7 +45,7 @@ func (s *windows) Reader(worker int) Reader {
 
 // windowReader cuts the input into sections and gives what they became.
 type windowReader struct {
-	s   *windows
+	s   *windowSource
 	ctx *stoppable
 
 	in      Reader

@@ -149,7 +149,7 @@ func (c *Context) Aggregate(name string, args []Expr, distinct bool, order []Sor
 		return nil, planError("Invalid function '%s'.", name)
 	}
 	a := &Agg{Name: name, Args: args, Distinct: distinct, Order: order, Filter: filter,
-		AggProperties: aggProperties[full]}
+		AggProperties: propertiesByName[full]}
 	if err := bind(c, a); err != nil {
 		return nil, err
 	}

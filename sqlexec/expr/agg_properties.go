@@ -16,7 +16,7 @@ type AggProperties struct {
 	ByTime bool
 }
 
-var aggProperties = map[string]AggProperties{
+var propertiesByName = map[string]AggProperties{
 	"count":           {Counts: true},
 	"sum":             {Sums: true},
 	"min":             {Least: true, Once: true},
@@ -30,4 +30,4 @@ var aggProperties = map[string]AggProperties{
 }
 
 // PropertiesOf are the properties of the aggregate with a name.
-func PropertiesOf(name string) AggProperties { return aggProperties[fullName(name)] }
+func PropertiesOf(name string) AggProperties { return propertiesByName[fullName(name)] }

@@ -50,14 +50,14 @@ func (in *Interner) stagger(k int) {
 	in.numbers.fill = staggeredFill + k
 	switch in.kind {
 	case vector.Int64:
-		in.Values.Ints = make([]int64, 0, firstSlots+firstSlots/shards*k)
+		in.Values.Ints = make([]int64, 0, firstSlots+firstSlots/Shards*k)
 	case vector.Uint64:
-		in.Values.Uints = make([]uint64, 0, firstSlots+firstSlots/shards*k)
+		in.Values.Uints = make([]uint64, 0, firstSlots+firstSlots/Shards*k)
 	case vector.Float64:
-		in.Values.Floats = make([]float64, 0, firstSlots+firstSlots/shards*k)
+		in.Values.Floats = make([]float64, 0, firstSlots+firstSlots/Shards*k)
 	case vector.Bytes:
-		in.Values.Views = make([]vector.View, 0, firstSlots+firstSlots/shards*k)
-		in.Values.Heap = make([]byte, 0, 16*(firstSlots+firstSlots/shards*k))
+		in.Values.Views = make([]vector.View, 0, firstSlots+firstSlots/Shards*k)
+		in.Values.Heap = make([]byte, 0, 16*(firstSlots+firstSlots/Shards*k))
 	}
 }
 
@@ -135,11 +135,11 @@ func (in *Interner) lookup(p *probe, rows, ids []uint32) {
 func (in *Interner) lookupTexts(p *probe, rows, ids []uint32) {
 	t, v := &in.texts, p.v
 	var found [touched]uint32
-	if t.bytes()+int64(len(in.Values.Heap)) > inCache/shards {
+	if t.bytes()+int64(len(in.Values.Heap)) > inCache/Shards {
 		in.sink += uint32(t.touch(p.hashes, rows))
 		in.sink += uint32(t.candidates(found[:], p.hashes, rows, v.Views, in.Values.Heap))
 	}
-	if p.mixed && in.numbers.Bytes() > inCache/shards {
+	if p.mixed && in.numbers.Bytes() > inCache/Shards {
 		in.sink += in.numbers.touch(p.hashes, rows)
 	}
 	for i, r := range rows {
@@ -186,7 +186,7 @@ func (in *Interner) appendText(b []byte) uint32 {
 
 func (in *Interner) lookupNumbers(p *probe, rows, ids []uint32) {
 	t := in.numbers
-	if t.Bytes() > inCache/shards {
+	if t.Bytes() > inCache/Shards {
 		in.sink += t.touch(p.hashes, rows)
 	}
 	v := p.v

@@ -10,17 +10,17 @@ import (
 // lock of one shard at a time. With many distinct values this costs one lookup for each row; separate tables of the
 // workers would have to be merged at the end. Safe for concurrent use through Workers.
 type Shared struct {
-	shards [shards]struct {
+	shards [Shards]struct {
 		mu sync.Mutex
 		in *Interner
 		_  [40]byte // a cache line of its own
 	}
 }
 
-const (
-	shardBits = 4
-	shards    = 1 << shardBits
-)
+const shardBits = 4
+
+// Shards is the number of shards that Values come in.
+const Shards = 1 << shardBits
 
 // NewShared is an empty shared interner of values of a type that compare by their bytes.
 func NewShared(t vector.Type) *Shared {
@@ -43,9 +43,6 @@ func (s *Shared) Bytes() int64 {
 	return n
 }
 
-// Shards is the number of shards that Values come in.
-const Shards = shards
-
 // Values returns the values of shard i, Flat, with their numbers. Only when no worker is at work any more.
 func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 	in := s.shards[i].in
@@ -61,7 +58,7 @@ func (s *Shared) Gather(numbers []uint32) *vector.Vector {
 	v := &vector.Vector{Type: s.shards[0].in.Values.Type}
 	for i, x := range numbers {
 		at := int(x >> shardBits)
-		v.Append(i, s.shards[x%shards].in.Values, at, at+1)
+		v.Append(i, s.shards[x%Shards].in.Values, at, at+1)
 	}
 	return v
 }
@@ -86,7 +83,7 @@ type Worker struct {
 func (w *Worker) Bytes() int64 { return w.s.Bytes() / 2 }
 
 // Worker makes the k'th worker.
-func (s *Shared) Worker(k int) *Worker { return &Worker{s: s, first: k * shards / 2 % shards} }
+func (s *Shared) Worker(k int) *Worker { return &Worker{s: s, first: k * Shards / 2 % Shards} }
 
 // Intern writes the numbers of n rows of v, of any form, into ids. Numbers have gaps: those of n distinct values are
 // below about n plus a few per cent.
@@ -162,8 +159,8 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 	w.rows = w.recent.known(vector.Sized(w.rows, n), p, n, ids)
 	w.order = vector.Sized(w.order, len(w.rows))
 	ends := byShard(w.order, w.rows, p.hashes)
-	for k := range shards {
-		k = (k + w.first) % shards
+	for k := range Shards {
+		k = (k + w.first) % Shards
 		rows := w.order[ends[k]:ends[k+1]]
 		if len(rows) == 0 {
 			continue
@@ -186,16 +183,16 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 }
 
 // byShard orders rows by shard, which the low bits of hashes select: the rows of shard k are order[ends[k]:ends[k+1]].
-func byShard(order, rows []uint32, hashes []uint64) (ends [shards + 1]int) {
+func byShard(order, rows []uint32, hashes []uint64) (ends [Shards + 1]int) {
 	for _, r := range rows {
-		ends[hashes[r]%shards+1]++
+		ends[hashes[r]%Shards+1]++
 	}
-	for i := range shards {
+	for i := range Shards {
 		ends[i+1] += ends[i]
 	}
 	at := ends
 	for _, r := range rows {
-		k := hashes[r] % shards
+		k := hashes[r] % Shards
 		order[at[k]] = r
 		at[k]++
 	}

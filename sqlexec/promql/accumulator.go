@@ -15,7 +15,7 @@ import (
 type accumulator struct {
 	op     parser.ItemType
 	g      grid
-	limits *limits
+	limits *queryLimits
 	pos    posrange.PositionRange
 	chunks []*cellChunk // chunk k has the groups from k*each on; nil: none of them has a value
 	each   int
@@ -58,7 +58,7 @@ type histogramCell struct {
 }
 
 // newAccumulator makes one for so many groups; 0: it is not known how many.
-func newAccumulator(op parser.ItemType, g grid, l *limits, pos posrange.PositionRange, groups int) *accumulator {
+func newAccumulator(op parser.ItemType, g grid, l *queryLimits, pos posrange.PositionRange, groups int) *accumulator {
 	each := max(1, chunkCells/g.n)
 	if groups > 0 {
 		each = min(each, groups)
@@ -304,11 +304,11 @@ func (c *histogramCell) add(h *histogram.Histogram) error {
 }
 
 // finish makes a row of each group that has values.
-func (a *accumulator) finish(e *evaluator, by *grouping) (matrix, error) {
+func (a *accumulator) finish(e *evaluator, by *grouping) (nodeMatrix, error) {
 	if err := e.limits.reserve(int64(len(by.groups)) * rowBytes); err != nil {
 		return nil, err
 	}
-	out := make(matrix, 0, len(by.groups))
+	out := make(nodeMatrix, 0, len(by.groups))
 	for at, id := range by.groups {
 		if at%askSeries == 0 && e.ctx.Err() != nil {
 			return nil, e.ctx.Err()

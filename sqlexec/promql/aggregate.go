@@ -11,7 +11,7 @@ import (
 )
 
 // aggregate evaluates an aggregation.
-func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (matrix, error) {
+func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (nodeMatrix, error) {
 	by := newGrouping(n)
 	switch n.Op {
 	case parser.COUNT_VALUES:
@@ -70,7 +70,7 @@ func (b *grouping) of(ls Labels, id *identity) int32 {
 const groupBytes = 96
 
 // count takes the memory of the groups made since it was called last.
-func (b *grouping) count(l *limits) error {
+func (b *grouping) count(l *queryLimits) error {
 	bytes := b.bytes
 	b.bytes = 0
 	return l.reserve(bytes)
@@ -95,13 +95,13 @@ func (e *evaluator) number(by *grouping, n int, row func(i int) (Labels, identit
 }
 
 // numberRows numbers the groups of rows.
-func (e *evaluator) numberRows(by *grouping, m matrix) ([]int32, error) {
+func (e *evaluator) numberRows(by *grouping, m nodeMatrix) ([]int32, error) {
 	return e.number(by, len(m), func(i int) (Labels, identity) { return m[i].labels(), m[i].identity })
 }
 
 // fold evaluates the aggregations that take rows one by one: rows are added to their group as they are read, and the
 // rows of the argument never exist together. Groups are numbered before that, so that workers do not meet.
-func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
+func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
 	src, m, err := e.rowsOrSource(n.Expr, by, g)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix,
 
 // rowsOrSource is the source of the rows of a node that reads series and is needed here only, with the labels that
 // groups have, else its rows.
-func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*sampleRows, matrix, error) {
+func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*sampleRows, nodeMatrix, error) {
 	_, shared := e.shared[unwrap(x)]
 	if !shared && (g.n == 1 || !e.same[x]) {
 		switch n := unwrap(x).(type) {
@@ -177,7 +177,7 @@ func (e *evaluator) wantLabels(vs *parser.VectorSelector, by *grouping) {
 }
 
 // countValues counts how often each value occurs, the value being a label of the answer.
-func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
+func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
 	label := unwrap(n.Param).(*parser.StringLiteral).Val
 	if !validLabelName(label) {
 		return nil, execution("invalid label name %s", n.Param)
@@ -233,7 +233,7 @@ func valueText(known map[float64]string, v float64) string {
 }
 
 // aggregateQuantile sorts the values of each group at each step.
-func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
+func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
 	qs, err := e.values(n.Param, g)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 		return nil, err
 	}
 	a := newArena(e.limits, g)
-	out := make(matrix, 0, len(by.groups))
+	out := make(nodeMatrix, 0, len(by.groups))
 	var v []float64
 	for at := range by.groups {
 		rows := members.of(at)
@@ -296,7 +296,7 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 }
 
 // membersOf lists the rows of each group.
-func (e *evaluator) membersOf(m matrix, by *grouping) (lists, error) {
+func (e *evaluator) membersOf(m nodeMatrix, by *grouping) (lists, error) {
 	group, err := e.numberRows(by, m)
 	if err == nil {
 		err = e.limits.reserve(int64(len(m)+len(by.groups)) * listBytes)

@@ -69,7 +69,7 @@ const askRanked = 1 << 16
 const rankedBytes = 24
 
 // aggregateK evaluates the aggregations that keep some rows whole.
-func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
+func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
 	params, err := e.values(n.Param, g)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (m
 }
 
 // rank finds the k rows of a group that a step keeps; in an instant query the best comes first.
-func (e *evaluator) rank(n *parser.AggregateExpr, m matrix, rows []int32, step, k int, r *ranking) error {
+func (e *evaluator) rank(n *parser.AggregateExpr, m nodeMatrix, rows []int32, step, k int, r *ranking) error {
 	r.rows = r.rows[:0]
 	for _, at := range rows {
 		switch {
@@ -152,8 +152,8 @@ func (k *keptRows) add(rows []ranked, step int) {
 }
 
 // of is these rows of a matrix, at the steps that keep them.
-func (k *keptRows) of(m matrix) matrix {
-	out := make(matrix, 0, len(k.order))
+func (k *keptRows) of(m nodeMatrix) nodeMatrix {
+	out := make(nodeMatrix, 0, len(k.order))
 	for _, at := range k.order {
 		r := m[at]
 		r.has = k.has[at]
@@ -183,7 +183,7 @@ func checkK(params []float64) (none bool, err error) {
 }
 
 // limitRatio keeps a part of the rows, chosen by a hash of their labels; a negative ratio keeps the others.
-func (e *evaluator) limitRatio(n *parser.AggregateExpr, m matrix, params []float64, g grid) (matrix, error) {
+func (e *evaluator) limitRatio(n *parser.AggregateExpr, m nodeMatrix, params []float64, g grid) (nodeMatrix, error) {
 	low, high := 0.0, 0.0
 	for _, v := range params {
 		if math.IsNaN(v) {

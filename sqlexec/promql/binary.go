@@ -14,7 +14,7 @@ import (
 )
 
 // binary evaluates a binary operator.
-func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (matrix, error) {
+func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (nodeMatrix, error) {
 	left, err := e.eval(n.LHS, g)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (matrix, error) {
 			return nil, execution("operator %q is not allowed between two scalars", parser.ItemTypeStr[n.Op])
 		}
 		r.has.fill(g.n)
-		return matrix{r}, nil
+		return nodeMatrix{r}, nil
 	case scalarRight:
 		return op.withScalar(left, right[0].vals, false)
 	case scalarLeft:
@@ -152,9 +152,9 @@ func changesName(op parser.ItemType) bool {
 }
 
 // withScalar puts rows and a scalar together; swapped says that the scalar stands on the left.
-func (o *operation) withScalar(m matrix, scalar []float64, swapped bool) (matrix, error) {
+func (o *operation) withScalar(m nodeMatrix, scalar []float64, swapped bool) (nodeMatrix, error) {
 	a := newArena(o.e.limits, o.g)
-	out := make(matrix, 0, len(m))
+	out := make(nodeMatrix, 0, len(m))
 	s := &row{vals: scalar}
 	err := o.e.eachRow(m, func(i int) error {
 		r, err := a.row()

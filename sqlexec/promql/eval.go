@@ -26,11 +26,11 @@ type evaluator struct {
 	presence     map[*parser.VectorSelector]bool
 	labels       map[*parser.VectorSelector][]string // those that an aggregation wants of selectors that are its own
 	notes        *annotations.Annotations
-	limits       *limits
+	limits       *queryLimits
 
-	shared map[parser.Expr]string // subtrees that occur more than once, by their text
-	known  map[sharedKey]matrix   // what was evaluated of them
-	sets   []SeriesSet            // to be closed with the query
+	shared map[parser.Expr]string   // subtrees that occur more than once, by their text
+	known  map[sharedKey]nodeMatrix // what was evaluated of them
+	sets   []SeriesSet              // to be closed with the query
 }
 
 // sharedKey is a subtree at the steps of a grid.
@@ -73,7 +73,7 @@ func (e *evaluator) shareSubtrees(x parser.Expr, size int) {
 		}
 		return nil
 	})
-	e.shared, e.known = map[parser.Expr]string{}, map[sharedKey]matrix{}
+	e.shared, e.known = map[parser.Expr]string{}, map[sharedKey]nodeMatrix{}
 	for n, s := range text {
 		if count[s] > 1 {
 			e.shared[n] = s
@@ -100,7 +100,7 @@ func (e *evaluator) countsIn(n parser.Node) string {
 
 // eval yields the rows of a node at the steps of a grid. Rows without any value are left out, but for scalars, which
 // have one row with a value at each step.
-func (e *evaluator) eval(x parser.Expr, g grid) (matrix, error) {
+func (e *evaluator) eval(x parser.Expr, g grid) (nodeMatrix, error) {
 	if err := e.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (e *evaluator) eval(x parser.Expr, g grid) (matrix, error) {
 	return m, nil
 }
 
-func (e *evaluator) node(x parser.Expr, g grid) (matrix, error) {
+func (e *evaluator) node(x parser.Expr, g grid) (nodeMatrix, error) {
 	switch n := x.(type) {
 	case *parser.ParenExpr:
 		return e.eval(n.Expr, g)
@@ -151,7 +151,7 @@ func (e *evaluator) node(x parser.Expr, g grid) (matrix, error) {
 }
 
 // scalar makes the row of a scalar.
-func (e *evaluator) scalar(g grid, f func(i int) float64) (matrix, error) {
+func (e *evaluator) scalar(g grid, f func(i int) float64) (nodeMatrix, error) {
 	r, err := newArena(e.limits, g).row()
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (e *evaluator) scalar(g grid, f func(i int) float64) (matrix, error) {
 		r.vals[i] = f(i)
 	}
 	r.has.fill(g.n)
-	return matrix{r}, e.limits.hold(int64(g.n))
+	return nodeMatrix{r}, e.limits.hold(int64(g.n))
 }
 
 // values evaluates a scalar to one value a step.
@@ -173,9 +173,9 @@ func (e *evaluator) values(x parser.Expr, g grid) ([]float64, error) {
 }
 
 // spread repeats the one step of rows at all steps of a grid.
-func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
+func (e *evaluator) spread(m nodeMatrix, g grid) (nodeMatrix, error) {
 	a := newArena(e.limits, g)
-	out := make(matrix, len(m))
+	out := make(nodeMatrix, len(m))
 	err := e.eachRow(m, func(i int) error {
 		r, err := a.row()
 		if err != nil {
@@ -197,7 +197,7 @@ func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
 }
 
 // unary negates.
-func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (matrix, error) {
+func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (nodeMatrix, error) {
 	m, err := e.eval(n.Expr, g)
 	if err != nil || n.Op != parser.SUB {
 		return m, err
@@ -216,9 +216,9 @@ func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (matrix, error) {
 }
 
 // mapRows makes a new row of each, the name marked to go. Rows that come out empty are left out.
-func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, error) {
+func (e *evaluator) mapRows(m nodeMatrix, g grid, f func(in, out *row)) (nodeMatrix, error) {
 	a := newArena(e.limits, g)
-	out := make(matrix, 0, len(m))
+	out := make(nodeMatrix, 0, len(m))
 	err := e.eachRow(m, func(i int) error {
 		r, err := a.row()
 		if err != nil {
@@ -237,7 +237,7 @@ func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, err
 }
 
 // sift changes rows in place and removes rows that are left without a value.
-func (e *evaluator) sift(m matrix, change func(i int, r *row)) (matrix, error) {
+func (e *evaluator) sift(m nodeMatrix, change func(i int, r *row)) (nodeMatrix, error) {
 	out := m[:0]
 	for i := range m {
 		if i%askSeries == 0 && e.ctx.Err() != nil {
@@ -253,7 +253,7 @@ func (e *evaluator) sift(m matrix, change func(i int, r *row)) (matrix, error) {
 }
 
 // eachRow visits rows while the query runs.
-func (e *evaluator) eachRow(m matrix, visit func(i int) error) error {
+func (e *evaluator) eachRow(m nodeMatrix, visit func(i int) error) error {
 	for i := range m {
 		if i%chunkRows == 0 && e.ctx.Err() != nil {
 			return e.ctx.Err()
@@ -266,7 +266,7 @@ func (e *evaluator) eachRow(m matrix, visit func(i int) error) error {
 }
 
 // join puts rows of equal label sets together. Two values of a kind at one step are an error.
-func (e *evaluator) join(m matrix, g grid) (matrix, error) {
+func (e *evaluator) join(m nodeMatrix, g grid) (nodeMatrix, error) {
 	if len(m) < 2 {
 		return m, nil
 	}
@@ -277,7 +277,7 @@ func (e *evaluator) join(m matrix, g grid) (matrix, error) {
 	defer e.limits.release(room)
 	first := make(map[labelsKey]int, len(m))
 	var text []byte
-	var out matrix // nil until rows are joined
+	var out nodeMatrix // nil until rows are joined
 	for i := range m {
 		if i%askSeries == 0 && e.ctx.Err() != nil {
 			return nil, e.ctx.Err()
@@ -288,7 +288,7 @@ func (e *evaluator) join(m matrix, g grid) (matrix, error) {
 		switch {
 		case seen:
 			if out == nil {
-				out = append(make(matrix, 0, len(m)), m[:i]...)
+				out = append(make(nodeMatrix, 0, len(m)), m[:i]...)
 			}
 			if err := out[at].merge(&m[i], g); err != nil {
 				return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 // call evaluates a function.
-func (e *evaluator) call(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) call(n *parser.Call, g grid) (nodeMatrix, error) {
 	name := n.Func.Name
 	switch name {
 	case "absent":
@@ -70,7 +70,7 @@ func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRo
 	return src, nil
 }
 
-func (e *evaluator) ofTwo(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) ofTwo(n *parser.Call, g grid) (nodeMatrix, error) {
 	a, err := e.values(n.Args[0], g)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ var histogramFuncs = map[string]func(*histogram.Histogram) float64{
 }
 
 // elementwise evaluates functions that make a value of each value.
-func (e *evaluator) elementwise(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) elementwise(n *parser.Call, g grid) (nodeMatrix, error) {
 	m, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (e *evaluator) elementwise(n *parser.Call, g grid) (matrix, error) {
 }
 
 // mapFloats maps floats and leaves out histograms.
-func (e *evaluator) mapFloats(m matrix, g grid, f func(i int, v float64) float64) (matrix, error) {
+func (e *evaluator) mapFloats(m nodeMatrix, g grid, f func(i int, v float64) float64) (nodeMatrix, error) {
 	return e.mapRows(m, g, func(in, out *row) {
 		copy(out.has, in.floats())
 		for i := range out.has.steps {
@@ -189,7 +189,7 @@ func (e *evaluator) mapFloats(m matrix, g grid, f func(i int, v float64) float64
 }
 
 // clamp bounds values; nothing is left where the bounds cross.
-func (e *evaluator) clamp(m matrix, g grid, low, high []float64) (matrix, error) {
+func (e *evaluator) clamp(m nodeMatrix, g grid, low, high []float64) (nodeMatrix, error) {
 	at := func(v []float64, i int, none float64) float64 {
 		if v == nil {
 			return none
@@ -208,7 +208,7 @@ func (e *evaluator) clamp(m matrix, g grid, low, high []float64) (matrix, error)
 }
 
 // toScalar is the value of the only row with a float at a step, else NaN.
-func (e *evaluator) toScalar(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) toScalar(n *parser.Call, g grid) (nodeMatrix, error) {
 	m, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (e *evaluator) toScalar(n *parser.Call, g grid) (matrix, error) {
 
 // timestamp is the time of samples where the argument is a selector, else that of the step; start_timestamp knows
 // selectors only.
-func (e *evaluator) timestamp(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) timestamp(n *parser.Call, g grid) (nodeMatrix, error) {
 	starts := n.Func.Name == "start_timestamp"
 	if vs, ok := unwrap(n.Args[0]).(*parser.VectorSelector); ok {
 		return e.sampleTimes(vs, g, starts)
@@ -251,7 +251,7 @@ func (e *evaluator) timestamp(n *parser.Call, g grid) (matrix, error) {
 }
 
 // absent is 1 at the steps at which the argument has nothing.
-func (e *evaluator) absent(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) absent(n *parser.Call, g grid) (nodeMatrix, error) {
 	m, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (e *evaluator) absent(n *parser.Call, g grid) (matrix, error) {
 }
 
 // absentOverTime is 1 at the steps at which no window has a sample.
-func (e *evaluator) absentOverTime(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) absentOverTime(n *parser.Call, g grid) (nodeMatrix, error) {
 	src, err := e.callSource(n, rangeFuncs[n.Func.Name], g)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (e *evaluator) absentOverTime(n *parser.Call, g grid) (matrix, error) {
 }
 
 // ones is a row of ones for the steps without any value. Its labels are those that the selector requires.
-func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matrix, error) {
+func (e *evaluator) ones(m nodeMatrix, arg parser.Expr, g grid, dropName bool) (nodeMatrix, error) {
 	out, err := e.scalar(g, func(int) float64 { return 1 })
 	if err != nil {
 		return nil, err
@@ -314,7 +314,7 @@ func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matr
 }
 
 // sort orders the rows of an instant query; the answer of a range query is ordered by labels whatever is done here.
-func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) sort(n *parser.Call, g grid) (nodeMatrix, error) {
 	m, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
@@ -353,7 +353,7 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 }
 
 // byValue compares rows by number.
-func byValue(m matrix) func(a, b int32) int {
+func byValue(m nodeMatrix) func(a, b int32) int {
 	return func(a, b int32) int {
 		x, y := m[a].vals[0], m[b].vals[0]
 		return int(vector.Bit(x > y)) - int(vector.Bit(x < y))
@@ -361,7 +361,7 @@ func byValue(m matrix) func(a, b int32) int {
 }
 
 // byLabels compares rows by number: by the values of some labels in natural order, then by all labels.
-func (e *evaluator) byLabels(m matrix, args parser.Expressions) (func(a, b int32) int, error) {
+func (e *evaluator) byLabels(m nodeMatrix, args parser.Expressions) (func(a, b int32) int, error) {
 	names := make([]string, 0, len(args))
 	for _, arg := range args {
 		names = append(names, text(arg))

@@ -26,14 +26,14 @@ type histogramGroup struct {
 type histogramCall struct {
 	e       *evaluator
 	g       grid
-	m       matrix
+	m       nodeMatrix
 	groups  []histogramGroup
 	pos     posrange.PositionRange // of the vector
 	buckets []bucket
 }
 
 // overHistograms evaluates histogram_quantile, histogram_quantiles and histogram_fraction.
-func (e *evaluator) overHistograms(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) overHistograms(n *parser.Call, g grid) (nodeMatrix, error) {
 	vector, scalars := n.Args[len(n.Args)-1], n.Args[:len(n.Args)-1]
 	if n.Func.Name == "histogram_quantiles" {
 		vector, scalars = n.Args[0], n.Args[2:]
@@ -68,7 +68,7 @@ func (e *evaluator) overHistograms(n *parser.Call, g grid) (matrix, error) {
 		return c.rows(c.quantile(args[0]), same)
 	}
 	label := text(n.Args[1])
-	var out matrix
+	var out nodeMatrix
 	for _, q := range args {
 		part, err := c.rows(c.quantile(q), func(ls Labels, i int) Labels {
 			value := "NaN"
@@ -140,12 +140,12 @@ type estimate struct {
 }
 
 // rows makes the rows of all groups; label is the label set of a step.
-func (c *histogramCall) rows(est estimate, label func(ls Labels, i int) Labels) (matrix, error) {
+func (c *histogramCall) rows(est estimate, label func(ls Labels, i int) Labels) (nodeMatrix, error) {
 	a := newArena(c.e.limits, c.g)
-	out := make(matrix, 0, len(c.groups))
+	out := make(nodeMatrix, 0, len(c.groups))
 	for at := range c.groups {
 		group := &c.groups[at]
-		var known matrix // of this group, by label set
+		var known nodeMatrix // of this group, by label set
 		for i := range c.g.n {
 			v, ok := c.value(group, i, est)
 			if !ok {

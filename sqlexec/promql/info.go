@@ -22,12 +22,12 @@ type infoCall struct {
 	names   []*Matcher            // of the info metrics
 	data    map[string][]*Matcher // of their other labels; when there are any, only these labels are added
 	byKey   map[string][]int      // info rows by name and identifying labels
-	infos   matrix                // the values are the times of their samples
+	infos   nodeMatrix            // the values are the times of their samples
 	metrics []string              // names of the info metrics found
 }
 
 // info evaluates info().
-func (e *evaluator) info(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) info(n *parser.Call, g grid) (nodeMatrix, error) {
 	base, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (c *infoCall) takeMatchers(n *parser.Call) error {
 }
 
 // read finds the info rows of all rows, one selection for each pattern of identifying labels that rows have.
-func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
+func (c *infoCall) read(arg parser.Expr, base nodeMatrix, ignored []bool) error {
 	ref, uniform := reference(arg)
 	if !uniform {
 		ref = timeReference{}
@@ -145,7 +145,7 @@ func infoKey(name string, ls Labels) string {
 }
 
 // identities are matchers of the identifying labels that rows have.
-func (e *evaluator) identities(base matrix, ignored []bool) ([][]*Matcher, error) {
+func (e *evaluator) identities(base nodeMatrix, ignored []bool) ([][]*Matcher, error) {
 	patterns := map[[2]bool][2]map[string]bool{}
 	err := e.eachRow(base, func(i int) error {
 		if ignored[i] {
@@ -198,7 +198,7 @@ func (e *evaluator) identities(base matrix, ignored []bool) ([][]*Matcher, error
 }
 
 // combine adds labels step by step, because the info row that counts, the one with the newest sample, may change.
-func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
+func (c *infoCall) combine(base nodeMatrix, ignored []bool) (nodeMatrix, error) {
 	anyBase := make(bitmap, c.g.words())
 	for i := range base {
 		anyBase.or(base[i].has)
@@ -213,7 +213,7 @@ func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
 			optional = optional && m.Matches("")
 		}
 	}
-	var out matrix
+	var out nodeMatrix
 	a := newArena(c.e.limits, c.g)
 	for i := range base {
 		if i%chunkRows == 0 && c.e.ctx.Err() != nil {
@@ -223,7 +223,7 @@ func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
 			out = append(out, base[i])
 			continue
 		}
-		var known matrix
+		var known nodeMatrix
 		for step := range base[i].has.steps {
 			ls, found, err := c.labels(base[i].labels(), newest, step)
 			if err != nil {

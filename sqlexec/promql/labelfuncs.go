@@ -12,7 +12,7 @@ import (
 func text(x parser.Expr) string { return unwrap(x).(*parser.StringLiteral).Val }
 
 // labelReplace sets a label to a template filled from the value of another one, where a pattern matches it.
-func (e *evaluator) labelReplace(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) labelReplace(n *parser.Call, g grid) (nodeMatrix, error) {
 	dst, template, src, expr := text(n.Args[1]), text(n.Args[2]), text(n.Args[3]), text(n.Args[4])
 	if err := new(patterns).admit(expr); err != nil {
 		return nil, execution("regular expression in label_replace(): %s", err)
@@ -38,7 +38,7 @@ func (e *evaluator) labelReplace(n *parser.Call, g grid) (matrix, error) {
 }
 
 // labelJoin sets a label to the values of others.
-func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
+func (e *evaluator) labelJoin(n *parser.Call, g grid) (nodeMatrix, error) {
 	dst, sep := text(n.Args[1]), text(n.Args[2])
 	var names []string
 	for _, arg := range n.Args[3:] {
@@ -67,7 +67,7 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
 
 // relabel sets a label of the rows where value says so; most is the most bytes that it makes. A name that is set stays.
 func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels) int,
-	value func(Labels) (string, bool)) (matrix, error) {
+	value func(Labels) (string, bool)) (nodeMatrix, error) {
 	m, err := e.eval(x, g)
 	if err != nil {
 		return nil, err

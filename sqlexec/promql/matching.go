@@ -15,7 +15,7 @@ type partners struct {
 }
 
 // partnersOf finds the partners of all rows.
-func (o *operation) partnersOf(left, right matrix) (*partners, error) {
+func (o *operation) partnersOf(left, right nodeMatrix) (*partners, error) {
 	m := o.n.VectorMatching
 	names := slices.Clone(m.MatchingLabels)
 	if !m.On {
@@ -23,7 +23,7 @@ func (o *operation) partnersOf(left, right matrix) (*partners, error) {
 	}
 	index := map[labelsKey]int32{}
 	var text []byte
-	number := func(m1 matrix) ([]int32, error) {
+	number := func(m1 nodeMatrix) ([]int32, error) {
 		if err := o.e.limits.reserve(int64(len(m1)) * listBytes); err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (o *operation) partnersOf(left, right matrix) (*partners, error) {
 const partnersBytes = 48 + listBytes
 
 // presence is the steps at which any of some rows has a value, in a bitmap that is given.
-func presence(out bitmap, m matrix, rows []int32) bitmap {
+func presence(out bitmap, m nodeMatrix, rows []int32) bitmap {
 	clear(out)
 	for _, i := range rows {
 		out.or(m[i].has)
@@ -71,7 +71,7 @@ func presence(out bitmap, m matrix, rows []int32) bitmap {
 }
 
 // keepMatched evaluates and and unless: the rows of the left side at the steps at which a partner is (is not) there.
-func (o *operation) keepMatched(left, right matrix, matched bool) (matrix, error) {
+func (o *operation) keepMatched(left, right nodeMatrix, matched bool) (nodeMatrix, error) {
 	found, err := o.partnersOf(left, right)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (o *operation) keepMatched(left, right matrix, matched bool) (matrix, error
 }
 
 // restrict keeps of rows the steps at which another row of their group is (or is not) present.
-func (o *operation) restrict(m, others matrix, groups int, rows, partners *lists, there bool) (matrix, error) {
+func (o *operation) restrict(m, others nodeMatrix, groups int, rows, partners *lists, there bool) (nodeMatrix, error) {
 	words := o.g.words()
 	if err := o.e.limits.reserve(int64(len(m)) * int64(words) * 8); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (o *operation) restrict(m, others matrix, groups int, rows, partners *lists
 }
 
 // union evaluates or: the left side, and the rows of the right side at the steps at which no partner is there.
-func (o *operation) union(left, right matrix) (matrix, error) {
+func (o *operation) union(left, right nodeMatrix) (nodeMatrix, error) {
 	found, err := o.partnersOf(left, right)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (o *operation) union(left, right matrix) (matrix, error) {
 
 // match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other side many, whichever
 // of them is on the left; with one-to-one matching the right side is one.
-func (o *operation) match(left, right matrix) (matrix, error) {
+func (o *operation) match(left, right nodeMatrix) (nodeMatrix, error) {
 	m := o.n.VectorMatching
 	j := &joiner{operation: o, many: left, one: right, side: "right", swapped: m.Card == parser.CardOneToMany,
 		arena: newArena(o.e.limits, o.g)}
@@ -173,14 +173,14 @@ func (o *operation) match(left, right matrix) (matrix, error) {
 // joiner is a match at work.
 type joiner struct {
 	*operation
-	many, one matrix
+	many, one nodeMatrix
 	side      string // of the one side, for errors
 	swapped   bool   // the many side stands on the right
 	live      bitmap // steps at which the operator looks at its sides at all
 	arena     *arena
 	scratch   row
 
-	out     matrix
+	out     nodeMatrix
 	left    projection           // what is left of the labels of the many side
 	alone   bool                 // the group has one row on each side: nothing else can have the labels of the two
 	index   map[labelsKey]int    // of the label sets of out within a group
@@ -191,7 +191,7 @@ type joiner struct {
 
 // liveSteps are the steps at which both sides have a value; with fill values, the steps at which one of them has.
 func (j *joiner) liveSteps(filled bool) bitmap {
-	all := func(m matrix) bitmap {
+	all := func(m nodeMatrix) bitmap {
 		out := make(bitmap, j.g.words())
 		for i := range m {
 			out.or(m[i].has)

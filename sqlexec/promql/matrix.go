@@ -172,10 +172,10 @@ func (r *row) histogramBytes() (n int64) {
 	return n
 }
 
-// matrix is the rows of a node. Their label sets differ unless the name is still to go.
-type matrix []row
+// nodeMatrix is the rows of a node. Their label sets differ unless the name is still to go.
+type nodeMatrix []row
 
-func (m matrix) weight() (n int64) {
+func (m nodeMatrix) weight() (n int64) {
 	for i := range m {
 		n += m[i].weight()
 	}
@@ -183,7 +183,7 @@ func (m matrix) weight() (n int64) {
 }
 
 // bytes is the memory of the rows.
-func (m matrix) bytes() (n int64) {
+func (m nodeMatrix) bytes() (n int64) {
 	for i := range m {
 		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].histograms()))) + rowBytes + m[i].ownBytes() +
 			m[i].histogramBytes()
@@ -192,7 +192,7 @@ func (m matrix) bytes() (n int64) {
 }
 
 // settle makes rows keep their label sets without the names to be removed: only rows with such names, or all.
-func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
+func (m nodeMatrix) settle(ctx context.Context, l *queryLimits, all bool) error {
 	bytes := int64(0)
 	for i := range m {
 		r := &m[i]
@@ -215,7 +215,7 @@ func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 }
 
 // sort puts the rows into another order, equal ones in their old order. compare gets the numbers of rows.
-func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b int32) int) error {
+func (m nodeMatrix) sort(ctx context.Context, l *queryLimits, compare func(a, b int32) int) error {
 	bytes := int64(len(m)) * 4
 	if err := l.reserve(bytes); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b int32) in
 
 // arena allocates rows of one length, many with one allocation. One goroutine at a time.
 type arena struct {
-	limits *limits
+	limits *queryLimits
 	n      int // steps
 	words  int
 	vals   []float64
@@ -260,7 +260,7 @@ type arena struct {
 // second-level cache while they are made.
 const chunkRows = 128
 
-func newArena(l *limits, g grid) *arena { return &arena{limits: l, n: g.n, words: g.words()} }
+func newArena(l *queryLimits, g grid) *arena { return &arena{limits: l, n: g.n, words: g.words()} }
 
 // row makes an empty row.
 func (a *arena) row() (row, error) {
@@ -309,8 +309,8 @@ type Memory interface {
 	Release(bytes int64)
 }
 
-// limits counts what a query holds. Safe for concurrent use.
-type limits struct {
+// queryLimits counts what a query holds. Safe for concurrent use.
+type queryLimits struct {
 	memory  Memory       // nil: no limit
 	max     int64        // samples
 	bytes   atomic.Int64 // that rows take
@@ -319,7 +319,7 @@ type limits struct {
 	read    atomic.Int64
 }
 
-func (l *limits) reserve(bytes int64) error {
+func (l *queryLimits) reserve(bytes int64) error {
 	l.bytes.Add(bytes)
 	if l.memory == nil {
 		return nil
@@ -328,7 +328,7 @@ func (l *limits) reserve(bytes int64) error {
 }
 
 // keep returns the memory that a node took without the rows that it yielded. held and bytes are the amounts before.
-func (l *limits) keep(m matrix, held, bytes int64) {
+func (l *queryLimits) keep(m nodeMatrix, held, bytes int64) {
 	l.samples.Store(held + m.weight())
 	if spare := l.bytes.Load() - bytes - m.bytes(); spare > 0 {
 		l.release(spare)
@@ -336,7 +336,7 @@ func (l *limits) keep(m matrix, held, bytes int64) {
 }
 
 // adjust takes or gives back what rows take more or less.
-func (l *limits) adjust(bytes int64) error {
+func (l *queryLimits) adjust(bytes int64) error {
 	if bytes > 0 {
 		return l.reserve(bytes)
 	}
@@ -346,7 +346,7 @@ func (l *limits) adjust(bytes int64) error {
 	return nil
 }
 
-func (l *limits) release(bytes int64) {
+func (l *queryLimits) release(bytes int64) {
 	l.bytes.Add(-bytes)
 	if l.memory != nil {
 		l.memory.Release(bytes)
@@ -354,7 +354,7 @@ func (l *limits) release(bytes int64) {
 }
 
 // hold counts samples that the query keeps, and fails where they are too many.
-func (l *limits) hold(n int64) error {
+func (l *queryLimits) hold(n int64) error {
 	now := l.samples.Add(n)
 	for p := l.peak.Load(); now > p && !l.peak.CompareAndSwap(p, now); p = l.peak.Load() {
 	}

@@ -61,7 +61,7 @@ func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 		workers: q.Workers,
 		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x),
 		labels: map[*parser.VectorSelector][]string{}, notes: &annotations.Annotations{},
-		limits:   &limits{max: q.MaxSamples, memory: q.Memory},
+		limits:   &queryLimits{max: q.MaxSamples, memory: q.Memory},
 		queryEnd: q.End,
 	}
 	defer e.close()

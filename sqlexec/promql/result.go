@@ -26,13 +26,13 @@ type Result struct {
 	Warnings, Infos []string
 
 	grid    grid
-	rows    matrix
+	rows    nodeMatrix
 	stored  bool        // rows are series of the storage: no two have the same labels
 	samples []rawSeries // of a range selector
 	text    string
 	workers int
 
-	limits                             *limits
+	limits                             *queryLimits
 	prepared, evaluated, sorted, total time.Duration
 }
 

@@ -146,12 +146,12 @@ func (w *worker) run(ctx context.Context, src *sampleRows, k, from, to int, keep
 }
 
 // rows makes all rows of a source.
-func (e *evaluator) rows(src *sampleRows, g grid) (matrix, error) {
+func (e *evaluator) rows(src *sampleRows, g grid) (nodeMatrix, error) {
 	n := src.set.Len()
 	if err := e.limits.reserve(int64(n) * rowBytes); err != nil {
 		return nil, err
 	}
-	all, parts := make(matrix, n), make([]matrix, e.workersFor(src, g))
+	all, parts := make(nodeMatrix, n), make([]nodeMatrix, e.workersFor(src, g))
 	for k := range parts { // a worker has room where its series lie
 		from, to := share(n, k, len(parts))
 		parts[k] = all[from:from:to]

@@ -63,7 +63,7 @@ func lastFloats(vals []float64, has bitmap, spans []span, v []float64) {
 }
 
 // selector evaluates an instant selector.
-func (e *evaluator) selector(vs *parser.VectorSelector, g grid) (matrix, error) {
+func (e *evaluator) selector(vs *parser.VectorSelector, g grid) (nodeMatrix, error) {
 	src, err := e.instantSource(vs, g)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (e *evaluator) selector(vs *parser.VectorSelector, g grid) (matrix, error) 
 }
 
 // sampleTimes makes rows of the times, or of the start times, of the samples that an instant selector finds.
-func (e *evaluator) sampleTimes(vs *parser.VectorSelector, g grid, starts bool) (matrix, error) {
+func (e *evaluator) sampleTimes(vs *parser.VectorSelector, g grid, starts bool) (nodeMatrix, error) {
 	c := clockOf(g, vs.Timestamp, vs.OriginalOffset.Milliseconds())
 	first, last := c.bounds()
 	set, err := e.open(vs, first-e.lookback+1, last)

@@ -54,7 +54,7 @@ func (e *evaluator) subquery(c *rangeCall, n *parser.SubqueryExpr, g grid) (*row
 
 // rowSet holds rows as series, so that windows can lie over them.
 type rowSet struct {
-	rows matrix
+	rows nodeMatrix
 	grid grid
 }
 
