@@ -249,35 +249,6 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestConnWritesInPieces has an answer larger than one piece.
-func TestConnWritesInPieces(t *testing.T) {
-	c, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	l := newListener(c, web.NewPlaces(1, 1))
-	go func() {
-		d, err := net.Dial("tcp", c.Addr().String())
-		if err == nil {
-			defer d.Close()
-			fmt.Fprint(d, "x")
-			io.Copy(io.Discard, d)
-		}
-	}()
-	k, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.Write(make([]byte, 5<<20)); err != nil {
-		t.Errorf("a large write: %v", err)
-	}
-	k.SetReadDeadline(time.Now().Add(time.Second))
-	if l.open() != 1 || k.Close() != nil || l.open() != 0 {
-		t.Error("the listener does not count its connections")
-	}
-}
-
 // TestIntake: while the bodies in hand fill their bound, the oldest is read on, small requests are answered, and others
 // are refused and say when to come again.
 func TestIntake(t *testing.T) {

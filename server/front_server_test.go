@@ -613,30 +613,3 @@ func (h *house) profile(ctx context.Context) (status int) {
 	resp.Body.Close()
 	return resp.StatusCode
 }
-
-// halfConn counts how often its one side was closed.
-type halfConn struct {
-	net.Conn
-	halves int
-}
-
-func (c *halfConn) CloseWrite() error {
-	c.halves++
-	return nil
-}
-
-// TestFewConnectionsLinger: those that are closed before their request was read are read on, unless many are.
-func TestFewConnectionsLinger(t *testing.T) {
-	for _, one := range []struct{ others, halves int }{{0, 1}, {lingerConns - 1, 1}, {lingerConns, 0}} {
-		l := newListener(nil, web.NewPlaces(1, 1))
-		l.lingering.Store(int64(one.others))
-		client, server := net.Pipe()
-		client.Close()
-		half := &halfConn{Conn: server}
-		c := &conn{Conn: half, l: l}
-		c.linger.Store(true)
-		if err := c.Close(); err != nil || half.halves != one.halves || l.lingering.Load() != int64(one.others) {
-			t.Errorf("beside %d: %d lingered, %d are left, %v", one.others, half.halves, l.lingering.Load(), err)
-		}
-	}
-}

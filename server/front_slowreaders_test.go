@@ -1,15 +1,11 @@
 package server
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
-	"os"
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"varve/engine"
@@ -20,25 +16,6 @@ import (
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
 )
-
-// TestWritesMustMakeProgress: a write to a client that does not read ends after the limit, counted from each piece.
-func TestWritesMustMakeProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server := net.Pipe()
-		defer client.Close()
-		c := &conn{Conn: server, l: newListener(nil, web.NewPlaces(1, 1))}
-		go func() {
-			<-time.After(writeProgress - time.Second)
-			io.CopyN(io.Discard, client, writeChunk)
-		}()
-		start := time.Now()
-		n, err := c.Write(make([]byte, 2*writeChunk))
-		if took := time.Since(start); n != writeChunk || !errors.Is(err, os.ErrDeadlineExceeded) ||
-			took != 2*writeProgress-time.Second {
-			t.Errorf("%d bytes after %v: %v", n, took, err)
-		}
-	})
-}
 
 // TestSlowReaders has many clients that do not read their endless answers: what the server keeps for each is bounded,
 // others are served, and the time limit of writes ends their queries.
